@@ -1,0 +1,62 @@
+// The contract between generated code and the runtime, in C so that ahead-of-time code needs nothing else.
+//
+// A compiled function is `int32_t entry(CalqueCallFrame *frame)`. It returns 0, or 1 after a check failed; the error slot
+// then says which site failed and with which values. The object code holds no address: it reaches data through the frame
+// and the runtime through the `calque_rt_*` functions below, by name.
+//
+// A failed check does not jump: it is noted in the slot (the first one wins), the code goes on with values that are safe,
+// and nothing that a caller can see, a variable or a print, happens after it.
+#ifndef CALQUE_RUNTIME_ABI_H
+#define CALQUE_RUNTIME_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { CALQUE_ABI_VERSION = 1 };
+
+// Every buffer is aligned to this many bytes, foreign memory excepted.
+enum { CALQUE_BUFFER_ALIGNMENT = 64 };
+
+typedef struct CalqueErrorSlot {
+  int32_t failed;    // 0 until a check fails; set atomically
+  int32_t site;      // index into the executable's table of sites
+  int64_t values[2]; // what was wrong: an index and its bound, a divisor
+} CalqueErrorSlot;
+
+typedef struct CalqueCallFrame {
+  uint32_t version; // CALQUE_ABI_VERSION
+  uint32_t size;    // sizeof(CalqueCallFrame)
+  void *const *inputs;
+  void *const *outputs;
+  void *workspace; // as many bytes as the executable asks for
+  CalqueErrorSlot error;
+  void *host; // the caller's: who receives what the code prints
+  void *reserved[4];
+} CalqueCallFrame;
+
+typedef int32_t (*CalqueEntry)(CalqueCallFrame *);
+
+// Notes a failed check in the frame's error slot, if it is the first.
+void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t bound);
+
+// Prints one tensor. `dims` has `rank` sizes; `dtype` is the schema's code; the site carries the text that goes before.
+void calque_rt_print(CalqueCallFrame *frame, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data);
+
+// Runs body(context, begin, end) over [0, count) cut into pieces of `grain` iterations, on the pool's threads. The cut
+// depends on count and grain alone, never on the number of threads.
+typedef void (*CalqueLoopBody)(void *context, int64_t begin, int64_t end);
+void calque_rt_parallel_for(int64_t count, int64_t grain, CalqueLoopBody body, void *context);
+
+#ifdef __cplusplus
+}
+static_assert(sizeof(CalqueErrorSlot) == 24, "generated code knows this layout");
+static_assert(sizeof(CalqueCallFrame) == 96, "generated code knows this layout");
+static_assert(offsetof(CalqueCallFrame, inputs) == 8 && offsetof(CalqueCallFrame, outputs) == 16 &&
+                  offsetof(CalqueCallFrame, workspace) == 24 && offsetof(CalqueCallFrame, error) == 32,
+              "generated code knows this layout");
+#endif
+#endif
