@@ -1,0 +1,37 @@
+# What every target is built with, and the two kinds of targets: those that know MLIR and those that must not.
+
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+
+# calque_library(NAME SOURCES...): a static library of one folder. Without a link to `calque_mlir` no header of MLIR or
+# LLVM is found, so that a forbidden include does not build.
+function(calque_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+endfunction()
+
+# The shared libraries only: a static MLIR library beside them would be a second copy of its globals.
+add_library(calque_mlir INTERFACE)
+target_include_directories(calque_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+separate_arguments(CALQUE_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_definitions(calque_mlir INTERFACE ${CALQUE_LLVM_DEFINITIONS})
+target_compile_options(calque_mlir INTERFACE -fno-rtti -fno-exceptions)
+target_link_libraries(calque_mlir INTERFACE MLIR LLVM)
+
+# calque_tblgen(OUTPUT GENERATOR [SOURCE]): what calque-tblgen makes of the records, into the build tree at OUTPUT.
+file(GLOB CALQUE_RECORDS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ir/*.td)
+function(calque_tblgen output generator)
+  get_filename_component(directory ${PROJECT_BINARY_DIR}/${output} DIRECTORY)
+  file(MAKE_DIRECTORY ${directory})
+  add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/${output}
+    COMMAND calque-tblgen -gen-${generator} -I ${PROJECT_SOURCE_DIR} -I ${MLIR_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/ir/Calque.td
+            -o ${PROJECT_BINARY_DIR}/${output}
+    DEPENDS calque-tblgen ${CALQUE_RECORDS}
+    COMMENT "Records: ${output}")
+endfunction()
