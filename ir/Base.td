@@ -1,0 +1,81 @@
+// What every record is made of.
+#ifndef CALQUE_IR_BASE_TD
+#define CALQUE_IR_BASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ir/Interfaces.td"
+
+def Calque_Dialect : Dialect {
+  let name = "calque";
+  let cppNamespace = "::calque::ir";
+  let summary = "Operations on tensors as users write them";
+}
+
+// Element types; another is refused by an error that says so.
+def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
+
+// An attribute that holds a DType.
+def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
+
+//===-- Scalar meaning --------------------------------------------------------------------------===//
+// Leaves and nodes of `scalar`: each names a method of ScalarBuilder, which chooses between integers and floats.
+class Scalar<string method> { string builderMethod = method; }
+foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "log1p", "expm1", "sqrt", "tanh", "erf",
+                "sin", "cos", "floor", "sign", "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select",
+                "logicalAnd", "logicalOr", "logicalXor", "logicalNot", "castTo"] in
+  def S_#name : Scalar<name>;
+// A constant of the type of the operand that follows: (S_const "0.5", $x).
+def S_const : Scalar<"constant">;
+
+//===-- Derivatives -----------------------------------------------------------------------------===//
+// A partial derivative is a dag over operations of the dialect, `$result`, the operands and these:
+class Partial;
+def One : Partial;      // the cotangent passes
+def MinusOne : Partial; // its negative passes
+def NoGradient : Partial; // nothing passes to this operand
+def Value : Partial;    // (Value $x): the operand itself
+def Mask : Partial;     // (Mask cond): the cotangent where cond holds, else zero
+def Constant : Partial; // (Constant "2.0"): a scalar of the result's type, broadcast
+
+//===-- Operations ------------------------------------------------------------------------------===//
+class Calque_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Calque_Dialect, mnemonic,
+         traits # [DeclareOpInterfaceMethods<InferTypeOpInterface>, DeclareOpInterfaceMethods<Calque_SchemaOpInterface>]> {
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+
+  // The type rule: a function of ir/schema/TypeRules.h.
+  string rule = ?;
+  // The name of the public function; empty when there is none.
+  string function = mnemonic;
+  // A doc comment for the public function, from the summary and description.
+
+  // Exactly one of these says how gradients pass, or the build fails.
+  list<dag> partials = [];  // elementwise: one partial derivative for each operand
+  list<dag> vjp = [];       // one cotangent for each operand, over $g, $result and the operands
+  bit customVjp = 0;        // a C++ method of the family's .cpp
+  bit notDifferentiable = 0;
+
+  // Elementwise: the meaning on one element.
+  dag scalar = ?;
+  // Composite: what the operation stands for, as a C++ method of the family's .cpp.
+  bit expands = 0;
+
+  // Test data, elementwise: the interval that inputs are drawn from, points at which it has no derivative, and the
+  // function in test/operations/References.h that computes it in long double.
+  list<string> domain = ["-3.0", "3.0"];
+  list<string> kinks = [];
+  string reference = mnemonic;
+}
+
+class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemonic, traits # [Pure]>;
+
+// Operands broadcast as in NumPy.
+class Calque_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : Calque_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<Calque_ElementwiseOpInterface>]> {
+  let results = (outs Calque_Tensor:$result);
+}
+
+#endif

@@ -1,0 +1,9 @@
+// The dialect: all families of records.
+#ifndef CALQUE_IR_CALQUE_TD
+#define CALQUE_IR_CALQUE_TD
+
+include "ir/Elementwise.td"
+include "ir/Structured.td"
+include "ir/Movement.td"
+
+#endif

@@ -1,0 +1,213 @@
+// Elementwise operations: one record each; operands broadcast as in NumPy.
+#ifndef CALQUE_IR_ELEMENTWISE_TD
+#define CALQUE_IR_ELEMENTWISE_TD
+
+include "ir/Base.td"
+
+class Calque_UnaryOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_ElementwiseOp<mnemonic, traits> {
+  let arguments = (ins Calque_Tensor:$x);
+  let rule = typeRule;
+}
+class Calque_BinaryOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_ElementwiseOp<mnemonic, traits> {
+  let arguments = (ins Calque_Tensor:$lhs, Calque_Tensor:$rhs);
+  let rule = typeRule;
+}
+class Calque_ComparisonOp<string mnemonic> : Calque_BinaryOp<mnemonic, "elementwiseComparison"> {
+  let notDifferentiable = 1;
+}
+class Calque_LogicalOp<string mnemonic> : Calque_BinaryOp<mnemonic, "elementwiseBool", [Commutative]> {
+  let notDifferentiable = 1;
+}
+
+def Calque_AddOp : Calque_BinaryOp<"add", "elementwiseNumeric", [Commutative]> {
+  let summary = "lhs + rhs";
+  let scalar = (S_add $lhs, $rhs);
+  let partials = [(One), (One)];
+}
+def Calque_SubOp : Calque_BinaryOp<"sub", "elementwiseNumeric"> {
+  let summary = "lhs - rhs";
+  let scalar = (S_sub $lhs, $rhs);
+  let partials = [(One), (MinusOne)];
+}
+def Calque_MulOp : Calque_BinaryOp<"mul", "elementwiseNumeric", [Commutative]> {
+  let summary = "lhs * rhs";
+  let scalar = (S_mul $lhs, $rhs);
+  let partials = [(Value $rhs), (Value $lhs)];
+}
+def Calque_NegOp : Calque_UnaryOp<"neg", "elementwiseNumeric"> {
+  let summary = "-x";
+  let scalar = (S_neg $x);
+  let partials = [(MinusOne)];
+}
+def Calque_AbsOp : Calque_UnaryOp<"abs", "elementwiseNumeric"> {
+  let summary = "The absolute value; that of the smallest integer is itself";
+  let scalar = (S_abs $x);
+  let partials = [(Calque_SignOp $x)];
+  let kinks = ["0.0"];
+}
+def Calque_SignOp : Calque_UnaryOp<"sign", "elementwiseNumeric"> {
+  let summary = "-1, 0 or 1; NaN for NaN";
+  let scalar = (S_sign $x);
+  let notDifferentiable = 1;
+  let kinks = ["0.0"];
+}
+def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
+  let summary = "lhs / rhs; integers truncate, the smallest one divided by -1 wraps, division by zero is an error";
+  let scalar = (S_div $lhs, $rhs);
+  let partials = [(Calque_DivOp (Constant "1.0"), $rhs), (Calque_NegOp (Calque_DivOp $result, $rhs))];
+  let domain = ["0.5", "3.0"];
+}
+def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseFloat"> {
+  let summary = "lhs to the power of rhs";
+  let scalar = (S_pow $lhs, $rhs);
+  // The logarithm's argument is made harmless where lhs <= 0, so that its own derivative is finite there too.
+  let partials = [
+    (Calque_MulOp $rhs, (Calque_PowOp $lhs, (Calque_SubOp $rhs, (Constant "1.0")))),
+    (Calque_MulOp $result,
+      (Calque_LogOp (Calque_SelectOp (Calque_GreaterOp $lhs, (Constant "0.0")), $lhs, (Constant "1.0"))))];
+  let domain = ["0.5", "2.5"];
+}
+def Calque_SquareOp : Calque_UnaryOp<"square", "elementwiseNumeric"> {
+  let summary = "x * x";
+  let scalar = (S_mul $x, $x);
+  let partials = [(Calque_MulOp (Constant "2.0"), $x)];
+}
+def Calque_ExpOp : Calque_UnaryOp<"exp", "elementwiseFloat"> {
+  let summary = "e to the power of x";
+  let scalar = (S_exp $x);
+  let partials = [(Value $result)];
+}
+def Calque_Expm1Op : Calque_UnaryOp<"expm1", "elementwiseFloat"> {
+  let summary = "exp(x) - 1, exact for small x";
+  let scalar = (S_expm1 $x);
+  let partials = [(Calque_AddOp $result, (Constant "1.0"))];
+}
+def Calque_LogOp : Calque_UnaryOp<"log", "elementwiseFloat"> {
+  let summary = "The natural logarithm; NaN below zero";
+  let scalar = (S_log $x);
+  let partials = [(Calque_DivOp (Constant "1.0"), $x)];
+  let domain = ["0.2", "4.0"];
+}
+def Calque_Log1pOp : Calque_UnaryOp<"log1p", "elementwiseFloat"> {
+  let summary = "log(1 + x), exact for small x";
+  let scalar = (S_log1p $x);
+  let partials = [(Calque_DivOp (Constant "1.0"), (Calque_AddOp $x, (Constant "1.0")))];
+  let domain = ["-0.7", "3.0"];
+}
+def Calque_SqrtOp : Calque_UnaryOp<"sqrt", "elementwiseFloat"> {
+  let summary = "The square root; NaN below zero";
+  let scalar = (S_sqrt $x);
+  let partials = [(Calque_DivOp (Constant "0.5"), $result)];
+  let domain = ["0.2", "4.0"];
+}
+def Calque_RsqrtOp : Calque_UnaryOp<"rsqrt", "elementwiseFloat"> {
+  let summary = "1 / sqrt(x)";
+  let scalar = (S_div (S_const "1.0", $x), (S_sqrt $x));
+  let partials = [(Calque_MulOp (Constant "-0.5"), (Calque_DivOp $result, $x))];
+  let domain = ["0.2", "4.0"];
+}
+def Calque_TanhOp : Calque_UnaryOp<"tanh", "elementwiseFloat"> {
+  let summary = "The hyperbolic tangent";
+  let scalar = (S_tanh $x);
+  let partials = [(Calque_SubOp (Constant "1.0"), (Calque_MulOp $result, $result))];
+}
+def Calque_SigmoidOp : Calque_UnaryOp<"sigmoid", "elementwiseFloat"> {
+  let summary = "1 / (1 + exp(-x))";
+  let scalar = (S_div (S_const "1.0", $x), (S_add (S_const "1.0", $x), (S_exp (S_neg $x))));
+  let partials = [(Calque_MulOp $result, (Calque_SubOp (Constant "1.0"), $result))];
+}
+def Calque_ReluOp : Calque_UnaryOp<"relu", "elementwiseNumeric"> {
+  let summary = "max(x, 0)";
+  let scalar = (S_maximum $x, (S_const "0.0", $x));
+  let partials = [(Mask (Calque_GreaterOp $result, (Constant "0.0")))];
+  let kinks = ["0.0"];
+}
+def Calque_ErfOp : Calque_UnaryOp<"erf", "elementwiseFloat"> {
+  let summary = "The error function";
+  let scalar = (S_erf $x);
+  // 2 / sqrt(pi)
+  let partials = [(Calque_MulOp (Constant "1.1283791670955126"), (Calque_ExpOp (Calque_NegOp (Calque_MulOp $x, $x))))];
+}
+def Calque_SinOp : Calque_UnaryOp<"sin", "elementwiseFloat"> {
+  let summary = "The sine of x radians";
+  let scalar = (S_sin $x);
+  let partials = [(Calque_CosOp $x)];
+}
+def Calque_CosOp : Calque_UnaryOp<"cos", "elementwiseFloat"> {
+  let summary = "The cosine of x radians";
+  let scalar = (S_cos $x);
+  let partials = [(Calque_NegOp (Calque_SinOp $x))];
+}
+def Calque_FloorOp : Calque_UnaryOp<"floor", "elementwiseFloat"> {
+  let summary = "The largest integer that is not above x";
+  let scalar = (S_floor $x);
+  let notDifferentiable = 1;
+}
+def Calque_MaximumOp : Calque_BinaryOp<"maximum", "elementwiseNumeric"> {
+  let summary = "The larger element; NaN if either is; at a tie the gradient goes to lhs";
+  let scalar = (S_maximum $lhs, $rhs);
+  let partials = [(Mask (Calque_GreaterEqualOp $lhs, $rhs)), (Mask (Calque_LogicalNotOp (Calque_GreaterEqualOp $lhs, $rhs)))];
+}
+def Calque_MinimumOp : Calque_BinaryOp<"minimum", "elementwiseNumeric"> {
+  let summary = "The smaller element; NaN if either is; at a tie the gradient goes to lhs";
+  let scalar = (S_minimum $lhs, $rhs);
+  let partials = [(Mask (Calque_LessEqualOp $lhs, $rhs)), (Mask (Calque_LogicalNotOp (Calque_LessEqualOp $lhs, $rhs)))];
+}
+
+def Calque_EqualOp : Calque_ComparisonOp<"equal"> {
+  let summary = "lhs == rhs";
+  let scalar = (S_equal $lhs, $rhs);
+}
+def Calque_NotEqualOp : Calque_ComparisonOp<"not_equal"> {
+  let summary = "lhs != rhs";
+  let scalar = (S_notEqual $lhs, $rhs);
+}
+def Calque_LessOp : Calque_ComparisonOp<"less"> {
+  let summary = "lhs < rhs";
+  let scalar = (S_less $lhs, $rhs);
+}
+def Calque_LessEqualOp : Calque_ComparisonOp<"less_equal"> {
+  let summary = "lhs <= rhs";
+  let scalar = (S_lessEqual $lhs, $rhs);
+}
+def Calque_GreaterOp : Calque_ComparisonOp<"greater"> {
+  let summary = "lhs > rhs";
+  let scalar = (S_less $rhs, $lhs);
+}
+def Calque_GreaterEqualOp : Calque_ComparisonOp<"greater_equal"> {
+  let summary = "lhs >= rhs";
+  let scalar = (S_lessEqual $rhs, $lhs);
+}
+def Calque_LogicalAndOp : Calque_LogicalOp<"logical_and"> {
+  let summary = "Both";
+  let scalar = (S_logicalAnd $lhs, $rhs);
+}
+def Calque_LogicalOrOp : Calque_LogicalOp<"logical_or"> {
+  let summary = "Either or both";
+  let scalar = (S_logicalOr $lhs, $rhs);
+}
+def Calque_LogicalXorOp : Calque_LogicalOp<"logical_xor"> {
+  let summary = "Exactly one";
+  let scalar = (S_logicalXor $lhs, $rhs);
+}
+def Calque_LogicalNotOp : Calque_UnaryOp<"logical_not", "elementwiseBool"> {
+  let summary = "Not";
+  let scalar = (S_logicalNot $x);
+  let notDifferentiable = 1;
+}
+def Calque_SelectOp : Calque_ElementwiseOp<"where"> {
+  let summary = "x where the condition holds, else y; the three broadcast";
+  let arguments = (ins Calque_Tensor:$condition, Calque_Tensor:$x, Calque_Tensor:$y);
+  let rule = "elementwiseSelect";
+  let scalar = (S_select $condition, $x, $y);
+  let partials = [(NoGradient), (Mask (Value $condition)), (Mask (Calque_LogicalNotOp $condition))];
+}
+def Calque_CastOp : Calque_ElementwiseOp<"cast"> {
+  let summary = "The elements as another type; floats truncate towards zero and saturate, NaN becomes 0";
+  let arguments = (ins Calque_Tensor:$x, Calque_DTypeAttr:$dtype);
+  let rule = "cast";
+  let scalar = (S_castTo $x);
+  let customVjp = 1;
+}
+
+#endif

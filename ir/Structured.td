@@ -1,0 +1,120 @@
+// Reductions, contractions, convolutions and pooling.
+#ifndef CALQUE_IR_STRUCTURED_TD
+#define CALQUE_IR_STRUCTURED_TD
+
+include "ir/Base.td"
+
+//===-- Reductions: Reduction.cpp ---------------------------------------------------------------===//
+class Calque_ReductionOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_PureOp<mnemonic, traits> {
+  let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes, DefaultValuedAttr<BoolAttr, "false">:$keepdims);
+  let results = (outs Calque_Tensor:$result);
+  let rule = typeRule;
+  let description = "Negative axes count from the end; no axes mean all. `keepdims` leaves the reduced dimensions with size 1.";
+}
+def Calque_SumOp : Calque_ReductionOp<"reduce_sum", "reduceNumeric"> {
+  let summary = "The sum of the elements over axes; 0 of none";
+  let function = "sum";
+  let customVjp = 1;
+}
+def Calque_ReduceMaxOp : Calque_ReductionOp<"reduce_max", "reduceNumericNonEmpty"> {
+  let summary = "The largest element over axes; NaN if one is; ties share the gradient";
+  let function = "max";
+  let customVjp = 1;
+}
+def Calque_ReduceMinOp : Calque_ReductionOp<"reduce_min", "reduceNumericNonEmpty"> {
+  let summary = "The smallest element over axes; NaN if one is; ties share the gradient";
+  let function = "min";
+  let customVjp = 1;
+}
+def Calque_MeanOp : Calque_ReductionOp<"reduce_mean", "reduceFloat", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let summary = "The mean of the elements over axes; NaN of none";
+  let function = "mean";
+  let customVjp = 1;
+  let expands = 1;
+}
+def Calque_LogSumExpOp : Calque_ReductionOp<"logsumexp", "reduceFloatNonEmpty", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let summary = "log(sum(exp(x))) over axes, without overflow";
+  let customVjp = 1;
+  let expands = 1;
+}
+def Calque_SoftmaxOp : Calque_PureOp<"softmax", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let summary = "exp(x) / sum(exp(x)) over one axis, without overflow";
+  let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "softmax";
+  let customVjp = 1;
+  let expands = 1;
+}
+def Calque_ArgMaxOp : Calque_PureOp<"argmax"> {
+  let summary = "The index of the largest element over one axis, the first of equals, as int64; NaN counts as largest";
+  let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "argmax";
+  let notDifferentiable = 1;
+}
+def Calque_AxisSizeOp : Calque_PureOp<"axis_size"> {
+  let summary = "The number of elements of x over axes, as a scalar of x's type";
+  let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "axisSize";
+  let function = "";
+  let notDifferentiable = 1;
+}
+def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
+  let summary = "Sums x over the dimensions along which a tensor of like's shape was broadcast to x's";
+  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "sumLike";
+  let function = "";
+  let vjp = [(Calque_BroadcastLikeOp $g, $x), (NoGradient)];
+}
+
+//===-- Contractions: Contract.cpp --------------------------------------------------------------===//
+def Calque_ContractOp : Calque_PureOp<"contract"> {
+  let summary = "Sums products over pairs of contracting dimensions, for each index of the batch dimensions";
+  let description = "The result's dimensions are those of the batch, then what is left of lhs, then of rhs.";
+  let arguments = (ins Calque_Tensor:$lhs, Calque_Tensor:$rhs, DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
+                       DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "contract";
+  let customVjp = 1;
+}
+
+//===-- Convolutions and pooling: Convolution.cpp -----------------------------------------------===//
+class Calque_WindowOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic> {
+  let results = (outs Calque_Tensor:$result);
+  let rule = typeRule;
+  let customVjp = 1;
+}
+def Calque_ConvOp : Calque_WindowOp<"conv2d", "conv"> {
+  let summary = "The convolution of images [N,H,W,C] with filters [KH,KW,C,F]; padding is \"same\" or \"valid\"";
+  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$filter, DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
+                       DefaultValuedAttr<StrAttr, "\"valid\"">:$padding);
+}
+def Calque_ConvInputGradOp : Calque_WindowOp<"conv2d_input_grad", "convInputGrad"> {
+  let summary = "The cotangent of a convolution's images from that of its result; shaped like `like`";
+  let function = "";
+  let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$filter, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+}
+def Calque_ConvFilterGradOp : Calque_WindowOp<"conv2d_filter_grad", "convFilterGrad"> {
+  let summary = "The cotangent of a convolution's filters from that of its result; shaped like `like`";
+  let function = "";
+  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+}
+def Calque_MaxPoolOp : Calque_WindowOp<"max_pool2d", "maxPool"> {
+  let summary = "The largest element of each window of images [N,H,W,C]; padding is \"same\" or \"valid\"";
+  let arguments = (ins Calque_Tensor:$input, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                       DefaultValuedAttr<StrAttr, "\"valid\"">:$padding);
+}
+def Calque_MaxPoolGradOp : Calque_WindowOp<"max_pool2d_grad", "maxPoolGrad"> {
+  let summary = "Adds each window's cotangent where the window has its first largest element";
+  let function = "";
+  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+}
+def Calque_MaxPoolPickOp : Calque_WindowOp<"max_pool2d_pick", "maxPoolPick"> {
+  let summary = "Picks of `values` what stands where each window of `input` has its first largest element";
+  let function = "";
+  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$values, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+}
+
+#endif

@@ -1,0 +1,29 @@
+#include "ir/schema/Recording.h"
+
+namespace calque::schema {
+
+ValueId Recording::addParameter(const TensorType &type) {
+  ValueId value = static_cast<ValueId>(types_.size());
+  types_.push_back(type);
+  parameters.push_back(value);
+  return value;
+}
+
+ValueId Recording::append(OpId op, std::span<const ValueId> operands, std::span<const Attribute> attributes,
+                          std::span<const TensorType> results, SourceLine line) {
+  RecordedOp recorded{op,
+                      static_cast<std::uint32_t>(operands_.size()),
+                      static_cast<std::uint32_t>(operands.size()),
+                      static_cast<std::uint32_t>(attributes_.size()),
+                      static_cast<std::uint32_t>(attributes.size()),
+                      static_cast<ValueId>(types_.size()),
+                      static_cast<std::uint32_t>(results.size()),
+                      line};
+  operands_.insert(operands_.end(), operands.begin(), operands.end());
+  attributes_.insert(attributes_.end(), attributes.begin(), attributes.end());
+  types_.insert(types_.end(), results.begin(), results.end());
+  ops_.push_back(recorded);
+  return recorded.firstResult;
+}
+
+} // namespace calque::schema

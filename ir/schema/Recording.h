@@ -1,0 +1,70 @@
+// A sequence of operations in the order in which they were applied: what a trace, a tape and a compiled function have in
+// common. It knows no MLIR; `ir/Import` builds the dialect's IR from one.
+//
+//   Recording recording;
+//   ValueId x = recording.addParameter({DType::Float32, {2}}, {});
+//   ValueId y = recording.append(OpId::Exp, {x}, {}, types, line);
+//   recording.results = {y};
+#ifndef CALQUE_IR_SCHEMA_RECORDING_H
+#define CALQUE_IR_SCHEMA_RECORDING_H
+
+#include "ir/schema/Schema.h"
+
+namespace calque::schema {
+
+using ValueId = std::int32_t;
+
+// Where in the user's program; the strings are literals.
+struct SourceLine {
+  const char *file = "";
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string str() const { return std::string(file) + ":" + std::to_string(line); }
+};
+
+struct RecordedOp {
+  OpId op;
+  std::uint32_t firstOperand, numOperands;
+  std::uint32_t firstAttribute, numAttributes;
+  ValueId firstResult;
+  std::uint32_t numResults;
+  SourceLine line;
+};
+
+// A variable that the recording touches: its reads and writes name it by its index.
+struct RecordedVariable {
+  TensorType type;
+  std::string name;
+};
+
+class Recording {
+public:
+  ValueId addParameter(const TensorType &type);
+  // Appends an operation whose result types are known; returns its first result.
+  ValueId append(OpId op, std::span<const ValueId> operands, std::span<const Attribute> attributes,
+                 std::span<const TensorType> results, SourceLine line);
+
+  std::span<const RecordedOp> ops() const { return ops_; }
+  std::span<const ValueId> operandsOf(const RecordedOp &op) const {
+    return std::span(operands_).subspan(op.firstOperand, op.numOperands);
+  }
+  std::span<const Attribute> attributesOf(const RecordedOp &op) const {
+    return std::span(attributes_).subspan(op.firstAttribute, op.numAttributes);
+  }
+  const TensorType &typeOf(ValueId value) const { return types_[static_cast<std::size_t>(value)]; }
+  std::size_t numValues() const { return types_.size(); }
+
+  std::string name = "main";
+  std::vector<ValueId> parameters;
+  std::vector<ValueId> results;
+  std::vector<RecordedVariable> variables;
+
+private:
+  std::vector<RecordedOp> ops_;
+  std::vector<ValueId> operands_;
+  std::vector<Attribute> attributes_;
+  std::vector<TensorType> types_;
+};
+
+} // namespace calque::schema
+#endif

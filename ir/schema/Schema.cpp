@@ -1,0 +1,110 @@
+#include "ir/schema/Schema.h"
+#include "ir/schema/TypeRules.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <unordered_map>
+
+namespace calque::schema {
+
+bool TensorType::isStatic() const {
+  return std::find(dims.begin(), dims.end(), kDynamic) == dims.end();
+}
+
+std::int64_t TensorType::numElements() const {
+  std::int64_t count = 1;
+  for (std::int64_t dim : dims)
+    count *= dim;
+  return count;
+}
+
+std::string shapeString(std::span<const std::int64_t> dims) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (i)
+      text += ",";
+    text += dims[i] == kDynamic ? "?" : std::to_string(dims[i]);
+  }
+  return text + "]";
+}
+
+std::string TensorType::str() const { return name_of(dtype) + shapeString(dims); }
+
+bool equal(const Attribute &a, const Attribute &b) {
+  if (a.index() != b.index())
+    return false;
+  // A float attribute is compared by its bits: NaN equals itself, 0 differs from -0.
+  if (const double *x = std::get_if<double>(&a))
+    return std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(std::get<double>(b));
+  if (const ConstantRef *x = std::get_if<ConstantRef>(&a)) {
+    const ConstantRef &y = std::get<ConstantRef>(b);
+    return *x == y || (*x && y && **x == *y);
+  }
+  return a == b;
+}
+
+std::size_t hash(const TensorType &type) {
+  std::size_t seed = static_cast<std::size_t>(type.dtype);
+  for (std::int64_t dim : type.dims)
+    seed = hashCombine(seed, static_cast<std::size_t>(dim));
+  return seed;
+}
+
+std::size_t hash(const Attribute &attribute) {
+  struct Visitor {
+    std::size_t operator()(bool value) const { return value; }
+    std::size_t operator()(std::int64_t value) const { return static_cast<std::size_t>(value); }
+    std::size_t operator()(double value) const { return std::bit_cast<std::uint64_t>(value); }
+    std::size_t operator()(const std::string &value) const { return std::hash<std::string>()(value); }
+    std::size_t operator()(const std::vector<std::int64_t> &values) const {
+      std::size_t seed = values.size();
+      for (std::int64_t value : values)
+        seed = hashCombine(seed, static_cast<std::size_t>(value));
+      return seed;
+    }
+    std::size_t operator()(DType value) const { return static_cast<std::size_t>(value); }
+    std::size_t operator()(const ConstantRef &value) const {
+      std::string_view bytes(reinterpret_cast<const char *>(value->bytes.data()), value->bytes.size());
+      return hashCombine(hash(value->type), std::hash<std::string_view>()(bytes));
+    }
+  };
+  return hashCombine(attribute.index(), std::visit(Visitor(), attribute));
+}
+
+namespace {
+#define CALQUE_OPERATION_ATTRIBUTES
+#include "ir/schema/Operations.cpp.inc"
+#undef CALQUE_OPERATION_ATTRIBUTES
+
+constexpr OperationSchema kOperations[] = {
+#define CALQUE_OPERATION_TABLE
+#include "ir/schema/Operations.cpp.inc"
+};
+} // namespace
+
+std::span<const OperationSchema> operations() { return kOperations; }
+
+const OperationSchema *findOperation(std::string_view mnemonic) {
+  static const auto *byName = [] {
+    auto *map = new std::unordered_map<std::string_view, const OperationSchema *>;
+    for (const OperationSchema &operation : kOperations)
+      map->emplace(operation.mnemonic, &operation);
+    return map;
+  }();
+  auto found = byName->find(mnemonic);
+  return found == byName->end() ? nullptr : found->second;
+}
+
+const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
+
+Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes) {
+  Inference inference;
+  OpCall call{op, operands, attributes};
+  inference.fault = schemaOf(op).rule(call, inference.types);
+  if (inference.fault)
+    inference.fault.message = std::string(call.name()) + ": " + inference.fault.message;
+  return inference;
+}
+
+} // namespace calque::schema

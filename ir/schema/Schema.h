@@ -1,0 +1,114 @@
+// What the records say of operations, without MLIR: identities, attributes, type rules, traits.
+//
+// The front end asks it while recording, the dialect's verifier while compiling, so both give the same answer and message:
+//
+//   Inference inference = inferTypes(OpId::Add, {{DType::Float32, {2, 1}}, {DType::Float32, {3}}}, {});
+//   inference.types[0].str()  // "float32[2,3]"
+#ifndef CALQUE_IR_SCHEMA_SCHEMA_H
+#define CALQUE_IR_SCHEMA_SCHEMA_H
+
+#include "calque/dtype.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace calque::schema {
+
+struct TensorType {
+  DType dtype = DType::Float32;
+  Shape dims;
+
+  std::int64_t rank() const { return static_cast<std::int64_t>(dims.size()); }
+  bool isStatic() const;
+  // Elements of a static shape.
+  std::int64_t numElements() const;
+  std::size_t numBytes() const { return static_cast<std::size_t>(numElements()) * size_of(dtype); }
+  // "float32[2,?,3]"
+  std::string str() const;
+  bool operator==(const TensorType &) const = default;
+};
+
+std::string shapeString(std::span<const std::int64_t> dims);
+
+// The elements of a constant, dense, or one element that stands for all.
+struct ConstantData {
+  TensorType type;
+  bool splat = false;
+  std::vector<std::byte> bytes;
+  bool operator==(const ConstantData &) const = default;
+};
+using ConstantRef = std::shared_ptr<const ConstantData>;
+
+using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, DType, ConstantRef>;
+enum class AttributeKind : std::uint8_t { Bool, Int, Float, String, Ints, Type, Constant };
+
+bool equal(const Attribute &a, const Attribute &b);
+std::size_t hash(const Attribute &attribute);
+std::size_t hash(const TensorType &type);
+inline std::size_t hashCombine(std::size_t seed, std::size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
+}
+
+enum class OpId : std::uint16_t {
+#define CALQUE_OPERATION(Name, mnemonic) Name,
+#include "ir/schema/Operations.h.inc"
+};
+
+// Why a type rule refuses: the category becomes the class of the user's error.
+enum class FaultKind : std::uint8_t { Shape, DType, Value };
+
+struct Fault {
+  FaultKind kind = FaultKind::Value;
+  std::string message; // empty: none
+  explicit operator bool() const { return !message.empty(); }
+};
+
+// What a type rule is given.
+struct OpCall {
+  OpId op;
+  std::span<const TensorType> operands;
+  std::span<const Attribute> attributes;
+
+  const std::string_view name() const;
+  const TensorType &operator[](std::size_t i) const { return operands[i]; }
+  template <typename T> const T &attribute(std::size_t i) const { return std::get<T>(attributes[i]); }
+};
+
+struct Inference {
+  std::vector<TensorType> types;
+  Fault fault;
+};
+
+// Appends the results' types, or says what is wrong.
+using TypeRule = Fault (*)(const OpCall &call, std::vector<TensorType> &results);
+
+struct AttributeSchema {
+  std::string_view name;
+  AttributeKind kind;
+};
+
+struct OperationSchema {
+  OpId id;
+  std::string_view mnemonic;
+  std::span<const AttributeSchema> attributes;
+  int numOperands; // -1: any number
+  TypeRule rule;
+  bool elementwise;
+  bool pure;           // no effect: may be dropped, moved and merged
+  bool differentiable; // false: no gradient passes
+};
+
+std::span<const OperationSchema> operations();
+inline const OperationSchema &schemaOf(OpId op) { return operations()[static_cast<std::size_t>(op)]; }
+// The operation of that name, or null.
+const OperationSchema *findOperation(std::string_view mnemonic);
+
+// Applies the operation's type rule.
+Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes);
+
+} // namespace calque::schema
+#endif
