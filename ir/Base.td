@@ -50,7 +50,8 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   string rule = ?;
   // The name of the public function; empty when there is none.
   string function = mnemonic;
-  // A doc comment for the public function, from the summary and description.
+  // The C++ operator that is the same function: "+".
+  string spelling = "";
 
   // Exactly one of these says how gradients pass, or the build fails.
   list<dag> partials = [];  // elementwise: one partial derivative for each operand

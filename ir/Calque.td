@@ -5,5 +5,6 @@
 include "ir/Elementwise.td"
 include "ir/Structured.td"
 include "ir/Movement.td"
+include "ir/Effects.td"
 
 #endif

@@ -21,21 +21,25 @@ class Calque_LogicalOp<string mnemonic> : Calque_BinaryOp<mnemonic, "elementwise
 
 def Calque_AddOp : Calque_BinaryOp<"add", "elementwiseNumeric", [Commutative]> {
   let summary = "lhs + rhs";
+  let spelling = "+";
   let scalar = (S_add $lhs, $rhs);
   let partials = [(One), (One)];
 }
 def Calque_SubOp : Calque_BinaryOp<"sub", "elementwiseNumeric"> {
   let summary = "lhs - rhs";
+  let spelling = "-";
   let scalar = (S_sub $lhs, $rhs);
   let partials = [(One), (MinusOne)];
 }
 def Calque_MulOp : Calque_BinaryOp<"mul", "elementwiseNumeric", [Commutative]> {
   let summary = "lhs * rhs";
+  let spelling = "*";
   let scalar = (S_mul $lhs, $rhs);
   let partials = [(Value $rhs), (Value $lhs)];
 }
 def Calque_NegOp : Calque_UnaryOp<"neg", "elementwiseNumeric"> {
   let summary = "-x";
+  let spelling = "-";
   let scalar = (S_neg $x);
   let partials = [(MinusOne)];
 }
@@ -53,6 +57,7 @@ def Calque_SignOp : Calque_UnaryOp<"sign", "elementwiseNumeric"> {
 }
 def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
   let summary = "lhs / rhs; integers truncate, the smallest one divided by -1 wraps, division by zero is an error";
+  let spelling = "/";
   let scalar = (S_div $lhs, $rhs);
   let partials = [(Calque_DivOp (Constant "1.0"), $rhs), (Calque_NegOp (Calque_DivOp $result, $rhs))];
   let domain = ["0.5", "3.0"];
@@ -156,26 +161,32 @@ def Calque_MinimumOp : Calque_BinaryOp<"minimum", "elementwiseNumeric"> {
 
 def Calque_EqualOp : Calque_ComparisonOp<"equal"> {
   let summary = "lhs == rhs";
+  let spelling = "==";
   let scalar = (S_equal $lhs, $rhs);
 }
 def Calque_NotEqualOp : Calque_ComparisonOp<"not_equal"> {
   let summary = "lhs != rhs";
+  let spelling = "!=";
   let scalar = (S_notEqual $lhs, $rhs);
 }
 def Calque_LessOp : Calque_ComparisonOp<"less"> {
   let summary = "lhs < rhs";
+  let spelling = "<";
   let scalar = (S_less $lhs, $rhs);
 }
 def Calque_LessEqualOp : Calque_ComparisonOp<"less_equal"> {
   let summary = "lhs <= rhs";
+  let spelling = "<=";
   let scalar = (S_lessEqual $lhs, $rhs);
 }
 def Calque_GreaterOp : Calque_ComparisonOp<"greater"> {
   let summary = "lhs > rhs";
+  let spelling = ">";
   let scalar = (S_less $rhs, $lhs);
 }
 def Calque_GreaterEqualOp : Calque_ComparisonOp<"greater_equal"> {
   let summary = "lhs >= rhs";
+  let spelling = ">=";
   let scalar = (S_lessEqual $rhs, $lhs);
 }
 def Calque_LogicalAndOp : Calque_LogicalOp<"logical_and"> {
@@ -192,6 +203,7 @@ def Calque_LogicalXorOp : Calque_LogicalOp<"logical_xor"> {
 }
 def Calque_LogicalNotOp : Calque_UnaryOp<"logical_not", "elementwiseBool"> {
   let summary = "Not";
+  let spelling = "!";
   let scalar = (S_logicalNot $x);
   let notDifferentiable = 1;
 }

@@ -1,0 +1,69 @@
+// The one way from the front end to the compiler: a Recording in, an executable out. No MLIR in here.
+//
+// The front end loads libcalque-compiler at the first miss of its caches and asks it for `calque_compiler`:
+//
+//   Compiler *compiler = calque_compiler(kCompilerInterfaceVersion);
+//   CompileResult result = compiler->compile(recording);
+//   result.executable->entry(&frame);
+#ifndef CALQUE_CODEGEN_INTERFACE_COMPILER_H
+#define CALQUE_CODEGEN_INTERFACE_COMPILER_H
+
+#include "ir/schema/Recording.h"
+#include "runtime/abi.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace calque {
+
+inline constexpr int kCompilerInterfaceVersion = 1;
+
+// The IR between two stages of the compiler, each named after what has happened to it.
+enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, LLVM, Object };
+
+// A place in the program at which a call can fail or print; generated code names it by its index.
+struct Site {
+  enum class Kind { IndexOutOfRange, DivisionByZero, AssertionFailed, Print };
+  Kind kind;
+  std::string operation; // "gather"
+  std::string text;      // the user's: an assertion's message, a print's label
+  std::string line;      // "model.cpp:12"
+};
+
+// Native code and what a caller must know to call it. The frame's inputs are the recording's parameters, then the current
+// values of its variables; the outputs are its results, then the new values of `assigned` variables. Each output is a
+// buffer of its own that no input shares.
+class Executable {
+public:
+  virtual ~Executable() = default;
+  CalqueEntry entry = nullptr;
+  std::size_t workspaceBytes = 0;
+  std::vector<std::size_t> assigned; // indices into the recording's variables, ascending
+  std::vector<Site> sites;
+};
+
+struct CompileResult {
+  std::shared_ptr<const Executable> executable;
+  std::string error; // what can't be compiled, and the user's line; empty when there is an executable
+};
+
+struct PrintResult {
+  std::string text;
+  std::string error;
+};
+
+class Compiler {
+public:
+  virtual ~Compiler() = default;
+  // Thread safe.
+  virtual CompileResult compile(const schema::Recording &recording) = 0;
+  // The program at a stage, as text: IR, or assembly for Stage::Object.
+  virtual PrintResult print(const schema::Recording &recording, Stage stage) = 0;
+};
+
+// Returns null when the version is not the library's.
+using CompilerFactory = Compiler *(*)(int version);
+
+} // namespace calque
+#endif

@@ -1,0 +1,57 @@
+// Operations with effects: they stay, in program order, used or not.
+#ifndef CALQUE_IR_EFFECTS_TD
+#define CALQUE_IR_EFFECTS_TD
+
+include "ir/Base.td"
+
+class Calque_EffectOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_Op<mnemonic, traits> {
+  let rule = typeRule;
+  let function = "";
+  let notDifferentiable = 1;
+}
+def Calque_VariableReadOp : Calque_EffectOp<"variable_read", "variableRead"> {
+  let summary = "The value of variable number `variable` at this point of the program";
+  let arguments = (ins I64Attr:$variable, DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype);
+  let results = (outs Calque_Tensor:$result);
+}
+def Calque_VariableAssignOp : Calque_EffectOp<"variable_assign", "variableAssign"> {
+  let summary = "Gives variable number `variable` a value, from this point of the program on";
+  let arguments = (ins Calque_Tensor:$value, I64Attr:$variable);
+}
+def Calque_PrintOp : Calque_EffectOp<"print", "effect"> {
+  let summary = "Prints a text and a tensor";
+  let arguments = (ins Calque_Tensor:$x, StrAttr:$label);
+}
+def Calque_AssertOp : Calque_EffectOp<"assert", "assertion"> {
+  let summary = "Fails the call unless all elements hold";
+  let arguments = (ins Calque_Tensor:$condition, StrAttr:$message);
+}
+def Calque_GradientOp : Calque_PureOp<"gradient"> {
+  let summary = "The derivatives of targets with respect to sources, as a tape saw them";
+  let description = [{
+    Operands are `counts[0]` targets, as many seeds, `counts[1]` sources and `counts[2]` stops: values at which the tape's
+    view ends, through which nothing passes. The results are the sources' cotangents. The pass `differentiate` expands it.
+  }];
+  let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
+  let results = (outs Variadic<Calque_Tensor>:$cotangents);
+  let rule = "gradient";
+  let function = "";
+  let customVjp = 1;
+}
+def Calque_StopGradientOp : Calque_PureOp<"stop_gradient"> {
+  let summary = "x, through which no gradient passes";
+  let arguments = (ins Calque_Tensor:$x);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "sameAsOperand";
+  let notDifferentiable = 1;
+}
+def Calque_RandomUniformOp : Calque_PureOp<"random_uniform"> {
+  let summary = "Uniform numbers in [0, 1) by Philox 4x32-10 from a state of two int64: key and counter";
+  let arguments = (ins Calque_Tensor:$state, DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "randomUniform";
+  let function = "";
+  let notDifferentiable = 1;
+}
+
+#endif

@@ -1,0 +1,64 @@
+#include "ir/schema/TypeRules.h"
+
+namespace calque::schema {
+
+namespace {
+
+enum class Allowed { Numeric, Float, Bool };
+
+Fault checkAllowed(const OpCall &call, Allowed allowed) {
+  for (const TensorType &type : call.operands) {
+    if (type.dtype != call[0].dtype)
+      return dtypeFault(std::string("the operands' types differ: ") + call[0].str() + " and " + type.str() +
+                        "; there is no implicit conversion, use cast");
+    if (allowed == Allowed::Bool && type.dtype != DType::Bool)
+      return dtypeFault("takes bool, not " + type.str());
+    if (allowed == Allowed::Float && !is_floating(type.dtype))
+      return dtypeFault("takes float32 and float64, not " + type.str());
+    if (allowed == Allowed::Numeric && type.dtype == DType::Bool)
+      return dtypeFault("takes numbers, not " + type.str());
+  }
+  return {};
+}
+
+Fault elementwise(const OpCall &call, DType result, std::vector<TensorType> &results) {
+  TensorType type{result, {}};
+  if (Fault fault = broadcastShapes(call.operands, type.dims))
+    return fault;
+  results.push_back(std::move(type));
+  return {};
+}
+
+Fault sameType(const OpCall &call, Allowed allowed, std::vector<TensorType> &results) {
+  if (Fault fault = checkAllowed(call, allowed))
+    return fault;
+  return elementwise(call, call[0].dtype, results);
+}
+
+} // namespace
+
+Fault elementwiseNumeric(const OpCall &call, std::vector<TensorType> &results) { return sameType(call, Allowed::Numeric, results); }
+Fault elementwiseFloat(const OpCall &call, std::vector<TensorType> &results) { return sameType(call, Allowed::Float, results); }
+Fault elementwiseBool(const OpCall &call, std::vector<TensorType> &results) { return sameType(call, Allowed::Bool, results); }
+
+Fault elementwiseComparison(const OpCall &call, std::vector<TensorType> &results) {
+  if (call[0].dtype != call[1].dtype)
+    return checkAllowed(call, Allowed::Numeric);
+  return elementwise(call, DType::Bool, results);
+}
+
+Fault elementwiseSelect(const OpCall &call, std::vector<TensorType> &results) {
+  if (call[0].dtype != DType::Bool)
+    return dtypeFault("the condition must be bool, not " + call[0].str());
+  if (call[1].dtype != call[2].dtype)
+    return dtypeFault("the branches' types differ: " + call[1].str() + " and " + call[2].str() +
+                      "; there is no implicit conversion, use cast");
+  return elementwise(call, call[1].dtype, results);
+}
+
+Fault cast(const OpCall &call, std::vector<TensorType> &results) {
+  results.push_back({call.attribute<DType>(0), call[0].dims});
+  return {};
+}
+
+} // namespace calque::schema

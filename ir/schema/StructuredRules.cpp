@@ -1,0 +1,284 @@
+#include "ir/schema/TypeRules.h"
+
+#include <algorithm>
+
+namespace calque::schema {
+
+namespace {
+
+Fault checkFloat(const OpCall &call) {
+  for (const TensorType &type : call.operands)
+    if (!is_floating(type.dtype))
+      return dtypeFault("takes float32 and float64, not " + type.str());
+  return {};
+}
+
+Fault checkNumeric(const OpCall &call) {
+  for (const TensorType &type : call.operands)
+    if (type.dtype == DType::Bool)
+      return dtypeFault("takes numbers, not " + type.str());
+  return {};
+}
+
+Fault checkSameDType(const TensorType &a, const TensorType &b) {
+  if (a.dtype != b.dtype)
+    return dtypeFault("the operands' types differ: " + a.str() + " and " + b.str() + "; there is no implicit conversion, use cast");
+  return {};
+}
+
+Fault reduce(const OpCall &call, bool needsElements, std::vector<TensorType> &results) {
+  std::vector<std::int64_t> axes;
+  if (Fault fault = normalizeAxes(call.attribute<std::vector<std::int64_t>>(0), call[0].rank(), true, axes))
+    return fault;
+  bool keepdims = call.attribute<bool>(1);
+  TensorType result{call[0].dtype, {}};
+  for (std::int64_t i = 0; i < call[0].rank(); ++i) {
+    bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (reduced && needsElements && call[0].dims[i] == 0)
+      return valueFault("axis " + std::to_string(i) + " of " + call[0].str() + " is empty, and an empty set has no result");
+    if (!reduced)
+      result.dims.push_back(call[0].dims[i]);
+    else if (keepdims)
+      result.dims.push_back(1);
+  }
+  results.push_back(std::move(result));
+  return {};
+}
+
+} // namespace
+
+Fault reduceNumeric(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkNumeric(call))
+    return fault;
+  return reduce(call, false, results);
+}
+Fault reduceNumericNonEmpty(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkNumeric(call))
+    return fault;
+  return reduce(call, true, results);
+}
+Fault reduceFloat(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkFloat(call))
+    return fault;
+  return reduce(call, false, results);
+}
+Fault reduceFloatNonEmpty(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkFloat(call))
+    return fault;
+  return reduce(call, true, results);
+}
+
+Fault softmax(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkFloat(call))
+    return fault;
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  if (call[0].dims[axis] == 0)
+    return valueFault("axis " + std::to_string(axis) + " of " + call[0].str() + " is empty, and an empty set has no result");
+  results.push_back(call[0]);
+  return {};
+}
+
+Fault argmax(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkNumeric(call))
+    return fault;
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  if (call[0].dims[axis] == 0)
+    return valueFault("axis " + std::to_string(axis) + " of " + call[0].str() + " is empty, and an empty set has no result");
+  TensorType result{DType::Int64, call[0].dims};
+  result.dims.erase(result.dims.begin() + axis);
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault axisSize(const OpCall &call, std::vector<TensorType> &results) {
+  std::vector<std::int64_t> axes;
+  if (Fault fault = normalizeAxes(call.attribute<std::vector<std::int64_t>>(0), call[0].rank(), true, axes))
+    return fault;
+  results.push_back({call[0].dtype, {}});
+  return {};
+}
+
+Fault sumLike(const OpCall &call, std::vector<TensorType> &results) {
+  Shape merged;
+  if (Fault fault = broadcastShapes(call.operands, merged))
+    return fault;
+  if (merged.size() != call[0].dims.size())
+    return shapeFault(call[1].str() + " has more dimensions than " + call[0].str());
+  results.push_back({call[0].dtype, call[1].dims});
+  return {};
+}
+
+Fault contract(const OpCall &call, std::vector<TensorType> &results) {
+  using Ints = std::vector<std::int64_t>;
+  if (Fault fault = checkNumeric(call))
+    return fault;
+  if (Fault fault = checkSameDType(call[0], call[1]))
+    return fault;
+  Ints lhsBatch, rhsBatch, lhsContracting, rhsContracting;
+  Ints *normalized[] = {&lhsBatch, &rhsBatch, &lhsContracting, &rhsContracting};
+  for (int i = 0; i < 4; ++i)
+    if (Fault fault = normalizeAxes(call.attribute<Ints>(i), call[i % 2].rank(), false, *normalized[i]))
+      return fault;
+  // Pairs are matched in the order given, which sorting would lose.
+  auto nonNegative = [&](int i) {
+    Ints axes = call.attribute<Ints>(i);
+    for (std::int64_t &axis : axes)
+      axis = axis < 0 ? axis + call[i % 2].rank() : axis;
+    return axes;
+  };
+  TensorType result{call[0].dtype, {}};
+  for (int pair : {0, 2}) {
+    Ints left = nonNegative(pair), right = nonNegative(pair + 1);
+    if (left.size() != right.size())
+      return valueFault(std::to_string(left.size()) + " dimensions of lhs are paired with " + std::to_string(right.size()) + " of rhs");
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      std::optional<std::int64_t> dim = mergeDims(call[0].dims[left[i]], call[1].dims[right[i]]);
+      if (!dim)
+        return shapeFault("dimension " + std::to_string(left[i]) + " of " + call[0].str() + " has size " +
+                          std::to_string(call[0].dims[left[i]]) + " and dimension " + std::to_string(right[i]) + " of " +
+                          call[1].str() + " has size " + std::to_string(call[1].dims[right[i]]) + "; they must be equal");
+      if (pair == 0)
+        result.dims.push_back(*dim);
+    }
+  }
+  for (int side : {0, 1}) {
+    const Ints &batch = *normalized[side], &contracting = *normalized[side + 2];
+    for (std::int64_t i = 0; i < call[side].rank(); ++i) {
+      bool inBatch = std::binary_search(batch.begin(), batch.end(), i);
+      bool inContracting = std::binary_search(contracting.begin(), contracting.end(), i);
+      if (inBatch && inContracting)
+        return valueFault("dimension " + std::to_string(i) + " of " + call[side].str() + " is both batch and contracting");
+      if (!inBatch && !inContracting)
+        result.dims.push_back(call[side].dims[i]);
+    }
+  }
+  results.push_back(std::move(result));
+  return {};
+}
+
+namespace {
+
+// The result's type of a window sliding over images, and whether everything that describes it makes sense.
+Fault windowResult(const TensorType &input, std::int64_t windowHeight, std::int64_t windowWidth, std::int64_t channels,
+                   const std::vector<std::int64_t> &strides, const std::string &padding, TensorType &result) {
+  if (input.rank() != 4)
+    return shapeFault("images must have rank 4, [N,H,W,C], not " + input.str());
+  if (strides.size() != 2 || strides[0] < 1 || strides[1] < 1)
+    return valueFault("strides must be two positive numbers, not " + shapeString(strides));
+  if (padding != "same" && padding != "valid")
+    return valueFault("padding must be \"same\" or \"valid\", not \"" + padding + "\"");
+  bool same = padding == "same";
+  result = {input.dtype,
+            {input.dims[0], windowExtent(input.dims[1], windowHeight, strides[0], same).output,
+             windowExtent(input.dims[2], windowWidth, strides[1], same).output, channels}};
+  return {};
+}
+
+Fault convResult(const TensorType &input, const TensorType &filter, const std::vector<std::int64_t> &strides,
+                 const std::string &padding, TensorType &result) {
+  if (Fault fault = checkSameDType(input, filter))
+    return fault;
+  if (filter.rank() != 4)
+    return shapeFault("filters must have rank 4, [KH,KW,C,F], not " + filter.str());
+  if (filter.dims[0] == kDynamic || filter.dims[1] == kDynamic)
+    return shapeFault("the filters' window must be known, not " + filter.str());
+  if (filter.dims[0] < 1 || filter.dims[1] < 1)
+    return shapeFault("the filters' window must not be empty: " + filter.str());
+  if (Fault fault = windowResult(input, filter.dims[0], filter.dims[1], filter.dims[3], strides, padding, result))
+    return fault;
+  if (!mergeDims(input.dims[3], filter.dims[2]))
+    return shapeFault("images " + input.str() + " have " + std::to_string(input.dims[3]) + " channels and filters " + filter.str() +
+                      " take " + std::to_string(filter.dims[2]));
+  return {};
+}
+
+Fault checkCompatible(const TensorType &given, const TensorType &expected, const char *what) {
+  bool compatible = given.rank() == expected.rank();
+  for (std::int64_t i = 0; compatible && i < given.rank(); ++i)
+    compatible = mergeDims(given.dims[i], expected.dims[i]).has_value();
+  if (!compatible)
+    return shapeFault(std::string(what) + " must be " + expected.str() + ", not " + given.str());
+  return checkSameDType(given, expected);
+}
+
+const std::vector<std::int64_t> &ints(const OpCall &call, std::size_t i) { return call.attribute<std::vector<std::int64_t>>(i); }
+
+Fault poolResult(const OpCall &call, TensorType &result) {
+  if (Fault fault = checkFloat(call))
+    return fault;
+  const std::vector<std::int64_t> &window = ints(call, 0);
+  if (window.size() != 2 || window[0] < 1 || window[1] < 1)
+    return valueFault("the window must be two positive numbers, not " + shapeString(window));
+  std::int64_t channels = call[0].rank() == 4 ? call[0].dims[3] : 0;
+  return windowResult(call[0], window[0], window[1], channels, ints(call, 1), call.attribute<std::string>(2), result);
+}
+
+} // namespace
+
+Fault conv(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkFloat(call))
+    return fault;
+  TensorType result;
+  if (Fault fault = convResult(call[0], call[1], ints(call, 0), call.attribute<std::string>(1), result))
+    return fault;
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault convInputGrad(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType forward;
+  if (Fault fault = checkFloat(call))
+    return fault;
+  if (Fault fault = convResult(call[2], call[1], ints(call, 0), call.attribute<std::string>(1), forward))
+    return fault;
+  if (Fault fault = checkCompatible(call[0], forward, "the cotangent"))
+    return fault;
+  results.push_back(call[2]);
+  return {};
+}
+
+Fault convFilterGrad(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType forward;
+  if (Fault fault = checkFloat(call))
+    return fault;
+  if (Fault fault = convResult(call[0], call[2], ints(call, 0), call.attribute<std::string>(1), forward))
+    return fault;
+  if (Fault fault = checkCompatible(call[1], forward, "the cotangent"))
+    return fault;
+  results.push_back(call[2]);
+  return {};
+}
+
+Fault maxPool(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType result;
+  if (Fault fault = poolResult(call, result))
+    return fault;
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault maxPoolGrad(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType result;
+  if (Fault fault = poolResult(call, result))
+    return fault;
+  if (Fault fault = checkCompatible(call[1], result, "the cotangent"))
+    return fault;
+  results.push_back(call[0]);
+  return {};
+}
+
+Fault maxPoolPick(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType result;
+  if (Fault fault = poolResult(call, result))
+    return fault;
+  if (Fault fault = checkCompatible(call[1], call[0], "the values"))
+    return fault;
+  results.push_back(std::move(result));
+  return {};
+}
+
+} // namespace calque::schema

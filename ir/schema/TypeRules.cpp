@@ -1,0 +1,79 @@
+#include "ir/schema/TypeRules.h"
+
+#include <algorithm>
+
+namespace calque::schema {
+
+std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b) {
+  if (a == kDynamic)
+    return b;
+  if (b == kDynamic || a == b)
+    return a;
+  return std::nullopt;
+}
+
+Fault broadcastShapes(std::span<const TensorType> operands, Shape &result) {
+  std::size_t rank = 0;
+  for (const TensorType &type : operands)
+    rank = std::max(rank, type.dims.size());
+  result.assign(rank, 1);
+  for (const TensorType &type : operands) {
+    std::size_t offset = rank - type.dims.size();
+    for (std::size_t i = 0; i < type.dims.size(); ++i) {
+      std::int64_t &merged = result[offset + i];
+      std::int64_t dim = type.dims[i];
+      if (dim == 1)
+        continue;
+      if (merged == 1) {
+        merged = dim;
+      } else if (std::optional<std::int64_t> both = mergeDims(merged, dim)) {
+        merged = *both;
+      } else {
+        std::string shapes;
+        for (const TensorType &operand : operands)
+          shapes += (shapes.empty() ? "" : " and ") + shapeString(operand.dims);
+        return shapeFault("the shapes " + shapes + " don't broadcast: sizes " + std::to_string(merged) + " and " +
+                          std::to_string(dim) + " meet in dimension " + std::to_string(offset + i) +
+                          "; they must be equal, or one of them 1");
+      }
+    }
+  }
+  return {};
+}
+
+Fault normalizeAxis(std::int64_t axis, std::int64_t rank, std::int64_t &result) {
+  if (axis < -rank || axis >= rank)
+    return valueFault("axis " + std::to_string(axis) + " is out of range for a tensor of rank " + std::to_string(rank) +
+                      (rank ? "; it must be within [" + std::to_string(-rank) + ", " + std::to_string(rank) + ")" : ", which has none"));
+  result = axis < 0 ? axis + rank : axis;
+  return {};
+}
+
+Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool emptyMeansAll, std::vector<std::int64_t> &result) {
+  result.clear();
+  if (axes.empty() && emptyMeansAll)
+    for (std::int64_t i = 0; i < rank; ++i)
+      result.push_back(i);
+  for (std::int64_t axis : axes) {
+    std::int64_t normal = 0;
+    if (Fault fault = normalizeAxis(axis, rank, normal))
+      return fault;
+    if (std::find(result.begin(), result.end(), normal) != result.end())
+      return valueFault("axis " + std::to_string(axis) + " is given twice");
+    result.push_back(normal);
+  }
+  std::sort(result.begin(), result.end());
+  return {};
+}
+
+WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t stride, bool same) {
+  if (input == kDynamic)
+    return {kDynamic, 0, 0};
+  if (!same)
+    return {input < window ? 0 : (input - window) / stride + 1, 0, 0};
+  std::int64_t output = (input + stride - 1) / stride;
+  std::int64_t padding = std::max<std::int64_t>((output - 1) * stride + window - input, 0);
+  return {output, padding / 2, padding - padding / 2};
+}
+
+} // namespace calque::schema

@@ -1,0 +1,291 @@
+#include "runtime/Buffer.h"
+
+#include "runtime/abi.h"
+
+#include <bit>
+#include <new>
+#include <sys/mman.h>
+#include <thread>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CALQUE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CALQUE_ASAN 1
+#endif
+#endif
+#ifdef CALQUE_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
+namespace calque::runtime {
+namespace {
+
+constexpr size_t Alignment = CALQUE_BUFFER_ALIGNMENT;
+constexpr size_t HugePage = size_t(2) << 20;
+
+// Size classes: 64, 128, 192, 256, then four a power of two (320, 384, 448, 512, 640, ...), so that at most a fifth of a
+// block is unused above 256 bytes and every size is a multiple of the alignment.
+constexpr unsigned NumSmallClasses = 4;
+constexpr unsigned FirstLog = 8;
+constexpr unsigned LastLog = 46;
+constexpr unsigned NumClasses = NumSmallClasses + 4 * (LastLog - FirstLog);
+constexpr size_t LargestBytes = size_t(1) << LastLog;
+constexpr uint32_t ForeignClass = ~uint32_t(0);
+
+constexpr unsigned sizeClassOf(size_t bytes) {
+  if (bytes <= NumSmallClasses * Alignment)
+    return bytes == 0 ? 0 : unsigned((bytes - 1) / Alignment);
+  unsigned log = unsigned(std::bit_width(bytes - 1)) - 1;
+  unsigned step = unsigned((bytes - 1) >> (log - 2)) & 3;
+  return NumSmallClasses + 4 * (log - FirstLog) + step;
+}
+
+constexpr size_t capacityOf(unsigned sizeClass) {
+  if (sizeClass < NumSmallClasses)
+    return (sizeClass + 1) * Alignment;
+  unsigned log = FirstLog + (sizeClass - NumSmallClasses) / 4, step = (sizeClass - NumSmallClasses) % 4;
+  return (size_t(1) << log) + (size_t(step + 1) << (log - 2));
+}
+static_assert(sizeClassOf(LargestBytes) == NumClasses - 1 && capacityOf(NumClasses - 1) == LargestBytes);
+static_assert(capacityOf(sizeClassOf(257)) == 320 && capacityOf(sizeClassOf(256)) == 256);
+static_assert(capacityOf(sizeClassOf(HugePage)) == HugePage && capacityOf(sizeClassOf(HugePage + 1)) % 4096 == 0);
+
+// One list of waiting blocks, last in first out: the block that is warmest in the caches is used next. Each list has a
+// lock of its own on its own cache line; it is held for a few instructions.
+class alignas(64) SizeClass {
+public:
+  // Counts one more live block and hands out a waiting one, or null.
+  BufferBlock *take() {
+    Lock lock(*this);
+    ++liveBlocks;
+    return pop();
+  }
+
+  void give(BufferBlock *block) {
+    Lock lock(*this);
+    --liveBlocks;
+    block->next = waiting;
+    waiting = block;
+  }
+
+  // The live block that take() has counted goes back to the system, or could not be made.
+  void forget() {
+    Lock lock(*this);
+    --liveBlocks;
+  }
+
+  BufferBlock *takeWaiting() {
+    Lock lock(*this);
+    return pop();
+  }
+
+  size_t live() {
+    Lock lock(*this);
+    return liveBlocks;
+  }
+
+private:
+  struct Lock {
+    explicit Lock(SizeClass &owner) : owner(owner) {
+      for (unsigned tries = 0; owner.locked.exchange(true, std::memory_order_acquire);)
+        while (owner.locked.load(std::memory_order_relaxed))
+          if (++tries > 64) // the holder may have lost its CPU
+            std::this_thread::yield();
+    }
+    ~Lock() { owner.locked.store(false, std::memory_order_release); }
+    SizeClass &owner;
+  };
+
+  BufferBlock *pop() {
+    BufferBlock *block = waiting;
+    if (block)
+      waiting = block->next;
+    return block;
+  }
+
+  std::atomic<bool> locked{false};
+  BufferBlock *waiting = nullptr;
+  size_t liveBlocks = 0;
+};
+
+// Initialised at compile time and never destroyed: a Buffer may be made before main() and die after every destructor of
+// a static object. Waiting blocks stay reachable from here, so leak checkers do not count them.
+struct Pool {
+  SizeClass classes[NumClasses];
+  alignas(64) std::atomic<size_t> cachedBytes{0}; // never less than what the lists hold
+  std::atomic<size_t> limit{size_t(1) << 30};
+  std::atomic<size_t> systemAllocations{0};
+  std::atomic<unsigned> evictNext{0};
+};
+constinit Pool pool;
+
+// Pages of the requested alignment, by cutting the ends off a larger mapping. Null if there are none.
+void *mapHuge(size_t capacity) {
+  void *mapping = mmap(nullptr, capacity + HugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED)
+    return nullptr;
+  char *begin = static_cast<char *>(mapping);
+  size_t before = -reinterpret_cast<uintptr_t>(begin) % HugePage;
+  if (before)
+    munmap(begin, before);
+  if (before != HugePage)
+    munmap(begin + before + capacity, HugePage - before);
+  madvise(begin + before, capacity, MADV_HUGEPAGE); // a wish: without it the block is merely slower
+  return begin + before;
+}
+
+bool isMapped(unsigned sizeClass) { return capacityOf(sizeClass) >= HugePage; }
+
+// A block from the system, or null. Small blocks have their header in front, mapped ones apart, to keep their alignment.
+BufferBlock *makeBlock(unsigned sizeClass) {
+  BufferBlock *block;
+  if (isMapped(sizeClass)) {
+    block = new (std::nothrow) BufferBlock;
+    if (!block)
+      return nullptr;
+    block->data = mapHuge(capacityOf(sizeClass));
+    if (!block->data) {
+      delete block;
+      return nullptr;
+    }
+  } else {
+    static_assert(sizeof(BufferBlock) <= Alignment);
+    void *memory = ::operator new(Alignment + capacityOf(sizeClass), std::align_val_t(Alignment), std::nothrow);
+    if (!memory)
+      return nullptr;
+    block = new (memory) BufferBlock;
+    block->data = static_cast<char *>(memory) + Alignment;
+  }
+  block->sizeClass = sizeClass;
+  pool.systemAllocations.fetch_add(1, std::memory_order_relaxed);
+  return block;
+}
+
+void returnToSystem(BufferBlock *block) {
+  size_t capacity = capacityOf(block->sizeClass);
+  ASAN_UNPOISON_MEMORY_REGION(block->data, capacity); // the shadow outlives the mapping
+  if (isMapped(block->sizeClass)) {
+    munmap(block->data, capacity);
+    delete block;
+  } else {
+    block->~BufferBlock();
+    ::operator delete(block, std::align_val_t(Alignment));
+  }
+}
+
+bool evictOne(unsigned sizeClass) {
+  BufferBlock *block = pool.classes[sizeClass].takeWaiting();
+  if (!block)
+    return false;
+  pool.cachedBytes.fetch_sub(capacityOf(sizeClass), std::memory_order_relaxed);
+  returnToSystem(block);
+  return true;
+}
+
+bool overLimit() {
+  return pool.cachedBytes.load(std::memory_order_relaxed) > pool.limit.load(std::memory_order_relaxed);
+}
+
+// Evicts blocks of all classes but one, in turn, until the limit holds. Sizes that a program no longer uses so make
+// room for those that it uses now.
+void evictExcept(unsigned kept) {
+  for (unsigned empty = 0; empty < NumClasses && overLimit();) {
+    unsigned sizeClass = pool.evictNext.fetch_add(1, std::memory_order_relaxed) % NumClasses;
+    empty = sizeClass != kept && evictOne(sizeClass) ? 0 : empty + 1;
+  }
+}
+
+struct ForeignBlock : BufferBlock {
+  std::function<void()> release;
+};
+
+} // namespace
+
+Buffer Buffer::allocate(size_t bytes) {
+  if (bytes > LargestBytes)
+    throw std::bad_alloc();
+  unsigned sizeClass = sizeClassOf(bytes);
+  BufferBlock *block = pool.classes[sizeClass].take();
+  if (block) {
+    pool.cachedBytes.fetch_sub(capacityOf(sizeClass), std::memory_order_relaxed);
+  } else {
+    block = makeBlock(sizeClass);
+    if (!block) { // what waits in other sizes may be what is missing
+      trimPool();
+      block = makeBlock(sizeClass);
+    }
+    if (!block) {
+      pool.classes[sizeClass].forget();
+      throw std::bad_alloc();
+    }
+    ASAN_POISON_MEMORY_REGION(block->data, capacityOf(sizeClass));
+  }
+  block->bytes = bytes;
+  block->references.store(1, std::memory_order_relaxed);
+  ASAN_UNPOISON_MEMORY_REGION(block->data, bytes);
+  return Buffer(block);
+}
+
+Buffer Buffer::foreign(void *data, size_t bytes, std::function<void()> release) {
+  auto *block = new ForeignBlock;
+  block->sizeClass = ForeignClass;
+  block->data = data;
+  block->bytes = bytes;
+  block->release = std::move(release);
+  return Buffer(block);
+}
+
+void Buffer::recycle(BufferBlock *block) noexcept {
+  unsigned sizeClass = block->sizeClass;
+  if (sizeClass == ForeignClass) {
+    auto *foreign = static_cast<ForeignBlock *>(block);
+    if (foreign->release)
+      foreign->release();
+    delete foreign;
+    return;
+  }
+
+  size_t capacity = capacityOf(sizeClass);
+  size_t limit = pool.limit.load(std::memory_order_relaxed);
+  // Counted before it is in the list, so that a thread that takes it at once never brings the sum below zero.
+  size_t cached = pool.cachedBytes.fetch_add(capacity, std::memory_order_relaxed) + capacity;
+  if (cached > limit) [[unlikely]] {
+    if (capacity <= limit)
+      evictExcept(sizeClass);
+    if (overLimit()) {
+      pool.cachedBytes.fetch_sub(capacity, std::memory_order_relaxed);
+      pool.classes[sizeClass].forget();
+      returnToSystem(block);
+      return;
+    }
+  }
+  ASAN_POISON_MEMORY_REGION(block->data, capacity);
+  pool.classes[sizeClass].give(block);
+}
+
+PoolStatistics poolStatistics() {
+  PoolStatistics statistics{0, pool.cachedBytes.load(std::memory_order_relaxed),
+                            pool.systemAllocations.load(std::memory_order_relaxed)};
+  for (unsigned sizeClass = 0; sizeClass < NumClasses; ++sizeClass)
+    statistics.liveBytes += pool.classes[sizeClass].live() * capacityOf(sizeClass);
+  return statistics;
+}
+
+void trimPool() {
+  for (unsigned sizeClass = 0; sizeClass < NumClasses; ++sizeClass)
+    while (evictOne(sizeClass)) {
+    }
+}
+
+void setPoolLimit(size_t bytes) {
+  pool.limit.store(bytes, std::memory_order_relaxed);
+  evictExcept(NumClasses);
+}
+
+size_t poolLimit() { return pool.limit.load(std::memory_order_relaxed); }
+
+} // namespace calque::runtime

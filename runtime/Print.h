@@ -1,0 +1,41 @@
+// What compiled code prints, and how a tensor looks as text.
+//
+// Generated code hands a tensor to `calque_rt_print`, which hands it to the handler that the caller has put into its
+// frame; nothing is printed once a check of the call has failed.
+//
+//   struct Printer : HostCallbacks {
+//     Printer() : HostCallbacks{[](void *self, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims,
+//                                  const void *data) {
+//           std::cout << static_cast<Printer *>(self)->texts[site]
+//                     << formatTensor(dtype, {dims, static_cast<size_t>(rank)}, data) << '\n';
+//         }} {}
+//     std::vector<std::string> texts;
+//   };
+//   Printer printer;
+//   frame.host = static_cast<HostCallbacks *>(&printer);
+#ifndef CALQUE_RUNTIME_PRINT_H
+#define CALQUE_RUNTIME_PRINT_H
+
+#include "runtime/abi.h"
+
+#include <span>
+#include <string>
+
+namespace calque::runtime {
+
+// What CalqueCallFrame::host points to, or null for a caller that wants no prints.
+struct HostCallbacks {
+  // `self` is the frame's host pointer. Called on the thread of the call; must not throw: generated code has no way to
+  // unwind, so an exception ends the process.
+  void (*print)(void *self, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data);
+};
+
+// A dense row-major tensor as NumPy's str() writes it: nested brackets, rows on lines of their own, the first and last
+// three of each dimension with "..." between them when there are more than 1000 elements. Columns are not aligned and
+// lines are not broken. Floats are the shortest text that reads back as the same value, with NumPy's trailing dot (1.,
+// 0.5, 1.e-05, nan, inf). Rank 0 is the bare value; a tensor without elements is [].
+// dtype: 0 bool (one byte), 1 int32, 2 int64, 3 float32, 4 float64; std::invalid_argument for any other.
+std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const void *data);
+
+} // namespace calque::runtime
+#endif

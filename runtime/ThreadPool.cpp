@@ -1,0 +1,270 @@
+#include "runtime/ThreadPool.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace calque::runtime {
+namespace {
+
+constexpr int MaxThreads = 1024;
+
+// Loops follow each other within microseconds in a training step, while waking a sleeping thread costs some 50 of them:
+// so a thread looks this long for work, or for the end of the others' work, before it sleeps.
+constexpr std::chrono::microseconds SpinTime{100};
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits for `done` to hold, awake, for at most SpinTime. False if the time is over.
+template <typename Done>
+bool spinUntil(Done done) {
+  constexpr int StepsPerLook = 32; // the clock costs about as much as that
+  auto end = std::chrono::steady_clock::time_point();
+  for (;;) {
+    for (int step = 0; step < StepsPerLook; ++step) {
+      if (done())
+        return true;
+      relax();
+    }
+    auto now = std::chrono::steady_clock::now();
+    if (end == std::chrono::steady_clock::time_point())
+      end = now + SpinTime;
+    else if (now >= end)
+      return false;
+  }
+}
+
+struct Job {
+  int64_t count = 0, grain = 0, pieces = 0;
+  CalqueLoopBody body = nullptr;
+  void *context = nullptr;
+
+  void run(int64_t piece) const {
+    int64_t begin = piece * grain;
+    body(context, begin, count - begin > grain ? begin + grain : count);
+  }
+};
+
+// The gate says in one word which job is on and who is inside, so that the caller waits only for workers that have come
+// in: one that wakes too late finds the gate closed and touches nothing.
+//
+//   bits 31..16 number of the job | 15 the caller sleeps | 14 open | 13 stop | 12..0 workers inside
+constexpr uint32_t JobUnit = 1u << 16, CallerSleeps = 1u << 15, Open = 1u << 14, Stop = 1u << 13, InsideMask = Stop - 1;
+static_assert(MaxThreads <= InsideMask);
+
+// Initialised at compile time and never destroyed: a loop may run before main() and after every static destructor.
+struct Shared {
+  // Held by the caller whose loop the workers run; what follows up to `gate` is written by its holder alone.
+  alignas(64) std::atomic<bool> busy{false};
+  Job job;
+  alignas(64) std::atomic<uint32_t> gate{0};
+  std::atomic<int> sleepers{0};         // workers that wait for the gate to change and need a wake-up
+  std::atomic<uint32_t> lastIsOut{0};   // what a sleeping caller waits for
+  alignas(64) std::atomic<int64_t> nextPiece{0};
+  alignas(64) std::atomic<int> wantedThreads{0}; // 0: not yet asked for
+};
+constinit Shared shared;
+
+// Whether this thread is inside of a piece that the pool has given it.
+constinit thread_local bool runsPieces = false;
+
+void runPieces(const Job &job) {
+  for (;;) {
+    int64_t piece = shared.nextPiece.fetch_add(1, std::memory_order_relaxed);
+    if (piece >= job.pieces)
+      return;
+    job.run(piece);
+  }
+}
+
+// Goes in if the gate is open and its job is not the one last served.
+bool enter(uint32_t &served) {
+  uint32_t gate = shared.gate.load(std::memory_order_acquire);
+  while ((gate & Open) && gate / JobUnit != served)
+    if (shared.gate.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire)) {
+      served = gate / JobUnit;
+      return true;
+    }
+  return false;
+}
+
+void leave() {
+  uint32_t before = shared.gate.fetch_sub(1, std::memory_order_acq_rel);
+  if ((before & InsideMask) == 1 && (before & CallerSleeps)) {
+    shared.lastIsOut.store(1, std::memory_order_release);
+    shared.lastIsOut.notify_one();
+  }
+}
+
+void workerMain(uint32_t served) {
+  runsPieces = true;
+  auto somethingIsOn = [&] {
+    uint32_t gate = shared.gate.load(std::memory_order_acquire);
+    return (gate & Stop) || ((gate & Open) && gate / JobUnit != served);
+  };
+  for (;;) {
+    if (enter(served)) {
+      runPieces(shared.job);
+      leave();
+    }
+    if (spinUntil(somethingIsOn)) {
+      if (shared.gate.load(std::memory_order_acquire) & Stop)
+        return;
+      continue;
+    }
+    // Sequentially consistent on both sides: either the caller sees a sleeper, or the sleeper sees the new gate.
+    shared.sleepers.fetch_add(1);
+    uint32_t gate = shared.gate.load();
+    if (!(gate & Stop) && !((gate & Open) && gate / JobUnit != served))
+      shared.gate.wait(gate);
+    shared.sleepers.fetch_sub(1);
+  }
+}
+
+// The threads themselves. All but the destructor are called by the holder of `busy`.
+class Workers {
+public:
+  ~Workers() {
+    if (runsPieces) { // exit() within a piece: this thread can't wait for itself
+      for (std::thread &thread : threads)
+        thread.detach();
+      shared.wantedThreads.store(1, std::memory_order_relaxed); // for loops of the destructors to come
+      return;
+    }
+    while (shared.busy.exchange(true, std::memory_order_acquire))
+      std::this_thread::yield();
+    stop(); // `busy` stays set: from here on, loops run on their callers
+  }
+
+  void resize(size_t count) {
+    if (started == count)
+      return;
+    if (count < started)
+      stop();
+    started = count;
+    try {
+      threads.reserve(count);
+      uint32_t served = shared.gate.load(std::memory_order_relaxed) / JobUnit;
+      while (threads.size() < count)
+        threads.emplace_back(workerMain, served);
+    } catch (...) {
+      // Fewer threads than wanted do the same work; nothing may throw through generated code.
+    }
+  }
+
+  bool empty() const { return threads.empty(); }
+
+private:
+  void stop() {
+    shared.gate.fetch_or(Stop);
+    shared.gate.notify_all();
+    for (std::thread &thread : threads)
+      thread.join();
+    threads.clear();
+    shared.gate.fetch_and(~Stop);
+  }
+
+  std::vector<std::thread> threads;
+  size_t started = 0; // how many resize() has last asked for, whether the system gave them or not
+};
+
+Workers &workers() {
+  static Workers workers;
+  return workers;
+}
+
+void runOnWorkersToo() {
+  shared.nextPiece.store(0, std::memory_order_relaxed);
+  shared.lastIsOut.store(0, std::memory_order_relaxed);
+  // Nobody is inside and the gate is closed, so it has no other writer.
+  uint32_t number = shared.gate.load(std::memory_order_relaxed) / JobUnit;
+  shared.gate.store((number + 1) * JobUnit | Open);
+  if (int sleepers = shared.sleepers.load()) {
+    if (shared.job.pieces - 1 >= sleepers)
+      shared.gate.notify_all();
+    else
+      for (int64_t helper = 1; helper < shared.job.pieces; ++helper)
+        shared.gate.notify_one();
+  }
+
+  runPieces(shared.job);
+
+  auto nobodyIsInside = [] { return (shared.gate.load(std::memory_order_acquire) & InsideMask) == 0; };
+  shared.gate.fetch_and(~Open, std::memory_order_acq_rel);
+  if (spinUntil(nobodyIsInside))
+    return;
+  // From here on the last worker to leave sees the bit and tells, unless it has left before.
+  if (shared.gate.fetch_or(CallerSleeps, std::memory_order_acq_rel) & InsideMask)
+    while (shared.lastIsOut.load(std::memory_order_acquire) == 0)
+      shared.lastIsOut.wait(0, std::memory_order_acquire);
+}
+
+// A positive number at the start of an environment variable ("4,2" asks for four threads and nested twos), or 0.
+int numberFrom(const char *variable) {
+  const char *text = std::getenv(variable);
+  long value = text ? std::strtol(text, nullptr, 10) : 0;
+  return value < 1 ? 0 : value > MaxThreads ? MaxThreads : int(value);
+}
+
+int defaultThreadCount() {
+  if (int count = numberFrom("CALQUE_NUM_THREADS"))
+    return count;
+  if (int count = numberFrom("OMP_NUM_THREADS"))
+    return count;
+  unsigned hardware = std::thread::hardware_concurrency(); // 0 if unknown
+  return hardware < 1 ? 1 : hardware > MaxThreads ? MaxThreads : int(hardware);
+}
+
+} // namespace
+
+void setThreadCount(int count) {
+  if (count < 1)
+    count = defaultThreadCount();
+  shared.wantedThreads.store(count > MaxThreads ? MaxThreads : count, std::memory_order_relaxed);
+}
+
+int threadCount() {
+  int count = shared.wantedThreads.load(std::memory_order_relaxed);
+  if (count)
+    return count;
+  int fallback = defaultThreadCount();
+  // Unless another thread has just set it.
+  return shared.wantedThreads.compare_exchange_strong(count, fallback, std::memory_order_relaxed) ? fallback : count;
+}
+
+} // namespace calque::runtime
+
+extern "C" __attribute__((visibility("default"))) void
+calque_rt_parallel_for(int64_t count, int64_t grain, CalqueLoopBody body, void *context) {
+  using namespace calque::runtime;
+  if (count <= 0)
+    return;
+  grain = grain < 1 ? 1 : grain;
+  Job job{count, grain, pieceCount(count, grain), body, context};
+
+  int threads = job.pieces == 1 ? 1 : threadCount();
+  // Looked at first: a nested loop would otherwise take the line from the threads that need it.
+  if (threads > 1 && !shared.busy.load(std::memory_order_relaxed) &&
+      !shared.busy.exchange(true, std::memory_order_acquire)) {
+    workers().resize(size_t(threads) - 1);
+    if (!workers().empty()) {
+      shared.job = job;
+      runsPieces = true;
+      runOnWorkersToo();
+      runsPieces = false;
+      shared.busy.store(false, std::memory_order_release);
+      return;
+    }
+    shared.busy.store(false, std::memory_order_release);
+  }
+  for (int64_t piece = 0; piece < job.pieces; ++piece)
+    job.run(piece);
+}

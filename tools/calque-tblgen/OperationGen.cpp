@@ -1,0 +1,146 @@
+// Methods of the MLIR operations: type inference, reverse rules, scalar meaning.
+#include "Record.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TableGen/Error.h"
+#include "llvm/TableGen/TableGenBackend.h"
+
+using namespace calque::tblgen;
+
+namespace {
+
+[[noreturn]] void fail(const OperationRecord &op, const llvm::Twine &message) {
+  llvm::PrintFatalError(op.record().getLoc(), op.mnemonic() + ": " + message);
+}
+
+const llvm::Record *operatorOf(const llvm::DagInit *dag) { return llvm::cast<llvm::DefInit>(dag->getOperator())->getDef(); }
+
+std::string stringArgument(const OperationRecord &op, const llvm::DagInit *dag) {
+  if (dag->getNumArgs() < 1 || !llvm::isa<llvm::StringInit>(dag->getArg(0)))
+    fail(op, "a constant needs its value as a string: " + dag->getAsString());
+  return llvm::cast<llvm::StringInit>(dag->getArg(0))->getValue().str();
+}
+
+// A dag of `scalar` as a C++ expression over the body's elements.
+std::string scalarExpression(const OperationRecord &op, const llvm::DagInit *dag) {
+  const llvm::Record *node = operatorOf(dag);
+  if (!node->isSubClassOf("Scalar"))
+    fail(op, "not a scalar operation: " + node->getName());
+  std::vector<std::string> arguments;
+  for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
+    if (const auto *inner = llvm::dyn_cast<llvm::DagInit>(dag->getArg(i))) {
+      arguments.push_back(scalarExpression(op, inner));
+    } else if (llvm::isa<llvm::StringInit>(dag->getArg(i))) {
+      arguments.push_back(stringArgument(op, dag));
+    } else {
+      int index = op.operandIndex(dag->getArgNameStr(i));
+      if (index < 0)
+        fail(op, "no operand '" + dag->getArgNameStr(i) + "' in " + dag->getAsString());
+      arguments.push_back("elements[" + std::to_string(index) + "]");
+    }
+  }
+  if (node->getName() == "S_castTo")
+    arguments.push_back("::mlir::getElementTypeOrSelf(getResult().getType())");
+  std::string text = "b." + node->getValueAsString("builderMethod").str() + "(";
+  for (size_t i = 0; i < arguments.size(); ++i)
+    text += (i ? ", " : "") + arguments[i];
+  return text + ")";
+}
+
+std::string leaf(const OperationRecord &op, llvm::StringRef name) {
+  if (name == "g")
+    return "g";
+  if (name == "result")
+    return "getResult()";
+  int index = op.operandIndex(name);
+  if (index < 0)
+    fail(op, "no operand '" + name + "'");
+  return "getOperand(" + std::to_string(index) + ")";
+}
+
+// A dag over operations of the dialect as a C++ expression.
+std::string valueExpression(const OperationRecord &op, const llvm::DagInit *dag) {
+  const llvm::Record *node = operatorOf(dag);
+  if (node->getName() == "Value")
+    return leaf(op, dag->getArgNameStr(0));
+  if (node->getName() == "Constant")
+    return "rule.constant(" + stringArgument(op, dag) + ")";
+  if (!node->isSubClassOf("Calque_Op"))
+    fail(op, "not an operation: " + node->getName());
+  std::string text = "rule.create<" + mlir::tblgen::Operator(*node).getCppClassName().str() + ">(";
+  for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
+    text += i ? ", " : "";
+    const auto *inner = llvm::dyn_cast<llvm::DagInit>(dag->getArg(i));
+    text += inner ? valueExpression(op, inner) : leaf(op, dag->getArgNameStr(i));
+  }
+  return text + ")";
+}
+
+// g times a partial derivative; empty when nothing passes.
+std::string partialExpression(const OperationRecord &op, const llvm::DagInit *dag) {
+  llvm::StringRef name = operatorOf(dag)->getName();
+  if (name == "NoGradient")
+    return "";
+  if (name == "One")
+    return "g";
+  if (name == "MinusOne")
+    return "rule.create<NegOp>(g)";
+  if (name == "Mask")
+    return "rule.mask(" + valueExpression(op, llvm::cast<llvm::DagInit>(dag->getArg(0))) + ", g)";
+  return "rule.create<MulOp>(g, " + valueExpression(op, dag) + ")";
+}
+
+void emitVjp(const OperationRecord &op, llvm::raw_ostream &os) {
+  if (op.customVjp())
+    return;
+  os << "void " << op.className()
+     << "::buildVjp(::mlir::OpBuilder &builder, ::mlir::ValueRange cotangents, const ::llvm::SmallBitVector &needed, "
+        "::llvm::SmallVectorImpl<::mlir::Value> &operandCotangents) {\n"
+        "  operandCotangents.assign(getOperation()->getNumOperands(), ::mlir::Value());\n";
+  bool elementwise = !op.dags("partials").empty();
+  std::vector<const llvm::DagInit *> dags = op.dags(elementwise ? "partials" : "vjp");
+  if (!dags.empty())
+    os << "  ::calque::ir::GradientRule rule(builder, getLoc(), getResult());\n  ::mlir::Value g = cotangents[0];\n  (void)g;\n";
+  for (size_t i = 0; i < dags.size(); ++i) {
+    bool none = operatorOf(dags[i])->getName() == "NoGradient";
+    if (none)
+      continue;
+    std::string expression = elementwise ? partialExpression(op, dags[i]) : valueExpression(op, dags[i]);
+    os << "  if (needed[" << i << "])\n    operandCotangents[" << i << "] = ";
+    if (elementwise)
+      os << "rule.unbroadcast(" << expression << ", getOperand(" << i << "));\n";
+    else
+      os << expression << ";\n";
+  }
+  os << "}\n";
+}
+
+void emitInference(const OperationRecord &op, llvm::raw_ostream &os) {
+  os << "::llvm::LogicalResult " << op.className()
+     << "::inferReturnTypes(::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands, "
+        "::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions, "
+        "::llvm::SmallVectorImpl<::mlir::Type> &types) {\n"
+        "  Adaptor adaptor(operands, attributes, properties, regions);\n  (void)adaptor;\n"
+        "  return ::calque::ir::inferFromSchema(::calque::schema::OpId::"
+     << op.idName() << ", context, location, operands, {";
+  for (const AttributeRecord &attribute : op.attributes())
+    os << "adaptor." << op.op().getGetterName(attribute.name) << "Attr(), ";
+  os << "}, types);\n}\n";
+}
+
+void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("Methods of operations", os);
+  for (const OperationRecord &op : collectOperations(records)) {
+    os << "::calque::schema::OpId " << op.className() << "::schemaId() { return ::calque::schema::OpId::" << op.idName() << "; }\n";
+    emitInference(op, os);
+    emitVjp(op, os);
+    if (op.elementwise())
+      os << "::mlir::Value " << op.className()
+         << "::buildScalar(::calque::ir::ScalarBuilder &b, ::mlir::ValueRange elements) { return " << scalarExpression(op, op.scalar())
+         << "; }\n";
+  }
+}
+
+llvm::TableGen::Emitter::Opt methods("gen-operation-methods", emitMethods, "Methods of the MLIR operations");
+
+} // namespace

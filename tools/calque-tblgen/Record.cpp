@@ -1,0 +1,85 @@
+#include "Record.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/TableGen/Error.h"
+
+using namespace calque::tblgen;
+
+namespace {
+
+AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::NamedAttribute &named) {
+  mlir::tblgen::Attribute base = named.attr.getBaseAttr();
+  std::string definition = base.getAttrDefName().str();
+  AttributeRecord attribute;
+  attribute.name = named.name.str();
+  std::pair<const char *, const char *> kind =
+      llvm::StringSwitch<std::pair<const char *, const char *>>(definition)
+          .Case("BoolAttr", {"Bool", "bool"})
+          .Case("I64Attr", {"Int", "std::int64_t"})
+          .Case("F64Attr", {"Float", "double"})
+          .Case("StrAttr", {"String", "std::string"})
+          .Case("DenseI64ArrayAttr", {"Ints", "std::vector<std::int64_t>"})
+          .Case("Calque_DTypeAttr", {"Type", "DType"})
+          .Case("ElementsAttr", {"Constant", ""})
+          .Default({nullptr, nullptr});
+  if (!kind.first)
+    llvm::PrintFatalError(record.getLoc(), "attribute '" + attribute.name + "' has a kind that the schema does not know: " + definition);
+  attribute.kind = kind.first;
+  attribute.cppType = kind.second;
+  if (named.attr.hasDefaultValue())
+    attribute.defaultValue = named.attr.getDefaultValue().str();
+  return attribute;
+}
+
+} // namespace
+
+OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), op_(record) {
+  for (const mlir::tblgen::NamedAttribute &named : op_.getAttributes())
+    attributes_.push_back(makeAttribute(record, named));
+
+  int rules = !dags("partials").empty() + !dags("vjp").empty() + customVjp() + notDifferentiable();
+  if (rules != 1)
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": exactly one of partials, vjp, customVjp and notDifferentiable says how "
+                                                        "gradients pass; this record has " + std::to_string(rules));
+  for (llvm::StringRef field : {"partials", "vjp"})
+    if (size_t count = dags(field).size(); count && static_cast<int>(count) != numOperands())
+      llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " has " + std::to_string(count) + " entries for " +
+                                                 std::to_string(numOperands()) + " operands");
+  if (!record.getValue("rule") || record.isValueUnset("rule"))
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": no type rule");
+  if (elementwise() && record.isValueUnset("scalar"))
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": an elementwise operation needs its meaning on one element, `scalar`");
+  if (summary().empty())
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": no summary");
+}
+
+std::vector<const llvm::DagInit *> OperationRecord::dags(llvm::StringRef field) const {
+  std::vector<const llvm::DagInit *> result;
+  for (const llvm::Init *init : record_.getValueAsListInit(field)->getElements())
+    result.push_back(llvm::cast<llvm::DagInit>(init));
+  return result;
+}
+
+int OperationRecord::numOperands() const {
+  for (const mlir::tblgen::NamedTypeConstraint &operand : op_.getOperands())
+    if (operand.isVariadic())
+      return -1;
+  return op_.getNumOperands();
+}
+
+int OperationRecord::operandIndex(llvm::StringRef name) const {
+  for (int i = 0, e = op_.getNumOperands(); i < e; ++i)
+    if (op_.getOperand(i).name == name)
+      return i;
+  return -1;
+}
+
+std::vector<OperationRecord> calque::tblgen::collectOperations(const llvm::RecordKeeper &records) {
+  std::vector<const llvm::Record *> definitions(records.getAllDerivedDefinitions("Calque_Op"));
+  llvm::sort(definitions, [](const llvm::Record *a, const llvm::Record *b) { return a->getID() < b->getID(); });
+  std::vector<OperationRecord> operations;
+  for (const llvm::Record *definition : definitions)
+    operations.emplace_back(*definition);
+  return operations;
+}

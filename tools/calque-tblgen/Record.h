@@ -1,0 +1,59 @@
+// A record as the generators see it, checked: exactly one gradient rule, a type rule, a scalar meaning where elementwise.
+#ifndef CALQUE_TOOLS_TBLGEN_RECORD_H
+#define CALQUE_TOOLS_TBLGEN_RECORD_H
+
+#include "mlir/TableGen/Operator.h"
+#include "llvm/TableGen/Record.h"
+
+#include <string>
+#include <vector>
+
+namespace calque::tblgen {
+
+struct AttributeRecord {
+  std::string name;         // "keepdims"
+  std::string kind;         // an AttributeKind: "Bool"
+  std::string cppType;      // in public functions: "bool"
+  std::string defaultValue; // C++; empty when there is none
+};
+
+class OperationRecord {
+public:
+  explicit OperationRecord(const llvm::Record &record);
+
+  const llvm::Record &record() const { return record_; }
+  const mlir::tblgen::Operator &op() const { return op_; }
+  std::string className() const { return op_.getCppClassName().str(); }
+  // The name in OpId: "Add" of Calque_AddOp.
+  std::string idName() const { return llvm::StringRef(className()).drop_back(2).str(); }
+  std::string mnemonic() const { return record_.getValueAsString("opName").str(); }
+  std::string rule() const { return record_.getValueAsString("rule").str(); }
+  std::string function() const { return record_.getValueAsString("function").str(); }
+  std::string spelling() const { return record_.getValueAsString("spelling").str(); }
+  std::string summary() const { return record_.getValueAsString("summary").str(); }
+  std::string description() const { return record_.getValueAsString("description").str(); }
+  bool elementwise() const { return record_.isSubClassOf("Calque_ElementwiseOp"); }
+  bool pure() const { return record_.isSubClassOf("Calque_PureOp"); }
+  bool notDifferentiable() const { return record_.getValueAsBit("notDifferentiable"); }
+  bool customVjp() const { return record_.getValueAsBit("customVjp"); }
+  std::vector<const llvm::DagInit *> dags(llvm::StringRef field) const;
+  const llvm::DagInit *scalar() const { return record_.getValueAsDag("scalar"); }
+  const std::vector<AttributeRecord> &attributes() const { return attributes_; }
+  // -1 when one operand is variadic.
+  int numOperands() const;
+  bool variadic() const { return numOperands() < 0; }
+  std::string operandName(int i) const { return op_.getOperand(i).name.str(); }
+  // The operand of that name, or -1.
+  int operandIndex(llvm::StringRef name) const;
+
+private:
+  const llvm::Record &record_;
+  mlir::tblgen::Operator op_;
+  std::vector<AttributeRecord> attributes_;
+};
+
+// All operations, in the order of their definition.
+std::vector<OperationRecord> collectOperations(const llvm::RecordKeeper &records);
+
+} // namespace calque::tblgen
+#endif

@@ -1,0 +1,53 @@
+// The schema's tables: operation ids, attributes, type rules, traits.
+#include "Record.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TableGen/TableGenBackend.h"
+
+using namespace calque::tblgen;
+
+static void emitIds(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("Operation ids", os);
+  for (const OperationRecord &op : collectOperations(records))
+    os << "CALQUE_OPERATION(" << op.idName() << ", \"" << op.mnemonic() << "\")\n";
+  os << "#undef CALQUE_OPERATION\n";
+}
+
+static void emitRules(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("Type rules that records name", os);
+  llvm::StringSet<> seen;
+  for (const OperationRecord &op : collectOperations(records))
+    if (seen.insert(op.rule()).second)
+      os << "Fault " << op.rule() << "(const OpCall &call, std::vector<TensorType> &results);\n";
+}
+
+static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("Operation schemas", os);
+  std::vector<OperationRecord> operations = collectOperations(records);
+  os << "#ifdef CALQUE_OPERATION_ATTRIBUTES\n";
+  for (const OperationRecord &op : operations) {
+    if (op.attributes().empty())
+      continue;
+    os << "constexpr AttributeSchema k" << op.idName() << "Attributes[] = {";
+    for (const AttributeRecord &attribute : op.attributes())
+      os << "{\"" << attribute.name << "\", AttributeKind::" << attribute.kind << "}, ";
+    os << "};\n";
+  }
+  os << "#endif\n#ifdef CALQUE_OPERATION_TABLE\n";
+  for (const OperationRecord &op : operations) {
+    os << "{OpId::" << op.idName() << ", \"" << op.mnemonic() << "\", ";
+    if (op.attributes().empty())
+      os << "{}, ";
+    else
+      os << "k" << op.idName() << "Attributes, ";
+    auto flag = [](bool value) { return value ? "true" : "false"; };
+    os << op.numOperands() << ", " << op.rule() << ", " << flag(op.elementwise()) << ", " << flag(op.pure()) << ", "
+       << flag(!op.notDifferentiable()) << "},\n";
+  }
+  os << "#endif\n";
+}
+
+static llvm::TableGen::Emitter::Opt ids("gen-operation-ids", emitIds, "Operation ids");
+static llvm::TableGen::Emitter::Opt rules("gen-type-rules", emitRules, "Declarations of type rules");
+static llvm::TableGen::Emitter::Opt tables("gen-operation-tables", emitTables, "Operation schemas");
