@@ -27,8 +27,8 @@ namespace {
 constexpr size_t Alignment = CALQUE_BUFFER_ALIGNMENT;
 constexpr size_t HugePage = size_t(2) << 20;
 
-// Size classes: 64, 128, 192, 256, then four a power of two (320, 384, 448, 512, 640, ...), so that at most a fifth of a
-// block is unused above 256 bytes and every size is a multiple of the alignment.
+// Size classes: 64, 128, 192, 256, then four a power of two (320, 384, 448, 512, 640, ...), so that at most a fifth of
+// a block is unused above 256 bytes and every size is a multiple of the alignment.
 constexpr unsigned NumSmallClasses = 4;
 constexpr unsigned FirstLog = 8;
 constexpr unsigned LastLog = 46;
@@ -140,7 +140,8 @@ void *mapHuge(size_t capacity) {
 
 bool isMapped(unsigned sizeClass) { return capacityOf(sizeClass) >= HugePage; }
 
-// A block from the system, or null. Small blocks have their header in front, mapped ones apart, to keep their alignment.
+// A block from the system, or null. Small blocks have their header in front, mapped ones, to keep their alignment,
+// apart.
 BufferBlock *makeBlock(unsigned sizeClass) {
   BufferBlock *block;
   if (isMapped(sizeClass)) {

@@ -53,8 +53,9 @@ public:
   // legal. Blocks of 2 MiB and more are aligned to 2 MiB and ask for huge pages. Throws std::bad_alloc.
   static Buffer allocate(size_t bytes);
 
-  // Memory that belongs to someone else. `release` is called once, when the last handle goes and on that thread; it must
-  // not throw. If this function throws std::bad_alloc, the memory is still the caller's and `release` is not called.
+  // Memory that belongs to someone else. `release` is called once, when the last handle goes and on that thread; it
+  // must not throw. If this function throws std::bad_alloc, the memory is still the caller's and `release` is not
+  // called.
   static Buffer foreign(void *data, size_t bytes, std::function<void()> release);
 
   void *data() const noexcept { return block ? block->data : nullptr; }

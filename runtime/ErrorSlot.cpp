@@ -3,8 +3,8 @@
 
 #include <atomic>
 
-// The first thread to set `failed` owns the rest of the slot. The others' loss is theirs alone: who reads site and values
-// does so after the call, when the threads have joined.
+// The first thread to set `failed` owns the rest of the slot. Site and values need no atomics: they are read after the
+// call, when its threads have joined.
 extern "C" __attribute__((visibility("default"))) void calque_rt_fail(CalqueCallFrame *frame, int32_t site,
                                                                       int64_t value, int64_t bound) {
   int32_t untouched = 0;

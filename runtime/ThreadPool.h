@@ -1,6 +1,7 @@
 // The threads behind `calque_rt_parallel_for`: one pool for the process.
 //
-// A loop over [0, count) is cut into pieces of `grain` iterations, the last one shorter, and the body runs once a piece.
+// A loop over [0, count) is cut into pieces of `grain` iterations, the last one maybe shorter; the body runs once
+// for each.
 // The cut depends on count and grain alone, so a body that combines its partial results by piece gives the same bits on
 // any number of threads. Which thread runs which piece, and in which order, is not fixed.
 //

@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 using namespace calque::runtime;
@@ -92,7 +94,8 @@ TEST(FormatTensorTest, MoreThanAThousandElementsAreShortened) {
                                          " [1000 1001 1002 ... 1997 1998 1999]\n"
                                          " [2000 2001 2002 ... 2997 2998 2999]]");
   EXPECT_EQ(counting<int32_t>({501, 2}), "[[0 1]\n [2 3]\n [4 5]\n ...\n [996 997]\n [998 999]\n [1000 1001]]");
-  EXPECT_EQ(counting<int32_t>({1001, 1, 1}), "[[[0]]\n\n [[1]]\n\n [[2]]\n\n ...\n\n [[998]]\n\n [[999]]\n\n [[1000]]]");
+  EXPECT_EQ(counting<int32_t>({1001, 1, 1}),
+            "[[[0]]\n\n [[1]]\n\n [[2]]\n\n ...\n\n [[998]]\n\n [[999]]\n\n [[1000]]]");
   // Dimensions of up to six have no middle.
   EXPECT_EQ(counting<int32_t>({1, 6, 200}).find("\n  ..."), std::string::npos);
   EXPECT_NE(counting<int32_t>({1, 7, 200}).find("\n  ...\n"), std::string::npos);

@@ -5,5 +5,5 @@
 
 int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "Calque's record generator\n");
-  return llvm::TableGenMain(argv[0], std::function<llvm::TableGenMainFn>());
+  return llvm::TableGenMain(argv[0], llvm::TableGenMainFn(nullptr));
 }

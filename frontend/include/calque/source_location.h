@@ -1,0 +1,27 @@
+// The user's line. Class types take it as a defaulted constructor argument, so that operators know it as well.
+#ifndef CALQUE_SOURCE_LOCATION_H
+#define CALQUE_SOURCE_LOCATION_H
+
+namespace calque {
+
+// No aggregate: braces in a call, such as those of a shape, never mean a location.
+struct SourceLocation {
+  const char *file = ""; // a literal, or interned for the life of the process
+  unsigned line = 0;     // 0: unknown
+  unsigned column = 0;   // 0: unknown
+
+  constexpr SourceLocation() = default;
+  static constexpr SourceLocation at(const char *file, unsigned line, unsigned column = 0) {
+    SourceLocation location;
+    location.file = file;
+    location.line = line;
+    location.column = column;
+    return location;
+  }
+  static constexpr SourceLocation current(const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+    return at(file, line);
+  }
+};
+
+} // namespace calque
+#endif

@@ -1,0 +1,210 @@
+// How arguments and results are taken apart into tensors, variables and host values, and put together again.
+//
+// A Structure<T> has two functions. `visit(x, v)` shows every part of x to v, in order: v.tensor(t), v.variable(x),
+// v.host(bytes), v.text(string), v.count(n). `map(x, m)` makes a T like x with m.tensor(t) for each tensor t and
+// m.variable(w) for each variable. Specialise it for types of your own that are no aggregates of at most 8 fields:
+//
+//   template <> struct calque::Structure<Batch> {
+//     template <typename V> static void visit(const Batch &x, V &v) { calque::visit_structure(x.images(), v); }
+//     template <typename M> static Batch map(const Batch &x, M &m) { return Batch(calque::map_structure(x.images(), m)); }
+//   };
+#ifndef CALQUE_STRUCTURE_H
+#define CALQUE_STRUCTURE_H
+
+#include "calque/variable.h"
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace calque {
+
+template <typename T> struct Structure;
+
+template <typename T, typename V> void visit_structure(const T &x, V &v) { Structure<T>::visit(x, v); }
+template <typename T, typename M> T map_structure(const T &x, M &m) { return Structure<T>::map(x, m); }
+
+namespace detail {
+
+struct AnyField {
+  template <typename U> operator U() const;
+};
+template <typename T, std::size_t... I> constexpr bool takesFields(std::index_sequence<I...>) {
+  return requires { T{((void)I, AnyField())...}; };
+}
+// How many fields an aggregate has: the largest number of initialisers that it takes.
+template <typename T, std::size_t N = 8> constexpr std::size_t countFields() {
+  if constexpr (N == 0 || takesFields<T>(std::make_index_sequence<N>()))
+    return N;
+  else
+    return countFields<T, N - 1>();
+}
+template <typename T> constexpr bool hasTooManyFields = takesFields<T>(std::make_index_sequence<9>());
+
+// Calls f with references to the fields.
+template <typename T, typename F> auto withFields(const T &x, F &&f) {
+  constexpr std::size_t n = countFields<T>();
+  if constexpr (n == 0) {
+    return f();
+  } else if constexpr (n == 1) {
+    const auto &[a] = x;
+    return f(a);
+  } else if constexpr (n == 2) {
+    const auto &[a, b] = x;
+    return f(a, b);
+  } else if constexpr (n == 3) {
+    const auto &[a, b, c] = x;
+    return f(a, b, c);
+  } else if constexpr (n == 4) {
+    const auto &[a, b, c, d] = x;
+    return f(a, b, c, d);
+  } else if constexpr (n == 5) {
+    const auto &[a, b, c, d, e] = x;
+    return f(a, b, c, d, e);
+  } else if constexpr (n == 6) {
+    const auto &[a, b, c, d, e, g] = x;
+    return f(a, b, c, d, e, g);
+  } else if constexpr (n == 7) {
+    const auto &[a, b, c, d, e, g, h] = x;
+    return f(a, b, c, d, e, g, h);
+  } else {
+    const auto &[a, b, c, d, e, g, h, i] = x;
+    return f(a, b, c, d, e, g, h, i);
+  }
+}
+} // namespace detail
+
+// Numbers and enumerations are part of a function's key, aggregates are their fields.
+template <typename T> struct Structure {
+  static constexpr bool isHost = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+  static_assert(isHost || std::is_aggregate_v<T>,
+                "Calque can't take this type apart: make it an aggregate or specialise calque::Structure for it");
+
+  template <typename V> static void visit(const T &x, V &v) {
+    if constexpr (isHost) {
+      std::uint64_t bits = 0;
+      static_assert(sizeof(T) <= sizeof(bits) || std::is_same_v<T, long double>, "no key holds this number");
+      if constexpr (std::is_same_v<T, long double>) {
+        double rounded = static_cast<double>(x);
+        std::memcpy(&bits, &rounded, sizeof(rounded));
+      } else {
+        std::memcpy(&bits, &x, sizeof(x));
+      }
+      v.host(bits);
+    } else {
+      static_assert(!detail::hasTooManyFields<T>, "an aggregate with more than 8 fields needs its own calque::Structure");
+      detail::withFields(x, [&](const auto &...fields) { (visit_structure(fields, v), ...); });
+    }
+  }
+  template <typename M> static T map(const T &x, M &m) {
+    if constexpr (isHost)
+      return x;
+    else // Braces keep the order of evaluation.
+      return detail::withFields(x, [&](const auto &...fields) { return T{map_structure(fields, m)...}; });
+  }
+};
+
+template <> struct Structure<Tensor> {
+  template <typename V> static void visit(const Tensor &x, V &v) { v.tensor(x); }
+  template <typename M> static Tensor map(const Tensor &x, M &m) { return m.tensor(x); }
+};
+
+template <> struct Structure<Variable> {
+  template <typename V> static void visit(const Variable &x, V &v) { v.variable(x); }
+  template <typename M> static Variable map(const Variable &x, M &m) { return m.variable(x); }
+};
+
+template <> struct Structure<std::string> {
+  template <typename V> static void visit(const std::string &x, V &v) { v.text(x); }
+  template <typename M> static std::string map(const std::string &x, M &) { return x; }
+};
+
+template <typename T> struct Structure<std::vector<T>> {
+  template <typename V> static void visit(const std::vector<T> &x, V &v) {
+    v.count(x.size());
+    for (const T &element : x)
+      visit_structure(element, v);
+  }
+  template <typename M> static std::vector<T> map(const std::vector<T> &x, M &m) {
+    std::vector<T> result;
+    result.reserve(x.size());
+    for (const T &element : x)
+      result.push_back(map_structure(element, m));
+    return result;
+  }
+};
+
+template <> struct Structure<std::vector<bool>> {
+  template <typename V> static void visit(const std::vector<bool> &x, V &v) {
+    v.count(x.size());
+    for (bool element : x)
+      v.host(element);
+  }
+  template <typename M> static std::vector<bool> map(const std::vector<bool> &x, M &) { return x; }
+};
+
+template <typename T, std::size_t N> struct Structure<std::array<T, N>> {
+  template <typename V> static void visit(const std::array<T, N> &x, V &v) {
+    for (const T &element : x)
+      visit_structure(element, v);
+  }
+  template <typename M> static std::array<T, N> map(const std::array<T, N> &x, M &m) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::array<T, N>{map_structure(x[I], m)...};
+    }(std::make_index_sequence<N>());
+  }
+};
+
+template <typename A, typename B> struct Structure<std::pair<A, B>> {
+  template <typename V> static void visit(const std::pair<A, B> &x, V &v) {
+    visit_structure(x.first, v);
+    visit_structure(x.second, v);
+  }
+  template <typename M> static std::pair<A, B> map(const std::pair<A, B> &x, M &m) {
+    return std::pair<A, B>{map_structure(x.first, m), map_structure(x.second, m)};
+  }
+};
+
+template <typename... T> struct Structure<std::tuple<T...>> {
+  template <typename V> static void visit(const std::tuple<T...> &x, V &v) {
+    std::apply([&](const auto &...fields) { (visit_structure(fields, v), ...); }, x);
+  }
+  template <typename M> static std::tuple<T...> map(const std::tuple<T...> &x, M &m) {
+    return std::apply([&](const auto &...fields) { return std::tuple<T...>{map_structure(fields, m)...}; }, x);
+  }
+};
+
+template <typename T> struct Structure<std::map<std::string, T>> {
+  template <typename V> static void visit(const std::map<std::string, T> &x, V &v) {
+    v.count(x.size());
+    for (const auto &[key, value] : x) {
+      v.text(key);
+      visit_structure(value, v);
+    }
+  }
+  template <typename M> static std::map<std::string, T> map(const std::map<std::string, T> &x, M &m) {
+    std::map<std::string, T> result;
+    for (const auto &[key, value] : x)
+      result.emplace(key, map_structure(value, m));
+    return result;
+  }
+};
+
+template <typename T> struct Structure<std::optional<T>> {
+  template <typename V> static void visit(const std::optional<T> &x, V &v) {
+    v.count(x.has_value());
+    if (x)
+      visit_structure(*x, v);
+  }
+  template <typename M> static std::optional<T> map(const std::optional<T> &x, M &m) {
+    return x ? std::optional<T>(map_structure(*x, m)) : std::nullopt;
+  }
+};
+
+} // namespace calque
+#endif

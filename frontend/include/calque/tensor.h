@@ -1,0 +1,157 @@
+// Tensors: dense row-major arrays, and while tracing the values that stand for them.
+//
+//   Tensor x = tensor<float>({1, 2, 3, 4}, {2, 2});
+//   Tensor y = matmul(x, x) + 1;  // C++ numbers adopt the tensors' element type
+//   std::cout << y << '\n';       // as NumPy prints
+//   float first = y.to_vector<float>()[0];
+#ifndef CALQUE_TENSOR_H
+#define CALQUE_TENSOR_H
+
+#include "calque/dtype.h"
+#include "calque/error.h"
+
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace calque {
+
+class Variable;
+namespace detail {
+struct TensorImpl;
+}
+
+// A cheap handle to immutable elements: copying it shares them. While tracing it stands for a value that does not exist
+// yet; asking for its elements is then a StateError. A default-made Tensor is empty: using it is a StateError.
+class CALQUE_API Tensor {
+public:
+  Tensor() = default;
+  explicit Tensor(std::shared_ptr<const detail::TensorImpl> impl) : impl_(std::move(impl)) {}
+
+  DType dtype() const;
+  const Shape &shape() const;
+  std::int64_t rank() const { return static_cast<std::int64_t>(shape().size()); }
+  // The number of elements.
+  std::int64_t size() const;
+
+  // The only element. DTypeError unless T is the element type, ShapeError unless there is exactly one element.
+  template <typename T> T item(SourceLocation where = SourceLocation::current()) const {
+    return *static_cast<const T *>(scalarData(dtype_of<T>, where));
+  }
+  // All elements in row-major order. DTypeError unless T is the element type.
+  template <typename T> std::vector<T> to_vector(SourceLocation where = SourceLocation::current()) const {
+    const T *first = data<T>(where);
+    return std::vector<T>(first, first + size());
+  }
+  // The elements in row-major order, valid as long as a handle to them is. DTypeError unless T is the element type.
+  template <typename T> const T *data(SourceLocation where = SourceLocation::current()) const {
+    return static_cast<const T *>(rawData(dtype_of<T>, where));
+  }
+
+  // Whether the only element is not zero. ShapeError unless there is exactly one; StateError while tracing, which does
+  // not follow decisions on values that are not known yet.
+  explicit operator bool() const;
+
+  bool defined() const noexcept { return impl_ != nullptr; }
+  const std::shared_ptr<const detail::TensorImpl> &impl() const noexcept { return impl_; }
+
+private:
+  const void *rawData(DType dtype, SourceLocation where) const;
+  const void *scalarData(DType dtype, SourceLocation where) const;
+
+  std::shared_ptr<const detail::TensorImpl> impl_;
+};
+
+// Prints like NumPy's str(); a traced tensor by its type and line.
+CALQUE_API std::ostream &operator<<(std::ostream &os, const Tensor &x);
+
+// What operations take: a tensor, a variable (its value now) or a C++ number, and the user's line. A number adopts the
+// element type of the tensors beside it; alone it is float32, int32 or bool.
+class CALQUE_API Operand {
+public:
+  Operand(const Tensor &x, SourceLocation where = SourceLocation::current());
+  Operand(const Variable &x, SourceLocation where = SourceLocation::current());
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  Operand(T number, SourceLocation where = SourceLocation::current()) : where_(where) {
+    if constexpr (std::is_floating_point_v<T>) {
+      kind_ = Kind::Float;
+      float_ = number;
+    } else {
+      kind_ = std::is_same_v<T, bool> ? Kind::Bool : Kind::Int;
+      int_ = static_cast<std::int64_t>(number);
+    }
+  }
+
+  bool isNumber() const { return kind_ != Kind::Tensor; }
+  bool isFloat() const { return kind_ == Kind::Float; }
+  SourceLocation where() const { return where_; }
+  // The tensor; not of a number.
+  const Tensor &tensor() const { return tensor_; }
+  // The element type of a number without tensors beside it.
+  DType defaultDType() const;
+  // The tensor, or the number as a scalar of an element type: DTypeError for a float as an integer, ValueError for an
+  // integer that the type can't hold.
+  Tensor toTensor(DType dtype) const;
+  Tensor toTensor() const { return isNumber() ? toTensor(defaultDType()) : tensor_; }
+
+private:
+  enum class Kind { Tensor, Bool, Int, Float };
+  Kind kind_ = Kind::Tensor;
+  Tensor tensor_;
+  std::int64_t int_ = 0;
+  double float_ = 0;
+  SourceLocation where_;
+};
+
+namespace detail {
+// A tensor with a copy of `count` elements. ValueError unless the shape has as many.
+CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape, SourceLocation where);
+template <typename T> Tensor makeTensorOf(const std::vector<T> &values, Shape shape, SourceLocation where) {
+  if constexpr (std::is_same_v<T, bool>) {
+    std::vector<unsigned char> bytes(values.begin(), values.end());
+    return makeTensor(DType::Bool, bytes.data(), bytes.size(), std::move(shape), where);
+  } else {
+    return makeTensor(dtype_of<T>, values.data(), values.size(), std::move(shape), where);
+  }
+}
+} // namespace detail
+
+// A tensor of the given elements in row-major order; a copy. ValueError when their number is not the shape's.
+template <typename T>
+Tensor tensor(const std::vector<T> &values, Shape shape, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensorOf(values, std::move(shape), where);
+}
+template <typename T>
+Tensor tensor(std::initializer_list<T> values, Shape shape, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensorOf(std::vector<T>(values), std::move(shape), where);
+}
+template <typename T>
+Tensor tensor(std::span<const T> values, Shape shape, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensor(dtype_of<T>, values.data(), values.size(), std::move(shape), where);
+}
+// A vector of the given elements.
+template <typename T>
+Tensor tensor(std::initializer_list<T> values, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensorOf(std::vector<T>(values), {static_cast<std::int64_t>(values.size())}, where);
+}
+template <typename T>
+Tensor tensor(const std::vector<T> &values, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensorOf(values, {static_cast<std::int64_t>(values.size())}, where);
+}
+// A tensor of rank 0.
+template <typename T> Tensor scalar(T value, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensor(dtype_of<T>, &value, 1, {}, where);
+}
+
+// Every element is `value`. DTypeError for a float as an integer; ValueError for a negative size.
+CALQUE_API Tensor full(Shape shape, const Operand &value, DType dtype = DType::Float32);
+CALQUE_API Tensor zeros(Shape shape, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor ones(Shape shape, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+// The n by n identity matrix.
+CALQUE_API Tensor eye(std::int64_t n, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+
+} // namespace calque
+#endif

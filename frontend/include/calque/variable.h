@@ -1,0 +1,59 @@
+// State: a named tensor that can be given new values of the same type.
+//
+//   Variable w(zeros({10}), {.name = "w"});
+//   w.assign_add(1);
+//   Tensor y = x * w; // its value at this point of the program
+#ifndef CALQUE_VARIABLE_H
+#define CALQUE_VARIABLE_H
+
+#include "calque/tensor.h"
+
+#include <string>
+
+namespace calque {
+
+namespace detail {
+struct VariableState;
+}
+
+struct VariableOptions {
+  std::string name = "Variable";
+  bool trainable = true; // tapes watch it without being asked
+};
+
+// A shared handle: copies are the same variable. Reads and assignments may come from several threads.
+class CALQUE_API Variable {
+public:
+  // While tracing, a variable may be made in a function's first trace only (StateError later) and its initial value
+  // must not depend on the function's arguments; it is evaluated at once, not in each call.
+  explicit Variable(const Operand &initial, VariableOptions options = {});
+  explicit Variable(std::shared_ptr<detail::VariableState> state) : state_(std::move(state)) {}
+
+  const std::string &name() const;
+  DType dtype() const;
+  const Shape &shape() const;
+  bool trainable() const;
+
+  // The value at this point of the program.
+  Tensor value(SourceLocation where = SourceLocation::current()) const;
+
+  // Gives it a value of the same dtype and shape; else DTypeError or ShapeError, and it keeps the one it has.
+  void assign(const Operand &value);
+  void assign_add(const Operand &value);
+  void assign_sub(const Operand &value);
+
+  const std::shared_ptr<detail::VariableState> &state() const noexcept { return state_; }
+  // Whether two handles are the same variable.
+  bool same_as(const Variable &other) const noexcept { return state_ == other.state_; }
+
+private:
+  std::shared_ptr<detail::VariableState> state_;
+};
+
+// A variable with a name.
+inline Variable variable(std::string name, const Operand &initial, bool trainable = true) {
+  return Variable(initial, {.name = std::move(name), .trainable = trainable});
+}
+
+} // namespace calque
+#endif

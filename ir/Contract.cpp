@@ -1,0 +1,64 @@
+// The reverse rule of contractions: each operand's cotangent is the contraction of the result's with the other operand.
+#include "ir/GradientRule.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace calque::ir {
+
+namespace {
+
+// One operand as a contraction sees it; dimensions are non-negative.
+struct Side {
+  Value value;
+  SmallVector<int64_t> batch, contracting, free;
+};
+
+Side describe(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  auto normal = [&](ArrayRef<int64_t> axes) {
+    return SmallVector<int64_t>(llvm::map_range(axes, [&](int64_t axis) { return axis < 0 ? axis + rank : axis; }));
+  };
+  Side side{value, normal(batch), normal(contracting), {}};
+  for (int64_t i = 0; i < rank; ++i)
+    if (!llvm::is_contained(side.batch, i) && !llvm::is_contained(side.contracting, i))
+      side.free.push_back(i);
+  return side;
+}
+
+// The cotangent of `self`, whose free dimensions stand at `selfFree` in the result and the other's at `otherFree`.
+Value cotangentOf(GradientRule &rule, const Side &self, const Side &other, Value g, int64_t selfFree, int64_t otherFree) {
+  auto range = [](int64_t begin, size_t count) { return llvm::to_vector(llvm::seq<int64_t>(begin, begin + count)); };
+  Value product = rule.create<ContractOp>(g, other.value, range(0, self.batch.size()), other.batch,
+                                          range(otherFree, other.free.size()), other.free);
+  // The product's dimensions: the batch, self's free ones, and the contracting ones in the order they have in `other`.
+  SmallVector<int64_t> order(llvm::seq<int64_t>(0, other.contracting.size()));
+  llvm::sort(order, [&](int64_t a, int64_t b) { return other.contracting[a] < other.contracting[b]; });
+  SmallVector<int64_t> standsFor(self.batch);
+  standsFor.append(self.free);
+  for (int64_t i : order)
+    standsFor.push_back(self.contracting[i]);
+  SmallVector<int64_t> permutation(standsFor.size());
+  for (auto [position, dim] : llvm::enumerate(standsFor))
+    permutation[dim] = position;
+  if (llvm::is_sorted(permutation))
+    return product;
+  return rule.create<TransposeOp>(product, permutation);
+}
+
+} // namespace
+
+void ContractOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  Side lhs = describe(getLhs(), getLhsBatch(), getLhsContracting());
+  Side rhs = describe(getRhs(), getRhsBatch(), getRhsContracting());
+  int64_t lhsFree = lhs.batch.size(), rhsFree = lhsFree + lhs.free.size();
+  operandCotangents.assign(2, Value());
+  if (needed[0])
+    operandCotangents[0] = cotangentOf(rule, lhs, rhs, cotangents[0], lhsFree, rhsFree);
+  if (needed[1])
+    operandCotangents[1] = cotangentOf(rule, rhs, lhs, cotangents[0], rhsFree, lhsFree);
+}
+
+} // namespace calque::ir

@@ -1,0 +1,132 @@
+#include "ir/Conversion.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace calque::ir {
+
+static_assert(kDynamic == ShapedType::kDynamic, "unknown dimensions pass between the two unchanged");
+
+Type toMlir(DType dtype, MLIRContext *context) {
+  switch (dtype) {
+  case DType::Bool:
+    return IntegerType::get(context, 1);
+  case DType::Int32:
+    return IntegerType::get(context, 32);
+  case DType::Int64:
+    return IntegerType::get(context, 64);
+  case DType::Float32:
+    return Float32Type::get(context);
+  case DType::Float64:
+    return Float64Type::get(context);
+  }
+  return {};
+}
+
+RankedTensorType toMlir(const schema::TensorType &type, MLIRContext *context) {
+  return RankedTensorType::get(type.dims, toMlir(type.dtype, context));
+}
+
+static Attribute constantToMlir(const schema::ConstantData &data, MLIRContext *context) {
+  RankedTensorType type = toMlir(data.type, context);
+  if (data.type.dtype == DType::Bool) {
+    SmallVector<bool> values;
+    for (std::byte byte : data.bytes)
+      values.push_back(byte != std::byte(0));
+    return DenseElementsAttr::get(type, ArrayRef<bool>(values));
+  }
+  return DenseElementsAttr::getFromRawBuffer(type, ArrayRef(reinterpret_cast<const char *>(data.bytes.data()), data.bytes.size()));
+}
+
+Attribute toMlir(const schema::Attribute &attribute, MLIRContext *context) {
+  Builder builder(context);
+  struct Visitor {
+    Builder &builder;
+    Attribute operator()(bool value) { return builder.getBoolAttr(value); }
+    Attribute operator()(std::int64_t value) { return builder.getI64IntegerAttr(value); }
+    Attribute operator()(double value) { return builder.getF64FloatAttr(value); }
+    Attribute operator()(const std::string &value) { return builder.getStringAttr(value); }
+    Attribute operator()(const std::vector<std::int64_t> &values) { return builder.getDenseI64ArrayAttr(values); }
+    Attribute operator()(DType value) { return TypeAttr::get(toMlir(value, builder.getContext())); }
+    Attribute operator()(const schema::ConstantRef &value) { return constantToMlir(*value, builder.getContext()); }
+  };
+  return std::visit(Visitor{builder}, attribute);
+}
+
+std::optional<DType> toDType(Type type) {
+  if (type.isInteger(1))
+    return DType::Bool;
+  if (type.isInteger(32))
+    return DType::Int32;
+  if (type.isInteger(64))
+    return DType::Int64;
+  if (type.isF32())
+    return DType::Float32;
+  if (type.isF64())
+    return DType::Float64;
+  return std::nullopt;
+}
+
+std::optional<schema::TensorType> toSchema(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return std::nullopt;
+  std::optional<DType> dtype = toDType(tensor.getElementType());
+  if (!dtype)
+    return std::nullopt;
+  return schema::TensorType{*dtype, Shape(tensor.getShape().begin(), tensor.getShape().end())};
+}
+
+std::optional<schema::Attribute> toSchema(Attribute attribute) {
+  if (!attribute)
+    return std::nullopt;
+  if (auto value = dyn_cast<BoolAttr>(attribute))
+    return schema::Attribute(value.getValue());
+  if (auto value = dyn_cast<IntegerAttr>(attribute))
+    return schema::Attribute(std::int64_t(value.getInt()));
+  if (auto value = dyn_cast<FloatAttr>(attribute))
+    return schema::Attribute(value.getValueAsDouble());
+  if (auto value = dyn_cast<StringAttr>(attribute))
+    return schema::Attribute(value.str());
+  if (auto value = dyn_cast<DenseI64ArrayAttr>(attribute))
+    return schema::Attribute(std::vector<std::int64_t>(value.asArrayRef().begin(), value.asArrayRef().end()));
+  if (auto value = dyn_cast<ElementsAttr>(attribute)) {
+    std::optional<schema::TensorType> type = toSchema(value.getType());
+    if (!type)
+      return std::nullopt;
+    return schema::Attribute(std::make_shared<const schema::ConstantData>(schema::ConstantData{*type, false, {}}));
+  }
+  if (auto value = dyn_cast<TypeAttr>(attribute))
+    if (std::optional<DType> dtype = toDType(value.getValue()))
+      return schema::Attribute(*dtype);
+  return std::nullopt;
+}
+
+LogicalResult inferFromSchema(schema::OpId op, MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                              ArrayRef<Attribute> attributes, SmallVectorImpl<Type> &types) {
+  const schema::OperationSchema &schema = schema::schemaOf(op);
+  SmallVector<schema::TensorType> operandTypes;
+  for (Value operand : operands) {
+    std::optional<schema::TensorType> type = toSchema(operand.getType());
+    if (!type)
+      return emitOptionalError(location, schema.mnemonic, ": not a tensor that the dialect has: ", operand.getType());
+    operandTypes.push_back(std::move(*type));
+  }
+  SmallVector<schema::Attribute> converted;
+  for (auto [attribute, expected] : llvm::zip_equal(attributes, schema.attributes)) {
+    std::optional<schema::Attribute> value = toSchema(attribute);
+    if (!value)
+      return emitOptionalError(location, schema.mnemonic, ": attribute '", expected.name, "' is missing or of a type that the dialect does not have");
+    converted.push_back(std::move(*value));
+  }
+  schema::Inference inference = schema::inferTypes(op, operandTypes, converted);
+  if (inference.fault)
+    return emitOptionalError(location, inference.fault.message);
+  for (const schema::TensorType &type : inference.types)
+    types.push_back(toMlir(type, context));
+  return success();
+}
+
+} // namespace calque::ir

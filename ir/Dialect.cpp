@@ -1,0 +1,26 @@
+#include "ir/Dialect.h"
+#include "ir/Conversion.h"
+#include "ir/GradientRule.h"
+#include "ir/ScalarBuilder.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include "ir/Dialect.cpp.inc"
+#include "ir/Interfaces.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "ir/Operations.cpp.inc"
+
+namespace calque::ir {
+
+void CalqueDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/Operations.cpp.inc"
+      >();
+}
+
+#include "ir/Methods.cpp.inc"
+
+} // namespace calque::ir

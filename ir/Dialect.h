@@ -1,0 +1,27 @@
+// The Calque dialect: operations on ranked tensors, each made from a record of ir/*.td.
+#ifndef CALQUE_IR_DIALECT_H
+#define CALQUE_IR_DIALECT_H
+
+#include "ir/schema/Schema.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace calque::ir {
+class ScalarBuilder;
+} // namespace calque::ir
+
+#include "ir/Dialect.h.inc"
+#include "ir/Interfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/Operations.h.inc"
+
+#endif

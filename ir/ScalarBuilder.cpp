@@ -1,0 +1,137 @@
+#include "ir/ScalarBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace calque::ir {
+
+namespace {
+bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
+
+template <typename FloatOp, typename IntOp> Value either(ScalarBuilder &b, Value x, Value y) {
+  if (isFloat(x))
+    return FloatOp::create(b.builder, b.location, x, y);
+  return IntOp::create(b.builder, b.location, x, y);
+}
+
+Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicate signedInts, arith::CmpIPredicate bools, Value x, Value y) {
+  if (isFloat(x))
+    return arith::CmpFOp::create(b.builder, b.location, floats, x, y);
+  return arith::CmpIOp::create(b.builder, b.location, x.getType().isInteger(1) ? bools : signedInts, x, y);
+}
+} // namespace
+
+Value ScalarBuilder::constant(double value, Type type) {
+  if (auto floating = dyn_cast<FloatType>(type))
+    return arith::ConstantOp::create(builder, location, builder.getFloatAttr(floating, value));
+  return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+}
+
+Value ScalarBuilder::add(Value a, Value b) { return either<arith::AddFOp, arith::AddIOp>(*this, a, b); }
+Value ScalarBuilder::sub(Value a, Value b) { return either<arith::SubFOp, arith::SubIOp>(*this, a, b); }
+Value ScalarBuilder::mul(Value a, Value b) { return either<arith::MulFOp, arith::MulIOp>(*this, a, b); }
+
+Value ScalarBuilder::div(Value a, Value b) {
+  if (isFloat(a))
+    return arith::DivFOp::create(builder, location, a, b);
+  // The processor traps on a zero divisor and on smallest / -1: both are taken out of the division.
+  Value zero = constant(0, a), one = constant(1, a), minusOne = constant(-1, a);
+  Value isZero = equal(b, zero), isMinusOne = equal(b, minusOne);
+  Value divisor = select(logicalOr(isZero, isMinusOne), one, b);
+  Value quotient = arith::DivSIOp::create(builder, location, a, divisor);
+  return select(isZero, zero, select(isMinusOne, sub(zero, a), quotient));
+}
+
+Value ScalarBuilder::neg(Value x) {
+  if (isFloat(x))
+    return arith::NegFOp::create(builder, location, x);
+  return sub(constant(0, x), x);
+}
+
+Value ScalarBuilder::abs(Value x) {
+  if (isFloat(x))
+    return math::AbsFOp::create(builder, location, x);
+  return select(less(x, constant(0, x)), neg(x), x);
+}
+
+Value ScalarBuilder::pow(Value a, Value b) { return math::PowFOp::create(builder, location, a, b); }
+Value ScalarBuilder::exp(Value x) { return math::ExpOp::create(builder, location, x); }
+Value ScalarBuilder::log(Value x) { return math::LogOp::create(builder, location, x); }
+Value ScalarBuilder::log1p(Value x) { return math::Log1pOp::create(builder, location, x); }
+Value ScalarBuilder::expm1(Value x) { return math::ExpM1Op::create(builder, location, x); }
+Value ScalarBuilder::sqrt(Value x) { return math::SqrtOp::create(builder, location, x); }
+Value ScalarBuilder::tanh(Value x) { return math::TanhOp::create(builder, location, x); }
+Value ScalarBuilder::erf(Value x) { return math::ErfOp::create(builder, location, x); }
+Value ScalarBuilder::sin(Value x) { return math::SinOp::create(builder, location, x); }
+Value ScalarBuilder::cos(Value x) { return math::CosOp::create(builder, location, x); }
+Value ScalarBuilder::floor(Value x) { return math::FloorOp::create(builder, location, x); }
+
+Value ScalarBuilder::sign(Value x) {
+  Value zero = constant(0, x);
+  // NaN is neither below nor above zero and stays itself, as zero does.
+  return select(less(x, zero), constant(-1, x), select(less(zero, x), constant(1, x), x));
+}
+
+Value ScalarBuilder::maximum(Value a, Value b) { return either<arith::MaximumFOp, arith::MaxSIOp>(*this, a, b); }
+Value ScalarBuilder::minimum(Value a, Value b) { return either<arith::MinimumFOp, arith::MinSIOp>(*this, a, b); }
+
+Value ScalarBuilder::equal(Value a, Value b) {
+  return compare(*this, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, arith::CmpIPredicate::eq, a, b);
+}
+Value ScalarBuilder::notEqual(Value a, Value b) {
+  return compare(*this, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne, arith::CmpIPredicate::ne, a, b);
+}
+Value ScalarBuilder::less(Value a, Value b) {
+  return compare(*this, arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, arith::CmpIPredicate::ult, a, b);
+}
+Value ScalarBuilder::lessEqual(Value a, Value b) {
+  return compare(*this, arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle, arith::CmpIPredicate::ule, a, b);
+}
+
+Value ScalarBuilder::select(Value condition, Value a, Value b) {
+  return arith::SelectOp::create(builder, location, condition, a, b);
+}
+Value ScalarBuilder::logicalAnd(Value a, Value b) { return arith::AndIOp::create(builder, location, a, b); }
+Value ScalarBuilder::logicalOr(Value a, Value b) { return arith::OrIOp::create(builder, location, a, b); }
+Value ScalarBuilder::logicalXor(Value a, Value b) { return arith::XOrIOp::create(builder, location, a, b); }
+Value ScalarBuilder::logicalNot(Value x) { return logicalXor(x, constant(1, x)); }
+
+Value ScalarBuilder::castTo(Value x, Type type) {
+  Type from = x.getType();
+  if (from == type)
+    return x;
+  if (type.isInteger(1))
+    return notEqual(x, constant(0, x));
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    if (from.isInteger(1))
+      return arith::UIToFPOp::create(builder, location, type, x);
+    if (!isFloat(x))
+      return arith::SIToFPOp::create(builder, location, type, x);
+    if (cast<FloatType>(from).getWidth() < floating.getWidth())
+      return arith::ExtFOp::create(builder, location, type, x);
+    return arith::TruncFOp::create(builder, location, type, x);
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (isFloat(x)) {
+    // 2^(width-1) is a float exactly; the largest integer is not always.
+    double bound = std::ldexp(1.0, static_cast<int>(width) - 1);
+    Value low = constant(-bound, x), high = constant(bound, x);
+    Value inside = logicalAnd(lessEqual(low, x), less(x, high));
+    Value converted = arith::FPToSIOp::create(builder, location, type, select(inside, x, constant(0, x)));
+    Value largest = arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMaxValue(width)));
+    Value smallest = arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMinValue(width)));
+    return select(lessEqual(high, x), largest, select(less(x, low), smallest, converted));
+  }
+  if (from.isInteger(1))
+    return arith::ExtUIOp::create(builder, location, type, x);
+  if (from.getIntOrFloatBitWidth() < width)
+    return arith::ExtSIOp::create(builder, location, type, x);
+  return arith::TruncIOp::create(builder, location, type, x);
+}
+
+} // namespace calque::ir

@@ -1,0 +1,55 @@
+// The scalar operations that `scalar` dags are written in: each chooses the instruction for the element type. Nothing here
+// may be contracted or reassociated, so that eager and compiled code are equal bit for bit.
+#ifndef CALQUE_IR_SCALARBUILDER_H
+#define CALQUE_IR_SCALARBUILDER_H
+
+#include "mlir/IR/Builders.h"
+
+namespace calque::ir {
+
+class ScalarBuilder {
+public:
+  ScalarBuilder(mlir::OpBuilder &builder, mlir::Location location) : builder(builder), location(location) {}
+
+  using Value = mlir::Value;
+  Value constant(double value, Value like) { return constant(value, like.getType()); }
+  Value constant(double value, mlir::Type type);
+  Value add(Value a, Value b);
+  Value sub(Value a, Value b);
+  Value mul(Value a, Value b);
+  // Integers: the smallest divided by -1 wraps, a zero divisor gives 0 (the call fails by a check of its own).
+  Value div(Value a, Value b);
+  Value neg(Value x);
+  Value abs(Value x);
+  Value pow(Value a, Value b);
+  Value exp(Value x);
+  Value log(Value x);
+  Value log1p(Value x);
+  Value expm1(Value x);
+  Value sqrt(Value x);
+  Value tanh(Value x);
+  Value erf(Value x);
+  Value sin(Value x);
+  Value cos(Value x);
+  Value floor(Value x);
+  Value sign(Value x);
+  Value maximum(Value a, Value b);
+  Value minimum(Value a, Value b);
+  Value equal(Value a, Value b);
+  Value notEqual(Value a, Value b);
+  Value less(Value a, Value b);
+  Value lessEqual(Value a, Value b);
+  Value select(Value condition, Value a, Value b);
+  Value logicalAnd(Value a, Value b);
+  Value logicalOr(Value a, Value b);
+  Value logicalXor(Value a, Value b);
+  Value logicalNot(Value x);
+  // Floats truncate and saturate, NaN becomes 0; a number is true unless it is 0.
+  Value castTo(Value x, mlir::Type type);
+
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+};
+
+} // namespace calque::ir
+#endif

@@ -1,0 +1,355 @@
+#include "ir/schema/TypeRules.h"
+
+#include <algorithm>
+
+namespace calque::schema {
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+const Ints &ints(const OpCall &call, std::size_t i) { return call.attribute<Ints>(i); }
+
+Fault checkIndices(const TensorType &indices) {
+  if (!is_integer(indices.dtype))
+    return dtypeFault("indices must be int32 or int64, not " + indices.str());
+  return {};
+}
+
+Fault checkSizes(const Ints &shape) {
+  for (std::int64_t dim : shape)
+    if (dim < 0 && dim != kDynamic)
+      return valueFault("a size must not be negative: " + shapeString(shape));
+  return {};
+}
+
+Fault checkPerDimension(const Ints &values, const TensorType &type, const char *what) {
+  if (static_cast<std::int64_t>(values.size()) != type.rank())
+    return valueFault(std::string(what) + " has " + std::to_string(values.size()) + " entries for " + type.str());
+  return {};
+}
+
+} // namespace
+
+Fault constant(const OpCall &call, std::vector<TensorType> &results) {
+  results.push_back(call.attribute<ConstantRef>(0)->type);
+  return {};
+}
+
+Fault iota(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType result{call.attribute<DType>(2), ints(call, 0)};
+  if (result.dtype == DType::Bool)
+    return dtypeFault("takes numbers, not bool");
+  if (Fault fault = checkSizes(result.dims))
+    return fault;
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(1), result.rank(), axis))
+    return fault;
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType result{call[0].dtype, ints(call, 0)};
+  std::int64_t known = 1, inferred = -1;
+  bool unknown = false;
+  for (std::size_t i = 0; i < result.dims.size(); ++i) {
+    if (result.dims[i] == -1) {
+      if (inferred >= 0)
+        return valueFault("only one size may be -1: " + shapeString(result.dims));
+      inferred = static_cast<std::int64_t>(i);
+    } else if (result.dims[i] == kDynamic) {
+      unknown = true;
+    } else if (result.dims[i] < 0) {
+      return valueFault("a size must not be negative: " + shapeString(result.dims));
+    } else {
+      known *= result.dims[i];
+    }
+  }
+  if (!call[0].isStatic() || unknown) {
+    if (inferred >= 0)
+      result.dims[inferred] = kDynamic;
+  } else {
+    std::int64_t count = call[0].numElements();
+    if (inferred >= 0 && known > 0 && count % known == 0)
+      result.dims[inferred] = count / known;
+    else if (inferred >= 0 || known != count)
+      return shapeFault(call[0].str() + " has " + std::to_string(count) + " elements, which don't fill " + shapeString(ints(call, 0)));
+  }
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault reshapeLike(const OpCall &call, std::vector<TensorType> &results) {
+  if (call[0].isStatic() && call[1].isStatic() && call[0].numElements() != call[1].numElements())
+    return shapeFault(call[0].str() + " has other elements than " + call[1].str());
+  results.push_back({call[0].dtype, call[1].dims});
+  return {};
+}
+
+Fault expandDims(const OpCall &call, std::vector<TensorType> &results) {
+  Ints axes;
+  std::int64_t rank = call[0].rank() + static_cast<std::int64_t>(ints(call, 0).size());
+  if (Fault fault = normalizeAxes(ints(call, 0), rank, false, axes))
+    return fault;
+  TensorType result{call[0].dtype, {}};
+  for (std::int64_t i = 0, next = 0; i < rank; ++i)
+    result.dims.push_back(std::binary_search(axes.begin(), axes.end(), i) ? 1 : call[0].dims[next++]);
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault broadcastTo(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType target{call[0].dtype, ints(call, 0)};
+  if (Fault fault = checkSizes(target.dims))
+    return fault;
+  TensorType both[] = {call[0], target};
+  Shape merged;
+  if (Fault fault = broadcastShapes(both, merged))
+    return fault;
+  if (merged != target.dims && target.isStatic())
+    return shapeFault(call[0].str() + " can't be broadcast to " + shapeString(target.dims));
+  results.push_back(std::move(target));
+  return {};
+}
+
+Fault broadcastLike(const OpCall &call, std::vector<TensorType> &results) {
+  Shape merged;
+  if (Fault fault = broadcastShapes(call.operands, merged))
+    return fault;
+  if (merged.size() != call[1].dims.size())
+    return shapeFault(call[0].str() + " can't be broadcast to " + shapeString(call[1].dims));
+  results.push_back({call[0].dtype, call[1].dims});
+  return {};
+}
+
+Fault transpose(const OpCall &call, std::vector<TensorType> &results) {
+  Ints permutation = ints(call, 0);
+  if (permutation.empty())
+    for (std::int64_t i = call[0].rank() - 1; i >= 0; --i)
+      permutation.push_back(i);
+  if (Fault fault = checkPerDimension(permutation, call[0], "the permutation"))
+    return fault;
+  Ints sorted;
+  if (Fault fault = normalizeAxes(permutation, call[0].rank(), false, sorted))
+    return fault;
+  TensorType result{call[0].dtype, {}};
+  for (std::int64_t axis : permutation)
+    result.dims.push_back(call[0].dims[axis < 0 ? axis + call[0].rank() : axis]);
+  results.push_back(std::move(result));
+  return {};
+}
+
+namespace {
+Fault concatOf(std::span<const TensorType> tensors, std::int64_t givenAxis, TensorType &result) {
+  if (tensors.empty())
+    return valueFault("needs at least one tensor");
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(givenAxis, tensors[0].rank(), axis))
+    return fault;
+  result = tensors[0];
+  for (std::size_t k = 1; k < tensors.size(); ++k) {
+    const TensorType &type = tensors[k];
+    if (type.dtype != result.dtype)
+      return dtypeFault("the tensors' types differ: " + tensors[0].str() + " and " + type.str() + "; there is no implicit conversion, use cast");
+    bool fits = type.rank() == result.rank();
+    for (std::int64_t i = 0; fits && i < result.rank(); ++i) {
+      if (i == axis) {
+        bool known = result.dims[i] != kDynamic && type.dims[i] != kDynamic;
+        result.dims[i] = known ? result.dims[i] + type.dims[i] : kDynamic;
+      } else if (std::optional<std::int64_t> dim = mergeDims(result.dims[i], type.dims[i])) {
+        result.dims[i] = *dim;
+      } else {
+        fits = false;
+      }
+    }
+    if (!fits)
+      return shapeFault("tensor " + std::to_string(k) + " is " + type.str() + ", which differs from " + tensors[0].str() +
+                        " in more than axis " + std::to_string(axis));
+  }
+  return {};
+}
+} // namespace
+
+Fault concat(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType result;
+  if (Fault fault = concatOf(call.operands, call.attribute<std::int64_t>(0), result))
+    return fault;
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault concatPart(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType whole;
+  std::span<const TensorType> tensors = call.operands.subspan(1);
+  if (Fault fault = concatOf(tensors, call.attribute<std::int64_t>(0), whole))
+    return fault;
+  std::int64_t index = call.attribute<std::int64_t>(1);
+  if (index < 0 || index >= static_cast<std::int64_t>(tensors.size()))
+    return valueFault("there is no tensor " + std::to_string(index));
+  if (call[0].rank() != whole.rank() || (call[0].isStatic() && whole.isStatic() && call[0].dims != whole.dims))
+    return shapeFault(call[0].str() + " is not the concatenation, " + whole.str());
+  results.push_back({call[0].dtype, tensors[index].dims});
+  return {};
+}
+
+Fault slice(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &starts = ints(call, 0), &limits = ints(call, 1);
+  Ints strides = ints(call, 2);
+  if (strides.empty())
+    strides.assign(call[0].dims.size(), 1);
+  for (auto [values, what] : {std::pair(&starts, "starts"), std::pair(&limits, "limits"), std::pair<const Ints *, const char *>(&strides, "strides")})
+    if (Fault fault = checkPerDimension(*values, call[0], what))
+      return fault;
+  TensorType result{call[0].dtype, {}};
+  for (std::int64_t i = 0; i < call[0].rank(); ++i) {
+    std::int64_t size = call[0].dims[i];
+    if (strides[i] < 1)
+      return valueFault("strides must be positive, not " + std::to_string(strides[i]) + " in dimension " + std::to_string(i));
+    if (starts[i] < 0 || limits[i] < starts[i] || (size != kDynamic && limits[i] > size))
+      return valueFault("[" + std::to_string(starts[i]) + ", " + std::to_string(limits[i]) + ") is out of range in dimension " +
+                        std::to_string(i) + " of " + call[0].str());
+    result.dims.push_back((limits[i] - starts[i] + strides[i] - 1) / strides[i]);
+  }
+  results.push_back(std::move(result));
+  return {};
+}
+
+namespace {
+Fault checkSliceOf(const OpCall &call, const TensorType &whole, const TensorType &part) {
+  if (whole.rank() != part.rank())
+    return shapeFault(part.str() + " is not a part of " + whole.str());
+  if (Fault fault = checkPerDimension(ints(call, 0), whole, "starts"))
+    return fault;
+  if (Fault fault = checkPerDimension(ints(call, 1), whole, "strides"))
+    return fault;
+  for (std::int64_t i = 0; i < whole.rank(); ++i) {
+    if (ints(call, 0)[i] < 0 || ints(call, 1)[i] < 1)
+      return valueFault("starts must not be negative and strides must be positive");
+    if (whole.dims[i] == kDynamic || part.dims[i] == kDynamic || part.dims[i] == 0)
+      continue;
+    if (ints(call, 0)[i] + (part.dims[i] - 1) * ints(call, 1)[i] >= whole.dims[i])
+      return shapeFault(part.str() + " from " + shapeString(ints(call, 0)) + " does not lie within " + whole.str());
+  }
+  return {};
+}
+} // namespace
+
+Fault sliceLike(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkSliceOf(call, call[0], call[1]))
+    return fault;
+  results.push_back({call[0].dtype, call[1].dims});
+  return {};
+}
+
+Fault slicePut(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkSliceOf(call, call[1], call[0]))
+    return fault;
+  results.push_back({call[0].dtype, call[1].dims});
+  return {};
+}
+
+Fault pad(const OpCall &call, std::vector<TensorType> &results) {
+  for (int i : {0, 1}) {
+    if (Fault fault = checkPerDimension(ints(call, i), call[0], i ? "high" : "low"))
+      return fault;
+    for (std::int64_t amount : ints(call, i))
+      if (amount < 0)
+        return valueFault("padding must not be negative: " + shapeString(ints(call, i)));
+  }
+  TensorType result = call[0];
+  for (std::int64_t i = 0; i < result.rank(); ++i)
+    if (result.dims[i] != kDynamic)
+      result.dims[i] += ints(call, 0)[i] + ints(call, 1)[i];
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault gather(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkIndices(call[1]))
+    return fault;
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  TensorType result = call[0];
+  result.dims.erase(result.dims.begin() + axis);
+  result.dims.insert(result.dims.begin() + axis, call[1].dims.begin(), call[1].dims.end());
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault gatherPut(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType operands[] = {call[1], call[2]};
+  std::vector<TensorType> slices;
+  if (Fault fault = gather(OpCall{call.op, operands, call.attributes}, slices))
+    return fault;
+  if (call[0].dtype != call[1].dtype)
+    return dtypeFault("the slices are " + call[0].str() + " and the tensor is " + call[1].str());
+  if (call[0].rank() != slices[0].rank() || (call[0].isStatic() && slices[0].isStatic() && call[0].dims != slices[0].dims))
+    return shapeFault("the slices must be " + slices[0].str() + ", not " + call[0].str());
+  results.push_back(call[1]);
+  return {};
+}
+
+Fault oneHot(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkIndices(call[0]))
+    return fault;
+  std::int64_t depth = call.attribute<std::int64_t>(0);
+  if (depth < 0)
+    return valueFault("the depth must not be negative: " + std::to_string(depth));
+  TensorType result{call.attribute<DType>(1), call[0].dims};
+  result.dims.push_back(depth);
+  results.push_back(std::move(result));
+  return {};
+}
+
+//===-- Effects ---------------------------------------------------------------------------------===//
+
+Fault variableRead(const OpCall &call, std::vector<TensorType> &results) {
+  results.push_back({call.attribute<DType>(2), ints(call, 1)});
+  return {};
+}
+
+Fault variableAssign(const OpCall &, std::vector<TensorType> &) { return {}; }
+Fault effect(const OpCall &, std::vector<TensorType> &) { return {}; }
+
+Fault assertion(const OpCall &call, std::vector<TensorType> &) {
+  if (call[0].dtype != DType::Bool)
+    return dtypeFault("the condition must be bool, not " + call[0].str());
+  return {};
+}
+
+Fault sameAsOperand(const OpCall &call, std::vector<TensorType> &results) {
+  results.push_back(call[0]);
+  return {};
+}
+
+Fault randomUniform(const OpCall &call, std::vector<TensorType> &results) {
+  if (call[0] != TensorType{DType::Int64, {2}})
+    return valueFault("the state must be int64[2], key and counter, not " + call[0].str());
+  TensorType result{call.attribute<DType>(1), ints(call, 0)};
+  if (!is_floating(result.dtype))
+    return dtypeFault(std::string("makes float32 and float64, not ") + name_of(result.dtype));
+  if (Fault fault = checkSizes(result.dims))
+    return fault;
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &counts = ints(call, 0);
+  if (counts.size() != 3 || counts[0] < 1 || counts[1] < 0 || counts[2] < 0 ||
+      2 * counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
+    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) + " values");
+  for (std::int64_t i = 0; i < counts[0]; ++i)
+    if (call[i] != call[counts[0] + i])
+      return shapeFault("the target is " + call[i].str() + " and its seed is " + call[counts[0] + i].str());
+  for (std::int64_t i = 0; i < 2 * counts[0] + counts[1]; ++i)
+    if (!is_floating(call[i].dtype))
+      return dtypeFault("takes float32 and float64, not " + call[i].str());
+  for (std::int64_t i = 0; i < counts[1]; ++i)
+    results.push_back(call[2 * counts[0] + i]);
+  return {};
+}
+
+} // namespace calque::schema
