@@ -31,8 +31,9 @@ foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "
 def S_const : Scalar<"constant">;
 
 //===-- Derivatives -----------------------------------------------------------------------------===//
-// A partial derivative is a dag over operations of the dialect, `$result`, the operands and these:
+// A partial derivative is a dag over `$result`, the operands and these:
 class Partial;
+def Apply : Partial;    // (Apply "log", $x): an operation of the dialect, by its mnemonic, as records may be mutually recursive
 def One : Partial;      // the cotangent passes
 def MinusOne : Partial; // its negative passes
 def NoGradient : Partial; // nothing passes to this operand

@@ -33,7 +33,7 @@ Value cotangentOf(GradientRule &rule, const Side &self, const Side &other, Value
   Value product = rule.create<ContractOp>(g, other.value, range(0, self.batch.size()), other.batch,
                                           range(otherFree, other.free.size()), other.free);
   // The product's dimensions: the batch, self's free ones, and the contracting ones in the order they have in `other`.
-  SmallVector<int64_t> order(llvm::seq<int64_t>(0, other.contracting.size()));
+  SmallVector<int64_t> order = range(0, other.contracting.size());
   llvm::sort(order, [&](int64_t a, int64_t b) { return other.contracting[a] < other.contracting[b]; });
   SmallVector<int64_t> standsFor(self.batch);
   standsFor.append(self.free);

@@ -46,7 +46,7 @@ def Calque_NegOp : Calque_UnaryOp<"neg", "elementwiseNumeric"> {
 def Calque_AbsOp : Calque_UnaryOp<"abs", "elementwiseNumeric"> {
   let summary = "The absolute value; that of the smallest integer is itself";
   let scalar = (S_abs $x);
-  let partials = [(Calque_SignOp $x)];
+  let partials = [(Apply "sign", $x)];
   let kinks = ["0.0"];
 }
 def Calque_SignOp : Calque_UnaryOp<"sign", "elementwiseNumeric"> {
@@ -59,7 +59,7 @@ def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
   let summary = "lhs / rhs; integers truncate, the smallest one divided by -1 wraps, division by zero is an error";
   let spelling = "/";
   let scalar = (S_div $lhs, $rhs);
-  let partials = [(Calque_DivOp (Constant "1.0"), $rhs), (Calque_NegOp (Calque_DivOp $result, $rhs))];
+  let partials = [(Apply "div", (Constant "1.0"), $rhs), (Apply "neg", (Apply "div", $result, $rhs))];
   let domain = ["0.5", "3.0"];
 }
 def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseFloat"> {
@@ -67,15 +67,15 @@ def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseFloat"> {
   let scalar = (S_pow $lhs, $rhs);
   // The logarithm's argument is made harmless where lhs <= 0, so that its own derivative is finite there too.
   let partials = [
-    (Calque_MulOp $rhs, (Calque_PowOp $lhs, (Calque_SubOp $rhs, (Constant "1.0")))),
-    (Calque_MulOp $result,
-      (Calque_LogOp (Calque_SelectOp (Calque_GreaterOp $lhs, (Constant "0.0")), $lhs, (Constant "1.0"))))];
+    (Apply "mul", $rhs, (Apply "pow", $lhs, (Apply "sub", $rhs, (Constant "1.0")))),
+    (Apply "mul", $result,
+      (Apply "log", (Apply "where", (Apply "greater", $lhs, (Constant "0.0")), $lhs, (Constant "1.0"))))];
   let domain = ["0.5", "2.5"];
 }
 def Calque_SquareOp : Calque_UnaryOp<"square", "elementwiseNumeric"> {
   let summary = "x * x";
   let scalar = (S_mul $x, $x);
-  let partials = [(Calque_MulOp (Constant "2.0"), $x)];
+  let partials = [(Apply "mul", (Constant "2.0"), $x)];
 }
 def Calque_ExpOp : Calque_UnaryOp<"exp", "elementwiseFloat"> {
   let summary = "e to the power of x";
@@ -85,63 +85,63 @@ def Calque_ExpOp : Calque_UnaryOp<"exp", "elementwiseFloat"> {
 def Calque_Expm1Op : Calque_UnaryOp<"expm1", "elementwiseFloat"> {
   let summary = "exp(x) - 1, exact for small x";
   let scalar = (S_expm1 $x);
-  let partials = [(Calque_AddOp $result, (Constant "1.0"))];
+  let partials = [(Apply "add", $result, (Constant "1.0"))];
 }
 def Calque_LogOp : Calque_UnaryOp<"log", "elementwiseFloat"> {
   let summary = "The natural logarithm; NaN below zero";
   let scalar = (S_log $x);
-  let partials = [(Calque_DivOp (Constant "1.0"), $x)];
+  let partials = [(Apply "div", (Constant "1.0"), $x)];
   let domain = ["0.2", "4.0"];
 }
 def Calque_Log1pOp : Calque_UnaryOp<"log1p", "elementwiseFloat"> {
   let summary = "log(1 + x), exact for small x";
   let scalar = (S_log1p $x);
-  let partials = [(Calque_DivOp (Constant "1.0"), (Calque_AddOp $x, (Constant "1.0")))];
+  let partials = [(Apply "div", (Constant "1.0"), (Apply "add", $x, (Constant "1.0")))];
   let domain = ["-0.7", "3.0"];
 }
 def Calque_SqrtOp : Calque_UnaryOp<"sqrt", "elementwiseFloat"> {
   let summary = "The square root; NaN below zero";
   let scalar = (S_sqrt $x);
-  let partials = [(Calque_DivOp (Constant "0.5"), $result)];
+  let partials = [(Apply "div", (Constant "0.5"), $result)];
   let domain = ["0.2", "4.0"];
 }
 def Calque_RsqrtOp : Calque_UnaryOp<"rsqrt", "elementwiseFloat"> {
   let summary = "1 / sqrt(x)";
   let scalar = (S_div (S_const "1.0", $x), (S_sqrt $x));
-  let partials = [(Calque_MulOp (Constant "-0.5"), (Calque_DivOp $result, $x))];
+  let partials = [(Apply "mul", (Constant "-0.5"), (Apply "div", $result, $x))];
   let domain = ["0.2", "4.0"];
 }
 def Calque_TanhOp : Calque_UnaryOp<"tanh", "elementwiseFloat"> {
   let summary = "The hyperbolic tangent";
   let scalar = (S_tanh $x);
-  let partials = [(Calque_SubOp (Constant "1.0"), (Calque_MulOp $result, $result))];
+  let partials = [(Apply "sub", (Constant "1.0"), (Apply "mul", $result, $result))];
 }
 def Calque_SigmoidOp : Calque_UnaryOp<"sigmoid", "elementwiseFloat"> {
   let summary = "1 / (1 + exp(-x))";
   let scalar = (S_div (S_const "1.0", $x), (S_add (S_const "1.0", $x), (S_exp (S_neg $x))));
-  let partials = [(Calque_MulOp $result, (Calque_SubOp (Constant "1.0"), $result))];
+  let partials = [(Apply "mul", $result, (Apply "sub", (Constant "1.0"), $result))];
 }
 def Calque_ReluOp : Calque_UnaryOp<"relu", "elementwiseNumeric"> {
   let summary = "max(x, 0)";
   let scalar = (S_maximum $x, (S_const "0.0", $x));
-  let partials = [(Mask (Calque_GreaterOp $result, (Constant "0.0")))];
+  let partials = [(Mask (Apply "greater", $result, (Constant "0.0")))];
   let kinks = ["0.0"];
 }
 def Calque_ErfOp : Calque_UnaryOp<"erf", "elementwiseFloat"> {
   let summary = "The error function";
   let scalar = (S_erf $x);
   // 2 / sqrt(pi)
-  let partials = [(Calque_MulOp (Constant "1.1283791670955126"), (Calque_ExpOp (Calque_NegOp (Calque_MulOp $x, $x))))];
+  let partials = [(Apply "mul", (Constant "1.1283791670955126"), (Apply "exp", (Apply "neg", (Apply "mul", $x, $x))))];
 }
 def Calque_SinOp : Calque_UnaryOp<"sin", "elementwiseFloat"> {
   let summary = "The sine of x radians";
   let scalar = (S_sin $x);
-  let partials = [(Calque_CosOp $x)];
+  let partials = [(Apply "cos", $x)];
 }
 def Calque_CosOp : Calque_UnaryOp<"cos", "elementwiseFloat"> {
   let summary = "The cosine of x radians";
   let scalar = (S_cos $x);
-  let partials = [(Calque_NegOp (Calque_SinOp $x))];
+  let partials = [(Apply "neg", (Apply "sin", $x))];
 }
 def Calque_FloorOp : Calque_UnaryOp<"floor", "elementwiseFloat"> {
   let summary = "The largest integer that is not above x";
@@ -151,12 +151,12 @@ def Calque_FloorOp : Calque_UnaryOp<"floor", "elementwiseFloat"> {
 def Calque_MaximumOp : Calque_BinaryOp<"maximum", "elementwiseNumeric"> {
   let summary = "The larger element; NaN if either is; at a tie the gradient goes to lhs";
   let scalar = (S_maximum $lhs, $rhs);
-  let partials = [(Mask (Calque_GreaterEqualOp $lhs, $rhs)), (Mask (Calque_LogicalNotOp (Calque_GreaterEqualOp $lhs, $rhs)))];
+  let partials = [(Mask (Apply "greater_equal", $lhs, $rhs)), (Mask (Apply "logical_not", (Apply "greater_equal", $lhs, $rhs)))];
 }
 def Calque_MinimumOp : Calque_BinaryOp<"minimum", "elementwiseNumeric"> {
   let summary = "The smaller element; NaN if either is; at a tie the gradient goes to lhs";
   let scalar = (S_minimum $lhs, $rhs);
-  let partials = [(Mask (Calque_LessEqualOp $lhs, $rhs)), (Mask (Calque_LogicalNotOp (Calque_LessEqualOp $lhs, $rhs)))];
+  let partials = [(Mask (Apply "less_equal", $lhs, $rhs)), (Mask (Apply "logical_not", (Apply "less_equal", $lhs, $rhs)))];
 }
 
 def Calque_EqualOp : Calque_ComparisonOp<"equal"> {
@@ -212,7 +212,7 @@ def Calque_SelectOp : Calque_ElementwiseOp<"where"> {
   let arguments = (ins Calque_Tensor:$condition, Calque_Tensor:$x, Calque_Tensor:$y);
   let rule = "elementwiseSelect";
   let scalar = (S_select $condition, $x, $y);
-  let partials = [(NoGradient), (Mask (Value $condition)), (Mask (Calque_LogicalNotOp $condition))];
+  let partials = [(NoGradient), (Mask (Value $condition)), (Mask (Apply "logical_not", $condition))];
 }
 def Calque_CastOp : Calque_ElementwiseOp<"cast"> {
   let summary = "The elements as another type; floats truncate towards zero and saturate, NaN becomes 0";

@@ -27,29 +27,29 @@ def Calque_IotaOp : Calque_MovementOp<"iota", "iota"> {
 def Calque_ReshapeOp : Calque_MovementOp<"reshape", "reshape"> {
   let summary = "The same elements in another shape; one size may be -1 and follows from the others";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
-  let vjp = [(Calque_ReshapeLikeOp $g, $x)];
+  let vjp = [(Apply "reshape_like", $g, $x)];
 }
 def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
   let summary = "The elements of x in like's shape";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
   let function = "";
-  let vjp = [(Calque_ReshapeLikeOp $g, $x), (NoGradient)];
+  let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
 }
 def Calque_ExpandDimsOp : Calque_MovementOp<"expand_dims", "expandDims"> {
   let summary = "New dimensions of size 1 at these axes of the result";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$axes);
-  let vjp = [(Calque_ReshapeLikeOp $g, $x)];
+  let vjp = [(Apply "reshape_like", $g, $x)];
 }
 def Calque_BroadcastToOp : Calque_MovementOp<"broadcast_to", "broadcastTo"> {
   let summary = "x repeated along dimensions of size 1 and new leading ones, to a shape";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
-  let vjp = [(Calque_SumLikeOp $g, $x)];
+  let vjp = [(Apply "sum_like", $g, $x)];
 }
 def Calque_BroadcastLikeOp : Calque_MovementOp<"broadcast_like", "broadcastLike"> {
   let summary = "x broadcast to like's shape";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
   let function = "";
-  let vjp = [(Calque_SumLikeOp $g, $x), (NoGradient)];
+  let vjp = [(Apply "sum_like", $g, $x), (NoGradient)];
 }
 def Calque_TransposeOp : Calque_MovementOp<"transpose", "transpose"> {
   let summary = "Dimension i of the result is dimension permutation[i] of x; an empty permutation reverses all";

@@ -14,7 +14,7 @@ SmallVector<int64_t> normalAxes(ArrayRef<int64_t> axes, Value x) {
   std::vector<int64_t> result;
   // The verifier has seen these axes.
   (void)schema::normalizeAxes({axes.data(), axes.size()}, cast<RankedTensorType>(x.getType()).getRank(), true, result);
-  return SmallVector<int64_t>(result);
+  return SmallVector<int64_t>(result.begin(), result.end());
 }
 
 // A reduction's result, or its cotangent, with the reduced dimensions back as size 1.

@@ -66,7 +66,7 @@ def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
   let results = (outs Calque_Tensor:$result);
   let rule = "sumLike";
   let function = "";
-  let vjp = [(Calque_BroadcastLikeOp $g, $x), (NoGradient)];
+  let vjp = [(Apply "broadcast_like", $g, $x), (NoGradient)];
 }
 
 //===-- Contractions: Contract.cpp --------------------------------------------------------------===//

@@ -1,13 +1,12 @@
 // The threads behind `calque_rt_parallel_for`: one pool for the process.
 //
-// A loop over [0, count) is cut into pieces of `grain` iterations, the last one maybe shorter; the body runs once
-// for each.
-// The cut depends on count and grain alone, so a body that combines its partial results by piece gives the same bits on
-// any number of threads. Which thread runs which piece, and in which order, is not fixed.
+// A loop over [0, count) is cut into pieces of `grain` iterations, the last one maybe shorter; the body runs once for
+// each. The cut depends on count and grain alone, so a body that combines its partial results by piece gives the same
+// bits on any number of threads. Which thread runs which piece, and in which order, is not fixed.
 //
 //   std::vector<double> partial(pieceCount(values.size(), 4096));
 //   parallelFor(values.size(), 4096, [&](int64_t begin, int64_t end) {
-//     partial[begin / 4096] = std::accumulate(&values[begin], &values[end], 0.0);
+//     partial[begin / 4096] = std::accumulate(values.begin() + begin, values.begin() + end, 0.0);
 //   });
 //   double sum = std::accumulate(partial.begin(), partial.end(), 0.0);
 //

@@ -55,7 +55,7 @@ std::string leaf(const OperationRecord &op, llvm::StringRef name) {
   int index = op.operandIndex(name);
   if (index < 0)
     fail(op, "no operand '" + name + "'");
-  return "getOperand(" + std::to_string(index) + ")";
+  return "getOperation()->getOperand(" + std::to_string(index) + ")";
 }
 
 // A dag over operations of the dialect as a C++ expression.
@@ -65,11 +65,17 @@ std::string valueExpression(const OperationRecord &op, const llvm::DagInit *dag)
     return leaf(op, dag->getArgNameStr(0));
   if (node->getName() == "Constant")
     return "rule.constant(" + stringArgument(op, dag) + ")";
-  if (!node->isSubClassOf("Calque_Op"))
+  if (node->getName() != "Apply")
     fail(op, "not an operation: " + node->getName());
-  std::string text = "rule.create<" + mlir::tblgen::Operator(*node).getCppClassName().str() + ">(";
-  for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
-    text += i ? ", " : "";
+  std::string callee = stringArgument(op, dag);
+  std::string text;
+  for (const llvm::Record *record : op.record().getRecords().getAllDerivedDefinitions("Calque_Op"))
+    if (record->getValueAsString("opName") == callee)
+      text = "rule.create<" + mlir::tblgen::Operator(*record).getCppClassName().str() + ">(";
+  if (text.empty())
+    fail(op, "no operation '" + callee + "'");
+  for (unsigned i = 1; i < dag->getNumArgs(); ++i) {
+    text += i > 1 ? ", " : "";
     const auto *inner = llvm::dyn_cast<llvm::DagInit>(dag->getArg(i));
     text += inner ? valueExpression(op, inner) : leaf(op, dag->getArgNameStr(i));
   }
@@ -108,7 +114,7 @@ void emitVjp(const OperationRecord &op, llvm::raw_ostream &os) {
     std::string expression = elementwise ? partialExpression(op, dags[i]) : valueExpression(op, dags[i]);
     os << "  if (needed[" << i << "])\n    operandCotangents[" << i << "] = ";
     if (elementwise)
-      os << "rule.unbroadcast(" << expression << ", getOperand(" << i << "));\n";
+      os << "rule.unbroadcast(" << expression << ", getOperation()->getOperand(" << i << "));\n";
     else
       os << expression << ";\n";
   }

@@ -2,6 +2,7 @@
 #ifndef CALQUE_CALQUE_H
 #define CALQUE_CALQUE_H
 
+#include "calque/call_site.h"
 #include "calque/dtype.h"
 #include "calque/error.h"
 #include "calque/function.h"

@@ -1,0 +1,162 @@
+#include "frontend/Apply.h"
+
+#include "calque/call_site.h"
+#include "frontend/Execute.h"
+#include "frontend/Tape.h"
+
+#include <array>
+#include <mutex>
+
+namespace calque {
+namespace detail {
+
+using schema::OpId;
+
+namespace {
+thread_local SourceLocation callSite;
+
+// One eager operation on operands of certain types.
+struct EagerOperation {
+  Key key;
+  std::size_t hash = 0;
+  std::unique_ptr<const Code> code;
+};
+struct EagerCache {
+  KeyTable<EagerOperation> table;
+  std::mutex mutex;
+};
+EagerCache &eagerCache() {
+  static auto *cache = new EagerCache; // never destroyed: other threads may still run
+  return *cache;
+}
+
+std::vector<schema::TensorType> inferOrThrow(OpId op, std::span<const schema::TensorType> operands,
+                                             std::span<const schema::Attribute> attributes, SourceLocation where) {
+  schema::Inference inference = schema::inferTypes(op, operands, attributes);
+  if (inference.fault)
+    throwFault(inference.fault, where);
+  return std::move(inference.types);
+}
+
+std::vector<schema::TensorType> typesOf(std::span<const Tensor> operands, SourceLocation where) {
+  std::vector<schema::TensorType> types;
+  types.reserve(operands.size());
+  for (const Tensor &operand : operands)
+    types.push_back(*implOf(operand, where).type);
+  return types;
+}
+
+const Code &eagerCode(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                      SourceLocation where) {
+  thread_local Key key;
+  key.clear();
+  key.push_back(static_cast<std::uint64_t>(op));
+  for (const schema::Attribute &attribute : attributes)
+    appendKey(key, attribute);
+  for (const Tensor &operand : operands)
+    appendKey(key, *implOf(operand, where).type);
+  std::size_t hash = hashKey(key);
+  EagerCache &cache = eagerCache();
+  if (EagerOperation *found = cache.table.find(hash, key))
+    return *found->code;
+
+  std::vector<schema::TensorType> types = typesOf(operands, where);
+  std::vector<schema::TensorType> resultTypes = inferOrThrow(op, types, attributes, where);
+  schema::Recording recording;
+  recording.name = schema::schemaOf(op).mnemonic;
+  for (const schema::TensorType &type : types)
+    recording.addParameter(type);
+  std::vector<schema::ValueId> values = recording.parameters;
+  schema::ValueId first = recording.append(op, values, attributes, resultTypes, lineOf(where));
+  for (std::size_t i = 0; i < resultTypes.size(); ++i)
+    recording.results.push_back(first + static_cast<schema::ValueId>(i));
+
+  auto entry = std::make_unique<EagerOperation>();
+  entry->key = key;
+  entry->hash = hash;
+  entry->code = compileRecording(recording);
+  std::lock_guard lock(cache.mutex);
+  if (EagerOperation *found = cache.table.find(hash, key))
+    return *found->code; // another thread was first
+  return *cache.table.insert(std::move(entry))->code;
+}
+} // namespace
+
+SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
+
+Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+  where = userLine(where);
+  if (const std::shared_ptr<Trace> &trace = currentTrace()) {
+    std::vector<schema::TensorType> types = inferOrThrow(op, typesOf(operands, where), attributes, where);
+    std::vector<schema::ValueId> values;
+    values.reserve(operands.size());
+    for (const Tensor &operand : operands)
+      values.push_back(trace->valueOf(operand, where));
+    schema::ValueId first = trace->append(op, values, attributes, types, where);
+    return types.empty() ? Tensor() : trace->tensorOf(first, where);
+  }
+
+  std::vector<const Tensor *> parameters;
+  parameters.reserve(operands.size());
+  for (const Tensor &operand : operands) {
+    const TensorImpl &impl = implOf(operand, where);
+    if (impl.trace)
+      throwLeaked(impl, where);
+    parameters.push_back(&operand);
+  }
+  const Code &code = eagerCode(op, operands, attributes, where);
+  if (code.results.size() > 1)
+    throw InternalError("an eager operation has more than one result", where);
+  Tensor result;
+  std::span<Tensor> results(&result, code.results.size());
+  run(code, parameters, {}, results, where);
+  if (eagerTapesActive())
+    recordEager(op, operands, attributes, results, where);
+  return result;
+}
+
+std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
+  // The first tensor that is not a mere condition decides.
+  const Tensor *leader = nullptr;
+  bool anyFloat = false, anyInt = false;
+  for (const Operand *operand : operands) {
+    if (!operand->isNumber()) {
+      if (!leader || leader->dtype() == DType::Bool)
+        leader = &operand->tensor();
+    } else {
+      anyFloat |= operand->isFloat();
+      anyInt |= operand->defaultDType() == DType::Int32;
+    }
+  }
+  DType dtype = leader ? leader->dtype() : DType::Bool;
+  if (dtype == DType::Bool)
+    dtype = anyFloat ? DType::Float32 : anyInt ? DType::Int32 : DType::Bool;
+  std::vector<Tensor> tensors;
+  tensors.reserve(operands.size());
+  for (const Operand *operand : operands)
+    tensors.push_back(operand->toTensor(dtype));
+  return tensors;
+}
+
+Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands, std::initializer_list<schema::Attribute> attributes) {
+  std::span<const Operand *const> all(operands.begin(), operands.size());
+  return apply(op, adoptNumbers(all), {attributes.begin(), attributes.size()}, all.empty() ? SourceLocation() : all[0]->where());
+}
+
+Tensor applyPublic(OpId op, const std::vector<Tensor> &operands, std::initializer_list<schema::Attribute> attributes,
+                   SourceLocation where) {
+  return apply(op, operands, {attributes.begin(), attributes.size()}, where);
+}
+
+} // namespace detail
+
+CallSite::CallSite(SourceLocation where) : outermost(!detail::callSite.line) {
+  if (outermost)
+    detail::callSite = where;
+}
+CallSite::~CallSite() {
+  if (outermost)
+    detail::callSite = {};
+}
+
+} // namespace calque

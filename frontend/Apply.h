@@ -1,0 +1,30 @@
+// The one door that every operation goes through.
+#ifndef CALQUE_FRONTEND_APPLY_H
+#define CALQUE_FRONTEND_APPLY_H
+
+#include "calque/tensor.h"
+#include "ir/schema/Schema.h"
+
+#include <initializer_list>
+
+namespace calque::detail {
+
+// Applies an operation of at most one result: type rule, then recording or running it, then the tapes. The Tensor is
+// empty for an operation without results. ShapeError, DTypeError, ValueError by the type rule.
+Tensor apply(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+             SourceLocation where);
+
+// What the generated public functions call: numbers adopt the element type of the tensors beside them.
+Tensor applyPublic(schema::OpId op, std::initializer_list<const Operand *> operands,
+                   std::initializer_list<schema::Attribute> attributes);
+Tensor applyPublic(schema::OpId op, const std::vector<Tensor> &operands, std::initializer_list<schema::Attribute> attributes,
+                   SourceLocation where);
+
+// The operands as tensors of one call.
+std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands);
+
+// The line to report: that of the outermost library call in progress, or the operation's own.
+SourceLocation userLine(SourceLocation where);
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,72 @@
+#include "calque/error.h"
+#include "frontend/TensorImpl.h"
+
+#include <mutex>
+#include <set>
+
+namespace calque {
+namespace {
+std::string describe(const std::string &message, SourceLocation location) {
+  if (!location.line)
+    return message;
+  return message + "\n  at " + location.file + ":" + std::to_string(location.line);
+}
+} // namespace
+
+Error::Error(const char *category, const std::string &message, SourceLocation location)
+    : std::runtime_error(describe(message, location)), category_(category), location_(location) {}
+
+// Out of line, so that the type information of each class exists once and is caught across libraries.
+Error::~Error() = default;
+ShapeError::~ShapeError() = default;
+DTypeError::~DTypeError() = default;
+ValueError::~ValueError() = default;
+IndexError::~IndexError() = default;
+DivisionError::~DivisionError() = default;
+AssertionError::~AssertionError() = default;
+LeakedTensorError::~LeakedTensorError() = default;
+SignatureError::~SignatureError() = default;
+LookupError::~LookupError() = default;
+StateError::~StateError() = default;
+RecursionError::~RecursionError() = default;
+CompileError::~CompileError() = default;
+InternalError::~InternalError() = default;
+
+namespace detail {
+
+void throwFault(const schema::Fault &fault, SourceLocation where) {
+  switch (fault.kind) {
+  case schema::FaultKind::Shape:
+    throw ShapeError(fault.message, where);
+  case schema::FaultKind::DType:
+    throw DTypeError(fault.message, where);
+  case schema::FaultKind::Value:
+    throw ValueError(fault.message, where);
+  }
+  throw InternalError(fault.message, where);
+}
+
+void throwLeaked(const TensorImpl &x, SourceLocation where) {
+  throw LeakedTensorError("a traced tensor is used outside of the trace that made it, at " + lineOf(x.where).str() +
+                              "; return it from the function instead of storing it",
+                          where);
+}
+
+SourceLocation locationOf(const std::string &line) {
+  std::size_t colon = line.rfind(':');
+  if (colon == std::string::npos)
+    return {};
+  unsigned number = 0;
+  for (char digit : line.substr(colon + 1)) {
+    if (digit < '0' || digit > '9')
+      return {};
+    number = number * 10 + static_cast<unsigned>(digit - '0');
+  }
+  static std::mutex mutex;
+  static auto *files = new std::set<std::string>;
+  std::lock_guard lock(mutex);
+  return SourceLocation::at(files->insert(line.substr(0, colon)).first->c_str(), number);
+}
+
+} // namespace detail
+} // namespace calque

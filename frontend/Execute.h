@@ -1,0 +1,44 @@
+// From a Recording to native code, and running it.
+#ifndef CALQUE_FRONTEND_EXECUTE_H
+#define CALQUE_FRONTEND_EXECUTE_H
+
+#include "codegen/interface/Compiler.h"
+#include "frontend/KeyTable.h"
+#include "frontend/TensorImpl.h"
+
+namespace calque::detail {
+
+// The compiler, loaded at the first use. CompileError when there is none.
+Compiler &compiler();
+
+// Native code, and the types of what it makes.
+struct Code {
+  std::shared_ptr<const Executable> executable;
+  std::vector<TypeRef> results;
+  std::vector<TypeRef> variables;
+};
+// CompileError, with what the compiler says.
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording);
+
+// Runs code on its parameters and variables. On failure throws the error of the site that failed, with `where` as its
+// line if that is known, and no variable has changed. `seen`, if given, receives the variables' values before the call.
+void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
+         std::span<Tensor> results, SourceLocation where = {}, std::vector<Tensor> *seen = nullptr);
+
+// The part of a recording that some values depend on. `parameters` are indices into the recording's own.
+struct Slice {
+  schema::Recording recording;
+  std::vector<std::size_t> parameters;
+  bool readsVariables = false;
+};
+Slice sliceOf(const schema::Recording &recording, std::span<const schema::ValueId> results);
+
+// Runs a slice; its code is kept by structure. The tensors are those of the recording's own parameters.
+std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where);
+
+// Appends what tells attributes and types apart.
+void appendKey(Key &key, const schema::Attribute &attribute);
+void appendKey(Key &key, const schema::TensorType &type);
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,209 @@
+#include "calque/tensor.h"
+#include "frontend/Apply.h"
+#include "frontend/TensorImpl.h"
+#include "frontend/Trace.h"
+#include "runtime/Print.h"
+
+#include <atomic>
+#include <cstring>
+#include <ostream>
+
+namespace calque {
+namespace detail {
+
+std::uint64_t nextId() {
+  // Threads take ids by the block, so that they don't meet at one counter.
+  constexpr std::uint64_t block = 4096;
+  static std::atomic<std::uint64_t> blocks{1};
+  thread_local std::uint64_t next = 0, end = 0;
+  if (next == end) {
+    next = blocks.fetch_add(1, std::memory_order_relaxed) * block;
+    end = next + block;
+  }
+  return next++;
+}
+
+const TensorImpl &implOf(const Tensor &x, SourceLocation where) {
+  if (!x.defined())
+    throw StateError("an empty tensor is used; it was never given a value", where);
+  return *x.impl();
+}
+
+Tensor makeEager(TypeRef type, runtime::Buffer buffer) {
+  auto impl = std::make_shared<TensorImpl>();
+  impl->type = std::move(type);
+  impl->buffer = std::move(buffer);
+  impl->id = nextId();
+  return Tensor(std::move(impl));
+}
+
+void checkShape(const Shape &shape, DType dtype, SourceLocation where) {
+  std::int64_t bytes = static_cast<std::int64_t>(size_of(dtype));
+  bool empty = false;
+  for (std::int64_t size : shape) {
+    if (size < 0)
+      throw ValueError("a shape has no negative sizes; this one is " + schema::shapeString(shape), where);
+    empty |= size == 0;
+  }
+  for (std::int64_t size : shape)
+    if (!empty && __builtin_mul_overflow(bytes, size, &bytes))
+      throw ValueError("a tensor of shape " + schema::shapeString(shape) + " has more bytes than can be addressed", where);
+}
+
+Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape, SourceLocation where) {
+  checkShape(shape, dtype, where);
+  auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
+  if (static_cast<std::int64_t>(count) != type->numElements())
+    throw ValueError(std::to_string(count) + " elements are given for shape " + schema::shapeString(type->dims) + ", which has " +
+                         std::to_string(type->numElements()),
+                     where);
+  runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
+  if (count)
+    std::memcpy(buffer.data(), data, type->numBytes());
+  return makeEager(std::move(type), std::move(buffer));
+}
+
+} // namespace detail
+
+DType Tensor::dtype() const { return detail::implOf(*this).type->dtype; }
+const Shape &Tensor::shape() const { return detail::implOf(*this).type->dims; }
+std::int64_t Tensor::size() const { return detail::implOf(*this).type->numElements(); }
+
+const void *Tensor::rawData(DType dtype, SourceLocation where) const {
+  const detail::TensorImpl &impl = detail::implOf(*this, where);
+  if (impl.trace) {
+    if (!detail::currentTrace() || detail::currentTrace()->id != impl.trace)
+      detail::throwLeaked(impl, where);
+    throw StateError("the elements of a traced tensor are not known while tracing; print() shows them when the function runs. The "
+                     "tensor is made at " +
+                         detail::lineOf(impl.where).str(),
+                     where);
+  }
+  if (dtype != impl.type->dtype)
+    throw DTypeError(std::string("the elements are ") + name_of(impl.type->dtype) + ", not " + name_of(dtype), where);
+  return impl.buffer.data();
+}
+
+const void *Tensor::scalarData(DType dtype, SourceLocation where) const {
+  const void *data = rawData(dtype, where);
+  if (size() != 1)
+    throw ShapeError("item() needs a tensor of one element; this one has shape " + schema::shapeString(shape()), where);
+  return data;
+}
+
+Tensor::operator bool() const {
+  const detail::TensorImpl &impl = detail::implOf(*this);
+  if (impl.trace) {
+    if (!detail::currentTrace() || detail::currentTrace()->id != impl.trace)
+      detail::throwLeaked(impl, impl.where);
+    throw StateError("a decision on a traced tensor is not supported yet; use where(condition, x, y)", impl.where);
+  }
+  const void *data = scalarData(impl.type->dtype, impl.where);
+  switch (impl.type->dtype) {
+  case DType::Bool:
+    return *static_cast<const bool *>(data);
+  case DType::Int32:
+    return *static_cast<const std::int32_t *>(data) != 0;
+  case DType::Int64:
+    return *static_cast<const std::int64_t *>(data) != 0;
+  case DType::Float32:
+    return *static_cast<const float *>(data) != 0;
+  case DType::Float64:
+    return *static_cast<const double *>(data) != 0;
+  }
+  return false;
+}
+
+std::ostream &operator<<(std::ostream &os, const Tensor &x) {
+  if (!x.defined())
+    return os << "<empty tensor>";
+  const detail::TensorImpl &impl = *x.impl();
+  if (impl.trace)
+    return os << "<traced " << impl.type->str() << " at " << detail::lineOf(impl.where).str() << ">";
+  return os << runtime::formatTensor(static_cast<std::int32_t>(impl.type->dtype), impl.type->dims, impl.buffer.data());
+}
+
+Operand::Operand(const Tensor &x, SourceLocation where) : tensor_(x), where_(where) { detail::implOf(x, where); }
+Operand::Operand(const Variable &x, SourceLocation where) : tensor_(x.value(where)), where_(where) {}
+
+DType Operand::defaultDType() const {
+  switch (kind_) {
+  case Kind::Tensor:
+    return tensor_.dtype();
+  case Kind::Bool:
+    return DType::Bool;
+  case Kind::Int:
+    return DType::Int32;
+  case Kind::Float:
+    break;
+  }
+  return DType::Float32;
+}
+
+Tensor Operand::toTensor(DType dtype) const {
+  if (!isNumber())
+    return tensor_;
+  SourceLocation where = detail::userLine(where_);
+  if (kind_ == Kind::Float && !is_floating(dtype))
+    throw DTypeError("the number " + std::to_string(float_) + " can't become " + name_of(dtype) +
+                         ": a floating-point number needs a floating-point tensor beside it",
+                     where);
+  double number = kind_ == Kind::Float ? float_ : static_cast<double>(int_);
+  auto make = [&](auto value) { return detail::makeTensor(dtype, &value, 1, {}, where); };
+  switch (dtype) {
+  case DType::Bool:
+    if (kind_ != Kind::Bool)
+      throw DTypeError("the number " + std::to_string(int_) + " can't become bool", where);
+    return make(int_ != 0);
+  case DType::Int32:
+    if (int_ < std::numeric_limits<std::int32_t>::min() || int_ > std::numeric_limits<std::int32_t>::max())
+      throw ValueError("the number " + std::to_string(int_) + " does not fit int32", where);
+    return make(static_cast<std::int32_t>(int_));
+  case DType::Int64:
+    return make(int_);
+  case DType::Float32:
+    return make(static_cast<float>(number));
+  case DType::Float64:
+    return make(number);
+  }
+  throw InternalError("an unknown element type", where);
+}
+
+Tensor full(Shape shape, const Operand &value, DType dtype) {
+  SourceLocation where = detail::userLine(value.where());
+  Tensor element = value.toTensor(dtype);
+  const detail::TensorImpl &impl = detail::implOf(element, where);
+  if (impl.trace || impl.type->dims != Shape() || impl.type->dtype != dtype)
+    return detail::apply(schema::OpId::BroadcastTo, {&element, 1}, std::array<schema::Attribute, 1>{schema::Attribute(shape)}, where);
+  detail::checkShape(shape, dtype, where);
+  auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
+  runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
+  auto *out = static_cast<std::byte *>(buffer.data());
+  std::size_t bytes = size_of(dtype);
+  for (std::int64_t i = 0, n = type->numElements(); i < n; ++i)
+    std::memcpy(out + i * bytes, impl.buffer.data(), bytes);
+  return detail::makeEager(std::move(type), std::move(buffer));
+}
+
+Tensor zeros(Shape shape, DType dtype, SourceLocation where) {
+  return full(std::move(shape), dtype == DType::Bool ? Operand(false, where) : Operand(0, where), dtype);
+}
+Tensor ones(Shape shape, DType dtype, SourceLocation where) {
+  return full(std::move(shape), dtype == DType::Bool ? Operand(true, where) : Operand(1, where), dtype);
+}
+
+Tensor eye(std::int64_t n, DType dtype, SourceLocation where) {
+  where = detail::userLine(where);
+  detail::checkShape({n, n}, dtype, where);
+  auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, {n, n}});
+  runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
+  auto *out = static_cast<std::byte *>(buffer.data());
+  std::memset(out, 0, type->numBytes());
+  Tensor one = (dtype == DType::Bool ? Operand(true, where) : Operand(1, where)).toTensor(dtype);
+  std::size_t bytes = size_of(dtype);
+  for (std::int64_t i = 0; i < n; ++i)
+    std::memcpy(out + i * (n + 1) * bytes, detail::implOf(one).buffer.data(), bytes);
+  return detail::makeEager(std::move(type), std::move(buffer));
+}
+
+} // namespace calque

@@ -1,0 +1,130 @@
+#include "frontend/Trace.h"
+
+#include "frontend/Execute.h"
+#include "frontend/Tape.h"
+
+#include <cstring>
+
+namespace calque::detail {
+
+using schema::OpId;
+using schema::ValueId;
+
+namespace {
+thread_local std::shared_ptr<Trace> current;
+}
+
+const std::shared_ptr<Trace> &currentTrace() { return current; }
+TraceScope::TraceScope(std::shared_ptr<Trace> trace) : previous(std::move(current)) { current = std::move(trace); }
+TraceScope::~TraceScope() {
+  if (current)
+    current->ended = true;
+  current = std::move(previous);
+}
+
+Tensor Trace::tensorOf(ValueId value, SourceLocation where) const {
+  auto impl = std::make_shared<TensorImpl>();
+  impl->type = std::make_shared<const schema::TensorType>(recording.typeOf(value));
+  impl->id = nextId();
+  impl->trace = id;
+  impl->value = value;
+  impl->where = where;
+  return Tensor(std::move(impl));
+}
+
+Tensor Trace::addParameter(TypeRef type) {
+  ++numArguments;
+  return tensorOf(recording.addParameter(*type), {});
+}
+
+ValueId Trace::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
+                      std::span<const schema::TensorType> results, SourceLocation where) {
+  return recording.append(op, operands, attributes, results, lineOf(where));
+}
+
+ValueId Trace::constant(const schema::TensorType &type, const void *data, bool splat, SourceLocation where) {
+  auto constant = std::make_shared<schema::ConstantData>();
+  constant->type = type;
+  constant->splat = splat;
+  constant->bytes.resize(splat ? size_of(type.dtype) : type.numBytes());
+  if (!constant->bytes.empty())
+    std::memcpy(constant->bytes.data(), data, constant->bytes.size());
+  schema::Attribute attribute = schema::ConstantRef(std::move(constant));
+  return append(OpId::Constant, {}, {&attribute, 1}, {&type, 1}, where);
+}
+
+ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
+  const TensorImpl &impl = implOf(x, where);
+  if (impl.trace == id)
+    return impl.value;
+  if (impl.trace)
+    throwLeaked(impl, where);
+  auto found = captured.find(impl.id);
+  if (found != captured.end())
+    return found->second;
+  ValueId value;
+  if (impl.type->numElements() <= kMostConstantElements) {
+    value = constant(*impl.type, impl.buffer.data(), false, where);
+  } else {
+    value = recording.addParameter(*impl.type);
+    captures.push_back(x);
+  }
+  captured.emplace(impl.id, value);
+  return value;
+}
+
+std::size_t Trace::indexOf(const std::shared_ptr<VariableState> &variable) {
+  std::shared_ptr<VariableState> state = variable;
+  for (std::size_t i = 0; i < standIns.size(); ++i)
+    if (standIns[i]->original == variable) {
+      capturedArguments[i] = true;
+      state = standIns[i];
+    }
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    if (variables[i] == state)
+      return i;
+  variables.push_back(state);
+  reads.push_back(-1);
+  recording.variables.push_back({*state->type, state->name});
+  return variables.size() - 1;
+}
+
+Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocation where) {
+  std::size_t index = indexOf(variable);
+  if (reads[index] < 0) {
+    const schema::TensorType &type = *variable->type;
+    schema::Attribute attributes[] = {static_cast<std::int64_t>(index), type.dims, type.dtype};
+    reads[index] = append(OpId::VariableRead, {}, attributes, {&type, 1}, where);
+  }
+  return tensorOf(reads[index], where);
+}
+
+void Trace::assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where) {
+  ValueId operand = valueOf(value, where);
+  std::size_t index = indexOf(variable);
+  schema::Attribute attribute = static_cast<std::int64_t>(index);
+  append(OpId::VariableAssign, {&operand, 1}, {&attribute, 1}, {}, where);
+  reads[index] = -1;
+}
+
+Tensor Trace::evaluate(const Tensor &x, SourceLocation where) const {
+  const TensorImpl &impl = implOf(x, where);
+  if (!impl.trace)
+    return x;
+  if (impl.trace != id)
+    throwLeaked(impl, where);
+  Slice slice = sliceOf(recording, {&impl.value, 1});
+  bool needsArguments = false;
+  for (std::size_t parameter : slice.parameters)
+    needsArguments |= parameter < numArguments;
+  if (needsArguments || slice.readsVariables)
+    throw StateError("a variable that is made while tracing has an initial value that does not depend on the function's arguments or "
+                     "on other variables",
+                     where);
+  std::vector<Tensor> parameters(numArguments);
+  parameters.insert(parameters.end(), captures.begin(), captures.end());
+  TraceScope eager(nullptr);
+  return runSlice(slice, parameters, where)[0];
+}
+
+} // namespace calque::detail

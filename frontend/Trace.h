@@ -1,0 +1,65 @@
+// The trace that a thread is in, and what it knows.
+#ifndef CALQUE_FRONTEND_TRACE_H
+#define CALQUE_FRONTEND_TRACE_H
+
+#include "frontend/TensorImpl.h"
+
+#include <unordered_map>
+
+namespace calque::detail {
+
+class Trace {
+public:
+  explicit Trace(bool mayMakeVariables) : id(nextId()), mayMakeVariables(mayMakeVariables) {}
+
+  Tensor addParameter(TypeRef type);
+  // The value of a tensor: its own, or a capture. LeakedTensorError for another trace's.
+  schema::ValueId valueOf(const Tensor &x, SourceLocation where);
+  Tensor tensorOf(schema::ValueId value, SourceLocation where) const;
+  schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
+                         std::span<const schema::Attribute> attributes, std::span<const schema::TensorType> results,
+                         SourceLocation where);
+  schema::ValueId constant(const schema::TensorType &type, const void *data, bool splat, SourceLocation where);
+
+  // The variable's index, made at its first use. A stand-in's original is the stand-in.
+  std::size_t indexOf(const std::shared_ptr<VariableState> &variable);
+  Tensor read(const std::shared_ptr<VariableState> &variable, SourceLocation where);
+  void assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where);
+  // The elements of a value that needs none of the function's arguments or variables; StateError for one that does.
+  Tensor evaluate(const Tensor &x, SourceLocation where) const;
+
+  const std::uint64_t id;
+  const bool mayMakeVariables;
+  bool ended = false;
+  schema::Recording recording;
+  std::size_t numArguments = 0;  // parameters before the captures
+  std::vector<Tensor> captures;  // hidden parameters
+  std::vector<std::shared_ptr<VariableState>> variables;
+  std::vector<std::shared_ptr<VariableState>> standIns; // for variables that are arguments
+  std::vector<bool> capturedArguments; // stand-ins whose original the lambda captures too
+
+private:
+  std::vector<schema::ValueId> reads; // of the present version; -1: none yet
+  std::unordered_map<std::uint64_t, schema::ValueId> captured;
+};
+
+// Elements up to which a captured tensor becomes a constant.
+inline constexpr std::int64_t kMostConstantElements = 16;
+
+// This thread's trace, or null.
+const std::shared_ptr<Trace> &currentTrace();
+
+// Makes a trace, or none, this thread's for a scope.
+class TraceScope {
+public:
+  explicit TraceScope(std::shared_ptr<Trace> trace);
+  ~TraceScope();
+  TraceScope(const TraceScope &) = delete;
+  TraceScope &operator=(const TraceScope &) = delete;
+
+private:
+  std::shared_ptr<Trace> previous;
+};
+
+} // namespace calque::detail
+#endif
