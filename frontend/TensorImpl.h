@@ -40,7 +40,8 @@ struct VariableState {
   std::string name;
   TypeRef type;
   bool trainable = true;
-  std::shared_ptr<VariableState> original; // of a stand-in
+  bool standIn = false;
+  std::shared_ptr<VariableState> original; // of a stand-in, while it is traced
 
   mutable std::shared_mutex mutex;
   Tensor value; // under the mutex

@@ -29,7 +29,7 @@ def StateToValues : Pass<"calque-state-to-values", "::mlir::func::FuncOp"> {
     argument. The last values of assigned variables become results after the others; `calque.assigned` lists them.
 
     ```mlir
-    func.func @f(%x: tensor<f32>) attributes {calque.variables = [{name = "w", type = tensor<f32>}]} {
+    func.func @f(%x: tensor<f32>) attributes {calque.variables = [ {name = "w", type = tensor<f32>} ]} {
       %w = calque.variable_read {variable = 0 ...}
       %v = calque.add %w, %x
       calque.variable_assign %v {variable = 0}

@@ -1,0 +1,350 @@
+#include "frontend/Execute.h"
+
+#include "calque/export.h"
+#include "runtime/Print.h"
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <iostream>
+#include <mutex>
+
+namespace calque::detail {
+
+using schema::ValueId;
+
+//===-- The compiler's library ------------------------------------------------------------------===//
+
+namespace {
+constexpr const char *kCompilerLibrary = "libcalque-compiler.so";
+
+Compiler *loadCompiler() {
+  std::string path = kCompilerLibrary;
+  void *library = nullptr;
+  if (const char *override = std::getenv("CALQUE_COMPILER_LIBRARY")) {
+    path = override;
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } else {
+    Dl_info here;
+    if (dladdr(reinterpret_cast<void *>(&loadCompiler), &here) && here.dli_fname) {
+      std::string beside = here.dli_fname;
+      std::size_t slash = beside.rfind('/');
+      if (slash != std::string::npos)
+        library = dlopen((beside.substr(0, slash + 1) + kCompilerLibrary).c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!library)
+      library = dlopen(kCompilerLibrary, RTLD_NOW | RTLD_LOCAL);
+  }
+  if (!library)
+    throw CompileError(std::string("the compiler's library can't be loaded: ") + dlerror() +
+                       "; it belongs beside libcalque.so, or CALQUE_COMPILER_LIBRARY says where it is");
+  auto factory = reinterpret_cast<CompilerFactory>(dlsym(library, "calque_compiler"));
+  if (!factory)
+    throw CompileError(path + " is not Calque's compiler: it has no symbol calque_compiler");
+  Compiler *compiler = factory(kCompilerInterfaceVersion);
+  if (!compiler)
+    throw CompileError(path + " is of another version than libcalque, which needs interface version " +
+                       std::to_string(kCompilerInterfaceVersion));
+  return compiler;
+}
+} // namespace
+
+Compiler &compiler() {
+  static Compiler *loaded = loadCompiler(); // a failure is tried again
+  return *loaded;
+}
+
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording) {
+  CompileResult compiled = compiler().compile(recording);
+  if (!compiled.executable)
+    throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error);
+  auto code = std::make_unique<Code>();
+  code->executable = std::move(compiled.executable);
+  for (ValueId value : recording.results)
+    code->results.push_back(std::make_shared<const schema::TensorType>(recording.typeOf(value)));
+  for (const schema::RecordedVariable &variable : recording.variables)
+    code->variables.push_back(std::make_shared<const schema::TensorType>(variable.type));
+  return code;
+}
+
+//===-- Running ---------------------------------------------------------------------------------===//
+
+namespace {
+
+// Of a size known at the start; small ones live on the stack.
+template <typename T, std::size_t N> class StackArray {
+public:
+  explicit StackArray(std::size_t size) : size_(size) {
+    if (size > N)
+      many_.resize(size);
+  }
+  T *data() { return size_ > N ? many_.data() : few_.data(); }
+  T &operator[](std::size_t i) { return data()[i]; }
+  std::size_t size() const { return size_; }
+
+private:
+  std::size_t size_;
+  std::array<T, N> few_{};
+  std::vector<T> many_;
+};
+
+// The locks of a call's variables, in the order of their addresses: exclusive for what is assigned, else shared.
+class VariableLocks {
+public:
+  VariableLocks(std::span<VariableState *const> variables, const std::vector<std::size_t> &assigned)
+      : entries(variables.size()) {
+    for (std::size_t i = 0; i < variables.size(); ++i)
+      entries[i] = {variables[i], std::binary_search(assigned.begin(), assigned.end(), i)};
+    std::sort(entries.data(), entries.data() + entries.size(),
+              [](const Entry &a, const Entry &b) { return std::less<>()(a.variable, b.variable); });
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      entries[i].exclusive ? entries[i].variable->mutex.lock() : entries[i].variable->mutex.lock_shared();
+  }
+  ~VariableLocks() {
+    for (std::size_t i = entries.size(); i-- > 0;)
+      entries[i].exclusive ? entries[i].variable->mutex.unlock() : entries[i].variable->mutex.unlock_shared();
+  }
+  VariableLocks(const VariableLocks &) = delete;
+  VariableLocks &operator=(const VariableLocks &) = delete;
+
+private:
+  struct Entry {
+    VariableState *variable = nullptr;
+    bool exclusive = false;
+  };
+  StackArray<Entry, 8> entries;
+};
+
+// Writes what compiled code prints to standard output, a line at a time.
+struct Printer : runtime::HostCallbacks {
+  explicit Printer(const Executable &executable) : HostCallbacks{&write}, executable(executable) {}
+  static void write(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
+                    const void *data) {
+    try {
+      const Site &at = static_cast<Printer *>(self)->executable.sites.at(static_cast<std::size_t>(site));
+      std::string line = at.text.empty() ? "" : at.text + " ";
+      line += runtime::formatTensor(dtype, {dims, static_cast<std::size_t>(rank)}, data) + "\n";
+      static std::mutex mutex;
+      std::lock_guard lock(mutex);
+      std::cout << line << std::flush;
+    } catch (...) { // a stream that throws must not end the process
+    }
+  }
+  const Executable &executable;
+};
+
+[[noreturn]] void throwSite(const Executable &executable, const CalqueErrorSlot &slot, SourceLocation where) {
+  if (slot.site < 0 || static_cast<std::size_t>(slot.site) >= executable.sites.size())
+    throw InternalError("native code failed at a site that it does not have");
+  const Site &site = executable.sites[static_cast<std::size_t>(slot.site)];
+  if (!where.line)
+    where = locationOf(site.line);
+  switch (site.kind) {
+  case Site::Kind::IndexOutOfRange:
+    throw IndexError(site.operation + ": index " + std::to_string(slot.values[0]) + " is out of range [0, " +
+                         std::to_string(slot.values[1]) + ")",
+                     where);
+  case Site::Kind::DivisionByZero:
+    throw DivisionError(site.operation + ": an integer is divided by zero", where);
+  case Site::Kind::AssertionFailed:
+    throw AssertionError(site.text, where);
+  case Site::Kind::Print:
+    break;
+  }
+  throw InternalError("native code failed at a site that can't fail", where);
+}
+
+} // namespace
+
+void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
+         std::span<Tensor> results, SourceLocation where, std::vector<Tensor> *seen) {
+  const Executable &executable = *code.executable;
+  StackArray<void *, 16> inputs(parameters.size() + variables.size());
+  StackArray<void *, 16> outputs(code.results.size() + executable.assigned.size());
+  StackArray<runtime::Buffer, 8> buffers(outputs.size());
+
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    inputs[i] = parameters[i]->impl()->buffer.data();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const TypeRef &type =
+        i < code.results.size() ? code.results[i] : code.variables[executable.assigned[i - code.results.size()]];
+    buffers[i] = runtime::Buffer::allocate(type->numBytes());
+    outputs[i] = buffers[i].data();
+  }
+  runtime::Buffer workspace;
+  if (executable.workspaceBytes)
+    workspace = runtime::Buffer::allocate(executable.workspaceBytes); // from the runtime's pool
+
+  Printer printer(executable);
+  CalqueCallFrame frame = {};
+  frame.version = CALQUE_ABI_VERSION;
+  frame.size = sizeof(frame);
+  frame.inputs = inputs.data();
+  frame.outputs = outputs.data();
+  frame.workspace = workspace.data();
+  frame.host = static_cast<runtime::HostCallbacks *>(&printer);
+
+  VariableLocks locks(variables, executable.assigned);
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    inputs[parameters.size() + i] = implOf(variables[i]->value).buffer.data();
+    if (seen)
+      seen->push_back(variables[i]->value);
+  }
+  if (executable.entry(&frame))
+    throwSite(executable, frame.error, where);
+
+  for (std::size_t i = 0; i < results.size(); ++i)
+    results[i] = makeEager(code.results[i], std::move(buffers[i]));
+  // Every new value exists before the first is given to its variable: running out of memory changes none.
+  std::vector<Tensor> fresh(executable.assigned.size());
+  for (std::size_t i = 0; i < fresh.size(); ++i)
+    fresh[i] = makeEager(code.variables[executable.assigned[i]], std::move(buffers[code.results.size() + i]));
+  for (std::size_t i = 0; i < fresh.size(); ++i)
+    variables[executable.assigned[i]]->value = std::move(fresh[i]);
+}
+
+//===-- Slices ----------------------------------------------------------------------------------===//
+
+Slice sliceOf(const schema::Recording &recording, std::span<const ValueId> results) {
+  std::vector<bool> needed(recording.numValues());
+  for (ValueId value : results)
+    needed[value] = true;
+  std::span<const schema::RecordedOp> ops = recording.ops();
+  std::vector<bool> kept(ops.size());
+  for (std::size_t i = ops.size(); i-- > 0;) {
+    for (std::uint32_t r = 0; r < ops[i].numResults; ++r)
+      kept[i] = kept[i] || needed[ops[i].firstResult + static_cast<ValueId>(r)];
+    if (kept[i])
+      for (ValueId operand : recording.operandsOf(ops[i]))
+        needed[operand] = true;
+  }
+
+  Slice slice;
+  slice.recording.name = recording.name;
+  std::vector<ValueId> renamed(recording.numValues(), -1);
+  for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
+    ValueId parameter = recording.parameters[i];
+    if (!needed[parameter])
+      continue;
+    renamed[parameter] = slice.recording.addParameter(recording.typeOf(parameter));
+    slice.parameters.push_back(i);
+  }
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (!kept[i])
+      continue;
+    const schema::RecordedOp &op = ops[i];
+    slice.readsVariables |= op.op == schema::OpId::VariableRead;
+    std::vector<ValueId> operands;
+    for (ValueId operand : recording.operandsOf(op))
+      operands.push_back(renamed[operand]);
+    std::vector<schema::TensorType> types;
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      types.push_back(recording.typeOf(op.firstResult + static_cast<ValueId>(r)));
+    ValueId first = slice.recording.append(op.op, operands, recording.attributesOf(op), types, op.line);
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      renamed[op.firstResult + static_cast<ValueId>(r)] = first + static_cast<ValueId>(r);
+  }
+  for (ValueId result : results)
+    slice.recording.results.push_back(renamed[result]);
+  return slice;
+}
+
+namespace {
+void appendBytes(Key &key, const void *data, std::size_t count) {
+  key.push_back(count);
+  std::size_t first = key.size();
+  key.resize(first + (count + 7) / 8, 0);
+  if (count)
+    std::memcpy(key.data() + first, data, count);
+}
+
+// The structure: everything but names and lines.
+Key keyOf(const schema::Recording &recording) {
+  Key key;
+  key.push_back(recording.parameters.size());
+  for (ValueId parameter : recording.parameters)
+    appendKey(key, recording.typeOf(parameter));
+  for (const schema::RecordedOp &op : recording.ops()) {
+    key.push_back(static_cast<std::uint64_t>(op.op) << 48 | static_cast<std::uint64_t>(op.numOperands) << 16 | op.numResults);
+    for (ValueId operand : recording.operandsOf(op))
+      key.push_back(static_cast<std::uint64_t>(operand));
+    for (const schema::Attribute &attribute : recording.attributesOf(op))
+      appendKey(key, attribute);
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      appendKey(key, recording.typeOf(op.firstResult + static_cast<ValueId>(r)));
+  }
+  key.push_back(recording.results.size());
+  for (ValueId result : recording.results)
+    key.push_back(static_cast<std::uint64_t>(result));
+  return key;
+}
+
+struct SliceEntry {
+  Key key;
+  std::size_t hash = 0;
+  std::unique_ptr<const Code> code;
+};
+struct SliceCache {
+  KeyTable<SliceEntry> table;
+  std::mutex mutex;
+};
+SliceCache &sliceCache() {
+  static auto *cache = new SliceCache; // never destroyed: other threads may still run
+  return *cache;
+}
+} // namespace
+
+void appendKey(Key &key, const schema::TensorType &type) {
+  key.push_back(static_cast<std::uint64_t>(type.dtype) << 32 | type.dims.size());
+  for (std::int64_t dim : type.dims)
+    key.push_back(static_cast<std::uint64_t>(dim));
+}
+
+void appendKey(Key &key, const schema::Attribute &attribute) {
+  key.push_back(attribute.index());
+  struct Visitor {
+    Key &key;
+    void operator()(bool value) const { key.push_back(value); }
+    void operator()(std::int64_t value) const { key.push_back(static_cast<std::uint64_t>(value)); }
+    void operator()(double value) const { key.push_back(std::bit_cast<std::uint64_t>(value)); }
+    void operator()(const std::string &value) const { appendBytes(key, value.data(), value.size()); }
+    void operator()(const std::vector<std::int64_t> &value) const {
+      appendBytes(key, value.data(), value.size() * sizeof(std::int64_t));
+    }
+    void operator()(DType value) const { key.push_back(static_cast<std::uint64_t>(value)); }
+    void operator()(const schema::ConstantRef &value) const {
+      appendKey(key, value->type);
+      key.push_back(value->splat);
+      appendBytes(key, value->bytes.data(), value->bytes.size());
+    }
+  };
+  std::visit(Visitor{key}, attribute);
+}
+
+std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where) {
+  SliceCache &cache = sliceCache();
+  Key key = keyOf(slice.recording);
+  std::size_t hash = hashKey(key);
+  SliceEntry *entry = cache.table.find(hash, key);
+  if (!entry) {
+    auto fresh = std::make_unique<SliceEntry>();
+    fresh->code = compileRecording(slice.recording);
+    fresh->hash = hash;
+    std::lock_guard lock(cache.mutex);
+    entry = cache.table.find(hash, key);
+    if (!entry) {
+      fresh->key = std::move(key);
+      entry = cache.table.insert(std::move(fresh));
+    }
+  }
+  std::vector<const Tensor *> inputs;
+  for (std::size_t parameter : slice.parameters)
+    inputs.push_back(&parameters[parameter]);
+  std::vector<Tensor> results(slice.recording.results.size());
+  run(*entry->code, inputs, {}, results, where);
+  return results;
+}
+
+} // namespace calque::detail

@@ -1,0 +1,92 @@
+#include "calque/variable.h"
+
+#include "calque/functions.h"
+#include "frontend/Apply.h"
+#include "frontend/Tape.h"
+
+#include <mutex>
+
+namespace calque {
+
+using detail::VariableState;
+
+namespace {
+void checkType(const VariableState &variable, const Tensor &value, SourceLocation where) {
+  const schema::TensorType &given = *detail::implOf(value, where).type;
+  std::string message = "variable '" + variable.name + "' is " + variable.type->str() + " and can't be assigned " + given.str();
+  if (given.dtype != variable.type->dtype)
+    throw DTypeError(message, where);
+  if (given.dims != variable.type->dims)
+    throw ShapeError(message, where);
+}
+} // namespace
+
+Variable::Variable(const Operand &initial, VariableOptions options) {
+  SourceLocation where = detail::userLine(initial.where());
+  Tensor value = initial.toTensor();
+  if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
+    if (!trace->mayMakeVariables)
+      throw StateError("variable '" + options.name + "' is made in a later trace of a function; a function makes its variables in "
+                           "its first trace only, so keep them outside of the lambda",
+                       where);
+    value = trace->evaluate(value, where);
+  } else if (detail::implOf(value, where).trace) {
+    detail::throwLeaked(*value.impl(), where);
+  }
+  auto state = std::make_shared<VariableState>();
+  state->name = std::move(options.name);
+  state->type = value.impl()->type;
+  state->trainable = options.trainable && is_floating(value.dtype());
+  state->value = std::move(value);
+  state_ = std::move(state);
+}
+
+const std::string &Variable::name() const { return state_->name; }
+DType Variable::dtype() const { return state_->type->dtype; }
+const Shape &Variable::shape() const { return state_->type->dims; }
+bool Variable::trainable() const { return state_->trainable; }
+
+Tensor Variable::value(SourceLocation where) const {
+  where = detail::userLine(where);
+  if (!state_)
+    throw StateError("an empty variable is used", where);
+  Tensor value;
+  if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
+    value = trace->read(state_, where);
+  } else {
+    if (state_->standIn)
+      throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace", where);
+    std::shared_lock lock(state_->mutex);
+    value = state_->value;
+  }
+  detail::noteVariableRead(state_, value);
+  return value;
+}
+
+void Variable::assign(const Operand &operand) {
+  SourceLocation where = detail::userLine(operand.where());
+  Tensor value = operand.toTensor(dtype());
+  checkType(*state_, value, where);
+  if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
+    trace->assign(state_, value, where);
+    return;
+  }
+  const detail::TensorImpl &impl = detail::implOf(value, where);
+  if (impl.trace)
+    detail::throwLeaked(impl, where);
+  if (state_->standIn)
+    throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace", where);
+  // A new identity: where the value came from is not the variable's history.
+  Tensor fresh = detail::makeEager(state_->type, impl.buffer);
+  std::unique_lock lock(state_->mutex);
+  std::swap(state_->value, fresh);
+}
+
+void Variable::assign_add(const Operand &value) {
+  assign(Operand(add(Operand(*this, value.where()), value), value.where()));
+}
+void Variable::assign_sub(const Operand &value) {
+  assign(Operand(sub(Operand(*this, value.where()), value), value.where()));
+}
+
+} // namespace calque

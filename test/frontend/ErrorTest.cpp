@@ -1,0 +1,92 @@
+#include "Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+TEST(Error, NamesTheUsersLine) {
+  Tensor a = ones({2, 3}), b = ones({4});
+  unsigned line = 0;
+  try {
+    line = __LINE__ + 1;
+    a + b;
+    FAIL();
+  } catch (const ShapeError &error) {
+    EXPECT_EQ(error.location().line, line);
+    EXPECT_STREQ(error.category(), "ShapeError");
+    EXPECT_CONTAINS(error.what(), "[2,3] and [4]");
+    EXPECT_CONTAINS(error.what(), "ErrorTest.cpp:" + std::to_string(line));
+  }
+}
+
+TEST(Error, IsTheSameWhileTracing) {
+  auto f = function([](const Tensor &x) { return x + ones({4}); });
+  std::string eager = errorOf<ShapeError>([&] { f.eager(ones({3})); });
+  EXPECT_EQ(errorOf<ShapeError>([&] { f(ones({3})); }), eager);
+}
+
+TEST(Error, MatmulNamesTheInnerDimensions) {
+  std::string text = errorOf<ShapeError>([] { matmul(ones({2, 3}), ones({4, 5})); });
+  EXPECT_CONTAINS(text, "3 and 4");
+  EXPECT_CONTAINS(text, "[2,3] and [4,5]");
+  EXPECT_THROW(matmul(ones({3}), ones({3, 1})), ShapeError);
+  EXPECT_THROW(matmul(ones({2, 2, 2}), ones({3, 2, 2})), ShapeError);
+  EXPECT_THROW(matmul(ones({2, 2}), ones({2, 2}, DType::Float64)), DTypeError);
+}
+
+TEST(Error, AttributesOutOfRangeAreValueErrors) {
+  EXPECT_THROW(sum(ones({2}), {3}), ValueError);
+  EXPECT_THROW(sum(ones({2, 2}), {0, 0}), ValueError);
+}
+
+TEST(Error, AnIndexOutsideNamesIndexAndRange) {
+  Tensor x = ones({5});
+  std::string text = errorOf<IndexError>([&] { gather(x, tensor<int>({7})); });
+  EXPECT_CONTAINS(text, "gather: index 7 is out of range [0, 5)");
+  EXPECT_CONTAINS(text, "ErrorTest.cpp");
+  auto f = function([](const Tensor &x, const Tensor &i) { return gather(x, i); });
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { f(x, tensor<int>({-1})); }), "index -1 is out of range [0, 5)");
+  expectValues(f(x, tensor<int>({4})), {1}); // a failed call does not poison the next
+}
+
+TEST(Error, IntegerDivisionByZeroIsADivisionError) {
+  auto f = function([](const Tensor &a, const Tensor &b) { return a / b; });
+  EXPECT_CONTAINS(errorOf<DivisionError>([&] { f(tensor<int>({1}), tensor<int>({0})); }), "ErrorTest.cpp");
+  EXPECT_EQ(f(tensor<int>({7}), tensor<int>({-2})).item<int>(), -3);
+}
+
+TEST(Error, AssertionsCarryTheirMessage) {
+  assert_true(scalar(true), "fine");
+  EXPECT_CONTAINS(errorOf<AssertionError>([] { assert_true(scalar(false), "x must be positive"); }), "x must be positive");
+  auto f = function([](const Tensor &x) {
+    assert_true(x > 0, "x must be positive");
+    return x;
+  });
+  expectValues(f(ones({2})), {1, 1});
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(zeros({2})); }), "x must be positive");
+}
+
+TEST(Error, DecisionsOnTracedValuesAreRefusedWithTheLine) {
+  auto f = function([](const Tensor &x) {
+    Tensor positive = x > 0;
+    return positive ? x : -x;
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0f)); }), "ErrorTest.cpp");
+}
+
+TEST(Error, ElementsAreNotKnownWhileTracing) {
+  auto f = function([](const Tensor &x) { return x * x.item<float>(); });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0f)); }), "not known while tracing");
+}
+
+TEST(Error, ACallSiteIsTheUsersLine) {
+  unsigned line = 0;
+  try {
+    CallSite site(SourceLocation::at("user.cpp", 7));
+    line = 7;
+    ones({2}) + ones({3});
+    FAIL();
+  } catch (const ShapeError &error) {
+    EXPECT_EQ(error.location().line, line);
+    EXPECT_STREQ(error.location().file, "user.cpp");
+  }
+}
