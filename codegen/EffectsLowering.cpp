@@ -1,0 +1,177 @@
+#include "codegen/Lowering.h"
+#include "ir/Conversion.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+std::string lineOf(Location location) {
+  std::string text;
+  location->walk([&](Location inner) {
+    if (auto line = dyn_cast<FileLineColLoc>(inner)) {
+      text = (line.getFilename().getValue() + ":" + Twine(line.getLine())).str();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return text;
+}
+
+int32_t LoweringContext::addSite(Site::Kind kind, Operation *op, StringRef text) {
+  sites.push_back({kind, op->getName().stripDialect().str(), text.str(), lineOf(op->getLoc())});
+  return static_cast<int32_t>(sites.size()) - 1;
+}
+
+namespace {
+
+// Declares a function of the runtime, once.
+func::FuncOp declare(ModuleOp module, StringRef name, TypeRange arguments) {
+  if (auto existing = module.lookupSymbol<func::FuncOp>(name))
+    return existing;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto function = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(arguments, {}));
+  function.setPrivate();
+  return function;
+}
+
+struct LowerAssert : OpRewritePattern<ir::AssertOp> {
+  LowerAssert(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
+  LogicalResult matchAndRewrite(ir::AssertOp op, PatternRewriter &rewriter) const override {
+    LinalgBuilder b(rewriter, op.getLoc());
+    int32_t site = context.addSite(Site::Kind::AssertionFailed, op, op.getMessage());
+    int64_t count = LinalgBuilder::typeOf(op.getCondition()).getNumElements();
+    Value flat = b.reshape(op.getCondition(), {count});
+    b.loopNest({count}, {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
+      ir::ScalarBuilder s(inner, b.location);
+      Value holds = tensor::ExtractOp::create(inner, b.location, flat, at);
+      scf::IfOp::create(inner, b.location, s.logicalNot(holds), [&](OpBuilder &then, Location location) {
+        Value position = arith::IndexCastOp::create(then, location, then.getI64Type(), at[0]);
+        context.fail(then, location, site, position, position);
+        scf::YieldOp::create(then, location);
+      });
+      return SmallVector<Value>();
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+  LoweringContext &context;
+};
+
+// A print becomes a call of a function that knows the tensor's shape; EmitLLVM gives it its body, once tensors are pointers.
+struct LowerPrint : OpRewritePattern<ir::PrintOp> {
+  LowerPrint(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
+  LogicalResult matchAndRewrite(ir::PrintOp op, PatternRewriter &rewriter) const override {
+    int32_t site = context.addSite(Site::Kind::Print, op, op.getLabel());
+    auto type = cast<RankedTensorType>(op.getX().getType());
+    func::FuncOp function = declare(context.module, "calque_print_" + std::to_string(site), {context.frame.getType(), type});
+    function.setArgAttr(1, "bufferization.access", rewriter.getStringAttr("read"));
+    function->setAttr("calque.print", rewriter.getDictionaryAttr(
+        {rewriter.getNamedAttr("site", rewriter.getI32IntegerAttr(site)),
+         rewriter.getNamedAttr("dtype", rewriter.getI32IntegerAttr(static_cast<int32_t>(*ir::toDType(type.getElementType())))),
+         rewriter.getNamedAttr("dims", rewriter.getDenseI64ArrayAttr(type.getShape()))}));
+    func::CallOp::create(rewriter, op.getLoc(), function, ValueRange{context.frame, op.getX()});
+    rewriter.eraseOp(op);
+    return success();
+  }
+  LoweringContext &context;
+};
+
+Value lowerStopGradient(LinalgBuilder &, ir::StopGradientOp op, LoweringContext &) { return op.getX(); }
+
+//===-- Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC 2011) --===//
+
+struct Philox {
+  OpBuilder &builder;
+  Location location;
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+
+  Value constant(uint32_t value) { return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(i32, APInt(32, value))); }
+  Value low(Value wide) { return arith::TruncIOp::create(builder, location, i32, wide); }
+  Value high(Value wide) {
+    Value shift = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(32));
+    return low(arith::ShRUIOp::create(builder, location, wide, shift));
+  }
+  Value product(Value x, uint32_t factor) {
+    Value wide = arith::ExtUIOp::create(builder, location, i64, x);
+    Value by = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(factor));
+    return arith::MulIOp::create(builder, location, wide, by);
+  }
+  Value exclusiveOr(Value a, Value b) { return arith::XOrIOp::create(builder, location, a, b); }
+
+  // The four words for a key and a counter, both 64 bits; the counter's upper half is zero.
+  std::array<Value, 4> operator()(Value key, Value counter) {
+    std::array<Value, 4> c = {low(counter), high(counter), constant(0), constant(0)};
+    Value k0 = low(key), k1 = high(key);
+    for (int round = 0; round < 10; ++round) {
+      Value p0 = product(c[0], 0xD2511F53), p1 = product(c[2], 0xCD9E8D57);
+      c = {exclusiveOr(exclusiveOr(high(p1), c[1]), k0), low(p1), exclusiveOr(exclusiveOr(high(p0), c[3]), k1), low(p0)};
+      k0 = arith::AddIOp::create(builder, location, k0, constant(0x9E3779B9));
+      k1 = arith::AddIOp::create(builder, location, k1, constant(0xBB67AE85));
+    }
+    return c;
+  }
+};
+
+// float32: one word an element, its upper 24 bits; float64: two words, their upper 53 bits.
+Value lowerRandomUniform(LinalgBuilder &b, ir::RandomUniformOp op, LoweringContext &) {
+  RankedTensorType type = LinalgBuilder::typeOf(op.getResult());
+  bool isDouble = type.getElementType().isF64();
+  auto stateAt = [&](int64_t i) -> Value { return tensor::ExtractOp::create(b.builder, b.location, op.getState(), ValueRange{b.index(i)}); };
+  Value key = stateAt(0), base = stateAt(1);
+  return b.parallel(type.getShape(), type.getElementType(), {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
+    OpBuilder &inner = s.builder;
+    Location location = s.location;
+    Type i64 = inner.getI64Type();
+    auto wide = [&](int64_t value) -> Value { return arith::ConstantOp::create(inner, location, inner.getI64IntegerAttr(value)); };
+    Value linear = wide(0);
+    for (auto [i, size] : llvm::enumerate(type.getShape())) {
+      Value index = arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, i));
+      linear = s.add(s.mul(linear, wide(size)), index);
+    }
+    int64_t perBlock = isDouble ? 2 : 4;
+    Value block = arith::DivUIOp::create(inner, location, linear, wide(perBlock));
+    Value lane = arith::RemUIOp::create(inner, location, linear, wide(perBlock));
+    std::array<Value, 4> words = Philox{inner, location}(key, s.add(base, block));
+    auto pick = [&](ArrayRef<Value> choices) {
+      Value result = choices[0];
+      for (size_t i = 1; i < choices.size(); ++i)
+        result = s.select(s.equal(lane, wide(i)), choices[i], result);
+      return result;
+    };
+    auto shifted = [&](Value value, int64_t by) -> Value {
+      Value amount = arith::ConstantOp::create(inner, location, inner.getIntegerAttr(value.getType(), by));
+      return arith::ShRUIOp::create(inner, location, value, amount);
+    };
+    if (!isDouble) {
+      Value bits = shifted(pick({words[0], words[1], words[2], words[3]}), 8);
+      Value number = arith::UIToFPOp::create(inner, location, type.getElementType(), bits);
+      return s.mul(number, s.constant(0x1p-24, number));
+    }
+    Value lower = arith::ExtUIOp::create(inner, location, i64, pick({words[0], words[2]}));
+    Value upper = arith::ExtUIOp::create(inner, location, i64, pick({words[1], words[3]}));
+    Value bits = arith::OrIOp::create(inner, location, arith::ShLIOp::create(inner, location, upper, wide(32)), lower);
+    Value number = arith::UIToFPOp::create(inner, location, type.getElementType(), shifted(bits, 11));
+    return s.mul(number, s.constant(0x1p-53, number));
+  });
+}
+
+} // namespace
+
+void LoweringContext::fail(OpBuilder &builder, Location location, int32_t site, Value value, Value bound) {
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  func::FuncOp function = declare(module, "calque_rt_fail", {frame.getType(), i32, i64, i64});
+  Value siteValue = arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(site));
+  func::CallOp::create(builder, location, function, ValueRange{frame, siteValue, value, bound});
+}
+
+void populateEffectsLowering(RewritePatternSet &patterns, LoweringContext &context) {
+  patterns.add<LowerAssert, LowerPrint>(patterns.getContext(), context);
+  addLowering<ir::StopGradientOp>(patterns, context, lowerStopGradient);
+  addLowering<ir::RandomUniformOp>(patterns, context, lowerRandomUniform);
+}
+
+} // namespace calque::codegen

@@ -1,0 +1,226 @@
+#include "codegen/NativeCode.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <mutex>
+
+namespace calque::codegen {
+
+namespace {
+
+constexpr const char *kEntryName = "calque_entry";
+
+void initializeTarget() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+  });
+}
+
+// The CPU by its feature bits: a virtual machine hides the model.
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(std::string &error) {
+  initializeTarget();
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  std::string features;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+  features += ",-prefer-256-bit";
+  llvm::TargetOptions options;
+  // Nothing is contracted: eager and compiled results are equal bit for bit.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features, options, llvm::Reloc::PIC_,
+                                                                          llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+// int32_t calque_entry(CalqueCallFrame *frame): takes the pointers out of the frame and calls the function.
+void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs, unsigned numOutputs, bool workspace) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::IRBuilder<> builder(context);
+  llvm::Type *pointer = builder.getPtrTy();
+  auto *entry = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false), llvm::Function::ExternalLinkage, kEntryName, module);
+  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
+  llvm::Value *frame = entry->getArg(0);
+  auto field = [&](std::size_t offset) { return builder.CreateConstGEP1_64(builder.getInt8Ty(), frame, offset); };
+  llvm::SmallVector<llvm::Value *> arguments{frame};
+  auto take = [&](std::size_t offset, unsigned count) {
+    llvm::Value *array = builder.CreateLoad(pointer, field(offset));
+    for (unsigned i = 0; i < count; ++i)
+      arguments.push_back(builder.CreateLoad(pointer, builder.CreateConstGEP1_64(pointer, array, i)));
+  };
+  take(offsetof(CalqueCallFrame, inputs), numInputs);
+  take(offsetof(CalqueCallFrame, outputs), numOutputs);
+  if (workspace)
+    arguments.push_back(builder.CreateLoad(pointer, field(offsetof(CalqueCallFrame, workspace))));
+  builder.CreateCall(&function, arguments);
+  llvm::Value *failed = builder.CreateLoad(builder.getInt32Ty(), field(offsetof(CalqueCallFrame, error) + offsetof(CalqueErrorSlot, failed)));
+  builder.CreateRet(builder.CreateZExt(builder.CreateICmpNE(failed, builder.getInt32(0)), builder.getInt32Ty()));
+
+  function.setLinkage(llvm::Function::InternalLinkage);
+  // The caller gives every output and the workspace a buffer of its own; inputs are only read.
+  for (unsigned i = 1; i < function.arg_size(); ++i) {
+    function.addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(1)));
+    if (i > numInputs)
+      function.addParamAttr(i, llvm::Attribute::NoAlias);
+  }
+}
+
+struct Print {
+  std::string name;
+  int32_t site, dtype;
+  llvm::SmallVector<int64_t> dims;
+};
+
+// The bodies of the functions that LowerPrint declared.
+void definePrints(llvm::Module &module, llvm::ArrayRef<Print> prints) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::IRBuilder<> builder(context);
+  llvm::Type *pointer = builder.getPtrTy(), *i32 = builder.getInt32Ty();
+  for (const Print &print : prints) {
+    llvm::Function *function = module.getFunction(print.name);
+    if (!function)
+      continue;
+    function->setLinkage(llvm::Function::InternalLinkage);
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+    auto *dims = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(print.dims.data()), print.dims.size()));
+    auto *global = new llvm::GlobalVariable(module, dims->getType(), true, llvm::GlobalValue::PrivateLinkage, dims, print.name + "_dims");
+    llvm::FunctionCallee callee = module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
+    builder.CreateCall(callee, {function->getArg(0), builder.getInt32(print.site), builder.getInt32(print.dtype),
+                                builder.getInt32(print.dims.size()), global, function->getArg(1)});
+    builder.CreateRetVoid();
+  }
+}
+
+std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &context, unsigned numInputs, unsigned numOutputs,
+                                        llvm::TargetMachine &machine, std::string &error) {
+  llvm::SmallVector<Print> prints;
+  program.module->walk([&](mlir::LLVM::LLVMFuncOp function) {
+    auto print = function->getAttrOfType<mlir::DictionaryAttr>("calque.print");
+    if (!print)
+      return;
+    llvm::ArrayRef<int64_t> dims = print.getAs<mlir::DenseI64ArrayAttr>("dims").asArrayRef();
+    prints.push_back({function.getName().str(), static_cast<int32_t>(print.getAs<mlir::IntegerAttr>("site").getInt()),
+                      static_cast<int32_t>(print.getAs<mlir::IntegerAttr>("dtype").getInt()), llvm::SmallVector<int64_t>(dims)});
+  });
+  std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(*program.module, context);
+  if (!module) {
+    error = "translation to LLVM IR failed";
+    return nullptr;
+  }
+  module->setDataLayout(machine.createDataLayout());
+  module->setTargetTriple(machine.getTargetTriple());
+  definePrints(*module, prints);
+  llvm::Function *function = module->getFunction(program.entry);
+  addEntry(*module, *function, numInputs, numOutputs, function->arg_size() > 1 + numInputs + numOutputs);
+  if (llvm::verifyModule(*module)) {
+    error = "the LLVM IR does not verify";
+    return nullptr;
+  }
+
+  llvm::PassBuilder passes(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(components);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, components, modules);
+  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*module, modules);
+  return module;
+}
+
+std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type, llvm::SmallVectorImpl<char> &bytes) {
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager manager;
+  if (machine.addPassesToEmitFile(manager, stream, nullptr, type))
+    return "this CPU's target emits no code";
+  manager.run(module);
+  return "";
+}
+
+// Owns the code: it is freed with the last handle to the executable.
+struct JitExecutable : Executable {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+std::string describe(llvm::Error error) { return llvm::toString(std::move(error)); }
+
+} // namespace
+
+NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOutputs) {
+  NativeResult result;
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(result.error);
+  if (!machine)
+    return result;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translate(program, context, numInputs, numOutputs, *machine, result.error);
+  if (!module)
+    return result;
+  llvm::SmallVector<char, 0> bytes;
+  result.error = emit(*module, *machine, llvm::CodeGenFileType::ObjectFile, bytes);
+  if (!result.error.empty())
+    return result;
+
+  auto executable = std::make_shared<JitExecutable>();
+  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = llvm::orc::LLJITBuilder().create();
+  if (!jit) {
+    result.error = describe(jit.takeError());
+    return result;
+  }
+  executable->jit = std::move(*jit);
+  llvm::orc::JITDylib &library = executable->jit->getMainJITDylib();
+  auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(executable->jit->getDataLayout().getGlobalPrefix());
+  if (!symbols) {
+    result.error = describe(symbols.takeError());
+    return result;
+  }
+  library.addGenerator(std::move(*symbols));
+  if (llvm::Error error = executable->jit->addObjectFile(std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "calque", false))) {
+    result.error = describe(std::move(error));
+    return result;
+  }
+  auto address = executable->jit->lookup(kEntryName);
+  if (!address) {
+    result.error = describe(address.takeError());
+    return result;
+  }
+  executable->entry = address->toPtr<CalqueEntry>();
+  executable->workspaceBytes = program.workspaceBytes;
+  executable->assigned = program.assigned;
+  executable->sites = program.sites;
+  result.executable = std::move(executable);
+  return result;
+}
+
+std::string assembly(Program &program, unsigned numInputs, unsigned numOutputs, std::string &error) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(error);
+  if (!machine)
+    return "";
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translate(program, context, numInputs, numOutputs, *machine, error);
+  llvm::SmallVector<char, 0> bytes;
+  if (module)
+    error = emit(*module, *machine, llvm::CodeGenFileType::AssemblyFile, bytes);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+} // namespace calque::codegen

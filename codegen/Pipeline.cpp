@@ -1,0 +1,194 @@
+#include "codegen/Pipeline.h"
+#include "ir/Conversion.h"
+#include "passes/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/Extensions/AllExtensions.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+void registerPipelineDialects(DialectRegistry &registry) {
+  registry.insert<ir::CalqueDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+namespace {
+
+func::FuncOp entryOf(Program &program) { return program.module->lookupSymbol<func::FuncOp>(program.entry); }
+
+LogicalResult runPasses(Program &program, llvm::function_ref<void(OpPassManager &)> addPasses) {
+  PassManager manager(program.module->getContext());
+  manager.enableVerifier(true);
+  addPasses(manager);
+  return manager.run(*program.module);
+}
+
+// Refuses what code generation can't do yet, by the operation at which it shows.
+LogicalResult requireKnownSizes(func::FuncOp function) {
+  WalkResult result = function.walk([](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !tensor.hasStaticShape()) {
+        op->emitOpError("has the unknown size of ") << type << ", and code generation needs known sizes";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace
+
+LogicalResult lowerToLinalg(Program &program) {
+  func::FuncOp function = entryOf(program);
+  if (failed(requireKnownSizes(function)))
+    return failure();
+  if (auto assigned = function->getAttrOfType<DenseI64ArrayAttr>(kAssignedAttr))
+    program.assigned.assign(assigned.asArrayRef().begin(), assigned.asArrayRef().end());
+
+  LoweringContext context{*program.module, function.getBody().insertArgument(0u, LLVM::LLVMPointerType::get(function.getContext()), function.getLoc()), {}};
+  function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), function.getResultTypes()));
+  RewritePatternSet patterns(function.getContext());
+  populateElementwiseLowering(patterns, context);
+  populateStructuredLowering(patterns, context);
+  populateMovementLowering(patterns, context);
+  populateEffectsLowering(patterns, context);
+  walkAndApplyPatterns(function, std::move(patterns));
+  program.sites = std::move(context.sites);
+  WalkResult left = function.walk([](ir::SchemaOpInterface op) {
+    op->emitOpError("has no lowering");
+    return WalkResult::interrupt();
+  });
+  if (left.wasInterrupted())
+    return failure();
+  return runPasses(program, [](OpPassManager &manager) {
+    manager.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  });
+}
+
+// Results become destinations: memref arguments after the inputs, into which the last operations write.
+LogicalResult bufferize(Program &program) {
+  func::FuncOp function = entryOf(program);
+  Block &body = function.getBody().front();
+  Operation *terminator = body.getTerminator();
+  OpBuilder builder(terminator);
+  for (unsigned i = 1; i < function.getNumArguments(); ++i)
+    function.setArgAttr(i, "bufferization.writable", builder.getBoolAttr(false));
+  for (Value result : terminator->getOperands()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Value destination = body.addArgument(MemRefType::get(type.getShape(), type.getElementType()), function.getLoc());
+    auto store = bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), Type(), result, destination);
+    store.setRestrict(true);
+    store.setWritable(true);
+  }
+  terminator->setOperands({});
+  function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
+  return runPasses(program, [](OpPassManager &manager) {
+    manager.addPass(bufferization::createEmptyTensorEliminationPass());
+    bufferization::OneShotBufferizePassOptions options;
+    options.bufferizeFunctionBoundaries = true;
+    options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+    manager.addPass(bufferization::createOneShotBufferizePass(options));
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+    manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+    manager.addPass(memref::createFoldMemRefAliasOpsPass());
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  });
+}
+
+LogicalResult lowerToLLVM(Program &program) {
+  RewritePatternSet approximations(program.module->getContext());
+  populateMathPolynomialApproximationPatterns(approximations, [](StringRef name) {
+    // What the processor has an instruction for.
+    return name != math::SqrtOp::getOperationName() && name != math::FloorOp::getOperationName() && name != math::AbsFOp::getOperationName() &&
+           name != math::PowFOp::getOperationName();
+  });
+  if (failed(applyPatternsGreedily(*program.module, std::move(approximations))))
+    return failure();
+  return runPasses(program, [](OpPassManager &manager) {
+    manager.addPass(createConvertMathToLibmPass());
+    manager.addPass(createSCFToControlFlowPass());
+    manager.addPass(memref::createExpandStridedMetadataPass());
+    manager.addPass(createLowerAffinePass());
+    manager.addPass(createConvertMathToLLVMPass());
+    manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+    ConvertFuncToLLVMPassOptions options;
+    options.useBarePtrCallConv = true;
+    manager.addPass(createConvertFuncToLLVMPass(options));
+    manager.addPass(createConvertControlFlowToLLVMPass());
+    manager.addPass(createArithToLLVMConversionPass());
+    manager.addPass(createReconcileUnrealizedCastsPass());
+    manager.addPass(createCanonicalizerPass());
+  });
+}
+
+LogicalResult lowerTo(Program &program, Stage stage) {
+  if (stage == Stage::Traced)
+    return verify(*program.module);
+  auto differentiated = [](OpPassManager &manager) { manager.addNestedPass<func::FuncOp>(createDifferentiate()); };
+  if (failed(verify(*program.module)) || failed(runPasses(program, differentiated)))
+    return failure();
+  if (stage == Stage::Differentiated)
+    return success();
+  auto simplified = [](OpPassManager &manager) {
+    manager.addNestedPass<func::FuncOp>(createStateToValues());
+    manager.addPass(createCanonicalizerPass());
+    manager.addNestedPass<func::FuncOp>(createExpandComposites());
+    manager.addPass(createCSEPass());
+    manager.addPass(createCanonicalizerPass());
+  };
+  if (failed(runPasses(program, simplified)))
+    return failure();
+  if (stage == Stage::Simplified)
+    return success();
+  if (failed(lowerToLinalg(program)))
+    return failure();
+  if (stage == Stage::Linalg)
+    return success();
+  if (failed(bufferize(program)) || failed(placeBuffers(program)))
+    return failure();
+  if (stage == Stage::Bufferized)
+    return success();
+  return lowerToLLVM(program);
+}
+
+} // namespace calque::codegen
