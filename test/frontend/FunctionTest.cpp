@@ -1,0 +1,193 @@
+#include "Testing.h"
+
+#include <atomic>
+
+using namespace calque;
+using namespace calque::testing;
+
+TEST(Function, TracesOnceForEachSignature) {
+  int runs = 0;
+  auto f = function([&](const Tensor &x, const Tensor &y) {
+    ++runs;
+    return x * y + 1;
+  });
+  EXPECT_EQ(f(scalar(2.0f), scalar(3.0f)).item<float>(), 7);
+  EXPECT_EQ(f(scalar(4.0f), scalar(5.0f)).item<float>(), 21);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(f.trace_count(), 1);
+  f(ones({2}), ones({2}));
+  f(ones({2}), ones({1}));
+  f(scalar(1.0), scalar(2.0));
+  EXPECT_EQ(f.trace_count(), 4);
+  EXPECT_EQ(runs, 4);
+}
+
+TEST(Function, TheEagerTwinRunsTheLambda) {
+  int runs = 0;
+  auto f = function([&](const Tensor &x) {
+    ++runs;
+    EXPECT_TRUE(executing_eagerly());
+    return x + x;
+  });
+  EXPECT_EQ(f.eager(scalar(2.0f)).item<float>(), 4);
+  EXPECT_EQ(f.eager(scalar(2.0f)).item<float>(), 4);
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(f.trace_count(), 0);
+}
+
+TEST(Function, RunsEagerlyOnRequest) {
+  auto f = function([](const Tensor &x) { return executing_eagerly() ? x * 10 : x; });
+  config::run_functions_eagerly(true);
+  EXPECT_EQ(f(scalar(1.0f)).item<float>(), 10);
+  config::run_functions_eagerly(false);
+  EXPECT_EQ(f(scalar(1.0f)).item<float>(), 1);
+}
+
+TEST(Function, GenericLambdasGetTheirSignature) {
+  auto f = function<Tensor(Tensor, int)>([](auto x, auto n) { return x * n; });
+  EXPECT_EQ(f(scalar(2.0f), 3).item<float>(), 6);
+  EXPECT_EQ(f(scalar(2.0f), 4).item<float>(), 8);
+}
+
+TEST(Function, CopiesShareTracesAndOthersDoNot) {
+  auto lambda = [](const Tensor &x) { return -x; };
+  auto f = function(lambda), g = f;
+  auto h = function(lambda);
+  f(scalar(1.0f));
+  EXPECT_EQ(g.trace_count(), 1);
+  EXPECT_EQ(h.trace_count(), 0);
+}
+
+TEST(Function, ClearForgetsTraces) {
+  auto f = function([](const Tensor &x) { return x + 1; });
+  f(scalar(1.0f));
+  f.clear();
+  EXPECT_EQ(f(scalar(2.0f)).item<float>(), 3);
+  EXPECT_EQ(f.trace_count(), 2);
+}
+
+TEST(Function, NestedFunctionsAreInlined) {
+  auto square = function([](const Tensor &x) { return x * x; });
+  auto f = function([&](const Tensor &x) { return square(x) + square(x + 1); });
+  EXPECT_EQ(f(scalar(2.0f)).item<float>(), 13);
+  EXPECT_EQ(square.trace_count(), 0);
+  EXPECT_EQ(square(scalar(3.0f)).item<float>(), 9);
+}
+
+TEST(Function, FunctionsWithoutResultsRunTheirEffects) {
+  Variable v(0.0f);
+  auto f = function([&](const Tensor &x) { v.assign_add(x); });
+  f(scalar(2.0f));
+  f(scalar(3.0f));
+  EXPECT_EQ(v.value().item<float>(), 5);
+}
+
+TEST(Function, CapturesSmallAndLargeKeepTheirValues) {
+  Tensor small = tensor<float>({1, 2}), large = ones({100});
+  auto f = function([&](const Tensor &x) { return sum(large) + sum(small * x); });
+  EXPECT_EQ(f(tensor<float>({1, 1})).item<float>(), 103);
+  small = zeros({2});
+  large = zeros({100});
+  EXPECT_EQ(f(tensor<float>({1, 1})).item<float>(), 103); // frozen while tracing
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+TEST(Function, ArgumentsAndCapturesMayBeResults) {
+  Tensor large = full({20}, 7);
+  auto f = function([&](const Tensor &x) { return std::vector<Tensor>{x, large, x, scalar(1.0f)}; });
+  std::vector<Tensor> results = f(scalar(2.0f));
+  EXPECT_EQ(results[0].item<float>(), 2);
+  EXPECT_EQ(results[1].to_vector<float>()[19], 7);
+  EXPECT_EQ(results[2].item<float>(), 2);
+  EXPECT_EQ(results[3].item<float>(), 1);
+}
+
+TEST(Function, LeakedTensorsNameWhereTheyWereMade) {
+  Tensor leaked;
+  auto f = function([&](const Tensor &x) {
+    leaked = x + 1;
+    return leaked;
+  });
+  EXPECT_EQ(f(scalar(1.0f)).item<float>(), 2);
+  EXPECT_CONTAINS(errorOf<LeakedTensorError>([&] { leaked + 1; }), "FunctionTest.cpp");
+  EXPECT_THROW(leaked.item<float>(), LeakedTensorError);
+  EXPECT_THROW(f(leaked), LeakedTensorError);
+  auto g = function([&](const Tensor &x) { return x + leaked; });
+  EXPECT_THROW(g(scalar(1.0f)), LeakedTensorError);
+}
+
+TEST(Function, ExceptionsOfTheLambdaPassAndLeaveNothing) {
+  struct Mine {
+    int code;
+  };
+  bool fail = true;
+  Variable v(1.0f);
+  auto f = function([&](const Tensor &x) {
+    v.assign(x);
+    if (fail)
+      throw Mine{42};
+    return x + 1;
+  });
+  try {
+    f(scalar(5.0f));
+    FAIL();
+  } catch (const Mine &mine) {
+    EXPECT_EQ(mine.code, 42);
+  }
+  EXPECT_TRUE(executing_eagerly());
+  EXPECT_EQ(f.trace_count(), 0);
+  EXPECT_EQ(v.value().item<float>(), 1);
+  fail = false;
+  EXPECT_EQ(f(scalar(5.0f)).item<float>(), 6);
+  EXPECT_EQ(v.value().item<float>(), 5);
+}
+
+TEST(Function, RecursionEndsByAHostValueOrAnError) {
+  std::function<Tensor(const Tensor &, int)> recurse;
+  auto power = function([&](const Tensor &x, int n) { return n == 0 ? ones({}) : x * recurse(x, n - 1); });
+  recurse = power;
+  EXPECT_EQ(power(scalar(2.0f), 10).item<float>(), 1024);
+
+  std::function<Tensor(const Tensor &)> endless;
+  auto f = function([&](const Tensor &x) { return endless(x + 1); });
+  endless = f;
+  EXPECT_THROW(f(scalar(1.0f)), RecursionError);
+  EXPECT_TRUE(executing_eagerly());
+}
+
+TEST(Function, ConcurrentFirstCallsTraceOnce) {
+  std::atomic<int> runs{0}, wrong{0};
+  auto f = function([&](const Tensor &x) {
+    ++runs;
+    return x * 2;
+  });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 100; ++i)
+    threads.emplace_back([&, i] {
+      for (int j = 0; j < 10; ++j)
+        wrong += f(scalar(float(i))).item<float>() != 2 * float(i);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Function, PrintsAtEveryCallInOrder) {
+  auto f = function([](const Tensor &x) {
+    print("x", x);
+    print("twice", x * 2);
+    return x;
+  });
+  ::testing::internal::CaptureStdout();
+  f(scalar(1.0f));
+  f(scalar(2.0f));
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "x 1.\ntwice 2.\nx 2.\ntwice 4.\n");
+}
+
+TEST(Function, ShowsItsStages) {
+  auto f = function([](const Tensor &x) { return x + 1; });
+  EXPECT_CONTAINS(f.ir("traced", ones({3})), "calque.add");
+  EXPECT_EQ(f.trace_count(), 1);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { f.ir("nonsense", ones({3})); }), "traced, differentiated");
+}

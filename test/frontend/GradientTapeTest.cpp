@@ -1,0 +1,213 @@
+#include "Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+// Runs a test's body eagerly and in a function.
+void inBothModes(const std::function<std::vector<Tensor>(const Tensor &)> &body, const Tensor &x,
+                 const std::vector<float> &expected) {
+  for (bool compiled : {false, true}) {
+    SCOPED_TRACE(compiled ? "compiled" : "eager");
+    auto f = function<std::vector<Tensor>(const Tensor &)>(body);
+    std::vector<Tensor> results = compiled ? f(x) : f.eager(x);
+    ASSERT_EQ(results.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_FLOAT_EQ(results[i].item<float>(), expected[i]) << "result " << i;
+  }
+}
+} // namespace
+
+TEST(GradientTape, DifferentiatesWhatItWatches) {
+  inBothModes(
+      [](const Tensor &x) {
+        GradientTape tape;
+        tape.watch(x);
+        return std::vector<Tensor>{tape.gradient(x * x * 3, x).value()};
+      },
+      scalar(2.0f), {12});
+}
+
+TEST(GradientTape, IntermediatesCanBeSources) {
+  inBothModes(
+      [](const Tensor &x) {
+        GradientTape tape({.persistent = true});
+        tape.watch(x);
+        Tensor y = x * x, z = y * y;
+        return std::vector<Tensor>{tape.gradient(z, y).value(), tape.gradient(z, x).value(), tape.gradient(y, x).value()};
+      },
+      scalar(3.0f), {18, 108, 6});
+}
+
+TEST(GradientTape, ServesOneGradientUnlessPersistent) {
+  Tensor x = scalar(3.0f);
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = x * x;
+  EXPECT_TRUE(tape.gradient(y, x));
+  EXPECT_CONTAINS(errorOf<StateError>([&] { tape.gradient(y, x); }), "persistent");
+  EXPECT_THROW(tape.watch(x), StateError);
+}
+
+TEST(GradientTape, NoPathIsNone) {
+  Tensor x = scalar(3.0f), other = scalar(1.0f), integer = scalar(3);
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  tape.watch(integer);
+  Tensor y = x * x;
+  EXPECT_FALSE(tape.gradient(y, other));                      // unconnected
+  EXPECT_FALSE(tape.gradient(integer * integer, integer));    // integers
+  EXPECT_FALSE(tape.gradient(stop_gradient(y), x));           // stopped
+  EXPECT_FALSE(tape.gradient(cast(x > 1, DType::Float32), x)); // a comparison
+  EXPECT_FALSE(tape.gradient(scalar(y.item<float>()), x));    // computed outside
+  EXPECT_TRUE(tape.gradient(y, x));
+  std::vector<std::optional<Tensor>> both = tape.gradient(y, std::vector<Tensor>{other, x});
+  EXPECT_FALSE(both[0]);
+  EXPECT_TRUE(both[1]);
+}
+
+TEST(GradientTape, AComputationBeforeTheWatchIsNotSeen) {
+  inBothModes(
+      [](const Tensor &x) {
+        GradientTape tape;
+        Tensor before = x * x;
+        tape.watch(x);
+        Tensor y = before * x;
+        return std::vector<Tensor>{tape.gradient(y, x).value()};
+      },
+      scalar(3.0f), {9});
+}
+
+TEST(GradientTape, WatchesTrainableVariables) {
+  Variable w(2.0f, {.name = "w"}), frozen(3.0f, {.trainable = false});
+  inBothModes(
+      [&](const Tensor &x) {
+        GradientTape tape;
+        Tensor y = x * w * w * frozen;
+        EXPECT_EQ(tape.watched_variables().size(), 1u);
+        std::vector<std::optional<Tensor>> gradients = tape.gradient(y, std::vector<Variable>{w, frozen});
+        EXPECT_FALSE(gradients[1]);
+        return std::vector<Tensor>{gradients[0].value()};
+      },
+      scalar(5.0f), {60});
+  GradientTape tape({.watch_accessed_variables = false});
+  EXPECT_FALSE(tape.gradient(w * w, w));
+  GradientTape asking({.watch_accessed_variables = false});
+  asking.watch(frozen);
+  EXPECT_EQ(asking.gradient(frozen * frozen, frozen)->item<float>(), 6);
+}
+
+TEST(GradientTape, AssigningHidesWhereAValueCameFrom) {
+  Variable v(2.0f), w(3.0f);
+  GradientTape tape;
+  v.assign(w * w);
+  Tensor y = v * 5;
+  std::vector<std::optional<Tensor>> gradients = tape.gradient(y, std::vector<Variable>{v, w});
+  EXPECT_EQ(gradients[0]->item<float>(), 5);
+  EXPECT_FALSE(gradients[1]);
+}
+
+TEST(GradientTape, TargetsAreSummedAndSeeded) {
+  inBothModes(
+      [](const Tensor &x) {
+        GradientTape tape({.persistent = true});
+        tape.watch(x);
+        Tensor y = x * x, z = x * 3;
+        return std::vector<Tensor>{tape.gradient(std::vector<Tensor>{y, z}, std::vector<Tensor>{x})[0].value(),
+                                   tape.gradient(y, x, {scalar(10.0f)}).value(),
+                                   tape.gradient(x, x).value()};
+      },
+      scalar(2.0f), {7, 40, 1});
+  Tensor x = ones({2});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor y = x * 2;
+  expectValues(tape.gradient(y, x).value(), {2, 2}); // of the sum of the elements
+  EXPECT_THROW(tape.gradient(y, x, {ones({3})}), ShapeError);
+  EXPECT_THROW(tape.gradient(y, x, {ones({2}, DType::Float64)}), DTypeError);
+  EXPECT_THROW(tape.gradient(y, x, {ones({2}), ones({2})}), ValueError);
+}
+
+TEST(GradientTape, TapesNest) {
+  inBothModes(
+      [](const Tensor &x) {
+        GradientTape outer;
+        outer.watch(x);
+        Tensor inside;
+        {
+          GradientTape inner;
+          inner.watch(x);
+          inside = inner.gradient(x * x * x, x).value();
+        }
+        return std::vector<Tensor>{inside, outer.gradient(inside, x).value()};
+      },
+      scalar(2.0f), {12, 12});
+}
+
+TEST(GradientTape, OuterTapesSeeWhatOnlyInnerOnesWatch) {
+  Tensor x = scalar(3.0f), w = scalar(5.0f);
+  GradientTape outer;
+  outer.watch(w);
+  GradientTape inner;
+  inner.watch(x);
+  Tensor dx = inner.gradient(x * x * w, x).value();
+  EXPECT_EQ(dx.item<float>(), 30);
+  EXPECT_EQ(outer.gradient(dx, w)->item<float>(), 6);
+}
+
+TEST(GradientTape, GradComposes) {
+  auto cube = [](const Tensor &x) { return x * x * x; };
+  Tensor x = scalar(2.0f);
+  EXPECT_EQ(grad(cube)(x).item<float>(), 12);
+  EXPECT_EQ(grad(grad(cube))(x).item<float>(), 12);
+  EXPECT_EQ(grad(grad(grad(cube)))(x).item<float>(), 6);
+  auto compiled = function([&](const Tensor &x) { return grad(grad(cube))(x); });
+  EXPECT_EQ(compiled(x).item<float>(), 12);
+  auto [value, gradient] = value_and_grad(cube)(x);
+  EXPECT_EQ(value.item<float>(), 8);
+  EXPECT_EQ(gradient.item<float>(), 12);
+  EXPECT_EQ(grad([](const Tensor &) { return scalar(1.0f); })(x).item<float>(), 0);
+}
+
+TEST(GradientTape, PassesThroughCompiledFunctions) {
+  Variable w(2.0f);
+  auto f = function([&](const Tensor &x) { return x * x * w; });
+  f(scalar(1.0f));
+  Tensor x = scalar(3.0f);
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor y = f(x) * 2;
+  EXPECT_EQ(tape.gradient(y, x)->item<float>(), 24);
+  EXPECT_EQ(tape.gradient(y, w)->item<float>(), 18);
+}
+
+TEST(GradientTape, ATapeOfATraceIsOfNoUseOutside) {
+  std::optional<GradientTape> kept;
+  Tensor inside;
+  auto f = function([&](const Tensor &x) {
+    kept.emplace();
+    kept->watch(x);
+    inside = x * x;
+    return inside;
+  });
+  f(scalar(2.0f));
+  EXPECT_THROW(kept->gradient(inside, inside), StateError);
+}
+
+TEST(GradientTape, TrainsInACompiledStep) {
+  Variable w(0.0f), b(0.0f);
+  Tensor x = tensor<float>({0, 1, 2, 3}), y = tensor<float>({1, 3, 5, 7});
+  auto step = function([&](const Tensor &x, const Tensor &y) {
+    GradientTape tape;
+    Tensor loss = mean(square(x * w + b - y));
+    std::vector<std::optional<Tensor>> gradients = tape.gradient(loss, std::vector<Variable>{w, b});
+    w.assign_sub(*gradients[0] * 0.1);
+    b.assign_sub(*gradients[1] * 0.1);
+    return loss;
+  });
+  for (int i = 0; i < 300; ++i)
+    step(x, y);
+  EXPECT_NEAR(w.value().item<float>(), 2, 1e-3);
+  EXPECT_NEAR(b.value().item<float>(), 1, 1e-3);
+  EXPECT_EQ(step.trace_count(), 1);
+}

@@ -1,0 +1,116 @@
+#include "Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+TEST(Variable, AssignsInPlaceOfItsValue) {
+  Variable v(tensor<float>({1, 2}), {.name = "v"});
+  Tensor before = v.value();
+  v.assign_add(1);
+  v.assign_sub(tensor<float>({0, 1}));
+  expectValues(v.value(), {2, 2});
+  expectValues(before, {1, 2});
+  expectValues(v * 2, {4, 4});
+  EXPECT_EQ(v.name(), "v");
+  EXPECT_TRUE(v.trainable());
+  EXPECT_FALSE(Variable(1).trainable()); // integers have no gradient
+}
+
+TEST(Variable, RefusesOtherTypesAndKeepsItsValue) {
+  Variable v(zeros({2}), {.name = "weights"});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { v.assign(zeros({3})); }), "'weights' is float32[2]");
+  EXPECT_THROW(v.assign(zeros({2}, DType::Float64)), DTypeError);
+  auto f = function([&](const Tensor &x) { v.assign(x); });
+  EXPECT_THROW(f(ones({3})), ShapeError);
+  expectValues(v.value(), {0, 0});
+}
+
+TEST(Variable, StaysLiveInATrace) {
+  Variable v(1.0f);
+  auto f = function([&](const Tensor &x) { return x * v; });
+  EXPECT_EQ(f(scalar(2.0f)).item<float>(), 2);
+  v.assign(10.0f);
+  EXPECT_EQ(f(scalar(2.0f)).item<float>(), 20);
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+TEST(Variable, ReadsSeeEarlierWritesOfTheTrace) {
+  Variable v(1.0f);
+  auto f = function([&](const Tensor &x) {
+    Tensor first = v.value();
+    v.assign(x);
+    Tensor second = v.value();
+    v.assign_add(1);
+    return std::vector<Tensor>{first, second, v.value()};
+  });
+  for (float previous : {1.0f, 6.0f}) {
+    std::vector<Tensor> values = f(scalar(5.0f));
+    EXPECT_EQ(values[0].item<float>(), previous);
+    EXPECT_EQ(values[1].item<float>(), 5);
+    EXPECT_EQ(values[2].item<float>(), 6);
+  }
+  EXPECT_EQ(v.value().item<float>(), 6);
+}
+
+TEST(Variable, AFailedCallLeavesItAsItWas) {
+  Variable v(1.0f), w(2.0f);
+  auto f = function([&](const Tensor &x) {
+    v.assign(x);
+    w.assign_add(x);
+    assert_true(x < 10, "too large");
+    return x;
+  });
+  f(scalar(3.0f));
+  EXPECT_THROW(f(scalar(30.0f)), AssertionError);
+  EXPECT_EQ(v.value().item<float>(), 3);
+  EXPECT_EQ(w.value().item<float>(), 5);
+  f(scalar(4.0f));
+  EXPECT_EQ(w.value().item<float>(), 9);
+}
+
+TEST(Variable, AsAnArgumentCountsByTypeAndAliasing) {
+  auto f = function([](Variable &a, Variable &b) {
+    a.assign_add(b);
+    return a + 0;
+  });
+  Variable v1(1.0f), v2(2.0f), v3(3.0f), v4(4.0f);
+  EXPECT_EQ(f(v1, v2).item<float>(), 3);
+  EXPECT_EQ(f(v3, v4).item<float>(), 7);
+  EXPECT_EQ(f.trace_count(), 1);
+  EXPECT_EQ(f(v4, v4).item<float>(), 8);
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_EQ(v1.value().item<float>(), 3);
+  EXPECT_EQ(v4.value().item<float>(), 8);
+}
+
+TEST(Variable, ACapturedVariableMayBeTheArgument) {
+  Variable v(1.0f), w(10.0f);
+  auto f = function([&](Variable &a) {
+    a.assign_add(1);
+    return v + 0;
+  });
+  EXPECT_EQ(f(v).item<float>(), 2);
+  EXPECT_EQ(f(w).item<float>(), 2);
+  EXPECT_EQ(w.value().item<float>(), 11);
+  EXPECT_EQ(f(v).item<float>(), 3);
+}
+
+TEST(Variable, IsMadeInTheFirstTraceOnly) {
+  std::optional<Variable> v;
+  auto build = function([&](const Tensor &x) {
+    if (!v)
+      v.emplace(exp(zeros({2})) + 1, VariableOptions{.name = "lazy"});
+    return x * *v;
+  });
+  expectValues(build(ones({2})), {2, 2});
+  expectValues(v->value(), {2, 2});
+  v->assign(tensor<float>({3, 4}));
+  expectValues(build(ones({2})), {3, 4});
+  expectValues(build(ones({1})), {3, 4}); // a second trace makes none
+
+  auto always = function([](const Tensor &x) { return x + Variable(1.0f); });
+  EXPECT_EQ(always(scalar(1.0f)).item<float>(), 2);
+  EXPECT_THROW(always(ones({2})), StateError);
+  auto dependent = function([](const Tensor &x) { return x + Variable(x * 2); });
+  EXPECT_THROW(dependent(scalar(1.0f)), StateError);
+}

@@ -1,0 +1,13 @@
+import os
+
+import lit.formats
+
+config.name = "Calque"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(os.environ["CALQUE_BUILD"], "test", "lit")
+config.environment["PATH"] = os.pathsep.join([os.path.join(os.environ["CALQUE_BUILD"], "bin"), os.environ["CALQUE_LLVM_BIN"], os.environ["PATH"]])
+for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
