@@ -22,6 +22,12 @@ struct LoweringContext {
   void fail(mlir::OpBuilder &builder, mlir::Location location, int32_t site, mlir::Value value, mlir::Value bound);
 };
 
+// An axis as ODS gives it, whose accessors have no sign, counted from the front.
+inline int64_t normalAxis(uint64_t axis, int64_t rank) {
+  int64_t value = static_cast<int64_t>(axis);
+  return value < 0 ? value + rank : value;
+}
+
 // "model.cpp:12"
 std::string lineOf(mlir::Location location);
 

@@ -16,7 +16,7 @@ Value lowerConstant(LinalgBuilder &b, ir::ConstantOp op, LoweringContext &) {
 }
 
 Value lowerIota(LinalgBuilder &b, ir::IotaOp op, LoweringContext &) {
-  int64_t axis = op.getAxis() < 0 ? op.getAxis() + op.getShape().size() : op.getAxis();
+  int64_t axis = normalAxis(op.getAxis(), op.getShape().size());
   Type element = elementOf(op.getResult());
   return b.parallel(shapeOf(op.getResult()), element, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) {
     Value index = linalg::IndexOp::create(s.builder, s.location, axis);
@@ -44,7 +44,7 @@ Value lowerTranspose(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
 
 Value lowerConcat(LinalgBuilder &b, ir::ConcatOp op, LoweringContext &) {
   RankedTensorType type = LinalgBuilder::typeOf(op.getResult());
-  int64_t axis = op.getAxis() < 0 ? op.getAxis() + type.getRank() : op.getAxis();
+  int64_t axis = normalAxis(op.getAxis(), type.getRank());
   Value result = b.empty(type.getShape(), type.getElementType());
   SmallVector<int64_t> starts(type.getRank(), 0), ones(type.getRank(), 1);
   for (Value tensor : op.getTensors()) {
@@ -56,7 +56,7 @@ Value lowerConcat(LinalgBuilder &b, ir::ConcatOp op, LoweringContext &) {
 
 Value lowerConcatPart(LinalgBuilder &b, ir::ConcatPartOp op, LoweringContext &) {
   int64_t rank = shapeOf(op.getX()).size();
-  int64_t axis = op.getAxis() < 0 ? op.getAxis() + rank : op.getAxis();
+  int64_t axis = normalAxis(op.getAxis(), rank);
   SmallVector<int64_t> starts(rank, 0), ones(rank, 1);
   for (int64_t i = 0; i < static_cast<int64_t>(op.getIndex()); ++i)
     starts[axis] += shapeOf(op.getTensors()[i])[axis];
@@ -114,7 +114,7 @@ Value clampIndex(ir::ScalarBuilder &s, Value index, int64_t bound) {
 
 Value lowerGather(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), result = shapeOf(op.getResult());
-  int64_t axis = op.getAxis() < 0 ? op.getAxis() + from.size() : op.getAxis();
+  int64_t axis = normalAxis(op.getAxis(), from.size());
   int64_t indexRank = shapeOf(op.getIndices()).size();
   checkIndices(b, op, op.getIndices(), from[axis], context);
   // Nothing can be read from an empty axis: with an index the check has failed already.
@@ -135,7 +135,7 @@ Value lowerGather(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
 
 Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
   ArrayRef<int64_t> into = shapeOf(op.getLike()), slices = shapeOf(op.getSlices());
-  int64_t axis = op.getAxis() < 0 ? op.getAxis() + into.size() : op.getAxis();
+  int64_t axis = normalAxis(op.getAxis(), into.size());
   int64_t indexRank = shapeOf(op.getIndices()).size();
   checkIndices(b, op, op.getIndices(), into[axis], context);
   Value zeros = b.zeros(into, elementOf(op.getSlices()));

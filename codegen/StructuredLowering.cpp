@@ -84,7 +84,7 @@ Value lowerAxisSize(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
 Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &) {
   Value x = op.getX();
   ArrayRef<int64_t> shape = LinalgBuilder::shapeOf(x);
-  int64_t rank = shape.size(), axis = op.getAxis() < 0 ? op.getAxis() + rank : op.getAxis();
+  int64_t rank = shape.size(), axis = normalAxis(op.getAxis(), rank);
   Type element = LinalgBuilder::typeOf(x).getElementType(), i64 = b.builder.getI64Type();
   Ints kept;
   SmallVector<AffineExpr> expressions;

@@ -19,7 +19,7 @@ def Calque_ConstantOp : Calque_MovementOp<"constant", "constant", [ConstantLike]
 }
 def Calque_IotaOp : Calque_MovementOp<"iota", "iota"> {
   let summary = "The index along one axis, at every element of a shape";
-  let arguments = (ins DenseI64ArrayAttr:$shape, DefaultValuedAttr<I64Attr, "0">:$axis, Calque_DTypeAttr:$dtype);
+  let arguments = (ins DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype, DefaultValuedAttr<I64Attr, "0">:$axis);
   let notDifferentiable = 1;
 }
 

@@ -88,14 +88,14 @@ SmallVector<Value> LogSumExpOp::expand(OpBuilder &builder) {
 
 void SoftmaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
-  int64_t axes[] = {getAxis()};
+  int64_t axes[] = {static_cast<int64_t>(getAxis())};
   Value inner = rule.create<SumOp>(rule.create<MulOp>(cotangents[0], getResult()), ArrayRef<int64_t>(axes), true);
   operandCotangents.assign(1, rule.create<MulOp>(getResult(), rule.create<SubOp>(cotangents[0], inner)));
 }
 
 SmallVector<Value> SoftmaxOp::expand(OpBuilder &builder) {
   GradientRule rule(builder, getLoc(), getResult());
-  int64_t axes[] = {getAxis()};
+  int64_t axes[] = {static_cast<int64_t>(getAxis())};
   Value largest = rule.create<ReduceMaxOp>(getX(), ArrayRef<int64_t>(axes), true);
   Value exponentials = rule.create<ExpOp>(rule.create<SubOp>(getX(), largest));
   return {rule.create<DivOp>(exponentials, rule.create<SumOp>(exponentials, ArrayRef<int64_t>(axes), true))};

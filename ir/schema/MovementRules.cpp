@@ -37,13 +37,13 @@ Fault constant(const OpCall &call, std::vector<TensorType> &results) {
 }
 
 Fault iota(const OpCall &call, std::vector<TensorType> &results) {
-  TensorType result{call.attribute<DType>(2), ints(call, 0)};
+  TensorType result{call.attribute<DType>(1), ints(call, 0)};
   if (result.dtype == DType::Bool)
     return dtypeFault("takes numbers, not bool");
   if (Fault fault = checkSizes(result.dims))
     return fault;
   std::int64_t axis = 0;
-  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(1), result.rank(), axis))
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(2), result.rank(), axis))
     return fault;
   results.push_back(std::move(result));
   return {};
