@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -121,7 +122,7 @@ LogicalResult bufferize(Program &program) {
   }
   terminator->setOperands({});
   function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
-  return runPasses(program, [](OpPassManager &manager) {
+  LogicalResult bufferized = runPasses(program, [](OpPassManager &manager) {
     manager.addPass(bufferization::createEmptyTensorEliminationPass());
     bufferization::OneShotBufferizePassOptions options;
     options.bufferizeFunctionBoundaries = true;
@@ -129,6 +130,27 @@ LogicalResult bufferize(Program &program) {
     manager.addPass(bufferization::createOneShotBufferizePass(options));
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
+  });
+  if (failed(bufferized))
+    return failure();
+  // A memref without elements has no strides that a bare pointer could stand for. Nothing is ever read from it or written
+  // to it, so that any buffer will do inside.
+  OpBuilder front = OpBuilder::atBlockBegin(&body);
+  for (BlockArgument argument : body.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type || type.getNumElements() != 0 || type.getRank() == 1)
+      continue;
+    argument.replaceAllUsesWith(memref::AllocOp::create(front, argument.getLoc(), MemRefType::get(type.getShape(), type.getElementType())));
+    argument.setType(MemRefType::get({0}, type.getElementType()));
+  }
+  function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
+  // A copy between strided buffers would become a call of a library; as a loop it is vectorised like the others.
+  program.module->walk([](memref::CopyOp copy) {
+    OpBuilder copyBuilder(copy);
+    linalg::makeMemRefCopyOp(copyBuilder, copy.getLoc(), copy.getSource(), copy.getTarget());
+    copy.erase();
+  });
+  return runPasses(program, [](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
     manager.addPass(memref::createFoldMemRefAliasOpsPass());
     manager.addPass(createCanonicalizerPass());
@@ -137,6 +159,10 @@ LogicalResult bufferize(Program &program) {
 }
 
 LogicalResult lowerToLLVM(Program &program) {
+  // The users' name may be that of a function of libm, which the code calls by name.
+  func::FuncOp function = entryOf(program);
+  program.entry = "calque_" + program.entry;
+  function.setName(program.entry);
   RewritePatternSet approximations(program.module->getContext());
   populateMathPolynomialApproximationPatterns(approximations, [](StringRef name) {
     // What the processor has an instruction for.

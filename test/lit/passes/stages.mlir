@@ -10,7 +10,7 @@
 // BUFFERIZED-SAME: memref<0xi8>)
 // BUFFERIZED-NOT: memref.alloc
 // BUFFERIZED: scf.for
-// LLVM-LABEL: llvm.func @chain(
+// LLVM-LABEL: llvm.func @calque_chain(
 // LLVM-NOT: math.
 func.func @chain(%x: tensor<4x5xf32>, %b: tensor<5xf32>) -> tensor<4x5xf32> {
   %0 = calque.add %x, %b : (tensor<4x5xf32>, tensor<5xf32>) -> tensor<4x5xf32>
