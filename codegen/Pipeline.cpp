@@ -105,9 +105,23 @@ LogicalResult lowerToLinalg(Program &program) {
   });
 }
 
+// Gives every use of a fresh or filled tensor its own. CSE merges equal ones; bufferization would then give two results
+// one destination, and the second would overwrite the first.
+static void separateDestinations(func::FuncOp function) {
+  auto separate = [](Operation *op) {
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
+      OpBuilder builder(use.getOwner());
+      use.set(builder.clone(*op)->getResult(0));
+    }
+  };
+  function.walk([&](linalg::FillOp fill) { separate(fill); });
+  function.walk([&](tensor::EmptyOp empty) { separate(empty); });
+}
+
 // Results become destinations: memref arguments after the inputs, into which the last operations write.
 LogicalResult bufferize(Program &program) {
   func::FuncOp function = entryOf(program);
+  separateDestinations(function);
   Block &body = function.getBody().front();
   Operation *terminator = body.getTerminator();
   OpBuilder builder(terminator);

@@ -1,0 +1,15 @@
+// RUN: calque-opt --calque-stage=name=bufferized %s | FileCheck %s
+
+// Two sums that start from equal zeros: each is computed in its own destination, with nothing copied between them.
+// CHECK-LABEL: func.func @two_sums(
+// CHECK-SAME: %[[FIRST:[^:]*]]: memref<4xf64>, %[[SECOND:[^:]*]]: memref<4xf64>, %{{[^:]*}}: memref<0xi8>)
+// CHECK-NOT: memref.view
+// CHECK: return
+func.func @two_sums(%c: tensor<3x1xi1>, %g: tensor<3x4xf64>, %like: tensor<4xf64>) -> (tensor<4xf64>, tensor<4xf64>) {
+  %zero = calque.constant {value = dense<0.0> : tensor<f64>} : () -> tensor<f64>
+  %a = calque.where %c, %g, %zero : (tensor<3x1xi1>, tensor<3x4xf64>, tensor<f64>) -> tensor<3x4xf64>
+  %b = calque.where %c, %zero, %g : (tensor<3x1xi1>, tensor<f64>, tensor<3x4xf64>) -> tensor<3x4xf64>
+  %sa = calque.sum_like %a, %like : (tensor<3x4xf64>, tensor<4xf64>) -> tensor<4xf64>
+  %sb = calque.sum_like %b, %like : (tensor<3x4xf64>, tensor<4xf64>) -> tensor<4xf64>
+  return %sa, %sb : tensor<4xf64>, tensor<4xf64>
+}

@@ -1,0 +1,186 @@
+// Every elementwise operation: eager and compiled bit for bit alike, and both what the reference computes.
+#include "test/operations/Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+class Elementwise : public ::testing::TestWithParam<ElementwiseCase> {};
+
+double tolerance(DType dtype, Real expected) {
+  if (!is_floating(dtype))
+    return 0;
+  return dtype == DType::Float32 ? 2e-6 + 1e-6 * std::fabs(expected) : 1e-14 + 1e-14 * std::fabs(expected);
+}
+
+// Whether the sign of a zero is part of what the operation promises.
+bool definesSignOfZero(std::string_view mnemonic) {
+  for (std::string_view name : {"neg", "abs", "add", "sub", "mul", "div", "sqrt", "floor", "tanh", "where"})
+    if (mnemonic == name)
+      return true;
+  return false;
+}
+
+void expectReference(const ElementwiseCase &op, const std::vector<Tensor> &operands, const Tensor &result, bool signs = false) {
+  std::vector<std::vector<Real>> elements;
+  std::vector<schema::TensorType> types;
+  for (const Tensor &operand : operands) {
+    elements.push_back(valuesOf<Real>(operand));
+    types.push_back({operand.dtype(), operand.shape()});
+  }
+  schema::TensorType type = schema::inferTypes(op.id, types, {}).types.at(0);
+  ASSERT_EQ(result.dtype(), type.dtype);
+  ASSERT_EQ(result.shape(), type.dims);
+  std::vector<Real> values = valuesOf<Real>(result);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Shape index = unravel(static_cast<std::int64_t>(i), type.dims);
+    std::vector<Real> x;
+    std::string shown;
+    for (std::size_t j = 0; j < operands.size(); ++j) {
+      x.push_back(elements[j][broadcastIndex(index, operands[j].shape())]);
+      shown += " " + std::to_string(x.back());
+    }
+    Real expected = op.reference(x.data());
+    if (is_integer(type.dtype))
+      expected = std::trunc(expected);
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(values[i])) << op.name() << " of" << shown << " is " << values[i];
+    } else if (std::isinf(expected)) {
+      EXPECT_EQ(values[i], expected) << op.name() << " of" << shown;
+    } else {
+      EXPECT_NEAR(values[i], expected, tolerance(type.dtype, expected)) << op.name() << " of" << shown;
+      if (signs && expected == 0 && values[i] == 0) {
+        EXPECT_EQ(std::signbit(values[i]), std::signbit(expected)) << op.name() << " of" << shown << ": the sign of zero";
+      }
+    }
+  }
+}
+
+// The operation on several lists of operands, eagerly and in one function.
+void expectEagerCompiledAndReference(const ElementwiseCase &op, const std::vector<std::vector<Tensor>> &calls, bool signs = false) {
+  const Body &f = elementwiseFunctions().at(op.schema().mnemonic);
+  std::vector<Tensor> all;
+  for (const std::vector<Tensor> &operands : calls)
+    all.insert(all.end(), operands.begin(), operands.end());
+  std::size_t count = calls[0].size();
+  auto compiled = function<std::vector<Tensor>(const std::vector<Tensor> &)>(ManyBody([&](const std::vector<Tensor> &x) {
+    std::vector<Tensor> results;
+    for (std::size_t i = 0; i < x.size(); i += count)
+      results.push_back(f({x.begin() + i, x.begin() + i + count}));
+    return results;
+  }));
+  std::vector<Tensor> results = compiled(all);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    std::string shapes;
+    for (const Tensor &operand : calls[i])
+      shapes += " " + schema::shapeString(operand.shape());
+    SCOPED_TRACE(std::string(name_of(calls[i].back().dtype())) + shapes);
+    Tensor eager = f(calls[i]);
+    expectSameBits(eager, results[i]);
+    expectReference(op, calls[i], eager, signs);
+  }
+}
+} // namespace
+
+TEST(ElementwiseRecords, AllHaveAFunction) {
+  for (const ElementwiseCase &op : elementwiseCases())
+    EXPECT_TRUE(elementwiseFunctions().contains(op.schema().mnemonic)) << op.name() << " is missing from Testing.h";
+  EXPECT_EQ(elementwiseFunctions().size(), elementwiseCases().size());
+}
+
+TEST_P(Elementwise, ComputesTheReference) {
+  const ElementwiseCase &op = GetParam();
+  const std::vector<std::vector<Shape>> shapes = {
+      {{}, {}, {}},           {{1}, {1}, {1}},          {{3}, {3}, {3}},           {{5, 7}, {5, 7}, {5, 7}},
+      {{2, 3, 4}, {2, 3, 4}, {2, 3, 4}}, {{3, 1}, {4}, {1, 4}}, {{2, 1, 4}, {3, 1}, {4}}, {{}, {2, 3}, {3}}};
+  std::mt19937 random(1);
+  ASSERT_FALSE(signatures(op).empty());
+  for (const std::vector<DType> &signature : signatures(op)) {
+    std::vector<std::vector<Tensor>> calls;
+    for (const std::vector<Shape> &operands : shapes) {
+      calls.emplace_back();
+      for (std::size_t i = 0; i < signature.size(); ++i) {
+        std::vector<double> values = randomValues(random, sizeOf(operands[i]), op.low, op.high, {}, true);
+        if (is_integer(signature[i]))
+          for (double &value : values)
+            value = std::clamp(std::round(value), std::ceil(op.low), std::floor(op.high));
+        if (signature[i] == DType::Bool)
+          for (double &value : values)
+            value = random() % 2;
+        calls.back().push_back(makeTensor(signature[i], values, operands[i]));
+      }
+    }
+    expectEagerCompiledAndReference(op, calls);
+  }
+}
+
+TEST_P(Elementwise, FollowsIeeeOnSpecialValues) {
+  const ElementwiseCase &op = GetParam();
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> special = {nan, infinity, -infinity, 0.0, -0.0, 1, -1, 0.5, -2.5};
+  const auto count = static_cast<std::int64_t>(special.size());
+  for (const std::vector<DType> &signature : signatures(op)) {
+    if (!is_floating(signature.back()))
+      continue;
+    std::vector<Tensor> operands;
+    for (std::size_t i = 0; i < signature.size(); ++i) {
+      bool last = i + 1 == signature.size();
+      if (signature[i] == DType::Bool)
+        operands.push_back(tensor<bool>({true, false}, {2, 1, 1}));
+      else
+        operands.push_back(makeTensor(signature[i], special, last ? Shape{count} : Shape{count, 1}));
+    }
+    expectEagerCompiledAndReference(op, {operands}, definesSignOfZero(op.schema().mnemonic));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, Elementwise, ::testing::ValuesIn(elementwiseCases()),
+                         [](const auto &info) { return info.param.name(); });
+
+template <typename T> class Integers : public ::testing::Test {};
+using IntegerTypes = ::testing::Types<std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(Integers, IntegerTypes);
+
+TYPED_TEST(Integers, DivisionTruncatesAndTheSmallestWraps) {
+  using T = TypeParam;
+  const T smallest = std::numeric_limits<T>::min();
+  Tensor x = tensor<T>({7, -7, 7, -7, smallest, smallest}), y = tensor<T>({2, 2, -2, -2, -1, 2});
+  std::vector<T> expected = {3, -3, -3, 3, smallest, static_cast<T>(smallest / 2)};
+  auto compiled = function([](const Tensor &a, const Tensor &b) { return a / b; });
+  EXPECT_EQ((x / y).template to_vector<T>(), expected);
+  EXPECT_EQ(compiled(x, y).template to_vector<T>(), expected);
+}
+
+TYPED_TEST(Integers, DivisionByZeroIsAnError) {
+  using T = TypeParam;
+  Tensor x = tensor<T>({7, 1}), y = tensor<T>({2, 0});
+  auto compiled = function([](const Tensor &a, const Tensor &b) { return a / b; });
+  EXPECT_THROW(x / y, Error);
+  EXPECT_THROW(compiled(x, y), Error);
+}
+
+TYPED_TEST(Integers, TheSmallestIsItsOwnAbsoluteValueAndNegative) {
+  using T = TypeParam;
+  const T smallest = std::numeric_limits<T>::min(), largest = std::numeric_limits<T>::max();
+  Tensor x = tensor<T>({smallest, largest, -3});
+  EXPECT_EQ(abs(x).template to_vector<T>(), (std::vector<T>{smallest, largest, 3}));
+  EXPECT_EQ((-x).template to_vector<T>(), (std::vector<T>{smallest, static_cast<T>(-largest), 3}));
+  EXPECT_EQ((x + 1).template to_vector<T>(), (std::vector<T>{static_cast<T>(smallest + 1), smallest, -2}));
+}
+
+TEST(Cast, TruncatesSaturatesAndMakesNaNZero) {
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  Tensor x = tensor<double>({2.75, -2.75, 1e30, -1e30, infinity, -infinity, nan, 0.0});
+  auto compiled = function([](const Tensor &a, DType dtype) { return cast(a, dtype); });
+  for (Tensor operand : {x, cast(x, DType::Float32)})
+    for (bool compile : {false, true}) {
+      auto run = [&](DType dtype) { return compile ? compiled(operand, dtype) : cast(operand, dtype); };
+      const auto low32 = std::numeric_limits<std::int32_t>::min(), high32 = std::numeric_limits<std::int32_t>::max();
+      const auto low64 = std::numeric_limits<std::int64_t>::min(), high64 = std::numeric_limits<std::int64_t>::max();
+      EXPECT_EQ(run(DType::Int32).to_vector<std::int32_t>(), (std::vector<std::int32_t>{2, -2, high32, low32, high32, low32, 0, 0}));
+      EXPECT_EQ(run(DType::Int64).to_vector<std::int64_t>(), (std::vector<std::int64_t>{2, -2, high64, low64, high64, low64, 0, 0}));
+    }
+  EXPECT_EQ(valuesOf(cast(tensor<bool>({true, false}), DType::Float64)), (std::vector<double>{1, 0}));
+  EXPECT_EQ(valuesOf(cast(tensor<std::int64_t>({-3, 5}), DType::Float32)), (std::vector<double>{-3, 5}));
+  EXPECT_EQ(valuesOf(cast(tensor<double>({0.0, 0.5, -1}), DType::Bool)), (std::vector<double>{0, 1, 1}));
+}

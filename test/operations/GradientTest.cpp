@@ -1,0 +1,40 @@
+// Every differentiable elementwise operation against central differences, first and second order.
+#include "test/operations/Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+class ElementwiseGradient : public ::testing::TestWithParam<ElementwiseCase> {};
+
+std::vector<ElementwiseCase> differentiableCases() {
+  std::vector<ElementwiseCase> cases;
+  for (const ElementwiseCase &op : elementwiseCases())
+    if (op.schema().differentiable && !lacksFloat64(op.schema().mnemonic) && op.name() != "where")
+      cases.push_back(op);
+  return cases;
+}
+} // namespace
+
+TEST_P(ElementwiseGradient, IsThatOfCentralDifferences) {
+  const ElementwiseCase &op = GetParam();
+  std::vector<DType> signature = signatures(op).back();
+  ASSERT_EQ(signature.back(), DType::Float64);
+  const std::vector<std::vector<Shape>> shapes = {{{}, {}, {}}, {{2, 3}, {2, 3}, {2, 3}}, {{3, 1}, {4}, {3, 4}}, {{2, 1, 2}, {3, 1}, {2}}};
+  std::mt19937 random(3);
+  for (const std::vector<Shape> &operands : shapes) {
+    std::vector<Tensor> inputs;
+    for (std::size_t i = 0; i < signature.size(); ++i) {
+      std::vector<double> values = randomValues(random, sizeOf(operands[i]), op.low, op.high, op.kinks);
+      if (signature[i] == DType::Bool)
+        for (double &value : values)
+          value = value > 0;
+      inputs.push_back(makeTensor(signature[i], values, operands[i]));
+    }
+    SCOPED_TRACE("first operand " + schema::shapeString(operands[0]));
+    expectDerivatives(elementwiseFunctions().at(op.schema().mnemonic), inputs, 2);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, ElementwiseGradient, ::testing::ValuesIn(differentiableCases()),
+                         [](const auto &info) { return info.param.name(); });
