@@ -85,13 +85,6 @@ inline const std::map<std::string_view, Body> &elementwiseFunctions() {
   return functions;
 }
 
-inline bool lacksFloat64(std::string_view mnemonic) {
-  for (std::string_view name : {"pow", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "tanh", "sigmoid", "erf", "sin", "cos", "floor"})
-    if (mnemonic == name)
-      return true;
-  return false;
-}
-
 // The operands' types for which the type rule has a result: all alike, or a condition and the others alike.
 inline std::vector<std::vector<DType>> signatures(const ElementwiseCase &op) {
   std::vector<std::vector<DType>> result;
@@ -102,7 +95,7 @@ inline std::vector<std::vector<DType>> signatures(const ElementwiseCase &op) {
       std::vector<schema::TensorType> types;
       for (DType operand : signature)
         types.push_back({operand, {2}});
-      if (!(dtype == DType::Float64 && lacksFloat64(op.schema().mnemonic)) && !schema::inferTypes(op.id, types, {}).fault && (result.empty() || result.back() != signature))
+      if (!schema::inferTypes(op.id, types, {}).fault && (result.empty() || result.back() != signature))
         result.push_back(signature);
     }
   return result;
