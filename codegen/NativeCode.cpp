@@ -32,21 +32,16 @@ void initializeTarget() {
   });
 }
 
-// The CPU by its feature bits: a virtual machine hides the model.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(std::string &error) {
   initializeTarget();
   llvm::Triple triple(llvm::sys::getProcessTriple());
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
-  std::string features;
-  for (const auto &feature : llvm::sys::getHostCPUFeatures())
-    features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
-  features += ",-prefer-256-bit";
   llvm::TargetOptions options;
   // Nothing is contracted: eager and compiled results are equal bit for bit.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features, options, llvm::Reloc::PIC_,
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), Target::host().features, options, llvm::Reloc::PIC_,
                                                                           llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
@@ -108,10 +103,50 @@ void definePrints(llvm::Module &module, llvm::ArrayRef<Print> prints) {
   }
 }
 
+// A parallel loop that became two functions: one that the entry calls, and one that runs a piece.
+struct Parallel {
+  std::string call, piece;
+  int64_t count, grain;
+};
+
+// The bodies of the functions that outlined loops are called by: they put their arguments where the threads find them.
+void defineParallels(llvm::Module &module, llvm::ArrayRef<Parallel> parallels) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::IRBuilder<> builder(context);
+  llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty(), *nothing = builder.getVoidTy();
+  for (const Parallel &parallel : parallels) {
+    llvm::Function *call = module.getFunction(parallel.call), *piece = module.getFunction(parallel.piece);
+    call->setLinkage(llvm::Function::InternalLinkage);
+    piece->setLinkage(llvm::Function::InternalLinkage);
+    auto *captures = llvm::StructType::get(context, llvm::SmallVector<llvm::Type *>(call->getFunctionType()->params()));
+    auto *thunk = llvm::Function::Create(llvm::FunctionType::get(nothing, {pointer, i64, i64}, false), llvm::Function::InternalLinkage,
+                                         parallel.piece + "_thunk", module);
+
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", call));
+    llvm::Value *place = builder.CreateAlloca(captures);
+    for (auto [i, argument] : llvm::enumerate(call->args()))
+      builder.CreateStore(&argument, builder.CreateStructGEP(captures, place, i));
+    llvm::FunctionCallee run = module.getOrInsertFunction("calque_rt_parallel_for", nothing, i64, i64, pointer, pointer);
+    builder.CreateCall(run, {builder.getInt64(parallel.count), builder.getInt64(parallel.grain), thunk, place});
+    builder.CreateRetVoid();
+
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", thunk));
+    llvm::SmallVector<llvm::Value *> arguments{thunk->getArg(1), thunk->getArg(2)};
+    for (auto [i, type] : llvm::enumerate(captures->elements()))
+      arguments.push_back(builder.CreateLoad(type, builder.CreateStructGEP(captures, thunk->getArg(0), i)));
+    builder.CreateCall(piece, arguments);
+    builder.CreateRetVoid();
+  }
+}
+
 std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &context, unsigned numInputs, unsigned numOutputs,
                                         llvm::TargetMachine &machine, std::string &error) {
   llvm::SmallVector<Print> prints;
+  llvm::SmallVector<Parallel> parallels;
   program.module->walk([&](mlir::LLVM::LLVMFuncOp function) {
+    if (auto parallel = function->getAttrOfType<mlir::DictionaryAttr>(kParallelAttr))
+      parallels.push_back({function.getName().str(), parallel.getAs<mlir::StringAttr>("piece").str(), parallel.getAs<mlir::IntegerAttr>("count").getInt(),
+                           parallel.getAs<mlir::IntegerAttr>("grain").getInt()});
     auto print = function->getAttrOfType<mlir::DictionaryAttr>("calque.print");
     if (!print)
       return;
@@ -127,6 +162,7 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   module->setDataLayout(machine.createDataLayout());
   module->setTargetTriple(machine.getTargetTriple());
   definePrints(*module, prints);
+  defineParallels(*module, parallels);
   llvm::Function *function = module->getFunction(program.entry);
   addEntry(*module, *function, numInputs, numOutputs, function->arg_size() > 1 + numInputs + numOutputs);
   if (llvm::verifyModule(*module)) {
@@ -144,7 +180,15 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, components, modules);
-  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*module, modules);
+  // Vectors and tiles are made before LLVM sees the code; what is left to it is to clean up. Its standard pipeline takes five
+  // times as long and makes nothing faster.
+  llvm::ModulePassManager pipeline;
+  if (llvm::Error failure = passes.parsePassPipeline(pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
+                                                               "instcombine,early-cse<memssa>,simplifycfg)")) {
+    error = llvm::toString(std::move(failure));
+    return nullptr;
+  }
+  pipeline.run(*module, modules);
   return module;
 }
 

@@ -7,6 +7,7 @@
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,16 +22,15 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -40,7 +40,7 @@ namespace calque::codegen {
 
 void registerPipelineDialects(DialectRegistry &registry) {
   registry.insert<ir::CalqueDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect>();
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
@@ -99,7 +99,7 @@ LogicalResult lowerToLinalg(Program &program) {
   if (left.wasInterrupted())
     return failure();
   return runPasses(program, [](OpPassManager &manager) {
-    manager.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
+    manager.addNestedPass<func::FuncOp>(createFuseElementwise());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   });
@@ -164,12 +164,19 @@ LogicalResult bufferize(Program &program) {
     linalg::makeMemRefCopyOp(copyBuilder, copy.getLoc(), copy.getSource(), copy.getTarget());
     copy.erase();
   });
-  return runPasses(program, [](OpPassManager &manager) {
+  return success();
+}
+
+// Linalg operations become kernels, and those that no kernel fits plain loops; intermediate buffers find their place.
+LogicalResult schedule(Program &program) {
+  scheduleLoops(entryOf(program), Target::host());
+  LogicalResult lowered = runPasses(program, [](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
     manager.addPass(memref::createFoldMemRefAliasOpsPass());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   });
+  return failed(lowered) ? failure() : placeBuffers(program);
 }
 
 LogicalResult lowerToLLVM(Program &program) {
@@ -177,19 +184,14 @@ LogicalResult lowerToLLVM(Program &program) {
   func::FuncOp function = entryOf(program);
   program.entry = "calque_" + program.entry;
   function.setName(program.entry);
-  RewritePatternSet approximations(program.module->getContext());
-  populateMathPolynomialApproximationPatterns(approximations, [](StringRef name) {
-    // What the processor has an instruction for.
-    return name != math::SqrtOp::getOperationName() && name != math::FloorOp::getOperationName() && name != math::AbsFOp::getOperationName() &&
-           name != math::PowFOp::getOperationName();
-  });
-  if (failed(applyPatternsGreedily(*program.module, std::move(approximations))))
+  outlineParallelLoops(program);
+  if (failed(lowerMath(program)))
     return failure();
   return runPasses(program, [](OpPassManager &manager) {
-    manager.addPass(createConvertMathToLibmPass());
     manager.addPass(createSCFToControlFlowPass());
     manager.addPass(memref::createExpandStridedMetadataPass());
     manager.addPass(createLowerAffinePass());
+    manager.addPass(createConvertVectorToLLVMPass());
     manager.addPass(createConvertMathToLLVMPass());
     manager.addPass(createFinalizeMemRefToLLVMConversionPass());
     ConvertFuncToLLVMPassOptions options;
@@ -225,9 +227,13 @@ LogicalResult lowerTo(Program &program, Stage stage) {
     return failure();
   if (stage == Stage::Linalg)
     return success();
-  if (failed(bufferize(program)) || failed(placeBuffers(program)))
+  if (failed(bufferize(program)))
     return failure();
   if (stage == Stage::Bufferized)
+    return success();
+  if (failed(schedule(program)))
+    return failure();
+  if (stage == Stage::Scheduled)
     return success();
   return lowerToLLVM(program);
 }

@@ -3,9 +3,11 @@
 #define CALQUE_CODEGEN_PIPELINE_H
 
 #include "codegen/Lowering.h"
+#include "codegen/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/Pass.h"
 
 namespace calque::codegen {
 
@@ -27,8 +29,19 @@ llvm::LogicalResult lowerTo(Program &program, Stage stage);
 // Each does one step and leaves IR that verifies.
 llvm::LogicalResult lowerToLinalg(Program &program);
 llvm::LogicalResult bufferize(Program &program);
-llvm::LogicalResult placeBuffers(Program &program);
+llvm::LogicalResult schedule(Program &program);
 llvm::LogicalResult lowerToLLVM(Program &program);
+
+// What the steps are made of.
+std::unique_ptr<mlir::Pass> createFuseElementwise();
+void scheduleLoops(mlir::func::FuncOp function, const Target &target);
+llvm::LogicalResult placeBuffers(Program &program);
+void outlineParallelLoops(Program &program);
+llvm::LogicalResult lowerMath(Program &program);
+
+// On a parallel loop: the iterations that one thread takes at a time. On the function that stands for the loop once it is
+// outlined: its count, its grain and the function that runs a piece.
+inline constexpr llvm::StringLiteral kGrainAttr = "calque.grain", kParallelAttr = "calque.parallel";
 
 } // namespace calque::codegen
 #endif

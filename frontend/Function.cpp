@@ -267,7 +267,7 @@ void callFunction(FunctionCore &core, const Arguments &arguments, TraceBody body
 std::string printFunction(FunctionCore &core, const Arguments &arguments, TraceBody body, const std::string &stage) {
   static constexpr std::pair<const char *, Stage> stages[] = {
       {"traced", Stage::Traced}, {"differentiated", Stage::Differentiated}, {"simplified", Stage::Simplified},
-      {"linalg", Stage::Linalg}, {"bufferized", Stage::Bufferized},         {"llvm", Stage::LLVM},
+      {"linalg", Stage::Linalg}, {"bufferized", Stage::Bufferized},         {"scheduled", Stage::Scheduled},   {"llvm", Stage::LLVM},
       {"object", Stage::Object}};
   for (const auto &[name, value] : stages) {
     if (stage != name)

@@ -41,7 +41,8 @@ struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
                                                clEnumValN(calque::Stage::Differentiated, "differentiated", "Gradients expanded"),
                                                clEnumValN(calque::Stage::Simplified, "simplified", "State turned into values, composites expanded"),
                                                clEnumValN(calque::Stage::Linalg, "linalg", "Loops over tensors, fused"),
-                                               clEnumValN(calque::Stage::Bufferized, "bufferized", "Loops over memory, in one workspace"),
+                                               clEnumValN(calque::Stage::Bufferized, "bufferized", "Loops over memory"),
+                                               clEnumValN(calque::Stage::Scheduled, "scheduled", "Kernels, vectors and threads, in one workspace"),
                                                clEnumValN(calque::Stage::LLVM, "llvm", "MLIR's LLVM dialect"))};
 };
 

@@ -20,7 +20,7 @@ namespace calque {
 inline constexpr int kCompilerInterfaceVersion = 1;
 
 // The IR between two stages of the compiler, each named after what has happened to it.
-enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, LLVM, Object };
+enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Scheduled, LLVM, Object };
 
 // A place in the program at which a call can fail or print; generated code names it by its index.
 struct Site {

@@ -1,0 +1,49 @@
+// Fuses elementwise operations on tensors with what reads them, where that computes nothing twice.
+#include "codegen/Pipeline.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+namespace {
+
+// Whether an operation only moves elements: reading it through its maps costs nothing.
+bool onlyMoves(linalg::GenericOp op) { return op.getNumDpsInputs() <= 1 && op.getBody()->without_terminator().empty(); }
+
+bool isWorthFusing(OpOperand *operand) {
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (!consumer || !producer)
+    return operand->get().hasOneUse();
+  if (onlyMoves(producer))
+    return true;
+  // An element that several iterations read would be computed in each of them.
+  return operand->get().hasOneUse() && consumer.getMatchingIndexingMap(operand).getNumResults() == consumer.getNumLoops();
+}
+
+struct FuseElementwise : PassWrapper<FuseElementwise, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FuseElementwise)
+  StringRef getArgument() const final { return "calque-fuse-elementwise"; }
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, isWorthFusing);
+    linalg::populateConstantFoldLinalgOperations(patterns, isWorthFusing);
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    getContext().getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), GreedyRewriteConfig().setUseTopDownTraversal())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createFuseElementwise() { return std::make_unique<FuseElementwise>(); }
+
+} // namespace calque::codegen

@@ -1,0 +1,69 @@
+// Chooses a kernel for each linalg operation on buffers.
+#include "codegen/Pipeline.h"
+#include "codegen/schedule/Kernels.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+namespace {
+
+bool touches(Operation *op, Value root) {
+  return op->walk([&](Operation *inner) {
+             for (Value operand : inner->getOperands())
+               if (isa<MemRefType>(operand.getType()) && rootBuffer(operand) == root && !isa<ViewLikeOpInterface>(inner))
+                 return WalkResult::interrupt();
+             return WalkResult::advance();
+           })
+      .wasInterrupted();
+}
+
+// The fill that gives a reduction its beginning, if nothing has seen the buffer since.
+linalg::FillOp fillBefore(linalg::LinalgOp op) {
+  Value buffer = op.getDpsInits()[0], root = rootBuffer(buffer);
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
+    if (auto fill = dyn_cast<linalg::FillOp>(before); fill && fill.getOutputs()[0] == buffer)
+      return fill;
+    if (touches(before, root))
+      return {};
+  }
+  return {};
+}
+
+void schedule(linalg::LinalgOp op, const Target &target) {
+  OpBuilder builder(op);
+  FailureOr<Nest> nest = Nest::of(op, builder);
+  // What has no iterations leaves its results as they are.
+  if (succeeded(nest) && nest->iterations() == 0)
+    return op.erase();
+  if (failed(nest) || !VectorBuilder::canVectorize(*nest))
+    return; // plain loops
+  Schedule kernel{builder, target, Value()};
+  linalg::FillOp fill;
+  if (nest->hasReduction() && nest->outputs.size() == 1 && (fill = fillBefore(op)))
+    kernel.initial = fill.getInputs()[0];
+  if (!emitContraction(kernel, *nest))
+    emitVectorNest(kernel, *nest);
+  op.erase();
+  if (fill)
+    fill.erase();
+}
+
+} // namespace
+
+void scheduleLoops(func::FuncOp function, const Target &target) {
+  // Fills last: a reduction may make its own needless.
+  for (bool fills : {false, true}) {
+    SmallVector<linalg::LinalgOp> operations;
+    function.walk([&](linalg::LinalgOp op) {
+      if (isa<linalg::FillOp>(op) == fills)
+        operations.push_back(op);
+    });
+    for (linalg::LinalgOp op : operations)
+      schedule(op, target);
+  }
+}
+
+} // namespace calque::codegen

@@ -1,0 +1,214 @@
+#include "codegen/schedule/VectorBuilder.h"
+#include "codegen/Pipeline.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+namespace {
+
+// A loop of less is not worth the threads; a piece of it is what one thread takes at a time.
+constexpr double kParallelCycles = 40'000, kPieceCycles = 10'000;
+constexpr int64_t kMaxPieces = 128;
+
+bool isByteSized(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0; }
+
+} // namespace
+
+bool VectorBuilder::canVectorize(const Nest &nest) {
+  for (Operation &op : nest.body->without_terminator()) {
+    if (isa<linalg::IndexOp, arith::ConstantOp>(op))
+      continue;
+    auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+    if (!OpTrait::hasElementwiseMappableTraits(&op) || op.getNumResults() != 1 || !isScalar(op.getResult(0).getType()) ||
+        !llvm::all_of(op.getOperandTypes(), isScalar))
+      return false;
+  }
+  return true;
+}
+
+Type VectorBuilder::typeOf(Type element) const { return lanes == 1 ? element : VectorType::get({lanes}, element); }
+
+Value VectorBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(b, location, value); }
+
+Value VectorBuilder::constant(TypedAttr value) {
+  if (lanes == 1)
+    return arith::ConstantOp::create(b, location, value);
+  return arith::ConstantOp::create(b, location, DenseElementsAttr::get(cast<ShapedType>(typeOf(value.getType())), Attribute(value)));
+}
+
+Value VectorBuilder::splat(Value scalar) {
+  if (lanes == 1)
+    return scalar;
+  if (auto constantOp = scalar.getDefiningOp<arith::ConstantOp>())
+    return constant(constantOp.getValue());
+  return vector::BroadcastOp::create(b, location, typeOf(scalar.getType()), scalar);
+}
+
+Value VectorBuilder::scalarAddress(const Access &access, const Position &position) {
+  int64_t offset = access.offset;
+  Value sum;
+  // Outer loops first: what does not change within the inner ones is one value.
+  for (unsigned loop = 0; loop < position.index.size(); ++loop) {
+    int64_t stride = access.strides[loop];
+    offset += stride * position.shift[loop];
+    if (!stride || !position.index[loop])
+      continue;
+    Value term = stride == 1 ? position.index[loop] : arith::MulIOp::create(b, location, position.index[loop], index(stride)).getResult();
+    sum = sum ? arith::AddIOp::create(b, location, sum, term).getResult() : term;
+  }
+  if (!sum)
+    return index(offset);
+  return offset ? arith::AddIOp::create(b, location, sum, index(offset)).getResult() : sum;
+}
+
+Value VectorBuilder::mask(int64_t valid) {
+  SmallVector<bool> bits(lanes, false);
+  std::fill_n(bits.begin(), valid, true);
+  auto type = VectorType::get({lanes}, b.getI1Type());
+  return arith::ConstantOp::create(b, location, DenseElementsAttr::get(type, bits));
+}
+
+Value VectorBuilder::loadScalar(const Access &access, const Position &position) {
+  if (!access.isBuffer)
+    return access.value;
+  return memref::LoadOp::create(b, location, access.value, scalarAddress(access, position));
+}
+
+Value VectorBuilder::load(const Access &access, const Position &position, int64_t valid) {
+  if (lanes == 1 || vectorLoop == kNoLoop || !access.varies(vectorLoop))
+    return splat(loadScalar(access, position));
+  auto type = cast<VectorType>(typeOf(access.element));
+  if (access.strides[vectorLoop] == 1 && isByteSized(access.element)) {
+    Value address = scalarAddress(access, position);
+    if (valid == lanes)
+      return vector::LoadOp::create(b, location, type, access.value, address);
+    return vector::MaskedLoadOp::create(b, location, type, access.value, address, mask(valid), constant(b.getZeroAttr(access.element)));
+  }
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    elements.push_back(lane < valid ? loadScalar(access, position.shifted(vectorLoop, lane)) : elements[0]);
+  return vector::FromElementsOp::create(b, location, type, elements);
+}
+
+void VectorBuilder::store(const Access &access, const Position &position, Value value, int64_t valid) {
+  if (lanes == 1) {
+    memref::StoreOp::create(b, location, value, access.value, scalarAddress(access, position));
+    return;
+  }
+  if (access.strides[vectorLoop] == 1 && isByteSized(access.element)) {
+    Value address = scalarAddress(access, position);
+    if (valid == lanes)
+      vector::StoreOp::create(b, location, value, access.value, address);
+    else
+      vector::MaskedStoreOp::create(b, location, access.value, address, mask(valid), value);
+    return;
+  }
+  for (int64_t lane = 0; lane < valid; ++lane) {
+    Value element = vector::ExtractOp::create(b, location, value, lane);
+    memref::StoreOp::create(b, location, element, access.value, scalarAddress(access, position.shifted(vectorLoop, lane)));
+  }
+}
+
+SmallVector<Value> VectorBuilder::body(const Position &position, ValueRange outputs, int64_t valid) {
+  IRMapping mapping;
+  for (auto [access, argument] : llvm::zip(nest.inputs, nest.body->getArguments()))
+    if (access.isUsed)
+      mapping.map(argument, load(access, position, valid));
+  for (auto [value, argument] : llvm::zip_equal(outputs, nest.body->getArguments().take_back(nest.outputs.size())))
+    mapping.map(argument, value);
+  auto mapped = [&](Value value) { return mapping.contains(value) ? mapping.lookup(value) : splat(value); };
+  for (Operation &op : nest.body->without_terminator()) {
+    if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
+      mapping.map(constantOp.getResult(), constant(constantOp.getValue()));
+      continue;
+    }
+    if (auto indexOp = dyn_cast<linalg::IndexOp>(op)) {
+      int64_t loop = nest.loopOf[indexOp.getDim()];
+      Value scalar = index(loop < 0 ? 0 : position.shift[loop]);
+      if (loop >= 0 && position.index[loop])
+        scalar = arith::AddIOp::create(b, location, position.index[loop], scalar);
+      Value value = splat(scalar);
+      if (lanes > 1 && loop == vectorLoop) {
+        auto steps = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+        value = arith::AddIOp::create(b, location, value, arith::ConstantOp::create(b, location, b.getIndexVectorAttr(steps)));
+      }
+      mapping.map(indexOp.getResult(), value);
+      continue;
+    }
+    OperationState state(op.getLoc(), op.getName());
+    for (Value operand : op.getOperands())
+      state.operands.push_back(mapped(operand));
+    state.types.push_back(typeOf(op.getResult(0).getType()));
+    state.attributes = op.getAttrs();
+    mapping.map(op.getResult(0), b.create(state)->getResult(0));
+  }
+  return llvm::map_to_vector(nest.body->getTerminator()->getOperands(), mapped);
+}
+
+Value VectorBuilder::apply(Operation *operation, Value x, Value y) {
+  OperationState state(operation->getLoc(), operation->getName());
+  state.operands = {x, y};
+  state.types.push_back(x.getType());
+  state.attributes = operation->getAttrs();
+  return b.create(state)->getResult(0);
+}
+
+Value VectorBuilder::horizontal(Operation *combiner, Value vector) {
+  if (lanes == 1)
+    return vector;
+  for (int64_t width = lanes / 2; width >= 1; width /= 2) {
+    auto low = llvm::to_vector(llvm::seq<int64_t>(0, width)), high = llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
+    Value lower = vector::ShuffleOp::create(b, location, vector, vector, low);
+    Value upper = vector::ShuffleOp::create(b, location, vector, vector, high);
+    vector = apply(combiner, lower, upper);
+  }
+  return vector::ExtractOp::create(b, location, vector, 0);
+}
+
+SmallVector<Value> VectorBuilder::loop(Value from, Value to, int64_t step, ValueRange carried, LoopBody body) {
+  auto forOp = scf::ForOp::create(b, location, from, to, index(step), carried);
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = forOp.getBody();
+  if (carried.empty())
+    b.setInsertionPoint(block->getTerminator());
+  else
+    b.setInsertionPointToEnd(block);
+  SmallVector<Value> results = body(forOp.getInductionVar(), forOp.getRegionIterArgs());
+  if (!carried.empty())
+    scf::YieldOp::create(b, location, results);
+  return SmallVector<Value>(forOp.getResults());
+}
+
+SmallVector<Value> VectorBuilder::loop(int64_t extent, int64_t step, ValueRange carried, LoopBody body) {
+  if (extent <= 0)
+    return SmallVector<Value>(carried);
+  if (extent <= step)
+    return body(index(0), carried);
+  return loop(index(0), index(extent), step, carried, body);
+}
+
+void VectorBuilder::parallel(int64_t extent, double cost, function_ref<void(Value)> body) {
+  if (extent <= 1 || cost * static_cast<double>(extent) < kParallelCycles) {
+    loop(extent, 1, {}, [&](Value i, ValueRange) {
+      body(i);
+      return SmallVector<Value>();
+    });
+    return;
+  }
+  auto grain = std::max<int64_t>(static_cast<int64_t>(std::ceil(kPieceCycles / cost)), (extent + kMaxPieces - 1) / kMaxPieces);
+  auto parallelOp = scf::ParallelOp::create(b, location, ValueRange{index(0)}, ValueRange{index(extent)}, ValueRange{index(1)});
+  parallelOp->setAttr(kGrainAttr, b.getI64IntegerAttr(std::clamp<int64_t>(grain, 1, extent)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(parallelOp.getBody()->getTerminator());
+  body(parallelOp.getInductionVars()[0]);
+}
+
+} // namespace calque::codegen

@@ -1,0 +1,360 @@
+#include "codegen/schedule/Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+std::optional<Combiner> Combiner::of(const Nest &nest) {
+  if (nest.outputs.size() != 1 || !nest.hasReduction())
+    return std::nullopt;
+  BlockArgument result = nest.body->getArguments().back();
+  Operation *operation = nest.body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!operation || operation->getBlock() != nest.body || operation->getNumOperands() != 2 || !result.hasOneUse() ||
+      !llvm::is_contained(operation->getOperands(), result))
+    return std::nullopt;
+  std::optional<TypedAttr> identity = arith::getNeutralElement(operation);
+  if (!identity)
+    return std::nullopt;
+  return Combiner{operation, *identity};
+}
+
+double Schedule::cyclesOfBody(const Nest &nest) {
+  double cycles = 0.5;
+  for (Operation &op : nest.body->without_terminator())
+    if (!isa<arith::ConstantOp, linalg::IndexOp>(op))
+      cycles += op.getDialect()->getNamespace() == "math" ? 12 : isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op) ? 4 : 0.5;
+  for (const auto *accesses : {&nest.inputs, &nest.outputs})
+    for (const Access &access : *accesses)
+      if (access.isBuffer)
+        cycles += 2; // most come from further away than the first cache
+  return cycles;
+}
+
+int64_t Schedule::lanesFor(const Nest &nest) const {
+  unsigned bits = 32;
+  for (const auto *accesses : {&nest.inputs, &nest.outputs})
+    for (const Access &access : *accesses)
+      if (access.isBuffer)
+        bits = std::max(bits, access.element.getIntOrFloatBitWidth());
+  return target.vectorBytes * 8 / bits;
+}
+
+namespace {
+
+// The kernel for one choice of the loop that vectors run over.
+class VectorNest {
+public:
+  VectorNest(Schedule &schedule, const Nest &nest, unsigned vectorLoop, int64_t lanes, std::optional<Combiner> combiner)
+      : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes), scalars(schedule.builder, nest, VectorBuilder::kNoLoop, 1),
+        combiner(combiner) {
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      if (loop != vectorLoop)
+        (nest.isReduction[loop] ? reductions : parallels).push_back(loop);
+    auto byStride = [&](const auto &accesses) {
+      return [&](unsigned a, unsigned b) {
+        auto total = [&](unsigned loop) {
+          int64_t sum = 0;
+          for (const Access &access : accesses)
+            sum += access.isBuffer ? std::abs(access.strides[loop]) : 0;
+          return sum;
+        };
+        return total(a) > total(b);
+      };
+    };
+    llvm::stable_sort(parallels, byStride(nest.outputs));
+    llvm::stable_sort(reductions, byStride(nest.inputs));
+    // The longest of the outer loops is the one to share out, if the first is short.
+    if (parallels.size() > 1 && nest.extents[parallels[0]] < 8) {
+      auto longest = std::max_element(parallels.begin(), parallels.end(), [&](unsigned a, unsigned b) { return nest.extents[a] < nest.extents[b]; });
+      std::rotate(parallels.begin(), longest, longest + 1);
+    }
+    cycles = Schedule::cyclesOfBody(nest) / static_cast<double>(lanes);
+  }
+
+  void emit() {
+    Position origin(nest.numLoops());
+    if (v.vectorLoop != VectorBuilder::kNoLoop && nest.isReduction[v.vectorLoop])
+      return outer(0, origin, [&](Position at) { rows(at); });
+    outer(0, origin, [&](Position at) { columns(at); });
+  }
+
+private:
+  bool isVectorized() const { return v.vectorLoop != VectorBuilder::kNoLoop; }
+  int64_t vectorExtent() const { return isVectorized() ? nest.extents[v.vectorLoop] : 1; }
+
+  // The loops over what each result is alone in, from the `depth`-th on.
+  void outer(size_t depth, Position at, function_ref<void(Position)> body) {
+    if (depth == parallels.size())
+      return body(at);
+    unsigned loop = parallels[depth];
+    auto inside = [&](Value i) { outer(depth + 1, at.at(loop, i), body); };
+    if (depth == 0) {
+      double cost = cycles * static_cast<double>(nest.iterations()) / static_cast<double>(nest.extents[loop]);
+      v.parallel(nest.extents[loop], cost, inside);
+    } else {
+      v.loop(nest.extents[loop], 1, {}, [&](Value i, ValueRange) {
+        inside(i);
+        return SmallVector<Value>();
+      });
+    }
+  }
+
+  // The loops over what is combined, from the `depth`-th on, unrolled where they are short.
+  SmallVector<Value> reduce(size_t depth, Position at, ValueRange carried, function_ref<SmallVector<Value>(Position, ValueRange)> body) {
+    if (depth == reductions.size())
+      return body(at, carried);
+    unsigned loop = reductions[depth];
+    int64_t rest = 1;
+    for (size_t i = depth; i < reductions.size(); ++i)
+      rest *= nest.extents[reductions[i]];
+    if (rest <= 9) {
+      SmallVector<Value> values(carried);
+      for (int64_t i = 0; i < nest.extents[loop]; ++i)
+        values = reduce(depth + 1, at.shifted(loop, i), values, body);
+      return values;
+    }
+    return v.loop(nest.extents[loop], 1, carried, [&](Value i, ValueRange inner) { return reduce(depth + 1, at.at(loop, i), inner, body); });
+  }
+
+  //===-- Vectors of results ----------------------------------------------------------------------===//
+
+  void columns(Position at) {
+    int64_t extent = vectorExtent(), vectors = extent / v.lanes;
+    int64_t unroll = std::clamp<int64_t>(vectors, 1, nest.hasReduction() ? 4 : isSmall() ? 2 : 1);
+    int64_t steps = vectors / unroll;
+    auto block = [&](Position from, int64_t count, int64_t tail) {
+      SmallVector<Position> points;
+      SmallVector<int64_t> valid;
+      for (int64_t i = 0; i < count + (tail ? 1 : 0); ++i) {
+        points.push_back(isVectorized() ? from.shifted(v.vectorLoop, i * v.lanes) : from);
+        valid.push_back(i < count ? v.lanes : tail);
+      }
+      results(points, valid);
+    };
+    if (parallels.empty() && steps > 1) {
+      double cost = cycles * static_cast<double>(nest.iterations()) / static_cast<double>(steps);
+      v.parallel(steps, cost, [&](Value i) {
+        Value start = arith::MulIOp::create(v.b, v.location, i, v.index(unroll * v.lanes));
+        block(at.at(v.vectorLoop, start), unroll, 0);
+      });
+    } else {
+      v.loop(steps * unroll * v.lanes, unroll * v.lanes, {}, [&](Value i, ValueRange) {
+        block(isVectorized() ? at.at(v.vectorLoop, i) : at, unroll, 0);
+        return SmallVector<Value>();
+      });
+    }
+    int64_t done = steps * unroll * v.lanes, left = extent - done;
+    if (left > 0)
+      block(isVectorized() ? at.shifted(v.vectorLoop, done) : at, left / v.lanes, left % v.lanes);
+  }
+
+  bool isSmall() const { return std::distance(nest.body->begin(), nest.body->end()) <= 24; }
+
+  void results(ArrayRef<Position> points, ArrayRef<int64_t> valid) {
+    SmallVector<Value> values;
+    size_t each = nest.outputs.size();
+    for (auto [point, lanes] : llvm::zip_equal(points, valid))
+      for (const Access &output : nest.outputs)
+        values.push_back(initial(output, point, lanes));
+    values = reduce(0, Position(nest.numLoops()), values, [&](Position reduced, ValueRange carried) {
+      SmallVector<Value> next;
+      for (size_t i = 0; i < points.size(); ++i) {
+        Position at = points[i];
+        for (unsigned loop : reductions) {
+          at.index[loop] = reduced.index[loop];
+          at.shift[loop] = reduced.shift[loop];
+        }
+        llvm::append_range(next, v.body(at, carried.slice(i * each, each), valid[i]));
+      }
+      return next;
+    });
+    for (size_t i = 0; i < points.size(); ++i)
+      for (size_t j = 0; j < each; ++j)
+        v.store(nest.outputs[j], points[i], values[i * each + j], valid[i]);
+  }
+
+  Value initial(const Access &output, const Position &point, int64_t lanes) {
+    if (!output.isUsed)
+      return v.constant(v.b.getZeroAttr(output.element));
+    return schedule.initial ? v.splat(schedule.initial) : v.load(output, point, lanes);
+  }
+
+  //===-- Vectors of what is combined ------------------------------------------------------------===//
+
+  void rows(Position at) {
+    const Access &output = nest.outputs[0];
+    int64_t extent = vectorExtent(), vectors = extent / v.lanes, unroll = std::clamp<int64_t>(vectors, 1, 4);
+    int64_t main = vectors / unroll * unroll * v.lanes;
+    SmallVector<Value> partial(unroll, v.constant(combiner->identity));
+    partial = reduce(0, at, partial, [&](Position point, ValueRange carried) {
+      SmallVector<Value> values = v.loop(main, unroll * v.lanes, carried, [&](Value i, ValueRange inner) {
+        SmallVector<Value> next;
+        for (int64_t u = 0; u < unroll; ++u)
+          next.push_back(v.body(point.at(v.vectorLoop, i).shifted(v.vectorLoop, u * v.lanes), inner[u], v.lanes)[0]);
+        return next;
+      });
+      for (int64_t done = main, u = 0; done < extent; done += v.lanes, u = (u + 1) % unroll) {
+        int64_t valid = std::min(v.lanes, extent - done);
+        Value next = v.body(point.shifted(v.vectorLoop, done), values[u], valid)[0];
+        values[u] = valid == v.lanes ? next : arith::SelectOp::create(v.b, v.location, v.mask(valid), next, values[u]).getResult();
+      }
+      return values;
+    });
+    for (size_t width = partial.size(); width > 1; width = (width + 1) / 2)
+      for (size_t i = 0; i < width / 2; ++i)
+        partial[i] = v.apply(combiner->operation, partial[i], partial[i + (width + 1) / 2]);
+    Value sum = v.horizontal(combiner->operation, partial[0]);
+    Value start = schedule.initial ? schedule.initial : scalars.loadScalar(output, at);
+    scalars.store(output, at, scalars.apply(combiner->operation, start, sum), 1);
+  }
+
+  Schedule &schedule;
+  const Nest &nest;
+  VectorBuilder v, scalars;
+  std::optional<Combiner> combiner;
+  SmallVector<unsigned> parallels, reductions;
+  double cycles;
+};
+
+// The loop that vectors run over: the one along which most is contiguous. None for a nest without loops.
+unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
+  unsigned best = VectorBuilder::kNoLoop;
+  double bestCost = std::numeric_limits<double>::infinity();
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
+    if (nest.isReduction[loop] && !canReduce)
+      continue;
+    double cost = nest.isReduction[loop] ? 0.1 : 0;
+    for (const auto *accesses : {&nest.inputs, &nest.outputs})
+      for (const Access &access : *accesses)
+        if (access.varies(loop))
+          cost += access.strides[loop] == 1 ? 1 : static_cast<double>(lanes);
+    int64_t vectors = (nest.extents[loop] + lanes - 1) / lanes;
+    cost = (cost + 0.5) * static_cast<double>(vectors * lanes) / static_cast<double>(nest.extents[loop]);
+    if (cost < bestCost) {
+      best = loop;
+      bestCost = cost;
+    }
+  }
+  return best;
+}
+
+void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner);
+
+// Results that are few and long in the making are computed in pieces, which threads can share. The number of pieces depends
+// on sizes alone.
+bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
+  constexpr int64_t kFewResults = 4096, kPieceIterations = 1 << 14, kMaxPieces = 32;
+  int64_t results = nest.iterations(false), terms = nest.iterations(true);
+  bool hasIndex = !nest.body->getOps<linalg::IndexOp>().empty();
+  if (hasIndex || results > kFewResults || results * terms < 4 * kPieceIterations)
+    return false;
+  // Rows enough for all: nothing to gain.
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (!nest.isReduction[loop] && nest.extents[loop] >= 16 && nest.outputs[0].strides[loop] != 1)
+      return false;
+  unsigned split = VectorBuilder::kNoLoop;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (nest.isReduction[loop] && (split == VectorBuilder::kNoLoop || nest.extents[loop] > nest.extents[split]))
+      split = loop;
+  int64_t pieces = std::min({kMaxPieces, results * terms / kPieceIterations, nest.extents[split]});
+  if (pieces < 2)
+    return false;
+
+  OpBuilder &b = schedule.builder;
+  Location location = nest.location();
+  int64_t size = nest.extents[split] / pieces, rest = nest.extents[split] - size * pieces;
+  auto partialType = MemRefType::get({pieces + (rest ? 1 : 0), results}, nest.outputs[0].element);
+  Value partial = memref::AllocOp::create(b, location, partialType);
+  Value identity = arith::ConstantOp::create(b, location, combiner.identity);
+
+  Access compact = nest.outputs[0];
+  compact.value = flatView(b, location, partial);
+  compact.offset = 0;
+  int64_t stride = 1;
+  SmallVector<unsigned> parallels;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (!nest.isReduction[loop])
+      parallels.push_back(loop);
+  llvm::stable_sort(parallels, [&](unsigned x, unsigned y) { return nest.outputs[0].strides[x] < nest.outputs[0].strides[y]; });
+  for (unsigned loop : parallels) {
+    compact.strides[loop] = stride;
+    stride *= nest.extents[loop];
+  }
+  Schedule inner{b, schedule.target, identity};
+  Nest main = nest;
+  main.outputs = {compact};
+  if (rest) {
+    Nest tail = main;
+    tail.slice(split, size * pieces, rest);
+    tail.outputs[0].offset = pieces * results;
+    emitNest(inner, tail, combiner);
+  }
+  main.extents[split] = size * pieces;
+  unsigned piece = main.split(split, size);
+  main.isReduction[piece] = false;
+  main.outputs[0].strides[piece] = results;
+  emitNest(inner, main, combiner);
+
+  // The pieces' results, in order.
+  Nest gather = nest;
+  gather.extents.clear();
+  gather.isReduction.clear();
+  Access from = compact, into = nest.outputs[0];
+  from.strides.clear();
+  into.strides.clear();
+  for (unsigned loop : parallels) {
+    gather.extents.push_back(nest.extents[loop]);
+    gather.isReduction.push_back(false);
+    from.strides.push_back(compact.strides[loop]);
+    into.strides.push_back(nest.outputs[0].strides[loop]);
+  }
+  gather.extents.push_back(partialType.getDimSize(0));
+  gather.isReduction.push_back(true);
+  from.strides.push_back(results);
+  into.strides.push_back(0);
+  from.isUsed = true;
+  gather.inputs = {from};
+  gather.outputs = {into};
+  // Its body is the combining operation alone.
+  Block body;
+  body.addArguments({from.element, into.element}, {location, location});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&body);
+    OperationState state(location, combiner.operation->getName());
+    state.operands = {body.getArgument(1), body.getArgument(0)};
+    state.types.push_back(into.element);
+    state.attributes = combiner.operation->getAttrs();
+    linalg::YieldOp::create(b, location, b.create(state)->getResult(0));
+  }
+  gather.body = &body;
+  emitNest(schedule, gather, Combiner::of(gather));
+  return true;
+}
+
+void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner) {
+  int64_t lanes = schedule.lanesFor(nest);
+  unsigned vectorLoop = chooseVectorLoop(nest, lanes, combiner.has_value());
+  if (vectorLoop == VectorBuilder::kNoLoop)
+    lanes = 1;
+  else
+    while (lanes > 2 && lanes / 2 >= nest.extents[vectorLoop])
+      lanes /= 2;
+  VectorNest(schedule, nest, vectorLoop, lanes, combiner).emit();
+}
+
+} // namespace
+
+void emitVectorNest(Schedule schedule, Nest nest) {
+  std::optional<Combiner> combiner = Combiner::of(nest);
+  if (!combiner || !emitInPieces(schedule, nest, *combiner))
+    emitNest(schedule, nest, combiner);
+}
+
+} // namespace calque::codegen
