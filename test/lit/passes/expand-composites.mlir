@@ -1,12 +1,83 @@
+// Composite operations become the expressions that they stand for.
 // RUN: calque-opt --pass-pipeline='builtin.module(func.func(calque-expand-composites))' %s | FileCheck %s
 
-// CHECK-LABEL: func.func @mean(
+// CHECK-LABEL: func.func @reduce_mean(
 // CHECK-SAME: %[[X:.*]]: tensor<3x5xf32>)
 // CHECK-DAG: %[[SUM:.*]] = calque.reduce_sum %[[X]] {axes = array<i64: 1>, keepdims = true}
 // CHECK-DAG: %[[COUNT:.*]] = calque.axis_size %[[X]] {axes = array<i64: 1>}
 // CHECK: %[[MEAN:.*]] = calque.div %[[SUM]], %[[COUNT]]
 // CHECK: return %[[MEAN]]
-func.func @mean(%x: tensor<3x5xf32>) -> tensor<3x1xf32> {
+func.func @reduce_mean(%x: tensor<3x5xf32>) -> tensor<3x1xf32> {
   %m = calque.reduce_mean %x {axes = array<i64: 1>, keepdims = true} : (tensor<3x5xf32>) -> tensor<3x1xf32>
   return %m : tensor<3x1xf32>
+}
+
+// The largest element is taken away before the exponential.
+// CHECK-LABEL: func.func @softmax(
+// CHECK-SAME: %[[X:.*]]: tensor<3x5xf64>)
+// CHECK-NEXT: %[[MAX:.*]] = calque.reduce_max %[[X]] {axes = array<i64: -2>, keepdims = true} : (tensor<3x5xf64>) -> tensor<1x5xf64>
+// CHECK-NEXT: %[[SHIFTED:.*]] = calque.sub %[[X]], %[[MAX]]
+// CHECK-NEXT: %[[EXP:.*]] = calque.exp %[[SHIFTED]]
+// CHECK-NEXT: %[[SUM:.*]] = calque.reduce_sum %[[EXP]] {axes = array<i64: -2>, keepdims = true}
+// CHECK-NEXT: %[[RESULT:.*]] = calque.div %[[EXP]], %[[SUM]]
+// CHECK-NEXT: return %[[RESULT]]
+func.func @softmax(%x: tensor<3x5xf64>) -> tensor<3x5xf64> {
+  %s = calque.softmax %x {axis = -2 : i64} : (tensor<3x5xf64>) -> tensor<3x5xf64>
+  return %s : tensor<3x5xf64>
+}
+
+// The shift is 0 where the largest element is infinite; the reduced dimensions leave at the end.
+// CHECK-LABEL: func.func @logsumexp(
+// CHECK-SAME: %[[X:.*]]: tensor<3x5xf32>)
+// CHECK: %[[MAX:.*]] = calque.reduce_max %[[X]] {axes = array<i64: 1>, keepdims = true}
+// CHECK-DAG: %[[INFINITY:.*]] = calque.constant {value = dense<0x7F800000> : tensor<f32>}
+// CHECK-DAG: %[[ZERO:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-DAG: %[[ABS:.*]] = calque.abs %[[MAX]]
+// CHECK-DAG: %[[INFINITE:.*]] = calque.equal %[[ABS]], %[[INFINITY]]
+// CHECK: %[[SHIFT:.*]] = calque.where %[[INFINITE]], %[[ZERO]], %[[MAX]]
+// CHECK: %[[SHIFTED:.*]] = calque.sub %[[X]], %[[SHIFT]]
+// CHECK: %[[EXP:.*]] = calque.exp %[[SHIFTED]]
+// CHECK: %[[SUM:.*]] = calque.reduce_sum %[[EXP]] {axes = array<i64: 1>, keepdims = true}
+// CHECK: %[[LOG:.*]] = calque.log %[[SUM]]
+// CHECK: %[[KEPT:.*]] = calque.add %[[LOG]], %[[SHIFT]]
+// CHECK: %[[RESULT:.*]] = calque.reshape_like %[[KEPT]], {{.*}} -> tensor<3xf32>
+// CHECK: return %[[RESULT]]
+func.func @logsumexp(%x: tensor<3x5xf32>) -> tensor<3xf32> {
+  %s = calque.logsumexp %x {axes = array<i64: -1>} : (tensor<3x5xf32>) -> tensor<3xf32>
+  return %s : tensor<3xf32>
+}
+
+// Sizes may be unknown, the reduced ones as well.
+// CHECK-LABEL: func.func @unknown(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>)
+// CHECK-NOT: calque.{{reduce_mean|softmax|logsumexp}}
+// CHECK: calque.axis_size %[[X]] : (tensor<?x?xf32>) -> tensor<f32>
+// CHECK: calque.div {{.*}} -> tensor<f32>
+// CHECK: calque.div {{.*}} -> tensor<?x?xf32>
+// CHECK: calque.reshape_like {{.*}} : (tensor<1x?xf32>, tensor<?xf32>) -> tensor<?xf32>
+// CHECK-NOT: calque.{{reduce_mean|softmax|logsumexp}}
+// CHECK: return
+func.func @unknown(%x: tensor<?x?xf32>) -> (tensor<f32>, tensor<?x?xf32>, tensor<?xf32>) {
+  %m = calque.reduce_mean %x : (tensor<?x?xf32>) -> tensor<f32>
+  %s = calque.softmax %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %l = calque.logsumexp %x {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<?xf32>
+  return %m, %s, %l : tensor<f32>, tensor<?x?xf32>, tensor<?xf32>
+}
+
+// What is inside of another operation's region is expanded there; what is not composite stays.
+// CHECK-LABEL: func.func @region(
+// CHECK: scf.if
+// CHECK: calque.floor
+// CHECK: calque.axis_size
+// CHECK: scf.yield
+func.func @region(%c: i1, %x: tensor<3xf32>) -> tensor<f32> {
+  %r = scf.if %c -> tensor<f32> {
+    %f = calque.floor %x : (tensor<3xf32>) -> tensor<3xf32>
+    %m = calque.reduce_mean %f : (tensor<3xf32>) -> tensor<f32>
+    scf.yield %m : tensor<f32>
+  } else {
+    %s = calque.reduce_sum %x : (tensor<3xf32>) -> tensor<f32>
+    scf.yield %s : tensor<f32>
+  }
+  return %r : tensor<f32>
 }

@@ -1,3 +1,4 @@
+// CSE merges equal destinations; they are taken apart again before bufferization.
 // RUN: calque-opt --calque-stage=name=bufferized %s | FileCheck %s
 
 // Two sums that start from equal zeros: each is computed in its own destination, with nothing copied between them.

@@ -1,3 +1,4 @@
+// An elementwise chain through the stages of the compiler.
 // RUN: calque-opt --calque-stage=name=linalg %s | FileCheck %s --check-prefix=LINALG
 // RUN: calque-opt --calque-stage=name=bufferized %s | FileCheck %s --check-prefix=BUFFERIZED
 // RUN: calque-opt --calque-stage=name=llvm %s | FileCheck %s --check-prefix=LLVM

@@ -1,0 +1,100 @@
+// What the type rules of operations with effects and of gradients refuse. A variable's index and type are not theirs: see
+// passes/state-to-values-errors.mlir.
+// RUN: calque-opt %s --split-input-file --verify-diagnostics
+
+func.func @read_dtype() {
+  // expected-error @below {{variable_read: attribute 'dtype' is missing or of a type that the dialect does not have}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.variable_read {dtype = f16, shape = array<i64: 3>, variable = 0 : i64} : () -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @assert(%a: tensor<2x?xf32>) {
+  // expected-error @below {{assert: the condition must be bool, not float32[2,?]}}
+  // expected-error @below {{failed to infer returned types}}
+  calque.assert %a {message = ""} : (tensor<2x?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @counts_two(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>) {
+  // expected-error @below {{gradient: the counts [1,1] don't describe 3 values}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gradient %a, %b, %c {counts = array<i64: 1, 1>} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @counts_none(%a: tensor<f32>) {
+  // expected-error @below {{gradient: the counts [0,1,0] don't describe 1 values}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gradient %a {counts = array<i64: 0, 1, 0>} : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @counts_sources(%a: tensor<f32>, %b: tensor<f32>) {
+  // expected-error @below {{gradient: the counts [1,-1,1] don't describe 2 values}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gradient %a, %b {counts = array<i64: 1, -1, 1>} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @counts_stops(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>) {
+  // expected-error @below {{gradient: the counts [1,2,-1] don't describe 3 values}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:2 = calque.gradient %a, %b, %c {counts = array<i64: 1, 2, -1>} : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @counts_total(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>) {
+  // expected-error @below {{gradient: the counts [1,1,1] don't describe 3 values}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gradient %a, %b, %c {counts = array<i64: 1, 1, 1>} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @seed_shape(%a: tensor<2x?xf32>, %b: tensor<2x3xf32>, %c: tensor<2x?xf32>) {
+  // expected-error @below {{gradient: the target is float32[2,?] and its seed is float32[2,3]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gradient %a, %b, %c {counts = array<i64: 1, 1, 0>} : (tensor<2x?xf32>, tensor<2x3xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
+  return
+}
+
+// -----
+
+func.func @second_seed(%a: tensor<f64>, %b: tensor<f32>, %c: tensor<f64>, %d: tensor<f64>, %e: tensor<f32>) {
+  // expected-error @below {{gradient: the target is float32[] and its seed is float64[]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gradient %a, %b, %c, %d, %e {counts = array<i64: 2, 1, 0>} : (tensor<f64>, tensor<f32>, tensor<f64>, tensor<f64>, tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @integer_target(%a: tensor<2xi32>, %b: tensor<2xi32>, %c: tensor<2xf32>) {
+  // expected-error @below {{gradient: takes float32 and float64, not int32[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gradient %a, %b, %c {counts = array<i64: 1, 1, 0>} : (tensor<2xi32>, tensor<2xi32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @integer_source(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi64>) {
+  // expected-error @below {{gradient: takes float32 and float64, not int64[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gradient %a, %b, %c {counts = array<i64: 1, 1, 0>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<2xi64>
+  return
+}

@@ -1,0 +1,70 @@
+"""Fails when an operation, a pass or a message has no test in test/lit. What there is comes from the records and sources."""
+import re
+import sys
+
+from expand import expand
+from records import LIT, ROOT, operations
+
+missing = []
+
+
+def require(condition, what):
+    if not condition:
+        missing.append(what)
+
+
+def lines(texts, op):
+    """The lines on which an operation stands; comments are none."""
+    return [line for text in texts for line in text.splitlines() if re.search(r"^[^/]*\bcalque\.%s\b" % op, line)]
+
+
+def read(folder, keep):
+    """The files of a folder, templates expanded."""
+    return ["\n".join(expand(path.read_text())) for path in sorted((LIT / folder).glob("*.mlir")) if keep(path)]
+
+
+def unknown(found):
+    """Whether a line has an unknown size, in a type or an attribute."""
+    return any(re.search(r"\?|-9223372036854775808", line) for line in found)
+
+
+def messages(source):
+    """Each message that a source can give, as the literals it is made of; one for each branch of a conditional."""
+    for call in re.findall(r"\b(?:(?:shape|dtype|value)Fault|emitOpError|emitError)\((.*?);\n", source, flags=re.S):
+        for branch in {re.sub(r"\(\w+ \? (.*) : (.*?)\)", r"\%d" % i, call, flags=re.S) for i in (1, 2)}:
+            literals = re.findall(r'"((?:[^"\\]|\\.)*)"', branch)
+            if literals:
+                yield [literal.replace('\\"', '"') for literal in literals]
+
+
+cases = read("ops", lambda path: "| calque-opt | diff" in path.read_text())
+errors = [text for folder in ("ops", "passes") for text in read(folder, lambda path: path.stem.endswith("-errors"))]
+gradients = read("passes", lambda path: path.stem.startswith("differentiate-") and not path.stem.endswith("-errors"))
+composites = read("passes", lambda path: path.stem == "expand-composites")
+expected = re.findall(r"expected-error .*?\{\{(.*)\}\}", "\n".join(errors))
+rules = "".join(path.read_text() for path in sorted((ROOT / "ir" / "schema").glob("*.cpp")))
+
+for op, record in operations().items():
+    found = lines(cases, op)
+    require(found, f"{op}: no case in ops/ shows that it is printed as it is read")
+    if not any(definition["!name"] == "ElementsAttr" for _, definition in record["attributes"]):
+        require(unknown(found), f"{op}: no case in ops/ has an unknown size")
+    body = re.search(r"^Fault %s\(const OpCall.*?\{(.*?)(?:^\}|\}$)" % record["rule"], rules, flags=re.M | re.S)[1]
+    if re.search(r"Fault|return \w+\(", body):
+        require(any(message.startswith(op + ": ") for message in expected), f"{op}: no case in ops/ is refused by its type rule")
+    if not record["notDifferentiable"]:
+        require(unknown(lines(gradients, op)), f"{op}: no case in passes/differentiate-* has an unknown size")
+    if record["expands"]:
+        require(lines(composites, op), f"{op}: no case in passes/expand-composites.mlir")
+
+for path in [*sorted((ROOT / "ir" / "schema").glob("*.cpp")), *sorted((ROOT / "passes").glob("*.cpp"))]:
+    for literals in messages(path.read_text()):
+        pattern = ".*".join(map(re.escape, literals))
+        require(any(re.search(pattern, message) for message in expected), f"{path.name}: no case expects '{'...'.join(literals)}'")
+
+for name in re.findall(r': Pass<"calque-([\w-]+)"', (ROOT / "passes" / "Passes.td").read_text()):
+    for file in (name + ".mlir", name + "-errors.mlir"):
+        require((LIT / "passes" / file).exists(), f"calque-{name}: no passes/{file}")
+
+print(*missing, sep="\n")
+sys.exit(bool(missing))

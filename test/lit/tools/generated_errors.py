@@ -1,0 +1,66 @@
+"""Prints a case for each check that the records imply: of every operation the number and kind of operands, attributes and
+results, and of every operation with a result, by its first case in ops/, that the result's type is the inferred one."""
+import re
+
+from expand import expand
+from records import LIT, operations
+
+VALUES = {"I64Attr": "0", "StrAttr": '""', "DenseI64ArrayAttr": "array<i64>", "Calque_DTypeAttr": "f32", "ElementsAttr": "dense<0.0> : tensor<f32>"}
+GOOD, BAD = "tensor<f32>", "tensor<*xf16>"
+KIND = "ranked tensor of 1-bit signless integer or 32-bit signless integer or 64-bit signless integer or 32-bit float or 64-bit float values, but got '%s'" % BAD
+
+
+def case(op, message, operands, attributes, results):
+    arguments = ", ".join("%%arg%d: %s" % pair for pair in enumerate(operands))
+    uses = ", ".join("%%arg%d" % i for i in range(len(operands)))
+    pairs = ", ".join("%s = %s" % pair for pair in attributes.items())
+    body = '"calque.%s"(%s) {%s} : (%s) -> (%s)' % (op, uses, pairs, ", ".join(operands), ", ".join(results))
+    print("func.func @%s(%s) {\n  // expected-error @below {{%s}}\n  %s\n  return\n}\n// -----" % (op, arguments, message, body))
+
+
+def cases(op, record):
+    variadic = [definition["!superclasses"].count("Variadic") for _, definition in record["operands"]]
+    outcomes = [definition["!superclasses"].count("Variadic") for _, definition in record["outcomes"]]
+    operands, results = [GOOD] * len(variadic), [GOOD] * len(outcomes)
+    attributes = {name: VALUES[definition["!name"]] for name, definition in record["attributes"] if not definition.get("defaultValue")}
+
+    for i, many in enumerate(variadic):
+        case(op, "operand #%d must be %s%s" % (i, "variadic of " * many, KIND), operands[:i] + [BAD] + operands[i + 1:], attributes, results)
+    for i, many in enumerate(outcomes):
+        case(op, "result #%d must be %s%s" % (i, "variadic of " * many, KIND), operands, attributes, results[:i] + [BAD] + results[i + 1:])
+    if not any(variadic):
+        count = len(operands)
+        message = ["requires zero operands", "requires a single operand", "expected %d operands, but found %d" % (count, count + 1)][min(count, 2)]
+        case(op, message, operands + [GOOD], attributes, results)
+    elif not all(variadic):
+        case(op, "expected 1 or more operands", [], attributes, results)
+    if not any(outcomes):
+        case(op, "requires one result" if results else "requires zero results", operands, attributes, results + [GOOD])
+    for name, _ in record["attributes"]:
+        if name in attributes:
+            case(op, "requires attribute '%s'" % name, operands, {k: v for k, v in attributes.items() if k != name}, results)
+        case(op, "attribute '%s' failed to satisfy constraint" % name, operands, {**attributes, name: "unit"}, results)
+
+
+def inference(records):
+    todo = {op for op, record in records.items() if record["outcomes"]}
+    for path in sorted((LIT / "ops").glob("*.mlir")):
+        if path.stem.endswith("-errors"):
+            continue
+        for function in re.findall(r"^func\.func .*?^}", "\n".join(expand(path.read_text())), flags=re.M | re.S):
+            for line in function.splitlines():
+                found = re.match(r"  %\d+ = calque\.(\w+) .* -> ", line)
+                if not found or found[1] not in todo:
+                    continue
+                todo.remove(found[1])
+                print(function.splitlines()[0])
+                print("  // expected-error @below {{are incompatible with return type(s) of operation 'tensor<13x17x?xi1>'}}")
+                print("  // expected-error @below {{failed to infer returned types}}")
+                print(found[0] + "tensor<13x17x?xi1>\n  return\n}\n// -----")
+    assert not todo, todo
+
+
+records = operations()
+for op, record in records.items():
+    cases(op, record)
+inference(records)
