@@ -22,7 +22,7 @@ bool isWorthFusing(OpOperand *operand) {
   if (onlyMoves(producer))
     return true;
   // An element that several iterations read would be computed in each of them.
-  return operand->get().hasOneUse() && consumer.getMatchingIndexingMap(operand).getNumResults() == consumer.getNumLoops();
+  return operand->get().hasOneUse() && consumer.getMatchingIndexingMap(operand).isPermutation();
 }
 
 struct FuseElementwise : PassWrapper<FuseElementwise, OperationPass<func::FuncOp>> {

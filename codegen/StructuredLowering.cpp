@@ -201,13 +201,10 @@ Value lowerConvInputGrad(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringConte
   if (LinalgBuilder::typeOf(op.getCotangent()).getNumElements())
     spread = b.insert(op.getCotangent(), spread, {0, filter[0] - 1 - window.rows.padLow, filter[1] - 1 - window.columns.padLow, 0},
                       {1, strides[0], strides[1], 1});
-  Value turned = b.parallel({filter[0], filter[1], filter[3], filter[2]}, element, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
-    auto index = [&](unsigned loop) -> Value { return linalg::IndexOp::create(s.builder, s.location, loop); };
-    auto last = [&](int64_t size) -> Value { return arith::ConstantIndexOp::create(s.builder, s.location, size - 1); };
-    Value row = arith::SubIOp::create(s.builder, s.location, last(filter[0]), index(0));
-    Value column = arith::SubIOp::create(s.builder, s.location, last(filter[1]), index(1));
-    return tensor::ExtractOp::create(s.builder, s.location, op.getFilter(), ValueRange{row, column, index(3), index(2)});
-  });
+  auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
+  AffineMap turn = AffineMap::get(4, 0, {filter[0] - 1 - d(0), filter[1] - 1 - d(1), d(3), d(2)}, b.builder.getContext());
+  Value turned = b.parallel({filter[0], filter[1], filter[3], filter[2]}, element, {op.getFilter()}, {turn},
+                            [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
   return convolve(b, spread, turned, image, {1, 1});
 }
 
@@ -269,9 +266,51 @@ std::pair<Value, Value> argMaxOfWindow(OpBuilder &builder, Location location, Va
   return {bestRow, bestColumn};
 }
 
+// Windows that tile the image: each of their elements asks on its own whether it is the first largest one of its window.
+Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
+  Value input = op.getInput(), cotangent = op.getCotangent();
+  ArrayRef<int64_t> shape = LinalgBuilder::shapeOf(input), out = LinalgBuilder::shapeOf(cotangent), size = op.getWindow();
+  Type element = LinalgBuilder::typeOf(input).getElementType();
+  SmallVector<int64_t> tiled{shape[0], out[1] * size[0], out[2] * size[1], shape[3]}, zeros(4, 0), ones(4, 1);
+  SmallVector<int64_t> split{shape[0], out[1], size[0], out[2], size[1], shape[3]};
+  Value covered = ArrayRef<int64_t>(tiled) == shape ? input : b.extract(input, zeros, tiled, ones);
+  covered = b.reshape(covered, split);
+  MLIRContext *context = b.builder.getContext();
+  auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
+  auto c = [&](int64_t value) { return b.builder.getAffineConstantExpr(value); };
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (int64_t k = 0; k < size[0] * size[1]; ++k) {
+    inputs.push_back(covered);
+    maps.push_back(AffineMap::get(6, 0, {d(0), d(1), c(k / size[1]), d(3), c(k % size[1]), d(5)}, context));
+  }
+  inputs.push_back(cotangent);
+  maps.push_back(AffineMap::get(6, 0, {d(0), d(1), d(3), d(5)}, context));
+  Value result = b.parallel(split, element, inputs, maps, [&](ir::ScalarBuilder &s, ValueRange v) {
+    auto number = [&](int64_t value) { return s.constant(static_cast<double>(value), s.builder.getI32Type()); };
+    Value best = v[0], position = number(0);
+    for (int64_t k = 1; k < size[0] * size[1]; ++k) {
+      Value larger = s.logicalOr(s.less(best, v[k]), s.logicalAnd(s.notEqual(v[k], v[k]), s.equal(best, best)));
+      best = s.select(larger, v[k], best);
+      position = s.select(larger, number(k), position);
+    }
+    auto index = [&](unsigned loop) -> Value {
+      return arith::IndexCastOp::create(s.builder, s.location, s.builder.getI32Type(), linalg::IndexOp::create(s.builder, s.location, loop));
+    };
+    Value own = s.add(s.mul(index(2), number(size[1])), index(4));
+    return s.select(s.equal(position, own), v.take_front(size[0] * size[1] + 1).back(), s.constant(0, element));
+  });
+  result = b.reshape(result, tiled);
+  return ArrayRef<int64_t>(tiled) == shape ? result : b.insert(result, b.zeros(shape, element), zeros, ones);
+}
+
 Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &) {
   Value input = op.getInput();
   Window window = windowOf(LinalgBuilder::shapeOf(input), op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
+  auto isCut = [](const schema::WindowExtent &extent) { return extent.padLow || extent.padHigh; };
+  constexpr int64_t kMostCandidates = 16; // each is read for each element
+  if (op.getWindow() == op.getStrides() && op.getWindow()[0] * op.getWindow()[1] <= kMostCandidates && !isCut(window.rows) && !isCut(window.columns))
+    return tiledMaxPoolGrad(b, op);
   Value result = b.zeros(LinalgBuilder::shapeOf(input), LinalgBuilder::typeOf(input).getElementType());
   return b.loopNest(LinalgBuilder::shapeOf(op.getCotangent()), {result}, [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
     auto [row, column] = argMaxOfWindow(inner, b.location, input, op.getWindow(), op.getStrides(), window, at);

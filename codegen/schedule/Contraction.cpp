@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 using namespace mlir;
@@ -65,143 +66,192 @@ Tile chooseTile(int64_t rows, int64_t vectors, const Target &target) {
 class Contraction {
 public:
   Contraction(Schedule &schedule, const Nest &nest, unsigned vectorLoop, unsigned rowLoop, const Access &a, const Access &b, int64_t lanes, Tile tile)
-      : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes), vectorLoop(vectorLoop), rowLoop(rowLoop), a(a), b(b), tile(tile) {
+      : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes), vectorLoop(vectorLoop), rowLoop(rowLoop), a(a), b(b),
+        result(nest.outputs[0]), initial(schedule.initial), tile(tile) {
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
       if (nest.isReduction[loop])
         terms.push_back(loop);
-      else if (loop != vectorLoop && loop != rowLoop)
-        (b.varies(loop) ? batches : others).push_back(loop);
+      else if (loop != vectorLoop)
+        (b.varies(loop) ? batches : levels).push_back(loop);
     }
-    llvm::stable_sort(terms, [&](unsigned x, unsigned y) { return std::abs(a.strides[x]) > std::abs(a.strides[y]); });
-    auto byResult = [&](unsigned x, unsigned y) { return nest.outputs[0].strides[x] > nest.outputs[0].strides[y]; };
-    llvm::stable_sort(batches, byResult);
-    llvm::stable_sort(others, byResult);
-    isFloat = isa<FloatType>(nest.outputs[0].element);
+    // What lies far apart in A outside, so that what was read for one tile is near when the next one wants it.
+    auto byDistance = [&](unsigned x, unsigned y) { return std::abs(a.strides[x]) > std::abs(a.strides[y]); };
+    llvm::stable_sort(terms, byDistance);
+    llvm::stable_sort(batches, byDistance);
+    llvm::stable_sort(levels, byDistance);
+    isFloat = isa<FloatType>(result.element);
     chooseBlocks();
   }
 
   void emit() {
-    // What is shared out: batches and the outer ones of the other loops, then blocks of rows and of panels.
-    SmallVector<std::pair<unsigned, int64_t>> shared; // a loop and its extent in pieces
+    std::optional<PartialResults> partial;
+    if (termPieces > 1) {
+      Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
+      partial.emplace(schedule, nest, *Combiner::of(nest), termPieces);
+      result = partial->access;
+      initial = zero;
+    }
+    SmallVector<std::pair<unsigned, int64_t>> shared; // a loop, or none for the pieces of the terms, and its number of pieces
+    shared.push_back({VectorBuilder::kNoLoop, termPieces});
     for (unsigned loop : batches)
       shared.push_back({loop, nest.extents[loop]});
-    for (unsigned loop : ArrayRef(others).take_front(numSharedOthers))
-      shared.push_back({loop, nest.extents[loop]});
-    int64_t rowBlocks = ceilDiv(rowExtent(), rowBlock), panelBlocks = ceilDiv(numPanels(), panelBlock);
-    shared.push_back({rowLoop, rowBlocks});
-    shared.push_back({vectorLoop, panelBlocks});
+    for (unsigned loop : levels)
+      if (int64_t pieces = loop == rowLoop ? ceilDiv(rowExtent(), rowBlock) : isShared[loop] ? nest.extents[loop] : 1; pieces > 1)
+        shared.push_back({loop, pieces});
+    shared.push_back({vectorLoop, ceilDiv(numPanels(), panelBlock)});
     int64_t pieces = 1;
-    for (auto [loop, extent] : shared)
-      pieces *= extent;
+    for (auto [loop, count] : shared)
+      pieces *= count;
     double cycles = tile.cycles * static_cast<double>(nest.iterations()) / static_cast<double>(rowExtent() * columnExtent());
     v.parallel(pieces, cycles / static_cast<double>(pieces), [&](Value piece) {
       Position at(nest.numLoops());
-      Value rowPiece = v.index(0), panelPiece = v.index(0), rest = piece;
+      Piece part{v.index(0), v.index(0), v.index(0)};
+      Value rest = piece;
       for (size_t i = shared.size(); i-- > 0;) {
-        auto [loop, extent] = shared[i];
-        if (extent == 1)
+        auto [loop, count] = shared[i];
+        if (count == 1)
           continue;
-        Value index = rest;
-        if (i > 0) {
-          index = arith::RemUIOp::create(v.b, v.location, rest, v.index(extent));
-          rest = arith::DivUIOp::create(v.b, v.location, rest, v.index(extent));
-        }
-        if (loop == rowLoop)
-          rowPiece = index;
+        Value index = arith::RemUIOp::create(v.b, v.location, rest, v.index(count));
+        rest = arith::DivUIOp::create(v.b, v.location, rest, v.index(count));
+        if (loop == VectorBuilder::kNoLoop)
+          part.ofTerms = index;
+        else if (loop == rowLoop)
+          part.ofRows = index;
         else if (loop == vectorLoop)
-          panelPiece = index;
+          part.ofPanels = index;
         else
           at.index[loop] = index;
       }
-      pieceOf(at, rowPiece, panelPiece);
+      emitPiece(at, part);
     });
+    if (partial)
+      partial->combine(schedule);
   }
 
 private:
+  // The number of a piece in each direction.
+  struct Piece {
+    Value ofTerms, ofRows, ofPanels;
+  };
+
   static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
   int64_t rowExtent() const { return rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop]; }
   int64_t columnExtent() const { return nest.extents[vectorLoop]; }
   int64_t panelWidth() const { return tile.vectors * v.lanes; }
   int64_t numPanels() const { return ceilDiv(columnExtent(), panelWidth()); }
-  int64_t elementBytes() const { return nest.outputs[0].element.getIntOrFloatBitWidth() / 8; }
+  int64_t elementBytes() const { return result.element.getIntOrFloatBitWidth() / 8; }
   int64_t numTerms() const { return nest.iterations(true); }
   int64_t termsPerBlock() const { return numTerms() / nest.extents[terms[0]] * termBlock; }
+  int64_t bytesOf(const Access &access) const {
+    int64_t elements = 1;
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      elements += std::abs(access.strides[loop]) * (nest.extents[loop] - 1);
+    return elements * elementBytes();
+  }
 
   void chooseBlocks() {
-    int64_t inner = numTerms() / nest.extents[terms[0]];
-    int64_t otherRows = 1;
-    for (unsigned loop : others)
-      otherRows *= nest.extents[loop];
-    // A block of terms: the panel of B stays in the first cache while all tiles pass.
-    termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / (inner * panelWidth() * elementBytes()), 1, nest.extents[terms[0]]);
-    int64_t blocks = ceilDiv(nest.extents[terms[0]], termBlock);
-    termBlock = ceilDiv(nest.extents[terms[0]], blocks);
-
-    // Pieces of some million multiply-adds, of as many rows as the second cache holds.
-    numSharedOthers = 0;
-    int64_t pieces = 1;
-    for (unsigned loop : batches)
-      pieces *= nest.extents[loop];
-    for (unsigned loop : others) {
-      if (pieces >= 32)
-        break;
-      pieces *= nest.extents[loop];
-      ++numSharedOthers;
-    }
+    constexpr double kPieceWork = 1 << 20; // multiply-adds
+    constexpr int64_t kMaxPieces = 32;
+    int64_t extent = nest.extents[terms[0]], wanted = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(nest.iterations()) / kPieceWork), 1, kMaxPieces);
     rowBlock = rowExtent();
     panelBlock = numPanels();
-    int64_t rowsInCache = std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()), tile.rows);
-    double work = static_cast<double>(nest.iterations()) / static_cast<double>(pieces);
-    constexpr double kPieceWork = 1 << 20;
-    auto halve = [&](int64_t &block, int64_t multiple) {
-      int64_t half = ceilDiv(ceilDiv(block, 2), multiple) * multiple;
-      if (half >= block)
-        return false;
-      block = half;
-      return true;
+    isShared.assign(nest.numLoops(), false);
+    bool isWindow = levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1);
+
+    // Few results of many terms: each piece sums its own part of the terms, and reads the operands only there.
+    int64_t splits = std::min({wanted, extent, (bytesOf(a) + bytesOf(b)) / (2 * bytesOf(result)), int64_t(16)});
+    if (wanted >= 4 && splits >= (isWindow ? 4 : 8))
+      termPieces = splits;
+    int64_t termsOfPiece = ceilDiv(extent, termPieces);
+
+    // A block of terms: the panel of B stays in the first cache while all tiles pass.
+    termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / (numTerms() / extent * panelWidth() * elementBytes()), 1, termsOfPiece);
+    termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
+    termsOfPiece = ceilDiv(termsOfPiece, termBlock) * termBlock;
+    termPieces = ceilDiv(extent, termsOfPiece);
+
+    int64_t rows = rowExtent(), pieces = termPieces;
+    for (unsigned loop : batches)
+      pieces *= nest.extents[loop];
+    auto shareRows = [&] {
+      rowBlock = ceilDiv(ceilDiv(rowExtent(), ceilDiv(wanted, pieces)), tile.rows) * tile.rows;
+      pieces *= ceilDiv(rowExtent(), rowBlock);
     };
-    while (rowBlock > rowsInCache && halve(rowBlock, tile.rows))
-      pieces *= 2;
-    while (pieces < 16 && work / static_cast<double>(pieces) > kPieceWork) {
-      bool done = rowBlock > 8 * tile.rows ? halve(rowBlock, tile.rows) : halve(panelBlock, 1) || halve(rowBlock, tile.rows);
-      if (!done)
-        break;
-      pieces *= 2;
+    auto sharePanels = [&] {
+      panelBlock = ceilDiv(numPanels(), std::min(ceilDiv(wanted, pieces), numPanels()));
+      pieces *= ceilDiv(numPanels(), panelBlock);
+    };
+    if (isWindow) {
+      for (unsigned loop : levels) {
+        if (pieces >= wanted) {
+          rows *= loop == rowLoop ? 1 : nest.extents[loop];
+        } else if (loop == rowLoop) {
+          shareRows();
+        } else {
+          isShared[loop] = true;
+          pieces *= nest.extents[loop];
+        }
+      }
+      sharePanels();
+    } else {
+      // The rows of A that pass a panel stay in the second cache; panels are shared out first, so that each is copied once.
+      int64_t rowsInCache = std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+      if (rowBlock > rowsInCache) {
+        rowBlock = ceilDiv(ceilDiv(rowBlock, ceilDiv(rowBlock, rowsInCache)), tile.rows) * tile.rows;
+        pieces *= ceilDiv(rowExtent(), rowBlock);
+      }
+      sharePanels();
+      if (pieces < wanted && rowBlock == rowExtent())
+        shareRows();
     }
     // Copied when it must be, or when each copied element is used often and rows of B are far apart.
-    int64_t rows = rowBlock;
-    for (unsigned loop : ArrayRef(others).drop_front(numSharedOthers))
-      rows *= nest.extents[loop];
-    bool isStrided = b.strides[vectorLoop] != 1;
-    int64_t rowBytes = 0;
+    rows = rows / rowExtent() * rowBlock;
+    int64_t distance = 0;
     for (unsigned loop : terms)
-      rowBytes = std::max(rowBytes, std::abs(b.strides[loop]) * elementBytes());
-    packs = isStrided || (rows >= 4 * tile.rows && rowBytes >= 512 && termsPerBlock() >= 32);
+      distance = std::max(distance, std::abs(b.strides[loop]) * elementBytes());
+    packs = b.strides[vectorLoop] != 1 || (rows >= 4 * tile.rows && distance >= 512 && termsPerBlock() >= 32);
   }
 
   // One piece: blocks of terms, in each panel after panel, and all tiles of rows for a panel.
-  void pieceOf(Position at, Value rowPiece, Value panelPiece) {
-    bool isBlocked = termBlock < nest.extents[terms[0]];
-    if (!isBlocked)
-      return panels(at, rowPiece, panelPiece, v.index(0), v.index(nest.extents[terms[0]]), schedule.initial);
-    // The sums go on from what the last block left: the first one needs a beginning in memory.
-    if (schedule.initial)
-      panels(at, rowPiece, panelPiece, v.index(0), v.index(termBlock), schedule.initial);
-    v.loop(v.index(schedule.initial ? termBlock : 0), v.index(nest.extents[terms[0]]), termBlock, {}, [&](Value from, ValueRange) {
-      Value to = arith::AddIOp::create(v.b, v.location, from, v.index(termBlock));
-      if (nest.extents[terms[0]] % termBlock)
-        to = arith::MinSIOp::create(v.b, v.location, to, v.index(nest.extents[terms[0]]));
-      panels(at, rowPiece, panelPiece, from, to, Value());
+  void emitPiece(Position at, Piece piece) {
+    ofPiece = result;
+    if (termPieces > 1) {
+      int64_t results = nest.iterations(false);
+      auto type = MemRefType::get({results}, result.element, StridedLayoutAttr::get(v.b.getContext(), ShapedType::kDynamic, {1}));
+      OpFoldResult offset = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.index(results)).getResult();
+      ofPiece.value = memref::ReinterpretCastOp::create(v.b, v.location, type, result.value, offset, ArrayRef<OpFoldResult>{v.b.getIndexAttr(results)},
+                                                        ArrayRef<OpFoldResult>{v.b.getIndexAttr(1)});
+    }
+    int64_t extent = nest.extents[terms[0]], size = ceilDiv(ceilDiv(extent, termPieces), termBlock) * termBlock;
+    if (size == termBlock) {
+      Value from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.index(size));
+      return panels(at, piece, from, endOf(from, size), initial);
+    }
+    Value from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.index(size)), to = endOf(from, size);
+    // The sums go on from what the last block left: the first one alone begins.
+    if (initial) {
+      panels(at, piece, from, endOf(from, termBlock), initial);
+      from = arith::AddIOp::create(v.b, v.location, from, v.index(termBlock));
+    }
+    v.loop(from, to, termBlock, {}, [&](Value first, ValueRange) {
+      panels(at, piece, first, endOf(first, termBlock), Value());
       return SmallVector<Value>();
     });
   }
 
-  void panels(Position at, Value rowPiece, Value panelPiece, Value from, Value to, Value initial) {
+  Value endOf(Value from, int64_t size) {
+    Value to = arith::AddIOp::create(v.b, v.location, from, v.index(size));
+    if (nest.extents[terms[0]] % size)
+      to = arith::MinSIOp::create(v.b, v.location, to, v.index(nest.extents[terms[0]]));
+    return to;
+  }
+
+  void panels(Position at, Piece piece, Value from, Value to, Value start) {
     int64_t fullPanels = columnExtent() / panelWidth(), rest = columnExtent() - fullPanels * panelWidth();
-    auto inPanel = [&](Value start, int64_t columns) {
+    auto inPanel = [&](Value column, int64_t columns) {
       Position inside = at;
-      inside.index[vectorLoop] = start;
-      panel(inside, rowPiece, from, to, columns, initial);
+      inside.index[vectorLoop] = column;
+      panel(inside, piece, from, to, columns, start);
     };
     auto startOf = [&](Value number) { return arith::MulIOp::create(v.b, v.location, number, v.index(panelWidth())).getResult(); };
     if (panelBlock == numPanels()) {
@@ -213,7 +263,7 @@ private:
         inPanel(v.index(fullPanels * panelWidth()), rest);
       return;
     }
-    Value first = arith::MulIOp::create(v.b, v.location, panelPiece, v.index(panelBlock));
+    Value first = arith::MulIOp::create(v.b, v.location, piece.ofPanels, v.index(panelBlock));
     Value last = arith::AddIOp::create(v.b, v.location, first, v.index(panelBlock));
     Value lastFull = arith::MinSIOp::create(v.b, v.location, last, v.index(fullPanels));
     v.loop(first, lastFull, 1, {}, [&](Value number, ValueRange) {
@@ -229,45 +279,46 @@ private:
     }
   }
 
-  void panel(Position at, Value rowPiece, Value from, Value to, int64_t columns, Value initial) {
+  void panel(Position at, Piece piece, Value from, Value to, int64_t columns, Value start) {
     Access columnsOfB = packs ? pack(at, from, to, columns) : b;
-    others_(0, at, [&](Position inside) { tiles(inside, rowPiece, columnsOfB, from, to, columns, initial); });
+    tiles(0, at, piece, 1, [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
   }
 
-  void others_(size_t depth, Position at, function_ref<void(Position)> body) {
-    ArrayRef<unsigned> inner = ArrayRef(others).drop_front(numSharedOthers);
-    if (depth == inner.size())
-      return body(at);
-    v.loop(nest.extents[inner[depth]], 1, {}, [&](Value i, ValueRange) {
-      others_(depth + 1, at.at(inner[depth], i), body);
-      return SmallVector<Value>();
-    });
-  }
-
-  void tiles(Position at, Value rowPiece, const Access &columnsOfB, Value from, Value to, int64_t columns, Value initial) {
-    if (rowLoop == VectorBuilder::kNoLoop)
-      return microkernel(at, 1, columnsOfB, from, to, columns, initial);
-    auto tileAt = [&](Value row, int64_t rows) { microkernel(at.at(rowLoop, row), rows, columnsOfB, from, to, columns, initial); };
-    int64_t rest = rowExtent() % tile.rows, fullRows = rowExtent() - rest;
-    auto loopBody = [&](Value row, ValueRange) {
-      tileAt(row, tile.rows);
-      return SmallVector<Value>();
-    };
-    if (rowBlock == rowExtent()) {
-      v.loop(fullRows, tile.rows, {}, loopBody);
-      if (rest)
-        tileAt(v.index(fullRows), rest);
+  // The loops over results from the `depth`-th level on, that over rows in steps of a tile.
+  void tiles(size_t depth, Position at, Piece piece, int64_t rows, function_ref<void(Position, int64_t)> body) {
+    if (depth == levels.size())
+      return body(at, rows);
+    unsigned loop = levels[depth];
+    if (loop != rowLoop) {
+      if (isShared[loop])
+        return tiles(depth + 1, at, piece, rows, body);
+      v.loop(nest.extents[loop], 1, {}, [&](Value i, ValueRange) {
+        tiles(depth + 1, at.at(loop, i), piece, rows, body);
+        return SmallVector<Value>();
+      });
       return;
     }
-    Value first = arith::MulIOp::create(v.b, v.location, rowPiece, v.index(rowBlock));
-    Value last = arith::AddIOp::create(v.b, v.location, first, v.index(rowBlock));
-    v.loop(first, arith::MinSIOp::create(v.b, v.location, last, v.index(fullRows)), tile.rows, {}, loopBody);
+    int64_t rest = rowExtent() % tile.rows, fullRows = rowExtent() - rest;
+    auto full = [&](Value row, ValueRange) {
+      tiles(depth + 1, at.at(rowLoop, row), piece, tile.rows, body);
+      return SmallVector<Value>();
+    };
+    auto last = [&] { tiles(depth + 1, at.at(rowLoop, v.index(fullRows)), piece, rest, body); };
+    if (rowBlock >= rowExtent()) {
+      v.loop(fullRows, tile.rows, {}, full);
+      if (rest)
+        last();
+      return;
+    }
+    Value first = arith::MulIOp::create(v.b, v.location, piece.ofRows, v.index(rowBlock));
+    Value end = arith::AddIOp::create(v.b, v.location, first, v.index(rowBlock));
+    v.loop(first, arith::MinSIOp::create(v.b, v.location, end, v.index(fullRows)), tile.rows, {}, full);
     if (rest) {
-      Value hasRest = arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::sgt, last, v.index(fullRows));
+      Value hasRest = arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::sgt, end, v.index(fullRows));
       auto ifOp = scf::IfOp::create(v.b, v.location, hasRest, false);
       OpBuilder::InsertionGuard guard(v.b);
       v.b.setInsertionPoint(ifOp.thenBlock()->getTerminator());
-      tileAt(v.index(fullRows), rest);
+      last();
     }
   }
 
@@ -314,6 +365,11 @@ private:
     // The panel's first column and term are its origin, wherever they lie in B.
     Access place = packed;
     place.strides[vectorLoop] = 1;
+    auto contiguous = llvm::find_if(terms, [&](unsigned loop) { return b.strides[loop] == 1; });
+    if (b.strides[vectorLoop] != 1 && contiguous != terms.end() && nest.extents[*contiguous] >= v.lanes) {
+      packTransposed(at, from, to, columns, place, *contiguous);
+      return place;
+    }
     sum(0, at, from, to, {}, [&](Position term, ValueRange) {
       Position target = relative(term, from);
       for (int64_t j = 0; j < tile.vectors; ++j) {
@@ -326,6 +382,48 @@ private:
     return place;
   }
 
+  // B is contiguous along `along`: squares of vectors are read along it and turned around in registers.
+  void packTransposed(Position at, Value from, Value to, int64_t columns, const Access &place, unsigned along) {
+    VectorBuilder rows(v.b, nest, along, v.lanes);
+    SmallVector<unsigned> outer;
+    for (unsigned loop : terms)
+      if (loop != along)
+        outer.push_back(loop);
+    std::function<void(size_t, Position)> emit = [&](size_t depth, Position term) {
+      if (depth < outer.size()) {
+        unsigned loop = outer[depth];
+        auto inside = [&](Value i, ValueRange) {
+          emit(depth + 1, term.at(loop, i));
+          return SmallVector<Value>();
+        };
+        loop == terms[0] ? v.loop(from, to, 1, {}, inside) : v.loop(nest.extents[loop], 1, {}, inside);
+        return;
+      }
+      Value first = along == terms[0] ? from : v.index(0), last = along == terms[0] ? to : v.index(nest.extents[along]);
+      Value count = arith::SubIOp::create(v.b, v.location, last, first);
+      Value odd = arith::RemUIOp::create(v.b, v.location, count, v.index(v.lanes));
+      Value even = arith::SubIOp::create(v.b, v.location, last, odd);
+      for (int64_t j = 0; j < tile.vectors; ++j) {
+        int64_t valid = std::clamp<int64_t>(columns - j * v.lanes, 0, v.lanes), column = j * v.lanes;
+        v.loop(first, even, v.lanes, {}, [&](Value i, ValueRange) {
+          SmallVector<Value> square(v.lanes, v.constant(v.b.getZeroAttr(b.element)));
+          for (int64_t lane = 0; lane < valid; ++lane)
+            square[lane] = rows.load(b, term.at(along, i).shifted(vectorLoop, column + lane), v.lanes);
+          v.transpose(square);
+          for (int64_t lane = 0; lane < v.lanes; ++lane)
+            v.store(place, relative(term.at(along, i), from).shifted(along, lane).shifted(vectorLoop, column), square[lane], v.lanes);
+          return SmallVector<Value>();
+        });
+        v.loop(even, last, 1, {}, [&](Value i, ValueRange) {
+          Value value = valid ? v.load(b, term.at(along, i).shifted(vectorLoop, column), valid) : v.constant(v.b.getZeroAttr(b.element));
+          v.store(place, relative(term.at(along, i), from).shifted(vectorLoop, column), value, v.lanes);
+          return SmallVector<Value>();
+        });
+      }
+    };
+    emit(0, at);
+  }
+
   Position relative(Position term, Value from) {
     Position result = term;
     result.index[vectorLoop] = Value();
@@ -333,8 +431,7 @@ private:
     return result;
   }
 
-  void microkernel(Position at, int64_t rows, const Access &columnsOfB, Value from, Value to, int64_t columns, Value initial) {
-    const Access &result = nest.outputs[0];
+  void microkernel(Position at, int64_t rows, const Access &columnsOfB, Value from, Value to, int64_t columns, Value start) {
     int64_t vectors = ceilDiv(columns, v.lanes);
     auto valid = [&](int64_t j) { return std::min(v.lanes, columns - j * v.lanes); };
     auto point = [&](int64_t i, int64_t j) {
@@ -344,7 +441,7 @@ private:
     SmallVector<Value> sums;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j)
-        sums.push_back(initial ? v.splat(initial) : v.load(result, point(i, j), valid(j)));
+        sums.push_back(start ? v.splat(start) : v.load(ofPiece, point(i, j), valid(j)));
     sums = sum(0, at, from, to, sums, [&](Position term, ValueRange carried) {
       SmallVector<Value> next(carried), ofB;
       for (int64_t j = 0; j < vectors; ++j)
@@ -364,7 +461,7 @@ private:
     });
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j)
-        v.store(result, point(i, j), sums[i * vectors + j], valid(j));
+        v.store(ofPiece, point(i, j), sums[i * vectors + j], valid(j));
   }
 
   Schedule &schedule;
@@ -372,10 +469,12 @@ private:
   VectorBuilder v;
   unsigned vectorLoop, rowLoop;
   const Access &a, &b;
+  Access result, ofPiece;
+  Value initial;
   Tile tile;
-  SmallVector<unsigned> terms, batches, others;
-  unsigned numSharedOthers = 0;
-  int64_t termBlock = 1, rowBlock = 1, panelBlock = 1;
+  SmallVector<unsigned> terms, batches, levels;
+  SmallVector<bool> isShared;
+  int64_t termPieces = 1, termBlock = 1, rowBlock = 1, panelBlock = 1;
   bool packs = false, isFloat = true;
   Operation *buffer = nullptr;
 };

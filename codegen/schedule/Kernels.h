@@ -27,6 +27,22 @@ struct Schedule {
   int64_t lanesFor(const Nest &nest) const;
 };
 
+// Results of a nest that are computed in pieces, and then put together in order.
+class PartialResults {
+public:
+  PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces);
+  // The results of the first piece. Those of the next lie `results` further on.
+  Access access;
+  int64_t results;
+  void combine(Schedule &schedule) const;
+
+private:
+  const Nest &nest;
+  Combiner combiner;
+  int64_t pieces;
+  llvm::SmallVector<unsigned> loops; // of the results
+};
+
 // Loops over single elements, vectors of one loop's iterations, reductions in registers.
 void emitVectorNest(Schedule schedule, Nest nest);
 

@@ -173,6 +173,24 @@ Value VectorBuilder::horizontal(Operation *combiner, Value vector) {
   return vector::ExtractOp::create(b, location, vector, 0);
 }
 
+void VectorBuilder::transpose(MutableArrayRef<Value> square) {
+  // Each step exchanges blocks of `size` lanes between rows that are as far apart.
+  for (int64_t size = 1; size < lanes; size *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      low.push_back(lane & size ? lanes + lane - size : lane);
+      high.push_back(lane & size ? lanes + lane : lane + size);
+    }
+    for (int64_t row = 0; row < lanes; ++row) {
+      if (row & size)
+        continue;
+      Value a = square[row], other = square[row + size];
+      square[row] = vector::ShuffleOp::create(b, location, a, other, low);
+      square[row + size] = vector::ShuffleOp::create(b, location, a, other, high);
+    }
+  }
+}
+
 SmallVector<Value> VectorBuilder::loop(Value from, Value to, int64_t step, ValueRange carried, LoopBody body) {
   auto forOp = scf::ForOp::create(b, location, from, to, index(step), carried);
   OpBuilder::InsertionGuard guard(b);

@@ -52,6 +52,8 @@ public:
   Value apply(mlir::Operation *operation, Value a, Value b);
   // Combines all lanes in a fixed tree.
   Value horizontal(mlir::Operation *combiner, Value vector);
+  // Turns a square of as many vectors as each has lanes around.
+  void transpose(llvm::MutableArrayRef<Value> square);
   Value mask(int64_t valid);
 
   // for (i = from; i < to; i += step), carrying values.

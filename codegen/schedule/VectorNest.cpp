@@ -266,29 +266,12 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
   if (pieces < 2)
     return false;
 
-  OpBuilder &b = schedule.builder;
-  Location location = nest.location();
   int64_t size = nest.extents[split] / pieces, rest = nest.extents[split] - size * pieces;
-  auto partialType = MemRefType::get({pieces + (rest ? 1 : 0), results}, nest.outputs[0].element);
-  Value partial = memref::AllocOp::create(b, location, partialType);
-  Value identity = arith::ConstantOp::create(b, location, combiner.identity);
-
-  Access compact = nest.outputs[0];
-  compact.value = flatView(b, location, partial);
-  compact.offset = 0;
-  int64_t stride = 1;
-  SmallVector<unsigned> parallels;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (!nest.isReduction[loop])
-      parallels.push_back(loop);
-  llvm::stable_sort(parallels, [&](unsigned x, unsigned y) { return nest.outputs[0].strides[x] < nest.outputs[0].strides[y]; });
-  for (unsigned loop : parallels) {
-    compact.strides[loop] = stride;
-    stride *= nest.extents[loop];
-  }
-  Schedule inner{b, schedule.target, identity};
+  PartialResults partial(schedule, nest, combiner, pieces + (rest ? 1 : 0));
+  Value identity = arith::ConstantOp::create(schedule.builder, nest.location(), combiner.identity);
+  Schedule inner{schedule.builder, schedule.target, identity};
   Nest main = nest;
-  main.outputs = {compact};
+  main.outputs = {partial.access};
   if (rest) {
     Nest tail = main;
     tail.slice(split, size * pieces, rest);
@@ -300,21 +283,55 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
   main.isReduction[piece] = false;
   main.outputs[0].strides[piece] = results;
   emitNest(inner, main, combiner);
+  partial.combine(schedule);
+  return true;
+}
 
-  // The pieces' results, in order.
+void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner) {
+  int64_t lanes = schedule.lanesFor(nest);
+  unsigned vectorLoop = chooseVectorLoop(nest, lanes, combiner.has_value());
+  if (vectorLoop == VectorBuilder::kNoLoop)
+    lanes = 1;
+  else
+    while (lanes > 2 && lanes / 2 >= nest.extents[vectorLoop])
+      lanes /= 2;
+  VectorNest(schedule, nest, vectorLoop, lanes, combiner).emit();
+}
+
+} // namespace
+
+PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces)
+    : access(nest.outputs[0]), results(nest.iterations(false)), nest(nest), combiner(combiner), pieces(pieces) {
+  auto type = MemRefType::get({pieces * results}, access.element);
+  access.value = memref::AllocOp::create(schedule.builder, nest.location(), type);
+  access.offset = 0;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (!nest.isReduction[loop])
+      loops.push_back(loop);
+  llvm::stable_sort(loops, [&](unsigned x, unsigned y) { return nest.outputs[0].strides[x] < nest.outputs[0].strides[y]; });
+  int64_t stride = 1;
+  for (unsigned loop : loops) {
+    access.strides[loop] = stride;
+    stride *= nest.extents[loop];
+  }
+}
+
+void PartialResults::combine(Schedule &schedule) const {
+  OpBuilder &b = schedule.builder;
+  Location location = nest.location();
   Nest gather = nest;
   gather.extents.clear();
   gather.isReduction.clear();
-  Access from = compact, into = nest.outputs[0];
+  Access from = access, into = nest.outputs[0];
   from.strides.clear();
   into.strides.clear();
-  for (unsigned loop : parallels) {
+  for (unsigned loop : loops) {
     gather.extents.push_back(nest.extents[loop]);
     gather.isReduction.push_back(false);
-    from.strides.push_back(compact.strides[loop]);
+    from.strides.push_back(access.strides[loop]);
     into.strides.push_back(nest.outputs[0].strides[loop]);
   }
-  gather.extents.push_back(partialType.getDimSize(0));
+  gather.extents.push_back(pieces);
   gather.isReduction.push_back(true);
   from.strides.push_back(results);
   into.strides.push_back(0);
@@ -335,21 +352,7 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
   }
   gather.body = &body;
   emitNest(schedule, gather, Combiner::of(gather));
-  return true;
 }
-
-void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner) {
-  int64_t lanes = schedule.lanesFor(nest);
-  unsigned vectorLoop = chooseVectorLoop(nest, lanes, combiner.has_value());
-  if (vectorLoop == VectorBuilder::kNoLoop)
-    lanes = 1;
-  else
-    while (lanes > 2 && lanes / 2 >= nest.extents[vectorLoop])
-      lanes /= 2;
-  VectorNest(schedule, nest, vectorLoop, lanes, combiner).emit();
-}
-
-} // namespace
 
 void emitVectorNest(Schedule schedule, Nest nest) {
   std::optional<Combiner> combiner = Combiner::of(nest);
