@@ -10,6 +10,7 @@
 #include "calque/gradient_tape.h"
 #include "calque/structure.h"
 #include "calque/tensor.h"
+#include "calque/threads.h"
 #include "calque/variable.h"
 
 #endif

@@ -1,0 +1,125 @@
+// The cases that Calque is measured on. Names, inputs and checks are those of the other systems' scripts, so that their
+// lines can be set side by side.
+#include "benchmarks/Harness.h"
+#include "benchmarks/Models.h"
+
+#include <numbers>
+
+using namespace calque;
+using namespace calque::benchmarks;
+
+namespace {
+
+constexpr std::int64_t kRows = 4096, kColumns = 1024; // 4M elements, 16 MiB
+constexpr std::int64_t kOptions = 1'000'000;
+
+// A function of tensors, compiled and called on these arguments.
+template <typename F, typename... Inputs> Work compiled(F body, const Inputs &...inputs) {
+  return {[f = function(body), inputs...] { return f(inputs...); }, sumOf};
+}
+
+Tensor matrix() { return lcg(7, {kRows, kColumns}); }
+
+// The approximation of the Gaussian error linear unit by tanh (Hendrycks, Gimpel: Gaussian error linear units).
+Tensor gelu(const Tensor &x) {
+  const float scale = std::sqrt(2 / std::numbers::pi_v<float>);
+  return x * (0.5f * (1.f + tanh(scale * (x + 0.044715f * (x * x * x)))));
+}
+
+Tensor layerNorm(const Tensor &x, const Tensor &gain, const Tensor &bias) {
+  Tensor m = mean(x, {-1}, true);
+  Tensor v = mean(square(x - m), {-1}, true);
+  return (x - m) * rsqrt(v + 1e-5f) * gain + bias;
+}
+
+// The prices of European call options: spot, strike, time, rate, volatility (Black, Scholes 1973).
+Tensor optionPrice(const Tensor &s, const Tensor &k, const Tensor &t, const Tensor &r, const Tensor &v) {
+  Tensor q = v * sqrt(t);
+  Tensor d1 = (log(s / k) + (r + 0.5f * v * v) * t) / q;
+  auto cdf = [](const Tensor &x) { return 0.5f * (1.f + erf(x * std::sqrt(0.5f))); };
+  return s * cdf(d1) - k * exp(-r * t) * cdf(d1 - q);
+}
+
+Work layerNormGradient() {
+  auto f = function([](const Tensor &x, const Tensor &gain, const Tensor &bias) {
+    GradientTape tape;
+    for (const Tensor &source : {x, gain, bias})
+      tape.watch(source);
+    return tape.gradient(sum(square(layerNorm(x, gain, bias))), std::vector<Tensor>{x, gain, bias});
+  });
+  return {[f, x = matrix(), gain = lcg(9, {kColumns}), bias = lcg(10, {kColumns})] { return *f(x, gain, bias)[1]; }, sumOf};
+}
+
+Work blackScholesGreeks() {
+  auto f = function([](const Tensor &s, const Tensor &k, const Tensor &t, const Tensor &r, const Tensor &v) {
+    GradientTape tape;
+    for (const Tensor &source : {s, t, r, v})
+      tape.watch(source);
+    Tensor total = sum(optionPrice(s, k, t, r, v));
+    return std::pair(total, tape.gradient(total, std::vector<Tensor>{s, t, r, v}));
+  });
+  Tensor s = lcg(90, {kOptions}, 50, 150), k = lcg(91, {kOptions}, 50, 150), t = lcg(92, {kOptions}, 0.1f, 2),
+         r = lcg(93, {kOptions}, 0, 0.05f), v = lcg(94, {kOptions}, 0.1f, 0.6f);
+  return {[=] { return *f(s, k, t, r, v).second[0]; }, sumOf};
+}
+
+Work power100() {
+  auto f = [](const Tensor &x) {
+    Tensor y = eye(10);
+    for (int i = 0; i < 100; ++i)
+      y = matmul(x, y);
+    return y;
+  };
+  return compiled(f, lcg(3, {10, 10}, 0, 0.2f));
+}
+
+Work mlpStep() {
+  auto model = std::make_shared<Mlp>();
+  return compiled([model](const Tensor &x, const Tensor &y) { return model->step(x, y); }, lcg(30, {128, 784}), cyclicLabels(128));
+}
+
+Work cnnStep() {
+  auto model = std::make_shared<Cnn>();
+  auto step = [model](const Tensor &x, const Tensor &y, const Tensor &keep) { return model->step(x, y, keep); };
+  return compiled(step, Cnn::images(), cyclicLabels(64), Cnn::keepMask());
+}
+
+Work cnnForward() {
+  auto model = std::make_shared<Cnn>();
+  auto forward = [model](const Tensor &x, const Tensor &y) { return model->loss(x, y, ones({64, 256}), false); };
+  return compiled(forward, Cnn::images(), cyclicLabels(64));
+}
+
+std::vector<Case> allCases() {
+  std::vector<Case> cases;
+  auto add = [&](std::string name, std::function<Work()> make) { cases.push_back({std::move(name), std::move(make)}); };
+  add("call_overhead", [] { return compiled([](const Tensor &x) { return x + 1.f; }, scalar(1.f)); });
+  add("eager_add", [] { return Work{[x = lcg(1, {8}), y = lcg(2, {8})] { return x + y; }, sumOf}; });
+
+  const std::int64_t products[][3] = {{16, 16, 16},    {32, 32, 32},       {64, 64, 64},     {128, 128, 128}, {256, 256, 256},
+                                      {512, 512, 512}, {1024, 1024, 1024}, {64, 3136, 256}, {64, 256, 10},   {1, 1024, 1024}};
+  for (auto [m, k, n] : products)
+    add("gemm_" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), [=] {
+      return compiled([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, lcg(1, {m, k}), lcg(2, {k, n}));
+    });
+  add("power100", power100);
+  add("conv_200", [] {
+    return compiled([](const Tensor &x, const Tensor &w) { return conv2d(x, w, {1, 1}, "valid"); }, lcg(5, {1, 200, 200, 100}),
+                    lcg(6, {3, 3, 100, 100}));
+  });
+
+  add("gelu_bias", [] { return compiled([](const Tensor &x, const Tensor &bias) { return gelu(x + bias); }, matrix(), lcg(8, {kColumns})); });
+  add("softmax", [] { return compiled([](const Tensor &x) { return softmax(x, -1); }, matrix()); });
+  add("layernorm", [] { return compiled(layerNorm, matrix(), lcg(9, {kColumns}), lcg(10, {kColumns})); });
+  add("layernorm_grad", layerNormGradient);
+  add("sum_all", [] { return compiled([](const Tensor &x) { return sum(x); }, matrix()); });
+  add("mlp_step", mlpStep);
+  add("mnist_cnn_step", cnnStep);
+  add("mnist_cnn_forward", cnnForward);
+  add("black_scholes_greeks", blackScholesGreeks);
+  return cases;
+}
+
+} // namespace
+
+int main(int argc, char **argv) { return runCases(allCases(), argc, argv); }
