@@ -1,9 +1,9 @@
 #include "calque/variable.h"
 
-#include "calque/functions.h"
 #include "frontend/Apply.h"
 #include "frontend/Tape.h"
 
+#include <array>
 #include <mutex>
 
 namespace calque {
@@ -63,6 +63,42 @@ Tensor Variable::value(SourceLocation where) const {
   return value;
 }
 
+namespace {
+// LeakedTensorError for a value or variable of a trace, outside of it.
+void checkEager(const VariableState &variable, const Tensor &value, SourceLocation where) {
+  const detail::TensorImpl &impl = detail::implOf(value, where);
+  if (impl.trace)
+    detail::throwLeaked(impl, where);
+  if (variable.standIn)
+    throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace", where);
+}
+
+// The variable's value and another, added or subtracted. No other thread assigns between the read and the assignment.
+void update(const Variable &variable, schema::OpId op, const Operand &operand) {
+  SourceLocation where = detail::userLine(operand.where());
+  const std::shared_ptr<VariableState> &state = variable.state();
+  if (!state)
+    throw StateError("an empty variable is used", where);
+  std::array<Tensor, 2> operands{Tensor(), operand.toTensor(state->type->dtype)};
+  if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
+    operands[0] = variable.value(where);
+    Tensor value = detail::apply(op, operands, {}, where);
+    checkType(*state, value, where);
+    trace->assign(state, value, where);
+    return;
+  }
+  checkEager(*state, operands[1], where);
+  Tensor fresh; // what it held before goes after the lock
+  std::unique_lock lock(state->mutex);
+  operands[0] = state->value;
+  detail::noteVariableRead(state, operands[0]);
+  Tensor value = detail::apply(op, operands, {}, where);
+  checkType(*state, value, where);
+  fresh = detail::makeEager(state->type, value.impl()->buffer);
+  std::swap(state->value, fresh);
+}
+} // namespace
+
 void Variable::assign(const Operand &operand) {
   SourceLocation where = detail::userLine(operand.where());
   Tensor value = operand.toTensor(dtype());
@@ -71,22 +107,14 @@ void Variable::assign(const Operand &operand) {
     trace->assign(state_, value, where);
     return;
   }
-  const detail::TensorImpl &impl = detail::implOf(value, where);
-  if (impl.trace)
-    detail::throwLeaked(impl, where);
-  if (state_->standIn)
-    throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace", where);
+  checkEager(*state_, value, where);
   // A new identity: where the value came from is not the variable's history.
-  Tensor fresh = detail::makeEager(state_->type, impl.buffer);
+  Tensor fresh = detail::makeEager(state_->type, value.impl()->buffer);
   std::unique_lock lock(state_->mutex);
   std::swap(state_->value, fresh);
 }
 
-void Variable::assign_add(const Operand &value) {
-  assign(Operand(add(Operand(*this, value.where()), value), value.where()));
-}
-void Variable::assign_sub(const Operand &value) {
-  assign(Operand(sub(Operand(*this, value.where()), value), value.where()));
-}
+void Variable::assign_add(const Operand &value) { update(*this, schema::OpId::Add, value); }
+void Variable::assign_sub(const Operand &value) { update(*this, schema::OpId::Sub, value); }
 
 } // namespace calque

@@ -39,6 +39,7 @@ public:
 
   // Gives it a value of the same dtype and shape; else DTypeError or ShapeError, and it keeps the one it has.
   void assign(const Operand &value);
+  // Its value with another added or subtracted; no update of another thread comes between.
   void assign_add(const Operand &value);
   void assign_sub(const Operand &value);
 

@@ -1,0 +1,152 @@
+// What several threads may do at once: first calls, calls of all kinds, updates of variables. Run under tsan as well.
+#include "Testing.h"
+
+#include <atomic>
+#include <barrier>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// Runs body(i) on as many threads, which start together.
+template <typename F> void onThreads(int count, F body) {
+  std::barrier start(count);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      body(i);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace
+
+TEST(Concurrency, AHundredSimultaneousFirstCallsTraceOnce) {
+  std::atomic<int> runs{0};
+  auto f = function([&](const Tensor &x) {
+    ++runs;
+    return x * x + 1;
+  });
+  std::vector<float> results(100);
+  onThreads(100, [&](int i) { results[i] = f(scalar(static_cast<float>(i))).item<float>(); });
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(results[i], static_cast<float>(i * i + 1));
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+TEST(Concurrency, FirstEagerOperationsOfOneKindAgree) {
+  std::vector<std::vector<float>> results(16);
+  onThreads(16, [&](int i) { results[i] = (full({3}, i) - full({3}, 0.5f)).to_vector<float>(); });
+  for (int i = 0; i < 16; ++i)
+    EXPECT_EQ(results[i], std::vector<float>(3, static_cast<float>(i) - 0.5f));
+}
+
+// Two functions and a variable are shared; every call has one of six signatures, and the lambda throws at the first
+// traces of one of them, after it has assigned.
+TEST(Concurrency, CallsOfManySignaturesSomeOfWhichThrow) {
+  struct Fault {};
+  constexpr int kThreads = 16, kCalls = 40, kFaults = 5;
+  Variable calls(scalar<std::int64_t>(0));
+  std::atomic<int> faultsLeft{kFaults}, faults{0}, successes{0};
+  auto f = function([&](const Tensor &x, int kind) {
+    calls.assign_add(1);
+    if (kind == 2 && faultsLeft > 0) {
+      --faultsLeft;
+      throw Fault();
+    }
+    return x * kind + 1;
+  });
+  auto g = function([&](const Tensor &x) { return sum(f(x, 1)) - 1; });
+  onThreads(kThreads, [&](int thread) {
+    for (int i = 0; i < kCalls; ++i) {
+      int kind = (thread + i) % 3, size = 1 + (thread + i) % 2;
+      try {
+        Tensor y = f(full({size}, static_cast<float>(i)), kind);
+        ++successes;
+        EXPECT_EQ(y.to_vector<float>(), std::vector<float>(size, static_cast<float>(i * kind + 1)));
+        EXPECT_EQ(g(full({1}, static_cast<float>(i))).item<float>(), static_cast<float>(i));
+        ++successes;
+      } catch (const Fault &) {
+        ++faults;
+      }
+    }
+  });
+  EXPECT_EQ(faults, kFaults);
+  EXPECT_EQ(f.trace_count(), 6);
+  EXPECT_EQ(g.trace_count(), 1);
+  EXPECT_EQ(calls.value().item<std::int64_t>(), successes) << "a call that threw has counted, or one that returned has not";
+  expectValues(f(full({1}, 4), 2), {9});
+  EXPECT_EQ(f.trace_count(), 6);
+}
+
+TEST(Concurrency, UpdatesOfAVariableAreNotLost) {
+  constexpr int kThreads = 16, kCalls = 50;
+  Variable v(scalar<std::int64_t>(0));
+  auto add = function([&](const Tensor &x) { v.assign_add(x); });
+  auto addTo = function([](Variable to, const Tensor &x) { to.assign_add(x); });
+  onThreads(kThreads, [&](int thread) {
+    for (int i = 0; i < kCalls; ++i)
+      switch ((thread + i) % 4) {
+      case 0:
+        add(scalar<std::int64_t>(1));
+        break;
+      case 1:
+        addTo(v, scalar<std::int64_t>(1));
+        break;
+      case 2:
+        v.assign_add(1);
+        break;
+      default:
+        v.assign_sub(-1);
+      }
+  });
+  EXPECT_EQ(v.value().item<std::int64_t>(), kThreads * kCalls);
+}
+
+// Each thread takes the same two variables, in either order; a reader sees both before a call or both after it.
+TEST(Concurrency, CallsOnSeveralVariablesAreAtomic) {
+  Variable a(scalar<std::int64_t>(500)), b(scalar<std::int64_t>(500));
+  auto move = function([](Variable from, Variable to, const Tensor &amount) {
+    from.assign_sub(amount);
+    to.assign_add(amount);
+  });
+  auto total = function([&] { return a + b; });
+  onThreads(8, [&](int thread) {
+    for (int i = 0; i < 50; ++i) {
+      if (thread % 2)
+        move(a, b, scalar<std::int64_t>(i));
+      else
+        move(b, a, scalar<std::int64_t>(i));
+      EXPECT_EQ(total().item<std::int64_t>(), 1000);
+    }
+  });
+  EXPECT_EQ(a.value().item<std::int64_t>(), 500);
+}
+
+TEST(Concurrency, ClearingAFunctionLeavesCallsUnderWayAlone) {
+  auto f = function([](const Tensor &x) { return x + 1; });
+  onThreads(4, [&](int thread) {
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(f(scalar(static_cast<float>(i))).item<float>(), static_cast<float>(i + 1));
+      if (thread == 0)
+        f.clear();
+    }
+  });
+}
+
+TEST(Concurrency, EachThreadHasItsOwnTapes) {
+  Variable w(scalar(3.0f));
+  auto loss = function([&](const Tensor &x) { return x * w * w; });
+  onThreads(8, [&](int thread) {
+    for (int i = 0; i < 5; ++i) {
+      GradientTape tape;
+      std::optional<Tensor> gradient = tape.gradient(loss(scalar(static_cast<float>(thread))), w);
+      ASSERT_TRUE(gradient);
+      EXPECT_EQ(gradient->item<float>(), static_cast<float>(6 * thread));
+    }
+  });
+}
