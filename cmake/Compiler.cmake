@@ -30,7 +30,7 @@ function(calque_tblgen output generator)
   file(MAKE_DIRECTORY ${directory})
   add_custom_command(
     OUTPUT ${PROJECT_BINARY_DIR}/${output}
-    COMMAND calque-tblgen -gen-${generator} -I ${PROJECT_SOURCE_DIR} -I ${MLIR_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/ir/Calque.td
+    COMMAND calque-tblgen -gen-${generator} --write-if-changed -I ${PROJECT_SOURCE_DIR} -I ${MLIR_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/ir/Calque.td
             -o ${PROJECT_BINARY_DIR}/${output}
     DEPENDS calque-tblgen ${CALQUE_RECORDS}
     COMMENT "Records: ${output}")

@@ -1,5 +1,6 @@
 // The compiler's side of codegen/interface/Compiler.h.
 #include "codegen/NativeCode.h"
+#include "codegen/PrintStage.h"
 #include "ir/Import.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -18,36 +19,30 @@ public:
     CompileResult result;
     // A context of its own for each compilation: threads compile side by side, and nothing stays behind.
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-    codegen::Program program;
-    if (!lower(recording, Stage::LLVM, context, program, result.error))
-      return result;
-    codegen::NativeResult native = codegen::makeExecutable(program, numInputs(recording), recording.results.size() + program.assigned.size());
-    result.executable = std::move(native.executable);
-    result.error = std::move(native.error);
+    withProgram(recording, context, result.error, [&](codegen::Program &program) {
+      if (failed(codegen::lowerTo(program, Stage::LLVM)))
+        return failure();
+      codegen::NativeResult native = codegen::makeExecutable(program, recording.parameters.size() + recording.variables.size(),
+                                                             recording.results.size() + program.assigned.size());
+      result.executable = std::move(native.executable);
+      result.error = std::move(native.error);
+      return success(result.executable != nullptr);
+    });
     return result;
   }
 
   PrintResult print(const schema::Recording &recording, Stage stage) override {
     PrintResult result;
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-    codegen::Program program;
-    if (!lower(recording, std::min(stage, Stage::LLVM), context, program, result.error))
-      return result;
-    if (stage == Stage::Object) {
-      result.text = codegen::assembly(program, numInputs(recording), recording.results.size() + program.assigned.size(), result.error);
-      return result;
-    }
     llvm::raw_string_ostream stream(result.text);
-    OpPrintingFlags flags;
-    flags.enableDebugInfo(true, true);
-    program.module->print(stream, flags);
+    withProgram(recording, context, result.error, [&](codegen::Program &program) { return codegen::printAt(program, stage, stream); });
     return result;
   }
 
 private:
-  static unsigned numInputs(const schema::Recording &recording) { return recording.parameters.size() + recording.variables.size(); }
-
-  static bool lower(const schema::Recording &recording, Stage stage, MLIRContext &context, codegen::Program &program, std::string &error) {
+  // Does something with the recording's IR. When it fails, `error` is the first diagnostic, with the user's line.
+  static void withProgram(const schema::Recording &recording, MLIRContext &context, std::string &error,
+                          llvm::function_ref<LogicalResult(codegen::Program &)> use) {
     context.loadAllAvailableDialects();
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error && error.empty()) {
@@ -56,13 +51,11 @@ private:
       }
       return success();
     });
+    codegen::Program program;
     program.module = ir::importRecording(recording, &context);
     program.entry = recording.name;
-    if (succeeded(codegen::lowerTo(program, stage)))
-      return true;
-    if (error.empty())
+    if (failed(use(program)) && error.empty())
       error = "compilation failed without a diagnostic";
-    return false;
   }
 
   DialectRegistry registry;

@@ -1,6 +1,7 @@
 #include "frontend/Apply.h"
 
 #include "calque/call_site.h"
+#include "frontend/Dump.h"
 #include "frontend/Execute.h"
 #include "frontend/Tape.h"
 
@@ -71,6 +72,7 @@ const Code &eagerCode(OpId op, std::span<const Tensor> operands, std::span<const
   for (std::size_t i = 0; i < resultTypes.size(); ++i)
     recording.results.push_back(first + static_cast<schema::ValueId>(i));
 
+  dump(recording, Dumped::Eager, where);
   auto entry = std::make_unique<EagerOperation>();
   entry->key = key;
   entry->hash = hash;

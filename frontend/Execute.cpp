@@ -1,6 +1,7 @@
 #include "frontend/Execute.h"
 
 #include "calque/export.h"
+#include "frontend/Dump.h"
 #include "runtime/Print.h"
 
 #include <array>
@@ -329,6 +330,7 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
   std::size_t hash = hashKey(key);
   SliceEntry *entry = cache.table.find(hash, key);
   if (!entry) {
+    dump(slice.recording, Dumped::Eager, where);
     auto fresh = std::make_unique<SliceEntry>();
     fresh->code = compileRecording(slice.recording);
     fresh->hash = hash;

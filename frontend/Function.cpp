@@ -1,8 +1,10 @@
 #include "calque/function.h"
 
+#include "frontend/Dump.h"
 #include "frontend/Execute.h"
 #include "frontend/Tape.h"
 
+#include <cctype>
 #include <cstring>
 #include <mutex>
 
@@ -108,6 +110,8 @@ struct ConcreteFunction {
 
 class FunctionCore {
 public:
+  FunctionCore(std::string name, SourceLocation where) : name(std::move(name)), where(where) {}
+
   ConcreteFunction *find(std::size_t hash, const Arguments &arguments) const {
     return table.find(hash, arguments.key(), [&](const ConcreteFunction &concrete) {
       return arguments.variables().empty() || concrete.accepts(arguments);
@@ -116,6 +120,8 @@ public:
   // With the lock held.
   ConcreteFunction *trace(std::size_t hash, const Arguments &arguments, TraceBody body);
 
+  const std::string name;
+  const SourceLocation where;
   KeyTable<ConcreteFunction> table;
   // Recursive: an initial value that is evaluated while tracing may call the function again.
   std::recursive_mutex mutex;
@@ -124,6 +130,7 @@ public:
 
 ConcreteFunction *FunctionCore::trace(std::size_t hash, const Arguments &arguments, TraceBody body) {
   auto trace = std::make_shared<Trace>(traces.load() == 0);
+  trace->recording.name = name;
   std::vector<Tensor> tensors;
   for (const Tensor *tensor : arguments.tensors())
     tensors.push_back(trace->addParameter(implOf(*tensor).type));
@@ -178,11 +185,30 @@ ConcreteFunction *FunctionCore::trace(std::size_t hash, const Arguments &argumen
     standIn.state()->original.reset(); // the trace may outlive the call; the argument must not
   concrete->recording = trace->recording;
   concrete->prototype = std::move(results.prototype);
+  dump(concrete->recording, Dumped::Function, where);
   traces.fetch_add(1);
   return table.insert(std::move(concrete));
 }
 
-std::shared_ptr<FunctionCore> makeFunctionCore() { return std::make_shared<FunctionCore>(); }
+namespace {
+// The name as a symbol of native code: the given one, or quickstart_15 for examples/quickstart.cpp:15.
+std::string symbolName(std::string name, SourceLocation where) {
+  if (name.empty()) {
+    name = where.file;
+    name.erase(0, name.rfind('/') + 1);
+    name = name.substr(0, name.rfind('.')) + "_" + std::to_string(where.line);
+  }
+  for (char &c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)))
+      c = '_';
+  // The compiler's symbol is calque_NAME, beside its own calque_entry and calque_rt_*.
+  return name == "entry" || name.starts_with("rt_") || name.starts_with("calque_") ? name + "_" : name;
+}
+} // namespace
+
+std::shared_ptr<FunctionCore> makeFunctionCore(std::string name, SourceLocation where) {
+  return std::make_shared<FunctionCore>(symbolName(std::move(name), where), where);
+}
 std::int64_t traceCount(const FunctionCore &core) { return core.traces.load(); }
 
 void clearFunction(FunctionCore &core) {
@@ -265,20 +291,13 @@ void callFunction(FunctionCore &core, const Arguments &arguments, TraceBody body
 }
 
 std::string printFunction(FunctionCore &core, const Arguments &arguments, TraceBody body, const std::string &stage) {
-  static constexpr std::pair<const char *, Stage> stages[] = {
-      {"traced", Stage::Traced}, {"differentiated", Stage::Differentiated}, {"simplified", Stage::Simplified},
-      {"linalg", Stage::Linalg}, {"bufferized", Stage::Bufferized},         {"scheduled", Stage::Scheduled},   {"llvm", Stage::LLVM},
-      {"object", Stage::Object}};
-  for (const auto &[name, value] : stages) {
-    if (stage != name)
-      continue;
-    PrintResult printed = compiler().print(findOrTrace(core, arguments, body).recording, value);
-    if (!printed.error.empty())
-      throw CompileError(printed.error);
-    return printed.text;
-  }
-  throw ValueError("there is no stage '" + stage +
-                   "'; the stages are traced, differentiated, simplified, linalg, bufferized, llvm and object");
+  std::optional<Stage> known = stageNamed(stage);
+  if (!known)
+    throw ValueError("there is no stage '" + stage + "'; the stages are " + stageNames());
+  PrintResult printed = compiler().print(findOrTrace(core, arguments, body).recording, *known);
+  if (!printed.error.empty())
+    throw CompileError(printed.error);
+  return printed.text;
 }
 
 } // namespace detail

@@ -54,6 +54,9 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   // The C++ operator that is the same function: "+".
   string spelling = "";
 
+  // What a call fails with at run time, for the reference page: "`IndexError` for ...".
+  string failure = "";
+
   // Exactly one of these says how gradients pass, or the build fails.
   list<dag> partials = [];  // elementwise: one partial derivative for each operand
   list<dag> vjp = [];       // one cotangent for each operand, over $g, $result and the operands

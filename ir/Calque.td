@@ -2,6 +2,7 @@
 #ifndef CALQUE_IR_CALQUE_TD
 #define CALQUE_IR_CALQUE_TD
 
+include "ir/TypeRules.td"
 include "ir/Elementwise.td"
 include "ir/Structured.td"
 include "ir/Movement.td"

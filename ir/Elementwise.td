@@ -57,6 +57,7 @@ def Calque_SignOp : Calque_UnaryOp<"sign", "elementwiseNumeric"> {
 }
 def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
   let summary = "lhs / rhs; integers truncate, the smallest one divided by -1 wraps, division by zero is an error";
+  let failure = "`DivisionError` where an integer is divided by zero";
   let spelling = "/";
   let scalar = (S_div $lhs, $rhs);
   let partials = [(Apply "div", (Constant "1.0"), $rhs), (Apply "neg", (Apply "div", $result, $rhs))];
@@ -142,6 +143,12 @@ def Calque_CosOp : Calque_UnaryOp<"cos", "elementwiseFloat"> {
   let summary = "The cosine of x radians";
   let scalar = (S_cos $x);
   let partials = [(Apply "neg", (Apply "sin", $x))];
+}
+def Calque_TanOp : Calque_UnaryOp<"tan", "elementwiseFloat"> {
+  let summary = "The tangent of x radians";
+  let scalar = (S_div (S_sin $x), (S_cos $x));
+  let partials = [(Apply "add", (Constant "1.0"), (Apply "mul", $result, $result))];
+  let domain = ["-1.2", "1.2"];
 }
 def Calque_FloorOp : Calque_UnaryOp<"floor", "elementwiseFloat"> {
   let summary = "The largest integer that is not above x";

@@ -96,6 +96,7 @@ def Calque_GatherOp : Calque_PureOp<"gather"> {
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs Calque_Tensor:$result);
   let rule = "gather";
+  let failure = "`IndexError` for an index outside of [0, size of the axis)";
   let customVjp = 1;
 }
 def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {

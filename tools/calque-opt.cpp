@@ -25,26 +25,46 @@ struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
   void getDependentDialects(DialectRegistry &registry) const final { calque::codegen::registerPipelineDialects(registry); }
 
   void runOnOperation() override {
+    std::optional<calque::Stage> stage = calque::stageNamed(name);
+    if (!stage || *stage == calque::Stage::Object) {
+      getOperation().emitError("there is no stage '") << name << "' of IR; the stages are " << calque::stageNames() << ", which is not IR";
+      return signalPassFailure();
+    }
     calque::codegen::Program program;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
         program.entry = function.getName().str();
     // The module stays the caller's.
     program.module = OwningOpRef<ModuleOp>(getOperation());
-    if (failed(calque::codegen::lowerTo(program, stage)))
+    if (failed(calque::codegen::lowerTo(program, *stage)))
       signalPassFailure();
     (void)program.module.release();
   }
 
-  Option<calque::Stage> stage{*this, "name", llvm::cl::desc("The stage"), llvm::cl::init(calque::Stage::LLVM),
-                              llvm::cl::values(clEnumValN(calque::Stage::Traced, "traced", "As recorded"),
-                                               clEnumValN(calque::Stage::Differentiated, "differentiated", "Gradients expanded"),
-                                               clEnumValN(calque::Stage::Simplified, "simplified", "State turned into values, composites expanded"),
-                                               clEnumValN(calque::Stage::Linalg, "linalg", "Loops over tensors, fused"),
-                                               clEnumValN(calque::Stage::Bufferized, "bufferized", "Loops over memory"),
-                                               clEnumValN(calque::Stage::Scheduled, "scheduled", "Kernels, vectors and threads, in one workspace"),
-                                               clEnumValN(calque::Stage::LLVM, "llvm", "MLIR's LLVM dialect"))};
+  Option<std::string> name{*this, "name", llvm::cl::desc("The stage, before `object`; calque-dump --help lists them"), llvm::cl::init("llvm")};
 };
+
+constexpr const char *kOverview = R"(Runs Calque's passes and stages on .mlir files.
+
+  calque-opt model.mlir                               checks the file and prints it
+  calque-opt --calque-differentiate model.mlir        runs a pass, or several in the order given
+  calque-opt --calque-stage=name=linalg model.mlir    takes the program to a stage of the compiler
+  calque-opt --split-input-file --verify-diagnostics errors.mlir
+                                                      checks the errors that comments expect, part by part
+)";
+
+// LLVM's libraries and MLIR's driver register hundreds of options; all of them work, these are shown.
+constexpr const char *kShown[] = {"help", "o", "pass-pipeline", "split-input-file", "verify-diagnostics", "verify-each", "mlir-print-debuginfo",
+                                  "mlir-print-local-scope", "mlir-print-ir-before-all", "mlir-print-ir-after-all", "mlir-print-ir-after-change",
+                                  "mlir-print-ir-after-failure", "mlir-timing"};
+
+void showFewOptions() {
+  // All passes are values of one option.
+  const llvm::cl::Option *passes = llvm::cl::getRegisteredOptions().lookup("calque-stage");
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (option != passes && !llvm::is_contained(kShown, name))
+      option->setHiddenFlag(llvm::cl::ReallyHidden);
+}
 
 } // namespace
 
@@ -55,5 +75,8 @@ int main(int argc, char **argv) {
   registerCanonicalizerPass();
   registerCSEPass();
   PassRegistration<StagePass>();
-  return asMainReturnCode(MlirOptMain(argc, argv, "Calque's passes and stages on .mlir files\n", registry));
+  registerCLIOptions("calque-opt", registry);
+  showFewOptions();
+  auto [input, output] = parseCLIOptions(argc, argv, kOverview);
+  return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
 }

@@ -12,7 +12,9 @@
 #include "runtime/abi.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace calque {
@@ -21,6 +23,36 @@ inline constexpr int kCompilerInterfaceVersion = 1;
 
 // The IR between two stages of the compiler, each named after what has happened to it.
 enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Scheduled, LLVM, Object };
+
+struct StageName {
+  Stage stage;
+  const char *name;
+  const char *meaning;
+};
+// In the order in which a program goes through them.
+inline constexpr StageName kStages[] = {
+    {Stage::Traced, "traced", "as recorded"},
+    {Stage::Differentiated, "differentiated", "gradients expanded"},
+    {Stage::Simplified, "simplified", "variables turned into arguments and results, composites expanded"},
+    {Stage::Linalg, "linalg", "loops over tensors, fused"},
+    {Stage::Bufferized, "bufferized", "loops over memory"},
+    {Stage::Scheduled, "scheduled", "kernels, vectors and parallel loops, in one workspace"},
+    {Stage::LLVM, "llvm", "MLIR's LLVM dialect"},
+    {Stage::Object, "object", "native code, as assembly"},
+};
+inline std::optional<Stage> stageNamed(std::string_view name) {
+  for (const StageName &stage : kStages)
+    if (stage.name == name)
+      return stage.stage;
+  return std::nullopt;
+}
+// "traced, differentiated, ..."
+inline std::string stageNames() {
+  std::string names;
+  for (const StageName &stage : kStages)
+    names += (names.empty() ? "" : ", ") + std::string(stage.name);
+  return names;
+}
 
 // A place in the program at which a call can fail or print; generated code names it by its index.
 struct Site {

@@ -191,3 +191,14 @@ TEST(Function, ShowsItsStages) {
   EXPECT_EQ(f.trace_count(), 1);
   EXPECT_CONTAINS(errorOf<ValueError>([&] { f.ir("nonsense", ones({3})); }), "traced, differentiated");
 }
+
+TEST(Function, IsNamedByItsOptionsOrItsLine) {
+  auto body = [](const Tensor &x) { return x + 1; };
+  EXPECT_CONTAINS(function(body, {.name = "next"}).ir("traced", ones({3})), "func.func @next(");
+  EXPECT_CONTAINS(function(body, {.name = "the next"}).ir("traced", ones({3})), "func.func @the_next(");
+  std::string line = std::to_string(__LINE__ + 1);
+  EXPECT_CONTAINS(function(body).ir("traced", ones({3})), "func.func @FunctionTest_" + line + "(");
+  // Names that native code has a meaning for.
+  for (const char *name : {"entry", "rt_fail", "calque_entry", "main", "exp", "malloc"})
+    EXPECT_EQ(function(body, {.name = name})(scalar(1.0f)).item<float>(), 2) << name;
+}

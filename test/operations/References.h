@@ -39,6 +39,7 @@ inline Real sigmoid_(Real x) { return 1 / (1 + std::exp(-x)); }
 inline Real erf_(Real x) { return std::erf(x); }
 inline Real sin_(Real x) { return std::sin(x); }
 inline Real cos_(Real x) { return std::cos(x); }
+inline Real tan_(Real x) { return std::tan(x); }
 inline Real floor_(Real x) { return std::floor(x); }
 inline Real maximum_(Real x, Real y) {
   return std::isnan(x) || std::isnan(y) ? std::numeric_limits<Real>::quiet_NaN() : x < y ? y : x;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <random>
 #include <string_view>
 
@@ -26,63 +25,25 @@ struct ElementwiseCase {
   double low, high;
   std::vector<double> kinks;
   reference::Reference reference;
+  Body function; // the public one
 
   const schema::OperationSchema &schema() const { return schema::schemaOf(id); }
   std::string name() const { return std::string(schema().mnemonic); }
 };
 inline void PrintTo(const ElementwiseCase &op, std::ostream *os) { *os << op.name(); }
 
+// A public function as one of a vector of operands.
+template <typename... A> Body wrap(Tensor (*f)(A...)) {
+  return [f](const std::vector<Tensor> &x) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return f(x[I]...); }(std::index_sequence_for<A...>());
+  };
+}
+
 inline const std::vector<ElementwiseCase> &elementwiseCases() {
   static const std::vector<ElementwiseCase> cases = {
 #include "test/operations/TestData.inc"
   };
   return cases;
-}
-
-// The public functions by mnemonic; ElementwiseTest.cpp checks that no record is missing.
-inline const std::map<std::string_view, Body> &elementwiseFunctions() {
-  using Unary = Tensor (*)(const Operand &);
-  using Binary = Tensor (*)(const Operand &, const Operand &);
-  auto unary = [](Unary f) -> Body { return [f](const std::vector<Tensor> &x) { return f(x[0]); }; };
-  auto binary = [](Binary f) -> Body { return [f](const std::vector<Tensor> &x) { return f(x[0], x[1]); }; };
-  static const std::map<std::string_view, Body> functions = {
-      {"add", binary(add)},
-      {"sub", binary(sub)},
-      {"mul", binary(mul)},
-      {"neg", unary(neg)},
-      {"abs", unary(abs)},
-      {"sign", unary(sign)},
-      {"div", binary(div)},
-      {"pow", binary(pow)},
-      {"square", unary(square)},
-      {"exp", unary(exp)},
-      {"expm1", unary(expm1)},
-      {"log", unary(log)},
-      {"log1p", unary(log1p)},
-      {"sqrt", unary(sqrt)},
-      {"rsqrt", unary(rsqrt)},
-      {"tanh", unary(tanh)},
-      {"sigmoid", unary(sigmoid)},
-      {"relu", unary(relu)},
-      {"erf", unary(erf)},
-      {"sin", unary(sin)},
-      {"cos", unary(cos)},
-      {"floor", unary(floor)},
-      {"maximum", binary(maximum)},
-      {"minimum", binary(minimum)},
-      {"equal", binary(equal)},
-      {"not_equal", binary(not_equal)},
-      {"less", binary(less)},
-      {"less_equal", binary(less_equal)},
-      {"greater", binary(greater)},
-      {"greater_equal", binary(greater_equal)},
-      {"logical_and", binary(logical_and)},
-      {"logical_or", binary(logical_or)},
-      {"logical_xor", binary(logical_xor)},
-      {"logical_not", unary(logical_not)},
-      {"where", [](const std::vector<Tensor> &x) { return where(x[0], x[1], x[2]); }},
-  };
-  return functions;
 }
 
 // The operands' types for which the type rule has a result: all alike, or a condition and the others alike.

@@ -1,7 +1,9 @@
 // The public functions with their documentation, the reference page, and the test data of elementwise operations.
 #include "Record.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TableGen/Error.h"
 #include "llvm/TableGen/TableGenBackend.h"
 
 using namespace calque::tblgen;
@@ -58,17 +60,68 @@ void emitDefinitions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   }
 }
 
+// The operands to which gradients pass, where that is not all of them.
+std::string gradientOf(const OperationRecord &op) {
+  if (op.notDifferentiable())
+    return "none passes";
+  std::vector<const llvm::DagInit *> dags = op.dags(op.dags("partials").empty() ? "vjp" : "partials");
+  std::string names;
+  bool all = true;
+  for (size_t i = 0; i < dags.size(); ++i) {
+    bool passes = llvm::cast<llvm::DefInit>(dags[i]->getOperator())->getDef()->getName() != "NoGradient";
+    all &= passes;
+    if (passes)
+      names += (names.empty() ? "to " : " and ") + op.operandName(i);
+  }
+  return all ? "yes" : names;
+}
+
+// The shape of an elementwise operation's result.
+std::string elementwiseShape(const OperationRecord &op) {
+  return op.numOperands() == 1 ? op.operandName(0) + "'s" : "that to which the operands broadcast, as in NumPy";
+}
+
 void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
-  os << "# Operations\n\nMade from the records in `ir/`. Every function takes tensors, variables and C++ numbers, which adopt the "
-        "tensors' type.\n";
-  for (const OperationRecord &op : collectOperations(records)) {
-    if (op.function().empty())
-      continue;
-    os << "\n## " << op.function() << "\n\n    Tensor " << op.function() << "(" << parameters(op, true) << ")\n\n" << op.summary() << ".\n";
-    if (!op.description().empty())
-      os << op.description() << "\n";
-    if (op.notDifferentiable())
-      os << "No gradient passes.\n";
+  std::vector<OperationRecord> operations;
+  for (const OperationRecord &op : collectOperations(records))
+    if (!op.function().empty())
+      operations.push_back(op);
+  os << "# Operations\n\n"
+        "This page is made from the records in `ir/`; `cmake --build build/release --target update-reference` makes it anew.\n\n"
+        "An operand is a tensor, a variable, which stands for its value, or a C++ number, which adopts the tensors' type. There is\n"
+        "no other implicit conversion. All errors are subclasses of `calque::Error` and name the user's line. Besides these\n"
+        "functions there are `matmul`, `print` and `assert_true` in `frontend/include/calque/functions.h`, and `tensor`, `scalar`,\n"
+        "`full`, `zeros`, `ones` and `eye` in `frontend/include/calque/tensor.h`.\n\n";
+  for (size_t i = 0; i < operations.size(); ++i)
+    os << (i ? ",\n" : "") << "[`" << operations[i].function() << "`](#" << operations[i].function() << ")";
+  os << "\n";
+  for (const OperationRecord &op : operations) {
+    const llvm::Record *rule = records.getDef("TypeRule_" + op.rule());
+    if (!rule)
+      llvm::PrintFatalError(op.record().getLoc(), op.mnemonic() + ": its type rule is not described: ir/TypeRules.td has no TypeRule_" + op.rule());
+    if (rule->getValueAsString("types").empty() || (!op.elementwise() && rule->getValueAsString("shape").empty()))
+      llvm::PrintFatalError(rule->getLoc(), rule->getName() + ": `types` and, unless it is of elementwise operations, `shape` must be described");
+    os << "\n## " << op.function() << "\n\n    Tensor " << op.function() << "(" << parameters(op, true) << ")\n";
+    if (!op.spelling().empty())
+      os << "    Tensor operator" << op.spelling() << "(" << parameters(op, true) << ")\n";
+    os << "\n" << op.summary() << "." << (op.description().empty() ? "" : " ") << op.description() << "\n\n";
+    os << "- Types: " << rule->getValueAsString("types") << ".\n"
+       << "- Shape of the result: " << (op.elementwise() ? elementwiseShape(op) : rule->getValueAsString("shape").str()) << ".\n"
+       << "- Gradient: " << gradientOf(op) << ".\n";
+    std::string errors;
+    auto error = [&](llvm::StringRef name, llvm::StringRef when) {
+      if (!when.empty())
+        errors += (errors.empty() ? "`" : "; `") + (name + "` " + when).str();
+    };
+    error("ShapeError", op.elementwise() && op.numOperands() > 1 ? "for shapes that do not broadcast" : rule->getValueAsString("shapeError"));
+    std::string dtypeError = rule->getValueAsString("dtypeError").str();
+    if (llvm::StringRef mixed = rule->getValueAsString("mixed"); op.numOperands() > 1 && !mixed.empty())
+      dtypeError += (dtypeError.empty() ? "" : ", and ") + mixed.str();
+    error("DTypeError", dtypeError);
+    error("ValueError", rule->getValueAsString("valueError"));
+    if (llvm::StringRef failure = op.record().getValueAsString("failure"); !failure.empty())
+      errors += (errors.empty() ? "" : "; ") + ("at run time " + failure).str();
+    os << "- Errors: " << (errors.empty() ? "none" : errors) << ".\n";
   }
 }
 
@@ -81,7 +134,7 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     os << "{schema::OpId::" << op.idName() << ", " << domain[0] << ", " << domain[1] << ", {";
     for (llvm::StringRef kink : op.record().getValueAsListOfStrings("kinks"))
       os << kink << ", ";
-    os << "}, reference::wrap(reference::" << op.record().getValueAsString("reference") << "_)},\n";
+    os << "}, reference::wrap(reference::" << op.record().getValueAsString("reference") << "_), wrap(::calque::" << op.function() << ")},\n";
   }
 }
 

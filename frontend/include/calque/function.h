@@ -6,6 +6,7 @@
 //   f(x, 3);          // host values are part of the key: another trace
 //   f.eager(x, 2);    // the lambda itself
 //   f.ir("simplified", x, 2);
+//   auto named = function(lambda, {.name = "step"});
 //
 // Arguments and results may be tensors, variables, numbers, enumerations, strings, and the containers and aggregates of
 // them that structure.h knows. A tensor counts by dtype and shape, a host value by its value, a variable that is an
@@ -118,7 +119,7 @@ struct TraceBody {
   void (*run)(void *context, std::span<const Tensor> tensors, std::span<const Variable> variables, Results &results);
 };
 
-CALQUE_API std::shared_ptr<FunctionCore> makeFunctionCore();
+CALQUE_API std::shared_ptr<FunctionCore> makeFunctionCore(std::string name, SourceLocation where);
 CALQUE_API void callFunction(FunctionCore &core, const Arguments &arguments, TraceBody body, CallResults &results);
 CALQUE_API std::string printFunction(FunctionCore &core, const Arguments &arguments, TraceBody body, const std::string &stage);
 CALQUE_API std::int64_t traceCount(const FunctionCore &core);
@@ -137,6 +138,10 @@ public:
 
 } // namespace detail
 
+struct FunctionOptions {
+  std::string name; // in IR, dumps and symbols of native code; made of the line that makes the function if empty
+};
+
 template <typename Signature> class Function;
 
 // A shared handle: copies share lambda and traces. May be called from several threads; concurrent first calls trace once.
@@ -144,8 +149,8 @@ template <typename R, typename... Args> class Function<R(Args...)> {
 public:
   template <typename F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, Function>)
-  explicit Function(F &&f)
-      : state_(std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore()})) {}
+  explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
+      : state_(std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options.name), where)})) {}
 
   // Errors of operations carry the user's line; what the lambda throws while tracing passes through, and the next call
   // traces again. A call that fails leaves all variables as they were.
@@ -222,16 +227,16 @@ private:
 };
 
 // Wraps a lambda or function whose signature is not generic.
-template <typename F> auto function(F &&f) {
+template <typename F> auto function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
   return [&]<typename R, typename... Args>(std::function<R(Args...)> *) {
-    return Function<R(Args...)>(std::forward<F>(f));
+    return Function<R(Args...)>(std::forward<F>(f), std::move(options), where);
   }(static_cast<decltype(std::function(f)) *>(nullptr));
 }
 // Wraps a generic lambda, for one signature: function<Tensor(Tensor)>([](auto x) { return x + x; }).
 template <typename Signature, typename F>
   requires std::is_function_v<Signature>
-Function<Signature> function(F &&f) {
-  return Function<Signature>(std::forward<F>(f));
+Function<Signature> function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
+  return Function<Signature>(std::forward<F>(f), std::move(options), where);
 }
 
 } // namespace calque

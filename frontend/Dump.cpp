@@ -1,0 +1,80 @@
+#include "frontend/Dump.h"
+
+#include "calque/error.h"
+#include "frontend/Execute.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+namespace calque::detail {
+
+namespace {
+
+struct Settings {
+  std::vector<StageName> stages; // none: nothing is shown
+  std::string function;
+  bool eager = false;
+  std::FILE *file = stderr;
+};
+
+std::string variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+Settings readSettings() {
+  Settings settings;
+  std::string stage = variable("CALQUE_DUMP");
+  if (stage.empty())
+    return settings;
+  for (const StageName &known : kStages)
+    if (stage == known.name || stage == "all")
+      settings.stages.push_back(known);
+  if (settings.stages.empty())
+    throw ValueError("CALQUE_DUMP: there is no stage '" + stage + "'; the stages are " + stageNames() + ", or all");
+  settings.function = variable("CALQUE_DUMP_FUNCTION");
+  std::string eager = variable("CALQUE_DUMP_EAGER");
+  settings.eager = !eager.empty() && eager != "0";
+  // Appended to, so that the processes of one program don't overwrite each other's.
+  if (std::string path = variable("CALQUE_DUMP_FILE"); !path.empty())
+    if (settings.file = std::fopen(path.c_str(), "ae"); !settings.file)
+      throw ValueError("CALQUE_DUMP_FILE: " + path + " can't be written: " + std::strerror(errno));
+  return settings;
+}
+
+std::string asComment(const std::string &text) {
+  std::string comment = "// ";
+  for (char c : text)
+    comment += c == '\n' ? std::string("\n// ") : std::string(1, c);
+  return comment + "\n";
+}
+
+} // namespace
+
+void dump(const schema::Recording &recording, Dumped kind, SourceLocation where) {
+  static const Settings settings = readSettings(); // a failure is tried again
+  bool isFunction = kind == Dumped::Function;
+  if (settings.stages.empty() || (!isFunction && !settings.eager))
+    return;
+  if (isFunction && !settings.function.empty() && settings.function != recording.name)
+    return;
+  std::string title = (isFunction ? "function " : "eager ") + recording.name;
+  if (where.line)
+    title += " of " + lineOf(where).str();
+  std::string text;
+  for (const StageName &stage : settings.stages) {
+    PrintResult printed = compiler().print(recording, stage.stage);
+    // The line at which --split-input-file of MLIR's tools cuts.
+    text += "\n// -----\n// " + title + ", stage " + stage.name + "\n";
+    text += printed.error.empty() ? printed.text : asComment("error: " + printed.error);
+  }
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  std::fwrite(text.data(), 1, text.size(), settings.file);
+  std::fflush(settings.file);
+}
+
+} // namespace calque::detail

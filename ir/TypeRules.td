@@ -1,0 +1,151 @@
+// What the type rules of ir/schema take, for the reference page: the record TypeRule_NAME describes the C++ function NAME.
+// The rule of an operation that has a public function must be described, or the build fails.
+#ifndef CALQUE_IR_TYPERULES_TD
+#define CALQUE_IR_TYPERULES_TD
+
+class TypeRule {
+  string types = "";      // the element types that it takes and gives
+  string shape = "";      // the result's; of elementwise operations the page knows it
+  string shapeError = ""; // when each error is thrown: "for ..."
+  string dtypeError = "";
+  string valueError = "";
+  string mixed = "";      // added to dtypeError where an elementwise operation has several operands
+}
+
+//===-- Elementwise -----------------------------------------------------------------------------===//
+class OneType : TypeRule { let mixed = "for operands of different types"; }
+def TypeRule_elementwiseNumeric : OneType {
+  let types = "int32, int64, float32 and float64; the result has the same";
+  let dtypeError = "for bool";
+}
+def TypeRule_elementwiseFloat : OneType {
+  let types = "float32 and float64; the result has the same";
+  let dtypeError = "for other types";
+}
+def TypeRule_elementwiseBool : TypeRule {
+  let types = "bool";
+  let dtypeError = "for other types";
+}
+def TypeRule_elementwiseComparison : OneType { let types = "operands of any one type; the result is bool"; }
+def TypeRule_elementwiseSelect : TypeRule {
+  let types = "a bool condition, and x and y of any one type, which is the result's";
+  let dtypeError = "for another condition, and for x and y of different types";
+}
+def TypeRule_cast : TypeRule { let types = "any, to any"; }
+
+//===-- Reductions ------------------------------------------------------------------------------===//
+class NumericTypes : TypeRule {
+  let types = "int32, int64, float32 and float64; the result has the same";
+  let dtypeError = "for bool";
+}
+class FloatTypes : TypeRule {
+  let types = "float32 and float64; the result has the same";
+  let dtypeError = "for other types";
+}
+defvar reducedShape = "x's without the axes, or with size 1 in their place for `keepdims`";
+defvar wrongAxes = "for an axis that x does not have or that is given twice";
+def TypeRule_reduceNumeric : NumericTypes {
+  let shape = reducedShape;
+  let valueError = wrongAxes;
+}
+def TypeRule_reduceNumericNonEmpty : NumericTypes {
+  let shape = reducedShape;
+  let valueError = wrongAxes # ", and for one of size 0";
+}
+def TypeRule_reduceFloat : FloatTypes {
+  let shape = reducedShape;
+  let valueError = wrongAxes;
+}
+def TypeRule_reduceFloatNonEmpty : FloatTypes {
+  let shape = reducedShape;
+  let valueError = wrongAxes # ", and for one of size 0";
+}
+def TypeRule_softmax : FloatTypes {
+  let shape = "x's";
+  let valueError = "for an axis that x does not have, and for one of size 0";
+}
+def TypeRule_argmax : NumericTypes {
+  let types = "int32, int64, float32 and float64; the result is int64";
+  let shape = "x's without the axis";
+  let valueError = "for an axis that x does not have, and for one of size 0";
+}
+
+//===-- Contractions, convolutions and pooling --------------------------------------------------===//
+def TypeRule_contract : TypeRule {
+  let types = "int32, int64, float32 and float64; the result has the same";
+  let shape = "the batch dimensions, then what is left of lhs, then what is left of rhs";
+  let shapeError = "for paired dimensions of different sizes";
+  let dtypeError = "for bool, and for operands of different types";
+  let valueError = "for a dimension that an operand does not have, for one that is named twice, and for lists of different lengths";
+}
+class WindowRule : FloatTypes {
+  let types = "float32 and float64; the result has the same";
+  let shape = "[N,OH,OW,F]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit";
+  let valueError = "for strides that are not two positive numbers, and for another padding";
+}
+def TypeRule_conv : WindowRule {
+  let shapeError = "for operands of another rank than 4, for an empty window, and for images with other channels than the filters take";
+  let dtypeError = "for other types, and for operands of different types";
+}
+def TypeRule_maxPool : WindowRule {
+  let shape = "[N,OH,OW,C]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit";
+  let shapeError = "for images of another rank than 4";
+  let valueError = "for a window or strides that are not two positive numbers, and for another padding";
+}
+
+//===-- Sources, movements and indices ----------------------------------------------------------===//
+class AnyType : TypeRule { let types = "any; the result has the same"; }
+def TypeRule_iota : TypeRule {
+  let types = "a result of int32, int64, float32 or float64";
+  let shape = "the given one";
+  let dtypeError = "for bool";
+  let valueError = "for a negative size, and for an axis that the shape does not have";
+}
+def TypeRule_reshape : AnyType {
+  let shape = "the given one";
+  let shapeError = "for a shape of another number of elements";
+  let valueError = "for a negative size, and for a second -1";
+}
+def TypeRule_expandDims : AnyType {
+  let shape = "x's with size 1 at the axes";
+  let valueError = "for an axis that the result does not have or that is given twice";
+}
+def TypeRule_broadcastTo : AnyType {
+  let shape = "the given one";
+  let shapeError = "for a shape that x's does not broadcast to";
+  let valueError = "for a negative size";
+}
+def TypeRule_transpose : AnyType {
+  let shape = "x's sizes in another order";
+  let valueError = "for a permutation that does not name each axis of x once";
+}
+def TypeRule_concat : TypeRule {
+  let types = "any one; the result has the same";
+  let shape = "the tensors', and along the axis the sum of their sizes";
+  let shapeError = "for tensors that differ in more than the axis";
+  let dtypeError = "for tensors of different types";
+  let valueError = "for no tensors, and for an axis that they do not have";
+}
+def TypeRule_slice : AnyType {
+  let shape = "in each dimension (limit - start) / stride, rounded up";
+  let valueError = "for lists of another length than x's rank, for bounds outside of x, and for strides that are not positive";
+}
+def TypeRule_pad : AnyType {
+  let shape = "low + size + high in each dimension";
+  let valueError = "for lists of another length than x's rank, and for negative padding";
+}
+def TypeRule_gather : TypeRule {
+  let types = "x of any type, which is the result's, and indices of int32 or int64";
+  let shape = "x's, with that of the indices in place of the axis";
+  let dtypeError = "for other indices";
+  let valueError = "for an axis that x does not have";
+}
+def TypeRule_oneHot : TypeRule {
+  let types = "indices of int32 or int64; the result's is the given one";
+  let shape = "that of the indices, and the depth";
+  let dtypeError = "for other indices";
+  let valueError = "for a negative depth";
+}
+def TypeRule_sameAsOperand : AnyType { let shape = "x's"; }
+
+#endif

@@ -1,0 +1,202 @@
+// Shows the IR of each stage of the compiler: of a .mlir file, or of the functions that a program traces.
+//
+//   calque-dump --stage=linalg model.mlir
+//   calque-dump --stage=differentiated -- ./program arguments
+//
+// A program is asked by its environment (frontend/Dump.h) to write into a pipe, whose text becomes the standard output
+// of calque-dump. The program's own standard output goes to standard error, so that what calque-dump prints is IR and
+// nothing else, and a terminal still shows both in order; with -o the program keeps its own.
+#include "codegen/PrintStage.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+
+extern char **environ;
+
+namespace {
+
+namespace cl = llvm::cl;
+cl::OptionCategory category("Options");
+cl::opt<std::string> file(cl::Positional, cl::desc("FILE.mlir"), cl::cat(category));
+cl::opt<std::string> stageOption("stage", cl::desc("A stage of the compiler, or all (default: traced)"), cl::value_desc("stage"),
+                                 cl::init("traced"), cl::cat(category));
+cl::opt<std::string> functionOption("function", cl::desc("Only functions of this name"), cl::value_desc("name"), cl::cat(category));
+cl::opt<bool> eager("eager", cl::desc("Also what a program runs eagerly, one operation at a time"), cl::cat(category));
+cl::opt<std::string> outputOption("o", cl::desc("Write to a file; the program keeps its standard output"), cl::value_desc("file"),
+                                  cl::init("-"), cl::cat(category));
+
+enum ExitCode { Failed = 1, Misused = 2, CantRun = 126, NotFound = 127, Signalled = 128 };
+
+int fail(const llvm::Twine &message, int code) {
+  llvm::errs() << "calque-dump: " << message << '\n';
+  return code;
+}
+
+std::string overview() {
+  std::string text = R"(Shows the IR of each stage of Calque's compiler, with the user's lines.
+
+  calque-dump --stage=linalg model.mlir                         a file ("-" is standard input)
+  calque-dump --stage=differentiated -- ./program arguments     each function that a program traces
+
+The stages, in the order in which a program goes through them:
+)";
+  for (const calque::StageName &stage : calque::kStages)
+    text += "  " + std::string(stage.name) + std::string(16 - strlen(stage.name), ' ') + stage.meaning + "\n";
+  return text + R"(  all             each of them
+
+The IR goes to standard output, what the program itself prints to standard error. The exit code is that of the program;
+1 for a file that is wrong or refused by the compiler, 2 for wrong options, 126 and 127 for a program that can't be run.
+)";
+}
+
+//===-- Files -----------------------------------------------------------------------------------===//
+
+// Prints each function of a file at each of the stages.
+int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(file, &error);
+  if (!buffer)
+    return fail(error, Failed);
+  DialectRegistry registry;
+  calque::codegen::registerPipelineDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return Failed;
+
+  llvm::SmallVector<std::string> names;
+  for (auto function : module->getOps<func::FuncOp>())
+    if (!function.isExternal() && (functionOption.empty() || functionOption == function.getName()))
+      names.push_back(function.getName().str());
+  if (names.empty())
+    return fail(file + (functionOption.empty() ? " has no function" : " has no function '" + functionOption + "'"), Failed);
+  for (const std::string &name : names)
+    for (const calque::StageName &stage : stages) {
+      // Each function by itself, as it is compiled.
+      calque::codegen::Program program;
+      program.module = module->clone();
+      program.entry = name;
+      for (auto function : llvm::make_early_inc_range(program.module->getOps<func::FuncOp>()))
+        if (function.getName() != name)
+          function.erase();
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      if (failed(calque::codegen::printAt(program, stage.stage, stream)))
+        return Failed;
+      os << "\n// -----\n// function " << name << ", stage " << stage.name << '\n' << text;
+    }
+  return 0;
+}
+
+//===-- Programs --------------------------------------------------------------------------------===//
+
+// Copies a pipe to a stream until its last writer has closed it. Returns whether anything came.
+bool copyAll(int from, llvm::raw_ostream &os) {
+  char bytes[1 << 16];
+  bool any = false;
+  for (;;) {
+    ssize_t count = read(from, bytes, sizeof(bytes));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return any;
+    any = true;
+    os.write(bytes, count);
+    os.flush();
+  }
+}
+
+// Runs a program and prints what it dumps. Returns the exit code of calque-dump.
+int dumpProgram(char **command, llvm::raw_ostream &os) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC))
+    return fail("no pipe: " + llvm::Twine(strerror(errno)), Failed);
+  setenv("CALQUE_DUMP", stageOption.c_str(), 1);
+  // The program's end of the pipe, which it opens by this name.
+  int inherited = fcntl(ends[1], F_DUPFD, 10);
+  setenv("CALQUE_DUMP_FILE", ("/dev/fd/" + std::to_string(inherited)).c_str(), 1);
+  setenv("CALQUE_DUMP_FUNCTION", functionOption.c_str(), 1);
+  setenv("CALQUE_DUMP_EAGER", eager ? "1" : "0", 1);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (outputOption == "-")
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  int error = posix_spawnp(&child, command[0], &actions, nullptr, command, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  close(inherited);
+  if (error)
+    return fail(llvm::Twine(command[0]) + " can't be run: " + strerror(error), error == ENOENT ? NotFound : CantRun);
+
+  // Interrupting from a terminal reaches the program as well; what it has dumped is still shown.
+  signal(SIGINT, SIG_IGN);
+  bool any = copyAll(ends[0], os);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  if (WIFSIGNALED(status))
+    return fail(llvm::Twine(command[0]) + " was ended by signal " + llvm::Twine(WTERMSIG(status)) + ", " + strsignal(WTERMSIG(status)),
+                Signalled + WTERMSIG(status));
+  if (!any)
+    fail(llvm::Twine(command[0]) + " traced no function" +
+             (functionOption.empty() ? "" : llvm::Twine(" '") + functionOption + "'") +
+             (eager ? "" : "; --eager shows what it runs eagerly"),
+         0);
+  return WEXITSTATUS(status);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  // What follows "--" is the program's.
+  char **end = argv + argc;
+  char **command = std::find_if(argv + 1, end, [](const char *argument) { return llvm::StringRef(argument) == "--"; });
+  int ownArguments = command - argv;
+  command += command != end;
+
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "calque-dump of Calque " CALQUE_VERSION "\n"; });
+  std::string text = overview(), errors;
+  llvm::raw_string_ostream errorStream(errors);
+  if (!cl::ParseCommandLineOptions(ownArguments, argv, text, &errorStream)) {
+    llvm::errs() << errors;
+    return Misused;
+  }
+  llvm::SmallVector<calque::StageName> stages;
+  for (const calque::StageName &stage : calque::kStages)
+    if (stageOption == stage.name || stageOption == "all")
+      stages.push_back(stage);
+  if (stages.empty())
+    return fail("there is no stage '" + stageOption + "'; the stages are " + calque::stageNames() + ", or all", Misused);
+  if (file.empty() == (command == end))
+    return fail("give a FILE.mlir, or a program after --; --help says more", Misused);
+  if (eager && command == end)
+    return fail("--eager is about programs, not files", Misused);
+
+  std::string error;
+  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputOption, &error);
+  if (!output)
+    return fail(error, Failed);
+  output->keep();
+  return command == end ? dumpFile(stages, output->os()) : dumpProgram(command, output->os());
+}
