@@ -160,5 +160,6 @@ CallSite::~CallSite() {
   if (outermost)
     detail::callSite = {};
 }
+SourceLocation CallSite::resolve(SourceLocation where) { return detail::userLine(where); }
 
 } // namespace calque

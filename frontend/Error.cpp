@@ -28,6 +28,7 @@ LeakedTensorError::~LeakedTensorError() = default;
 SignatureError::~SignatureError() = default;
 LookupError::~LookupError() = default;
 StateError::~StateError() = default;
+DataError::~DataError() = default;
 RecursionError::~RecursionError() = default;
 CompileError::~CompileError() = default;
 InternalError::~InternalError() = default;

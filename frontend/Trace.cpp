@@ -1,5 +1,6 @@
 #include "frontend/Trace.h"
 
+#include "calque/init_scope.h"
 #include "frontend/Execute.h"
 #include "frontend/Tape.h"
 
@@ -128,3 +129,10 @@ Tensor Trace::evaluate(const Tensor &x, SourceLocation where) const {
 }
 
 } // namespace calque::detail
+
+namespace calque {
+
+InitScope::InitScope() : trace(std::move(detail::current)) { detail::current = nullptr; }
+InitScope::~InitScope() { detail::current = std::move(trace); }
+
+} // namespace calque

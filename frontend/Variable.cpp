@@ -45,6 +45,7 @@ const std::string &Variable::name() const { return state_->name; }
 DType Variable::dtype() const { return state_->type->dtype; }
 const Shape &Variable::shape() const { return state_->type->dims; }
 bool Variable::trainable() const { return state_->trainable; }
+bool Variable::is_argument() const { return state_->standIn; }
 
 Tensor Variable::value(SourceLocation where) const {
   where = detail::userLine(where);

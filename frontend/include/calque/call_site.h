@@ -15,6 +15,9 @@ public:
   CallSite(const CallSite &) = delete;
   CallSite &operator=(const CallSite &) = delete;
 
+  // The line that an error of this thread is to name: the outermost call site's if there is one, else `where`.
+  static SourceLocation resolve(SourceLocation where);
+
 private:
   bool outermost;
 };

@@ -49,6 +49,7 @@ CALQUE_DEFINE_ERROR(LeakedTensorError) // a traced tensor outside of its trace
 CALQUE_DEFINE_ERROR(SignatureError)    // arguments that a function does not take
 CALQUE_DEFINE_ERROR(LookupError)       // something that is asked for by name and not there
 CALQUE_DEFINE_ERROR(StateError)        // misuse: a second use of a tape, a variable made in a later trace
+CALQUE_DEFINE_ERROR(DataError)         // a file that is missing or does not hold what it should
 CALQUE_DEFINE_ERROR(RecursionError)    // a function that calls itself without end
 CALQUE_DEFINE_ERROR(CompileError)      // a program that can't be compiled, or no compiler
 CALQUE_DEFINE_ERROR(InternalError)     // a fault of Calque

@@ -33,6 +33,8 @@ public:
   DType dtype() const;
   const Shape &shape() const;
   bool trainable() const;
+  // Whether it stands for whatever variable is an argument of the function that is traced.
+  bool is_argument() const;
 
   // The value at this point of the program.
   Tensor value(SourceLocation where = SourceLocation::current()) const;

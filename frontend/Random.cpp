@@ -1,0 +1,138 @@
+#include "calque/random.h"
+
+#include "calque/call_site.h"
+#include "calque/functions.h"
+#include "calque/init_scope.h"
+#include "frontend/Apply.h"
+
+#include <cmath>
+
+namespace calque {
+
+void set_seed(std::int64_t seed, SourceLocation where) { random::global_generator().reset(seed, where); }
+
+namespace random {
+namespace {
+constexpr double kTwoPi = 6.283185307179586476925;
+
+// Those of the type in [0, 1).
+Tensor unit(const Shape &shape, const Tensor &state, DType dtype, SourceLocation where) {
+  schema::Attribute attributes[] = {shape, dtype};
+  return detail::apply(schema::OpId::RandomUniform, {&state, 1}, attributes, where);
+}
+
+Tensor advance(const Tensor &state, std::int64_t counters, SourceLocation where) {
+  return add(Operand(state, where), Operand(tensor<std::int64_t>({0, counters}, where), where));
+}
+
+std::int64_t countersOf(const Tensor &drawn) {
+  return counters_used(drawn.size(), is_floating(drawn.dtype()) ? drawn.dtype() : DType::Float32);
+}
+
+// The finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+  return x ^ x >> 31;
+}
+} // namespace
+
+Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where) { return tensor<std::int64_t>({key, counter}, where); }
+
+std::int64_t counters_used(std::int64_t count, DType dtype) {
+  std::int64_t perCounter = dtype == DType::Float64 ? 2 : 4;
+  return count / perCounter + (count % perCounter != 0);
+}
+
+Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOptions options) {
+  SourceLocation where = detail::userLine(state.where());
+  double length = options.maxval - options.minval;
+  if (!(length > 0) || !std::isfinite(length))
+    throw ValueError("uniform: no number is in [" + std::to_string(options.minval) + ", " + std::to_string(options.maxval) +
+                         "); minval must be less than maxval, and both finite",
+                     where);
+  Tensor u = unit(shape, state.toTensor(), options.dtype, where);
+  if (options.minval == 0 && options.maxval == 1)
+    return u;
+  // Rounding could give the bound that is not in the interval.
+  double last = options.dtype == DType::Float32
+                    ? std::nextafter(static_cast<float>(options.maxval), static_cast<float>(options.minval))
+                    : std::nextafter(options.maxval, options.minval);
+  return minimum(Operand(Operand(u, where) * length + options.minval, where), last);
+}
+
+Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options) {
+  SourceLocation where = detail::userLine(state.where());
+  if (!(options.stddev >= 0) || !std::isfinite(options.stddev))
+    throw ValueError("normal: a standard deviation is finite and not below 0, unlike " + std::to_string(options.stddev), where);
+  Tensor first = state.toTensor();
+  Tensor u = unit(shape, first, options.dtype, where);
+  Tensor v = unit(shape, advance(first, countersOf(u), where), options.dtype, where);
+  CallSite site(where);
+  // log1p(-u) is the logarithm of a number in (0, 1].
+  Tensor standard = sqrt(-2 * log1p(-u)) * cos(v * kTwoPi);
+  return options.mean == 0 && options.stddev == 1 ? standard : standard * options.stddev + options.mean;
+}
+
+Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double probability) {
+  SourceLocation where = detail::userLine(state.where());
+  if (!(probability >= 0 && probability <= 1))
+    throw ValueError("bernoulli: a probability is in [0, 1], unlike " + std::to_string(probability), where);
+  return less(Operand(unit(shape, state.toTensor(), DType::Float32, where), where), probability);
+}
+
+Generator::Generator(std::int64_t seed, SourceLocation where)
+    : state_(Operand(random::state(seed, 0, where), where), {.name = "generator", .trainable = false}) {}
+
+Tensor Generator::uniform(const Shape &shape, UniformOptions options, SourceLocation where) {
+  Tensor before = state_.value(where);
+  Tensor drawn = stateless_uniform(shape, Operand(before, where), options);
+  state_.assign(Operand(advance(before, countersOf(drawn), where), where));
+  return drawn;
+}
+
+Tensor Generator::normal(const Shape &shape, NormalOptions options, SourceLocation where) {
+  Tensor before = state_.value(where);
+  Tensor drawn = stateless_normal(shape, Operand(before, where), options);
+  state_.assign(Operand(advance(before, 2 * countersOf(drawn), where), where));
+  return drawn;
+}
+
+Tensor Generator::bernoulli(const Shape &shape, double probability, SourceLocation where) {
+  Tensor before = state_.value(where);
+  Tensor drawn = stateless_bernoulli(shape, Operand(before, where), probability);
+  state_.assign(Operand(advance(before, countersOf(drawn), where), where));
+  return drawn;
+}
+
+void Generator::reset(std::int64_t seed, SourceLocation where) { state_.assign(Operand(random::state(seed, 0, where), where)); }
+
+std::int64_t Generator::draw_seed() {
+  InitScope now;
+  const std::vector<std::int64_t> before = state_.value().to_vector<std::int64_t>();
+  state_.assign(random::state(before[0], before[1] + 1));
+  std::uint64_t seed = mix(mix(static_cast<std::uint64_t>(before[0])) + static_cast<std::uint64_t>(before[1]));
+  return static_cast<std::int64_t>(seed);
+}
+
+Generator &global_generator() {
+  // Never destroyed: what draws from it may be destroyed later. Whoever asks first may be in a trace.
+  static auto *generator = [] {
+    InitScope now;
+    return new Generator(0);
+  }();
+  return *generator;
+}
+
+Tensor uniform(const Shape &shape, UniformOptions options, SourceLocation where) {
+  return global_generator().uniform(shape, options, where);
+}
+Tensor normal(const Shape &shape, NormalOptions options, SourceLocation where) {
+  return global_generator().normal(shape, options, where);
+}
+Tensor bernoulli(const Shape &shape, double probability, SourceLocation where) {
+  return global_generator().bernoulli(shape, probability, where);
+}
+
+} // namespace random
+} // namespace calque

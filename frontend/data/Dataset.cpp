@@ -1,0 +1,345 @@
+#include "../training/Support.h"
+#include "Node.h"
+
+#include "calque/random.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace calque::data {
+namespace detail {
+namespace {
+
+const void *bytesOf(const Tensor &x) {
+  switch (x.dtype()) {
+  case DType::Bool:
+    return x.data<bool>();
+  case DType::Int32:
+    return x.data<std::int32_t>();
+  case DType::Int64:
+    return x.data<std::int64_t>();
+  case DType::Float32:
+    return x.data<float>();
+  case DType::Float64:
+    return x.data<double>();
+  }
+  return nullptr;
+}
+
+Component componentOf(const Tensor &x) {
+  Component component{x.dtype(), Shape(x.shape().begin() + 1, x.shape().end()), nullptr};
+  std::size_t bytes = component.numElements() * size_of(x.dtype());
+  component.copy = [x, bytes](std::int64_t row, std::byte *out) {
+    if (bytes)
+      std::memcpy(out, static_cast<const std::byte *>(bytesOf(x)) + static_cast<std::size_t>(row) * bytes, bytes);
+  };
+  return component;
+}
+
+Tensor makeOf(DType dtype, const std::vector<std::byte> &bytes, Shape shape) {
+  return calque::detail::makeTensor(dtype, bytes.data(), bytes.size() / size_of(dtype), std::move(shape), {});
+}
+
+//===-- The source ------------------------------------------------------------------------------===//
+
+struct Source : Node {
+  explicit Source(std::shared_ptr<const Rows> rows) : rows(std::move(rows)) {}
+  struct At : Cursor {
+    explicit At(std::shared_ptr<const Rows> rows) : rows(std::move(rows)) {}
+    bool next(Item &item) override {
+      if (row == rows->size)
+        return false;
+      item = {rows, row++, {}};
+      return true;
+    }
+    std::shared_ptr<const Rows> rows;
+    std::int64_t row = 0;
+  };
+  std::unique_ptr<Cursor> open() const override { return std::make_unique<At>(rows); }
+  std::int64_t size() const override { return rows->size; }
+  std::shared_ptr<const Rows> rows;
+};
+
+//===-- Shuffling -------------------------------------------------------------------------------===//
+
+// splitmix64 (Steele, Lea, Flood, 2014): the orders are the same with every standard library.
+class Random {
+public:
+  explicit Random(std::uint64_t seed) : state(seed) {}
+  // Below `bound`, without bias.
+  std::uint64_t below(std::uint64_t bound) {
+    std::uint64_t value, least = -bound % bound; // 2^64 mod bound
+    do
+      value = draw();
+    while (value < least);
+    return value % bound;
+  }
+  std::uint64_t draw() {
+    std::uint64_t x = state += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+    return x ^ x >> 31;
+  }
+
+private:
+  std::uint64_t state;
+};
+
+struct Shuffle : Node {
+  Shuffle(std::shared_ptr<const Node> from, std::int64_t bufferSize, std::uint64_t seed, bool reshuffle)
+      : from(std::move(from)), bufferSize(bufferSize), seed(seed), reshuffle(reshuffle) {}
+  struct At : Cursor {
+    At(std::unique_ptr<Cursor> from, std::int64_t bufferSize, std::uint64_t seed)
+        : from(std::move(from)), bufferSize(static_cast<std::size_t>(bufferSize)), random(seed) {}
+    bool next(Item &item) override {
+      for (Item more; !ended && buffer.size() < bufferSize;)
+        if ((ended = !from->next(more)) == false)
+          buffer.push_back(std::move(more));
+      if (buffer.empty())
+        return false;
+      std::swap(buffer[random.below(buffer.size())], buffer.back());
+      item = std::move(buffer.back());
+      buffer.pop_back();
+      return true;
+    }
+    std::unique_ptr<Cursor> from;
+    std::size_t bufferSize;
+    Random random;
+    std::vector<Item> buffer;
+    bool ended = false;
+  };
+  std::unique_ptr<Cursor> open() const override {
+    std::uint64_t iteration = reshuffle ? iterations.fetch_add(1) : 0;
+    Random ofIterations(seed ^ iteration * 0xd1342543de82ef95ULL);
+    return std::make_unique<At>(from->open(), bufferSize, ofIterations.draw());
+  }
+  std::int64_t size() const override { return from->size(); }
+  std::shared_ptr<const Node> from;
+  std::int64_t bufferSize;
+  std::uint64_t seed;
+  bool reshuffle;
+  mutable std::atomic<std::uint64_t> iterations{0};
+};
+
+//===-- Batching --------------------------------------------------------------------------------===//
+
+struct Batch : Node {
+  Batch(std::shared_ptr<const Node> from, std::int64_t batchSize, bool dropRemainder, SourceLocation where)
+      : from(std::move(from)), batchSize(batchSize), dropRemainder(dropRemainder), where(where) {}
+
+  struct At : Cursor {
+    At(std::unique_ptr<Cursor> from, const Batch &batch)
+        : from(std::move(from)), batchSize(static_cast<std::size_t>(batch.batchSize)), dropRemainder(batch.dropRemainder),
+          where(batch.where) {}
+    bool next(Item &item) override {
+      items.clear();
+      for (Item one; items.size() < batchSize && from->next(one);)
+        items.push_back(std::move(one));
+      if (items.empty() || (dropRemainder && items.size() < batchSize))
+        return false;
+      item = {nullptr, 0, {stack(0), stack(1)}};
+      return true;
+    }
+
+    Tensor stack(std::size_t component) const {
+      auto dtypeOf = [&](const Item &item) {
+        return item.rows ? item.rows->components[component].dtype : item.tensors[component].dtype();
+      };
+      auto shapeOf = [&](const Item &item) -> const Shape & {
+        return item.rows ? item.rows->components[component].shape : item.tensors[component].shape();
+      };
+      DType dtype = dtypeOf(items[0]);
+      const Shape &one = shapeOf(items[0]);
+      std::size_t bytes = size_of(dtype);
+      for (std::int64_t size : one)
+        bytes *= static_cast<std::size_t>(size);
+      std::vector<std::byte> stacked(bytes * items.size());
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        const Item &item = items[i];
+        auto differs = [&] {
+          return "batch: element " + std::to_string(i) + " differs from the first of its batch in component " + std::to_string(component);
+        };
+        if (dtypeOf(item) != dtype)
+          throw DTypeError(differs() + ": it is " + name_of(dtypeOf(item)) + ", not " + name_of(dtype), where);
+        if (shapeOf(item) != one)
+          throw ShapeError(differs() + ": its shape is " + training::describe(shapeOf(item)) + ", not " + training::describe(one), where);
+        if (item.rows)
+          item.rows->components[component].copy(item.row, stacked.data() + i * bytes);
+        else if (bytes)
+          std::memcpy(stacked.data() + i * bytes, bytesOf(item.tensors[component]), bytes);
+      }
+      Shape shape = {static_cast<std::int64_t>(items.size())};
+      shape.insert(shape.end(), one.begin(), one.end());
+      return makeOf(dtype, stacked, std::move(shape));
+    }
+
+    std::unique_ptr<Cursor> from;
+    std::size_t batchSize;
+    bool dropRemainder;
+    SourceLocation where;
+    std::vector<Item> items;
+  };
+  std::unique_ptr<Cursor> open() const override { return std::make_unique<At>(from->open(), *this); }
+  std::int64_t size() const override {
+    std::int64_t elements = from->size();
+    return elements / batchSize + (!dropRemainder && elements % batchSize != 0);
+  }
+  std::shared_ptr<const Node> from;
+  std::int64_t batchSize;
+  bool dropRemainder;
+  SourceLocation where;
+};
+
+//===-- Prefetching -----------------------------------------------------------------------------===//
+
+struct Prefetch : Node {
+  Prefetch(std::shared_ptr<const Node> from, std::int64_t count) : from(std::move(from)), count(count) {}
+
+  class At : public Cursor {
+  public:
+    At(std::unique_ptr<Cursor> from, std::size_t count) : from(std::move(from)), count(count), thread([this] { run(); }) {}
+    ~At() override {
+      {
+        std::lock_guard lock(mutex);
+        stopped = true;
+      }
+      changed.notify_all();
+      thread.join();
+    }
+    bool next(Item &item) override {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return !ready.empty() || ended; });
+      if (ready.empty()) {
+        if (error)
+          std::rethrow_exception(std::exchange(error, nullptr));
+        return false;
+      }
+      item = std::move(ready.front());
+      ready.pop_front();
+      lock.unlock();
+      changed.notify_all();
+      return true;
+    }
+
+  private:
+    void run() {
+      std::exception_ptr failure;
+      try {
+        for (Item item; from->next(item);) {
+          // Copied here, so that what reads the elements finds them made.
+          auto [x, y] = item.element();
+          std::unique_lock lock(mutex);
+          changed.wait(lock, [&] { return ready.size() < count || stopped; });
+          if (stopped)
+            return;
+          ready.push_back({nullptr, 0, {std::move(x), std::move(y)}});
+          lock.unlock();
+          changed.notify_all();
+        }
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      std::lock_guard lock(mutex);
+      error = std::move(failure);
+      ended = true;
+      changed.notify_all();
+    }
+
+    std::unique_ptr<Cursor> from;
+    const std::size_t count;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<Item> ready;
+    std::exception_ptr error;
+    bool ended = false, stopped = false;
+    std::thread thread; // last: it uses the others
+  };
+  std::unique_ptr<Cursor> open() const override {
+    return std::make_unique<At>(from->open(), static_cast<std::size_t>(count));
+  }
+  std::int64_t size() const override { return from->size(); }
+  std::shared_ptr<const Node> from;
+  std::int64_t count;
+};
+
+} // namespace
+
+std::size_t Component::numElements() const {
+  std::size_t count = 1;
+  for (std::int64_t size : shape)
+    count *= static_cast<std::size_t>(size);
+  return count;
+}
+
+Dataset::Element Item::element() const {
+  if (!rows)
+    return {tensors[0], tensors[1]};
+  auto make = [&](const Component &component) {
+    std::vector<std::byte> bytes(component.numElements() * size_of(component.dtype));
+    component.copy(row, bytes.data());
+    return makeOf(component.dtype, bytes, component.shape);
+  };
+  return {make(rows->components[0]), make(rows->components[1])};
+}
+
+std::shared_ptr<const Node> makeSource(Rows rows) {
+  return std::make_shared<Source>(std::make_shared<const Rows>(std::move(rows)));
+}
+
+} // namespace detail
+
+namespace {
+void checkAtLeastOne(const char *operation, const char *what, std::int64_t value, SourceLocation where) {
+  if (value < 1)
+    throw ValueError(std::string(operation) + ": " + what + " is " + std::to_string(value) + " and must be at least 1",
+                     CallSite::resolve(where));
+}
+} // namespace
+
+Dataset Dataset::from_tensor_slices(const Tensor &x, const Tensor &y, SourceLocation where) {
+  where = CallSite::resolve(where);
+  if (x.rank() == 0 || y.rank() == 0)
+    throw ShapeError("from_tensor_slices: a scalar has no slices", where);
+  if (x.shape()[0] != y.shape()[0])
+    throw ShapeError("from_tensor_slices: there are " + std::to_string(x.shape()[0]) + " and " + std::to_string(y.shape()[0]) +
+                         " slices, and must be as many of both",
+                     where);
+  detail::bytesOf(x), detail::bytesOf(y); // a traced tensor has no elements
+  return Dataset(detail::makeSource({x.shape()[0], {detail::componentOf(x), detail::componentOf(y)}}));
+}
+
+Dataset Dataset::shuffle(std::int64_t buffer_size, ShuffleOptions options, SourceLocation where) const {
+  checkAtLeastOne("shuffle", "the buffer's size", buffer_size, where);
+  std::int64_t seed = options.seed ? *options.seed : random::global_generator().draw_seed();
+  return Dataset(std::make_shared<detail::Shuffle>(node_, buffer_size, static_cast<std::uint64_t>(seed), options.reshuffle_each_iteration));
+}
+
+Dataset Dataset::batch(std::int64_t size, bool drop_remainder, SourceLocation where) const {
+  checkAtLeastOne("batch", "the size", size, where);
+  return Dataset(std::make_shared<detail::Batch>(node_, size, drop_remainder, CallSite::resolve(where)));
+}
+
+Dataset Dataset::prefetch(std::int64_t count, SourceLocation where) const {
+  checkAtLeastOne("prefetch", "the number of elements", count, where);
+  return Dataset(std::make_shared<detail::Prefetch>(node_, count));
+}
+
+std::int64_t Dataset::size() const { return node_->size(); }
+Dataset::Iterator Dataset::begin() const { return Iterator(node_->open()); }
+
+Dataset::Iterator::Iterator(std::shared_ptr<detail::Cursor> cursor) : cursor_(std::move(cursor)) { ++*this; }
+Dataset::Iterator &Dataset::Iterator::operator++() {
+  if (detail::Item item; cursor_->next(item))
+    element_ = item.element();
+  else
+    cursor_.reset();
+  return *this;
+}
+
+} // namespace calque::data

@@ -1,0 +1,160 @@
+#include "Idx.h"
+
+#include "calque/call_site.h"
+#include "calque/data.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <zlib.h>
+
+namespace calque::data {
+namespace {
+
+std::size_t sizeOf(unsigned type) {
+  switch (type) {
+  case IdxFile::UInt8:
+  case IdxFile::Int8:
+    return 1;
+  case IdxFile::Int16:
+    return 2;
+  case IdxFile::Int32:
+  case IdxFile::Float32:
+    return 4;
+  case IdxFile::Float64:
+    return 8;
+  }
+  return 0;
+}
+
+std::string hex(unsigned value) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%08X", value);
+  return text;
+}
+
+// zlib reads a file that is not compressed as it is.
+class Reader {
+public:
+  Reader(const std::string &path, SourceLocation where) : path(path), where(where) {
+    errno = 0;
+    file.reset(gzopen(path.c_str(), "rb"));
+    if (!file)
+      fail(errno ? std::strerror(errno) : "can't be opened");
+  }
+
+  // Up to `count` bytes.
+  std::size_t read(unsigned char *out, std::size_t count) {
+    std::size_t done = 0;
+    while (done < count) {
+      errno = 0;
+      int got = gzread(file.get(), out + done, static_cast<unsigned>(std::min<std::size_t>(count - done, 1 << 20)));
+      int code = Z_OK;
+      const char *message = gzerror(file.get(), &code);
+      if (code == Z_BUF_ERROR)
+        fail("truncated: the compressed data have no end");
+      if (got < 0 || code < 0)
+        fail(code == Z_ERRNO ? std::string("can't be read: ") + std::strerror(errno) : std::string("not sound as gzip: ") + message);
+      if (got == 0)
+        break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  [[noreturn]] void fail(const std::string &fault) const { throw DataError(path + ": " + fault, CallSite::resolve(where)); }
+
+private:
+  struct Close {
+    void operator()(gzFile_s *file) const { gzclose(file); }
+  };
+  const std::string path;
+  const SourceLocation where;
+  std::unique_ptr<gzFile_s, Close> file;
+};
+
+unsigned bigEndian(const unsigned char *bytes) {
+  return unsigned(bytes[0]) << 24 | unsigned(bytes[1]) << 16 | unsigned(bytes[2]) << 8 | bytes[3];
+}
+
+std::string describe(const Shape &shape) {
+  std::string text;
+  for (std::int64_t size : shape)
+    text.append(text.empty() ? "" : "x").append(std::to_string(size));
+  return text;
+}
+
+} // namespace
+
+IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation where) {
+  Reader reader(path, where);
+  auto header = [&](unsigned char *out) {
+    if (reader.read(out, 4) != 4)
+      reader.fail("truncated: it ends within its header");
+    return bigEndian(out);
+  };
+  std::array<unsigned char, 4> word;
+  unsigned magic = header(word.data());
+  std::size_t elementSize = sizeOf(word[2]);
+  if (word[0] || word[1] || !elementSize || (expected && magic != expected))
+    reader.fail("wrong magic number " + hex(magic) + (expected ? ", which should be " + hex(expected) : "; this is no IDX file"));
+
+  IdxFile file{static_cast<IdxFile::Type>(word[2]), {}, {}};
+  std::size_t total = elementSize;
+  constexpr std::size_t kTooMany = SIZE_MAX;
+  for (int i = 0; i < word[3]; ++i) {
+    std::array<unsigned char, 4> size;
+    file.shape.push_back(header(size.data()));
+    if (__builtin_mul_overflow(total, static_cast<std::size_t>(file.shape.back()), &total))
+      total = kTooMany;
+  }
+  std::string sizes = file.shape.empty() ? "one element" : describe(file.shape) + " elements";
+  // A header may say anything: memory is taken as the bytes come.
+  constexpr std::size_t kPiece = std::size_t(1) << 22;
+  while (file.bytes.size() < total) {
+    std::size_t before = file.bytes.size(), piece = std::min(kPiece, total - before);
+    file.bytes.resize(before + piece);
+    std::size_t got = reader.read(file.bytes.data() + before, piece);
+    if (got != piece)
+      reader.fail("truncated: its header says " + sizes + ", and there are " + std::to_string(before + got) + " bytes of " +
+                  (total == kTooMany ? "more than 2^64" : std::to_string(total)));
+  }
+  unsigned char more;
+  if (reader.read(&more, 1))
+    reader.fail("its header says " + sizes + ", and there are more bytes than " + std::to_string(total));
+  return file;
+}
+
+Tensor read_idx(const std::string &path, SourceLocation where) {
+  IdxFile file = readIdxFile(path, 0, where);
+  const unsigned char *bytes = file.bytes.data();
+  std::size_t step = sizeOf(file.type), count = file.bytes.size() / step;
+  auto convert = [&](auto decode) {
+    std::vector<decltype(decode(bytes))> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = decode(bytes + i * step);
+    return tensor(values, file.shape, where);
+  };
+  switch (file.type) {
+  case IdxFile::UInt8:
+    return convert([](const unsigned char *p) { return static_cast<std::int32_t>(*p); });
+  case IdxFile::Int8:
+    return convert([](const unsigned char *p) { return static_cast<std::int32_t>(static_cast<signed char>(*p)); });
+  case IdxFile::Int16:
+    return convert([](const unsigned char *p) { return static_cast<std::int32_t>(static_cast<std::int16_t>(p[0] << 8 | p[1])); });
+  case IdxFile::Int32:
+    return convert([](const unsigned char *p) { return static_cast<std::int32_t>(bigEndian(p)); });
+  case IdxFile::Float32:
+    return convert([](const unsigned char *p) { return std::bit_cast<float>(bigEndian(p)); });
+  case IdxFile::Float64:
+    break;
+  }
+  return convert([](const unsigned char *p) {
+    return std::bit_cast<double>(std::uint64_t(bigEndian(p)) << 32 | bigEndian(p + 4));
+  });
+}
+
+} // namespace calque::data

@@ -1,0 +1,23 @@
+#ifndef CALQUE_FRONTEND_DATA_IDX_H
+#define CALQUE_FRONTEND_DATA_IDX_H
+
+#include "calque/tensor.h"
+
+#include <string>
+#include <vector>
+
+namespace calque::data {
+
+// An IDX file: its elements as they are stored, big-endian.
+struct IdxFile {
+  enum Type : unsigned { UInt8 = 0x08, Int8 = 0x09, Int16 = 0x0B, Int32 = 0x0C, Float32 = 0x0D, Float64 = 0x0E };
+  Type type;
+  Shape shape;
+  std::vector<unsigned char> bytes;
+};
+
+// Reads a plain or compressed file; `magic` is what its first four bytes must be, 0 for any. DataError.
+IdxFile readIdxFile(const std::string &path, unsigned magic, SourceLocation where);
+
+} // namespace calque::data
+#endif

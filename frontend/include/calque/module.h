@@ -1,0 +1,91 @@
+// Modules: objects that know the variables they are made of.
+//
+//   struct Block : Module {
+//     Variable scale = variable("scale", ones({64}));
+//     Tensor operator()(const Tensor &x) const { return x * scale; }
+//   };
+//   struct Net : Module {
+//     Block &block = submodule<Block>("block");                       // a module of one's own: made and kept here
+//     layers::Dense head = submodule("head", layers::Dense(10));      // a layer: a shared handle
+//     Tensor operator()(const Tensor &x) const { return head(block(x)); }
+//   };
+//   Net net;
+//   net.trainable_variables(); // block/scale, head/kernel, head/bias
+#ifndef CALQUE_MODULE_H
+#define CALQUE_MODULE_H
+
+#include "calque/variable.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace calque {
+
+namespace layers {
+class Layer;
+class LayerBody;
+} // namespace layers
+
+// Neither copied nor moved: its parts may refer to it.
+class CALQUE_API Module {
+public:
+  Module() = default;
+  virtual ~Module();
+  Module(const Module &) = delete;
+  Module &operator=(const Module &) = delete;
+
+  // In the order in which they were registered, each once, however often it is shared. StateError for a layer inside that
+  // does not have its variables yet: it makes them at its first call, or when it is built.
+  std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const;
+  std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const;
+  // With the path by which each is reached first: "block/scale".
+  std::vector<std::pair<std::string, Variable>> named_variables(SourceLocation where = SourceLocation::current()) const;
+
+  // The name under which it was registered, at first empty.
+  const std::string &name() const { return name_; }
+
+protected:
+  // What members are initialised by. A name is neither empty nor another part's, and has no '/': ValueError.
+  Variable variable(std::string name, const Operand &initial, bool trainable = true);
+  template <typename L>
+    requires std::is_base_of_v<layers::Layer, L>
+  L submodule(std::string name, L layer, SourceLocation where = SourceLocation::current()) {
+    adopt(std::move(name), layer.body(), where);
+    return layer;
+  }
+  template <typename M, typename... Args>
+    requires std::is_base_of_v<Module, M>
+  M &submodule(std::string name, Args &&...args) {
+    auto module = std::make_shared<M>(std::forward<Args>(args)...);
+    adopt(std::move(name), module, {});
+    return *module;
+  }
+  // Makes a variable or module that there is already a part of this module. ValueError if this one is a part of that.
+  void adopt(std::string name, const Variable &variable, SourceLocation where = SourceLocation::current());
+  void adopt(std::string name, std::shared_ptr<Module> module, SourceLocation where = SourceLocation::current());
+
+  // Throws unless all its variables are made.
+  virtual void checkBuilt(SourceLocation where) const;
+
+private:
+  friend class layers::LayerBody;
+  struct Part {
+    std::string name;
+    std::optional<Variable> variable; // or
+    std::shared_ptr<Module> module;
+  };
+  struct Collector;
+
+  void checkName(const std::string &name, SourceLocation where) const;
+  bool contains(const Module &other) const;
+  void collect(const std::string &path, Collector &collector) const;
+
+  std::string name_;
+  std::vector<Part> parts_;
+};
+
+} // namespace calque
+#endif

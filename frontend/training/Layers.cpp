@@ -1,0 +1,374 @@
+#include "calque/layers.h"
+
+#include "calque/functions.h"
+#include "calque/init_scope.h"
+#include "Support.h"
+
+#include <cmath>
+#include <set>
+
+namespace calque::layers {
+
+using training::describe;
+using training::fail;
+
+//===-- Bodies and handles ----------------------------------------------------------------------===//
+
+std::string LayerBody::title() const { return name().empty() ? kind_ : kind_ + " '" + name() + "'"; }
+
+Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer, bool trainable) {
+  Tensor initial;
+  {
+    InitScope now;
+    initial = initializer(shape, dtype);
+  }
+  // Outside of the scope: that a function makes variables in its first trace only holds for layers as well.
+  return variable(std::move(name), initial, trainable);
+}
+
+void LayerBody::checkBuilt(SourceLocation where) const {
+  if (!built())
+    fail<StateError>(title() + ": its variables are not made yet; its first call makes them, or build()", where);
+}
+
+void LayerBody::ensureBuilt(const Shape &input, DType dtype) {
+  if (built())
+    return;
+  std::lock_guard lock(mutex_);
+  if (built())
+    return;
+  std::size_t before = parts_.size();
+  try {
+    build(input, dtype);
+  } catch (...) {
+    parts_.resize(before);
+    throw;
+  }
+  built_.store(true, std::memory_order_release);
+}
+
+Tensor Layer::operator()(const Operand &x, CallOptions options) const {
+  CallSite site(x.where());
+  Tensor input = x.toTensor();
+  body_->ensureBuilt(input.shape(), input.dtype());
+  return body_->call(input, options);
+}
+
+void Layer::build(const Shape &input, DType dtype, SourceLocation where) const {
+  CallSite site(where);
+  body_->buildFor(input, dtype);
+}
+
+//===-- What layers check -----------------------------------------------------------------------===//
+
+namespace {
+
+void checkAtLeastOne(const char *layer, const char *what, std::int64_t value, SourceLocation where) {
+  if (value < 1)
+    fail<ValueError>(std::string(layer) + ": " + what + " is " + std::to_string(value) + " and must be at least 1", where);
+}
+
+void checkExtent(const char *layer, const char *what, Extent extent, SourceLocation where) {
+  checkAtLeastOne(layer, what, extent.height, where);
+  checkAtLeastOne(layer, what, extent.width, where);
+}
+
+void checkPadding(const char *layer, const std::string &padding, SourceLocation where) {
+  if (padding != "same" && padding != "valid")
+    fail<ValueError>(std::string(layer) + ": there is no padding '" + padding + "'; it is 'same' or 'valid'", where);
+}
+
+void checkFloating(const std::string &title, const Shape &input, DType dtype) {
+  if (!is_floating(dtype))
+    fail<DTypeError>(title + ": takes float32 and float64, not " + describe(dtype, input));
+}
+
+void checkImages(const std::string &title, const Shape &input) {
+  if (input.size() != 4)
+    fail<ShapeError>(title + ": takes images [N,H,W,C]; the input has shape " + describe(input));
+}
+
+void checkHasChannels(const std::string &title, const Shape &input) {
+  if (input.size() < 2)
+    fail<ShapeError>(title + ": takes inputs of rank 2 or more, a batch first; this one has shape " + describe(input));
+}
+
+// The last dimension, by which the variables were made.
+void checkChannels(const std::string &title, const Shape &input, std::int64_t channels) {
+  if (input.back() != channels)
+    fail<ShapeError>(title + ": was built for inputs whose last dimension is " + std::to_string(channels) +
+                     "; this one has shape " + describe(input));
+}
+
+std::vector<std::int64_t> sizesOf(Extent extent) { return {extent.height, extent.width}; }
+
+//===-- Layers ----------------------------------------------------------------------------------===//
+
+class DenseBody : public LayerBody {
+public:
+  DenseBody(std::int64_t units, DenseOptions options) : LayerBody("dense"), units(units), options(std::move(options)) {}
+
+protected:
+  void build(const Shape &input, DType dtype) override {
+    checkFloating(title(), input, dtype);
+    checkHasChannels(title(), input);
+    kernel = weight("kernel", {input.back(), units}, dtype, options.kernel_initializer);
+    if (options.use_bias)
+      bias = weight("bias", {units}, dtype, options.bias_initializer);
+  }
+  Tensor call(const Tensor &x, CallOptions) override {
+    checkHasChannels(title(), x.shape());
+    checkChannels(title(), x.shape(), kernel.shape()[0]);
+    Tensor y = contract(x, kernel, {}, {}, {x.rank() - 1}, {0});
+    return options.activation(options.use_bias ? y + bias : y);
+  }
+
+private:
+  const std::int64_t units;
+  const DenseOptions options;
+  Variable kernel{nullptr}, bias{nullptr};
+};
+
+class Conv2DBody : public LayerBody {
+public:
+  Conv2DBody(std::int64_t filters, Extent size, Conv2DOptions options)
+      : LayerBody("conv2d"), filters(filters), size(size), options(std::move(options)) {}
+
+protected:
+  void build(const Shape &input, DType dtype) override {
+    checkFloating(title(), input, dtype);
+    checkImages(title(), input);
+    kernel = weight("kernel", {size.height, size.width, input.back(), filters}, dtype, options.kernel_initializer);
+    if (options.use_bias)
+      bias = weight("bias", {filters}, dtype, options.bias_initializer);
+  }
+  Tensor call(const Tensor &x, CallOptions) override {
+    checkImages(title(), x.shape());
+    checkChannels(title(), x.shape(), kernel.shape()[2]);
+    Tensor y = conv2d(x, kernel, sizesOf(options.strides), options.padding);
+    return options.activation(options.use_bias ? y + bias : y);
+  }
+
+private:
+  const std::int64_t filters;
+  const Extent size;
+  const Conv2DOptions options;
+  Variable kernel{nullptr}, bias{nullptr};
+};
+
+class MaxPool2DBody : public LayerBody {
+public:
+  MaxPool2DBody(Extent size, Extent strides, std::string padding)
+      : LayerBody("max_pool2d", false), size(size), strides(strides), padding(std::move(padding)) {}
+
+protected:
+  Tensor call(const Tensor &x, CallOptions) override {
+    checkImages(title(), x.shape());
+    return max_pool2d(x, sizesOf(size), sizesOf(strides), padding);
+  }
+
+private:
+  const Extent size, strides;
+  const std::string padding;
+};
+
+class BatchNormalizationBody : public LayerBody {
+public:
+  explicit BatchNormalizationBody(BatchNormalizationOptions options) : LayerBody("batch_normalization"), options(options) {}
+
+protected:
+  void build(const Shape &input, DType dtype) override {
+    checkFloating(title(), input, dtype);
+    checkHasChannels(title(), input);
+    Shape channels = {input.back()};
+    if (options.scale)
+      gamma = weight("gamma", channels, dtype, ones);
+    if (options.center)
+      beta = weight("beta", channels, dtype, zeros);
+    movingMean = weight("moving_mean", channels, dtype, zeros, false);
+    movingVariance = weight("moving_variance", channels, dtype, ones, false);
+  }
+
+  Tensor call(const Tensor &x, CallOptions call) override {
+    checkHasChannels(title(), x.shape());
+    checkChannels(title(), x.shape(), movingMean.shape()[0]);
+    if (!call.training)
+      return normalise(x - movingMean, movingVariance.value());
+    if (x.size() == 0)
+      fail<ShapeError>(title() + ": a batch without elements, of shape " + describe(x.shape()) + ", has no mean in training");
+    std::vector<std::int64_t> axes;
+    for (std::int64_t axis = 0; axis + 1 < x.rank(); ++axis)
+      axes.push_back(axis);
+    Tensor average = mean(x, axes);
+    Tensor centred = x - average;
+    Tensor variance = mean(square(centred), axes);
+    move(movingMean, average);
+    move(movingVariance, variance);
+    return normalise(centred, variance);
+  }
+
+private:
+  void move(Variable &moving, const Tensor &batch) const {
+    moving.assign(options.momentum * moving + (1 - options.momentum) * batch);
+  }
+  Tensor normalise(const Tensor &centred, const Tensor &variance) const {
+    Tensor factor = rsqrt(variance + options.epsilon);
+    Tensor y = centred * (options.scale ? factor * gamma : factor);
+    return options.center ? y + beta : y;
+  }
+
+  const BatchNormalizationOptions options;
+  Variable gamma{nullptr}, beta{nullptr}, movingMean{nullptr}, movingVariance{nullptr};
+};
+
+class DropoutBody : public LayerBody {
+public:
+  DropoutBody(double rate, DropoutOptions options) : LayerBody("dropout"), rate(rate), options(options) {}
+
+protected:
+  void build(const Shape &, DType) override {
+    generator.emplace(options.seed ? *options.seed : random::global_generator().draw_seed());
+    adopt("generator", generator->state());
+  }
+  Tensor call(const Tensor &x, CallOptions call) override {
+    checkFloating(title(), x.shape(), x.dtype());
+    if (!call.training || rate == 0)
+      return x;
+    return where(generator->bernoulli(x.shape(), 1 - rate), x * (1 / (1 - rate)), 0);
+  }
+
+private:
+  const double rate;
+  const DropoutOptions options;
+  std::optional<random::Generator> generator;
+};
+
+class FlattenBody : public LayerBody {
+public:
+  FlattenBody() : LayerBody("flatten", false) {}
+
+protected:
+  Tensor call(const Tensor &x, CallOptions) override {
+    if (x.rank() == 0)
+      fail<ShapeError>(title() + ": takes inputs of rank 1 or more, a batch first; this one is a scalar");
+    std::int64_t rest = 1;
+    for (std::size_t i = 1; i < x.shape().size(); ++i)
+      rest *= x.shape()[i];
+    return reshape(x, {x.shape()[0], rest});
+  }
+};
+
+class ActivationBody : public LayerBody {
+public:
+  explicit ActivationBody(ActivationFunction function) : LayerBody("activation", false), function(std::move(function)) {}
+
+protected:
+  Tensor call(const Tensor &x, CallOptions) override { return function(x); }
+
+private:
+  const ActivationFunction function;
+};
+
+class SequentialBody : public LayerBody {
+public:
+  SequentialBody() : LayerBody("sequential", false) {}
+
+  void add(const Layer &layer, SourceLocation where) {
+    bool known = false;
+    for (const Layer &other : layers)
+      known |= other.same_as(layer);
+    if (!known) {
+      std::string base = layer.name().empty() ? layer.body()->kind() : layer.name(), unique = base;
+      for (int i = 1; names.count(unique); ++i)
+        unique = base + "_" + std::to_string(i);
+      adopt(unique, layer.body(), where);
+      names.insert(unique);
+    }
+    layers.push_back(layer);
+  }
+
+  std::vector<Layer> layers;
+
+protected:
+  Tensor call(const Tensor &input, CallOptions options) override {
+    Tensor x = input;
+    for (const Layer &layer : layers)
+      x = layer(x, options);
+    return x;
+  }
+  void buildFor(const Shape &input, DType dtype) override {
+    InitScope now;
+    call(zeros(input, dtype), {});
+  }
+
+private:
+  std::set<std::string> names;
+};
+
+} // namespace
+
+//===-- Handles ---------------------------------------------------------------------------------===//
+
+ActivationFunction::ActivationFunction(const char *name, SourceLocation where) {
+  // Gelu: Hendrycks, Gimpel: Gaussian error linear units, 2016.
+  static const std::pair<const char *, Tensor (*)(const Tensor &)> functions[] = {
+      {"linear", [](const Tensor &x) { return x; }},
+      {"relu", [](const Tensor &x) { return relu(x); }},
+      {"gelu", [](const Tensor &x) { return 0.5 * x * (1 + erf(x * std::sqrt(0.5))); }},
+      {"sigmoid", [](const Tensor &x) { return sigmoid(x); }},
+      {"tanh", [](const Tensor &x) { return tanh(x); }},
+      {"softmax", [](const Tensor &x) { return softmax(x); }}};
+  std::string known;
+  for (const auto &[candidate, function] : functions) {
+    if (std::string(candidate) == name)
+      apply_ = function;
+    known += (known.empty() ? "" : ", ") + std::string(candidate);
+  }
+  if (!apply_)
+    fail<ValueError>("activation: there is no '" + std::string(name) + "'; there are " + known, where);
+}
+
+Dense::Dense(std::int64_t units, DenseOptions options, SourceLocation where)
+    : Layer(std::make_shared<DenseBody>(units, std::move(options))) {
+  checkAtLeastOne("dense", "the number of units", units, where);
+}
+
+Conv2D::Conv2D(std::int64_t filters, Extent kernel_size, Conv2DOptions options, SourceLocation where)
+    : Layer(std::make_shared<Conv2DBody>(filters, kernel_size, options)) {
+  checkAtLeastOne("conv2d", "the number of filters", filters, where);
+  checkExtent("conv2d", "the kernel's size", kernel_size, where);
+  checkExtent("conv2d", "the stride", options.strides, where);
+  checkPadding("conv2d", options.padding, where);
+}
+
+MaxPool2D::MaxPool2D(Extent pool_size, MaxPool2DOptions options, SourceLocation where)
+    : Layer(std::make_shared<MaxPool2DBody>(pool_size, options.strides.value_or(pool_size), options.padding)) {
+  checkExtent("max_pool2d", "the window's size", pool_size, where);
+  checkExtent("max_pool2d", "the stride", options.strides.value_or(pool_size), where);
+  checkPadding("max_pool2d", options.padding, where);
+}
+
+BatchNormalization::BatchNormalization(BatchNormalizationOptions options, SourceLocation where)
+    : Layer(std::make_shared<BatchNormalizationBody>(options)) {
+  if (!(options.momentum >= 0 && options.momentum <= 1))
+    fail<ValueError>("batch_normalization: the momentum is in [0, 1], unlike " + describe(options.momentum), where);
+  if (!(options.epsilon >= 0))
+    fail<ValueError>("batch_normalization: epsilon is not below 0, unlike " + describe(options.epsilon), where);
+}
+
+Dropout::Dropout(double rate, DropoutOptions options, SourceLocation where) : Layer(std::make_shared<DropoutBody>(rate, options)) {
+  if (!(rate >= 0 && rate < 1))
+    fail<ValueError>("dropout: the rate is in [0, 1), unlike " + describe(rate), where);
+}
+
+Flatten::Flatten() : Layer(std::make_shared<FlattenBody>()) {}
+Activation::Activation(ActivationFunction function) : Layer(std::make_shared<ActivationBody>(std::move(function))) {}
+
+Sequential::Sequential(std::initializer_list<Layer> layers, SourceLocation where) : Layer(std::make_shared<SequentialBody>()) {
+  for (const Layer &layer : layers)
+    add(layer, where);
+}
+void Sequential::add(const Layer &layer, SourceLocation where) { static_cast<SequentialBody &>(*body()).add(layer, where); }
+const std::vector<Layer> &Sequential::layers() const { return static_cast<const SequentialBody &>(*body()).layers; }
+
+} // namespace calque::layers

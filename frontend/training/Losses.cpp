@@ -1,0 +1,50 @@
+#include "calque/losses.h"
+
+#include "Labels.h"
+
+namespace calque {
+
+Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor &predictions) {
+  std::string given = describe(labels.dtype(), labels.shape()) + " and " + describe(predictions.dtype(), predictions.shape());
+  if (!is_integer(labels.dtype()) || !is_floating(predictions.dtype()))
+    fail<DTypeError>(std::string(what) + ": takes integer labels and floating-point predictions, not " + given);
+  Shape expected = predictions.shape();
+  if (!expected.empty()) {
+    std::int64_t classes = expected.back();
+    expected.pop_back();
+    if (labels.shape() == expected && classes > 0)
+      return labels;
+    Shape column = expected;
+    column.push_back(1);
+    if (labels.shape() == column && classes > 0)
+      return reshape(labels, expected);
+  }
+  fail<ShapeError>(std::string(what) + ": takes labels [...] or [...,1] and predictions [...,C] with at least one class, not " + given);
+}
+
+namespace losses {
+
+Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_pred, CrossentropyOptions options) {
+  CallSite site(y_true.where());
+  Tensor predictions = y_pred.toTensor();
+  Tensor labels = training::labelsFor("sparse_categorical_crossentropy", y_true.toTensor(), predictions);
+  Tensor logits = options.from_logits ? predictions : log(minimum(maximum(predictions, 1e-7), 1 - 1e-7));
+  std::int64_t classes = logits.shape().back();
+  // one_hot gives zeros for an index outside, which would be a loss without the label; gather refuses it.
+  Tensor checked = gather(iota({classes}, labels.dtype()), labels);
+  Tensor picked = sum(logits * one_hot(checked, classes, logits.dtype()), {-1});
+  Tensor losses = logsumexp(logits, {-1}) - picked;
+  switch (options.reduction) {
+  case Reduction::Mean:
+    return mean(losses);
+  case Reduction::Sum:
+    return sum(losses);
+  case Reduction::None:
+    return losses;
+  }
+  training::fail<ValueError>("sparse_categorical_crossentropy: unknown reduction " +
+                             std::to_string(static_cast<int>(options.reduction)));
+}
+
+} // namespace losses
+} // namespace calque

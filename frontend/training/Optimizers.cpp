@@ -1,0 +1,125 @@
+#include "calque/optimizers.h"
+
+#include "calque/functions.h"
+#include "Support.h"
+
+#include <cmath>
+#include <unordered_set>
+
+namespace calque::optimizers {
+
+using training::describe;
+using training::fail;
+
+Optimizer::Optimizer(std::string kind, double rate, std::vector<std::string> slots, SourceLocation where)
+    : kind(std::move(kind)), slotNames(std::move(slots)),
+      learningRate(variable("learning_rate", Operand(scalar(rate), where), false)),
+      steps(variable("iterations", Operand(scalar(std::int64_t(0)), where), false)) {
+  if (!(rate >= 0) || !std::isfinite(rate))
+    fail<ValueError>(this->kind + ": the learning rate is finite and not below 0, unlike " + describe(rate), where);
+}
+
+std::vector<Variable> &Optimizer::slotsOf(const Variable &of) {
+  auto found = slots.find(of.state().get());
+  if (found != slots.end())
+    return found->second.variables;
+  Slots made{of, {}};
+  // Numbered, because variables may share a name.
+  std::string number = std::to_string(slots.size());
+  for (const std::string &name : slotNames)
+    made.variables.emplace_back(zeros(of.shape(), of.dtype()), VariableOptions{.name = kind + "/" + number + "/" + name, .trainable = false});
+  for (std::size_t i = 0; i < slotNames.size(); ++i)
+    adopt(slotNames[i] + "_" + number, made.variables[i]);
+  return slots.emplace(of.state().get(), std::move(made)).first->second.variables;
+}
+
+void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables,
+                                SourceLocation where) {
+  CallSite site(where);
+  if (gradients.size() != variables.size())
+    fail<ValueError>(kind + ": there are " + std::to_string(gradients.size()) + " gradients for " +
+                     std::to_string(variables.size()) + " variables");
+  std::unordered_set<const void *> seen;
+  bool any = false;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const Variable &variable = variables[i];
+    std::string name = "variable " + std::to_string(i) + ", '" + variable.name() + "',";
+    if (!seen.insert(variable.state().get()).second)
+      fail<ValueError>(kind + ": " + name + " is given twice");
+    if (!gradients[i])
+      continue;
+    any = true;
+    if (variable.is_argument())
+      fail<StateError>(kind + ": " + name + " is an argument of the function being traced, which stands for different variables; "
+                                            "what is kept for each is not known, so capture it instead");
+    std::string types = name + " is " + describe(variable.dtype(), variable.shape()) + " and its gradient " +
+                        describe(gradients[i]->dtype(), gradients[i]->shape());
+    if (gradients[i]->dtype() != variable.dtype() || !is_floating(variable.dtype()))
+      fail<DTypeError>(kind + ": " + types);
+    if (gradients[i]->shape() != variable.shape())
+      fail<ShapeError>(kind + ": " + types);
+  }
+  if (!any)
+    fail<ValueError>(kind + ": none of the " + std::to_string(variables.size()) + " variables has a gradient");
+
+  std::vector<std::vector<Variable> *> kept(variables.size());
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    if (gradients[i])
+      kept[i] = &slotsOf(variables[i]);
+  steps.assign_add(1);
+  Tensor rate = prepare();
+  std::unordered_map<DType, Tensor> rates;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (!gradients[i])
+      continue;
+    Variable variable = variables[i];
+    Tensor &own = rates[variable.dtype()];
+    if (!own.defined())
+      own = cast(rate, variable.dtype());
+    update(variable, *gradients[i], own, *kept[i]);
+  }
+}
+
+SGD::SGD(double learning_rate, SGDOptions options, SourceLocation where)
+    : Optimizer("sgd", learning_rate, options.momentum == 0 ? std::vector<std::string>() : std::vector<std::string>{"velocity"}, where),
+      options(options) {
+  if (!(options.momentum >= 0 && options.momentum < 1))
+    fail<ValueError>("sgd: the momentum is in [0, 1), unlike " + describe(options.momentum), where);
+  if (options.nesterov && options.momentum == 0)
+    fail<ValueError>("sgd: nesterov looks ahead along the momentum, which is 0", where);
+}
+
+void SGD::update(Variable &variable, const Tensor &gradient, const Tensor &rate, std::vector<Variable> &slots) {
+  Tensor step = rate * gradient;
+  if (slots.empty()) {
+    variable.assign_sub(step);
+    return;
+  }
+  Tensor velocity = options.momentum * slots[0] - step;
+  slots[0].assign(velocity);
+  variable.assign_add(options.nesterov ? options.momentum * velocity - step : velocity);
+}
+
+Adam::Adam(double learning_rate, AdamOptions options, SourceLocation where)
+    : Optimizer("adam", learning_rate, {"momentum", "velocity"}, where), options(options) {
+  for (double beta : {options.beta_1, options.beta_2})
+    if (!(beta >= 0 && beta < 1))
+      fail<ValueError>("adam: the betas are in [0, 1), unlike " + describe(beta), where);
+  if (!(options.epsilon >= 0))
+    fail<ValueError>("adam: epsilon is not below 0, unlike " + describe(options.epsilon), where);
+}
+
+Tensor Adam::prepare() {
+  Tensor t = cast(iterations(), DType::Float64);
+  return learning_rate() * sqrt(1 - pow(options.beta_2, t)) / (1 - pow(options.beta_1, t));
+}
+
+void Adam::update(Variable &variable, const Tensor &gradient, const Tensor &rate, std::vector<Variable> &slots) {
+  Tensor first = options.beta_1 * slots[0] + (1 - options.beta_1) * gradient;
+  Tensor second = options.beta_2 * slots[1] + (1 - options.beta_2) * square(gradient);
+  slots[0].assign(first);
+  slots[1].assign(second);
+  variable.assign_sub(rate * first / (sqrt(second) + options.epsilon));
+}
+
+} // namespace calque::optimizers

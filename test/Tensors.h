@@ -1,0 +1,204 @@
+// What tests on numbers share: random tensors, indices, comparisons, numerical gradients.
+#ifndef CALQUE_TEST_TENSORS_H
+#define CALQUE_TEST_TENSORS_H
+
+#include "calque/calque.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace calque::testing {
+
+using Body = std::function<Tensor(const std::vector<Tensor> &)>;
+using ManyBody = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
+
+//===-- Tensors and their elements --------------------------------------------------------------===//
+inline std::int64_t sizeOf(const Shape &shape) {
+  std::int64_t size = 1;
+  for (std::int64_t dim : shape)
+    size *= dim;
+  return size;
+}
+
+template <typename F> auto dispatch(DType dtype, F &&f) {
+  switch (dtype) {
+  case DType::Bool:
+    return f(bool());
+  case DType::Int32:
+    return f(std::int32_t());
+  case DType::Int64:
+    return f(std::int64_t());
+  case DType::Float32:
+    return f(float());
+  case DType::Float64:
+    break;
+  }
+  return f(double());
+}
+
+template <typename V> Tensor makeTensor(DType dtype, const std::vector<V> &values, const Shape &shape) {
+  return dispatch(dtype, [&](auto zero) {
+    std::vector<decltype(zero)> elements;
+    for (V value : values)
+      elements.push_back(static_cast<decltype(zero)>(value));
+    return tensor(elements, shape);
+  });
+}
+
+template <typename V = double> std::vector<V> valuesOf(const Tensor &x) {
+  return dispatch(x.dtype(), [&](auto zero) {
+    const auto *first = x.data<decltype(zero)>();
+    return std::vector<V>(first, first + x.size());
+  });
+}
+
+inline void expectSameBits(const Tensor &a, const Tensor &b) {
+  ASSERT_EQ(a.dtype(), b.dtype());
+  ASSERT_EQ(a.shape(), b.shape());
+  dispatch(a.dtype(), [&](auto zero) {
+    const auto *x = a.data<decltype(zero)>(), *y = b.data<decltype(zero)>();
+    for (std::int64_t i = 0; i < a.size(); ++i)
+      EXPECT_TRUE(std::memcmp(x + i, y + i, sizeof(zero)) == 0 || (x[i] != x[i] && y[i] != y[i]))
+          << "element " << i << ": " << x[i] << " and " << y[i];
+  });
+}
+
+// Elements of an interval, at least 0.02 from the kinks, some of them multiples of 1/2, so that there are equal ones.
+inline std::vector<double> randomValues(std::mt19937 &random, std::int64_t count, double low, double high,
+                                        const std::vector<double> &kinks = {}, bool halves = false) {
+  std::vector<double> values;
+  while (static_cast<std::int64_t>(values.size()) < count) {
+    double x = std::uniform_real_distribution<double>(low, high)(random);
+    if (halves && random() % 2)
+      x = std::clamp(std::round(2 * x) / 2, low, high);
+    if (std::all_of(kinks.begin(), kinks.end(), [&](double kink) { return std::fabs(x - kink) > 0.02; }))
+      values.push_back(x);
+  }
+  return values;
+}
+
+inline Tensor randomTensor(std::mt19937 &random, const Shape &shape, double low = -2, double high = 2) {
+  return tensor(randomValues(random, sizeOf(shape), low, high), shape);
+}
+
+// All different, at least 1/8 apart, so that no largest element changes by a small step.
+inline Tensor distinctTensor(std::mt19937 &random, const Shape &shape) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < sizeOf(shape); ++i)
+    values.push_back(0.125 * static_cast<double>(i) - 2);
+  std::shuffle(values.begin(), values.end(), random);
+  return tensor(values, shape);
+}
+
+// The index of an element in row-major order, and back.
+inline Shape unravel(std::int64_t flat, const Shape &shape) {
+  Shape index(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0; flat /= shape[i])
+    index[i] = flat % shape[i];
+  return index;
+}
+inline std::int64_t ravel(const Shape &index, const Shape &shape) {
+  std::int64_t flat = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    flat = flat * shape[i] + index[i];
+  return flat;
+}
+// The element of a tensor that stands at an index of a shape that it is broadcast to.
+inline std::int64_t broadcastIndex(const Shape &index, const Shape &shape) {
+  Shape own(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    own[i] = shape[i] == 1 ? 0 : index[index.size() - shape.size() + i];
+  return ravel(own, shape);
+}
+
+//===-- Gradients -------------------------------------------------------------------------------===//
+inline std::vector<Tensor> gradients(const Body &f, const std::vector<Tensor> &inputs) {
+  GradientTape tape;
+  std::vector<Tensor> sources;
+  for (const Tensor &x : inputs)
+    if (x.dtype() == DType::Float64) {
+      tape.watch(x);
+      sources.push_back(x);
+    }
+  std::vector<std::optional<Tensor>> results = tape.gradient(f(inputs), sources);
+  std::vector<Tensor> found;
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    found.push_back(results[i] ? *results[i] : zeros(sources[i].shape(), DType::Float64));
+  return found;
+}
+
+// The gradients of a float64 scalar against central differences, eagerly and compiled.
+inline void expectGradients(const Body &f, const std::vector<Tensor> &inputs) {
+  const double epsilon = 1e-6;
+  ManyBody gradientBody = [f](const std::vector<Tensor> &x) { return gradients(f, x); };
+  auto value = function<Tensor(const std::vector<Tensor> &)>(f);
+  auto compiled = function<std::vector<Tensor>(const std::vector<Tensor> &)>(gradientBody);
+  std::vector<Tensor> found[] = {gradientBody(inputs), compiled(inputs)};
+  std::size_t source = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dtype() != DType::Float64)
+      continue;
+    std::vector<double> elements = valuesOf(inputs[i]), numeric;
+    for (double &element : elements) {
+      double kept = element, differences[2];
+      for (int side : {0, 1}) {
+        element = side ? kept + epsilon : kept - epsilon;
+        std::vector<Tensor> moved = inputs;
+        moved[i] = tensor(elements, inputs[i].shape());
+        differences[side] = value(moved).template item<double>();
+      }
+      element = kept;
+      numeric.push_back((differences[1] - differences[0]) / (2 * epsilon));
+    }
+    for (int mode : {0, 1}) {
+      SCOPED_TRACE(mode ? "compiled" : "eager");
+      ASSERT_EQ(found[mode][source].shape(), inputs[i].shape());
+      std::vector<double> exact = valuesOf(found[mode][source]);
+      for (std::size_t j = 0; j < exact.size(); ++j)
+        EXPECT_NEAR(exact[j], numeric[j], 1e-5 + 1e-3 * std::fabs(numeric[j])) << "operand " << i << ", element " << j;
+    }
+    ++source;
+  }
+}
+
+// sum(f(inputs) * weights) with fixed random weights.
+inline Body weighted(const Body &f, const Shape &shape, unsigned seed) {
+  std::mt19937 random(seed);
+  Tensor weights = randomTensor(random, shape, 0.5, 1.5);
+  return [f, weights](const std::vector<Tensor> &x) { return sum(f(x) * weights); };
+}
+
+// The gradients of an operation and, for order 2, of its gradients.
+inline void expectDerivatives(const Body &f, const std::vector<Tensor> &inputs, int order) {
+  Body loss = weighted(f, f(inputs).shape(), 7);
+  {
+    SCOPED_TRACE("first order");
+    expectGradients(loss, inputs);
+  }
+  if (order < 2)
+    return;
+  SCOPED_TRACE("second order");
+  std::vector<Shape> shapes;
+  for (const Tensor &gradient : gradients(loss, inputs))
+    shapes.push_back(gradient.shape());
+  std::mt19937 random(11);
+  std::vector<Tensor> weights;
+  for (const Shape &shape : shapes)
+    weights.push_back(randomTensor(random, shape, 0.5, 1.5));
+  expectGradients(
+      [loss, weights](const std::vector<Tensor> &x) {
+        std::vector<Tensor> inner = gradients(loss, x);
+        Tensor total = sum(inner[0] * weights[0]);
+        for (std::size_t i = 1; i < inner.size(); ++i)
+          total = total + sum(inner[i] * weights[i]);
+        return total;
+      },
+      inputs);
+}
+
+} // namespace calque::testing
+#endif
