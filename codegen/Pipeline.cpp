@@ -200,7 +200,6 @@ LogicalResult lowerToLLVM(Program &program) {
     manager.addPass(createConvertControlFlowToLLVMPass());
     manager.addPass(createArithToLLVMConversionPass());
     manager.addPass(createReconcileUnrealizedCastsPass());
-    manager.addPass(createCanonicalizerPass());
   });
 }
 
