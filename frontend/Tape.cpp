@@ -134,7 +134,9 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
 void noteVariableRead(const std::shared_ptr<VariableState> &variable, const Tensor &value) {
   const TensorImpl &impl = implOf(value);
   for (TapeState *tape : tapes)
-    if (impl.trace ? tape->trace && tape->trace->id == impl.trace : tape->eager != nullptr)
+    if (tape->isPaused())
+      continue;
+    else if (impl.trace ? tape->trace && tape->trace->id == impl.trace : tape->eager != nullptr)
       tape->noteRead(variable, tape->valueOf(value, {}));
 }
 
@@ -161,6 +163,26 @@ void TapeState::stop() {
   std::erase(tapes, this);
   if (eager && eager == eagerRecorder && std::none_of(tapes.begin(), tapes.end(), [](TapeState *tape) { return tape->eager; }))
     eagerRecorder = nullptr;
+}
+
+void TapeState::pause() {
+  if (pauses++ == 0)
+    unseen.push_back({recording().ops().size(), ~std::size_t(0)});
+}
+
+void TapeState::resume() {
+  if (--pauses == 0)
+    unseen.back().second = recording().ops().size();
+}
+
+void TapeState::reset() {
+  firstOp = recording().ops().size();
+  watches.clear();
+  variables.clear();
+  used = false;
+  unseen.clear();
+  if (isPaused())
+    unseen.push_back({firstOp, ~std::size_t(0)});
 }
 
 void TapeState::watch(ValueId value) {
@@ -214,8 +236,13 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
     for (; next < watches.size() && watches[next].from <= op; ++next)
       activity.tracked[index(watches[next].value)] = true;
   };
+  std::size_t nextUnseen = 0;
   for (std::size_t i = firstOp; i < end; ++i) {
     startWatching(i);
+    while (nextUnseen < unseen.size() && unseen[nextUnseen].second <= i)
+      ++nextUnseen;
+    if (nextUnseen < unseen.size() && unseen[nextUnseen].first <= i)
+      continue;
     if (!schema::schemaOf(ops[i].op).differentiable)
       continue;
     for (ValueId operand : recording.operandsOf(ops[i]))
@@ -399,34 +426,51 @@ void GradientTape::watch(const Variable &x, SourceLocation where) {
   x.value(where); // what was read before is watched from now on
 }
 
-std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  where = detail::userLine(where);
-  state_->checkUse(where);
-  std::vector<std::vector<schema::ValueId>> values;
-  for (const Tensor &source : sources)
-    values.push_back({state_->valueOf(source, where)});
-  if (!state_->options.persistent)
-    state_->stop();
-  std::vector<std::optional<Tensor>> gradients = state_->gradient(targets, values, output_gradients, where);
-  state_->used = true;
-  return gradients;
-}
-
-std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Variable> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Tensor> &targets, const std::vector<detail::Source> &sources,
+                                                            const GradientOptions &options, SourceLocation where) {
   where = detail::userLine(where);
   state_->checkUse(where);
   std::vector<std::vector<schema::ValueId>> values(sources.size());
-  for (std::size_t i = 0; i < sources.size(); ++i)
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i].variable) {
+      values[i] = {state_->valueOf(sources[i].tensor, where)};
+      continue;
+    }
     for (const TapeState::WatchedVariable &watched : state_->variables)
-      if (watched.variable == sources[i].state())
+      if (watched.variable == sources[i].variable->state())
         values[i] = watched.values;
+  }
   if (!state_->options.persistent)
     state_->stop();
-  std::vector<std::optional<Tensor>> gradients = state_->gradient(targets, values, output_gradients, where);
+  std::vector<std::optional<Tensor>> gradients = state_->gradient(targets, values, options.output_gradients, where);
   state_->used = true;
+  if (options.unconnected_gradients == UnconnectedGradients::Zero)
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      if (!gradients[i])
+        gradients[i] = sources[i].variable ? zeros(sources[i].variable->shape(), sources[i].variable->dtype(), where)
+                                           : zeros(sources[i].tensor.shape(), sources[i].tensor.dtype(), where);
   return gradients;
+}
+
+namespace {
+template <typename T> std::vector<detail::Source> sourcesOf(const std::vector<T> &sources) {
+  std::vector<detail::Source> result;
+  for (const T &source : sources)
+    if constexpr (std::is_same_v<T, Tensor>)
+      result.push_back({source, {}});
+    else
+      result.push_back({{}, source});
+  return result;
+}
+} // namespace
+
+std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
+                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
+}
+std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Variable> &sources,
+                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
 }
 
 std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Tensor> &sources,
@@ -444,6 +488,24 @@ std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Tensor 
 std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Variable &source,
                                              const std::vector<Tensor> &output_gradients, SourceLocation where) {
   return gradient(std::vector<Tensor>{target}, std::vector<Variable>{source}, output_gradients, where)[0];
+}
+
+GradientTape::Pause::~Pause() {
+  if (state_)
+    state_->resume();
+}
+
+GradientTape::Pause GradientTape::stop_recording(SourceLocation where) {
+  if (!state_->recordingNow)
+    throw StateError("stop_recording: the tape does not record any more", detail::userLine(where));
+  state_->pause();
+  return Pause(state_.get());
+}
+
+void GradientTape::reset(SourceLocation where) {
+  if (!state_->recordingNow)
+    throw StateError("reset: the tape does not record any more", detail::userLine(where));
+  state_->reset();
 }
 
 std::vector<Variable> GradientTape::watched_variables() const {

@@ -30,6 +30,10 @@ public:
                                               const std::vector<std::vector<schema::ValueId>> &sources,
                                               const std::vector<Tensor> &seeds, SourceLocation where);
   void stop();
+  void pause();
+  void resume();
+  void reset();
+  bool isPaused() const { return pauses > 0; }
   void checkUse(SourceLocation where);
   schema::Recording &recording() { return trace ? trace->recording : eager->recording; }
   schema::ValueId valueOf(const Tensor &x, SourceLocation where) {
@@ -66,6 +70,8 @@ private:
   };
   std::vector<Watch> watches;
   std::size_t firstOp = 0, endOp = 0;
+  int pauses = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> unseen; // ranges of operations; the last is open while it is paused
 };
 
 // Whether a tape of this thread follows eager operations.

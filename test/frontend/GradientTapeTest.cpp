@@ -211,3 +211,74 @@ TEST(GradientTape, TrainsInACompiledStep) {
   EXPECT_NEAR(b.value().item<float>(), 1, 1e-3);
   EXPECT_EQ(step.trace_count(), 1);
 }
+
+TEST(GradientTape, UnconnectedGradientsCanBeZeros) {
+  Tensor x = tensor<float>({1, 2}), unrelated = tensor<double>({1, 2, 3});
+  Variable w(ones({2, 2})), unused(ones({3}));
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = sum(x * x) + sum(w);
+  auto [dx, du, dw, dn] = tape.gradient(y, std::tuple(x, unrelated, w, unused), {.unconnected_gradients = UnconnectedGradients::Zero});
+  expectValues(*dx, {2, 4});
+  EXPECT_EQ(du->dtype(), DType::Float64);
+  EXPECT_EQ(du->to_vector<double>(), std::vector<double>(3, 0));
+  expectValues(*dw, {1, 1, 1, 1});
+  expectValues(*dn, {0, 0, 0});
+}
+
+TEST(GradientTape, GradientsHaveTheStructureOfTheirSources) {
+  std::map<std::string, Variable> weights{{"a", Variable(scalar(2.0f))}, {"b", Variable(scalar(3.0f))}};
+  std::pair<Tensor, std::array<Tensor, 2>> inputs{scalar(5.0f), {scalar(7.0f), scalar(11.0f)}};
+  auto step = [&] {
+    GradientTape tape({.persistent = true});
+    tape.watch(inputs.first);
+    tape.watch(inputs.second[1]);
+    Tensor y = weights.at("a") * inputs.first * inputs.second[1] + inputs.second[0];
+    auto ofWeights = tape.gradient(y, weights);
+    auto ofInputs = tape.gradient(y, inputs);
+    return std::tuple(*ofWeights.at("a"), ofWeights.at("b").has_value(), *ofInputs.first, ofInputs.second[0].has_value(), *ofInputs.second[1]);
+  };
+  auto [a, hasB, first, hasSecond, third] = step();
+  expectValues(a, {55});
+  EXPECT_FALSE(hasB);
+  expectValues(first, {22});
+  EXPECT_FALSE(hasSecond);
+  expectValues(third, {10});
+}
+
+TEST(GradientTape, APausedTapeSeesNothing) {
+  Variable w(scalar(3.0f)), other(scalar(1.0f));
+  auto f = [&](const Tensor &x) {
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    Tensor y = x * w, hidden;
+    {
+      auto pause = tape.stop_recording();
+      hidden = y * y * other;
+      auto inner = tape.stop_recording(); // pauses nest
+    }
+    Tensor z = y * hidden;
+    EXPECT_EQ(tape.watched_variables().size(), 1u);
+    return std::pair(*tape.gradient(z, x), tape.gradient(hidden, x).has_value());
+  };
+  auto [eager, eagerHidden] = f(scalar(2.0f));
+  expectValues(eager, {108}); // w * hidden
+  EXPECT_FALSE(eagerHidden);
+  auto compiled = function<Tensor(const Tensor &)>([&](const Tensor &x) { return f(x).first; });
+  expectValues(compiled(scalar(2.0f)), {108});
+  GradientTape done;
+  done.watch(scalar(1.0f));
+  EXPECT_THROW((void)[&] { (void)done.gradient(scalar(1.0f), scalar(1.0f)); return done.stop_recording(); }(), StateError);
+}
+
+TEST(GradientTape, ResetForgets) {
+  Tensor x = scalar(2.0f);
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = x * x;
+  tape.reset();
+  tape.watch(x);
+  Tensor z = y * x;
+  expectValues(*tape.gradient(z, x), {4});
+  EXPECT_CONTAINS(errorOf<StateError>([&] { tape.reset(); }), "does not record any more");
+}

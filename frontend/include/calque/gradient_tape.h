@@ -9,7 +9,11 @@
 
 #include "calque/variable.h"
 
+#include <array>
+#include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace calque {
 
@@ -21,6 +25,72 @@ struct GradientTapeOptions {
   bool persistent = false;              // serves more than one gradient()
   bool watch_accessed_variables = true; // trainable ones, when they are read
 };
+
+// What a gradient is where no path leads from the source to a target.
+enum class UnconnectedGradients { None, Zero };
+
+struct GradientOptions {
+  std::vector<Tensor> output_gradients = {};
+  UnconnectedGradients unconnected_gradients = UnconnectedGradients::None;
+};
+
+namespace detail {
+// The structure of sources with a gradient in the place of each tensor and variable.
+template <typename T> struct GradientStructure;
+template <typename T> using GradientsOf = typename GradientStructure<T>::type;
+
+template <typename T>
+  requires std::is_same_v<T, Tensor> || std::is_same_v<T, Variable>
+struct GradientStructure<T> {
+  using type = std::optional<Tensor>;
+  template <typename F> static type map(const T &x, F &f) { return f(x); }
+};
+template <typename T> struct GradientStructure<std::vector<T>> {
+  using type = std::vector<GradientsOf<T>>;
+  template <typename F> static type map(const std::vector<T> &x, F &f) {
+    type result;
+    for (const T &element : x)
+      result.push_back(GradientStructure<T>::map(element, f));
+    return result;
+  }
+};
+template <typename T, std::size_t N> struct GradientStructure<std::array<T, N>> {
+  using type = std::array<GradientsOf<T>, N>;
+  template <typename F> static type map(const std::array<T, N> &x, F &f) {
+    type result;
+    for (std::size_t i = 0; i < N; ++i)
+      result[i] = GradientStructure<T>::map(x[i], f);
+    return result;
+  }
+};
+template <typename K, typename T> struct GradientStructure<std::map<K, T>> {
+  using type = std::map<K, GradientsOf<T>>;
+  template <typename F> static type map(const std::map<K, T> &x, F &f) {
+    type result;
+    for (const auto &[key, value] : x)
+      result.emplace(key, GradientStructure<T>::map(value, f));
+    return result;
+  }
+};
+template <typename A, typename B> struct GradientStructure<std::pair<A, B>> {
+  using type = std::pair<GradientsOf<A>, GradientsOf<B>>;
+  template <typename F> static type map(const std::pair<A, B> &x, F &f) {
+    return type{GradientStructure<A>::map(x.first, f), GradientStructure<B>::map(x.second, f)};
+  }
+};
+template <typename... T> struct GradientStructure<std::tuple<T...>> {
+  using type = std::tuple<GradientsOf<T>...>;
+  template <typename F> static type map(const std::tuple<T...> &x, F &f) {
+    return std::apply([&](const auto &...parts) { return type{GradientStructure<std::decay_t<decltype(parts)>>::map(parts, f)...}; }, x);
+  }
+};
+
+// A source: exactly one of the two.
+struct Source {
+  Tensor tensor;
+  std::optional<Variable> variable;
+};
+} // namespace detail
 
 // Records from construction to destruction, or to gradient() if it is not persistent, on the thread that made it. Tapes
 // nest; an inner one's gradients are recorded by the outer ones.
@@ -58,10 +128,63 @@ public:
                                               const std::vector<Tensor> &output_gradients = {},
                                               SourceLocation where = SourceLocation::current());
 
+  // Sources in a structure: pairs, tuples, arrays, vectors and maps of tensors and variables, nested at will. The result has
+  // the same structure.
+  template <typename Sources>
+  auto gradient(const std::vector<Tensor> &targets, const Sources &sources, const GradientOptions &options,
+                SourceLocation where = SourceLocation::current()) {
+    using Structure = detail::GradientStructure<Sources>;
+    std::vector<detail::Source> flat;
+    auto collect = [&](const auto &x) -> std::optional<Tensor> {
+      if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Tensor>)
+        flat.push_back({x, {}});
+      else
+        flat.push_back({{}, x});
+      return std::nullopt;
+    };
+    Structure::map(sources, collect);
+    std::vector<std::optional<Tensor>> gradients = gradientOf(targets, flat, options, where);
+    std::size_t next = 0;
+    auto place = [&](const auto &) -> std::optional<Tensor> { return std::move(gradients[next++]); };
+    return Structure::map(sources, place);
+  }
+  template <typename Sources>
+  auto gradient(const Tensor &target, const Sources &sources, const GradientOptions &options,
+                SourceLocation where = SourceLocation::current()) {
+    return gradient(std::vector<Tensor>{target}, sources, options, where);
+  }
+  template <typename Sources>
+    requires(!std::is_same_v<Sources, Tensor> && !std::is_same_v<Sources, Variable> && !std::is_same_v<Sources, std::vector<Tensor>> &&
+             !std::is_same_v<Sources, std::vector<Variable>>)
+  auto gradient(const Tensor &target, const Sources &sources, SourceLocation where = SourceLocation::current()) {
+    return gradient(std::vector<Tensor>{target}, sources, GradientOptions(), where);
+  }
+
+  // While the guard lives, the tape sees nothing of what is computed, and gradient() may be asked without being recorded by
+  // itself. StateError if the tape does not record.
+  class CALQUE_API Pause {
+  public:
+    Pause(Pause &&other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    Pause &operator=(Pause &&) = delete;
+    ~Pause();
+
+  private:
+    friend class GradientTape;
+    explicit Pause(detail::TapeState *state) : state_(state) {}
+    detail::TapeState *state_;
+  };
+  [[nodiscard]] Pause stop_recording(SourceLocation where = SourceLocation::current());
+
+  // Forgets what it has recorded and what it watches, and records anew. StateError once it has stopped for good.
+  void reset(SourceLocation where = SourceLocation::current());
+
   // The variables watched so far, in the order in which they were met.
   std::vector<Variable> watched_variables() const;
 
 private:
+  std::vector<std::optional<Tensor>> gradientOf(const std::vector<Tensor> &targets, const std::vector<detail::Source> &sources,
+                                                const GradientOptions &options, SourceLocation where);
+
   std::unique_ptr<detail::TapeState> state_;
 };
 
