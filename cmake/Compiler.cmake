@@ -7,6 +7,10 @@ include(AddLLVM)
 include(AddMLIR)
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+# GCC 12 sees overlapping copies where strings are added: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options(-Wno-restrict)
+endif()
 
 # calque_library(NAME SOURCES...): a static library of one folder. Without a link to `calque_mlir` no header of MLIR or
 # LLVM is found, so that a forbidden include does not build.

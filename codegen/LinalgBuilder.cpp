@@ -93,12 +93,17 @@ static SmallVector<OpFoldResult> indexAttrs(OpBuilder &builder, ArrayRef<int64_t
   return llvm::map_to_vector(values, [&](int64_t value) -> OpFoldResult { return builder.getIndexAttr(value); });
 }
 
+// A part without elements may start at the end, which MLIR's operations refuse.
 Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<int64_t> starts, ArrayRef<int64_t> strides) {
+  if (llvm::is_contained(shapeOf(part), 0))
+    return whole;
   return tensor::InsertSliceOp::create(builder, location, part, whole, indexAttrs(builder, starts), indexAttrs(builder, shapeOf(part)),
                                        indexAttrs(builder, strides));
 }
 
 Value LinalgBuilder::extract(Value whole, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  if (llvm::is_contained(sizes, 0))
+    return empty(sizes, typeOf(whole).getElementType());
   auto type = RankedTensorType::get(sizes, typeOf(whole).getElementType());
   return tensor::ExtractSliceOp::create(builder, location, type, whole, indexAttrs(builder, starts), indexAttrs(builder, sizes),
                                         indexAttrs(builder, strides));
@@ -109,7 +114,8 @@ ValueRange LinalgBuilder::loopNest(ArrayRef<int64_t> bounds, ValueRange carried,
   SmallVector<Value> indices;
   std::function<ValueRange(OpBuilder &, size_t, ValueRange)> emit = [&](OpBuilder &inner, size_t depth, ValueRange state) -> ValueRange {
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(inner, location, value); };
-    auto loop = scf::ForOp::create(inner, location, constant(0), constant(bounds[depth]), constant(1), state,
+    Value first = constant(0), bound = constant(bounds[depth]), step = constant(1);
+    auto loop = scf::ForOp::create(inner, location, first, bound, step, state,
                                    [&](OpBuilder &nested, Location, Value index, ValueRange arguments) {
                                      indices.push_back(index);
                                      SmallVector<Value> yielded;

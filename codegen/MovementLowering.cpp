@@ -108,7 +108,8 @@ void checkIndices(LinalgBuilder &b, Operation *op, Value indices, int64_t bound,
 Value clampIndex(ir::ScalarBuilder &s, Value index, int64_t bound) {
   Type i64 = s.builder.getI64Type();
   Value wide = s.castTo(index, i64);
-  Value clamped = s.maximum(s.minimum(wide, s.constant(static_cast<double>(bound - 1), i64)), s.constant(0, i64));
+  Value notAbove = s.minimum(wide, s.constant(static_cast<double>(bound - 1), i64));
+  Value clamped = s.maximum(notAbove, s.constant(0, i64));
   return arith::IndexCastOp::create(s.builder, s.location, s.builder.getIndexType(), clamped);
 }
 

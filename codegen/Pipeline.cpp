@@ -61,17 +61,33 @@ LogicalResult runPasses(Program &program, llvm::function_ref<void(OpPassManager 
   return manager.run(*program.module);
 }
 
-// Refuses what code generation can't do yet, by the operation at which it shows.
+// Refuses what code generation can't do yet, by the operation at which it shows, or by the argument that has no other use
+// than to be returned.
 LogicalResult requireKnownSizes(func::FuncOp function) {
-  WalkResult result = function.walk([](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !tensor.hasStaticShape()) {
-        op->emitOpError("has the unknown size of ") << type << ", and code generation needs known sizes";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
+  auto unknown = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  };
+  WalkResult result = function.walk([&](Operation *op) {
+    if (op == function.getOperation() || isa<func::ReturnOp>(op))
+      return WalkResult::advance();
+    SmallVector<Type> types(op->getResultTypes());
+    llvm::append_range(types, op->getOperandTypes());
+    for (Region &region : op->getRegions())
+      llvm::append_range(types, region.getArgumentTypes());
+    auto found = llvm::find_if(types, unknown);
+    if (found == types.end())
+      return WalkResult::advance();
+    op->emitOpError("has the unknown size of ") << *found << ", and code generation needs known sizes";
+    return WalkResult::interrupt();
   });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted())
+    return failure();
+  for (BlockArgument argument : function.getArguments())
+    if (unknown(argument.getType()))
+      return emitError(argument.getLoc()) << "argument " << argument.getArgNumber() << " of '" << function.getName() << "' has the unknown size of "
+                                          << argument.getType() << ", and code generation needs known sizes";
+  return success();
 }
 
 } // namespace

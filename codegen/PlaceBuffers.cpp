@@ -1,5 +1,6 @@
 // Places all intermediate buffers in one workspace: two that are never alive at once share memory.
 #include "codegen/Pipeline.h"
+#include "ir/schema/TypeRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,6 +15,8 @@ namespace calque::codegen {
 namespace {
 
 constexpr int64_t kAlignment = CALQUE_BUFFER_ALIGNMENT;
+// A multiple of the alignment, small enough that a size and an offset add up.
+constexpr int64_t kMostBytes = (int64_t(1) << 62) - kAlignment;
 
 struct Placement {
   memref::AllocOp alloc;
@@ -64,8 +67,13 @@ LogicalResult placeBuffers(Program &program) {
       return;
     }
     int64_t elementBytes = (type.getElementTypeBitWidth() + 7) / 8;
-    int64_t bytes = std::max<int64_t>(type.getNumElements() * elementBytes, 1);
-    bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    std::optional<int64_t> size = schema::productOf({type.getShape().data(), type.getShape().size()}, elementBytes);
+    if (!size || *size > kMostBytes || llvm::any_of(type.getShape(), [](int64_t dim) { return dim < 0; })) {
+      alloc.emitError("an intermediate value has more bytes than can be addressed: ") << type;
+      failedOnce = true;
+      return;
+    }
+    int64_t bytes = (std::max<int64_t>(*size, 1) + kAlignment - 1) / kAlignment * kAlignment;
     // A buffer made inside a loop is made once, before it.
     Operation *ancestor = body.findAncestorOpInBlock(*op);
     placements.push_back({alloc, bytes, numbers[ancestor], std::max(lastUse(alloc, body, numbers), numbers[ancestor])});
@@ -94,6 +102,9 @@ LogicalResult placeBuffers(Program &program) {
         break;
       offset = std::max(offset, other->offset + other->bytes);
     }
+    if (offset > kMostBytes - placement->bytes)
+      return placement->alloc.emitError("the intermediate values that are alive at once have more bytes than can be addressed, of which ")
+             << placement->bytes << " are this one's";
     placement->offset = offset;
     total = std::max(total, offset + placement->bytes);
     placed.push_back(placement);

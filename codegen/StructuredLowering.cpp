@@ -54,7 +54,6 @@ Value lowerReduceMin(LinalgBuilder &b, ir::ReduceMinOp op, LoweringContext &) {
 
 Value lowerSumLike(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &) {
   ArrayRef<int64_t> from = LinalgBuilder::shapeOf(op.getX()), to = LinalgBuilder::shapeOf(op.getLike());
-  // A broadcast cotangent may also be smaller than the operand, where a partial did not depend on it.
   size_t offset = from.size() - to.size();
   Ints axes;
   for (size_t i = 0; i < from.size(); ++i)
@@ -62,14 +61,7 @@ Value lowerSumLike(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &) {
       axes.push_back(i);
   Value zero = ir::ScalarBuilder(b.builder, b.location).constant(0, LinalgBuilder::typeOf(op.getX()).getElementType());
   Value sum = axes.empty() ? op.getX() : b.reduce(op.getX(), axes, zero, [](ir::ScalarBuilder &s, ValueRange v) { return s.add(v[1], v[0]); });
-  Ints reshaped(to);
-  for (size_t i = 0; i < to.size(); ++i)
-    reshaped[i] = from[offset + i] == 1 ? 1 : to[i];
-  sum = b.reshape(sum, reshaped);
-  if (ArrayRef<int64_t>(reshaped) == to)
-    return sum;
-  return b.parallel(to, LinalgBuilder::typeOf(sum).getElementType(), {sum}, {b.broadcastMap(reshaped, to)},
-                    [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+  return b.reshape(sum, to);
 }
 
 Value lowerAxisSize(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
@@ -79,6 +71,12 @@ Value lowerAxisSize(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
     count *= shape[axis];
   Type element = LinalgBuilder::typeOf(op.getX()).getElementType();
   return b.filled({}, ir::ScalarBuilder(b.builder, b.location).constant(static_cast<double>(count), element));
+}
+
+// Whether an element is NaN and the best before it is not.
+Value isFirstNaN(ir::ScalarBuilder &s, Value best, Value element) {
+  Value isNaN = s.notEqual(element, element), isNumber = s.equal(best, best);
+  return s.logicalAnd(isNaN, isNumber);
 }
 
 Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &) {
@@ -105,9 +103,9 @@ Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &) {
              [&](OpBuilder &inner, Location location, ValueRange v) {
                ir::ScalarBuilder s(inner, location);
                // The first element is taken whatever it is, then larger ones; NaN is larger than all but NaN.
-               Value take = s.logicalOr(s.less(v[2], s.constant(0, i64)), s.less(v[1], v[0]));
+               Value isFirst = s.less(v[2], s.constant(0, i64)), take = s.logicalOr(isFirst, s.less(v[1], v[0]));
                if (isa<FloatType>(element))
-                 take = s.logicalOr(take, s.logicalAnd(s.notEqual(v[0], v[0]), s.equal(v[1], v[1])));
+                 take = s.logicalOr(take, isFirstNaN(s, v[1], v[0]));
                Value position = arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, axis));
                linalg::YieldOp::create(inner, location, ValueRange{s.select(take, v[0], v[1]), s.select(take, position, v[2])});
              })
@@ -230,8 +228,9 @@ Value lowerMaxPool(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
   AffineMap maps[] = {AffineMap::get(6, 0, {d(0), d(1) * strides[0] + d(4), d(2) * strides[1] + d(5), d(3)}, context),
                       AffineMap::get(6, 0, {d(4), d(5)}, context), AffineMap::get(6, 0, {d(0), d(1), d(2), d(3)}, context)};
-  // The second input gives the window's loops their bounds and is never read.
-  return b.generic({padded, b.empty(size, element)}, b.filled(LinalgBuilder::shapeOf(op.getResult()), lowest), maps, 6, {4, 5},
+  // It gives the window's loops their bounds and is never read.
+  Value bounds = b.empty(size, element);
+  return b.generic({padded, bounds}, b.filled(LinalgBuilder::shapeOf(op.getResult()), lowest), maps, 6, {4, 5},
                    [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
 }
 
@@ -253,10 +252,11 @@ std::pair<Value, Value> argMaxOfWindow(OpBuilder &builder, Location location, Va
     auto inside = [&](Value value, int64_t bound) -> Value {
       return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, value, index(bound));
     };
-    Value isInside = s.logicalAnd(inside(row, shape[1]), inside(column, shape[2]));
+    Value rowIsInside = inside(row, shape[1]), columnIsInside = inside(column, shape[2]);
+    Value isInside = s.logicalAnd(rowIsInside, columnIsInside);
     Value safeRow = s.select(isInside, row, index(0)), safeColumn = s.select(isInside, column, index(0));
     Value candidate = tensor::ExtractOp::create(builder, location, input, ValueRange{at[0], safeRow, safeColumn, at[3]});
-    Value larger = s.logicalOr(s.less(best, candidate), s.logicalAnd(s.notEqual(candidate, candidate), s.equal(best, best)));
+    Value isLarger = s.less(best, candidate), larger = s.logicalOr(isLarger, isFirstNaN(s, best, candidate));
     Value take = s.logicalAnd(isInside, s.logicalOr(larger, s.logicalNot(found)));
     best = s.select(take, candidate, best);
     bestRow = s.select(take, safeRow, bestRow);
@@ -290,15 +290,16 @@ Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
     auto number = [&](int64_t value) { return s.constant(static_cast<double>(value), s.builder.getI32Type()); };
     Value best = v[0], position = number(0);
     for (int64_t k = 1; k < size[0] * size[1]; ++k) {
-      Value larger = s.logicalOr(s.less(best, v[k]), s.logicalAnd(s.notEqual(v[k], v[k]), s.equal(best, best)));
+      Value isLarger = s.less(best, v[k]), larger = s.logicalOr(isLarger, isFirstNaN(s, best, v[k]));
       best = s.select(larger, v[k], best);
       position = s.select(larger, number(k), position);
     }
     auto index = [&](unsigned loop) -> Value {
       return arith::IndexCastOp::create(s.builder, s.location, s.builder.getI32Type(), linalg::IndexOp::create(s.builder, s.location, loop));
     };
-    Value own = s.add(s.mul(index(2), number(size[1])), index(4));
-    return s.select(s.equal(position, own), v.take_front(size[0] * size[1] + 1).back(), s.constant(0, element));
+    Value row = index(2), width = number(size[1]), column = index(4);
+    Value isOwn = s.equal(position, s.add(s.mul(row, width), column));
+    return s.select(isOwn, v.take_front(size[0] * size[1] + 1).back(), s.constant(0, element));
   });
   result = b.reshape(result, tiled);
   return ArrayRef<int64_t>(tiled) == shape ? result : b.insert(result, b.zeros(shape, element), zeros, ones);

@@ -65,6 +65,7 @@ const Code &eagerCode(OpId op, std::span<const Tensor> operands, std::span<const
   std::vector<schema::TensorType> resultTypes = inferOrThrow(op, types, attributes, where);
   schema::Recording recording;
   recording.name = schema::schemaOf(op).mnemonic;
+  recording.line = lineOf(where);
   for (const schema::TensorType &type : types)
     recording.addParameter(type);
   std::vector<schema::ValueId> values = recording.parameters;

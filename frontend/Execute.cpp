@@ -224,6 +224,7 @@ Slice sliceOf(const schema::Recording &recording, std::span<const ValueId> resul
 
   Slice slice;
   slice.recording.name = recording.name;
+  slice.recording.line = recording.line;
   std::vector<ValueId> renamed(recording.numValues(), -1);
   for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
     ValueId parameter = recording.parameters[i];

@@ -131,6 +131,7 @@ public:
 ConcreteFunction *FunctionCore::trace(std::size_t hash, const Arguments &arguments, TraceBody body) {
   auto trace = std::make_shared<Trace>(traces.load() == 0);
   trace->recording.name = name;
+  trace->recording.line = lineOf(where);
   std::vector<Tensor> tensors;
   for (const Tensor *tensor : arguments.tensors())
     tensors.push_back(trace->addParameter(implOf(*tensor).type));

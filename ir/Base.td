@@ -12,6 +12,7 @@ def Calque_Dialect : Dialect {
   let name = "calque";
   let cppNamespace = "::calque::ir";
   let summary = "Operations on tensors as users write them";
+  let hasOperationAttrVerify = 1;
 }
 
 // Element types; another is refused by an error that says so.

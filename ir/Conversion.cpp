@@ -56,11 +56,11 @@ Attribute toMlir(const schema::Attribute &attribute, MLIRContext *context) {
 }
 
 std::optional<DType> toDType(Type type) {
-  if (type.isInteger(1))
+  if (type.isSignlessInteger(1))
     return DType::Bool;
-  if (type.isInteger(32))
+  if (type.isSignlessInteger(32))
     return DType::Int32;
-  if (type.isInteger(64))
+  if (type.isSignlessInteger(64))
     return DType::Int64;
   if (type.isF32())
     return DType::Float32;
@@ -71,7 +71,7 @@ std::optional<DType> toDType(Type type) {
 
 std::optional<schema::TensorType> toSchema(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
+  if (!tensor || tensor.getEncoding())
     return std::nullopt;
   std::optional<DType> dtype = toDType(tensor.getElementType());
   if (!dtype)

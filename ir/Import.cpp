@@ -10,14 +10,19 @@ namespace calque::ir {
 
 OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRContext *context) {
   context->loadDialect<CalqueDialect, func::FuncDialect>();
-  Location unknown = UnknownLoc::get(context);
-  OwningOpRef<ModuleOp> module = ModuleOp::create(unknown);
+  auto locationOf = [&](const schema::SourceLine &line) -> Location {
+    if (!line.line)
+      return UnknownLoc::get(context);
+    return FileLineColLoc::get(context, line.file, line.line, line.column);
+  };
+  Location made = locationOf(recording.line);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(made);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
 
   auto typesOf = [&](ArrayRef<schema::ValueId> values) {
     return llvm::map_to_vector(values, [&](schema::ValueId value) -> Type { return toMlir(recording.typeOf(value), context); });
   };
-  auto function = func::FuncOp::create(builder, unknown, recording.name,
+  auto function = func::FuncOp::create(builder, made, recording.name,
                                        builder.getFunctionType(typesOf(recording.parameters), typesOf(recording.results)));
   SmallVector<Attribute> variables;
   for (const schema::RecordedVariable &variable : recording.variables)
@@ -33,7 +38,7 @@ OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRCo
     values[parameter] = argument;
   for (const schema::RecordedOp &op : recording.ops()) {
     const schema::OperationSchema &schema = schema::schemaOf(op.op);
-    OperationState state(FileLineColLoc::get(context, op.line.file, op.line.line, op.line.column), ("calque." + StringRef(schema.mnemonic)).str());
+    OperationState state(locationOf(op.line), ("calque." + StringRef(schema.mnemonic)).str());
     for (schema::ValueId operand : recording.operandsOf(op))
       state.operands.push_back(values[operand]);
     for (auto [attribute, name] : llvm::zip_equal(recording.attributesOf(op), schema.attributes))
@@ -44,7 +49,7 @@ OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRCo
     for (std::uint32_t i = 0; i < op.numResults; ++i)
       values[op.firstResult + i] = created->getResult(i);
   }
-  func::ReturnOp::create(builder, unknown, llvm::map_to_vector(recording.results, [&](schema::ValueId value) { return values[value]; }));
+  func::ReturnOp::create(builder, made, llvm::map_to_vector(recording.results, [&](schema::ValueId value) { return values[value]; }));
   return module;
 }
 

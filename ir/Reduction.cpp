@@ -78,7 +78,8 @@ SmallVector<Value> LogSumExpOp::expand(OpBuilder &builder) {
   Value largest = rule.create<ReduceMaxOp>(getX(), axes, true);
   // An infinite maximum would make infinity minus infinity; 0 in its place gives the right infinity.
   Value infinity = rule.constant(std::numeric_limits<double>::infinity());
-  Value shift = rule.create<SelectOp>(rule.create<EqualOp>(rule.create<AbsOp>(largest), infinity), rule.constant(0), largest);
+  Value isInfinite = rule.create<EqualOp>(rule.create<AbsOp>(largest), infinity);
+  Value shift = rule.create<SelectOp>(isInfinite, rule.constant(0), largest);
   Value sum = rule.create<SumOp>(rule.create<ExpOp>(rule.create<SubOp>(getX(), shift)), axes, true);
   Value result = rule.create<AddOp>(rule.create<LogOp>(sum), shift);
   if (result.getType() != getResult().getType())

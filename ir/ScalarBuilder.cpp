@@ -56,7 +56,8 @@ Value ScalarBuilder::neg(Value x) {
 Value ScalarBuilder::abs(Value x) {
   if (isFloat(x))
     return math::AbsFOp::create(builder, location, x);
-  return select(less(x, constant(0, x)), neg(x), x);
+  Value isNegative = less(x, constant(0, x));
+  return select(isNegative, neg(x), x);
 }
 
 Value ScalarBuilder::pow(Value a, Value b) { return math::PowFOp::create(builder, location, a, b); }
@@ -74,7 +75,8 @@ Value ScalarBuilder::floor(Value x) { return math::FloorOp::create(builder, loca
 Value ScalarBuilder::sign(Value x) {
   Value zero = constant(0, x);
   // NaN is neither below nor above zero and stays itself, as zero does.
-  return select(less(x, zero), constant(-1, x), select(less(zero, x), constant(1, x), x));
+  Value isNegative = less(x, zero), minusOne = constant(-1, x), isPositive = less(zero, x), one = constant(1, x);
+  return select(isNegative, minusOne, select(isPositive, one, x));
 }
 
 Value ScalarBuilder::maximum(Value a, Value b) { return either<arith::MaximumFOp, arith::MaxSIOp>(*this, a, b); }
@@ -121,11 +123,13 @@ Value ScalarBuilder::castTo(Value x, Type type) {
     // 2^(width-1) is a float exactly; the largest integer is not always.
     double bound = std::ldexp(1.0, static_cast<int>(width) - 1);
     Value low = constant(-bound, x), high = constant(bound, x);
-    Value inside = logicalAnd(lessEqual(low, x), less(x, high));
+    Value notBelow = lessEqual(low, x), isBelowHigh = less(x, high);
+    Value inside = logicalAnd(notBelow, isBelowHigh);
     Value converted = arith::FPToSIOp::create(builder, location, type, select(inside, x, constant(0, x)));
     Value largest = arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMaxValue(width)));
     Value smallest = arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMinValue(width)));
-    return select(lessEqual(high, x), largest, select(less(x, low), smallest, converted));
+    Value isAbove = lessEqual(high, x), isBelow = less(x, low);
+    return select(isAbove, largest, select(isBelow, smallest, converted));
   }
   if (from.isInteger(1))
     return arith::ExtUIOp::create(builder, location, type, x);

@@ -14,7 +14,7 @@ using namespace calque::ir;
 
 namespace {
 
-// Reverse mode over the operations of one block that stand before a gradient.
+// Reverse mode over the operations that stand before a gradient, in its block and those around it.
 class ReverseMode {
 public:
   ReverseMode(GradientOp gradient) : gradient(gradient), builder(gradient) {
@@ -27,13 +27,18 @@ public:
     stops.insert(stopValues.begin(), stopValues.end());
   }
 
-  void run() {
-    findActive();
+  LogicalResult run() {
+    if (failed(findActive()))
+      return failure();
     for (auto [target, seed] : llvm::zip_equal(targets, seeds))
       if (active.contains(target))
         accumulate(target, seed, gradient.getLoc());
     for (Operation *op : llvm::reverse(path))
-      reverse(op);
+      if (failed(reverse(op)))
+        return failure();
+    for (auto [argument, op] : carried)
+      if (cotangents.contains(argument))
+        return refuse(op);
     for (auto [result, source] : llvm::zip_equal(gradient.getResults(), sources)) {
       Value cotangent = cotangents.lookup(source);
       if (!cotangent) {
@@ -43,6 +48,7 @@ public:
       result.replaceAllUsesWith(cotangent);
     }
     gradient.erase();
+    return success();
   }
 
 private:
@@ -51,16 +57,52 @@ private:
     return type && isa<FloatType>(type.getElementType());
   }
 
-  // Values on which a source acts, and the operations that pass it on.
-  void findActive() {
+  // Other dialects have no reverse rules; a gradient that needs one must not come out as zero.
+  LogicalResult refuse(Operation *op) {
+    InFlightDiagnostic diagnostic = op->emitOpError("passes a gradient on, and only operations of the dialect have derivatives");
+    diagnostic.attachNote(gradient.getLoc()) << "the gradient";
+    return diagnostic;
+  }
+
+  bool takesActive(Operation *op) {
+    return op->walk([&](Operation *inner) {
+               bool takes = llvm::any_of(inner->getOperands(), [&](Value operand) { return active.contains(operand) && isDifferentiable(operand); });
+               return takes ? WalkResult::interrupt() : WalkResult::advance();
+             })
+        .wasInterrupted();
+  }
+
+  // The blocks around the gradient from the outermost, each with the operation that leads to the next.
+  LogicalResult findActive() {
     active.insert(sources.begin(), sources.end());
-    for (Operation &op : *gradient->getBlock()) {
-      if (&op == gradient)
+    SmallVector<Operation *> around{gradient};
+    while (!isa<func::FuncOp>(around.back()->getParentOp()))
+      around.push_back(around.back()->getParentOp());
+    for (Operation *end : llvm::reverse(around)) {
+      Block *block = end->getBlock();
+      // What a block's arguments stand for is not known once there are branches, nor which blocks came before.
+      if (!block->isEntryBlock())
+        return gradient.emitOpError("stands behind a branch; gradients are followed through a region's first block only");
+      findActive(*block, end);
+      if (end != gradient && llvm::any_of(end->getOperands(), [&](Value operand) { return active.contains(operand); }))
+        for (Region &region : end->getRegions())
+          for (BlockArgument argument : region.getArguments()) {
+            active.insert(argument);
+            carried.emplace_back(argument, end);
+          }
+    }
+    return success();
+  }
+
+  // Values of a block, up to an operation, on which a source acts, and the operations that pass it on.
+  void findActive(Block &block, Operation *end) {
+    for (Operation &op : block) {
+      if (&op == end)
         break;
       auto schemaOp = dyn_cast<SchemaOpInterface>(op);
-      if (!schemaOp || !calque::schema::schemaOf(schemaOp.schemaId()).differentiable)
+      if (schemaOp && !calque::schema::schemaOf(schemaOp.schemaId()).differentiable)
         continue;
-      if (llvm::none_of(op.getOperands(), [&](Value operand) { return active.contains(operand) && isDifferentiable(operand); }))
+      if (!takesActive(&op))
         continue;
       bool passes = false;
       for (Value result : op.getResults()) {
@@ -76,11 +118,14 @@ private:
   }
 
   void accumulate(Value value, Value cotangent, Location location) {
+    // A rule may know sizes that the operand's type does not say, and the other way round.
+    if (cotangent.getType() != value.getType())
+      cotangent = ReshapeLikeOp::create(builder, location, cotangent, value);
     Value &sum = cotangents[value];
     sum = sum ? AddOp::create(builder, location, sum, cotangent).getResult() : cotangent;
   }
 
-  void reverse(Operation *op) {
+  LogicalResult reverse(Operation *op) {
     SmallVector<Value> resultCotangents;
     bool any = false;
     for (Value result : op->getResults()) {
@@ -88,15 +133,19 @@ private:
       any |= static_cast<bool>(resultCotangents.back());
     }
     if (!any)
-      return;
+      return success();
+    auto schemaOp = dyn_cast<SchemaOpInterface>(op);
+    if (!schemaOp)
+      return refuse(op);
     llvm::SmallBitVector needed(op->getNumOperands());
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       needed[i] = active.contains(operand) && isDifferentiable(operand);
     SmallVector<Value> operandCotangents;
-    cast<SchemaOpInterface>(op).buildVjp(builder, resultCotangents, needed, operandCotangents);
+    schemaOp.buildVjp(builder, resultCotangents, needed, operandCotangents);
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (needed[i] && operandCotangents[i])
         accumulate(operand, operandCotangents[i], op->getLoc());
+    return success();
   }
 
   GradientOp gradient;
@@ -104,6 +153,7 @@ private:
   ValueRange targets, seeds, sources;
   llvm::DenseSet<Value> stops, active;
   SmallVector<Operation *> path;
+  SmallVector<std::pair<Value, Operation *>> carried; // arguments of blocks around the gradient, on which a source may act
   llvm::DenseMap<Value, Value> cotangents;
 };
 
@@ -112,7 +162,8 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
     SmallVector<GradientOp> gradients;
     getOperation().walk([&](GradientOp op) { gradients.push_back(op); });
     for (GradientOp gradient : gradients)
-      ReverseMode(gradient).run();
+      if (failed(ReverseMode(gradient).run()))
+        return signalPassFailure();
   }
 };
 

@@ -7,7 +7,8 @@ def Differentiate : Pass<"calque-differentiate", "::mlir::func::FuncOp"> {
   let summary = "Expand calque.gradient";
   let description = [{
     Walks the operations before a `calque.gradient` backwards and emits their reverse rules in its place. Inner gradients
-    come first in program order, so that an outer one differentiates what they became.
+    come first in program order, so that an outer one differentiates what they became. A gradient in a region follows its
+    path through the blocks around it; a path through another dialect's operation or behind a branch is an error.
 
     ```mlir
     %y = calque.exp %x : (tensor<f32>) -> tensor<f32>
@@ -26,7 +27,8 @@ def StateToValues : Pass<"calque-state-to-values", "::mlir::func::FuncOp"> {
   let summary = "Turn variables into arguments and results";
   let description = [{
     Each variable becomes an argument after the others. A read becomes the value of the last assignment before it, or the
-    argument. The last values of assigned variables become results after the others; `calque.assigned` lists them.
+    argument. The last values of assigned variables become results after the others; `calque.assigned` lists them. Reads and
+    assignments in regions and behind branches are errors.
 
     ```mlir
     func.func @f(%x: tensor<f32>) attributes {calque.variables = [ {name = "w", type = tensor<f32>} ]} {

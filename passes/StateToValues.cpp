@@ -12,6 +12,8 @@ namespace {
 struct StateToValues : calque::impl::StateToValuesBase<StateToValues> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
     auto variables = function->getAttrOfType<ArrayAttr>(calque::ir::kVariablesAttr);
     Block &body = function.getBody().front();
 
@@ -36,6 +38,14 @@ struct StateToValues : calque::impl::StateToValuesBase<StateToValues> {
       }
       return index;
     };
+    WalkResult nested = function.walk([&](Operation *op) {
+      if (!isa<calque::ir::VariableReadOp, calque::ir::VariableAssignOp>(op) || op->getBlock() == &body)
+        return WalkResult::advance();
+      op->emitOpError("stands in a region or behind a branch; variables are followed through a function's first block only");
+      return WalkResult::interrupt();
+    });
+    if (nested.wasInterrupted())
+      return signalPassFailure();
     for (Operation &op : llvm::make_early_inc_range(body)) {
       if (auto read = dyn_cast<calque::ir::VariableReadOp>(op)) {
         std::optional<size_t> index = variableOf(&op, read.getVariable(), read.getType());
@@ -52,15 +62,19 @@ struct StateToValues : calque::impl::StateToValuesBase<StateToValues> {
         assign.erase();
       }
     }
-    auto terminator = cast<func::ReturnOp>(body.getTerminator());
     SmallVector<int64_t> assignedIndices;
+    SmallVector<Value> last;
     for (auto [i, isAssigned] : llvm::enumerate(assigned)) {
       if (!isAssigned)
         continue;
       assignedIndices.push_back(i);
-      terminator.getOperandsMutable().append(current[i]);
+      last.push_back(current[i]);
     }
-    function.setType(FunctionType::get(&getContext(), body.getArgumentTypes(), terminator.getOperandTypes()));
+    // The first block's values are seen by every return.
+    function.walk([&](func::ReturnOp result) { result.getOperandsMutable().append(last); });
+    SmallVector<Type> results(function.getResultTypes());
+    llvm::append_range(results, ValueRange(last).getTypes());
+    function.setType(FunctionType::get(&getContext(), body.getArgumentTypes(), results));
     function->setAttr(calque::kAssignedAttr, DenseI64ArrayAttr::get(&getContext(), assignedIndices));
     function->removeAttr(calque::ir::kVariablesAttr);
   }

@@ -34,6 +34,10 @@ struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
         program.entry = function.getName().str();
+    if (program.entry.empty()) {
+      getOperation().emitError("there is no function with a body to take to a stage");
+      return signalPassFailure();
+    }
     // The module stays the caller's.
     program.module = OwningOpRef<ModuleOp>(getOperation());
     if (failed(calque::codegen::lowerTo(program, *stage)))

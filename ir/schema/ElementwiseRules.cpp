@@ -7,10 +7,10 @@ namespace {
 enum class Allowed { Numeric, Float, Bool };
 
 Fault checkAllowed(const OpCall &call, Allowed allowed) {
+  for (const TensorType &type : call.operands)
+    if (Fault fault = sameDType(call[0], type))
+      return fault;
   for (const TensorType &type : call.operands) {
-    if (type.dtype != call[0].dtype)
-      return dtypeFault(std::string("the operands' types differ: ") + call[0].str() + " and " + type.str() +
-                        "; there is no implicit conversion, use cast");
     if (allowed == Allowed::Bool && type.dtype != DType::Bool)
       return dtypeFault("takes bool, not " + type.str());
     if (allowed == Allowed::Float && !is_floating(type.dtype))
@@ -42,8 +42,8 @@ Fault elementwiseFloat(const OpCall &call, std::vector<TensorType> &results) { r
 Fault elementwiseBool(const OpCall &call, std::vector<TensorType> &results) { return sameType(call, Allowed::Bool, results); }
 
 Fault elementwiseComparison(const OpCall &call, std::vector<TensorType> &results) {
-  if (call[0].dtype != call[1].dtype)
-    return checkAllowed(call, Allowed::Numeric);
+  if (Fault fault = sameDType(call[0], call[1]))
+    return fault;
   return elementwise(call, DType::Bool, results);
 }
 

@@ -51,7 +51,7 @@ Fault iota(const OpCall &call, std::vector<TensorType> &results) {
 
 Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
   TensorType result{call[0].dtype, ints(call, 0)};
-  std::int64_t known = 1, inferred = -1;
+  std::int64_t inferred = -1;
   bool unknown = false;
   for (std::size_t i = 0; i < result.dims.size(); ++i) {
     if (result.dims[i] == -1) {
@@ -62,8 +62,6 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
       unknown = true;
     } else if (result.dims[i] < 0) {
       return valueFault("a size must not be negative: " + shapeString(result.dims));
-    } else {
-      known *= result.dims[i];
     }
   }
   if (!call[0].isStatic() || unknown) {
@@ -71,8 +69,9 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
       result.dims[inferred] = kDynamic;
   } else {
     std::int64_t count = call[0].numElements();
-    if (inferred >= 0 && known > 0 && count % known == 0)
-      result.dims[inferred] = count / known;
+    std::optional<std::int64_t> known = productOf(result.dims);
+    if (inferred >= 0 && known > 0 && count % *known == 0)
+      result.dims[inferred] = count / *known;
     else if (inferred >= 0 || known != count)
       return shapeFault(call[0].str() + " has " + std::to_string(count) + " elements, which don't fill " + shapeString(ints(call, 0)));
   }
@@ -107,7 +106,7 @@ Fault broadcastTo(const OpCall &call, std::vector<TensorType> &results) {
   Shape merged;
   if (Fault fault = broadcastShapes(both, merged))
     return fault;
-  if (merged != target.dims && target.isStatic())
+  if (!broadcastsTo(call[0], target))
     return shapeFault(call[0].str() + " can't be broadcast to " + shapeString(target.dims));
   results.push_back(std::move(target));
   return {};
@@ -117,7 +116,7 @@ Fault broadcastLike(const OpCall &call, std::vector<TensorType> &results) {
   Shape merged;
   if (Fault fault = broadcastShapes(call.operands, merged))
     return fault;
-  if (merged.size() != call[1].dims.size())
+  if (!broadcastsTo(call[0], call[1]))
     return shapeFault(call[0].str() + " can't be broadcast to " + shapeString(call[1].dims));
   results.push_back({call[0].dtype, call[1].dims});
   return {};
@@ -155,8 +154,10 @@ Fault concatOf(std::span<const TensorType> tensors, std::int64_t givenAxis, Tens
     bool fits = type.rank() == result.rank();
     for (std::int64_t i = 0; fits && i < result.rank(); ++i) {
       if (i == axis) {
-        bool known = result.dims[i] != kDynamic && type.dims[i] != kDynamic;
-        result.dims[i] = known ? result.dims[i] + type.dims[i] : kDynamic;
+        if (result.dims[i] == kDynamic || type.dims[i] == kDynamic)
+          result.dims[i] = kDynamic;
+        else if (Fault fault = addSize(result.dims[i], type.dims[i]))
+          return fault;
       } else if (std::optional<std::int64_t> dim = mergeDims(result.dims[i], type.dims[i])) {
         result.dims[i] = *dim;
       } else {
@@ -187,7 +188,9 @@ Fault concatPart(const OpCall &call, std::vector<TensorType> &results) {
   std::int64_t index = call.attribute<std::int64_t>(1);
   if (index < 0 || index >= static_cast<std::int64_t>(tensors.size()))
     return valueFault("there is no tensor " + std::to_string(index));
-  if (call[0].rank() != whole.rank() || (call[0].isStatic() && whole.isStatic() && call[0].dims != whole.dims))
+  if (Fault fault = sameDType(call[0], whole))
+    return fault;
+  if (!fit(call[0], whole))
     return shapeFault(call[0].str() + " is not the concatenation, " + whole.str());
   results.push_back({call[0].dtype, tensors[index].dims});
   return {};
@@ -209,7 +212,7 @@ Fault slice(const OpCall &call, std::vector<TensorType> &results) {
     if (starts[i] < 0 || limits[i] < starts[i] || (size != kDynamic && limits[i] > size))
       return valueFault("[" + std::to_string(starts[i]) + ", " + std::to_string(limits[i]) + ") is out of range in dimension " +
                         std::to_string(i) + " of " + call[0].str());
-    result.dims.push_back((limits[i] - starts[i] + strides[i] - 1) / strides[i]);
+    result.dims.push_back(limits[i] == starts[i] ? 0 : (limits[i] - starts[i] - 1) / strides[i] + 1);
   }
   results.push_back(std::move(result));
   return {};
@@ -226,9 +229,12 @@ Fault checkSliceOf(const OpCall &call, const TensorType &whole, const TensorType
   for (std::int64_t i = 0; i < whole.rank(); ++i) {
     if (ints(call, 0)[i] < 0 || ints(call, 1)[i] < 1)
       return valueFault("starts must not be negative and strides must be positive");
-    if (whole.dims[i] == kDynamic || part.dims[i] == kDynamic || part.dims[i] == 0)
+    if (whole.dims[i] == kDynamic)
       continue;
-    if (ints(call, 0)[i] + (part.dims[i] - 1) * ints(call, 1)[i] >= whole.dims[i])
+    std::int64_t start = ints(call, 0)[i], stride = ints(call, 1)[i];
+    // The index of the last element may not fit, the number of steps up to the end always does.
+    bool empty = part.dims[i] == 0 || part.dims[i] == kDynamic;
+    if (start > whole.dims[i] || (!empty && (start == whole.dims[i] || part.dims[i] - 1 > (whole.dims[i] - 1 - start) / stride)))
       return shapeFault(part.str() + " from " + shapeString(ints(call, 0)) + " does not lie within " + whole.str());
   }
   return {};
@@ -259,8 +265,10 @@ Fault pad(const OpCall &call, std::vector<TensorType> &results) {
   }
   TensorType result = call[0];
   for (std::int64_t i = 0; i < result.rank(); ++i)
-    if (result.dims[i] != kDynamic)
-      result.dims[i] += ints(call, 0)[i] + ints(call, 1)[i];
+    for (int side : {0, 1})
+      if (result.dims[i] != kDynamic)
+        if (Fault fault = addSize(result.dims[i], ints(call, side)[i]))
+          return fault;
   results.push_back(std::move(result));
   return {};
 }
@@ -283,9 +291,11 @@ Fault gatherPut(const OpCall &call, std::vector<TensorType> &results) {
   std::vector<TensorType> slices;
   if (Fault fault = gather(OpCall{call.op, operands, call.attributes}, slices))
     return fault;
+  if (call[1].dtype == DType::Bool)
+    return dtypeFault("takes numbers, not " + call[1].str());
   if (call[0].dtype != call[1].dtype)
     return dtypeFault("the slices are " + call[0].str() + " and the tensor is " + call[1].str());
-  if (call[0].rank() != slices[0].rank() || (call[0].isStatic() && slices[0].isStatic() && call[0].dims != slices[0].dims))
+  if (!fit(call[0], slices[0]))
     return shapeFault("the slices must be " + slices[0].str() + ", not " + call[0].str());
   results.push_back(call[1]);
   return {};
@@ -306,6 +316,8 @@ Fault oneHot(const OpCall &call, std::vector<TensorType> &results) {
 //===-- Effects ---------------------------------------------------------------------------------===//
 
 Fault variableRead(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkSizes(ints(call, 1)))
+    return fault;
   results.push_back({call.attribute<DType>(2), ints(call, 1)});
   return {};
 }

@@ -55,6 +55,7 @@ public:
   std::size_t numValues() const { return types_.size(); }
 
   std::string name = "main";
+  SourceLine line; // where the function is made; its parameters and results have no line of their own
   std::vector<ValueId> parameters;
   std::vector<ValueId> results;
   std::vector<RecordedVariable> variables;

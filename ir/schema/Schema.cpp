@@ -12,12 +12,7 @@ bool TensorType::isStatic() const {
   return std::find(dims.begin(), dims.end(), kDynamic) == dims.end();
 }
 
-std::int64_t TensorType::numElements() const {
-  std::int64_t count = 1;
-  for (std::int64_t dim : dims)
-    count *= dim;
-  return count;
-}
+std::int64_t TensorType::numElements() const { return productOf(dims).value_or(std::numeric_limits<std::int64_t>::max()); }
 
 std::string shapeString(std::span<const std::int64_t> dims) {
   std::string text = "[";
@@ -98,10 +93,23 @@ const OperationSchema *findOperation(std::string_view mnemonic) {
 
 const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
 
+// Whoever allocates and indexes tensors relies on sizes that fit; unknown ones are left out.
+static Fault checkBytes(std::span<const TensorType> types, const char *what) {
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (!productOf(types[i].dims, static_cast<std::int64_t>(size_of(types[i].dtype))))
+      return valueFault(std::string(what) + " " + std::to_string(i) + ", " + types[i].str() + ", has more bytes than can be addressed");
+  return {};
+}
+
 Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes) {
   Inference inference;
   OpCall call{op, operands, attributes};
-  inference.fault = schemaOf(op).rule(call, inference.types);
+  // Operands first: rules count their elements.
+  inference.fault = checkBytes(operands, "operand");
+  if (!inference.fault)
+    inference.fault = schemaOf(op).rule(call, inference.types);
+  if (!inference.fault)
+    inference.fault = checkBytes(inference.types, "result");
   if (inference.fault)
     inference.fault.message = std::string(call.name()) + ": " + inference.fault.message;
   return inference;

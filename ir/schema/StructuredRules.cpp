@@ -20,12 +20,6 @@ Fault checkNumeric(const OpCall &call) {
   return {};
 }
 
-Fault checkSameDType(const TensorType &a, const TensorType &b) {
-  if (a.dtype != b.dtype)
-    return dtypeFault("the operands' types differ: " + a.str() + " and " + b.str() + "; there is no implicit conversion, use cast");
-  return {};
-}
-
 Fault reduce(const OpCall &call, bool needsElements, std::vector<TensorType> &results) {
   std::vector<std::int64_t> axes;
   if (Fault fault = normalizeAxes(call.attribute<std::vector<std::int64_t>>(0), call[0].rank(), true, axes))
@@ -103,11 +97,10 @@ Fault axisSize(const OpCall &call, std::vector<TensorType> &results) {
 }
 
 Fault sumLike(const OpCall &call, std::vector<TensorType> &results) {
-  Shape merged;
-  if (Fault fault = broadcastShapes(call.operands, merged))
-    return fault;
-  if (merged.size() != call[0].dims.size())
-    return shapeFault(call[1].str() + " has more dimensions than " + call[0].str());
+  if (call[0].dtype == DType::Bool)
+    return dtypeFault("takes numbers, not " + call[0].str());
+  if (!broadcastsTo(call[1], call[0]))
+    return shapeFault(call[1].str() + " is not broadcast to " + call[0].str());
   results.push_back({call[0].dtype, call[1].dims});
   return {};
 }
@@ -116,7 +109,7 @@ Fault contract(const OpCall &call, std::vector<TensorType> &results) {
   using Ints = std::vector<std::int64_t>;
   if (Fault fault = checkNumeric(call))
     return fault;
-  if (Fault fault = checkSameDType(call[0], call[1]))
+  if (Fault fault = sameDType(call[0], call[1]))
     return fault;
   Ints lhsBatch, rhsBatch, lhsContracting, rhsContracting;
   Ints *normalized[] = {&lhsBatch, &rhsBatch, &lhsContracting, &rhsContracting};
@@ -172,15 +165,23 @@ Fault windowResult(const TensorType &input, std::int64_t windowHeight, std::int6
   if (padding != "same" && padding != "valid")
     return valueFault("padding must be \"same\" or \"valid\", not \"" + padding + "\"");
   bool same = padding == "same";
-  result = {input.dtype,
-            {input.dims[0], windowExtent(input.dims[1], windowHeight, strides[0], same).output,
-             windowExtent(input.dims[2], windowWidth, strides[1], same).output, channels}};
+  WindowExtent rows = windowExtent(input.dims[1], windowHeight, strides[0], same);
+  WindowExtent columns = windowExtent(input.dims[2], windowWidth, strides[1], same);
+  result = {input.dtype, {input.dims[0], rows.output, columns.output, channels}};
+  // Code generation makes the padded images.
+  TensorType padded = input;
+  for (auto [dim, amount] : {std::pair(1, rows.padLow), {1, rows.padHigh}, {2, columns.padLow}, {2, columns.padHigh}})
+    if (padded.dims[dim] != kDynamic)
+      if (Fault fault = addSize(padded.dims[dim], amount))
+        return fault;
+  if (!productOf(padded.dims, static_cast<std::int64_t>(size_of(padded.dtype))))
+    return valueFault("the padded images " + padded.str() + " have more bytes than can be addressed");
   return {};
 }
 
 Fault convResult(const TensorType &input, const TensorType &filter, const std::vector<std::int64_t> &strides,
                  const std::string &padding, TensorType &result) {
-  if (Fault fault = checkSameDType(input, filter))
+  if (Fault fault = sameDType(input, filter))
     return fault;
   if (filter.rank() != 4)
     return shapeFault("filters must have rank 4, [KH,KW,C,F], not " + filter.str());
@@ -197,12 +198,9 @@ Fault convResult(const TensorType &input, const TensorType &filter, const std::v
 }
 
 Fault checkCompatible(const TensorType &given, const TensorType &expected, const char *what) {
-  bool compatible = given.rank() == expected.rank();
-  for (std::int64_t i = 0; compatible && i < given.rank(); ++i)
-    compatible = mergeDims(given.dims[i], expected.dims[i]).has_value();
-  if (!compatible)
+  if (!fit(given, expected))
     return shapeFault(std::string(what) + " must be " + expected.str() + ", not " + given.str());
-  return checkSameDType(given, expected);
+  return sameDType(given, expected);
 }
 
 const std::vector<std::int64_t> &ints(const OpCall &call, std::size_t i) { return call.attribute<std::vector<std::int64_t>>(i); }

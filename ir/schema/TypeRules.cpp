@@ -12,6 +12,40 @@ std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> productOf(std::span<const std::int64_t> sizes, std::int64_t unit) {
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end())
+    return 0;
+  for (std::int64_t size : sizes)
+    if (size > 0 && __builtin_mul_overflow(unit, size, &unit))
+      return std::nullopt;
+  return unit;
+}
+
+Fault addSize(std::int64_t &size, std::int64_t more) {
+  if (std::int64_t sum; !__builtin_add_overflow(size, more, &sum)) {
+    size = sum;
+    return {};
+  }
+  return valueFault("the sizes " + std::to_string(size) + " and " + std::to_string(more) + " add up to more than a dimension can have");
+}
+
+bool fit(const TensorType &a, const TensorType &b) {
+  return std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(),
+                    [](std::int64_t x, std::int64_t y) { return mergeDims(x, y).has_value(); });
+}
+
+bool broadcastsTo(const TensorType &from, const TensorType &to) {
+  return from.rank() <= to.rank() &&
+         std::equal(from.dims.rbegin(), from.dims.rend(), to.dims.rbegin(),
+                    [](std::int64_t x, std::int64_t y) { return x == 1 || mergeDims(x, y).has_value(); });
+}
+
+Fault sameDType(const TensorType &a, const TensorType &b) {
+  if (a.dtype != b.dtype)
+    return dtypeFault("the operands' types differ: " + a.str() + " and " + b.str() + "; there is no implicit conversion, use cast");
+  return {};
+}
+
 Fault broadcastShapes(std::span<const TensorType> operands, Shape &result) {
   std::size_t rank = 0;
   for (const TensorType &type : operands)
@@ -71,8 +105,9 @@ WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t 
     return {kDynamic, 0, 0};
   if (!same)
     return {input < window ? 0 : (input - window) / stride + 1, 0, 0};
-  std::int64_t output = (input + stride - 1) / stride;
-  std::int64_t padding = std::max<std::int64_t>((output - 1) * stride + window - input, 0);
+  // In this order no sum is larger than the sizes given.
+  std::int64_t output = input ? (input - 1) / stride + 1 : 0;
+  std::int64_t padding = std::max<std::int64_t>((output - 1) * stride - input + window, 0);
   return {output, padding / 2, padding - padding / 2};
 }
 

@@ -24,6 +24,17 @@ Fault broadcastShapes(std::span<const TensorType> operands, Shape &result);
 // Two sizes that must be equal; the known one of two, or a fault.
 std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b);
 
+// Whether the shapes may be equal, and whether the first may be broadcast to the second: unknown sizes may be any.
+bool fit(const TensorType &a, const TensorType &b);
+bool broadcastsTo(const TensorType &from, const TensorType &to);
+
+Fault sameDType(const TensorType &a, const TensorType &b);
+
+// A unit times the sizes, leaving out negative ones, which are unknown or inferred; nothing when it does not fit.
+std::optional<std::int64_t> productOf(std::span<const std::int64_t> sizes, std::int64_t unit = 1);
+// Makes a size larger, if that fits.
+Fault addSize(std::int64_t &size, std::int64_t more);
+
 // Makes axes non-negative; they must be within [-rank, rank) and differ. No axes become all when `emptyMeansAll`.
 Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool emptyMeansAll, std::vector<std::int64_t> &result);
 Fault normalizeAxis(std::int64_t axis, std::int64_t rank, std::int64_t &result);

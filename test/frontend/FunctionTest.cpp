@@ -185,6 +185,15 @@ TEST(Function, PrintsAtEveryCallInOrder) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "x 1.\ntwice 2.\nx 2.\ntwice 4.\n");
 }
 
+TEST(Function, IsAtTheLineWhereItIsMade) {
+  std::string line = std::to_string(__LINE__ + 1);
+  auto f = function([](const Tensor &x) { return x; });
+  std::string ir = f.ir("traced", ones({3})), at = " loc(\"" __FILE__ "\":" + line + ":0)";
+  EXPECT_CONTAINS(ir, "%arg0: tensor<3xf32>" + at);
+  EXPECT_CONTAINS(ir, "return %arg0 : tensor<3xf32>" + at);
+  EXPECT_CONTAINS(ir, "}" + at);
+}
+
 TEST(Function, ShowsItsStages) {
   auto f = function([](const Tensor &x) { return x + 1; });
   EXPECT_CONTAINS(f.ir("traced", ones({3})), "calque.add");

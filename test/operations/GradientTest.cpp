@@ -1,6 +1,8 @@
 // Every differentiable elementwise operation against central differences, first and second order.
 #include "test/operations/Testing.h"
 
+#include <span>
+
 using namespace calque;
 using namespace calque::testing;
 
@@ -22,7 +24,9 @@ TEST_P(ElementwiseGradient, IsThatOfCentralDifferences) {
   ASSERT_EQ(signature.back(), DType::Float64);
   const std::vector<std::vector<Shape>> shapes = {{{}, {}, {}}, {{2, 3}, {2, 3}, {2, 3}}, {{3, 1}, {4}, {3, 4}}, {{2, 1, 2}, {3, 1}, {2}}};
   std::mt19937 random(3);
-  for (const std::vector<Shape> &operands : shapes) {
+  // One operand alone is never broadcast.
+  const std::size_t count = signature.size() == 1 ? 2 : shapes.size();
+  for (const std::vector<Shape> &operands : std::span(shapes).first(count)) {
     std::vector<Tensor> inputs;
     for (std::size_t i = 0; i < signature.size(); ++i) {
       std::vector<double> values = randomValues(random, sizeOf(operands[i]), op.low, op.high, op.kinks);

@@ -54,6 +54,8 @@ struct ReductionCase {
   bool ofNone; // legal without elements
 };
 
+void PrintTo(const ReductionCase &op, std::ostream *os) { *os << op.name; }
+
 std::vector<ReductionCase> reductions() {
   return {
       {"sum", sum, [](const std::vector<double> &x) { return std::accumulate(x.begin(), x.end(), 0.0); }, true},
@@ -250,7 +252,13 @@ struct WindowCase {
   }
   std::pair<std::int64_t, std::int64_t> rows() const { return extent(height, windowHeight, strideHeight); }
   std::pair<std::int64_t, std::int64_t> columns() const { return extent(width, windowWidth, strideWidth); }
+
+  std::string name() const {
+    auto size = [](std::int64_t a, std::int64_t b) { return std::to_string(a) + "x" + std::to_string(b); };
+    return padding + "_" + size(height, width) + "_window_" + size(windowHeight, windowWidth) + "_strides_" + size(strideHeight, strideWidth);
+  }
 };
+void PrintTo(const WindowCase &c, std::ostream *os) { *os << c.name(); }
 
 std::vector<WindowCase> windowCases() {
   std::vector<WindowCase> cases;
@@ -313,22 +321,18 @@ TEST_P(Windows, MaxPool) {
   expectValues(f, {x}, result, expected);
   Body squared = [f](const std::vector<Tensor> &in) { return square(f({in[0] * in[0] * in[0] / 10})); };
   Tensor y = distinctTensor(random, {1, c.height, c.width, 2});
-  expectDerivatives(f, {y}, 2);
+  expectDerivatives(f, {y}, 1); // its second derivative is zero
   expectDerivatives(squared, {y}, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Structured, Windows, ::testing::ValuesIn(windowCases()), [](const auto &info) {
-  const WindowCase &c = info.param;
-  return c.padding + "_" + std::to_string(c.height) + "x" + std::to_string(c.width) + "_window_" + std::to_string(c.windowHeight) + "x" +
-         std::to_string(c.windowWidth) + "_strides_" + std::to_string(c.strideHeight) + "x" + std::to_string(c.strideWidth);
-});
+INSTANTIATE_TEST_SUITE_P(Structured, Windows, ::testing::ValuesIn(windowCases()), [](const auto &info) { return info.param.name(); });
 
 //===-- Movement --------------------------------------------------------------------------------===//
 namespace {
-// A movement's values, and its gradients where it has elements.
+// A movement's values and gradients. It is linear: only the square has a second derivative, and its first is a first one of
+// the movement, too.
 void expectMovement(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape, const std::vector<double> &expected) {
   expectValues(f, inputs, shape, expected);
-  expectDerivatives(f, inputs, 1);
   expectDerivatives([f](const std::vector<Tensor> &in) { return square(f(in)); }, inputs, 2);
 }
 } // namespace
@@ -409,7 +413,7 @@ TEST(Movement, Slice) {
   Tensor x = randomTensor(random, {4, 7});
   std::vector<double> values = valuesOf(x);
   for (const Case &c : {Case{{0, 0}, {4, 7}, {}, {4, 7}}, Case{{1, 2}, {3, 6}, {}, {2, 4}}, Case{{0, 1}, {4, 7}, {3, 2}, {2, 3}},
-                        Case{{1, 0}, {4, 7}, {2, 4}, {2, 2}}})
+                        Case{{1, 0}, {4, 7}, {2, 4}, {2, 2}}, Case{{4, 1}, {4, 7}, {}, {0, 6}}})
     expectMovement([c](const std::vector<Tensor> &in) { return slice(in[0], c.starts, c.limits, c.strides); }, {x}, c.shape,
                    generate(c.shape, [&](Shape index) {
                      for (std::size_t i = 0; i < 2; ++i)

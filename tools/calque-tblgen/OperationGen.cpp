@@ -21,15 +21,36 @@ std::string stringArgument(const OperationRecord &op, const llvm::DagInit *dag) 
   return llvm::cast<llvm::StringInit>(dag->getArg(0))->getValue().str();
 }
 
-// A dag of `scalar` as a C++ expression over the body's elements.
-std::string scalarExpression(const OperationRecord &op, const llvm::DagInit *dag) {
+// Statements that build a dag's values, arguments from left to right: as nested calls, the compiler that builds Calque
+// would choose their order, and with it that of the operations.
+class Statements {
+public:
+  explicit Statements(std::string indent) : indent(std::move(indent)) {}
+  // The name of the call's value.
+  std::string call(const std::string &callee, const std::vector<std::string> &arguments) {
+    std::string name = "v" + std::to_string(count++);
+    text += indent + "::mlir::Value " + name + " = " + callee + "(";
+    for (size_t i = 0; i < arguments.size(); ++i)
+      text += (i ? ", " : "") + arguments[i];
+    text += ");\n";
+    return name;
+  }
+  std::string text;
+
+private:
+  std::string indent;
+  int count = 0;
+};
+
+// The value of a `scalar` dag over the body's elements.
+std::string scalarExpression(const OperationRecord &op, const llvm::DagInit *dag, Statements &statements) {
   const llvm::Record *node = operatorOf(dag);
   if (!node->isSubClassOf("Scalar"))
     fail(op, "not a scalar operation: " + node->getName());
   std::vector<std::string> arguments;
   for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
     if (const auto *inner = llvm::dyn_cast<llvm::DagInit>(dag->getArg(i))) {
-      arguments.push_back(scalarExpression(op, inner));
+      arguments.push_back(scalarExpression(op, inner, statements));
     } else if (llvm::isa<llvm::StringInit>(dag->getArg(i))) {
       arguments.push_back(stringArgument(op, dag));
     } else {
@@ -41,10 +62,7 @@ std::string scalarExpression(const OperationRecord &op, const llvm::DagInit *dag
   }
   if (node->getName() == "S_castTo")
     arguments.push_back("::mlir::getElementTypeOrSelf(getResult().getType())");
-  std::string text = "b." + node->getValueAsString("builderMethod").str() + "(";
-  for (size_t i = 0; i < arguments.size(); ++i)
-    text += (i ? ", " : "") + arguments[i];
-  return text + ")";
+  return statements.call("b." + node->getValueAsString("builderMethod").str(), arguments);
 }
 
 std::string leaf(const OperationRecord &op, llvm::StringRef name) {
@@ -58,42 +76,42 @@ std::string leaf(const OperationRecord &op, llvm::StringRef name) {
   return "getOperation()->getOperand(" + std::to_string(index) + ")";
 }
 
-// A dag over operations of the dialect as a C++ expression.
-std::string valueExpression(const OperationRecord &op, const llvm::DagInit *dag) {
+// The value of a dag over operations of the dialect.
+std::string valueExpression(const OperationRecord &op, const llvm::DagInit *dag, Statements &statements) {
   const llvm::Record *node = operatorOf(dag);
   if (node->getName() == "Value")
     return leaf(op, dag->getArgNameStr(0));
   if (node->getName() == "Constant")
-    return "rule.constant(" + stringArgument(op, dag) + ")";
+    return statements.call("rule.constant", {stringArgument(op, dag)});
   if (node->getName() != "Apply")
     fail(op, "not an operation: " + node->getName());
   std::string callee = stringArgument(op, dag);
-  std::string text;
+  std::string creation;
   for (const llvm::Record *record : op.record().getRecords().getAllDerivedDefinitions("Calque_Op"))
     if (record->getValueAsString("opName") == callee)
-      text = "rule.create<" + mlir::tblgen::Operator(*record).getCppClassName().str() + ">(";
-  if (text.empty())
+      creation = "rule.create<" + mlir::tblgen::Operator(*record).getCppClassName().str() + ">";
+  if (creation.empty())
     fail(op, "no operation '" + callee + "'");
+  std::vector<std::string> arguments;
   for (unsigned i = 1; i < dag->getNumArgs(); ++i) {
-    text += i > 1 ? ", " : "";
     const auto *inner = llvm::dyn_cast<llvm::DagInit>(dag->getArg(i));
-    text += inner ? valueExpression(op, inner) : leaf(op, dag->getArgNameStr(i));
+    arguments.push_back(inner ? valueExpression(op, inner, statements) : leaf(op, dag->getArgNameStr(i)));
   }
-  return text + ")";
+  return statements.call(creation, arguments);
 }
 
 // g times a partial derivative; empty when nothing passes.
-std::string partialExpression(const OperationRecord &op, const llvm::DagInit *dag) {
+std::string partialExpression(const OperationRecord &op, const llvm::DagInit *dag, Statements &statements) {
   llvm::StringRef name = operatorOf(dag)->getName();
   if (name == "NoGradient")
     return "";
   if (name == "One")
     return "g";
   if (name == "MinusOne")
-    return "rule.create<NegOp>(g)";
+    return statements.call("rule.create<NegOp>", {"g"});
   if (name == "Mask")
-    return "rule.mask(" + valueExpression(op, llvm::cast<llvm::DagInit>(dag->getArg(0))) + ", g)";
-  return "rule.create<MulOp>(g, " + valueExpression(op, dag) + ")";
+    return statements.call("rule.mask", {valueExpression(op, llvm::cast<llvm::DagInit>(dag->getArg(0)), statements), "g"});
+  return statements.call("rule.create<MulOp>", {"g", valueExpression(op, dag, statements)});
 }
 
 void emitVjp(const OperationRecord &op, llvm::raw_ostream &os) {
@@ -111,12 +129,14 @@ void emitVjp(const OperationRecord &op, llvm::raw_ostream &os) {
     bool none = operatorOf(dags[i])->getName() == "NoGradient";
     if (none)
       continue;
-    std::string expression = elementwise ? partialExpression(op, dags[i]) : valueExpression(op, dags[i]);
-    os << "  if (needed[" << i << "])\n    operandCotangents[" << i << "] = ";
+    Statements statements("    ");
+    std::string expression = elementwise ? partialExpression(op, dags[i], statements) : valueExpression(op, dags[i], statements);
+    os << "  if (needed[" << i << "]) {\n" << statements.text << "    operandCotangents[" << i << "] = ";
     if (elementwise)
       os << "rule.unbroadcast(" << expression << ", getOperation()->getOperand(" << i << "));\n";
     else
       os << expression << ";\n";
+    os << "  }\n";
   }
   os << "}\n";
 }
@@ -140,10 +160,12 @@ void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     os << "::calque::schema::OpId " << op.className() << "::schemaId() { return ::calque::schema::OpId::" << op.idName() << "; }\n";
     emitInference(op, os);
     emitVjp(op, os);
-    if (op.elementwise())
-      os << "::mlir::Value " << op.className()
-         << "::buildScalar(::calque::ir::ScalarBuilder &b, ::mlir::ValueRange elements) { return " << scalarExpression(op, op.scalar())
-         << "; }\n";
+    if (op.elementwise()) {
+      Statements statements("  ");
+      std::string result = scalarExpression(op, op.scalar(), statements);
+      os << "::mlir::Value " << op.className() << "::buildScalar(::calque::ir::ScalarBuilder &b, ::mlir::ValueRange elements) {\n"
+         << statements.text << "  return " << result << ";\n}\n";
+    }
   }
 }
 

@@ -98,3 +98,47 @@ func.func @integer_source(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi64
   %0 = calque.gradient %a, %b, %c {counts = array<i64: 1, 1, 0>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<2xi64>
   return
 }
+
+// -----
+
+func.func @read_negative() {
+  // expected-error @below {{variable_read: a size must not be negative: [-3]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.variable_read {dtype = f32, shape = array<i64: -3>, variable = 0 : i64} : () -> tensor<3xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'calque.variables' must be an array of {name, type}, not "a"}}
+func.func @variables_text() attributes {calque.variables = "a"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'calque.variables' must hold {name = "...", type = tensor<...>}, not 1 : i32}}
+func.func @variables_number() attributes {calque.variables = [1 : i32]} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'calque.variables' must hold {name = "...", type = tensor<...>}, not {name = "a"}}}
+func.func @variables_no_type() attributes {calque.variables = [{name = "a"}]} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'calque.variables' must hold {name = "...", type = tensor<...>}, not {type = tensor<f32>}}}
+func.func @variables_no_name() attributes {calque.variables = [{type = tensor<f32>}]} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'calque.variables' names a type that is not a tensor of the dialect: i32}}
+func.func @variables_no_tensor() attributes {calque.variables = [{name = "a", type = tensor<f32>}, {name = "b", type = i32}]} {
+  return
+}

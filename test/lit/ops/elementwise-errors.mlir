@@ -135,3 +135,13 @@ func.func @cast(%a: tensor<2xf32>) {
   %0 = calque.cast %a {dtype = f16} : (tensor<2xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+// EACH 2 elementwiseNumeric elementwiseFloat elementwiseBool elementwiseComparison
+func.func @OP(%a: tensor<i1>, %b: tensor<f32>) {
+  // expected-error @below {{OP: the operands' types differ: bool[] and float32[]; there is no implicit conversion, use cast}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a, %b : (tensor<i1>, tensor<f32>) -> tensor<i1>
+  return
+}

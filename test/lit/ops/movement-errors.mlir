@@ -583,3 +583,77 @@ func.func @one_hot_dtype(%a: tensor<?xi32>) {
   %0 = calque.one_hot %a {depth = 3 : i64, dtype = bf16} : (tensor<?xi32>) -> tensor<?x3xf32>
   return
 }
+
+// -----
+
+func.func @broadcast_to_unknown(%a: tensor<3xf32>) {
+  // expected-error @below {{broadcast_to: float32[3] can't be broadcast to [?,1]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.broadcast_to %a {shape = array<i64: -9223372036854775808, 1>} : (tensor<3xf32>) -> tensor<?x1xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_like_smaller(%a: tensor<3xf32>, %b: tensor<1xf32>) {
+  // expected-error @below {{broadcast_like: float32[3] can't be broadcast to [1]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.broadcast_like %a, %b : (tensor<3xf32>, tensor<1xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+// Known sizes count beside unknown ones.
+func.func @concat_part_unknown(%a: tensor<9x?xf32>, %b: tensor<2x?xf32>) {
+  // expected-error @below {{concat_part: float32[9,?] is not the concatenation, float32[4,?]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.concat_part %a, %b, %b {axis = 0 : i64, index = 0 : i64} : (tensor<9x?xf32>, tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
+  return
+}
+
+// -----
+
+func.func @concat_part_mixed(%a: tensor<4xf64>, %b: tensor<2xf32>) {
+  // expected-error @below {{concat_part: the operands' types differ: float64[4] and float32[4]; there is no implicit conversion, use cast}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.concat_part %a, %b, %b {axis = 0 : i64, index = 0 : i64} : (tensor<4xf64>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf64>
+  return
+}
+
+// -----
+
+func.func @gather_put_unknown(%a: tensor<3x?xf32>, %b: tensor<7x?xf32>, %c: tensor<5xi32>) {
+  // expected-error @below {{gather_put: the slices must be float32[5,?], not float32[3,?]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gather_put %a, %b, %c {axis = 0 : i64} : (tensor<3x?xf32>, tensor<7x?xf32>, tensor<5xi32>) -> tensor<7x?xf32>
+  return
+}
+
+// -----
+
+func.func @gather_put_bool(%a: tensor<3xi1>, %b: tensor<7xi1>, %c: tensor<3xi32>) {
+  // expected-error @below {{gather_put: takes numbers, not bool[7]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.gather_put %a, %b, %c {axis = 0 : i64} : (tensor<3xi1>, tensor<7xi1>, tensor<3xi32>) -> tensor<7xi1>
+  return
+}
+
+// -----
+
+func.func @one_hot_unsigned(%a: tensor<?xi32>) {
+  // expected-error @below {{one_hot: attribute 'dtype' is missing or of a type that the dialect does not have}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.one_hot %a {depth = 3 : i64, dtype = ui32} : (tensor<?xi32>) -> tensor<?x3xi32>
+  return
+}
+
+// -----
+
+// An encoding would say something that no rule looks at.
+func.func @encoding(%a: tensor<3xf32, "blocked">) {
+  // expected-error @below {{transpose: not a tensor that the dialect has: 'tensor<3xf32, "blocked">'}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.transpose %a : (tensor<3xf32, "blocked">) -> tensor<3xf32>
+  return
+}

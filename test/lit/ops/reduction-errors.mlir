@@ -132,7 +132,7 @@ func.func @axis_size(%a: tensor<2x?xf32>) {
 // -----
 
 func.func @sum_like(%a: tensor<2x3xf32>, %b: tensor<4x?xf32>) {
-  // expected-error @below {{sum_like: the shapes [2,3] and [4,?] don't broadcast: sizes 2 and 4 meet in dimension 0; they must be equal, or one of them 1}}
+  // expected-error @below {{sum_like: float32[4,?] is not broadcast to float32[2,3]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.sum_like %a, %b : (tensor<2x3xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
   return
@@ -141,8 +141,26 @@ func.func @sum_like(%a: tensor<2x3xf32>, %b: tensor<4x?xf32>) {
 // -----
 
 func.func @sum_like(%a: tensor<3xf32>, %b: tensor<?x3xf32>) {
-  // expected-error @below {{sum_like: float32[?,3] has more dimensions than float32[3]}}
+  // expected-error @below {{sum_like: float32[?,3] is not broadcast to float32[3]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.sum_like %a, %b : (tensor<3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return
+}
+
+// -----
+
+func.func @sum_like_larger(%a: tensor<1xf32>, %b: tensor<3xf32>) {
+  // expected-error @below {{sum_like: float32[3] is not broadcast to float32[1]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.sum_like %a, %b : (tensor<1xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @sum_like_bool(%a: tensor<3xi1>, %b: tensor<i1>) {
+  // expected-error @below {{sum_like: takes numbers, not bool[3]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.sum_like %a, %b : (tensor<3xi1>, tensor<i1>) -> tensor<i1>
   return
 }

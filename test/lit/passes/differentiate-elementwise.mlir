@@ -84,13 +84,13 @@ func.func @log(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
 // CHECK-LABEL: func.func @log1p(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[G:.*]]: tensor<?x?xf32>)
 // CHECK-NEXT: calque.log1p %[[X]]
-// CHECK-DAG: calque.constant {value = dense<1.000000e+00> : tensor<f32>}
-// CHECK-DAG: %[[V0:.*]] = calque.add %[[X]], %{{.*}}
-// CHECK-DAG: calque.constant {value = dense<1.000000e+00> : tensor<f32>}
-// CHECK-DAG: %[[V1:.*]] = calque.div %{{.*}}, %[[V0]]
-// CHECK-DAG: %[[V2:.*]] = calque.mul %[[G]], %[[V1]]
-// CHECK-DAG: %[[V3:.*]] = calque.sum_like %[[V2]], %[[X]]
-// CHECK: return %[[V3]]
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V2:.*]] = calque.add %[[X]], %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.div %[[V0]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[G]], %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = calque.sum_like %[[V4]], %[[X]]
+// CHECK-NEXT: return %[[V5]]
 func.func @log1p(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = calque.log1p %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
@@ -114,12 +114,12 @@ func.func @sqrt(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
 // CHECK-LABEL: func.func @rsqrt(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[G:.*]]: tensor<?x?xf32>)
 // CHECK-NEXT: %[[Y:.*]] = calque.rsqrt %[[X]]
-// CHECK-DAG: %[[V0:.*]] = calque.div %[[Y]], %[[X]]
-// CHECK-DAG: %[[V1:.*]] = calque.constant {value = dense<-5.000000e-01> : tensor<f32>}
-// CHECK-DAG: %[[V2:.*]] = calque.mul %[[V1]], %[[V0]]
-// CHECK-DAG: %[[V3:.*]] = calque.mul %[[G]], %[[V2]]
-// CHECK-DAG: %[[V4:.*]] = calque.sum_like %[[V3]], %[[X]]
-// CHECK: return %[[V4]]
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<-5.000000e-01> : tensor<f32>}
+// CHECK-NEXT: %[[V1:.*]] = calque.div %[[Y]], %[[X]]
+// CHECK-NEXT: %[[V2:.*]] = calque.mul %[[V0]], %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[G]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.sum_like %[[V3]], %[[X]]
+// CHECK-NEXT: return %[[V4]]
 func.func @rsqrt(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = calque.rsqrt %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
@@ -129,12 +129,12 @@ func.func @rsqrt(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
 // CHECK-LABEL: func.func @tanh(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[G:.*]]: tensor<?x?xf32>)
 // CHECK-NEXT: %[[Y:.*]] = calque.tanh %[[X]]
-// CHECK-DAG: %[[V0:.*]] = calque.mul %[[Y]], %[[Y]]
-// CHECK-DAG: %[[V1:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
-// CHECK-DAG: %[[V2:.*]] = calque.sub %[[V1]], %[[V0]]
-// CHECK-DAG: %[[V3:.*]] = calque.mul %[[G]], %[[V2]]
-// CHECK-DAG: %[[V4:.*]] = calque.sum_like %[[V3]], %[[X]]
-// CHECK: return %[[V4]]
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[Y]], %[[Y]]
+// CHECK-NEXT: %[[V2:.*]] = calque.sub %[[V0]], %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[G]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.sum_like %[[V3]], %[[X]]
+// CHECK-NEXT: return %[[V4]]
 func.func @tanh(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = calque.tanh %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
@@ -174,14 +174,14 @@ func.func @relu(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
 // CHECK-LABEL: func.func @erf(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[G:.*]]: tensor<?x?xf32>)
 // CHECK-NEXT: calque.erf %[[X]]
-// CHECK-DAG: %[[V0:.*]] = calque.mul %[[X]], %[[X]]
-// CHECK-DAG: %[[V1:.*]] = calque.neg %[[V0]]
-// CHECK-DAG: %[[V2:.*]] = calque.exp %[[V1]]
-// CHECK-DAG: %[[V3:.*]] = calque.constant {value = dense<1.12837923> : tensor<f32>}
-// CHECK-DAG: %[[V4:.*]] = calque.mul %[[V3]], %[[V2]]
-// CHECK-DAG: %[[V5:.*]] = calque.mul %[[G]], %[[V4]]
-// CHECK-DAG: %[[V6:.*]] = calque.sum_like %[[V5]], %[[X]]
-// CHECK: return %[[V6]]
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<1.12837923> : tensor<f32>}
+// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[X]], %[[X]]
+// CHECK-NEXT: %[[V2:.*]] = calque.neg %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.exp %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[V0]], %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = calque.mul %[[G]], %[[V4]]
+// CHECK-NEXT: %[[V6:.*]] = calque.sum_like %[[V5]], %[[X]]
+// CHECK-NEXT: return %[[V6]]
 func.func @erf(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = calque.erf %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
@@ -211,6 +211,21 @@ func.func @sin(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
 // CHECK-NEXT: return %[[V3]]
 func.func @cos(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = calque.cos %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %d : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func.func @tan(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[G:.*]]: tensor<?x?xf32>)
+// CHECK-NEXT: %[[Y:.*]] = calque.tan %[[X]]
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[Y]], %[[Y]]
+// CHECK-NEXT: %[[V2:.*]] = calque.add %[[V0]], %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[G]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.sum_like %[[V3]], %[[X]]
+// CHECK-NEXT: return %[[V4]]
+func.func @tan(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %y = calque.tan %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %d : tensor<?x?xf32>
 }
@@ -275,21 +290,21 @@ func.func @div(%a: tensor<?x?xf32>, %b: tensor<?xf32>, %g: tensor<?x?xf32>) -> (
 // CHECK-LABEL: func.func @pow(
 // CHECK-SAME: %[[A:.*]]: tensor<?x?xf32>, %[[B:.*]]: tensor<?xf32>, %[[G:.*]]: tensor<?x?xf32>)
 // CHECK-NEXT: %[[Y:.*]] = calque.pow %[[A]], %[[B]]
-// CHECK-DAG: calque.constant {value = dense<1.000000e+00> : tensor<f32>}
-// CHECK-DAG: %[[V0:.*]] = calque.sub %[[B]], %{{.*}}
-// CHECK-DAG: %[[V1:.*]] = calque.pow %[[A]], %[[V0]]
-// CHECK-DAG: %[[V2:.*]] = calque.mul %[[B]], %[[V1]]
-// CHECK-DAG: %[[V3:.*]] = calque.mul %[[G]], %[[V2]]
-// CHECK-DAG: %[[V4:.*]] = calque.sum_like %[[V3]], %[[A]]
-// CHECK-DAG: calque.constant {value = dense<1.000000e+00> : tensor<f32>}
-// CHECK-DAG: %[[V5:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
-// CHECK-DAG: %[[V6:.*]] = calque.greater %[[A]], %[[V5]]
-// CHECK-DAG: %[[V7:.*]] = calque.where %[[V6]], %[[A]], %{{.*}}
-// CHECK-DAG: %[[V8:.*]] = calque.log %[[V7]]
-// CHECK-DAG: %[[V9:.*]] = calque.mul %[[Y]], %[[V8]]
-// CHECK-DAG: %[[V10:.*]] = calque.mul %[[G]], %[[V9]]
-// CHECK-DAG: %[[V11:.*]] = calque.sum_like %[[V10]], %[[B]]
-// CHECK: return %[[V4]], %[[V11]]
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V1:.*]] = calque.sub %[[B]], %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = calque.pow %[[A]], %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[B]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[G]], %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = calque.sum_like %[[V4]], %[[A]]
+// CHECK-NEXT: %[[V6:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V7:.*]] = calque.greater %[[A]], %[[V6]]
+// CHECK-NEXT: %[[V8:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V9:.*]] = calque.where %[[V7]], %[[A]], %[[V8]]
+// CHECK-NEXT: %[[V10:.*]] = calque.log %[[V9]]
+// CHECK-NEXT: %[[V11:.*]] = calque.mul %[[Y]], %[[V10]]
+// CHECK-NEXT: %[[V12:.*]] = calque.mul %[[G]], %[[V11]]
+// CHECK-NEXT: %[[V13:.*]] = calque.sum_like %[[V12]], %[[B]]
+// CHECK-NEXT: return %[[V5]], %[[V13]]
 func.func @pow(%a: tensor<?x?xf32>, %b: tensor<?xf32>, %g: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>) {
   %y = calque.pow %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
   %d:2 = calque.gradient %y, %g, %a, %b {counts = array<i64: 1, 2, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>)

@@ -11,11 +11,13 @@
 // REDEFINE: %{stage} = linalg
 // RUN: %{run} | FileCheck %s --check-prefix=LINALG --implicit-check-not='= calque.' --implicit-check-not='"calque.'
 // REDEFINE: %{stage} = bufferized
-// RUN: %{run} | FileCheck %s --check-prefix=BUFFERIZED --implicit-check-not='tensor<' --implicit-check-not=memref.alloc
+// RUN: %{run} | FileCheck %s --check-prefix=BUFFERIZED --implicit-check-not='tensor<' --implicit-check-not=xi8
+// REDEFINE: %{stage} = scheduled
+// RUN: %{run} | FileCheck %s --check-prefix=SCHEDULED --implicit-check-not=linalg. --implicit-check-not=memref.alloc
 // REDEFINE: %{stage} = llvm
 // RUN: %{run} | FileCheck %s --check-prefix=LLVM --implicit-check-not=memref --implicit-check-not=func.func --implicit-check-not=unrealized
-// MLIR's folder takes the location of constants; only theirs.
-// RUN: %{run} | grep 'loc(unknown)' | not grep -v constant
+// MLIR takes the location of constants and of poison, which is one; only theirs.
+// RUN: %{run} | grep 'loc(unknown)' | not grep -Ev 'constant|poison'
 
 // TRACED-LABEL: func.func @step(
 // TRACED-SAME: calque.variables
@@ -45,6 +47,13 @@
 // BUFFERIZED-LABEL: func.func @step(
 // BUFFERIZED-SAME: memref<4x3xf32> {{[^)]*}}), %{{.*}}: memref<3xf32> {{[^)]*}}), %{{.*}}: memref<f32> {{[^)]*}}), %{{.*}}: memref<3xf32>
 // BUFFERIZED: arith.mulf {{.*}}"user.cpp":12:3
+
+// What is between them is in one workspace, the last argument.
+// SCHEDULED-LABEL: func.func @step(
+// SCHEDULED-SAME: %[[WORKSPACE:[^ ]*]]: memref<{{[1-9][0-9]*}}xi8> {{[^)]*}}))
+// SCHEDULED: memref.view %[[WORKSPACE]]
+// SCHEDULED: arith.mulf {{.*}} : vector<{{.*}}"user.cpp":12:3
+// SCHEDULED: return loc("user.cpp":19:3)
 
 // LLVM-LABEL: llvm.func @calque_step(
 // LLVM: llvm.fmul {{.*}}"user.cpp":12:3

@@ -42,3 +42,33 @@ func.func @other_type_assign(%x: tensor<3xf32>) attributes {calque.variables = [
   calque.variable_assign %x {variable = 0 : i64} : (tensor<3xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @assign_in_region(%c: i1, %x: tensor<2xf32>) attributes {calque.variables = [{name = "a", type = tensor<2xf32>}]} {
+  scf.if %c {
+    // expected-error @below {{stands in a region or behind a branch; variables are followed through a function's first block only}}
+    calque.variable_assign %x {variable = 0 : i64} : (tensor<2xf32>) -> ()
+  }
+  return
+}
+
+// -----
+
+func.func @read_in_region(%c: i1) attributes {calque.variables = [{name = "a", type = tensor<2xf32>}]} {
+  scf.if %c {
+    // expected-error @below {{stands in a region or behind a branch; variables are followed through a function's first block only}}
+    %a = calque.variable_read {variable = 0 : i64, shape = array<i64: 2>, dtype = f32} : () -> tensor<2xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @assign_behind_branch(%x: tensor<2xf32>) attributes {calque.variables = [{name = "a", type = tensor<2xf32>}]} {
+  cf.br ^next
+^next:
+  // expected-error @below {{stands in a region or behind a branch; variables are followed through a function's first block only}}
+  calque.variable_assign %x {variable = 0 : i64} : (tensor<2xf32>) -> ()
+  return
+}

@@ -35,6 +35,25 @@ func.func @order(%x: tensor<i64>) -> tensor<i64> attributes {calque.variables = 
   return %old : tensor<i64>
 }
 
+// A declaration has no body to change.
+// CHECK-LABEL: func.func private @declared(tensor<f32>)
+func.func private @declared(tensor<f32>)
+
+// The new value is a result of every return.
+// CHECK-LABEL: func.func @returns(
+// CHECK-SAME: %[[C:.*]]: i1, %[[X:.*]]: tensor<f32>, %{{.*}}: tensor<f32>) -> tensor<f32>
+// CHECK: cf.cond_br %[[C]]
+// CHECK: return %[[X]]
+// CHECK: return %[[X]]
+func.func @returns(%c: i1, %x: tensor<f32>) attributes {calque.variables = [{name = "a", type = tensor<f32>}]} {
+  calque.variable_assign %x {variable = 0 : i64} : (tensor<f32>) -> ()
+  cf.cond_br %c, ^one, ^other
+^one:
+  return
+^other:
+  return
+}
+
 // Two variables change places. A variable that nothing touches is an argument all the same: arguments are counted.
 // CHECK-LABEL: func.func @swap(
 // CHECK-SAME: %[[A:.*]]: tensor<?xf32>, %[[IDLE:.*]]: tensor<i1>, %[[B:.*]]: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>)
