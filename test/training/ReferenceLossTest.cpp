@@ -27,8 +27,9 @@ TEST(ReferenceLoss, OfTheCnnsStepEagerAndCompiled) {
   auto step = function([&](const Tensor &images, const Tensor &labels, const Tensor &mask) { return compiled.step(images, labels, mask); });
   for (int i = 0; i < 10; ++i) {
     float loss = step(x, y, keep).item<float>();
-    if (i == 0)
+    if (i == 0) {
       EXPECT_NEAR(loss, 2.61244, 1e-4);
+    }
     EXPECT_NEAR(eager.step(x, y, keep).item<float>(), loss, 1e-3) << "step " << i;
   }
   EXPECT_EQ(step.trace_count(), 1);
