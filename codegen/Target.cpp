@@ -22,9 +22,27 @@ static Target describeHost() {
   return target;
 }
 
-const Target &Target::host() {
-  static const Target target = describeHost();
+static Target &current() {
+  static Target target = describeHost();
   return target;
+}
+
+const Target &Target::host() { return current(); }
+
+bool Target::pretend(std::string_view name) {
+  Target target;
+  if (name == "avx512") {
+    target.vectorBytes = 64;
+    target.vectorRegisters = 32;
+    target.features = "+avx2,+fma,+avx512f,+avx512bw,+avx512dq,+avx512vl,-prefer-256-bit";
+  } else if (name == "avx2") {
+    target.vectorBytes = 32;
+    target.features = "+avx2,+fma";
+  } else if (name != "baseline") {
+    return false;
+  }
+  current() = target;
+  return true;
 }
 
 } // namespace calque::codegen

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace calque::codegen {
 
@@ -15,6 +16,9 @@ struct Target {
   std::string features;        // "+avx2,+fma,..." as LLVM takes them
 
   static const Target &host();
+  // Schedules for another CPU than this one from now on, so that tools show the same on every machine: "baseline", "avx2" or
+  // "avx512". False for any other name.
+  static bool pretend(std::string_view name);
 };
 
 } // namespace calque::codegen

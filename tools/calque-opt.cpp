@@ -14,6 +14,9 @@ using namespace mlir;
 
 namespace {
 
+llvm::cl::opt<std::string> targetOption("calque-target", llvm::cl::desc("Schedule for baseline, avx2 or avx512 (default: this CPU)"),
+                                        llvm::cl::value_desc("target"));
+
 // Takes each module to a stage, as the compiler does.
 struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StagePass)
@@ -53,13 +56,15 @@ constexpr const char *kOverview = R"(Runs Calque's passes and stages on .mlir fi
   calque-opt model.mlir                               checks the file and prints it
   calque-opt --calque-differentiate model.mlir        runs a pass, or several in the order given
   calque-opt --calque-stage=name=linalg model.mlir    takes the program to a stage of the compiler
+  calque-opt --calque-stage=name=scheduled --calque-target=avx2 model.mlir
+                                                      shows the kernels, on every machine the same
   calque-opt --split-input-file --verify-diagnostics errors.mlir
                                                       checks the errors that comments expect, part by part
 )";
 
 // LLVM's libraries and MLIR's driver register hundreds of options; all of them work, these are shown.
-constexpr const char *kShown[] = {"help", "o", "pass-pipeline", "split-input-file", "verify-diagnostics", "verify-each", "mlir-print-debuginfo",
-                                  "mlir-print-local-scope", "mlir-print-ir-before-all", "mlir-print-ir-after-all", "mlir-print-ir-after-change",
+constexpr const char *kShown[] = {"help", "o", "calque-target", "pass-pipeline", "split-input-file", "verify-diagnostics", "verify-each",
+                                  "mlir-print-debuginfo", "mlir-print-local-scope", "mlir-print-ir-before-all", "mlir-print-ir-after-all", "mlir-print-ir-after-change",
                                   "mlir-print-ir-after-failure", "mlir-timing"};
 
 void showFewOptions() {
@@ -82,5 +87,9 @@ int main(int argc, char **argv) {
   registerCLIOptions("calque-opt", registry);
   showFewOptions();
   auto [input, output] = parseCLIOptions(argc, argv, kOverview);
+  if (!targetOption.empty() && !calque::codegen::Target::pretend(targetOption)) {
+    llvm::errs() << "calque-opt: there is no target '" << targetOption << "'; the targets are baseline, avx2 and avx512\n";
+    return 1;
+  }
   return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
 }

@@ -210,6 +210,9 @@ private:
     for (unsigned loop : terms)
       distance = std::max(distance, std::abs(b.strides[loop]) * elementBytes());
     packs = b.strides[vectorLoop] != 1 || (rows >= 4 * tile.rows && distance >= 512 && termsPerBlock() >= 32);
+    // The inner loops over terms are not cut: where they are long, a panel would fill a thread's stack.
+    constexpr int64_t kMaxPanelBytes = 256 << 10;
+    packs &= termsPerBlock() * panelWidth() * elementBytes() <= kMaxPanelBytes;
   }
 
   // One piece: blocks of terms, in each panel after panel, and all tiles of rows for a panel.
@@ -345,13 +348,16 @@ private:
   Access pack(Position at, Value from, Value to, int64_t columns) {
     auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
     if (!buffer) {
-      // One for the kernel's whole run on a thread; it is moved to the front of the function that the thread calls.
-      buffer = memref::AllocaOp::create(v.b, v.location, type, v.b.getI64IntegerAttr(64));
-      Operation *region = buffer->getParentOfType<scf::ParallelOp>();
-      if (region)
-        buffer->moveBefore(&region->getRegion(0).front().front());
-      else
-        buffer->moveBefore(&buffer->getParentOfType<func::FuncOp>().getBody().front().front());
+      // One for the kernel's whole run on a thread; it is moved to the front of the function that the thread calls. Without
+      // threads it lies in the workspace: on the stack, those of all kernels of a function would add up.
+      if (auto loop = v.b.getInsertionBlock()->getParentOp(); isa<scf::ParallelOp>(loop) || loop->getParentOfType<scf::ParallelOp>()) {
+        buffer = memref::AllocaOp::create(v.b, v.location, type, v.b.getI64IntegerAttr(64));
+        buffer->moveBefore(&buffer->getParentOfType<scf::ParallelOp>()->getRegion(0).front().front());
+      } else {
+        buffer = memref::AllocOp::create(v.b, v.location, type);
+        if (Operation *outermost = buffer->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*buffer); outermost != buffer)
+          buffer->moveBefore(outermost);
+      }
     }
     Access packed = b;
     packed.value = buffer->getResult(0);

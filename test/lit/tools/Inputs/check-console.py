@@ -1,7 +1,8 @@
 """Runs the commands of a Markdown page and compares what they print with what the page shows.
 
 A block is indented by four spaces and starts with "$ ". Each line after "$ " is a command for the shell, run in this
-folder; the lines below it, up to the next command, are its standard output, in which "..." stands for any lines.
+folder, and goes on in lines that start with "> "; the lines below it, up to the next command, are its standard output, in
+which "..." stands for any lines.
 """
 import re
 import subprocess
@@ -14,8 +15,10 @@ def commands(page):
         if not lines[0].startswith("$ "):
             continue
         for part in re.split(r"^\$ ", "\n".join(lines), flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            yield command, output.strip("\n")
+            command, *output = part.split("\n")
+            while output and output[0].startswith("> "):
+                command += "\n" + output.pop(0)[2:]
+            yield command, "\n".join(output).strip("\n")
 
 
 page = open(sys.argv[1]).read()

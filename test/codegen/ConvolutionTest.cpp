@@ -1,0 +1,99 @@
+// Convolutions and both their gradients against plain sums.
+#include "test/codegen/Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+struct Convolution {
+  std::int64_t images, height, width, channels, rows, columns, filters;
+  Axes strides;
+  bool same;
+};
+
+void expectConvolution(const Convolution &c, DType dtype) {
+  SCOPED_TRACE(std::string(name_of(dtype)) + ": " + text({c.images, c.height, c.width, c.channels}) + " by " +
+               text({c.rows, c.columns, c.channels, c.filters}) + " strides " + text(c.strides) + (c.same ? " same" : " valid"));
+  std::mt19937 random(4);
+  Tensor x = operand(random, {c.images, c.height, c.width, c.channels}, dtype);
+  Tensor w = operand(random, {c.rows, c.columns, c.channels, c.filters}, dtype);
+  auto extent = [&](std::int64_t size, std::int64_t window, std::int64_t stride) {
+    return c.same ? (size + stride - 1) / stride : (size - window) / stride + 1;
+  };
+  std::int64_t outRows = extent(c.height, c.rows, c.strides[0]), outColumns = extent(c.width, c.columns, c.strides[1]);
+  auto padding = [&](std::int64_t out, std::int64_t size, std::int64_t window, std::int64_t stride) {
+    return c.same ? std::max<std::int64_t>((out - 1) * stride + window - size, 0) / 2 : 0;
+  };
+  std::int64_t top = padding(outRows, c.height, c.rows, c.strides[0]), left = padding(outColumns, c.width, c.columns, c.strides[1]);
+  Tensor g = operand(random, {c.images, outRows, outColumns, c.filters}, dtype);
+  auto f = compile([&](const std::vector<Tensor> &in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    tape.watch(in[1]);
+    Tensor y = conv2d(in[0], in[1], c.strides, c.same ? "same" : "valid");
+    auto gradients = tape.gradient(sum(y * in[2]), std::vector<Tensor>{in[0], in[1]});
+    return std::vector<Tensor>{y, *gradients[0], *gradients[1]};
+  });
+  std::vector<Tensor> found = f({x, w, g});
+
+  Sums forward(g.shape()), ofImages(x.shape()), ofFilters(w.shape());
+  forward.terms = static_cast<double>(c.rows * c.columns * c.channels);
+  ofImages.terms = static_cast<double>(c.rows * c.columns * c.filters);
+  ofFilters.terms = static_cast<double>(c.images * outRows * outColumns);
+  std::vector<double> xs = valuesOf(x), ws = valuesOf(w), gs = valuesOf(g);
+  for (std::int64_t n = 0; n < c.images; ++n)
+    for (std::int64_t oh = 0; oh < outRows; ++oh)
+      for (std::int64_t ow = 0; ow < outColumns; ++ow)
+        for (std::int64_t kh = 0; kh < c.rows; ++kh)
+          for (std::int64_t kw = 0; kw < c.columns; ++kw) {
+            std::int64_t row = oh * c.strides[0] + kh - top, column = ow * c.strides[1] + kw - left;
+            if (row < 0 || row >= c.height || column < 0 || column >= c.width)
+              continue;
+            for (std::int64_t channel = 0; channel < c.channels; ++channel)
+              for (std::int64_t filter = 0; filter < c.filters; ++filter) {
+                auto ofX = static_cast<std::size_t>(((n * c.height + row) * c.width + column) * c.channels + channel);
+                auto ofW = static_cast<std::size_t>(((kh * c.columns + kw) * c.channels + channel) * c.filters + filter);
+                auto ofG = static_cast<std::size_t>(((n * outRows + oh) * outColumns + ow) * c.filters + filter);
+                forward.add(ofG, static_cast<long double>(xs[ofX]) * ws[ofW]);
+                ofImages.add(ofX, static_cast<long double>(gs[ofG]) * ws[ofW]);
+                ofFilters.add(ofW, static_cast<long double>(gs[ofG]) * xs[ofX]);
+              }
+          }
+  const Sums *expected[] = {&forward, &ofImages, &ofFilters};
+  const char *names[] = {"forward", "gradient of the images", "gradient of the filters"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    SCOPED_TRACE(names[i]);
+    expectSums(found[i], *expected[i]);
+  }
+}
+
+} // namespace
+
+TEST(Convolution, OfOneOfEverything) {
+  expectConvolution({1, 1, 1, 1, 1, 1, 1, {1, 1}, false}, DType::Float32);
+  expectConvolution({1, 5, 5, 1, 3, 3, 1, {1, 1}, true}, DType::Float64);
+  expectConvolution({2, 9, 7, 31, 5, 5, 1, {1, 1}, true}, DType::Float32);
+  expectConvolution({1, 9, 9, 1, 3, 3, 17, {2, 2}, false}, DType::Float32);
+}
+
+TEST(Convolution, OfOddSizesAndStrides) {
+  expectConvolution({2, 7, 9, 3, 3, 3, 5, {2, 1}, false}, DType::Float32);
+  expectConvolution({3, 13, 11, 17, 3, 5, 33, {2, 3}, true}, DType::Float32);
+  expectConvolution({4, 6, 5, 2, 2, 2, 3, {3, 3}, false}, DType::Float64);
+  expectConvolution({1, 8, 8, 16, 1, 1, 65, {1, 1}, false}, DType::Float32);
+  expectConvolution({2, 8, 9, 5, 1, 1, 9, {2, 2}, true}, DType::Float64);
+  expectConvolution({1, 10, 3, 4, 7, 2, 15, {1, 2}, true}, DType::Float32);
+}
+
+TEST(Convolution, OfFiltersLargerThanImages) { expectConvolution({1, 2, 3, 2, 5, 5, 3, {1, 1}, true}, DType::Float32); }
+
+TEST(Convolution, OfTheCnnsLayers) {
+  expectConvolution({3, 28, 28, 1, 3, 3, 16, {1, 1}, true}, DType::Float32);
+  expectConvolution({5, 14, 14, 16, 3, 3, 32, {1, 1}, true}, DType::Float32);
+  expectConvolution({65, 7, 7, 3, 3, 3, 8, {1, 1}, true}, DType::Float32);
+}
+
+// Where the rows of one image are more than a panel may hold.
+TEST(Convolution, OfLargeImages) { expectConvolution({1, 200, 160, 3, 3, 3, 16, {1, 1}, true}, DType::Float32); }
+TEST(Convolution, OfLargeImagesWithManyChannels) { expectConvolution({1, 120, 120, 32, 3, 3, 16, {1, 1}, true}, DType::Float32); }

@@ -1,0 +1,30 @@
+// Large products are cut into pieces whose number depends on sizes alone.
+// RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx2 --split-input-file %s | FileCheck %s
+// RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx512 --split-input-file %s | FileCheck %s
+
+// CHECK-LABEL: func.func @rows_and_panels(
+// CHECK: scf.parallel
+// CHECK: vector.fma
+// CHECK: {calque.grain = {{[0-9]+}} : i64}
+func.func @rows_and_panels(%a: tensor<512x256xf32>, %b: tensor<256x512xf32>) -> tensor<512x512xf32> {
+  %0 = calque.contract %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<512x256xf32>, tensor<256x512xf32>) -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
+}
+
+// -----
+
+// Few results of many terms: each piece sums a part of the terms into results of its own, in the workspace, and they are put
+// together in order afterwards.
+// CHECK-LABEL: func.func @terms(
+// CHECK: %[[PARTIAL:.*]] = memref.view {{.*}} to memref<{{[0-9]+}}xf32>
+// CHECK: scf.parallel
+// CHECK: memref.reinterpret_cast %[[PARTIAL]]
+// CHECK: vector.fma
+// CHECK: {calque.grain = {{[0-9]+}} : i64}
+// CHECK-NOT: scf.parallel
+// CHECK: arith.addf
+// CHECK: return
+func.func @terms(%a: tensor<64x20000xf32>, %b: tensor<20000x16xf32>) -> tensor<64x16xf32> {
+  %0 = calque.contract %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x20000xf32>, tensor<20000x16xf32>) -> tensor<64x16xf32>
+  return %0 : tensor<64x16xf32>
+}
