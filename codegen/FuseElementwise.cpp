@@ -28,6 +28,7 @@ bool isWorthFusing(OpOperand *operand) {
 struct FuseElementwise : PassWrapper<FuseElementwise, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FuseElementwise)
   StringRef getArgument() const final { return "calque-fuse-elementwise"; }
+  StringRef getDescription() const final { return "Fuse elementwise operations on tensors where nothing is computed twice"; }
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);

@@ -180,8 +180,8 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, components, modules);
-  // Vectors and tiles are made before LLVM sees the code; what is left to it is to clean up. Its standard pipeline takes five
-  // times as long and makes nothing faster.
+  // Vectors and tiles are made before LLVM sees the code; what is left to it is to clean up. With its standard pipeline a
+  // training step takes more than twice as long to compile and is no faster.
   llvm::ModulePassManager pipeline;
   if (llvm::Error failure = passes.parsePassPipeline(pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
                                                                "instcombine,early-cse<memssa>,simplifycfg)")) {

@@ -81,6 +81,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   calque::codegen::registerPipelineDialects(registry);
   calque::registerCalquePasses();
+  registerPass(calque::codegen::createFuseElementwise);
   registerCanonicalizerPass();
   registerCSEPass();
   PassRegistration<StagePass>();

@@ -1,5 +1,7 @@
 // What is fused, and what would be computed more than once and is not.
 // RUN: calque-opt --calque-stage=name=linalg --split-input-file %s | FileCheck %s
+// RUN: calque-opt --help | FileCheck %s --check-prefix=HELP
+// HELP: --calque-fuse-elementwise
 
 // An element that fifty rows read is computed once, by itself.
 // CHECK-LABEL: func.func @broadcast(
