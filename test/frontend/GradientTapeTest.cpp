@@ -282,3 +282,23 @@ TEST(GradientTape, ResetForgets) {
   expectValues(*tape.gradient(z, x), {4});
   EXPECT_CONTAINS(errorOf<StateError>([&] { tape.reset(); }), "does not record any more");
 }
+
+TEST(CheckGradients, AcceptsRightAndNamesWrongGradients) {
+  Tensor a = tensor<double>({0.5, -1.5, 2, 0.25, 1, -0.75}, {2, 3}), b = tensor<double>({1.25, -0.5, 3});
+  check_gradients([](const std::vector<Tensor> &x) { return sin(x[0]) * x[1]; }, {a, b});
+  check_gradients([](const std::vector<Tensor> &x) { return x[1] * 2; }, {a, b}); // no path is zero
+  std::string text = errorOf<AssertionError>(
+      [&] { check_gradients([](const std::vector<Tensor> &x) { return x[0] * x[1] + 3 * stop_gradient(x[1]); }, {a, b}); });
+  EXPECT_CONTAINS(text, "at element [0] of input 1 the gradient is 0.75 and the difference 6.75");
+  EXPECT_CONTAINS(text, "GradientTapeTest.cpp");
+}
+
+TEST(CheckGradients, RefusesWhatDifferencesCanNotDo) {
+  auto square = [](const std::vector<Tensor> &x) { return x[0] * x[0]; };
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { check_gradients(square, {ones({2})}); }), "input 0 is float32");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] {
+                    check_gradients([](const std::vector<Tensor> &x) { return cast(x[0], DType::Float32); }, {ones({2}, DType::Float64)});
+                  }),
+                  "the result is float32");
+  EXPECT_THROW(check_gradients(square, {ones({2}, DType::Float64)}, {.eps = 0}), ValueError);
+}

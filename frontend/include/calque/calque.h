@@ -3,6 +3,7 @@
 #define CALQUE_CALQUE_H
 
 #include "calque/call_site.h"
+#include "calque/check_gradients.h"
 #include "calque/data.h"
 #include "calque/dtype.h"
 #include "calque/error.h"

@@ -1,0 +1,65 @@
+#include "calque/check_gradients.h"
+
+#include "calque/call_site.h"
+#include "calque/functions.h"
+#include "calque/gradient_tape.h"
+
+#include <cmath>
+#include <sstream>
+
+namespace calque {
+
+namespace {
+
+void requireFloat64(const Tensor &x, const std::string &what, SourceLocation where) {
+  if (x.dtype() != DType::Float64)
+    throw DTypeError("check_gradients: " + what + " is " + name_of(x.dtype()) + "; differences need float64", where);
+}
+
+// "[1,2]" for element 5 of a tensor [2,3].
+std::string indexString(std::int64_t element, const Shape &shape) {
+  std::string text;
+  for (std::size_t i = shape.size(); i-- > 0; element /= shape[i])
+    text = std::to_string(element % shape[i]) + (text.empty() ? "" : ",") + text;
+  return "[" + text + "]";
+}
+
+} // namespace
+
+void check_gradients(const std::function<Tensor(const std::vector<Tensor> &)> &f, const std::vector<Tensor> &inputs,
+                     CheckGradientsOptions options, SourceLocation where) {
+  where = CallSite::resolve(where);
+  if (!(options.eps > 0))
+    throw ValueError("check_gradients: eps is " + std::to_string(options.eps) + " and must be above zero", where);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    requireFloat64(inputs[i], "input " + std::to_string(i), where);
+  GradientTape tape({}, where);
+  for (const Tensor &input : inputs)
+    tape.watch(input, where);
+  Tensor result = f(inputs);
+  requireFloat64(result, "the result", where);
+  std::vector<std::optional<Tensor>> gradients =
+      tape.gradient(result, inputs, {.unconnected_gradients = UnconnectedGradients::Zero}, where);
+
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<double> values = inputs[i].to_vector<double>(), ofTape = gradients[i]->to_vector<double>();
+    for (std::size_t element = 0; element < values.size(); ++element) {
+      auto at = [&](double by) {
+        std::vector<double> moved = values;
+        moved[element] += by;
+        std::vector<Tensor> arguments = inputs;
+        arguments[i] = tensor(moved, inputs[i].shape(), where);
+        return sum(f(arguments)).item<double>(where);
+      };
+      double difference = (at(options.eps) - at(-options.eps)) / (2 * options.eps);
+      if (std::fabs(ofTape[element] - difference) <= options.atol + options.rtol * std::fabs(difference))
+        continue;
+      std::ostringstream message;
+      message << "check_gradients: at element " << indexString(static_cast<std::int64_t>(element), inputs[i].shape()) << " of input " << i
+              << " the gradient is " << ofTape[element] << " and the difference " << difference;
+      throw AssertionError(message.str(), where);
+    }
+  }
+}
+
+} // namespace calque
