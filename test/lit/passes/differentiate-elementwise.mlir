@@ -215,21 +215,6 @@ func.func @cos(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
   return %d : tensor<?x?xf32>
 }
 
-// CHECK-LABEL: func.func @tan(
-// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[G:.*]]: tensor<?x?xf32>)
-// CHECK-NEXT: %[[Y:.*]] = calque.tan %[[X]]
-// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
-// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[Y]], %[[Y]]
-// CHECK-NEXT: %[[V2:.*]] = calque.add %[[V0]], %[[V1]]
-// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[G]], %[[V2]]
-// CHECK-NEXT: %[[V4:.*]] = calque.sum_like %[[V3]], %[[X]]
-// CHECK-NEXT: return %[[V4]]
-func.func @tan(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
-  %y = calque.tan %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
-  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
-  return %d : tensor<?x?xf32>
-}
-
 // CHECK-LABEL: func.func @add(
 // CHECK-SAME: %[[A:.*]]: tensor<?x?xf32>, %[[B:.*]]: tensor<?xf32>, %[[G:.*]]: tensor<?x?xf32>)
 // CHECK-NEXT: calque.add %[[A]], %[[B]]
