@@ -1,6 +1,7 @@
 // Fuses elementwise operations on tensors with what reads them, where that computes nothing twice.
 #include "codegen/Pipeline.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -29,6 +30,7 @@ struct FuseElementwise : PassWrapper<FuseElementwise, OperationPass<func::FuncOp
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FuseElementwise)
   StringRef getArgument() const final { return "calque-fuse-elementwise"; }
   StringRef getDescription() const final { return "Fuse elementwise operations on tensors where nothing is computed twice"; }
+  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>(); }
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);

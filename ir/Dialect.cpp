@@ -1,7 +1,6 @@
 #include "ir/Dialect.h"
 #include "ir/Conversion.h"
 #include "ir/GradientRule.h"
-#include "ir/Import.h"
 #include "ir/ScalarBuilder.h"
 
 #include "mlir/IR/Builders.h"
@@ -13,8 +12,6 @@
 #define GET_OP_CLASSES
 #include "ir/Operations.cpp.inc"
 
-using namespace mlir;
-
 namespace calque::ir {
 
 void CalqueDialect::initialize() {
@@ -22,24 +19,6 @@ void CalqueDialect::initialize() {
 #define GET_OP_LIST
 #include "ir/Operations.cpp.inc"
       >();
-}
-
-// A function's variables, which passes rely on.
-LogicalResult CalqueDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() != kVariablesAttr)
-    return success();
-  auto variables = dyn_cast<ArrayAttr>(attribute.getValue());
-  if (!variables)
-    return op->emitOpError("attribute '") << kVariablesAttr << "' must be an array of {name, type}, not " << attribute.getValue();
-  for (Attribute variable : variables) {
-    auto fields = dyn_cast<DictionaryAttr>(variable);
-    auto type = fields ? fields.getAs<TypeAttr>("type") : TypeAttr();
-    if (!type || !fields.getAs<StringAttr>("name"))
-      return op->emitOpError("attribute '") << kVariablesAttr << "' must hold {name = \"...\", type = tensor<...>}, not " << variable;
-    if (!toSchema(type.getValue()))
-      return op->emitOpError("attribute '") << kVariablesAttr << "' names a type that is not a tensor of the dialect: " << type;
-  }
-  return success();
 }
 
 #include "ir/Methods.cpp.inc"

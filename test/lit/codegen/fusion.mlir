@@ -1,5 +1,7 @@
 // What is fused, and what would be computed more than once and is not.
 // RUN: calque-opt --calque-stage=name=linalg --split-input-file %s | FileCheck %s
+// By itself, on a file that has nothing to fuse yet.
+// RUN: calque-opt --calque-fuse-elementwise --split-input-file %s -o /dev/null
 // RUN: calque-opt --help | FileCheck %s --check-prefix=HELP
 // HELP: --calque-fuse-elementwise
 
