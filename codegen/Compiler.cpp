@@ -15,11 +15,11 @@ class CompilerImpl : public Compiler {
 public:
   CompilerImpl() { codegen::registerPipelineDialects(registry); }
 
-  CompileResult compile(const schema::Recording &recording) override {
+  CompileResult compile(const schema::Recording &recording, CompileOptions options) override {
     CompileResult result;
     // A context of its own for each compilation: threads compile side by side, and nothing stays behind.
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-    withProgram(recording, context, result.error, [&](codegen::Program &program) {
+    withProgram(recording, options, context, result.error, [&](codegen::Program &program) {
       if (failed(codegen::lowerTo(program, Stage::LLVM)))
         return failure();
       codegen::NativeResult native = codegen::makeExecutable(program, recording.parameters.size() + recording.variables.size(),
@@ -31,17 +31,17 @@ public:
     return result;
   }
 
-  PrintResult print(const schema::Recording &recording, Stage stage) override {
+  PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
     PrintResult result;
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
     llvm::raw_string_ostream stream(result.text);
-    withProgram(recording, context, result.error, [&](codegen::Program &program) { return codegen::printAt(program, stage, stream); });
+    withProgram(recording, options, context, result.error, [&](codegen::Program &program) { return codegen::printAt(program, stage, stream); });
     return result;
   }
 
 private:
   // Does something with the recording's IR. When it fails, `error` is the first diagnostic, with the user's line.
-  static void withProgram(const schema::Recording &recording, MLIRContext &context, std::string &error,
+  static void withProgram(const schema::Recording &recording, CompileOptions options, MLIRContext &context, std::string &error,
                           llvm::function_ref<LogicalResult(codegen::Program &)> use) {
     context.loadAllAvailableDialects();
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -54,6 +54,7 @@ private:
     codegen::Program program;
     program.module = ir::importRecording(recording, &context);
     program.entry = recording.name;
+    program.options = options;
     if (failed(use(program)) && error.empty())
       error = "compilation failed without a diagnostic";
   }

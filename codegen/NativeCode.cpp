@@ -32,7 +32,7 @@ void initializeTarget() {
   });
 }
 
-std::unique_ptr<llvm::TargetMachine> makeTargetMachine(std::string &error) {
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Program &program, std::string &error) {
   initializeTarget();
   llvm::Triple triple(llvm::sys::getProcessTriple());
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
@@ -42,7 +42,8 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(std::string &error) {
   // Nothing is contracted: eager and compiled results are equal bit for bit.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), Target::host().features, options, llvm::Reloc::PIC_,
-                                                                          llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+                                                                          llvm::CodeModel::Small,
+                                                                          program.options.optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
 }
 
 // int32_t calque_entry(CalqueCallFrame *frame): takes the pointers out of the frame and calls the function.
@@ -170,6 +171,8 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
     return nullptr;
   }
 
+  if (!program.options.optimize)
+    return module;
   llvm::PassBuilder passes(&machine);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -212,7 +215,7 @@ std::string describe(llvm::Error error) { return llvm::toString(std::move(error)
 
 NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOutputs) {
   NativeResult result;
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(result.error);
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(program, result.error);
   if (!machine)
     return result;
   llvm::LLVMContext context;
@@ -256,7 +259,7 @@ NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOu
 }
 
 std::string assembly(Program &program, unsigned numInputs, unsigned numOutputs, std::string &error) {
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(error);
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(program, error);
   if (!machine)
     return "";
   llvm::LLVMContext context;

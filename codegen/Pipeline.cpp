@@ -114,6 +114,8 @@ LogicalResult lowerToLinalg(Program &program) {
   });
   if (left.wasInterrupted())
     return failure();
+  if (!program.options.optimize)
+    return success();
   return runPasses(program, [](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createFuseElementwise());
     manager.addPass(createCanonicalizerPass());
@@ -152,12 +154,16 @@ LogicalResult bufferize(Program &program) {
   }
   terminator->setOperands({});
   function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
-  LogicalResult bufferized = runPasses(program, [](OpPassManager &manager) {
-    manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  bool optimize = program.options.optimize;
+  LogicalResult bufferized = runPasses(program, [optimize](OpPassManager &manager) {
+    if (optimize)
+      manager.addPass(bufferization::createEmptyTensorEliminationPass());
     bufferization::OneShotBufferizePassOptions options;
     options.bufferizeFunctionBoundaries = true;
     options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
     manager.addPass(bufferization::createOneShotBufferizePass(options));
+    if (!optimize)
+      return;
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   });
@@ -185,7 +191,8 @@ LogicalResult bufferize(Program &program) {
 
 // Linalg operations become kernels, and those that no kernel fits plain loops; intermediate buffers find their place.
 LogicalResult schedule(Program &program) {
-  scheduleLoops(entryOf(program), Target::host());
+  if (program.options.optimize)
+    scheduleLoops(entryOf(program), Target::host());
   LogicalResult lowered = runPasses(program, [](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
     manager.addPass(memref::createFoldMemRefAliasOpsPass());
@@ -227,10 +234,13 @@ LogicalResult lowerTo(Program &program, Stage stage) {
     return failure();
   if (stage == Stage::Differentiated)
     return success();
-  auto simplified = [](OpPassManager &manager) {
+  auto simplified = [optimize = program.options.optimize](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createStateToValues());
-    manager.addPass(createCanonicalizerPass());
+    if (optimize)
+      manager.addPass(createCanonicalizerPass());
     manager.addNestedPass<func::FuncOp>(createExpandComposites());
+    if (!optimize)
+      return;
     manager.addPass(createCSEPass());
     manager.addPass(createCanonicalizerPass());
   };

@@ -15,6 +15,7 @@ namespace calque::codegen {
 struct Program {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string entry; // the function's name
+  CompileOptions options;
   std::vector<std::size_t> assigned;
   std::vector<Site> sites;
   std::size_t workspaceBytes = 0;

@@ -11,8 +11,8 @@ namespace calque::detail {
 
 // Applies an operation of at most one result: type rule, then recording or running it, then the tapes. The Tensor is
 // empty for an operation without results. ShapeError, DTypeError, ValueError by the type rule.
-Tensor apply(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
-             SourceLocation where);
+CALQUE_API Tensor apply(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                        SourceLocation where);
 
 // What the generated public functions call: numbers adopt the element type of the tensors beside them.
 Tensor applyPublic(schema::OpId op, std::initializer_list<const Operand *> operands,

@@ -66,7 +66,7 @@ void dump(const schema::Recording &recording, Dumped kind, SourceLocation where)
     title += " of " + lineOf(where).str();
   std::string text;
   for (const StageName &stage : settings.stages) {
-    PrintResult printed = compiler().print(recording, stage.stage);
+    PrintResult printed = compiler().print(recording, stage.stage, compileOptions());
     // The line at which --split-input-file of MLIR's tools cuts.
     text += "\n// -----\n// " + title + ", stage " + stage.name + "\n";
     text += printed.error.empty() ? printed.text : asComment("error: " + printed.error);

@@ -57,8 +57,25 @@ Compiler &compiler() {
   return *loaded;
 }
 
+namespace {
+bool optimizeByEnvironment() {
+  const char *setting = std::getenv("CALQUE_OPTIMIZE");
+  std::string_view text = setting ? setting : "";
+  if (text != "" && text != "0" && text != "1")
+    throw ValueError("CALQUE_OPTIMIZE is '" + std::string(text) + "' and must be 0 or 1");
+  return text != "0";
+}
+thread_local std::optional<bool> optimizing;
+} // namespace
+
+CompileOptions compileOptions() {
+  static const bool byEnvironment = optimizeByEnvironment(); // a failure is tried again
+  return {optimizing.value_or(byEnvironment)};
+}
+void setOptimizing(bool optimize) { optimizing = optimize; }
+
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording) {
-  CompileResult compiled = compiler().compile(recording);
+  CompileResult compiled = compiler().compile(recording, compileOptions());
   if (!compiled.executable)
     throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error);
   auto code = std::make_unique<Code>();

@@ -2,6 +2,7 @@
 #ifndef CALQUE_FRONTEND_EXECUTE_H
 #define CALQUE_FRONTEND_EXECUTE_H
 
+#include "calque/export.h"
 #include "codegen/interface/Compiler.h"
 #include "frontend/KeyTable.h"
 #include "frontend/TensorImpl.h"
@@ -10,6 +11,10 @@ namespace calque::detail {
 
 // The compiler, loaded at the first use. CompileError when there is none.
 Compiler &compiler();
+// How this thread compiles: with every optimisation, unless the environment says CALQUE_OPTIMIZE=0 or it was told otherwise.
+// ValueError for another setting.
+CompileOptions compileOptions();
+CALQUE_API void setOptimizing(bool optimize);
 
 // Native code, and the types of what it makes.
 struct Code {

@@ -295,7 +295,7 @@ std::string printFunction(FunctionCore &core, const Arguments &arguments, TraceB
   std::optional<Stage> known = stageNamed(stage);
   if (!known)
     throw ValueError("there is no stage '" + stage + "'; the stages are " + stageNames());
-  PrintResult printed = compiler().print(findOrTrace(core, arguments, body).recording, *known);
+  PrintResult printed = compiler().print(findOrTrace(core, arguments, body).recording, *known, compileOptions());
   if (!printed.error.empty())
     throw CompileError(printed.error);
   return printed.text;

@@ -19,7 +19,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 1;
+inline constexpr int kCompilerInterfaceVersion = 2;
 
 // The IR between two stages of the compiler, each named after what has happened to it.
 enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Scheduled, LLVM, Object };
@@ -85,13 +85,18 @@ struct PrintResult {
   std::string error;
 };
 
+struct CompileOptions {
+  // Off: nothing is folded, merged, fused, vectorised or shared out to threads, so that a fault of one of these is told from others.
+  bool optimize = true;
+};
+
 class Compiler {
 public:
   virtual ~Compiler() = default;
   // Thread safe.
-  virtual CompileResult compile(const schema::Recording &recording) = 0;
+  virtual CompileResult compile(const schema::Recording &recording, CompileOptions options = {}) = 0;
   // The program at a stage, as text: IR, or assembly for Stage::Object.
-  virtual PrintResult print(const schema::Recording &recording, Stage stage) = 0;
+  virtual PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options = {}) = 0;
 };
 
 // Returns null when the version is not the library's.
