@@ -17,13 +17,11 @@ namespace {
 thread_local SourceLocation callSite;
 
 // One eager operation on operands of certain types.
-struct EagerOperation {
-  Key key;
-  std::size_t hash = 0;
+struct EagerOperation : KeyEntry {
   std::unique_ptr<const Code> code;
 };
 struct EagerCache {
-  KeyTable<EagerOperation> table;
+  KeyTable<EagerOperation> table{kMostCachedOperations};
   std::mutex mutex;
 };
 EagerCache &eagerCache() {
@@ -47,6 +45,7 @@ std::vector<schema::TensorType> typesOf(std::span<const Tensor> operands, Source
   return types;
 }
 
+// Valid within the caller's ReadScope.
 const Code &eagerCode(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
                       SourceLocation where) {
   thread_local Key key;
@@ -74,7 +73,7 @@ const Code &eagerCode(OpId op, std::span<const Tensor> operands, std::span<const
     recording.results.push_back(first + static_cast<schema::ValueId>(i));
 
   dump(recording, Dumped::Eager, where);
-  auto entry = std::make_unique<EagerOperation>();
+  auto entry = std::make_shared<EagerOperation>();
   entry->key = key;
   entry->hash = hash;
   entry->code = compileRecording(recording);
@@ -85,6 +84,7 @@ const Code &eagerCode(OpId op, std::span<const Tensor> operands, std::span<const
 }
 } // namespace
 
+bool inLibraryCall() { return callSite.line != 0; }
 SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
 
 Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
@@ -107,6 +107,7 @@ Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::
       throwLeaked(impl, where);
     parameters.push_back(&operand);
   }
+  ReadScope scope;
   const Code &code = eagerCode(op, operands, attributes, where);
   if (code.results.size() > 1)
     throw InternalError("an eager operation has more than one result", where);

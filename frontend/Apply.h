@@ -25,6 +25,8 @@ std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands);
 
 // The line to report: that of the outermost library call in progress, or the operation's own.
 SourceLocation userLine(SourceLocation where);
+// Whether a library call is in progress.
+bool inLibraryCall();
 
 } // namespace calque::detail
 #endif

@@ -1,5 +1,5 @@
 #include "calque/error.h"
-#include "frontend/TensorImpl.h"
+#include "frontend/Signature.h"
 
 #include <mutex>
 #include <set>
@@ -48,6 +48,10 @@ void throwFault(const schema::Fault &fault, SourceLocation where) {
 }
 
 void throwLeaked(const TensorImpl &x, SourceLocation where) {
+  if (const SpecImpl *spec = specOf(x))
+    throw StateError("a TensorSpec, " + typeText(*x.type, spec->anyRank) + ", stands for the tensors that a function takes; it has no elements "
+                         "to compute with",
+                     where);
   throw LeakedTensorError("a traced tensor is used outside of the trace that made it, at " + lineOf(x.where).str() +
                               "; return it from the function instead of storing it",
                           where);

@@ -300,13 +300,11 @@ Key keyOf(const schema::Recording &recording) {
   return key;
 }
 
-struct SliceEntry {
-  Key key;
-  std::size_t hash = 0;
+struct SliceEntry : KeyEntry {
   std::unique_ptr<const Code> code;
 };
 struct SliceCache {
-  KeyTable<SliceEntry> table;
+  KeyTable<SliceEntry> table{kMostCachedOperations};
   std::mutex mutex;
 };
 SliceCache &sliceCache() {
@@ -346,10 +344,11 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
   SliceCache &cache = sliceCache();
   Key key = keyOf(slice.recording);
   std::size_t hash = hashKey(key);
+  ReadScope scope;
   SliceEntry *entry = cache.table.find(hash, key);
   if (!entry) {
     dump(slice.recording, Dumped::Eager, where);
-    auto fresh = std::make_unique<SliceEntry>();
+    auto fresh = std::make_shared<SliceEntry>();
     fresh->code = compileRecording(slice.recording);
     fresh->hash = hash;
     std::lock_guard lock(cache.mutex);

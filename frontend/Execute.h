@@ -9,6 +9,9 @@
 
 namespace calque::detail {
 
+// Entries of a cache of native code that is not a function's: eager operations, and what tapes compute.
+inline constexpr std::size_t kMostCachedOperations = 2048;
+
 // The compiler, loaded at the first use. CompileError when there is none.
 Compiler &compiler();
 // How this thread compiles: with every optimisation, unless the environment says CALQUE_OPTIMIZE=0 or it was told otherwise.

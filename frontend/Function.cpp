@@ -1,12 +1,10 @@
 #include "calque/function.h"
 
-#include "frontend/Dump.h"
-#include "frontend/Execute.h"
+#include "frontend/Apply.h"
+#include "frontend/FunctionCore.h"
 #include "frontend/Tape.h"
 
-#include <cctype>
 #include <cstring>
-#include <mutex>
 
 namespace calque {
 namespace {
@@ -36,6 +34,15 @@ DepthGuard::~DepthGuard() { --depth; }
 bool callsInline() { return currentTrace() != nullptr || runEagerly.load(std::memory_order_relaxed); }
 
 //===-- Keys ------------------------------------------------------------------------------------===//
+
+namespace {
+constinit thread_local std::uint64_t tracingMode = 0;
+}
+
+ModeScope::ModeScope(std::uint64_t mode) : before(tracingMode) { tracingMode = schema::hashCombine(tracingMode, mode); }
+ModeScope::~ModeScope() { tracingMode = before; }
+
+Arguments::Arguments() { word(tracingMode); }
 
 void Arguments::tensor(const Tensor &x) {
   const TensorImpl &impl = implOf(x);
@@ -70,184 +77,42 @@ void Arguments::text(const std::string &text) {
   }
 }
 
-//===-- Concrete functions ----------------------------------------------------------------------===//
+//===-- Functions -------------------------------------------------------------------------------===//
 
-namespace {
-
-// Where a trace's variable comes from in a call: an argument, or captured.
-struct BoundVariable {
-  std::ptrdiff_t argument = -1;
-  std::shared_ptr<VariableState> captured;
-};
-
-struct ConcreteFunction {
-  Key key;
-  std::size_t hash = 0;
-  schema::Recording recording;
-  std::vector<Tensor> captures;
-  std::vector<BoundVariable> variables;
-  // Of arguments that the lambda captures too: the trace serves calls with that very variable only.
-  std::vector<std::pair<std::size_t, std::shared_ptr<VariableState>>> identical;
-  std::shared_ptr<const void> prototype;
-  std::unique_ptr<const Code> compiled;
-  std::atomic<const Code *> code{nullptr}; // `compiled`, once it is there
-
-  // Whether the arguments and what is captured are the same variables as when it was traced.
-  bool accepts(const Arguments &arguments) const {
-    std::span<const Variable *const> given = arguments.variables();
-    for (const auto &[index, state] : identical)
-      if (given[index]->state() != state)
-        return false;
-    for (std::size_t i = 0; i < given.size(); ++i)
-      for (const BoundVariable &variable : variables)
-        if (variable.captured == given[i]->state())
-          return false;
-    return true;
-  }
-};
-
-} // namespace
-
-class FunctionCore {
-public:
-  FunctionCore(std::string name, SourceLocation where) : name(std::move(name)), where(where) {}
-
-  ConcreteFunction *find(std::size_t hash, const Arguments &arguments) const {
-    return table.find(hash, arguments.key(), [&](const ConcreteFunction &concrete) {
-      return arguments.variables().empty() || concrete.accepts(arguments);
-    });
-  }
-  // With the lock held.
-  ConcreteFunction *trace(std::size_t hash, const Arguments &arguments, TraceBody body);
-
-  const std::string name;
-  const SourceLocation where;
-  KeyTable<ConcreteFunction> table;
-  // Recursive: an initial value that is evaluated while tracing may call the function again.
-  std::recursive_mutex mutex;
-  std::atomic<std::int64_t> traces{0};
-};
-
-ConcreteFunction *FunctionCore::trace(std::size_t hash, const Arguments &arguments, TraceBody body) {
-  auto trace = std::make_shared<Trace>(traces.load() == 0);
-  trace->recording.name = name;
-  trace->recording.line = lineOf(where);
-  std::vector<Tensor> tensors;
-  for (const Tensor *tensor : arguments.tensors())
-    tensors.push_back(trace->addParameter(implOf(*tensor).type));
-  std::vector<Variable> standIns;
-  std::span<const Variable *const> given = arguments.variables();
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    std::size_t alias = 0;
-    while (!given[alias]->same_as(*given[i]))
-      ++alias;
-    if (alias == i) {
-      auto state = std::make_shared<VariableState>();
-      state->name = given[i]->state()->name;
-      state->type = given[i]->state()->type;
-      state->trainable = given[i]->state()->trainable;
-      state->standIn = true;
-      state->original = given[i]->state();
-      trace->standIns.push_back(state);
-      standIns.emplace_back(std::move(state));
-    } else {
-      trace->standIns.push_back(standIns[alias].state());
-      standIns.push_back(standIns[alias]);
-    }
-  }
-  trace->capturedArguments.assign(given.size(), false);
-
-  Results results;
-  {
-    TraceScope scope(trace);
-    body.run(body.context, tensors, standIns, results);
-    for (const Tensor &result : results.tensors)
-      trace->recording.results.push_back(trace->valueOf(result, {}));
-  }
-
-  auto concrete = std::make_unique<ConcreteFunction>();
-  std::span<const std::uint64_t> key = arguments.key();
-  concrete->key.assign(key.begin(), key.end());
-  concrete->hash = hash;
-  concrete->captures = std::move(trace->captures);
-  for (const std::shared_ptr<VariableState> &variable : trace->variables) {
-    BoundVariable bound;
-    for (std::size_t i = 0; i < standIns.size() && bound.argument < 0; ++i)
-      if (standIns[i].state() == variable)
-        bound.argument = static_cast<std::ptrdiff_t>(i);
-    if (bound.argument < 0)
-      bound.captured = variable;
-    concrete->variables.push_back(std::move(bound));
-  }
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if (trace->capturedArguments[i])
-      concrete->identical.emplace_back(i, given[i]->state());
-  for (Variable &standIn : standIns)
-    standIn.state()->original.reset(); // the trace may outlive the call; the argument must not
-  concrete->recording = trace->recording;
-  concrete->prototype = std::move(results.prototype);
-  dump(concrete->recording, Dumped::Function, where);
-  traces.fetch_add(1);
-  return table.insert(std::move(concrete));
-}
-
-namespace {
-// The name as a symbol of native code: the given one, or quickstart_15 for examples/quickstart.cpp:15.
-std::string symbolName(std::string name, SourceLocation where) {
-  if (name.empty()) {
-    name = where.file;
-    name.erase(0, name.rfind('/') + 1);
-    name = name.substr(0, name.rfind('.')) + "_" + std::to_string(where.line);
-  }
-  for (char &c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)))
-      c = '_';
-  // The compiler's symbol is calque_NAME, beside its own calque_entry and calque_rt_*.
-  return name == "entry" || name.starts_with("rt_") || name.starts_with("calque_") ? name + "_" : name;
-}
-} // namespace
-
-std::shared_ptr<FunctionCore> makeFunctionCore(std::string name, SourceLocation where) {
-  return std::make_shared<FunctionCore>(symbolName(std::move(name), where), where);
+std::shared_ptr<FunctionCore> makeFunctionCore(FunctionOptions options, SourceLocation where) {
+  return std::make_shared<FunctionCore>(std::move(options), where);
 }
 std::int64_t traceCount(const FunctionCore &core) { return core.traces.load(); }
-
-void clearFunction(FunctionCore &core) {
-  std::lock_guard lock(core.mutex);
-  core.table.clear();
-}
+void clearFunction(FunctionCore &core) { core.clear(); }
+std::vector<Retrace> retracesOf(FunctionCore &core) { return core.retraces(); }
+std::string listFunction(FunctionCore &core) { return core.list(); }
+bool hasInputSignature(const FunctionCore &core) { return !core.inputSignature.empty(); }
 
 namespace {
-const Code &codeOf(FunctionCore &core, ConcreteFunction &concrete) {
-  if (const Code *code = concrete.code.load(std::memory_order_acquire))
-    return *code;
-  std::lock_guard lock(core.mutex);
-  if (!concrete.code.load(std::memory_order_acquire)) {
-    concrete.compiled = compileRecording(concrete.recording);
-    concrete.code.store(concrete.compiled.get(), std::memory_order_release);
-  }
-  return *concrete.compiled;
-}
-
-ConcreteFunction &findOrTrace(FunctionCore &core, const Arguments &arguments, TraceBody body) {
-  std::size_t hash = hashKey(arguments.key());
-  ConcreteFunction *concrete = core.find(hash, arguments);
-  if (!concrete) {
-    std::lock_guard lock(core.mutex);
-    concrete = core.find(hash, arguments);
-    if (!concrete)
-      concrete = core.trace(hash, arguments, body);
-  }
-  return *concrete;
+// A traced tensor, or a TensorSpec's, is no argument of a call that runs.
+void requireEager(const Arguments &arguments, SourceLocation where) {
+  for (const Tensor *tensor : arguments.tensors())
+    if (tensor->impl()->trace)
+      throwLeaked(*tensor->impl(), where);
 }
 } // namespace
 
-void callFunction(FunctionCore &core, const Arguments &arguments, TraceBody body, CallResults &results) {
-  for (const Tensor *tensor : arguments.tensors())
-    if (tensor->impl()->trace)
-      throwLeaked(*tensor->impl(), {});
-  ConcreteFunction &concrete = findOrTrace(core, arguments, body);
-  const Code &code = codeOf(core, concrete);
+void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where) { core.byInputSignature(core.describe(body), where); }
+
+void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body, CallResults &results, const SourceLocation &where) {
+  requireEager(arguments, where);
+  ReadScope scope;
+  std::size_t hash = hashKey(arguments.key());
+  Concrete *concrete = core.find(hash, arguments);
+  if (concrete)
+    core.noteCall();
+  else
+    concrete = &core.miss(hash, arguments, body, userLine(where));
+  runConcrete(core, *concrete, arguments, results);
+}
+
+void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results) {
+  const Code &code = core.codeOf(concrete);
 
   // Most calls are small: nothing is allocated for them.
   std::array<const Tensor *, 16> fewParameters;
@@ -291,15 +156,70 @@ void callFunction(FunctionCore &core, const Arguments &arguments, TraceBody body
   recordCall(concrete.recording, inputs, states, before, tensors);
 }
 
-std::string printFunction(FunctionCore &core, const Arguments &arguments, TraceBody body, const std::string &stage) {
+namespace {
+std::string printRecording(const schema::Recording &recording, const std::string &stage) {
   std::optional<Stage> known = stageNamed(stage);
   if (!known)
     throw ValueError("there is no stage '" + stage + "'; the stages are " + stageNames());
-  PrintResult printed = compiler().print(findOrTrace(core, arguments, body).recording, *known, compileOptions());
+  PrintResult printed = compiler().print(recording, *known, compileOptions());
   if (!printed.error.empty())
     throw CompileError(printed.error);
   return printed.text;
 }
+} // namespace
+
+std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const std::string &stage,
+                          const SourceLocation &where) {
+  Signature signature = core.describe(body);
+  ReadScope scope;
+  if (Concrete *found = signature.hasSpecs ? nullptr : core.find(hashKey(arguments.key()), arguments))
+    return printRecording(found->recording, stage);
+  signature = core.byInputSignature(signature, where);
+  if (signature.hasAnyRank)
+    throw StateError(core.name + " has a trace for each rank; ask for one with a TensorSpec that has a rank", where);
+  return printRecording(core.exactly(std::move(signature), arguments, body, where)->recording, stage);
+}
+
+//===-- Concrete functions ----------------------------------------------------------------------===//
+
+std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments, CallBody body,
+                                           const SourceLocation &where) {
+  Signature signature = core->byInputSignature(core->describe(body), where);
+  auto concrete = std::make_shared<ConcreteCore>(core, signature);
+  if (!signature.hasAnyRank)
+    concrete->add(core->exactly(std::move(signature), arguments, body, userLine(where)));
+  return concrete;
+}
+
+void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results, const SourceLocation &where) {
+  requireEager(arguments, where);
+  runConcrete(*core.function, core.traceFor(arguments, body, userLine(where)), arguments, results);
+}
+
+void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where) { core.check(core.function->describe(body), where); }
+
+std::string printConcrete(const ConcreteCore &core, const std::string &stage) { return printRecording(core.only().recording, stage); }
+
+std::string describeConcrete(const ConcreteCore &core) {
+  return core.signature.hasAnyRank ? core.function->name + "\n" + core.signature.str("  ") : core.only().str(core.function->name);
+}
+
+namespace {
+std::vector<TensorSpec<>> specsOf(const Signature &signature) {
+  std::vector<TensorSpec<>> specs;
+  for (const SignaturePart &part : signature.parts)
+    if (part.kind == SignaturePart::Kind::Tensor) {
+      if (part.anyRank)
+        specs.emplace_back(part.type.dtype, kAnyShape);
+      else
+        specs.emplace_back(part.type.dtype, part.type.dims);
+    }
+  return specs;
+}
+} // namespace
+
+std::vector<TensorSpec<>> argumentSpecs(const ConcreteCore &core) { return specsOf(core.signature); }
+std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core) { return specsOf(core.only().results); }
 
 } // namespace detail
 } // namespace calque

@@ -1,6 +1,7 @@
 // The public functions: the generated ones and those written over them.
 #include "calque/functions.h"
 
+#include "calque/call_site.h"
 #include "frontend/Apply.h"
 #include "frontend/TensorImpl.h"
 
@@ -44,6 +45,7 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
 
 Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   SourceLocation where = detail::userLine(a.where());
+  CallSite library(where); // what asks for sizes below is no user code
   const Operand *operands[] = {&a, &b};
   std::vector<Tensor> tensors = detail::adoptNumbers(operands);
   Tensor lhs = tensors[0], rhs = tensors[1];

@@ -1,6 +1,6 @@
 #include "calque/tensor.h"
 #include "frontend/Apply.h"
-#include "frontend/TensorImpl.h"
+#include "frontend/Signature.h"
 #include "frontend/Trace.h"
 #include "runtime/Print.h"
 
@@ -66,8 +66,25 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape,
 } // namespace detail
 
 DType Tensor::dtype() const { return detail::implOf(*this).type->dtype; }
-const Shape &Tensor::shape() const { return detail::implOf(*this).type->dims; }
-std::int64_t Tensor::size() const { return detail::implOf(*this).type->numElements(); }
+
+namespace {
+// User code that asks for sizes may depend on them.
+const schema::TensorType &typeForSizes(const Tensor &x) {
+  const detail::TensorImpl &impl = detail::implOf(x);
+  if (impl.trace && detail::currentTrace())
+    detail::currentTrace()->noteSizesAsked(impl);
+  return *impl.type;
+}
+} // namespace
+
+const Shape &Tensor::shape() const { return typeForSizes(*this).dims; }
+std::int64_t Tensor::rank() const { return detail::implOf(*this).type->rank(); }
+std::int64_t Tensor::size() const {
+  const schema::TensorType &type = typeForSizes(*this);
+  if (!type.isStatic())
+    throw StateError("the number of elements of " + type.str() + " is not known while tracing", detail::implOf(*this).where);
+  return type.numElements();
+}
 
 const void *Tensor::rawData(DType dtype, SourceLocation where) const {
   const detail::TensorImpl &impl = detail::implOf(*this, where);
@@ -118,6 +135,8 @@ std::ostream &operator<<(std::ostream &os, const Tensor &x) {
   if (!x.defined())
     return os << "<empty tensor>";
   const detail::TensorImpl &impl = *x.impl();
+  if (const detail::SpecImpl *spec = detail::specOf(impl))
+    return os << "<any " << detail::typeText(*impl.type, spec->anyRank) << ">";
   if (impl.trace)
     return os << "<traced " << impl.type->str() << " at " << detail::lineOf(impl.where).str() << ">";
   return os << runtime::formatTensor(static_cast<std::int32_t>(impl.type->dtype), impl.type->dims, impl.buffer.data());
@@ -144,6 +163,8 @@ Tensor Operand::toTensor(DType dtype) const {
   if (!isNumber())
     return tensor_;
   SourceLocation where = detail::userLine(where_);
+  if (kind_ == Kind::Int ? int_ == kDynamic : kind_ == Kind::Float && float_ == static_cast<double>(kDynamic))
+    throw ValueError("a size that is not known while tracing (kDynamic) is used as a number", where);
   if (kind_ == Kind::Float && !is_floating(dtype))
     throw DTypeError("the number " + std::to_string(float_) + " can't become " + name_of(dtype) +
                          ": a floating-point number needs a floating-point tensor beside it",

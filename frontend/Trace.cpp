@@ -1,6 +1,7 @@
 #include "frontend/Trace.h"
 
 #include "calque/init_scope.h"
+#include "frontend/Apply.h"
 #include "frontend/Execute.h"
 #include "frontend/Tape.h"
 
@@ -21,6 +22,15 @@ TraceScope::~TraceScope() {
   if (current)
     current->ended = true;
   current = std::move(previous);
+}
+
+void Trace::noteSizesAsked(const TensorImpl &x) {
+  if (!mayFallBack || x.trace != id || x.type->isStatic() || inLibraryCall())
+    return;
+  if (!askedForSizes)
+    askedAt = x.where;
+  askedForSizes = true;
+  throw SizesAsked{askedAt};
 }
 
 Tensor Trace::tensorOf(ValueId value, SourceLocation where) const {

@@ -30,6 +30,10 @@ public:
 
   const std::uint64_t id;
   const bool mayMakeVariables;
+  // Sizes were left open without the user's having asked for it: where user code asks for one, the trace is given up.
+  bool mayFallBack = false, askedForSizes = false;
+  SourceLocation askedAt; // where the tensor was made
+  void noteSizesAsked(const TensorImpl &x);
   bool ended = false;
   schema::Recording recording;
   std::size_t numArguments = 0;  // parameters before the captures
@@ -41,6 +45,23 @@ public:
 private:
   std::vector<schema::ValueId> reads; // of the present version; -1: none yet
   std::unordered_map<std::uint64_t, schema::ValueId> captured;
+};
+
+// Ends a trace that may fall back on one with known sizes.
+struct SizesAsked {
+  SourceLocation where;
+};
+
+// A mode that tracing depends on, for as long as it lives: functions called under it have traces of their own.
+class ModeScope {
+public:
+  explicit ModeScope(std::uint64_t mode);
+  ~ModeScope();
+  ModeScope(const ModeScope &) = delete;
+  ModeScope &operator=(const ModeScope &) = delete;
+
+private:
+  std::uint64_t before;
 };
 
 // Elements up to which a captured tensor becomes a constant.

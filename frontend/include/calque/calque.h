@@ -20,7 +20,9 @@
 #include "calque/random.h"
 #include "calque/structure.h"
 #include "calque/tensor.h"
+#include "calque/tensor_spec.h"
 #include "calque/threads.h"
 #include "calque/variable.h"
+#include "calque/warnings.h"
 
 #endif

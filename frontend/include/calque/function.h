@@ -7,6 +7,8 @@
 //   f.eager(x, 2);    // the lambda itself
 //   f.ir("simplified", x, 2);
 //   auto named = function(lambda, {.name = "step"});
+//   auto any = function(lambda, {.input_signature = {TensorSpec<float>({kDynamic, 3})}}); // one trace for all sizes
+//   auto concrete = f.get_concrete_function(TensorSpec<float>({kDynamic, 3}), 2);         // one trace, as an object
 //
 // Arguments and results may be tensors, variables, numbers, enumerations, strings, and the containers and aggregates of
 // them that structure.h knows. A tensor counts by dtype and shape, a host value by its value, a variable that is an
@@ -16,6 +18,7 @@
 #define CALQUE_FUNCTION_H
 
 #include "calque/structure.h"
+#include "calque/tensor_spec.h"
 
 #include <functional>
 
@@ -30,14 +33,42 @@ CALQUE_API void run_functions_eagerly(bool enable);
 CALQUE_API bool functions_run_eagerly();
 } // namespace config
 
+struct FunctionOptions {
+  std::string name = {}; // in IR, dumps and symbols of native code; made of the line that makes the function if empty
+  std::vector<std::string> argument_names = {}; // for messages and listings; the others are numbered
+  // What the tensors of the arguments must be, in order: any other call is a SignatureError, and all sizes that a spec leaves
+  // open share one trace. One with an open rank makes a trace for each rank met. Empty: any tensors.
+  std::vector<TensorSpec<>> input_signature = {};
+  // Where a call differs in sizes alone from one traced before, the new trace leaves open those that differ.
+  bool reduce_retracing = false;
+  // Traces kept at once; one more evicts that which was not called for longest. 0: any number.
+  std::size_t max_traces = 0;
+};
+
+// Why a call of a function traced it anew: how it differs from the most similar call that was traced before.
+struct CALQUE_API Retrace {
+  struct Change {
+    std::string argument, before, now; // "argument 0", "float32[2]", "float32[3]"
+  };
+  std::vector<Change> changes;
+  SourceLocation previous_call, call; // of the trace that it differs from, and of this one
+  double milliseconds = 0;            // that tracing and compiling took
+  std::string note;                   // what else is to be said: sizes left open, a trace that was evicted; may be empty
+
+  // A few lines of text.
+  std::string str() const;
+};
+
 namespace detail {
 
 class FunctionCore;
-class Tracer;
+class ConcreteCore;
+struct Signature;
 
 // A call's arguments, taken apart: the tensors, the variables and the key. Small calls don't allocate.
 class CALQUE_API Arguments {
 public:
+  Arguments();
   void tensor(const Tensor &x);
   void variable(const Variable &x);
   void host(std::uint64_t bits) { word(bits); }
@@ -87,10 +118,50 @@ struct Replacement {
   Variable variable(const Variable &x) { return variables.empty() ? x : variables[nextVariable++]; }
 };
 
+CALQUE_API std::string hostText(long double value);
+
+// Takes a structure apart as Arguments does, and notes how each part is called and reads.
+class CALQUE_API SignatureBuilder {
+public:
+  SignatureBuilder();
+  ~SignatureBuilder();
+  SignatureBuilder(const SignatureBuilder &) = delete;
+  SignatureBuilder &operator=(const SignatureBuilder &) = delete;
+
+  // What is visited next is called so: "argument 0".
+  void begin(std::string path);
+  template <typename T> void enter(const T &x) {
+    push(std::is_same_v<T, std::string>);
+    if constexpr (std::is_same_v<T, bool>)
+      note(x ? "bool true" : "bool false");
+    else if constexpr (std::is_enum_v<T>)
+      note("enum " + std::to_string(static_cast<std::underlying_type_t<T>>(x)));
+    else if constexpr (std::is_integral_v<T>)
+      note("int " + std::to_string(x));
+    else if constexpr (std::is_floating_point_v<T>)
+      note(hostText(x));
+  }
+  void leave();
+  void tensor(const Tensor &x);
+  void variable(const Variable &x);
+  void host(std::uint64_t bits);
+  void text(const std::string &text);
+  void count(std::size_t n);
+
+  Signature take();
+
+private:
+  void push(bool isText);
+  void note(std::string value);
+  struct State;
+  std::unique_ptr<State> state;
+};
+
 // A trace's results: what map() is to replace, and who knows the structure.
 struct Results {
   std::vector<Tensor> tensors;
   std::shared_ptr<const void> prototype;
+  SignatureBuilder signature;
   void tensor(const Tensor &x) { tensors.push_back(x); }
   void variable(const Variable &) {}
   void host(std::uint64_t) {}
@@ -113,19 +184,37 @@ struct CallResults {
   std::span<Tensor> tensors() { return count > few.size() ? std::span<Tensor>(many) : std::span<Tensor>(few).first(count); }
 };
 
-// Runs the lambda on traced arguments.
-struct TraceBody {
+// What a miss needs of a call: to run the lambda on traced arguments, and to have its arguments described.
+struct CallBody {
   void *context;
   void (*run)(void *context, std::span<const Tensor> tensors, std::span<const Variable> variables, Results &results);
+  void (*describe)(void *context, const std::vector<std::string> &names, SignatureBuilder &builder);
 };
 
-CALQUE_API std::shared_ptr<FunctionCore> makeFunctionCore(std::string name, SourceLocation where);
-CALQUE_API void callFunction(FunctionCore &core, const Arguments &arguments, TraceBody body, CallResults &results);
-CALQUE_API std::string printFunction(FunctionCore &core, const Arguments &arguments, TraceBody body, const std::string &stage);
+CALQUE_API std::shared_ptr<FunctionCore> makeFunctionCore(FunctionOptions options, SourceLocation where);
+CALQUE_API void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body, CallResults &results,
+                             const SourceLocation &where);
+// SignatureError for a call that runs the lambda and that the function would refuse.
+CALQUE_API void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where);
+CALQUE_API bool hasInputSignature(const FunctionCore &core);
+CALQUE_API std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const std::string &stage,
+                                     const SourceLocation &where);
 CALQUE_API std::int64_t traceCount(const FunctionCore &core);
 CALQUE_API void clearFunction(FunctionCore &core);
+CALQUE_API std::vector<Retrace> retracesOf(FunctionCore &core);
+CALQUE_API std::string listFunction(FunctionCore &core);
 // Whether a call runs the lambda: while tracing, where it is inlined, or when functions run eagerly.
 CALQUE_API bool callsInline();
+
+CALQUE_API std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments, CallBody body,
+                                                      const SourceLocation &where);
+CALQUE_API void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results,
+                             const SourceLocation &where);
+CALQUE_API void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where);
+CALQUE_API std::string printConcrete(const ConcreteCore &core, const std::string &stage);
+CALQUE_API std::string describeConcrete(const ConcreteCore &core);
+CALQUE_API std::vector<TensorSpec<>> argumentSpecs(const ConcreteCore &core);
+CALQUE_API std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core);
 
 // Bounds the depth of calls that run lambdas; RecursionError beyond.
 class CALQUE_API DepthGuard {
@@ -138,11 +227,137 @@ public:
 
 } // namespace detail
 
-struct FunctionOptions {
-  std::string name; // in IR, dumps and symbols of native code; made of the line that makes the function if empty
+namespace detail {
+
+// The lambda and the traces of a Function; its copies and concrete functions share them.
+template <typename R, typename... Args> struct FunctionState {
+  std::function<R(Args...)> lambda;
+  std::shared_ptr<FunctionCore> core;
+
+  // A call in progress, for as long as its arguments live.
+  struct Call {
+    FunctionState *state;
+    std::tuple<const std::remove_reference_t<Args> &...> given;
+    CallBody body() { return {this, &trace, &describe}; }
+  };
+
+  static void trace(void *pointer, std::span<const Tensor> tensors, std::span<const Variable> variables, Results &results) {
+    auto &call = *static_cast<Call *>(pointer);
+    DepthGuard guard;
+    Replacement replacement{tensors, variables};
+    // Braces keep the order of evaluation.
+    auto traced = std::apply(
+        [&](const auto &...given) {
+          return std::tuple<std::remove_cvref_t<Args>...>{map_structure(given, replacement)...};
+        },
+        call.given);
+    std::apply(
+        [&](auto &...values) {
+          if constexpr (std::is_void_v<R>) {
+            call.state->lambda(std::forward<Args>(values)...);
+          } else {
+            auto result = std::make_shared<const std::remove_cvref_t<R>>(call.state->lambda(std::forward<Args>(values)...));
+            visit_structure(*result, results);
+            results.signature.begin("result");
+            visit_structure(*result, results.signature);
+            results.prototype = std::move(result);
+          }
+        },
+        traced);
+  }
+  static void describe(void *pointer, const std::vector<std::string> &names, SignatureBuilder &builder) {
+    std::size_t index = 0;
+    auto part = [&](const auto &given) {
+      builder.begin("argument " + std::to_string(index) + (index < names.size() ? " '" + names[index] + "'" : ""));
+      visit_structure(given, builder);
+      ++index;
+    };
+    std::apply([&](const auto &...given) { (part(given), ...); }, static_cast<Call *>(pointer)->given);
+  }
+  static R resultsOf(CallResults &results) {
+    if constexpr (!std::is_void_v<R>) {
+      Replacement replacement{results.tensors(), {}};
+      return map_structure(*static_cast<const std::remove_cvref_t<R> *>(results.prototype), replacement);
+    }
+  }
 };
 
+// Whether an argument is a host value alone: a number, an enumeration or a string.
+template <typename T>
+inline constexpr bool isHostValue = std::is_arithmetic_v<std::remove_cvref_t<T>> || std::is_enum_v<std::remove_cvref_t<T>> ||
+                                    std::is_same_v<std::remove_cvref_t<T>, std::string>;
+
+} // namespace detail
+
 template <typename Signature> class Function;
+template <typename Signature> class ConcreteFunction;
+
+// One signature of a function, with its host values bound: what Function::get_concrete_function gives. A shared handle, which
+// keeps its trace whatever its function evicts or clears.
+template <typename R, typename... Args> class ConcreteFunction<R(Args...)> {
+public:
+  // SignatureError, which names argument, expected and given, for a tensor that is not of its spec, and for another host value.
+  R operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
+    typename State::Call call{state_.get(), {args...}};
+    if (detail::callsInline()) {
+      detail::checkInlinedCall(*core_, call.body(), where);
+      detail::DepthGuard guard;
+      return state_->lambda(std::forward<Args>(args)...);
+    }
+    detail::Arguments arguments;
+    (visit_structure(args, arguments), ...);
+    detail::CallResults results;
+    detail::callConcrete(*core_, arguments, call.body(), results, where);
+    return State::resultsOf(results);
+  }
+
+  // Called without the host values, which are bound: f.get_concrete_function(spec, 2)(x).
+  template <typename... Given>
+    requires(sizeof...(Given) == (0 + ... + !detail::isHostValue<Args>) && sizeof...(Given) < sizeof...(Args) &&
+             !(... || detail::isHostValue<Given>))
+  R operator()(const Given &...given) const {
+    std::tuple<const Given &...> others(given...);
+    return bound(others, std::index_sequence_for<Args...>());
+  }
+
+  // "step\n  argument 0: float32[?,3]\n  argument 1: int 2\n  result: float32[?,3]\n"
+  std::string str() const { return detail::describeConcrete(*core_); }
+  // Of the tensors among the arguments and results, in order. The results' are known once there is a trace: StateError for
+  // those of a function of any rank.
+  std::vector<TensorSpec<>> argument_specs() const { return detail::argumentSpecs(*core_); }
+  std::vector<TensorSpec<>> result_specs() const { return detail::resultSpecs(*core_); }
+  // The program after a stage, as Function::ir gives it. StateError for a function of any rank, which has a trace for each.
+  std::string ir(const std::string &stage) const { return detail::printConcrete(*core_, stage); }
+
+private:
+  friend class Function<R(Args...)>;
+  using State = detail::FunctionState<R, Args...>;
+  ConcreteFunction(std::shared_ptr<State> state, std::shared_ptr<detail::ConcreteCore> core,
+                   std::tuple<std::remove_cvref_t<Args>...> values)
+      : state_(std::move(state)), core_(std::move(core)), values_(std::move(values)) {}
+
+  // How many of the first arguments are no host values.
+  template <std::size_t N> static constexpr std::size_t given() {
+    constexpr bool host[] = {detail::isHostValue<Args>...};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < N; ++i)
+      count += !host[i];
+    return count;
+  }
+  template <std::size_t I, typename Given> decltype(auto) argument(const Given &others) const {
+    if constexpr (detail::isHostValue<std::tuple_element_t<I, std::tuple<Args...>>>)
+      return (std::get<I>(values_));
+    else
+      return (std::get<given<I>()>(others));
+  }
+  template <typename Given, std::size_t... I> R bound(const Given &others, std::index_sequence<I...>) const {
+    return (*this)(std::remove_cvref_t<Args>(argument<I>(others))..., SourceLocation());
+  }
+
+  std::shared_ptr<State> state_;
+  std::shared_ptr<detail::ConcreteCore> core_;
+  std::tuple<std::remove_cvref_t<Args>...> values_; // as they were given; the host values among them are bound
+};
 
 // A shared handle: copies share lambda and traces. May be called from several threads; concurrent first calls trace once.
 template <typename R, typename... Args> class Function<R(Args...)> {
@@ -150,79 +365,58 @@ public:
   template <typename F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, Function>)
   explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
-      : state_(std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options.name), where)})) {}
+      : state_(std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options), where)})) {}
 
   // Errors of operations carry the user's line; what the lambda throws while tracing passes through, and the next call
   // traces again. A call that fails leaves all variables as they were.
-  R operator()(Args... args) const {
+  R operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
+    typename State::Call call{state_.get(), {args...}};
     if (detail::callsInline()) {
+      if (detail::hasInputSignature(*state_->core))
+        detail::checkInlinedCall(*state_->core, call.body(), where);
       detail::DepthGuard guard;
       return state_->lambda(std::forward<Args>(args)...);
     }
     detail::Arguments arguments;
     (visit_structure(args, arguments), ...);
-    std::tuple<const std::remove_reference_t<Args> &...> given(args...);
-    Context context{state_.get(), &given};
     detail::CallResults results;
-    detail::callFunction(*state_->core, arguments, {&context, &trace}, results);
-    if constexpr (!std::is_void_v<R>) {
-      detail::Replacement replacement{results.tensors(), {}};
-      return map_structure(*static_cast<const std::remove_cvref_t<R> *>(results.prototype), replacement);
-    }
+    detail::callFunction(*state_->core, arguments, call.body(), results, where);
+    return State::resultsOf(results);
   }
 
   // Runs the lambda as it is.
   R eager(Args... args) const { return state_->lambda(std::forward<Args>(args)...); }
 
+  // The trace for such arguments, made if it is not there: TensorSpecs stand for tensors, host values are bound.
+  //   f.get_concrete_function(TensorSpec<float>(kAnyShape), 2)
+  ConcreteFunction<R(Args...)> get_concrete_function(Args... args, SourceLocation where = SourceLocation::current()) const {
+    typename State::Call call{state_.get(), {args...}};
+    detail::Arguments arguments;
+    (visit_structure(args, arguments), ...);
+    auto core = detail::makeConcrete(state_->core, arguments, call.body(), where);
+    return {state_, std::move(core), std::tuple<std::remove_cvref_t<Args>...>(args...)};
+  }
+  // Every signature that has a trace, in the order in which they were made, as text.
+  std::string pretty_printed_concrete_signatures() const { return detail::listFunction(*state_->core); }
+
   // How often the lambda was traced, failed attempts excepted.
   std::int64_t trace_count() const { return detail::traceCount(*state_->core); }
-  // Forgets all traces. Their memory is freed with the last handle, since calls may be under way.
+  // Why it was traced again, each time after the first; the latest 256.
+  std::vector<Retrace> explain_retraces() const { return detail::retracesOf(*state_->core); }
+  // Forgets all traces. Their memory is freed when the calls under way have ended, but what concrete functions hold.
   void clear() const { detail::clearFunction(*state_->core); }
 
   // The program for such arguments after a stage, as text: "traced", "differentiated", "simplified", "linalg",
-  // "bufferized", "llvm" or "object". ValueError for another name.
-  std::string ir(const std::string &stage, Args... args) const {
+  // "bufferized", "llvm" or "object". ValueError for another name. TensorSpecs may stand for tensors.
+  std::string ir(const std::string &stage, Args... args, SourceLocation where = SourceLocation::current()) const {
+    typename State::Call call{state_.get(), {args...}};
     detail::Arguments arguments;
     (visit_structure(args, arguments), ...);
-    std::tuple<const std::remove_reference_t<Args> &...> given(args...);
-    Context context{state_.get(), &given};
-    return detail::printFunction(*state_->core, arguments, {&context, &trace}, stage);
+    return detail::printFunction(*state_->core, arguments, call.body(), stage, where);
   }
 
 private:
-  struct State {
-    std::function<R(Args...)> lambda;
-    std::shared_ptr<detail::FunctionCore> core;
-  };
-  struct Context {
-    State *state;
-    std::tuple<const std::remove_reference_t<Args> &...> *given;
-  };
-
-  static void trace(void *pointer, std::span<const Tensor> tensors, std::span<const Variable> variables,
-                    detail::Results &results) {
-    auto &context = *static_cast<Context *>(pointer);
-    detail::DepthGuard guard;
-    detail::Replacement replacement{tensors, variables};
-    // Braces keep the order of evaluation.
-    auto traced = std::apply(
-        [&](const auto &...given) {
-          return std::tuple<std::remove_cvref_t<Args>...>{map_structure(given, replacement)...};
-        },
-        *context.given);
-    std::apply(
-        [&](auto &...values) {
-          if constexpr (std::is_void_v<R>) {
-            context.state->lambda(std::forward<Args>(values)...);
-          } else {
-            auto result = std::make_shared<const std::remove_cvref_t<R>>(context.state->lambda(std::forward<Args>(values)...));
-            visit_structure(*result, results);
-            results.prototype = std::move(result);
-          }
-        },
-        traced);
-  }
-
+  using State = detail::FunctionState<R, Args...>;
   std::shared_ptr<State> state_;
 };
 

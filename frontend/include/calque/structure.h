@@ -26,7 +26,16 @@ namespace calque {
 
 template <typename T> struct Structure;
 
-template <typename T, typename V> void visit_structure(const T &x, V &v) { Structure<T>::visit(x, v); }
+// A visitor that also has `enter(x)` and `leave()` is told of every part that has parts.
+template <typename T, typename V> void visit_structure(const T &x, V &v) {
+  if constexpr (requires { v.enter(x); }) {
+    v.enter(x);
+    Structure<T>::visit(x, v);
+    v.leave();
+  } else {
+    Structure<T>::visit(x, v);
+  }
+}
 template <typename T, typename M> T map_structure(const T &x, M &m) { return Structure<T>::map(x, m); }
 
 namespace detail {

@@ -31,9 +31,10 @@ public:
   explicit Tensor(std::shared_ptr<const detail::TensorImpl> impl) : impl_(std::move(impl)) {}
 
   DType dtype() const;
+  // The sizes; kDynamic where one is not known while tracing.
   const Shape &shape() const;
-  std::int64_t rank() const { return static_cast<std::int64_t>(shape().size()); }
-  // The number of elements.
+  std::int64_t rank() const;
+  // The number of elements. StateError where a size is not known while tracing.
   std::int64_t size() const;
 
   // The only element. DTypeError unless T is the element type, ShapeError unless there is exactly one element.

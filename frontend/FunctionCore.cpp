@@ -1,0 +1,389 @@
+#include "frontend/FunctionCore.h"
+
+#include "calque/warnings.h"
+#include "frontend/Dump.h"
+
+#include <cctype>
+#include <chrono>
+#include <cstdio>
+
+namespace calque {
+namespace {
+std::string timeText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f ms", value);
+  return text;
+}
+std::string siteText(SourceLocation where) { return where.line ? detail::lineOf(where).str() : "an unknown line"; }
+} // namespace
+
+std::string Retrace::str() const {
+  std::string text = "traced in " + timeText(milliseconds) + " for the call at " + siteText(call) + "; the most similar trace is of the call at " +
+                     siteText(previous_call) + "\n";
+  for (const Change &change : changes)
+    text += "  " + change.argument + " was " + change.before + " and is " + change.now + "\n";
+  if (!note.empty())
+    text += "  " + note + "\n";
+  return text;
+}
+
+namespace detail {
+
+namespace {
+using Clock = std::chrono::steady_clock;
+double millisecondsSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+
+// The name as a symbol of native code: the given one, or quickstart_15 for examples/quickstart.cpp:15.
+std::string symbolName(std::string name, SourceLocation where) {
+  if (name.empty()) {
+    name = where.file;
+    name.erase(0, name.rfind('/') + 1);
+    name = name.substr(0, name.rfind('.')) + "_" + std::to_string(where.line);
+  }
+  for (char &c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)))
+      c = '_';
+  // The compiler's symbol is calque_NAME, beside its own calque_entry and calque_rt_*.
+  return name == "entry" || name.starts_with("rt_") || name.starts_with("calque_") ? name + "_" : name;
+}
+
+std::vector<ExpectedTensor> expectedTensors(const std::vector<TensorSpec<>> &specs) {
+  std::vector<ExpectedTensor> expected;
+  for (const TensorSpec<> &spec : specs)
+    expected.push_back({{spec.dtype(), spec.has_rank() ? spec.shape() : Shape()}, !spec.has_rank(), spec.name()});
+  return expected;
+}
+} // namespace
+
+//===-- Traces ----------------------------------------------------------------------------------===//
+
+bool Concrete::accepts(const Arguments &arguments) const {
+  std::span<const Variable *const> given = arguments.variables();
+  for (const auto &[index, state] : identical)
+    if (given[index]->state() != state)
+      return false;
+  for (const Variable *variable : given)
+    for (const BoundVariable &bound : variables)
+      if (bound.captured == variable->state())
+        return false;
+  return true;
+}
+
+std::string Concrete::str(const std::string &name) const {
+  std::string result = results.str("  ");
+  return name + "\n" + signature.str("  ") + (result.empty() ? "  no result\n" : result);
+}
+
+FunctionCore::FunctionCore(FunctionOptions options, SourceLocation where)
+    : options(std::move(options)), name(symbolName(this->options.name, where)), where(where),
+      inputSignature(expectedTensors(this->options.input_signature)), table(this->options.max_traces) {}
+
+Signature FunctionCore::describe(CallBody body) const {
+  SignatureBuilder builder;
+  body.describe(body.context, options.argument_names, builder);
+  return builder.take();
+}
+
+Signature FunctionCore::byInputSignature(const Signature &given, SourceLocation where) const {
+  return inputSignature.empty() ? given : declared(given, inputSignature, name, where);
+}
+
+std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body, SourceLocation call,
+                                              bool mayFallBack) {
+  auto trace = std::make_shared<Trace>(traces.load() == 0);
+  trace->mayFallBack = mayFallBack;
+  trace->recording.name = name;
+  trace->recording.line = lineOf(where);
+  std::vector<Tensor> tensors;
+  for (const TypeRef &type : signature.tensorTypes())
+    tensors.push_back(trace->addParameter(type));
+  std::vector<Variable> standIns;
+  std::span<const Variable *const> given = arguments.variables();
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    std::size_t alias = 0;
+    while (!given[alias]->same_as(*given[i]))
+      ++alias;
+    if (alias == i) {
+      auto state = std::make_shared<VariableState>();
+      state->name = given[i]->state()->name;
+      state->type = given[i]->state()->type;
+      state->trainable = given[i]->state()->trainable;
+      state->standIn = true;
+      state->original = given[i]->state();
+      trace->standIns.push_back(state);
+      standIns.emplace_back(std::move(state));
+    } else {
+      trace->standIns.push_back(standIns[alias].state());
+      standIns.push_back(standIns[alias]);
+    }
+  }
+  trace->capturedArguments.assign(given.size(), false);
+
+  Results results;
+  {
+    TraceScope scope(trace);
+    body.run(body.context, tensors, standIns, results);
+    for (const Tensor &result : results.tensors)
+      trace->recording.results.push_back(trace->valueOf(result, {}));
+  }
+  if (trace->askedForSizes)
+    throw SizesAsked(trace->askedAt);
+
+  auto concrete = std::make_shared<Concrete>();
+  concrete->results = results.signature.take();
+  // A value's type is that of the recording, whatever stood for it.
+  std::size_t next = 0;
+  for (SignaturePart &part : concrete->results.parts)
+    if (part.kind == SignaturePart::Kind::Tensor && next < trace->recording.results.size())
+      part.type = trace->recording.typeOf(trace->recording.results[next++]);
+  concrete->captures = std::move(trace->captures);
+  for (const std::shared_ptr<VariableState> &variable : trace->variables) {
+    BoundVariable bound;
+    for (std::size_t i = 0; i < standIns.size() && bound.argument < 0; ++i)
+      if (standIns[i].state() == variable)
+        bound.argument = static_cast<std::ptrdiff_t>(i);
+    if (bound.argument < 0)
+      bound.captured = variable;
+    concrete->variables.push_back(std::move(bound));
+  }
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (trace->capturedArguments[i])
+      concrete->identical.emplace_back(i, given[i]->state());
+  for (Variable &standIn : standIns)
+    standIn.state()->original.reset(); // the trace may outlive the call; the argument must not
+  concrete->recording = trace->recording;
+  concrete->prototype = std::move(results.prototype);
+  concrete->key = signature.key;
+  concrete->unknown = signature.unknown;
+  concrete->hash = hashKey(concrete->key);
+  concrete->signature = std::move(signature);
+  dump(concrete->recording, Dumped::Function, where);
+  traces.fetch_add(1);
+  return concrete;
+}
+
+void FunctionCore::compile(Concrete &concrete) {
+  Clock::time_point start = Clock::now();
+  concrete.compiled = compileRecording(concrete.recording);
+  concrete.code.store(concrete.compiled.get(), std::memory_order_release);
+  if (concrete.history)
+    concrete.history->milliseconds += millisecondsSince(start);
+}
+
+const Code &FunctionCore::codeOf(Concrete &concrete) {
+  if (const Code *code = concrete.code.load(std::memory_order_acquire))
+    return *code;
+  std::lock_guard lock(mutex);
+  if (!concrete.code.load(std::memory_order_acquire))
+    compile(concrete);
+  return *concrete.compiled;
+}
+
+//===-- Misses ----------------------------------------------------------------------------------===//
+
+// The trace with the sizes open in which similar ones differ; null, and why, if it can't be had.
+std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
+                                                     SourceLocation call, std::string &note) {
+  Signature common = signature;
+  for (const std::shared_ptr<Concrete> &other : table.entries())
+    if (std::optional<Signature> both = relaxed(common, other->signature))
+      common = std::move(*both);
+  if (common.unknown.empty() || std::find(unrelaxable.begin(), unrelaxable.end(), common.key) != unrelaxable.end())
+    return nullptr;
+  std::string reason;
+  try {
+    std::shared_ptr<Concrete> concrete = trace(common, arguments, body, call, true);
+    try {
+      compile(*concrete);
+      note = "the sizes that differ are left open, for other sizes as well";
+      return concrete;
+    } catch (const CompileError &error) {
+      traces.fetch_sub(1);
+      reason = error.what();
+    }
+  } catch (const SizesAsked &asked) {
+    reason = "the lambda asks for a size that would not be known, of the tensor made at " + siteText(asked.where);
+  } catch (const Error &error) {
+    reason = error.what();
+  }
+  unrelaxable.push_back(common.key);
+  note = "it is traced for these sizes only, because a trace that leaves them open has failed: " + reason;
+  return nullptr;
+}
+
+Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocation call, double milliseconds, std::string note, bool counts) {
+  auto made = std::make_shared<TraceHistory>();
+  made->signature = concrete->signature;
+  made->call = call;
+  made->milliseconds = milliseconds;
+  made->isFirst = history.empty();
+  if (!history.empty()) {
+    // The most similar one, of equals the latest.
+    const TraceHistory *closest = nullptr;
+    std::vector<Retrace::Change> fewest;
+    for (auto other = history.rbegin(); other != history.rend(); ++other) {
+      std::vector<Retrace::Change> different = changes((*other)->signature, made->signature);
+      if (!closest || different.size() < fewest.size()) {
+        closest = other->get();
+        fewest = std::move(different);
+      }
+    }
+    if (fewest.empty() && note.empty()) {
+      bool there = std::any_of(table.entries().begin(), table.entries().end(),
+                               [&](const auto &entry) { return entry->key == concrete->key && entry->unknown == concrete->unknown; });
+      note = there ? "the signature is the same; other variables are captured, or other modes hold" : "the trace for this signature was evicted or cleared";
+    }
+    made->retrace = {std::move(fewest), closest->call, call, 0, std::move(note)};
+  }
+  history.push_back(made);
+  if (history.size() > kMostHistory)
+    history.pop_front();
+  concrete->history = std::move(made);
+  if (counts) {
+    int calls = callsSinceTrace.exchange(0, std::memory_order_relaxed);
+    if (!callsPerTrace.empty())
+      callsPerTrace.back() += std::min(calls, kWarningHistory);
+    callsPerTrace.push_back(1);
+    int sum = 0;
+    for (int count : callsPerTrace)
+      sum += count;
+    for (; sum > kWarningHistory; callsPerTrace.pop_front())
+      sum -= callsPerTrace.front();
+  }
+  return table.insert(std::move(concrete));
+}
+
+std::string FunctionCore::warning() {
+  if (callsPerTrace.size() < kWarningTraces || warnings == kMostWarnings)
+    return "";
+  ++warnings;
+  int calls = 0;
+  for (int count : callsPerTrace)
+    calls += count;
+  double spent = 0;
+  for (std::size_t i = 0; i < callsPerTrace.size() && i < history.size(); ++i)
+    spent += history[history.size() - 1 - i]->milliseconds;
+  const Retrace &last = history.back()->retrace;
+  std::string text = std::to_string(callsPerTrace.size()) + " of the last " + std::to_string(calls) + " calls of function '" + name +
+                     "', made at " + lineOf(where).str() + ", traced it, which took " + timeText(spent);
+  for (std::size_t i = 0; i < last.changes.size(); ++i)
+    text += (i ? ", " : ": ") + last.changes[i].argument + " was " + last.changes[i].before + " and is " + last.changes[i].now;
+  text += "; the calls are at " + siteText(last.previous_call) + " and " + siteText(last.call);
+  return text + ". Pass tensors instead of numbers that change, or leave sizes open: input_signature, reduce_retracing. "
+                "explain_retraces() has them all";
+}
+
+Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation call) {
+  Concrete *concrete;
+  std::string toWarn;
+  {
+    std::lock_guard lock(mutex);
+    if (Concrete *found = find(hash, arguments)) { // another thread was first
+      noteCall();
+      return *found;
+    }
+    Signature signature = byInputSignature(describe(body), call);
+    Clock::time_point start = Clock::now();
+    std::string note;
+    std::shared_ptr<Concrete> made;
+    if (options.reduce_retracing && inputSignature.empty() && !table.entries().empty())
+      made = traceRelaxed(signature, arguments, body, call, note);
+    if (!made)
+      made = trace(std::move(signature), arguments, body, call, false);
+    concrete = insert(std::move(made), call, millisecondsSince(start), std::move(note), true);
+    // What can't be compiled keeps its trace for looking at; the next call tries again.
+    if (!concrete->code.load(std::memory_order_relaxed))
+      compile(*concrete);
+    toWarn = warning();
+  }
+  if (!toWarn.empty())
+    warn(toWarn, call);
+  return *concrete;
+}
+
+std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body, SourceLocation call) {
+  std::lock_guard lock(mutex);
+  for (const std::shared_ptr<Concrete> &entry : table.entries())
+    if (entry->key == signature.key && entry->unknown == signature.unknown && entry->accepts(arguments))
+      return entry;
+  Clock::time_point start = Clock::now();
+  std::shared_ptr<Concrete> concrete = trace(std::move(signature), arguments, body, call, false);
+  insert(concrete, call, millisecondsSince(start), "", false);
+  return concrete;
+}
+
+std::vector<Retrace> FunctionCore::retraces() {
+  std::lock_guard lock(mutex);
+  std::vector<Retrace> result;
+  for (const std::shared_ptr<TraceHistory> &made : history)
+    if (!made->isFirst) {
+      result.push_back(made->retrace);
+      result.back().milliseconds = made->milliseconds;
+    }
+  return result;
+}
+
+std::string FunctionCore::list() {
+  std::lock_guard lock(mutex);
+  std::string text;
+  for (const std::shared_ptr<Concrete> &concrete : table.entries())
+    text += concrete->str(name);
+  return text;
+}
+
+void FunctionCore::clear() {
+  std::lock_guard lock(mutex);
+  table.clear();
+  unrelaxable.clear();
+}
+
+//===-- Concrete functions ----------------------------------------------------------------------===//
+
+ConcreteCore::~ConcreteCore() {
+  for (Node *node = first.load(); node;)
+    delete std::exchange(node, node->next);
+}
+
+void ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
+  auto *node = new Node{std::move(concrete), first.load()};
+  while (!first.compare_exchange_weak(node->next, node)) {
+  }
+}
+
+const Concrete &ConcreteCore::only() const {
+  if (signature.hasAnyRank)
+    throw StateError(function->name + " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank");
+  return *first.load()->concrete;
+}
+
+void ConcreteCore::check(const Signature &given, SourceLocation where) const {
+  if (std::string text = mismatch(signature, given); !text.empty())
+    throw SignatureError(function->name + ": " + text, where);
+}
+
+Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, SourceLocation where) {
+  bool known = false;
+  for (Node *node = first.load(std::memory_order_acquire); node; node = node->next)
+    if (node->concrete->matches(arguments.key())) {
+      if (node->concrete->accepts(arguments))
+        return *node->concrete;
+      known = true;
+    }
+  Signature given = function->describe(body);
+  check(given, where);
+  if (!signature.hasAnyRank)
+    throw SignatureError(known ? function->name + ": a variable is both an argument and captured, or another one than when it was traced"
+                               : function->name + ": the call is another than that which the concrete function was made for",
+                         where);
+  std::vector<ExpectedTensor> expected;
+  for (const SignaturePart &part : signature.parts)
+    if (part.kind == SignaturePart::Kind::Tensor)
+      expected.push_back({part.type, part.anyRank, ""});
+  std::shared_ptr<Concrete> concrete = function->exactly(declared(given, expected, function->name, where), arguments, body, where);
+  Concrete &result = *concrete;
+  add(std::move(concrete));
+  return result;
+}
+
+} // namespace detail
+} // namespace calque

@@ -1,0 +1,288 @@
+#include "frontend/Signature.h"
+
+#include <charconv>
+
+namespace calque {
+
+//===-- TensorSpec ------------------------------------------------------------------------------===//
+
+TensorSpec<void>::TensorSpec(DType dtype, Shape shape, std::string name, SourceLocation where)
+    : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)) {
+  for (std::int64_t size : *shape_)
+    if (size < 0 && size != kDynamic)
+      throw ValueError("a TensorSpec has no negative sizes; kDynamic is one that is not known, and " + std::to_string(size) + " is none",
+                       where);
+}
+
+const Shape &TensorSpec<void>::shape() const {
+  if (!shape_)
+    throw StateError("a TensorSpec of any shape has no shape to ask for");
+  return *shape_;
+}
+
+std::string TensorSpec<void>::str() const { return detail::typeText({dtype_, shape_.value_or(Shape())}, !shape_); }
+
+TensorSpec<void>::operator Tensor() const {
+  auto impl = std::make_shared<detail::SpecImpl>();
+  impl->type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype_, shape_.value_or(Shape())});
+  impl->id = detail::nextId();
+  impl->trace = detail::kSpecTrace;
+  impl->name = name_;
+  impl->anyRank = !shape_;
+  return Tensor(std::shared_ptr<const detail::TensorImpl>(std::move(impl)));
+}
+
+namespace detail {
+
+//===-- Building --------------------------------------------------------------------------------===//
+
+struct SignatureBuilder::State {
+  Signature signature;
+  Arguments words;
+  struct Level {
+    std::string path;
+    std::size_t next = 0;
+    bool text = false;
+  };
+  std::vector<Level> levels;
+  std::string root, key, value;
+  std::vector<std::string> variables; // paths of those met
+
+  // The path of a part of the present level.
+  std::string path() {
+    if (levels.empty())
+      return root;
+    Level &level = levels.back();
+    std::string index = key.empty() ? "[" + std::to_string(level.next) + "]" : std::exchange(key, "");
+    ++level.next;
+    return level.path + index;
+  }
+  SignaturePart &add(SignaturePart::Kind kind, std::string path) {
+    SignaturePart &part = signature.parts.emplace_back();
+    part.kind = kind;
+    part.path = std::move(path);
+    part.firstWord = words.key().size();
+    return part;
+  }
+};
+
+SignatureBuilder::SignatureBuilder() : state(std::make_unique<State>()) {}
+SignatureBuilder::~SignatureBuilder() = default;
+
+Signature SignatureBuilder::take() {
+  Signature &signature = state->signature;
+  signature.key.assign(state->words.key().begin(), state->words.key().end());
+  for (const SignaturePart &part : signature.parts)
+    if (part.kind == SignaturePart::Kind::Tensor)
+      for (std::size_t i = 0; i < part.type.dims.size(); ++i)
+        if (part.type.dims[i] == kDynamic)
+          signature.unknown.push_back(static_cast<std::uint32_t>(part.firstWord + 1 + i));
+  return std::move(signature);
+}
+
+void SignatureBuilder::begin(std::string path) {
+  state->levels.clear();
+  state->root = std::move(path);
+}
+
+void SignatureBuilder::push(bool isText) { state->levels.push_back({state->path(), 0, isText}); }
+void SignatureBuilder::leave() { state->levels.pop_back(); }
+void SignatureBuilder::note(std::string value) { state->value = std::move(value); }
+
+namespace {
+// Tensors, variables and texts are entered themselves: the level's path is theirs.
+template <typename State> std::string ownPath(State &state) { return state.levels.empty() ? state.root : state.levels.back().path; }
+} // namespace
+
+void SignatureBuilder::tensor(const Tensor &x) {
+  const TensorImpl &impl = implOf(x);
+  SignaturePart &part = state->add(SignaturePart::Kind::Tensor, ownPath(*state));
+  part.type = *impl.type;
+  if (const SpecImpl *spec = specOf(impl)) {
+    state->signature.hasSpecs = true;
+    part.anyRank = spec->anyRank;
+    state->signature.hasAnyRank |= spec->anyRank;
+    if (!spec->name.empty())
+      part.path += " '" + spec->name + "'";
+  }
+  part.text = typeText(part.type, part.anyRank);
+  state->words.tensor(x);
+}
+
+void SignatureBuilder::variable(const Variable &x) {
+  std::size_t before = state->words.variables().size(), alias = before;
+  std::string path = ownPath(*state);
+  SignaturePart &part = state->add(SignaturePart::Kind::Variable, path);
+  state->words.variable(x);
+  for (std::size_t i = before; i-- > 0;)
+    if (state->words.variables()[i]->same_as(x))
+      alias = i;
+  state->variables.push_back(path);
+  part.type = *x.state()->type;
+  part.text = "Variable " + part.type.str();
+  if (!x.trainable())
+    part.text += ", not trainable";
+  if (alias < before)
+    part.text += ", the same as " + state->variables[alias];
+}
+
+void SignatureBuilder::host(std::uint64_t bits) {
+  std::string path = state->value.empty() ? state->path() : ownPath(*state);
+  SignaturePart &part = state->add(SignaturePart::Kind::Host, std::move(path));
+  part.text = state->value.empty() ? std::to_string(bits) : std::exchange(state->value, "");
+  state->words.host(bits);
+}
+
+void SignatureBuilder::text(const std::string &text) {
+  bool isPart = !state->levels.empty() && state->levels.back().text;
+  if (isPart) {
+    state->add(SignaturePart::Kind::Host, state->levels.back().path).text = "string \"" + text + "\"";
+  } else { // the key of the part that follows, as in a map
+    state->add(SignaturePart::Kind::Count, state->levels.empty() ? state->root : state->levels.back().path).text =
+        "the key \"" + text + "\"";
+    state->key = "[\"" + text + "\"]";
+  }
+  state->words.text(text);
+}
+
+void SignatureBuilder::count(std::size_t n) {
+  state->add(SignaturePart::Kind::Count, ownPath(*state)).text = std::to_string(n) + (n == 1 ? " element" : " elements");
+  state->words.count(n);
+}
+
+std::string hostText(long double value) {
+  char text[64];
+  double rounded = static_cast<double>(value);
+  std::to_chars_result end = std::to_chars(text, text + sizeof(text), rounded);
+  return "float " + std::string(text, end.ptr);
+}
+
+//===-- Comparing -------------------------------------------------------------------------------===//
+
+std::string typeText(const schema::TensorType &type, bool anyRank) {
+  return anyRank ? std::string(name_of(type.dtype)) + "[...]" : type.str();
+}
+std::string ExpectedTensor::str() const { return typeText(type, anyRank); }
+
+bool within(const schema::TensorType &given, bool givenAnyRank, const schema::TensorType &expected, bool expectedAnyRank) {
+  if (given.dtype != expected.dtype)
+    return false;
+  if (expectedAnyRank)
+    return true;
+  if (givenAnyRank || given.dims.size() != expected.dims.size())
+    return false;
+  for (std::size_t i = 0; i < given.dims.size(); ++i)
+    if (expected.dims[i] != kDynamic && expected.dims[i] != given.dims[i])
+      return false;
+  return true;
+}
+
+std::vector<TypeRef> Signature::tensorTypes() const {
+  std::vector<TypeRef> types;
+  for (const SignaturePart &part : parts)
+    if (part.kind == SignaturePart::Kind::Tensor)
+      types.push_back(std::make_shared<const schema::TensorType>(part.type));
+  return types;
+}
+
+std::string Signature::str(const std::string &indent) const {
+  std::string text;
+  for (const SignaturePart &part : parts)
+    if (part.kind != SignaturePart::Kind::Count)
+      text += indent + part.path + ": " + part.text + "\n";
+  return text;
+}
+
+Signature declared(const Signature &given, std::span<const ExpectedTensor> expected, const std::string &function, SourceLocation where) {
+  Signature result = given;
+  result.unknown.clear();
+  result.hasAnyRank = false;
+  std::size_t next = 0, tensors = 0;
+  for (const SignaturePart &part : given.parts)
+    tensors += part.kind == SignaturePart::Kind::Tensor;
+  if (tensors != expected.size())
+    throw SignatureError(function + " is declared with " + std::to_string(expected.size()) + " tensors and called with " +
+                             std::to_string(tensors),
+                         where);
+  for (SignaturePart &part : result.parts) {
+    if (part.kind != SignaturePart::Kind::Tensor)
+      continue;
+    const ExpectedTensor &wanted = expected[next++];
+    if (!wanted.name.empty() && !part.path.ends_with("'"))
+      part.path += " '" + wanted.name + "'";
+    if (!within(part.type, part.anyRank, wanted.type, wanted.anyRank))
+      throw SignatureError(function + ": " + part.path + " must be " + wanted.str() + ", not " + part.text, where);
+    result.hasAnyRank |= part.anyRank;
+    for (std::size_t i = 0; i < part.type.dims.size(); ++i) {
+      part.type.dims[i] = wanted.anyRank ? kDynamic : wanted.type.dims[i];
+      result.key[part.firstWord + 1 + i] = static_cast<std::uint64_t>(part.type.dims[i]);
+      if (part.type.dims[i] == kDynamic)
+        result.unknown.push_back(static_cast<std::uint32_t>(part.firstWord + 1 + i));
+    }
+    part.text = typeText(part.type, part.anyRank);
+  }
+  return result;
+}
+
+std::optional<Signature> relaxed(const Signature &a, const Signature &b) {
+  if (a.key.size() != b.key.size() || a.parts.size() != b.parts.size())
+    return std::nullopt;
+  Signature result = a;
+  result.unknown.clear();
+  std::vector<bool> isSize(a.key.size());
+  for (std::size_t p = 0; p < a.parts.size(); ++p) {
+    SignaturePart &part = result.parts[p];
+    const SignaturePart &other = b.parts[p];
+    if (part.kind != SignaturePart::Kind::Tensor || other.kind != part.kind || part.type.dims.size() != other.type.dims.size())
+      continue;
+    for (std::size_t i = 0; i < part.type.dims.size(); ++i) {
+      std::size_t word = part.firstWord + 1 + i;
+      isSize[word] = true;
+      if (part.type.dims[i] != other.type.dims[i])
+        part.type.dims[i] = kDynamic;
+      result.key[word] = static_cast<std::uint64_t>(part.type.dims[i]);
+      if (part.type.dims[i] == kDynamic)
+        result.unknown.push_back(static_cast<std::uint32_t>(word));
+    }
+    part.text = typeText(part.type, false);
+  }
+  for (std::size_t i = 0; i < a.key.size(); ++i)
+    if (!isSize[i] && a.key[i] != b.key[i])
+      return std::nullopt;
+  return result;
+}
+
+std::string mismatch(const Signature &expected, const Signature &given) {
+  for (std::size_t i = 0; i < std::max(expected.parts.size(), given.parts.size()); ++i) {
+    if (i >= given.parts.size())
+      return expected.parts[i].path + " must be " + expected.parts[i].text + ", and nothing is given";
+    if (i >= expected.parts.size())
+      return given.parts[i].path + " is " + given.parts[i].text + ", and nothing is expected there";
+    const SignaturePart &wanted = expected.parts[i], &part = given.parts[i];
+    bool fits = wanted.kind == part.kind && (wanted.kind == SignaturePart::Kind::Tensor
+                                                 ? within(part.type, part.anyRank, wanted.type, wanted.anyRank)
+                                                 : wanted.text == part.text);
+    if (!fits)
+      return wanted.path + (wanted.kind == SignaturePart::Kind::Host ? " is bound to " : " must be ") + wanted.text + ", not " + part.text;
+  }
+  return "";
+}
+
+std::vector<Retrace::Change> changes(const Signature &before, const Signature &now) {
+  std::vector<Retrace::Change> result;
+  std::size_t common = std::min(before.parts.size(), now.parts.size());
+  for (std::size_t i = 0; i < common; ++i)
+    if (before.parts[i].text != now.parts[i].text || before.parts[i].kind != now.parts[i].kind) {
+      result.push_back({now.parts[i].path, before.parts[i].text, now.parts[i].text});
+      if (now.parts[i].kind == SignaturePart::Kind::Count)
+        return result; // what follows is shifted
+    }
+  for (std::size_t i = common; i < before.parts.size(); ++i)
+    result.push_back({before.parts[i].path, before.parts[i].text, "nothing"});
+  for (std::size_t i = common; i < now.parts.size(); ++i)
+    result.push_back({now.parts[i].path, "nothing", now.parts[i].text});
+  return result;
+}
+
+} // namespace detail
+} // namespace calque

@@ -1,0 +1,42 @@
+#include "calque/warnings.h"
+
+#include <iostream>
+#include <memory>
+#include <mutex>
+
+namespace calque {
+namespace {
+struct State {
+  std::mutex mutex;
+  std::shared_ptr<const WarningHandler> handler; // null: standard error
+};
+State &state() {
+  static auto *made = new State; // never destroyed: other threads may still run
+  return *made;
+}
+} // namespace
+
+WarningHandler set_warning_handler(WarningHandler handler) {
+  auto fresh = handler ? std::make_shared<const WarningHandler>(std::move(handler)) : nullptr;
+  std::lock_guard lock(state().mutex);
+  std::swap(state().handler, fresh);
+  return fresh ? *fresh : nullptr;
+}
+
+void detail::warn(const std::string &message, SourceLocation where) {
+  std::shared_ptr<const WarningHandler> handler;
+  {
+    std::lock_guard lock(state().mutex);
+    handler = state().handler;
+  }
+  if (handler) {
+    (*handler)({message, where});
+    return;
+  }
+  std::string line = "calque: warning: " + message;
+  if (where.line)
+    line += " (at " + std::string(where.file) + ":" + std::to_string(where.line) + ")";
+  std::cerr << line + "\n" << std::flush;
+}
+
+} // namespace calque

@@ -1,0 +1,72 @@
+// What tensors a function takes: an element type and a shape, of which sizes, or even the rank, may be left open.
+//
+//   TensorSpec<float>({kDynamic, 3})             // any number of rows of three
+//   TensorSpec<float>(kAnyShape, "x")            // any shape; messages call it 'x'
+//   TensorSpec(DType::Float32, {kDynamic, 3})    // an element type that is known at run time only
+//   f.get_concrete_function(TensorSpec<float>({kDynamic, 3}), 2);
+//
+// A spec stands for a tensor wherever a function is asked for a trace: it converts to a Tensor that has a type and no
+// elements. To use that Tensor in an operation or an ordinary call is a StateError.
+#ifndef CALQUE_TENSOR_SPEC_H
+#define CALQUE_TENSOR_SPEC_H
+
+#include "calque/tensor.h"
+
+#include <optional>
+#include <string>
+
+namespace calque {
+
+// The type of kAnyShape: any rank, any sizes.
+class AnyShape {
+  struct Tag {
+    explicit Tag() = default;
+  };
+
+public:
+  explicit constexpr AnyShape(Tag) {}
+  static constexpr AnyShape make() { return AnyShape(Tag()); }
+};
+inline constexpr AnyShape kAnyShape = AnyShape::make();
+
+template <typename T = void> class TensorSpec;
+
+// What functions and options take; every TensorSpec<T> is one.
+template <> class CALQUE_API TensorSpec<void> {
+public:
+  // A size is kDynamic where it is not known. ValueError for any other negative one.
+  TensorSpec(DType dtype, Shape shape, std::string name = {}, SourceLocation where = SourceLocation::current());
+  TensorSpec(DType dtype, AnyShape, std::string name = {}) : dtype_(dtype), name_(std::move(name)) {}
+
+  DType dtype() const { return dtype_; }
+  bool has_rank() const { return shape_.has_value(); }
+  // StateError when the rank is open.
+  const Shape &shape() const;
+  const std::string &name() const { return name_; }
+
+  // "float32[?,3]"; "float32[...]" when the rank is open.
+  std::string str() const;
+  bool operator==(const TensorSpec &other) const { return dtype_ == other.dtype_ && shape_ == other.shape_; }
+
+  // Stands for any tensor of this type.
+  operator Tensor() const;
+
+private:
+  DType dtype_;
+  std::optional<Shape> shape_;
+  std::string name_;
+};
+
+template <typename T> class TensorSpec : public TensorSpec<void> {
+public:
+  explicit TensorSpec(Shape shape, std::string name = {}, SourceLocation where = SourceLocation::current())
+      : TensorSpec<void>(dtype_of<T>, std::move(shape), std::move(name), where) {}
+  explicit TensorSpec(AnyShape, std::string name = {}) : TensorSpec<void>(dtype_of<T>, kAnyShape, std::move(name)) {}
+};
+TensorSpec(DType, Shape) -> TensorSpec<void>;
+TensorSpec(DType, Shape, std::string) -> TensorSpec<void>;
+TensorSpec(DType, AnyShape) -> TensorSpec<void>;
+TensorSpec(DType, AnyShape, std::string) -> TensorSpec<void>;
+
+} // namespace calque
+#endif

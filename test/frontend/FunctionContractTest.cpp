@@ -1,0 +1,318 @@
+// The rows of the contract of functions: docs/contract.md names the tests of each.
+#include "Testing.h"
+
+#include <regex>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// Collects warnings while it lives.
+class Warnings {
+public:
+  Warnings() : before(set_warning_handler([this](const Warning &warning) { all.push_back(warning); })) {}
+  ~Warnings() { set_warning_handler(before); }
+  std::vector<Warning> all;
+
+private:
+  WarningHandler before;
+};
+
+Tensor twice(const Tensor &x) { return x + x; }
+
+} // namespace
+
+//===-- TensorSpec ------------------------------------------------------------------------------===//
+
+TEST(FunctionContract, TensorSpecsReadAsTypes) {
+  EXPECT_EQ(TensorSpec<float>({kDynamic, 3}).str(), "float32[?,3]");
+  EXPECT_EQ(TensorSpec<double>({}).str(), "float64[]");
+  EXPECT_EQ(TensorSpec<bool>(kAnyShape).str(), "bool[...]");
+  EXPECT_EQ(TensorSpec(DType::Int64, {2}, "ids").str(), "int64[2]");
+  EXPECT_EQ(TensorSpec(DType::Int64, {2}, "ids").name(), "ids");
+  EXPECT_EQ(TensorSpec(DType::Float32, {2}), TensorSpec<float>({2}));
+  EXPECT_FALSE(TensorSpec<>(DType::Float32, kAnyShape) == TensorSpec<float>({2}));
+  EXPECT_CONTAINS(errorOf<ValueError>([] { TensorSpec<float>({-1}); }), "FunctionContractTest.cpp");
+  EXPECT_THROW(TensorSpec<float>(kAnyShape).shape(), StateError);
+}
+
+TEST(FunctionContract, ATensorSpecIsNoTensorToComputeWith) {
+  Tensor spec = TensorSpec<float>({kDynamic});
+  EXPECT_CONTAINS(errorOf<StateError>([&] { spec + 1; }), "float32[?]");
+  EXPECT_THROW(spec.to_vector<float>(), StateError);
+  auto f = function(twice);
+  EXPECT_THROW(f(spec), StateError);
+  std::ostringstream text;
+  text << spec;
+  EXPECT_EQ(text.str(), "<any float32[?]>");
+}
+
+//===-- Input signature -------------------------------------------------------------------------===//
+
+TEST(FunctionContract, InputSignatureRefusesOtherCalls) {
+  auto f = function(twice, {.name = "f", .input_signature = {TensorSpec<float>({2}, "x")}});
+  expectValues(f(ones({2})), {2, 2});
+  std::string message = errorOf<SignatureError>([&] { f(ones({3})); });
+  EXPECT_CONTAINS(message, "f: argument 0 'x' must be float32[2], not float32[3]");
+  EXPECT_CONTAINS(message, "FunctionContractTest.cpp:" + std::to_string(__LINE__ - 2));
+  EXPECT_THROW(f(ones({2, 1})), SignatureError);
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f(ones({2}, DType::Float64)); }), "not float64[2]");
+  EXPECT_EQ(f.trace_count(), 1);
+  // Inlined into another trace, and run eagerly, it refuses the same.
+  auto g = function([&](const Tensor &x) { return f(x); });
+  EXPECT_THROW(g(ones({3})), SignatureError);
+  config::run_functions_eagerly(true);
+  EXPECT_THROW(f(ones({3})), SignatureError);
+  config::run_functions_eagerly(false);
+}
+
+TEST(FunctionContract, InputSignatureCountsTheTensors) {
+  auto f = function([](const std::vector<Tensor> &all) { return all[0]; },
+                    {.name = "f", .input_signature = {TensorSpec<float>({2}), TensorSpec<float>({3})}});
+  expectValues(f({ones({2}), ones({3})}), {1, 1});
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f({ones({2})}); }), "f is declared with 2 tensors and called with 1");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f({ones({2}), ones({2})}); }), "argument 0[1] must be float32[3], not float32[2]");
+}
+
+//===-- Concrete functions ----------------------------------------------------------------------===//
+
+TEST(FunctionContract, ConcreteFunctionsBindHostValues) {
+  auto f = function([](const Tensor &x, int n, const std::string &how) { return how == "add" ? x + n : x * n; },
+                    {.name = "f", .argument_names = {"x", "n"}});
+  auto add = f.get_concrete_function(TensorSpec<float>({2}), 3, "add");
+  EXPECT_EQ(f.trace_count(), 1);
+  expectValues(add(ones({2}), 3, "add"), {4, 4});
+  expectValues(add(ones({2})), {4, 4});
+  EXPECT_EQ(f.trace_count(), 1);
+  std::string message = errorOf<SignatureError>([&] { add(ones({2}), 4, "add"); });
+  EXPECT_CONTAINS(message, "f: argument 1 'n' is bound to int 3, not int 4");
+  EXPECT_CONTAINS(message, "FunctionContractTest.cpp:" + std::to_string(__LINE__ - 2));
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { add(ones({2}), 3, "mul"); }), "argument 2 is bound to string \"add\", not string \"mul\"");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { add(ones({3}), 3, "add"); }), "argument 0 'x' must be float32[2], not float32[3]");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { add(ones({2}, DType::Int32)); }), "not int32[2]");
+  EXPECT_EQ(f.trace_count(), 1);
+  // A call of the function finds the same trace.
+  expectValues(f(ones({2}), 3, "add"), {4, 4});
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+TEST(FunctionContract, ConcreteFunctionsShowThemselves) {
+  auto f = function([](const Tensor &x, double by) { return std::pair(x * by, sum(x)); }, {.name = "scale"});
+  auto g = f.get_concrete_function(TensorSpec<float>({2, 3}), 0.5);
+  EXPECT_EQ(g.str(), "scale\n  argument 0: float32[2,3]\n  argument 1: float 0.5\n  result[0]: float32[2,3]\n  result[1]: float32[]\n");
+  EXPECT_EQ(g.argument_specs(), std::vector<TensorSpec<>>{TensorSpec<float>({2, 3})});
+  EXPECT_EQ(g.result_specs(), (std::vector<TensorSpec<>>{TensorSpec<float>({2, 3}), TensorSpec<float>({})}));
+  EXPECT_CONTAINS(g.ir("traced"), "func.func @scale(%arg0: tensor<2x3xf32>");
+  EXPECT_CONTAINS(f.ir("traced", TensorSpec<float>({4, 4}), 0.5), "tensor<4x4xf32>");
+}
+
+TEST(FunctionContract, ConcreteFunctionsAreInlinedAndChecked) {
+  auto f = function([](const Tensor &x, int n) { return x * n; });
+  auto three = f.get_concrete_function(TensorSpec<float>({2}), 3);
+  auto g = function([&](const Tensor &x) { return three(x) + 1; });
+  expectValues(g(ones({2})), {4, 4});
+  EXPECT_THROW(g(ones({4})), SignatureError);
+}
+
+TEST(FunctionContract, ConcreteFunctionsOutliveEvictionAndClear) {
+  auto f = function(twice, {.max_traces = 1});
+  auto g = f.get_concrete_function(TensorSpec<float>({2}));
+  f(ones({3}));
+  f.clear();
+  expectValues(g(ones({2})), {2, 2});
+  EXPECT_EQ(f.trace_count(), 2);
+}
+
+TEST(FunctionContract, ConcreteFunctionsOfAnyRankTraceOncePerRank) {
+  auto f = function([](const Tensor &x, int n) { return x * n; }, {.name = "f"});
+  auto g = f.get_concrete_function(TensorSpec<float>(kAnyShape), 2);
+  EXPECT_EQ(f.trace_count(), 0);
+  EXPECT_EQ(g.str(), "f\n  argument 0: float32[...]\n  argument 1: int 2\n");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { g.ir("traced"); }), "has a trace for each");
+  EXPECT_THROW(g.result_specs(), StateError);
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { g(ones({2}), 3); }), "argument 1 is bound to int 2, not int 3");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { g(ones({2}, DType::Float64)); }), "argument 0 must be float32[...], not float64[2]");
+  EXPECT_EQ(f.trace_count(), 0);
+}
+
+TEST(FunctionContract, AVariableOfAConcreteFunctionCountsByItsType) {
+  auto f = function([](Variable v, const Tensor &x) { return v * x; });
+  Variable v(ones({2})), other(full({2}, 3)), wide(ones({3}));
+  auto g = f.get_concrete_function(v, TensorSpec<float>({2}));
+  expectValues(g(other, ones({2})), {3, 3});
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { g(wide, ones({2})); }), "argument 0 must be Variable float32[2], not Variable float32[3]");
+}
+
+//===-- Listing ---------------------------------------------------------------------------------===//
+
+TEST(FunctionContract, ListingIsReadableAndStable) {
+  enum class Mode { A, B };
+  struct Options {
+    Tensor weight;
+    bool train;
+  };
+  auto f = function(
+      [](const Tensor &x, Mode mode, const std::map<std::string, Tensor> &more, const Options &options, Variable v) {
+        return std::map<std::string, Tensor>{{"sum", x + more.at("bias")}, {"weight", options.weight * v}};
+      },
+      {.name = "step", .argument_names = {"x"}});
+  Variable v(scalar(1.0f), {.name = "v"});
+  f(ones({2}), Mode::B, {{"bias", ones({2})}}, {scalar(1.0f), true}, v);
+  f(ones({3}), Mode::A, {{"bias", ones({3})}}, {scalar(1.0f), false}, v);
+  EXPECT_EQ(f.pretty_printed_concrete_signatures(), "step\n"
+                                                    "  argument 0 'x': float32[2]\n"
+                                                    "  argument 1: enum 1\n"
+                                                    "  argument 2[\"bias\"]: float32[2]\n"
+                                                    "  argument 3[0]: float32[]\n"
+                                                    "  argument 3[1]: bool true\n"
+                                                    "  argument 4: Variable float32[]\n"
+                                                    "  result[\"sum\"]: float32[2]\n"
+                                                    "  result[\"weight\"]: float32[]\n"
+                                                    "step\n"
+                                                    "  argument 0 'x': float32[3]\n"
+                                                    "  argument 1: enum 0\n"
+                                                    "  argument 2[\"bias\"]: float32[3]\n"
+                                                    "  argument 3[0]: float32[]\n"
+                                                    "  argument 3[1]: bool false\n"
+                                                    "  argument 4: Variable float32[]\n"
+                                                    "  result[\"sum\"]: float32[3]\n"
+                                                    "  result[\"weight\"]: float32[]\n");
+  auto none = function([](Variable a, Variable b) { a.assign(b); }, {.name = "none"});
+  none(v, v);
+  EXPECT_EQ(none.pretty_printed_concrete_signatures(), "none\n"
+                                                       "  argument 0: Variable float32[]\n"
+                                                       "  argument 1: Variable float32[], the same as argument 0\n"
+                                                       "  no result\n");
+}
+
+//===-- Retraces --------------------------------------------------------------------------------===//
+
+TEST(FunctionContract, RetracesAreExplained) {
+  auto f = function([](const Tensor &x, int n) { return x * n; }, {.name = "f", .argument_names = {"x", "n"}});
+  EXPECT_TRUE(f.explain_retraces().empty());
+  int first = __LINE__ + 1;
+  f(ones({2}), 1);
+  EXPECT_TRUE(f.explain_retraces().empty());
+  f(ones({2}), 2);
+  f(ones({3}), 2);
+  f(ones({2}), 2);
+  std::vector<Retrace> all = f.explain_retraces();
+  ASSERT_EQ(all.size(), 2u);
+  ASSERT_EQ(all[0].changes.size(), 1u);
+  EXPECT_EQ(all[0].changes[0].argument, "argument 1 'n'");
+  EXPECT_EQ(all[0].changes[0].before, "int 1");
+  EXPECT_EQ(all[0].changes[0].now, "int 2");
+  EXPECT_EQ(all[0].previous_call.line, first);
+  EXPECT_EQ(all[0].call.line, first + 2);
+  EXPECT_GT(all[0].milliseconds, 0);
+  // Of the two traces it is compared with the more similar one.
+  ASSERT_EQ(all[1].changes.size(), 1u);
+  EXPECT_EQ(all[1].changes[0].argument, "argument 0 'x'");
+  EXPECT_EQ(all[1].changes[0].before, "float32[2]");
+  EXPECT_EQ(all[1].changes[0].now, "float32[3]");
+  EXPECT_EQ(all[1].previous_call.line, first + 2);
+  std::string text = std::regex_replace(all[1].str(), std::regex("[0-9.]+ ms|[^ ]*/"), "");
+  EXPECT_EQ(text, "traced in  for the call at FunctionContractTest.cpp:" + std::to_string(first + 3) +
+                      "; the most similar trace is of the call at FunctionContractTest.cpp:" + std::to_string(first + 2) +
+                      "\n  argument 0 'x' was float32[2] and is float32[3]\n");
+}
+
+TEST(FunctionContract, RetraceWarningNamesWhatChanged) {
+  Warnings warnings;
+  auto f = function([](const Tensor &x, int n) { return x * n; }, {.name = "grows"});
+  for (int i = 0; i < 4; ++i)
+    f(ones({2}), i);
+  EXPECT_TRUE(warnings.all.empty());
+  f(ones({2}), 4);
+  ASSERT_EQ(warnings.all.size(), 1u);
+  const std::string &message = warnings.all[0].message;
+  EXPECT_CONTAINS(message, "5 of the last 5 calls of function 'grows'");
+  EXPECT_TRUE(std::regex_search(message, std::regex("which took [0-9.]+ ms: argument 1 was int 3 and is int 4"))) << message;
+  EXPECT_TRUE(std::regex_search(message, std::regex("the calls are at .*FunctionContractTest.cpp:[0-9]+ and .*FunctionContractTest.cpp:[0-9]+")))
+      << message;
+  EXPECT_EQ(warnings.all[0].location.line, __LINE__ - 7u);
+  for (int i = 5; i < 20; ++i)
+    f(ones({2}), i);
+  EXPECT_EQ(warnings.all.size(), 2u) << "twice at most";
+}
+
+TEST(FunctionContract, RetraceWarningNeedsFiveTracesInTenCalls) {
+  Warnings warnings;
+  auto f = function([](const Tensor &x, int n) { return x * n; });
+  for (int i = 0; i < 20; ++i)
+    for (int call = 0; call < 3; ++call) // four traces in each ten calls
+      f(ones({2}), i);
+  EXPECT_TRUE(warnings.all.empty());
+  auto g = function([](const Tensor &x, int n) { return x * n; });
+  for (int i = 0; i < 20; ++i)
+    for (int call = 0; call < 2; ++call) // five
+      g(ones({2}), i);
+  EXPECT_EQ(warnings.all.size(), 2u);
+}
+
+TEST(FunctionContract, WarningsGoToStandardErrorUnlessHandled) {
+  auto provoke = [] {
+    auto f = function([](const Tensor &x, int n) { return x * n; }, {.name = "loud"});
+    for (int i = 0; i < 5; ++i)
+      f(ones({2}), i);
+  };
+  ::testing::internal::CaptureStderr();
+  provoke();
+  std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(text.starts_with("calque: warning: 5 of the last 5 calls of function 'loud'")) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  struct Mine {};
+  WarningHandler before = set_warning_handler([](const Warning &) { throw Mine(); });
+  EXPECT_FALSE(before);
+  EXPECT_THROW(provoke(), Mine);
+  EXPECT_TRUE(set_warning_handler(nullptr));
+}
+
+TEST(FunctionContract, RelaxedRetracingFallsBackAndSaysSo) {
+  // The lambda asks for a size, which must be known then.
+  auto f = function([](const Tensor &x) { return x * static_cast<float>(x.shape()[0]); }, {.name = "f", .reduce_retracing = true});
+  expectValues(f(ones({2})), {2, 2});
+  expectValues(f(ones({3})), {3, 3, 3});
+  expectValues(f(ones({4})), {4, 4, 4, 4});
+  expectValues(f(ones({3})), {3, 3, 3});
+  EXPECT_EQ(f.trace_count(), 3);
+  std::vector<Retrace> all = f.explain_retraces();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_CONTAINS(all[0].note, "it is traced for these sizes only, because a trace that leaves them open has failed: the lambda asks for a size");
+  EXPECT_EQ(all[0].changes[0].now, "float32[3]");
+  EXPECT_CONTAINS(all[0].str(), all[0].note);
+  // The same for a size that is caught or turned into nothing on the way.
+  auto g = function(
+      [](const Tensor &x) {
+        try {
+          return x * static_cast<float>(x.shape()[0]);
+        } catch (...) {
+          return x;
+        }
+      },
+      {.reduce_retracing = true});
+  g(ones({2}));
+  expectValues(g(ones({3})), {3, 3, 3});
+}
+
+//===-- Caps ------------------------------------------------------------------------------------===//
+
+TEST(FunctionContract, MaxTracesEvictsTheLeastRecentlyUsed) {
+  auto f = function(twice, {.name = "f", .max_traces = 2});
+  f(ones({1}));
+  f(ones({2}));
+  f(ones({1}));
+  f(ones({3})); // evicts [2]
+  EXPECT_EQ(f.trace_count(), 3);
+  f(ones({1}));
+  f(ones({3}));
+  EXPECT_EQ(f.trace_count(), 3);
+  f(ones({2})); // evicts [1]
+  EXPECT_EQ(f.trace_count(), 4);
+  EXPECT_EQ(f.explain_retraces().back().note, "the trace for this signature was evicted or cleared");
+  f(ones({3}));
+  EXPECT_EQ(f.trace_count(), 4);
+  std::string list = f.pretty_printed_concrete_signatures();
+  EXPECT_EQ(list, "f\n  argument 0: float32[3]\n  result: float32[3]\nf\n  argument 0: float32[2]\n  result: float32[2]\n");
+}
