@@ -3,6 +3,7 @@
 #include "calque/call_site.h"
 #include "frontend/Dump.h"
 #include "frontend/Execute.h"
+#include "frontend/StackArray.h"
 #include "frontend/Tape.h"
 
 #include <array>
@@ -37,24 +38,26 @@ std::vector<schema::TensorType> inferOrThrow(OpId op, std::span<const schema::Te
   return std::move(inference.types);
 }
 
-std::vector<schema::TensorType> typesOf(std::span<const Tensor> operands, SourceLocation where) {
+using Operands = std::span<const Tensor *const>;
+
+std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where) {
   std::vector<schema::TensorType> types;
   types.reserve(operands.size());
-  for (const Tensor &operand : operands)
-    types.push_back(*implOf(operand, where).type);
+  for (const Tensor *operand : operands)
+    types.push_back(*implOf(*operand, where).type);
   return types;
 }
 
 // Valid within the caller's ReadScope.
-const Code &eagerCode(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
                       SourceLocation where) {
   thread_local Key key;
   key.clear();
   key.push_back(static_cast<std::uint64_t>(op));
   for (const schema::Attribute &attribute : attributes)
     appendKey(key, attribute);
-  for (const Tensor &operand : operands)
-    appendKey(key, *implOf(operand, where).type);
+  for (const Tensor *operand : operands)
+    appendKey(key, *operand->impl()->type);
   std::size_t hash = hashKey(key);
   EagerCache &cache = eagerCache();
   if (EagerOperation *found = cache.table.find(hash, key))
@@ -87,25 +90,23 @@ const Code &eagerCode(OpId op, std::span<const Tensor> operands, std::span<const
 bool inLibraryCall() { return callSite.line != 0; }
 SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
 
-Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+namespace {
+Tensor applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
   where = userLine(where);
   if (const std::shared_ptr<Trace> &trace = currentTrace()) {
     std::vector<schema::TensorType> types = inferOrThrow(op, typesOf(operands, where), attributes, where);
     std::vector<schema::ValueId> values;
     values.reserve(operands.size());
-    for (const Tensor &operand : operands)
-      values.push_back(trace->valueOf(operand, where));
+    for (const Tensor *operand : operands)
+      values.push_back(trace->valueOf(*operand, where));
     schema::ValueId first = trace->append(op, values, attributes, types, where);
     return types.empty() ? Tensor() : trace->tensorOf(first, where);
   }
 
-  std::vector<const Tensor *> parameters;
-  parameters.reserve(operands.size());
-  for (const Tensor &operand : operands) {
-    const TensorImpl &impl = implOf(operand, where);
+  for (const Tensor *operand : operands) {
+    const TensorImpl &impl = implOf(*operand, where);
     if (impl.trace)
       throwLeaked(impl, where);
-    parameters.push_back(&operand);
   }
   ReadScope scope;
   const Code &code = eagerCode(op, operands, attributes, where);
@@ -113,14 +114,18 @@ Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::
     throw InternalError("an eager operation has more than one result", where);
   Tensor result;
   std::span<Tensor> results(&result, code.results.size());
-  run(code, parameters, {}, results, where);
-  if (eagerTapesActive())
-    recordEager(op, operands, attributes, results, where);
+  run(code, operands, {}, results, where);
+  if (eagerTapesActive()) {
+    std::vector<Tensor> given;
+    for (const Tensor *operand : operands)
+      given.push_back(*operand);
+    recordEager(op, given, attributes, results, where);
+  }
   return result;
 }
 
-std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
-  // The first tensor that is not a mere condition decides.
+// The element type of the numbers among operands: that of the first tensor that is not a mere condition.
+DType adoptedType(std::span<const Operand *const> operands) {
   const Tensor *leader = nullptr;
   bool anyFloat = false, anyInt = false;
   for (const Operand *operand : operands) {
@@ -135,6 +140,19 @@ std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
   DType dtype = leader ? leader->dtype() : DType::Bool;
   if (dtype == DType::Bool)
     dtype = anyFloat ? DType::Float32 : anyInt ? DType::Int32 : DType::Bool;
+  return dtype;
+}
+} // namespace
+
+Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+  StackArray<const Tensor *, 8> pointers(operands.size());
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    pointers[i] = &operands[i];
+  return applyTo(op, pointers, attributes, where);
+}
+
+std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
+  DType dtype = adoptedType(operands);
   std::vector<Tensor> tensors;
   tensors.reserve(operands.size());
   for (const Operand *operand : operands)
@@ -144,7 +162,16 @@ std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
 
 Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands, std::initializer_list<schema::Attribute> attributes) {
   std::span<const Operand *const> all(operands.begin(), operands.size());
-  return apply(op, adoptNumbers(all), {attributes.begin(), attributes.size()}, all.empty() ? SourceLocation() : all[0]->where());
+  // Neither copies of tensors nor memory: this is the way of every eager operation.
+  DType dtype = adoptedType(all);
+  StackArray<Tensor, 4> numbers(all.size());
+  StackArray<const Tensor *, 4> pointers(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i]->isNumber())
+      numbers[i] = all[i]->toTensor(dtype);
+    pointers[i] = all[i]->isNumber() ? &numbers[i] : &all[i]->tensor();
+  }
+  return applyTo(op, pointers, {attributes.begin(), attributes.size()}, all.empty() ? SourceLocation() : all[0]->where());
 }
 
 Tensor applyPublic(OpId op, const std::vector<Tensor> &operands, std::initializer_list<schema::Attribute> attributes,

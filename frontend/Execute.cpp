@@ -2,6 +2,7 @@
 
 #include "calque/export.h"
 #include "frontend/Dump.h"
+#include "frontend/StackArray.h"
 #include "runtime/Print.h"
 
 #include <array>
@@ -90,23 +91,6 @@ std::unique_ptr<const Code> compileRecording(const schema::Recording &recording)
 //===-- Running ---------------------------------------------------------------------------------===//
 
 namespace {
-
-// Of a size known at the start; small ones live on the stack.
-template <typename T, std::size_t N> class StackArray {
-public:
-  explicit StackArray(std::size_t size) : size_(size) {
-    if (size > N)
-      many_.resize(size);
-  }
-  T *data() { return size_ > N ? many_.data() : few_.data(); }
-  T &operator[](std::size_t i) { return data()[i]; }
-  std::size_t size() const { return size_; }
-
-private:
-  std::size_t size_;
-  std::array<T, N> few_{};
-  std::vector<T> many_;
-};
 
 // The locks of a call's variables, in the order of their addresses: exclusive for what is assigned, else shared.
 class VariableLocks {
@@ -216,7 +200,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   for (std::size_t i = 0; i < results.size(); ++i)
     results[i] = makeEager(code.results[i], std::move(buffers[i]));
   // Every new value exists before the first is given to its variable: running out of memory changes none.
-  std::vector<Tensor> fresh(executable.assigned.size());
+  StackArray<Tensor, 8> fresh(executable.assigned.size());
   for (std::size_t i = 0; i < fresh.size(); ++i)
     fresh[i] = makeEager(code.variables[executable.assigned[i]], std::move(buffers[code.results.size() + i]));
   for (std::size_t i = 0; i < fresh.size(); ++i)

@@ -1,9 +1,11 @@
 #include "calque/tensor.h"
 #include "frontend/Apply.h"
+#include "frontend/ObjectPool.h"
 #include "frontend/Signature.h"
 #include "frontend/Trace.h"
 #include "runtime/Print.h"
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <ostream>
@@ -30,12 +32,26 @@ const TensorImpl &implOf(const Tensor &x, SourceLocation where) {
 }
 
 Tensor makeEager(TypeRef type, runtime::Buffer buffer) {
-  auto impl = std::make_shared<TensorImpl>();
+  auto impl = std::allocate_shared<TensorImpl>(PoolAllocator<TensorImpl>());
   impl->type = std::move(type);
   impl->buffer = std::move(buffer);
   impl->id = nextId();
   return Tensor(std::move(impl));
 }
+
+namespace {
+// Kept, because numbers become tensors all the time.
+const TypeRef &scalarType(DType dtype) {
+  constexpr std::size_t kMost = 16;
+  static const auto *types = [] {
+    auto *made = new std::array<TypeRef, kMost>;
+    for (std::size_t i = 0; i < kMost; ++i)
+      (*made)[i] = std::make_shared<const schema::TensorType>(schema::TensorType{static_cast<DType>(i), {}});
+    return made;
+  }();
+  return types->at(static_cast<std::size_t>(dtype));
+}
+} // namespace
 
 void checkShape(const Shape &shape, DType dtype, SourceLocation where) {
   std::int64_t bytes = static_cast<std::int64_t>(size_of(dtype));
@@ -52,7 +68,7 @@ void checkShape(const Shape &shape, DType dtype, SourceLocation where) {
 
 Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape, SourceLocation where) {
   checkShape(shape, dtype, where);
-  auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
+  TypeRef type = shape.empty() ? scalarType(dtype) : std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
   if (static_cast<std::int64_t>(count) != type->numElements())
     throw ValueError(std::to_string(count) + " elements are given for shape " + schema::shapeString(type->dims) + ", which has " +
                          std::to_string(type->numElements()),

@@ -3,6 +3,7 @@
 #include "calque/init_scope.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
+#include "frontend/ObjectPool.h"
 #include "frontend/Tape.h"
 
 #include <cstring>
@@ -34,7 +35,7 @@ void Trace::noteSizesAsked(const TensorImpl &x) {
 }
 
 Tensor Trace::tensorOf(ValueId value, SourceLocation where) const {
-  auto impl = std::make_shared<TensorImpl>();
+  auto impl = std::allocate_shared<TensorImpl>(PoolAllocator<TensorImpl>());
   impl->type = std::make_shared<const schema::TensorType>(recording.typeOf(value));
   impl->id = nextId();
   impl->trace = id;

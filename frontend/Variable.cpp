@@ -13,11 +13,12 @@ using detail::VariableState;
 namespace {
 void checkType(const VariableState &variable, const Tensor &value, SourceLocation where) {
   const schema::TensorType &given = *detail::implOf(value, where).type;
+  if (given == *variable.type)
+    return;
   std::string message = "variable '" + variable.name + "' is " + variable.type->str() + " and can't be assigned " + given.str();
   if (given.dtype != variable.type->dtype)
     throw DTypeError(message, where);
-  if (given.dims != variable.type->dims)
-    throw ShapeError(message, where);
+  throw ShapeError(message, where);
 }
 } // namespace
 

@@ -1,0 +1,118 @@
+// Memory for small objects that are made and freed all the time, on any thread: a list for each thread, and batches that
+// threads hand to each other. What was once taken from operator new stays here, so that a steady program asks for nothing.
+//
+//   std::allocate_shared<TensorImpl>(PoolAllocator<TensorImpl>());
+#ifndef CALQUE_FRONTEND_OBJECTPOOL_H
+#define CALQUE_FRONTEND_OBJECTPOOL_H
+
+#include <cstddef>
+#include <mutex>
+#include <new>
+
+namespace calque::detail {
+
+template <std::size_t Size> class BlockPool {
+public:
+  static void *take() {
+    if (!local.first && !refill())
+      return ::operator new(Size);
+    Block *block = local.first;
+    local.first = block->next;
+    --local.count;
+    return block;
+  }
+
+  static void give(void *memory) noexcept {
+    auto *block = static_cast<Block *>(memory);
+    block->next = local.first;
+    local.first = block;
+    // Past its end, a thread keeps nothing.
+    if (++local.count == (local.ended ? 1 : 2 * kBatch)) [[unlikely]]
+      share(local.ended ? 1 : kBatch);
+    else if (local.count == 1)
+      watchEnd();
+  }
+
+private:
+  struct Block {
+    Block *next, *nextBatch;
+    unsigned count; // of the batch that it begins
+  };
+  static_assert(Size >= sizeof(Block));
+  static constexpr unsigned kBatch = 64;
+
+  struct Local {
+    Block *first = nullptr;
+    unsigned count = 0;
+    bool ended = false;
+  };
+  static inline constinit thread_local Local local;
+
+  struct Shared {
+    std::mutex mutex;
+    Block *batches = nullptr;
+  };
+  static inline constinit Shared shared; // its mutex needs no destructor, so that it outlives every thread
+
+  static bool refill() {
+    std::lock_guard lock(shared.mutex);
+    Block *batch = shared.batches;
+    if (!batch)
+      return false;
+    shared.batches = batch->nextBatch;
+    local.first = batch;
+    local.count = batch->count;
+    return true;
+  }
+  static void share(unsigned count) noexcept {
+    Block *batch = local.first, *last = batch;
+    for (unsigned i = 1; i < count; ++i)
+      last = last->next;
+    local.first = last->next;
+    local.count -= count;
+    last->next = nullptr;
+    batch->count = count;
+    std::lock_guard lock(shared.mutex);
+    batch->nextBatch = shared.batches;
+    shared.batches = batch;
+  }
+
+  // When the thread ends, others get what it kept.
+  struct End {
+    ~End() {
+      local.ended = true;
+      if (local.count)
+        share(local.count);
+    }
+  };
+  static void watchEnd() noexcept {
+    if (local.ended)
+      return;
+    static thread_local End end;
+    (void)end;
+  }
+};
+
+template <typename T> struct PoolAllocator {
+  using value_type = T;
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  PoolAllocator() = default;
+  template <typename U> PoolAllocator(const PoolAllocator<U> &) {}
+  template <typename U> bool operator==(const PoolAllocator<U> &) const { return true; }
+
+#ifdef __SANITIZE_ADDRESS__ // which is to see every use of freed memory
+  T *allocate(std::size_t n) { return static_cast<T *>(::operator new(n * sizeof(T))); }
+  void deallocate(T *memory, std::size_t) noexcept { ::operator delete(memory); }
+#else
+  T *allocate(std::size_t n) { return static_cast<T *>(n == 1 ? BlockPool<sizeof(T)>::take() : ::operator new(n * sizeof(T))); }
+  void deallocate(T *memory, std::size_t n) noexcept {
+    if (n == 1)
+      BlockPool<sizeof(T)>::give(memory);
+    else
+      ::operator delete(memory);
+  }
+#endif
+};
+
+} // namespace calque::detail
+#endif
