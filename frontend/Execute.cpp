@@ -75,11 +75,13 @@ CompileOptions compileOptions() {
 }
 void setOptimizing(bool optimize) { optimizing = optimize; }
 
-std::unique_ptr<const Code> compileRecording(const schema::Recording &recording) {
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
   CompileResult compiled = compiler().compile(recording, compileOptions());
   if (!compiled.executable)
     throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error);
   auto code = std::make_unique<Code>();
+  code->hostFunctions = std::move(hostFunctions);
   code->executable = std::move(compiled.executable);
   for (ValueId value : recording.results)
     code->results.push_back(std::make_shared<const schema::TensorType>(recording.typeOf(value)));
@@ -92,24 +94,38 @@ std::unique_ptr<const Code> compileRecording(const schema::Recording &recording)
 
 namespace {
 
-// The locks of a call's variables, in the order of their addresses: exclusive for what is assigned, else shared.
+// The locks of a call's variables, in the order of their addresses: exclusive for what is assigned, else shared. A host call
+// of the call may not take one of them again, so each thread knows what its calls in progress hold.
 class VariableLocks {
 public:
-  VariableLocks(std::span<VariableState *const> variables, const std::vector<std::size_t> &assigned)
-      : entries(variables.size()) {
+  VariableLocks(std::span<VariableState *const> variables, const std::vector<std::size_t> &assigned, SourceLocation where)
+      : entries(variables.size()), outer(held) {
+    if (outer) [[unlikely]]
+      for (VariableState *variable : variables)
+        refuseHeld(*variable, where);
     for (std::size_t i = 0; i < variables.size(); ++i)
       entries[i] = {variables[i], std::binary_search(assigned.begin(), assigned.end(), i)};
     std::sort(entries.data(), entries.data() + entries.size(),
               [](const Entry &a, const Entry &b) { return std::less<>()(a.variable, b.variable); });
     for (std::size_t i = 0; i < entries.size(); ++i)
       entries[i].exclusive ? entries[i].variable->mutex.lock() : entries[i].variable->mutex.lock_shared();
+    held = this;
   }
   ~VariableLocks() {
+    held = outer;
     for (std::size_t i = entries.size(); i-- > 0;)
       entries[i].exclusive ? entries[i].variable->mutex.unlock() : entries[i].variable->mutex.unlock_shared();
   }
   VariableLocks(const VariableLocks &) = delete;
   VariableLocks &operator=(const VariableLocks &) = delete;
+
+  static bool holds(const VariableState &variable) {
+    for (VariableLocks *locks = held; locks; locks = locks->outer)
+      for (std::size_t i = 0; i < locks->entries.size(); ++i)
+        if (locks->entries[i].variable == &variable)
+          return true;
+    return false;
+  }
 
 private:
   struct Entry {
@@ -117,15 +133,37 @@ private:
     bool exclusive = false;
   };
   StackArray<Entry, 8> entries;
+  VariableLocks *outer;
+  static inline constinit thread_local VariableLocks *held = nullptr;
 };
 
-// Writes what compiled code prints to standard output, a line at a time.
-struct Printer : runtime::HostCallbacks {
-  explicit Printer(const Executable &executable) : HostCallbacks{&write}, executable(executable) {}
+// Whom native code reaches: writes what it prints to standard output, a line at a time, and calls C++ for it.
+struct Host : runtime::HostCallbacks {
+  explicit Host(const Code &code) : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable) {}
+  static void addAddress(void *self, void *data) { static_cast<Host *>(self)->addresses.push_back(data); }
+  static void addSize(void *self, std::int64_t size) { static_cast<Host *>(self)->sizes.push_back(size); }
+  // An exception waits here until native code has returned.
+  static bool callHost(void *self, std::int32_t site, bool failed) {
+    Host &host = *static_cast<Host *>(self);
+    const auto callee = static_cast<std::size_t>(host.executable.sites[static_cast<std::size_t>(site)].callee);
+    const HostFunction &function = *host.code.hostFunctions[callee];
+    std::vector<void *> addresses = std::exchange(host.addresses, {});
+    std::vector<std::int64_t> sizes = std::exchange(host.sizes, {});
+    try {
+      if (!failed) {
+        function.run(addresses, sizes);
+        return true;
+      }
+    } catch (...) {
+      host.thrown = std::current_exception();
+    }
+    function.clearResults(addresses);
+    return false;
+  }
   static void write(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
                     const void *data) {
     try {
-      const Site &at = static_cast<Printer *>(self)->executable.sites.at(static_cast<std::size_t>(site));
+      const Site &at = static_cast<Host *>(self)->executable.sites.at(static_cast<std::size_t>(site));
       std::string line = at.text.empty() ? "" : at.text + " ";
       line += runtime::formatTensor(dtype, {dims, static_cast<std::size_t>(rank)}, data) + "\n";
       static std::mutex mutex;
@@ -134,7 +172,11 @@ struct Printer : runtime::HostCallbacks {
     } catch (...) { // a stream that throws must not end the process
     }
   }
+  const Code &code;
   const Executable &executable;
+  std::vector<void *> addresses;
+  std::vector<std::int64_t> sizes;
+  std::exception_ptr thrown;
 };
 
 [[noreturn]] void throwSite(const Executable &executable, const CalqueErrorSlot &slot, SourceLocation where) {
@@ -153,12 +195,20 @@ struct Printer : runtime::HostCallbacks {
   case Site::Kind::AssertionFailed:
     throw AssertionError(site.text, where);
   case Site::Kind::Print:
+  case Site::Kind::HostCall:
     break;
   }
   throw InternalError("native code failed at a site that can't fail", where);
 }
 
 } // namespace
+
+void refuseHeld(const VariableState &variable, SourceLocation where) {
+  if (VariableLocks::holds(variable))
+    throw StateError("variable '" + variable.name + "' is touched by a host call of a function that holds it; pass its value as an input of the "
+                         "host call, and assign what that gives",
+                     where);
+}
 
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
          std::span<Tensor> results, SourceLocation where, std::vector<Tensor> *seen) {
@@ -179,23 +229,26 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   if (executable.workspaceBytes)
     workspace = runtime::Buffer::allocate(executable.workspaceBytes); // from the runtime's pool
 
-  Printer printer(executable);
+  Host host(code);
   CalqueCallFrame frame = {};
   frame.version = CALQUE_ABI_VERSION;
   frame.size = sizeof(frame);
   frame.inputs = inputs.data();
   frame.outputs = outputs.data();
   frame.workspace = workspace.data();
-  frame.host = static_cast<runtime::HostCallbacks *>(&printer);
+  frame.host = static_cast<runtime::HostCallbacks *>(&host);
 
-  VariableLocks locks(variables, executable.assigned);
+  VariableLocks locks(variables, executable.assigned, where);
   for (std::size_t i = 0; i < variables.size(); ++i) {
     inputs[parameters.size() + i] = implOf(variables[i]->value).buffer.data();
     if (seen)
       seen->push_back(variables[i]->value);
   }
-  if (executable.entry(&frame))
+  if (executable.entry(&frame)) {
+    if (host.thrown)
+      std::rethrow_exception(host.thrown);
     throwSite(executable, frame.error, where);
+  }
 
   for (std::size_t i = 0; i < results.size(); ++i)
     results[i] = makeEager(code.results[i], std::move(buffers[i]));

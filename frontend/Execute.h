@@ -4,6 +4,7 @@
 
 #include "calque/export.h"
 #include "codegen/interface/Compiler.h"
+#include "frontend/HostCall.h"
 #include "frontend/KeyTable.h"
 #include "frontend/TensorImpl.h"
 
@@ -24,14 +25,19 @@ struct Code {
   std::shared_ptr<const Executable> executable;
   std::vector<TypeRef> results;
   std::vector<TypeRef> variables;
+  std::vector<std::shared_ptr<const HostFunction>> hostFunctions; // by the numbers of the recording's host calls
 };
 // CompileError, with what the compiler says.
-std::unique_ptr<const Code> compileRecording(const schema::Recording &recording);
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions = {});
 
 // Runs code on its parameters and variables. On failure throws the error of the site that failed, with `where` as its
 // line if that is known, and no variable has changed. `seen`, if given, receives the variables' values before the call.
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
          std::span<Tensor> results, SourceLocation where = {}, std::vector<Tensor> *seen = nullptr);
+
+// StateError for a variable that a call in progress on this thread holds: only a host call of it can ask.
+void refuseHeld(const VariableState &variable, SourceLocation where);
 
 // The part of a recording that some values depend on. `parameters` are indices into the recording's own.
 struct Slice {

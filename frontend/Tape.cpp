@@ -108,8 +108,14 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
       assigned[static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]))] = renamed[index(operands[0])];
       continue;
     }
-    if (!schema::schemaOf(op.op).pure)
-      continue; // it has had its effect
+    if (!schema::schemaOf(op.op).pure) { // it has had its effect
+      // What a host call gave is among the results: a leaf.
+      for (std::uint32_t r = 0; r < op.numResults; ++r)
+        for (std::size_t i = 0; i < results.size(); ++i)
+          if (called.results[i] == op.firstResult + static_cast<ValueId>(r))
+            renamed[index(op.firstResult) + r] = recorder.valueOf(results[i]);
+      continue;
+    }
     std::vector<ValueId> values;
     bool tracked = false;
     for (ValueId operand : operands) {

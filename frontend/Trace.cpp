@@ -129,9 +129,11 @@ Tensor Trace::evaluate(const Tensor &x, SourceLocation where) const {
   bool needsArguments = false;
   for (std::size_t parameter : slice.parameters)
     needsArguments |= parameter < numArguments;
+  for (const schema::RecordedOp &op : slice.recording.ops())
+    needsArguments |= op.op == OpId::HostCall;
   if (needsArguments || slice.readsVariables)
-    throw StateError("a variable that is made while tracing has an initial value that does not depend on the function's arguments or "
-                     "on other variables",
+    throw StateError("a variable that is made while tracing has an initial value that does not depend on the function's arguments, on "
+                     "other variables or on a host call",
                      where);
   std::vector<Tensor> parameters(numArguments);
   parameters.insert(parameters.end(), captures.begin(), captures.end());

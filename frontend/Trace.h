@@ -2,6 +2,7 @@
 #ifndef CALQUE_FRONTEND_TRACE_H
 #define CALQUE_FRONTEND_TRACE_H
 
+#include "frontend/HostCall.h"
 #include "frontend/TensorImpl.h"
 
 #include <unordered_map>
@@ -38,6 +39,7 @@ public:
   schema::Recording recording;
   std::size_t numArguments = 0;  // parameters before the captures
   std::vector<Tensor> captures;  // hidden parameters
+  std::vector<std::shared_ptr<const HostFunction>> hostFunctions;
   std::vector<std::shared_ptr<VariableState>> variables;
   std::vector<std::shared_ptr<VariableState>> standIns; // for variables that are arguments
   std::vector<bool> capturedArguments; // stand-ins whose original the lambda captures too

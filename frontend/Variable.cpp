@@ -1,6 +1,7 @@
 #include "calque/variable.h"
 
 #include "frontend/Apply.h"
+#include "frontend/Execute.h"
 #include "frontend/Tape.h"
 
 #include <array>
@@ -58,6 +59,7 @@ Tensor Variable::value(SourceLocation where) const {
   } else {
     if (state_->standIn)
       throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace", where);
+    detail::refuseHeld(*state_, where);
     std::shared_lock lock(state_->mutex);
     value = state_->value;
   }
@@ -90,6 +92,7 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
     return;
   }
   checkEager(*state, operands[1], where);
+  detail::refuseHeld(*state, where);
   Tensor fresh; // what it held before goes after the lock
   std::unique_lock lock(state->mutex);
   operands[0] = state->value;
@@ -111,6 +114,7 @@ void Variable::assign(const Operand &operand) {
   }
   checkEager(*state_, value, where);
   // A new identity: where the value came from is not the variable's history.
+  detail::refuseHeld(*state_, where);
   Tensor fresh = detail::makeEager(state_->type, value.impl()->buffer);
   std::unique_lock lock(state_->mutex);
   std::swap(state_->value, fresh);

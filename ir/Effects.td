@@ -26,6 +26,14 @@ def Calque_AssertOp : Calque_EffectOp<"assert", "assertion"> {
   let summary = "Fails the call unless all elements hold";
   let arguments = (ins Calque_Tensor:$condition, StrAttr:$message);
 }
+def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
+  let summary = "Calls C++ of the program: number `callee` of the function's host calls";
+  let description = [{
+    `types` holds, for each result, its element type, its rank and its sizes, which are known.
+  }];
+  let arguments = (ins Variadic<Calque_Tensor>:$inputs, I64Attr:$callee, DenseI64ArrayAttr:$types);
+  let results = (outs Variadic<Calque_Tensor>:$outputs);
+}
 def Calque_GradientOp : Calque_PureOp<"gradient"> {
   let summary = "The derivatives of targets with respect to sources, as a tape saw them";
   let description = [{

@@ -46,6 +46,12 @@ void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t
 // Prints one tensor. `dims` has `rank` sizes; `dtype` is the schema's code; the site carries the text that goes before.
 void calque_rt_print(CalqueCallFrame *frame, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data);
 
+// Calls C++ of the program. The addresses of its operands, then of its results, are given before one by one, and so are the
+// sizes of the operands' dimensions. After a failed check nothing is called; the results are zeros then.
+void calque_rt_host_address(CalqueCallFrame *frame, int64_t address);
+void calque_rt_host_size(CalqueCallFrame *frame, int64_t size);
+void calque_rt_host_call(CalqueCallFrame *frame, int32_t site);
+
 // Runs body(context, begin, end) over [0, count) cut into pieces of `grain` iterations, on the pool's threads. The cut
 // depends on count and grain alone, never on the number of threads.
 typedef void (*CalqueLoopBody)(void *context, int64_t begin, int64_t end);

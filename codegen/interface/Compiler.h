@@ -56,11 +56,12 @@ inline std::string stageNames() {
 
 // A place in the program at which a call can fail or print; generated code names it by its index.
 struct Site {
-  enum class Kind { IndexOutOfRange, DivisionByZero, AssertionFailed, Print };
+  enum class Kind { IndexOutOfRange, DivisionByZero, AssertionFailed, Print, HostCall };
   Kind kind;
   std::string operation; // "gather"
   std::string text;      // the user's: an assertion's message, a print's label
   std::string line;      // "model.cpp:12"
+  std::int64_t callee = 0; // of a host call: its number among those of the recording
 };
 
 // Native code and what a caller must know to call it. The frame's inputs are the recording's parameters, then the current

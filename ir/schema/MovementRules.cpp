@@ -331,6 +331,23 @@ Fault assertion(const OpCall &call, std::vector<TensorType> &) {
   return {};
 }
 
+Fault hostCall(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &types = ints(call, 1);
+  for (std::size_t i = 0; i < types.size();) {
+    bool known = types[i] >= static_cast<std::int64_t>(DType::Bool) && types[i] <= static_cast<std::int64_t>(DType::Float64);
+    if (!known || i + 1 == types.size() || types[i + 1] < 0 || types[i + 1] > static_cast<std::int64_t>(types.size() - i - 2))
+      return valueFault("the types " + shapeString(types) + " don't describe results");
+    auto first = types.begin() + static_cast<std::ptrdiff_t>(i) + 2, last = first + types[i + 1];
+    TensorType type{static_cast<DType>(types[i]), {first, last}};
+    for (std::int64_t size : type.dims)
+      if (size < 0)
+        return shapeFault("the sizes of a result must be known; one is " + type.str());
+    i += 2 + type.dims.size();
+    results.push_back(std::move(type));
+  }
+  return {};
+}
+
 Fault sameAsOperand(const OpCall &call, std::vector<TensorType> &results) {
   results.push_back(call[0]);
   return {};

@@ -101,6 +101,69 @@ func.func @integer_source(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi64
 
 // -----
 
+func.func @host_types_0() {
+  // expected-error @below {{host_call: the types [5,0] don't describe results}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.host_call {callee = 0 : i64, types = array<i64: 5, 0>} : () -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @host_types_1() {
+  // expected-error @below {{host_call: the types [-1,0] don't describe results}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.host_call {callee = 0 : i64, types = array<i64: -1, 0>} : () -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @host_types_2() {
+  // expected-error @below {{host_call: the types [3] don't describe results}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.host_call {callee = 0 : i64, types = array<i64: 3>} : () -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @host_types_3() {
+  // expected-error @below {{host_call: the types [3,-1] don't describe results}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.host_call {callee = 0 : i64, types = array<i64: 3, -1>} : () -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @host_types_4() {
+  // expected-error @below {{host_call: the types [3,2,4] don't describe results}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.host_call {callee = 0 : i64, types = array<i64: 3, 2, 4>} : () -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @host_types_5() {
+  // expected-error @below {{host_call: the types [3,0,3] don't describe results}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.host_call {callee = 0 : i64, types = array<i64: 3, 0, 3>} : () -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @host_sizes() {
+  // expected-error @below {{host_call: the sizes of a result must be known; one is float32[4,?]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.host_call {callee = 0 : i64, types = array<i64: 3, 2, 4, -9223372036854775808>} : () -> tensor<f32>
+  return
+}
+
+// -----
+
 func.func @read_negative() {
   // expected-error @below {{variable_read: a size must not be negative: [-3]}}
   // expected-error @below {{failed to infer returned types}}

@@ -30,6 +30,16 @@ func.func @assert(%arg0: tensor<i1>, %arg1: tensor<?x3xi1>) {
 
 // -----
 
+// No operand and result; one result; two of each.
+func.func @host_call(%arg0: tensor<i1>, %arg1: tensor<?x3xf32>) {
+  calque.host_call {callee = 0 : i64, types = array<i64>} : () -> ()
+  %0 = calque.host_call %arg1 {callee = 2 : i64, types = array<i64: 3, 1, 2>} : (tensor<?x3xf32>) -> tensor<2xf32>
+  %1:2 = calque.host_call %arg0, %arg1 {callee = 1 : i64, types = array<i64: 4, 0, 2, 2, 0, 3>} : (tensor<i1>, tensor<?x3xf32>) -> (tensor<f64>, tensor<0x3xi64>)
+  return
+}
+
+// -----
+
 func.func @stop_gradient(%arg0: tensor<i1>, %arg1: tensor<0x3xi64>, %arg2: tensor<?x3xf32>) {
   %0 = calque.stop_gradient %arg0 : (tensor<i1>) -> tensor<i1>
   %1 = calque.stop_gradient %arg1 : (tensor<0x3xi64>) -> tensor<0x3xi64>

@@ -1,0 +1,94 @@
+#include "frontend/HostCall.h"
+
+#include "calque/function.h"
+#include "frontend/Apply.h"
+#include "frontend/Trace.h"
+
+#include <cstring>
+
+namespace calque::detail {
+
+namespace {
+std::vector<Tensor> checked(const HostFunction &function, std::vector<Tensor> results) {
+  if (results.size() != function.results.size())
+    throw SignatureError("a host call must give " + std::to_string(function.results.size()) + " tensors by its specs, and gives " +
+                             std::to_string(results.size()),
+                         function.where);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const TensorImpl &impl = implOf(results[i], function.where);
+    if (impl.trace)
+      throwLeaked(impl, function.where);
+    if (*impl.type != function.results[i])
+      throw SignatureError("result " + std::to_string(i) + " of a host call must be " + function.results[i].str() + ", not " + impl.type->str(),
+                           function.where);
+  }
+  return results;
+}
+} // namespace
+
+std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs,
+                             SourceLocation where) {
+  where = userLine(where);
+  auto function = std::make_shared<HostFunction>();
+  function->callable = std::move(callable);
+  function->where = where;
+  for (const Tensor &input : inputs)
+    function->inputs.push_back(*implOf(input, where).type);
+  for (const TensorSpec<> &spec : specs) {
+    if (!spec.has_rank() || !schema::TensorType{spec.dtype(), spec.shape()}.isStatic())
+      throw ValueError("the results of a host call have known sizes; " + spec.str() + " has not", where);
+    function->results.push_back({spec.dtype(), spec.shape()});
+  }
+  const std::shared_ptr<Trace> &trace = currentTrace();
+  if (!trace) {
+    for (const Tensor &input : inputs)
+      if (input.impl()->trace)
+        throwLeaked(*input.impl(), where);
+    return checked(*function, function->callable(inputs));
+  }
+
+  std::vector<schema::ValueId> operands;
+  for (const Tensor &input : inputs)
+    operands.push_back(trace->valueOf(input, where));
+  std::vector<std::int64_t> types;
+  for (const schema::TensorType &type : function->results) {
+    types.push_back(static_cast<std::int64_t>(type.dtype));
+    types.push_back(type.rank());
+    types.insert(types.end(), type.dims.begin(), type.dims.end());
+  }
+  schema::Attribute attributes[] = {static_cast<std::int64_t>(trace->hostFunctions.size()), std::move(types)};
+  schema::ValueId first = trace->append(schema::OpId::HostCall, operands, attributes, function->results, where);
+  std::vector<Tensor> results;
+  for (std::size_t i = 0; i < function->results.size(); ++i)
+    results.push_back(trace->tensorOf(first + static_cast<schema::ValueId>(i), where));
+  trace->hostFunctions.push_back(std::move(function));
+  return results;
+}
+
+void HostFunction::run(std::span<void *const> addresses, std::span<const std::int64_t> sizes) const {
+  DepthGuard guard;
+  std::vector<Tensor> given;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    schema::TensorType type = inputs[i];
+    for (std::int64_t &size : type.dims)
+      size = sizes[next++];
+    // A copy, which may be kept.
+    runtime::Buffer buffer = runtime::Buffer::allocate(type.numBytes());
+    if (type.numBytes())
+      std::memcpy(buffer.data(), addresses[i], type.numBytes());
+    given.push_back(makeEager(std::make_shared<const schema::TensorType>(std::move(type)), std::move(buffer)));
+  }
+  std::vector<Tensor> made = checked(*this, callable(given));
+  for (std::size_t i = 0; i < made.size(); ++i)
+    if (std::size_t bytes = results[i].numBytes())
+      std::memcpy(addresses[inputs.size() + i], made[i].impl()->buffer.data(), bytes);
+}
+
+void HostFunction::clearResults(std::span<void *const> addresses) const {
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (std::size_t bytes = results[i].numBytes())
+      std::memset(addresses[inputs.size() + i], 0, bytes);
+}
+
+} // namespace calque::detail
