@@ -2,6 +2,7 @@
 
 #include "frontend/Apply.h"
 #include "frontend/FunctionCore.h"
+#include "frontend/Graph.h"
 #include "frontend/Tape.h"
 
 #include <cstring>
@@ -168,16 +169,34 @@ std::string printRecording(const schema::Recording &recording, const std::string
 }
 } // namespace
 
-std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const std::string &stage,
-                          const SourceLocation &where) {
+namespace {
+// The trace of just these arguments, for looking at.
+std::shared_ptr<Concrete> traceToShow(FunctionCore &core, const Arguments &arguments, CallBody body, SourceLocation where) {
   Signature signature = core.describe(body);
-  ReadScope scope;
-  if (Concrete *found = signature.hasSpecs ? nullptr : core.find(hashKey(arguments.key()), arguments))
-    return printRecording(found->recording, stage);
+  {
+    ReadScope scope;
+    if (Concrete *found = signature.hasSpecs ? nullptr : core.find(hashKey(arguments.key()), arguments))
+      return found->shared_from_this();
+  }
   signature = core.byInputSignature(signature, where);
   if (signature.hasAnyRank)
     throw StateError(core.name + " has a trace for each rank; ask for one with a TensorSpec that has a rank", where);
-  return printRecording(core.exactly(std::move(signature), arguments, body, where)->recording, stage);
+  return core.exactly(std::move(signature), arguments, body, where);
+}
+std::string drawn(const Concrete &concrete) {
+  std::size_t tensors = 0;
+  for (const SignaturePart &part : concrete.results.parts)
+    tensors += part.kind == SignaturePart::Kind::Tensor;
+  return graphOf(concrete.recording, concrete.recording.parameters.size() - concrete.captures.size(), tensors);
+}
+} // namespace
+
+std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const std::string &stage,
+                          const SourceLocation &where) {
+  return printRecording(traceToShow(core, arguments, body, where)->recording, stage);
+}
+std::string graphFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const SourceLocation &where) {
+  return drawn(*traceToShow(core, arguments, body, where));
 }
 
 //===-- Concrete functions ----------------------------------------------------------------------===//
@@ -199,6 +218,8 @@ void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body,
 void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where) { core.check(core.function->describe(body), where); }
 
 std::string printConcrete(const ConcreteCore &core, const std::string &stage) { return printRecording(core.only().recording, stage); }
+
+std::string graphConcrete(const ConcreteCore &core) { return drawn(core.only()); }
 
 std::string describeConcrete(const ConcreteCore &core) {
   return core.signature.hasAnyRank ? core.function->name + "\n" + core.signature.str("  ") : core.only().str(core.function->name);

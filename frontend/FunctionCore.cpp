@@ -126,6 +126,11 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
     for (const Tensor &result : results.tensors)
       trace->recording.results.push_back(trace->valueOf(result, {}));
   }
+  // What host calls give are further results, which tapes of the caller can't compute again.
+  for (const schema::RecordedOp &op : trace->recording.ops())
+    if (op.op == schema::OpId::HostCall)
+      for (std::uint32_t i = 0; i < op.numResults; ++i)
+        trace->recording.results.push_back(op.firstResult + static_cast<schema::ValueId>(i));
   if (trace->askedForSizes)
     throw SizesAsked(trace->askedAt);
 
@@ -137,6 +142,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
     if (part.kind == SignaturePart::Kind::Tensor && next < trace->recording.results.size())
       part.type = trace->recording.typeOf(trace->recording.results[next++]);
   concrete->captures = std::move(trace->captures);
+  concrete->hostFunctions = std::move(trace->hostFunctions);
   for (const std::shared_ptr<VariableState> &variable : trace->variables) {
     BoundVariable bound;
     for (std::size_t i = 0; i < standIns.size() && bound.argument < 0; ++i)
@@ -164,7 +170,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
 
 void FunctionCore::compile(Concrete &concrete) {
   Clock::time_point start = Clock::now();
-  concrete.compiled = compileRecording(concrete.recording);
+  concrete.compiled = compileRecording(concrete.recording, concrete.hostFunctions);
   concrete.code.store(concrete.compiled.get(), std::memory_order_release);
   if (concrete.history)
     concrete.history->milliseconds += millisecondsSince(start);

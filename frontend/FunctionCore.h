@@ -20,9 +20,10 @@ struct BoundVariable {
 struct TraceHistory;
 
 // One trace, with its code once there is some.
-struct Concrete : KeyEntry {
+struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   Signature signature, results;
   schema::Recording recording;
+  std::vector<std::shared_ptr<const HostFunction>> hostFunctions;
   std::vector<Tensor> captures;
   std::vector<BoundVariable> variables;
   // Of arguments that the lambda captures too: the trace serves calls with that very variable only.

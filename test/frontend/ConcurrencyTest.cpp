@@ -150,3 +150,57 @@ TEST(Concurrency, EachThreadHasItsOwnTapes) {
     }
   });
 }
+
+// 16 threads make 10,000 calls each: of one function with a variable, of one whose traces evict each other, of one that fails at
+// every tenth call, of a concrete function and of eager operations.
+TEST(Concurrency, ManyCallsSomeOfWhichRetraceOrFail) {
+  constexpr int kThreads = 16, kCalls = 10'000, kRetraceEvery = 500, kFailEvery = 10;
+  Variable calls(scalar<std::int64_t>(0));
+  auto count = function([&](const Tensor &x) {
+    calls.assign_add(1);
+    return x * 2;
+  });
+  auto evicting = function([](const Tensor &x, int n) { return x + n; }, {.max_traces = 3});
+  auto failing = function([&](const Tensor &x) {
+    calls.assign_add(1000);
+    assert_true(x < 0.0f, "not negative");
+  });
+  auto concrete = function([](const Tensor &x, int n) { return x * n; }).get_concrete_function(TensorSpec<float>({2}), 3);
+  WarningHandler before = set_warning_handler([](const Warning &) {});
+  std::atomic<std::int64_t> counted{0}, failed{0}, wrong{0};
+  onThreads(kThreads, [&](int thread) {
+    Tensor x = full({2}, static_cast<float>(thread)), y = scalar(1.0f);
+    for (int i = 0; i < kCalls; ++i) {
+      float expected = 0;
+      Tensor result = x;
+      if (i % kFailEvery == 0) {
+        try {
+          failing(y);
+        } catch (const AssertionError &) {
+          ++failed;
+        }
+        expected = static_cast<float>(thread);
+      } else if (i % kRetraceEvery == 1) {
+        result = evicting(x, (thread + i / kRetraceEvery) % 5);
+        expected = static_cast<float>(thread + (thread + i / kRetraceEvery) % 5);
+      } else if (i % 3 == 0) {
+        result = count(x);
+        expected = static_cast<float>(2 * thread);
+        ++counted;
+      } else if (i % 3 == 1) {
+        result = concrete(x);
+        expected = static_cast<float>(3 * thread);
+      } else {
+        result = x + x;
+        expected = static_cast<float>(2 * thread);
+      }
+      wrong += result.data<float>()[1] != expected;
+    }
+  });
+  set_warning_handler(before);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(failed, kThreads * kCalls / kFailEvery);
+  EXPECT_EQ(calls.value().item<std::int64_t>(), counted);
+  EXPECT_EQ(count.trace_count(), 1);
+  EXPECT_GT(evicting.trace_count(), 5) << "nothing was evicted";
+}

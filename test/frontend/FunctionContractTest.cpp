@@ -316,3 +316,159 @@ TEST(FunctionContract, MaxTracesEvictsTheLeastRecentlyUsed) {
   std::string list = f.pretty_printed_concrete_signatures();
   EXPECT_EQ(list, "f\n  argument 0: float32[3]\n  result: float32[3]\nf\n  argument 0: float32[2]\n  result: float32[2]\n");
 }
+
+//===-- Methods ---------------------------------------------------------------------------------===//
+
+namespace {
+struct Model {
+  explicit Model(float weight) : w(weight) {}
+  Tensor forward(const Tensor &x) {
+    ++runs;
+    return x * w;
+  }
+  Tensor constant(const Tensor &x) const { return x + 1; }
+
+  int runs = 0;
+  Variable w;
+  Method<Tensor(const Tensor &)> predict{this, &Model::forward, {.name = "predict"}};
+  Method<Tensor(const Tensor &)> next{this, &Model::constant};
+};
+struct Derived : Model {
+  using Model::Model;
+};
+// What a copy of a Function does, and a Method does not.
+struct Copied {
+  Tensor forward(const Tensor &x) { return x * factor; }
+  float factor = 2;
+  Function<Tensor(const Tensor &)> predict = function(this, &Copied::forward);
+};
+} // namespace
+
+TEST(FunctionContract, MethodsHaveTheirObjectsCache) {
+  Model a(2), b(3);
+  EXPECT_EQ(a.predict(scalar(5.0f)).item<float>(), 10);
+  EXPECT_EQ(a.predict(scalar(6.0f)).item<float>(), 12);
+  EXPECT_EQ(a.runs, 1);
+  EXPECT_EQ(b.predict.trace_count(), 0);
+  EXPECT_EQ(b.predict(scalar(5.0f)).item<float>(), 15);
+  EXPECT_EQ(a.next(scalar(1.0f)).item<float>(), 2);
+  Derived d(4);
+  auto f = function(&d, &Model::forward);
+  EXPECT_EQ(f(scalar(5.0f)).item<float>(), 20);
+  const Model &constant = a;
+  EXPECT_EQ(function(&constant, &Model::constant)(scalar(5.0f)).item<float>(), 6);
+}
+
+TEST(FunctionContract, MethodsKeepTheirClassFromBeingCopied) {
+  static_assert(!std::is_copy_constructible_v<Model> && !std::is_move_constructible_v<Model> && !std::is_copy_assignable_v<Model>);
+  static_assert(std::is_copy_constructible_v<Copied>);
+  // The pitfall: the copy's function is the original's.
+  Copied original, copy = original;
+  copy.factor = 100;
+  EXPECT_EQ(copy.predict(scalar(1.0f)).item<float>(), 2);
+}
+
+//===-- Tracing ---------------------------------------------------------------------------------===//
+
+TEST(FunctionContract, TraceOnceCountsWithVariablesMadeInTheFirstTrace) {
+  std::optional<Variable> w;
+  int runs = 0;
+  auto f = function([&](const Tensor &x) {
+    ++runs;
+    if (!w)
+      w.emplace(ones({2}) * 3);
+    w->assign_add(1);
+    return x * *w;
+  });
+  expectValues(f(ones({2})), {4, 4});
+  expectValues(f(ones({2})), {5, 5}); // the initial value is not assigned again
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(f.trace_count(), 1);
+  expectValues(f(ones({1})), {6, 6}); // a later trace uses the variable that is there
+  EXPECT_EQ(f.trace_count(), 2);
+  f.clear();
+  expectValues(f(ones({1})), {7, 7});
+  EXPECT_EQ(f.trace_count(), 3);
+}
+
+TEST(FunctionContract, HostValuesAreStaticAndTensorsAreNot) {
+  auto f = function([](const Tensor &x, int n) { return x * n; });
+  auto g = function([](const Tensor &x, const Tensor &n) { return x * n; });
+  for (int n : {1, 2, 1, 2}) {
+    EXPECT_EQ(f(scalar(3), n).item<int>(), 3 * n);
+    EXPECT_EQ(g(scalar(3), scalar(n)).item<int>(), 3 * n);
+  }
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_EQ(g.trace_count(), 1);
+}
+
+TEST(FunctionContract, VariableArgumentsMayChangeTheirValues) {
+  auto f = function([](Variable v) { return v * 2; });
+  Variable v(scalar(1.0f));
+  EXPECT_EQ(f(v).item<float>(), 2);
+  v.assign(5);
+  EXPECT_EQ(f(v).item<float>(), 10);
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+TEST(FunctionContract, OnlyWhatIsNeededRuns) {
+  Variable v(scalar(0.0f));
+  random::Generator dice(1);
+  Tensor before = dice.state().value();
+  auto f = function([&](const Tensor &x, const Tensor &i) {
+    gather(x, i);                // not used: dropped, though the index may be out of range
+    scalar(1) / cast(i, DType::Int32); // nor is a division by zero one
+    dice.uniform({2});           // moves its state on
+    print("x", x);
+    v.assign(sum(x));
+    return x + 1;
+  });
+  ::testing::internal::CaptureStdout();
+  expectValues(f(ones({2}), scalar<std::int64_t>(7)), {2, 2});
+  expectValues(f(ones({2}), scalar<std::int64_t>(0)), {2, 2});
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "x [1. 1.]\nx [1. 1.]\n");
+  EXPECT_EQ(v.value().item<float>(), 2);
+  EXPECT_NE(dice.state().value().to_vector<std::int64_t>(), before.to_vector<std::int64_t>());
+  // Used, it fails.
+  auto g = function([&](const Tensor &x, const Tensor &i) { return gather(x, i); });
+  EXPECT_THROW(g(ones({2}), scalar<std::int64_t>(7)), IndexError);
+}
+
+TEST(FunctionContract, ManyOutputsComeFromOneCall) {
+  Variable w(tensor<float>({1, 2}));
+  auto f = function([&](const Tensor &x) {
+    GradientTape tape;
+    Tensor hidden = x * w, loss = sum(square(hidden));
+    return std::tuple(loss, hidden, tape.gradient(loss, std::vector<Variable>{w}));
+  });
+  auto [loss, hidden, gradients] = f(tensor<float>({3, 4}));
+  EXPECT_EQ(loss.item<float>(), 73); // 3^2 + 8^2
+  expectValues(hidden, {3, 8});
+  expectValues(*gradients[0], {18, 64}); // 2 w x^2
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+TEST(FunctionContract, CallsPassFromNestedFunctionsWithTheirGradients) {
+  auto cube = function([](const Tensor &x) { return x * x * x; });
+  auto f = function([&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    return *tape.gradient(cube(x), x);
+  });
+  EXPECT_EQ(f(scalar(2.0f)).item<float>(), 12);
+}
+
+TEST(FunctionContract, LookingInsideAsAPicture) {
+  Variable v(ones({2}), {.name = "v"});
+  Tensor large = ones({20});
+  auto f = function([&](const Tensor &x) { return std::pair(x * v, sum(large)); }, {.name = "picture"});
+  std::string text = f.graph(ones({2}));
+  EXPECT_TRUE(text.starts_with("digraph \"picture\" {\n  node [shape=box];\n  p0 [label=\"tensor 0\", shape=ellipse];\n"
+                               "  p1 [label=\"capture 0\", shape=ellipse];\n")) << text;
+  EXPECT_CONTAINS(text, "[label=\"variable_read v ");
+  EXPECT_CONTAINS(text, "FunctionContractTest.cpp:");
+  EXPECT_CONTAINS(text, " -> r0 [label=\"float32[2]\"];\n");
+  EXPECT_CONTAINS(text, " -> r1 [label=\"float32[]\"];\n}\n");
+  EXPECT_EQ(f.get_concrete_function(TensorSpec<float>({2})).graph(), text);
+  EXPECT_EQ(f.trace_count(), 1);
+}

@@ -10,6 +10,7 @@
 #include "calque/function.h"
 #include "calque/functions.h"
 #include "calque/gradient_tape.h"
+#include "calque/host_call.h"
 #include "calque/init_scope.h"
 #include "calque/initializers.h"
 #include "calque/layers.h"

@@ -199,6 +199,7 @@ CALQUE_API void checkInlinedCall(FunctionCore &core, CallBody body, const Source
 CALQUE_API bool hasInputSignature(const FunctionCore &core);
 CALQUE_API std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const std::string &stage,
                                      const SourceLocation &where);
+CALQUE_API std::string graphFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const SourceLocation &where);
 CALQUE_API std::int64_t traceCount(const FunctionCore &core);
 CALQUE_API void clearFunction(FunctionCore &core);
 CALQUE_API std::vector<Retrace> retracesOf(FunctionCore &core);
@@ -212,6 +213,7 @@ CALQUE_API void callConcrete(ConcreteCore &core, const Arguments &arguments, Cal
                              const SourceLocation &where);
 CALQUE_API void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where);
 CALQUE_API std::string printConcrete(const ConcreteCore &core, const std::string &stage);
+CALQUE_API std::string graphConcrete(const ConcreteCore &core);
 CALQUE_API std::string describeConcrete(const ConcreteCore &core);
 CALQUE_API std::vector<TensorSpec<>> argumentSpecs(const ConcreteCore &core);
 CALQUE_API std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core);
@@ -328,6 +330,8 @@ public:
   std::vector<TensorSpec<>> result_specs() const { return detail::resultSpecs(*core_); }
   // The program after a stage, as Function::ir gives it. StateError for a function of any rank, which has a trace for each.
   std::string ir(const std::string &stage) const { return detail::printConcrete(*core_, stage); }
+  // The trace as a picture, as Function::graph gives it.
+  std::string graph() const { return detail::graphConcrete(*core_); }
 
 private:
   friend class Function<R(Args...)>;
@@ -414,6 +418,13 @@ public:
     (visit_structure(args, arguments), ...);
     return detail::printFunction(*state_->core, arguments, call.body(), stage, where);
   }
+  // The trace for such arguments as a picture, in Graphviz's language: `dot -Tsvg` draws it.
+  std::string graph(Args... args, SourceLocation where = SourceLocation::current()) const {
+    typename State::Call call{state_.get(), {args...}};
+    detail::Arguments arguments;
+    (visit_structure(args, arguments), ...);
+    return detail::graphFunction(*state_->core, arguments, call.body(), where);
+  }
 
 private:
   using State = detail::FunctionState<R, Args...>;
@@ -432,6 +443,51 @@ template <typename Signature, typename F>
 Function<Signature> function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
   return Function<Signature>(std::forward<F>(f), std::move(options), where);
 }
+
+// Wraps a method of an object, which the function does not own: it must live for as long as the function is called. Functions of
+// two objects have caches of their own.
+//   auto step = function(&model, &Model::step);
+template <typename D, typename C, typename R, typename... Args>
+  requires std::is_base_of_v<C, D>
+Function<R(Args...)> function(D *object, R (C::*method)(Args...), FunctionOptions options = {},
+                              SourceLocation where = SourceLocation::current()) {
+  return Function<R(Args...)>([object, method](Args... args) -> R { return (object->*method)(std::forward<Args>(args)...); },
+                              std::move(options), where);
+}
+template <typename D, typename C, typename R, typename... Args>
+  requires std::is_base_of_v<C, D>
+Function<R(Args...)> function(const D *object, R (C::*method)(Args...) const, FunctionOptions options = {},
+                              SourceLocation where = SourceLocation::current()) {
+  return Function<R(Args...)>([object, method](Args... args) -> R { return (object->*method)(std::forward<Args>(args)...); },
+                              std::move(options), where);
+}
+
+// A member that is one of its object's methods as a function, with the object's own cache:
+//
+//   class Model {
+//   public:
+//     Method<Tensor(const Tensor &)> predict{this, &Model::forward};
+//   private:
+//     Tensor forward(const Tensor &x) { return x * w; }
+//     Variable w{2.0f};
+//   };
+//
+// A copy of a Function would go on calling the object that it was made for. A Method has none, so that its class can be
+// neither copied nor moved by accident; a class that needs copies gives the copy a Method of its own in its constructor.
+template <typename Signature> class Method;
+template <typename R, typename... Args> class Method<R(Args...)> : public Function<R(Args...)> {
+public:
+  template <typename D, typename C>
+    requires std::is_base_of_v<C, D>
+  Method(D *object, R (C::*method)(Args...), FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
+      : Function<R(Args...)>(function(object, method, std::move(options), where)) {}
+  template <typename D, typename C>
+    requires std::is_base_of_v<C, D>
+  Method(const D *object, R (C::*method)(Args...) const, FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
+      : Function<R(Args...)>(function(object, method, std::move(options), where)) {}
+  Method(const Method &) = delete;
+  Method &operator=(const Method &) = delete;
+};
 
 } // namespace calque
 #endif
