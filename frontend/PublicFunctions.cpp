@@ -4,6 +4,7 @@
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
 #include "frontend/TensorImpl.h"
+#include "ir/schema/TypeRules.h"
 
 #include <array>
 
@@ -20,9 +21,18 @@ Tensor operator!(const Tensor &x) {
 
 namespace {
 Tensor broadcastBatch(const Tensor &x, const Shape &batch, SourceLocation where) {
+  const Shape &own = x.shape();
+  bool fits = own.size() == batch.size() + 2;
+  for (std::size_t i = 0; fits && i < batch.size(); ++i)
+    fits = own[i] == batch[i] || own[i] != 1; // two sizes of which one is not known are compared at the call
+  if (fits)
+    return x;
   Shape shape = batch;
-  shape.insert(shape.end(), x.shape().end() - 2, x.shape().end());
-  return shape == x.shape() ? x : broadcast_to(Operand(x, where), shape);
+  shape.insert(shape.end(), own.end() - 2, own.end());
+  for (std::int64_t size : shape)
+    if (size == kDynamic)
+      throw ShapeError("matmul: " + schema::shapeString(own) + " can't be broadcast to batches whose number is not known while tracing", where);
+  return broadcast_to(Operand(x, where), shape);
 }
 
 // The batch dimensions of a product, by NumPy's rule.
@@ -32,11 +42,11 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
     std::size_t offset = batch.size() - (shape->size() - 2);
     for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
       std::int64_t size = (*shape)[i], &merged = batch[offset + i];
-      if (size != 1 && merged != 1 && size != merged)
+      if (size != 1 && merged != 1 && !schema::mergeDims(size, merged))
         throw ShapeError("matmul: the batch dimensions of " + shapes + " don't broadcast: sizes " + std::to_string(merged) + " and " +
                              std::to_string(size) + " must be equal, or one of them 1",
                          where);
-      merged = merged == 1 ? size : merged;
+      merged = merged == 1 ? size : size == 1 ? merged : *schema::mergeDims(size, merged);
     }
   }
   return batch;
@@ -54,7 +64,7 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
     throw ShapeError("matmul: both operands need rank 2 or more; their shapes are " + shapes, where);
   std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1), rhsInner = rhs.rank() - (options.transpose_b ? 1 : 2);
   std::int64_t inner = lhs.shape()[lhsInner], other = rhs.shape()[rhsInner];
-  if (inner != other)
+  if (!schema::mergeDims(inner, other))
     throw ShapeError("matmul: the inner dimensions are " + std::to_string(inner) + " and " + std::to_string(other) +
                          " and must be equal; the shapes are " + shapes + (options.transpose_a ? ", the first transposed" : "") +
                          (options.transpose_b ? ", the second transposed" : ""),

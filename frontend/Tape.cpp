@@ -1,5 +1,6 @@
 #include "frontend/Tape.h"
 
+#include "calque/warnings.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
 
@@ -123,8 +124,21 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
       tracked |= index(values.back()) < recorder.tracked.size() && recorder.tracked[index(values.back())];
     }
     std::vector<schema::TensorType> types;
-    for (std::uint32_t r = 0; r < op.numResults; ++r)
+    bool known = true;
+    for (std::uint32_t r = 0; r < op.numResults; ++r) {
       types.push_back(called.typeOf(op.firstResult + static_cast<ValueId>(r)));
+      known = known && types.back().isStatic();
+    }
+    // Sizes that the function leaves open are those of this call.
+    if (!known) {
+      std::vector<schema::TensorType> operandTypes;
+      for (ValueId value : values)
+        operandTypes.push_back(recorder.recording.typeOf(value));
+      schema::Inference inference = schema::inferTypes(op.op, operandTypes, attributes);
+      if (inference.fault)
+        throwFault(inference.fault, SourceLocation::at(op.line.file, op.line.line, op.line.column));
+      types = std::move(inference.types);
+    }
     ValueId first = recorder.recording.append(op.op, values, attributes, types, op.line);
     for (std::uint32_t r = 0; r < op.numResults; ++r) {
       ValueId value = first + static_cast<ValueId>(r);
@@ -416,6 +430,8 @@ void GradientTape::watch(const Tensor &x, SourceLocation where) {
     throw StateError("watch: the tape does not record any more", where);
   if (state_->eager && detail::implOf(x, where).trace)
     detail::throwLeaked(*x.impl(), where);
+  if (!is_floating(x.dtype()))
+    detail::warn("a tensor of type " + std::string(name_of(x.dtype())) + " is watched; only floating-point tensors have gradients", where);
   state_->watch(state_->valueOf(x, where));
 }
 

@@ -57,6 +57,8 @@ void checkShape(const Shape &shape, DType dtype, SourceLocation where) {
   std::int64_t bytes = static_cast<std::int64_t>(size_of(dtype));
   bool empty = false;
   for (std::int64_t size : shape) {
+    if (size == kDynamic)
+      throw ValueError("a size that is not known while tracing (kDynamic) is used to make a tensor", where);
     if (size < 0)
       throw ValueError("a shape has no negative sizes; this one is " + schema::shapeString(shape), where);
     empty |= size == 0;

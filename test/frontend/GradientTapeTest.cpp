@@ -212,6 +212,20 @@ TEST(GradientTape, TrainsInACompiledStep) {
   EXPECT_EQ(step.trace_count(), 1);
 }
 
+TEST(GradientTape, WatchingAnIntegerIsWarnedOf) {
+  std::vector<Warning> warnings;
+  WarningHandler before = set_warning_handler([&](const Warning &warning) { warnings.push_back(warning); });
+  Tensor x = scalar(3);
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = x * 2;
+  EXPECT_FALSE(tape.gradient(y, x));
+  set_warning_handler(before);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].message, "a tensor of type int32 is watched; only floating-point tensors have gradients");
+  EXPECT_EQ(warnings[0].location.line, __LINE__ - 6u);
+}
+
 TEST(GradientTape, UnconnectedGradientsCanBeZeros) {
   Tensor x = tensor<float>({1, 2}), unrelated = tensor<double>({1, 2, 3});
   Variable w(ones({2, 2})), unused(ones({3}));
