@@ -182,6 +182,7 @@ TEST(Idx, NamesTheFileAndItsFault) {
   std::string path = directory.file("file");
   EXPECT_CONTAINS(dataError(path), path + ": No such file or directory");
   EXPECT_CONTAINS(dataError(path), "DataTest.cpp");
+  EXPECT_CONTAINS(dataError(directory.path), directory.path + ": can't be read: Is a directory");
   writeFile(path, "");
   EXPECT_CONTAINS(dataError(path), path + ": truncated: it ends within its header");
   writeFile(path, word(0x802) + word(3));

@@ -1,0 +1,207 @@
+// The front end's messages as docs/messages.md has them, where no other test does.
+#include "Testing.h"
+
+#include <cmath>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// As many tensors as there are, and nothing that says how many.
+struct Bag {
+  std::vector<Tensor> parts;
+  explicit Bag(std::vector<Tensor> parts) : parts(std::move(parts)) {}
+};
+
+Tensor twice(const Tensor &x) { return x + x; }
+const TensorSpec<float> anyRows({kDynamic, 2});
+
+} // namespace
+
+template <> struct calque::Structure<Bag> {
+  template <typename V> static void visit(const Bag &x, V &v) {
+    for (const Tensor &part : x.parts)
+      visit_structure(part, v);
+  }
+  template <typename M> static Bag map(const Bag &x, M &m) { return Bag(map_structure(x.parts, m)); }
+};
+
+TEST(Messages, OfMatmulSayWhatIsTransposed) {
+  Tensor a = ones({2, 3}), b = ones({4, 5});
+  auto message = [&](const Tensor &x, const Tensor &y, MatmulOptions options = {}) {
+    return errorOf<ShapeError>([&] { matmul(x, y, options); });
+  };
+  EXPECT_CONTAINS(message(a, b), "matmul: the inner dimensions are 3 and 4 and must be equal; the shapes are [2,3] and [4,5]\n  at ");
+  EXPECT_CONTAINS(message(a, b, {.transpose_a = true}),
+                  "matmul: the inner dimensions are 2 and 4 and must be equal; the shapes are [2,3] and [4,5], the first transposed");
+  EXPECT_CONTAINS(message(a, b, {.transpose_b = true}),
+                  "matmul: the inner dimensions are 3 and 5 and must be equal; the shapes are [2,3] and [4,5], the second transposed");
+  EXPECT_CONTAINS(message(a, b, {.transpose_a = true, .transpose_b = true}),
+                  "the inner dimensions are 2 and 5 and must be equal; the shapes are [2,3] and [4,5], the first "
+                  "transposed, the second transposed");
+  EXPECT_CONTAINS(message(ones({3}), b), "matmul: both operands need rank 2 or more; their shapes are [3] and [4,5]");
+  EXPECT_CONTAINS(message(ones({2, 1, 1}), ones({3, 1, 1})),
+                  "matmul: the batch dimensions of [2,1,1] and [3,1,1] don't broadcast: sizes 2 and 3 must be equal, or one of them 1");
+}
+
+TEST(Messages, OfTensorsNameShapesAndTypes) {
+  Tensor x = tensor<float>({1, 2});
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { x.data<int>(); }), "the elements are float32, not int32");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { x.item<float>(); }), "item() needs a tensor of one element; this one has shape [2]");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<float>({1, 2, 3}, {2, 2}); }), "3 elements are given for shape [2,2], which has 4");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { zeros({-1}); }), "a shape has no negative sizes; this one is [-1]");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { zeros({1LL << 40, 1LL << 40}); }),
+                  "a tensor of shape [1099511627776,1099511627776] has more bytes than can be addressed");
+  EXPECT_CONTAINS(errorOf<StateError>([] { Tensor().shape(); }), "an empty tensor is used; it was never given a value");
+  EXPECT_CONTAINS(errorOf<DivisionError>([] { tensor<int>({1}) / tensor<int>({0}); }), "div: an integer is divided by zero");
+}
+
+TEST(Messages, OfNumbersNameTheTypeThatTheyCanNotHave) {
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { tensor<int>({1}) + 0.5; }),
+                  "the number 0.500000 can't become int32: a floating-point number needs a floating-point tensor beside it");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<int>({1}) + (1LL << 40); }), "the number 1099511627776 does not fit int32");
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { full({2}, 2, DType::Bool); }), "the number 2 can't become bool");
+}
+
+TEST(Messages, OfTracedTensorsSayWhatToDoInstead) {
+  auto message = [](auto body) { return errorOf<StateError>([&] { function<Tensor(Tensor)>(body)(scalar(1.0f)); }); };
+  EXPECT_CONTAINS(message([](const Tensor &x) { return x ? x : -x; }),
+                  "a decision on a traced tensor is not supported yet; use where(condition, x, y)");
+  std::string text = message([](const Tensor &x) { return exp(x) * exp(x).item<float>(); });
+  EXPECT_CONTAINS(text,
+                  "the elements of a traced tensor are not known while tracing; print() shows them when the function runs. The tensor is made at ");
+  EXPECT_CONTAINS(text, "MessagesTest.cpp");
+
+  Tensor leaked;
+  function([&](const Tensor &x) { return leaked = x + 1; })(scalar(1.0f));
+  text = errorOf<LeakedTensorError>([&] { leaked + 1; });
+  EXPECT_CONTAINS(text, "a traced tensor is used outside of the trace that made it, at ");
+  EXPECT_CONTAINS(text, "; return it from the function instead of storing it");
+}
+
+TEST(Messages, OfOpenSizesSayWhatIsNotKnown) {
+  auto size = function([](const Tensor &x) { return x * static_cast<float>(x.size()); });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { size.get_concrete_function(anyRows); }),
+                  "the number of elements of float32[?,2] is not known while tracing");
+  auto scaled = function([](const Tensor &x) { return x * x.shape()[0]; });
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { scaled.get_concrete_function(anyRows); }),
+                  "a size that is not known while tracing (kDynamic) is used as a number");
+  auto filled = function([](const Tensor &x) { return x + zeros({x.shape()[0], 2}); });
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { filled.get_concrete_function(anyRows); }),
+                  "a size that is not known while tracing (kDynamic) is used to make a tensor");
+  auto product = function([](const Tensor &x) { return matmul(x, ones({1, 2, 2})); });
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { product.get_concrete_function(TensorSpec<float>({kDynamic, 2, 2})); }),
+                  "matmul: [1,2,2] can't be broadcast to batches whose number is not known while tracing");
+}
+
+TEST(Messages, OfSpecsSayWhatTheyAreNot) {
+  EXPECT_CONTAINS(errorOf<ValueError>([] { TensorSpec<float>({-1}); }),
+                  "a TensorSpec has no negative sizes; kDynamic is one that is not known, and -1 is none");
+  EXPECT_CONTAINS(errorOf<StateError>([] { TensorSpec<float>(kAnyShape).shape(); }), "a TensorSpec of any shape has no shape to ask for");
+  EXPECT_CONTAINS(errorOf<StateError>([] { Tensor(TensorSpec<float>(kAnyShape)) + 1; }),
+                  "a TensorSpec, float32[...], stands for the tensors that a function takes; it has no elements to compute with");
+  auto f = function(twice, {.name = "f"});
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f.ir("traced", TensorSpec<float>(kAnyShape)); }),
+                  "f has a trace for each rank; ask for one with a TensorSpec that has a rank");
+  auto any = f.get_concrete_function(TensorSpec<float>(kAnyShape));
+  EXPECT_CONTAINS(errorOf<StateError>([&] { any.ir("traced"); }),
+                  "f is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank");
+}
+
+TEST(Messages, OfConcreteFunctionsSayWhatDiffers) {
+  auto f = function([](const Bag &bag) { return bag.parts[0] + 1; }, {.name = "f"});
+  auto two = f.get_concrete_function(Bag({ones({2}), ones({2})}));
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { two(Bag({ones({2})})); }), " must be float32[2], and nothing is given");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { two(Bag({ones({2}), ones({2}), ones({3})})); }),
+                  " is float32[3], and nothing is expected there");
+
+  Variable v(ones({2})), w(ones({2}));
+  auto captures = function([&](Variable a) { return a + v; }, {.name = "f"});
+  auto same = captures.get_concrete_function(v);
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { same(w); }),
+                  "f: a variable is both an argument and captured, or another one than when it was traced");
+  // Two NaNs read the same.
+  auto bound = function([](const Tensor &x, double by) { return x * by; }, {.name = "f"}).get_concrete_function(ones({2}), std::nan("1"));
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { bound(ones({2}), std::nan("2")); }),
+                  "f: the call is another than that which the concrete function was made for");
+}
+
+TEST(Messages, OfRecursionSayHowDeep) {
+  std::function<Tensor(const Tensor &)> endless;
+  auto f = function([&](const Tensor &x) { return endless(x + 1); });
+  endless = f;
+  EXPECT_CONTAINS(errorOf<RecursionError>([&] { f(scalar(1.0f)); }),
+                  "functions call each other 200 deep; a recursion that depends on tensors alone has no end while tracing");
+}
+
+TEST(Messages, OfVariablesNameThem) {
+  Variable v(zeros({2}), {.name = "weights"}), none{nullptr};
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { v.assign(zeros({3})); }), "variable 'weights' is float32[2] and can't be assigned float32[3]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { v.assign(zeros({2}, DType::Float64)); }),
+                  "variable 'weights' is float32[2] and can't be assigned float64[2]");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { none.value(); }), "an empty variable is used");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { none.assign_add(1); }), "an empty variable is used");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { function([](Variable x) { return x + 1; })(none); }), "an empty variable is an argument");
+
+  std::optional<Variable> kept;
+  function([&](Variable x) { return *(kept = x) + 1; })(v);
+  const char *text = "a variable that was an argument of a traced function is used outside of the trace";
+  EXPECT_CONTAINS(errorOf<LeakedTensorError>([&] { kept->value(); }), text);
+  EXPECT_CONTAINS(errorOf<LeakedTensorError>([&] { kept->assign(ones({2})); }), text);
+
+  auto dependent = function([](const Tensor &x) { return x + Variable(x * 2); });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { dependent(scalar(1.0f)); }),
+                  "a variable that is made while tracing has an initial value that does not depend on the function's arguments");
+}
+
+TEST(Messages, OfTapesSayWhyTheyAreNotAsked) {
+  Tensor x = ones({2});
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = x * x;
+  EXPECT_TRUE(tape.gradient(y, x));
+  std::string text = errorOf<StateError>([&] { tape.gradient(y, x); });
+  EXPECT_CONTAINS(text, "a tape serves one gradient() unless it is persistent; this one, made at ");
+  EXPECT_CONTAINS(text, ", has served it");
+  Variable v(x);
+  EXPECT_CONTAINS(errorOf<StateError>([&] { tape.watch(x); }), "watch: the tape does not record any more");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { tape.watch(v); }), "watch: the tape does not record any more");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { (void)tape.stop_recording(); }), "stop_recording: the tape does not record any more");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { tape.reset(); }), "reset: the tape does not record any more");
+
+  std::unique_ptr<GradientTape> kept;
+  Tensor inside;
+  function([&](const Tensor &x) {
+    kept = std::make_unique<GradientTape>();
+    kept->watch(x);
+    return inside = x * x;
+  })(x);
+  EXPECT_CONTAINS(errorOf<StateError>([&] { kept->gradient(inside, inside); }), "a tape of a trace is asked outside of the trace");
+  kept = nullptr;
+  GradientTape outer;
+  outer.watch(x);
+  auto asks = function([&](const Tensor &x) { return outer.gradient(x * x, x).value(); });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { asks(x); }), "a tape from outside of a trace is asked inside");
+}
+
+TEST(Messages, OfOutputGradientsNameBothTypes) {
+  Tensor x = ones({2});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor y = x * x;
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { tape.gradient(y, x, {ones({3})}); }),
+                  "gradient: output gradient 0 is float32[3] and its target float32[2]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { tape.gradient(y, x, {ones({2}, DType::Float64)}); }),
+                  "gradient: output gradient 0 is float64[2] and its target float32[2]");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { tape.gradient(y, x, {ones({2}), ones({2})}); }),
+                  "gradient: 2 output gradients are given for 1 targets");
+}
+
+TEST(Messages, OfCheckGradientsNameWhatIsNoUse) {
+  auto f = [](const std::vector<Tensor> &x) { return square(x[0]); };
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { check_gradients(f, {ones({2})}); }),
+                  "check_gradients: input 0 is float32; differences need float64");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { check_gradients(f, {ones({2}, DType::Float64)}, {.eps = 0}); }),
+                  "check_gradients: eps is 0.000000 and must be above zero");
+}

@@ -1,0 +1,2 @@
+// A library like libcalque-compiler.so, which knows the interface of another version only.
+extern "C" void *calque_compiler(int) { return nullptr; }
