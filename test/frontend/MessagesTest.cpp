@@ -70,7 +70,8 @@ TEST(Messages, OfTracedTensorsSayWhatToDoInstead) {
                   "a decision on a traced tensor is not supported yet; use where(condition, x, y)");
   std::string text = message([](const Tensor &x) { return exp(x) * exp(x).item<float>(); });
   EXPECT_CONTAINS(text,
-                  "the elements of a traced tensor are not known while tracing; print() shows them when the function runs. The tensor is made at ");
+                  "the elements of a traced tensor are not known while tracing; print() shows them when the function runs. "
+                  "The tensor is made at ");
   EXPECT_CONTAINS(text, "MessagesTest.cpp");
 
   Tensor leaked;

@@ -165,8 +165,18 @@ class Source:
             for source in sources(str(self.path.parent.relative_to(ROOT))):
                 for match in re.finditer(r"^(?:static )?std::string (?:\w+::)?%s\(.*?^\}" % called, source.text, flags=re.S | re.M):
                     for result in re.finditer(r"\breturn ", match[0]):
-                        values += source.values(source.statement(match.start() + result.end()), depth)
+                        if not source.isInLambda(match.start() + result.start(), match.start()):
+                            values += source.values(source.statement(match.start() + result.end()), depth)
         return [value for value in dict.fromkeys(values) if words(value)]
+
+    def isInLambda(self, at, begin):
+        """Whether a place in the text is inside of a lambda that begins behind another place."""
+        for i, token in enumerate(self.tokens):
+            if begin < token.at < at and isSign(token, "[") and isSign(self.tokens[i - 1], "=", "(", ",", "{"):
+                body = next(j for j in range(i, len(self.tokens)) if isSign(self.tokens[j], "{", ";"))
+                if isSign(self.tokens[body], "{") and self.tokens[closing(self.tokens, body)].at > at:
+                    return True
+        return False
 
     def statement(self, at):
         """The tokens from a place in the text to the end of the statement."""
@@ -228,6 +238,8 @@ def given(source):
         elif name in ("emitOpError", "emitError"):
             kind = "tool" if source.name.startswith("tools") else "CompileError"
             yield kind, i + 1, OF_OP if name == "emitOpError" else ()
+        elif name == "refuse" and source.name.startswith(("ir/", "passes/", "codegen/")):
+            yield "CompileError", i + 1, OF_OP
         elif name == "warn" and found[i - 1].text not in ("::", "void"):
             yield "warning", i + 1, ()
         elif name == "fail" and source.name.startswith("frontend/data") and found[i - 1].text != "void":
@@ -242,6 +254,11 @@ def ofSource(source):
         expression = source.argument(bracket)
         if found[bracket - 1].text == "emitError" and len(split(found[bracket + 1 : closing(found, bracket)], ",")) > 1:
             expression = source.argument(bracket, 1) # emitError(location, text)
+        if found[bracket - 1].text == "refuse": # refuse(text) or refuse(op, text); without one it is said elsewhere
+            every = (source.argument(bracket, which) for which in (0, 1))
+            expression = next((each for each in every if any(token.kind == "string" for token in each)), [])
+            if not expression:
+                continue
         streamed = source.stream(bracket)
         if found[bracket - 1].text in ("emitOpError", "emitError") and streamed:
             if not any(token.kind == "string" for token in expression):
