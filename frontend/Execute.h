@@ -31,6 +31,12 @@ struct Code {
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions = {});
 
+// The sizes of a call's arguments don't fit together in code that leaves them open. Nothing has happened yet.
+struct SizesDisagree : ShapeError {
+  SizesDisagree(const std::string &message, SourceLocation where, const Code *code) : ShapeError(message, where), code(code) {}
+  const Code *code;
+};
+
 // Runs code on its parameters and variables. On failure throws the error of the site that failed, with `where` as its
 // line if that is known, and no variable has changed. `seen`, if given, receives the variables' values before the call.
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,

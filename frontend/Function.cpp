@@ -87,6 +87,13 @@ std::int64_t traceCount(const FunctionCore &core) { return core.traces.load(); }
 void clearFunction(FunctionCore &core) { core.clear(); }
 std::vector<Retrace> retracesOf(FunctionCore &core) { return core.retraces(); }
 std::string listFunction(FunctionCore &core) { return core.list(); }
+std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count, const SourceLocation &where) {
+  if (core.options.input_signature.size() != count)
+    throw SignatureError(core.name + " has " + std::to_string(count) + " arguments and an input signature of " +
+                             std::to_string(core.options.input_signature.size()) + " tensors; say which arguments its concrete function takes",
+                         where);
+  return core.options.input_signature;
+}
 bool hasInputSignature(const FunctionCore &core) { return !core.inputSignature.empty(); }
 
 namespace {
@@ -109,7 +116,20 @@ void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
     core.noteCall();
   else
     concrete = &core.miss(hash, arguments, body, userLine(where));
-  runConcrete(core, *concrete, arguments, results);
+  if (!concrete->relaxed) {
+    runConcrete(core, *concrete, arguments, results);
+    return;
+  }
+  std::string reason;
+  try {
+    runConcrete(core, *concrete, arguments, results);
+    return;
+  } catch (const SizesDisagree &refusal) { // a size that was broadcast, say
+    if (refusal.code != concrete->code.load())
+      throw;
+    reason = refusal.what();
+  }
+  runConcrete(core, core.afterRefusal(arguments, body, userLine(where), reason), arguments, results);
 }
 
 void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results) {

@@ -201,6 +201,7 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
     std::shared_ptr<Concrete> concrete = trace(common, arguments, body, call, true);
     try {
       compile(*concrete);
+      concrete->relaxed = true;
       note = "the sizes that differ are left open, for other sizes as well";
       return concrete;
     } catch (const CompileError &error) {
@@ -305,6 +306,17 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
   if (!toWarn.empty())
     warn(toWarn, call);
   return *concrete;
+}
+
+Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, SourceLocation call, const std::string &reason) {
+  std::lock_guard lock(mutex);
+  auto known = [&](const Concrete &concrete) { return !concrete.isPattern() && concrete.accepts(arguments); };
+  if (Concrete *found = table.find(hashKey(arguments.key()), arguments.key(), known))
+    return *found; // another thread was first
+  Clock::time_point start = Clock::now();
+  std::shared_ptr<Concrete> made = trace(describe(body), arguments, body, call, false);
+  return *insert(std::move(made), call, millisecondsSince(start),
+                 "it is traced for these sizes, because the trace that leaves them open has refused them: " + reason, true);
 }
 
 std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body, SourceLocation call) {

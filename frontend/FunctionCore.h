@@ -32,6 +32,7 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   std::unique_ptr<const Code> compiled;
   std::atomic<const Code *> code{nullptr}; // `compiled`, once it is there
   std::shared_ptr<TraceHistory> history;
+  bool relaxed = false; // sizes are open that the user has not asked to leave open
 
   // Whether the arguments and what is captured are the same variables as when it was traced.
   bool accepts(const Arguments &arguments) const;
@@ -59,6 +60,8 @@ public:
   }
   // The trace for a call that find() knows none for, compiled.
   Concrete &miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation where);
+  // The trace for a call whose sizes a relaxed trace has refused.
+  Concrete &afterRefusal(const Arguments &arguments, CallBody body, SourceLocation where, const std::string &reason);
   // The trace of just this signature, whatever else matches.
   std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body, SourceLocation where);
   const Code &codeOf(Concrete &concrete);

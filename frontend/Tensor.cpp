@@ -2,12 +2,14 @@
 #include "frontend/Apply.h"
 #include "frontend/ObjectPool.h"
 #include "frontend/Signature.h"
+#include "frontend/StackArray.h"
 #include "frontend/Trace.h"
 #include "runtime/Print.h"
 
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <ostream>
 
 namespace calque {
@@ -52,6 +54,41 @@ const TypeRef &scalarType(DType dtype) {
   return types->at(static_cast<std::size_t>(dtype));
 }
 } // namespace
+
+namespace {
+struct SharedType : KeyEntry {
+  TypeRef type;
+};
+struct SharedTypes {
+  KeyTable<SharedType> table{4096};
+  std::mutex mutex;
+};
+SharedTypes &sharedTypes() {
+  static auto *made = new SharedTypes; // never destroyed: other threads may still run
+  return *made;
+}
+} // namespace
+
+TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims) {
+  StackArray<std::uint64_t, 9> words(dims.size() + 1);
+  words[0] = static_cast<std::uint64_t>(dtype);
+  std::copy(dims.begin(), dims.end(), words.data() + 1);
+  KeyView key(words.data(), words.size());
+  std::size_t hash = hashKey(key);
+  ReadScope scope;
+  if (SharedType *found = sharedTypes().table.find(hash, key))
+    return found->type;
+  auto entry = std::make_shared<SharedType>();
+  entry->key.assign(key.begin(), key.end());
+  entry->hash = hash;
+  entry->type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, {dims.begin(), dims.end()}});
+  TypeRef type = entry->type;
+  std::lock_guard lock(sharedTypes().mutex);
+  if (SharedType *found = sharedTypes().table.find(hash, key))
+    return found->type; // another thread was first
+  sharedTypes().table.insert(std::move(entry));
+  return type;
+}
 
 void checkShape(const Shape &shape, DType dtype, SourceLocation where) {
   std::int64_t bytes = static_cast<std::int64_t>(size_of(dtype));

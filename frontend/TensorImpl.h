@@ -28,6 +28,8 @@ std::uint64_t nextId();
 // Refuses an empty handle.
 const TensorImpl &implOf(const Tensor &x, SourceLocation where = {});
 
+// The type, kept for the next time: a call whose sizes were met lately takes no memory for the types of its results.
+TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);
 Tensor makeEager(TypeRef type, runtime::Buffer buffer);
 // Refuses negative sizes and those whose bytes overflow.
 void checkShape(const Shape &shape, DType dtype, SourceLocation where);

@@ -97,6 +97,17 @@ TEST(FunctionContract, ConcreteFunctionsBindHostValues) {
   EXPECT_EQ(f.trace_count(), 1);
 }
 
+TEST(FunctionContract, ConcreteFunctionsOfInputSignaturesNeedNoArguments) {
+  auto body = [](const Tensor &x, const Tensor &y) { return x + y; };
+  auto f = function(body, {.name = "f", .input_signature = {TensorSpec<float>({2}, "x"), TensorSpec<float>({2})}});
+  auto g = f.get_concrete_function();
+  expectValues(g(ones({2}), ones({2})), {2, 2});
+  EXPECT_EQ(g.str(), "f\n  argument 0 'x': float32[2]\n  argument 1: float32[2]\n  result: float32[2]\n");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { function(body).get_concrete_function(); }), "has 2 arguments and an input signature of 0 tensors");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f.get_concrete_function(TensorSpec<float>({3}), TensorSpec<float>({2})); }),
+                  "argument 0 'x' must be float32[2], not float32[3]");
+}
+
 TEST(FunctionContract, ConcreteFunctionsShowThemselves) {
   auto f = function([](const Tensor &x, double by) { return std::pair(x * by, sum(x)); }, {.name = "scale"});
   auto g = f.get_concrete_function(TensorSpec<float>({2, 3}), 0.5);

@@ -197,6 +197,7 @@ CALQUE_API void callFunction(FunctionCore &core, const Arguments &arguments, Cal
 // SignatureError for a call that runs the lambda and that the function would refuse.
 CALQUE_API void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where);
 CALQUE_API bool hasInputSignature(const FunctionCore &core);
+CALQUE_API std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count, const SourceLocation &where);
 CALQUE_API std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const std::string &stage,
                                      const SourceLocation &where);
 CALQUE_API std::string graphFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const SourceLocation &where);
@@ -399,6 +400,16 @@ public:
     (visit_structure(args, arguments), ...);
     auto core = detail::makeConcrete(state_->core, arguments, call.body(), where);
     return {state_, std::move(core), std::tuple<std::remove_cvref_t<Args>...>(args...)};
+  }
+  // That of the input signature, where all arguments are tensors. SignatureError when there is none.
+  ConcreteFunction<R(Args...)> get_concrete_function(SourceLocation where = SourceLocation::current()) const
+    requires(sizeof...(Args) > 0 && (... && std::is_same_v<std::remove_cvref_t<Args>, Tensor>))
+  {
+    std::vector<TensorSpec<>> specs = detail::inputSpecs(*state_->core, sizeof...(Args), where);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      std::array<Tensor, sizeof...(Args)> tensors{Tensor(specs[I])...};
+      return get_concrete_function(tensors[I]..., where);
+    }(std::index_sequence_for<Args...>());
   }
   // Every signature that has a trace, in the order in which they were made, as text.
   std::string pretty_printed_concrete_signatures() const { return detail::listFunction(*state_->core); }
