@@ -1,9 +1,10 @@
 // Gives the math operations their code: polynomials where MLIR has them, instructions where the processor has them, and else
 // the C library's functions.
-#include "codegen/Pipeline.h"
+#include "codegen/NativeCode.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -33,7 +34,26 @@ LogicalResult lowerMath(Program &program) {
       [&](Operation *op) { return isInstruction(op->getName().getStringRef()) || !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())); });
   RewritePatternSet calls(context);
   populateMathToLibmConversionPatterns(calls);
-  return applyPartialConversion(*program.module, target, std::move(calls));
+  if (failed(applyPartialConversion(*program.module, target, std::move(calls))))
+    return failure();
+  // LLVM folds constants, too, so that they are hidden from it until its passes are over.
+  OpBuilder declarations = OpBuilder::atBlockBegin(program.module->getBody());
+  program.module->walk([&](LLVM::FreezeOp opaque) {
+    Type type = opaque.getVal().getType();
+    std::string name = kOpaquePrefix.str() + std::to_string(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
+    if (auto vector = dyn_cast<VectorType>(type))
+      for (int64_t size : vector.getShape())
+        name += "x" + std::to_string(size);
+    auto function = program.module->lookupSymbol<func::FuncOp>(name);
+    if (!function) {
+      function = func::FuncOp::create(declarations, program.module->getLoc(), name, declarations.getFunctionType({type}, {type}));
+      function.setPrivate();
+    }
+    OpBuilder builder(opaque);
+    opaque.replaceAllUsesWith(func::CallOp::create(builder, opaque.getLoc(), function, opaque.getVal()).getResult(0));
+    opaque.erase();
+  });
+  return success();
 }
 
 } // namespace calque::codegen

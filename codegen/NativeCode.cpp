@@ -140,6 +140,29 @@ void defineParallels(llvm::Module &module, llvm::ArrayRef<Parallel> parallels) {
   }
 }
 
+bool runPasses(llvm::Module &module, llvm::TargetMachine &machine, std::string &error) {
+  llvm::PassBuilder passes(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(components);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, components, modules);
+  // Vectors and tiles are made before LLVM sees the code; what is left to it is to clean up. With its standard pipeline a
+  // training step takes more than twice as long to compile and is no faster.
+  llvm::ModulePassManager pipeline;
+  if (llvm::Error failure = passes.parsePassPipeline(pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
+                                                               "instcombine,early-cse<memssa>,simplifycfg)")) {
+    error = llvm::toString(std::move(failure));
+    return false;
+  }
+  pipeline.run(module, modules);
+  return true;
+}
+
 std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &context, unsigned numInputs, unsigned numOutputs,
                                         llvm::TargetMachine &machine, std::string &error) {
   llvm::SmallVector<Print> prints;
@@ -171,27 +194,27 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
     return nullptr;
   }
 
-  if (!program.options.optimize)
-    return module;
-  llvm::PassBuilder passes(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  passes.registerModuleAnalyses(modules);
-  passes.registerCGSCCAnalyses(components);
-  passes.registerFunctionAnalyses(functions);
-  passes.registerLoopAnalyses(loops);
-  passes.crossRegisterProxies(loops, functions, components, modules);
-  // Vectors and tiles are made before LLVM sees the code; what is left to it is to clean up. With its standard pipeline a
-  // training step takes more than twice as long to compile and is no faster.
-  llvm::ModulePassManager pipeline;
-  if (llvm::Error failure = passes.parsePassPipeline(pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
-                                                               "instcombine,early-cse<memssa>,simplifycfg)")) {
-    error = llvm::toString(std::move(failure));
-    return nullptr;
+  llvm::SmallVector<llvm::Function *> opaque;
+  // A call of libm with known arguments is computed at run time like any other: LLVM's own results have other bits.
+  for (llvm::Function &each : *module) {
+    each.addFnAttr("no-builtins");
+    if (!each.getName().starts_with(kOpaquePrefix))
+      continue;
+    opaque.push_back(&each);
+    each.setDoesNotAccessMemory();
+    each.setDoesNotThrow();
+    each.setWillReturn();
+    each.setSpeculatable();
   }
-  pipeline.run(*module, modules);
+  if (program.options.optimize && !runPasses(*module, machine, error))
+    return nullptr;
+  for (llvm::Function *each : opaque) {
+    for (llvm::User *call : llvm::make_early_inc_range(each->users())) {
+      call->replaceAllUsesWith(llvm::cast<llvm::CallInst>(call)->getArgOperand(0));
+      llvm::cast<llvm::CallInst>(call)->eraseFromParent();
+    }
+    each->eraseFromParent();
+  }
   return module;
 }
 

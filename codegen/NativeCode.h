@@ -6,6 +6,9 @@
 
 namespace calque::codegen {
 
+// Before the name of functions that give back their argument, of which LLVM's passes know nothing.
+inline constexpr llvm::StringLiteral kOpaquePrefix = "calque_rt_opaque_";
+
 struct NativeResult {
   std::shared_ptr<Executable> executable;
   std::string error;

@@ -1,6 +1,7 @@
 #include "ir/ScalarBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
@@ -60,16 +61,23 @@ Value ScalarBuilder::abs(Value x) {
   return select(isNegative, neg(x), x);
 }
 
-Value ScalarBuilder::pow(Value a, Value b) { return math::PowFOp::create(builder, location, a, b); }
-Value ScalarBuilder::exp(Value x) { return math::ExpOp::create(builder, location, x); }
-Value ScalarBuilder::log(Value x) { return math::LogOp::create(builder, location, x); }
-Value ScalarBuilder::log1p(Value x) { return math::Log1pOp::create(builder, location, x); }
-Value ScalarBuilder::expm1(Value x) { return math::ExpM1Op::create(builder, location, x); }
+// Eager code computes a function at run time, so compiled code must, too, where it knows the argument: MLIR folds functions of
+// constants to other bits. Nothing is known of what is frozen; codegen/LowerMath.cpp keeps it so until the end.
+static Value opaque(ScalarBuilder &b, Value x) { return LLVM::FreezeOp::create(b.builder, b.location, x); }
+
+Value ScalarBuilder::pow(Value a, Value b) {
+  Value base = opaque(*this, a);
+  return math::PowFOp::create(builder, location, base, opaque(*this, b));
+}
+Value ScalarBuilder::exp(Value x) { return math::ExpOp::create(builder, location, opaque(*this, x)); }
+Value ScalarBuilder::log(Value x) { return math::LogOp::create(builder, location, opaque(*this, x)); }
+Value ScalarBuilder::log1p(Value x) { return math::Log1pOp::create(builder, location, opaque(*this, x)); }
+Value ScalarBuilder::expm1(Value x) { return math::ExpM1Op::create(builder, location, opaque(*this, x)); }
 Value ScalarBuilder::sqrt(Value x) { return math::SqrtOp::create(builder, location, x); }
-Value ScalarBuilder::tanh(Value x) { return math::TanhOp::create(builder, location, x); }
-Value ScalarBuilder::erf(Value x) { return math::ErfOp::create(builder, location, x); }
-Value ScalarBuilder::sin(Value x) { return math::SinOp::create(builder, location, x); }
-Value ScalarBuilder::cos(Value x) { return math::CosOp::create(builder, location, x); }
+Value ScalarBuilder::tanh(Value x) { return math::TanhOp::create(builder, location, opaque(*this, x)); }
+Value ScalarBuilder::erf(Value x) { return math::ErfOp::create(builder, location, opaque(*this, x)); }
+Value ScalarBuilder::sin(Value x) { return math::SinOp::create(builder, location, opaque(*this, x)); }
+Value ScalarBuilder::cos(Value x) { return math::CosOp::create(builder, location, opaque(*this, x)); }
 Value ScalarBuilder::floor(Value x) { return math::FloorOp::create(builder, location, x); }
 
 Value ScalarBuilder::sign(Value x) {

@@ -128,6 +128,41 @@ TEST_P(Elementwise, FollowsIeeeOnSpecialValues) {
   }
 }
 
+// A small captured tensor is a constant of the trace; folding must give what the code of the function does.
+TEST_P(Elementwise, GivesConstantsTheSameBits) {
+  const ElementwiseCase &op = GetParam();
+  std::mt19937 random(5);
+  for (const std::vector<DType> &signature : signatures(op)) {
+    std::vector<std::vector<Tensor>> calls;
+    for (int i = 0; i < 8; ++i) {
+      calls.emplace_back();
+      for (DType dtype : signature) {
+        std::vector<double> values = randomValues(random, 1, op.low, op.high, {}, i % 2);
+        if (!is_floating(dtype))
+          values[0] = std::clamp(std::round(values[0]), std::ceil(op.low), std::floor(op.high));
+        calls.back().push_back(makeTensor(dtype, dtype == DType::Bool ? std::vector<double>{values[0] > 0 ? 1.0 : 0.0} : values, {}));
+      }
+    }
+    if (is_floating(signature.back())) {
+      std::vector<double> special = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -2, -0.0, 1e30, -1e-30, 88, 3};
+      calls.emplace_back();
+      for (DType dtype : signature) {
+        calls.back().push_back(dtype == DType::Bool ? tensor<bool>({true}) : makeTensor(dtype, special, {8}));
+        std::rotate(special.begin(), special.begin() + 3, special.end());
+      }
+    }
+    auto compiled = function<std::vector<Tensor>(int)>([&](int) {
+      std::vector<Tensor> results;
+      for (const std::vector<Tensor> &operands : calls)
+        results.push_back(op.function(operands));
+      return results;
+    });
+    std::vector<Tensor> results = compiled(0);
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      expectSameBits(op.function(calls[i]), results[i]);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Operations, Elementwise, ::testing::ValuesIn(elementwiseCases()),
                          [](const auto &info) { return info.param.name(); });
 

@@ -9,6 +9,7 @@
 // CHECK-LABEL: func.func @broadcast(
 // CHECK: linalg.generic
 // CHECK-NEXT: ^bb0
+// CHECK-NEXT: llvm.freeze
 // CHECK-NEXT: math.exp
 // CHECK-NEXT: linalg.yield
 // CHECK: linalg.generic
@@ -56,6 +57,7 @@ func.func @twice(%x: tensor<12x9xf32>) -> (tensor<12x9xf32>, tensor<12x9xf32>) {
 // CHECK-LABEL: func.func @term(
 // CHECK-COUNT-1: linalg.generic
 // CHECK-NEXT: ^bb0
+// CHECK-NEXT: llvm.freeze
 // CHECK-NEXT: math.exp
 // CHECK-NEXT: arith.addf
 // CHECK-NOT: linalg.generic
