@@ -162,7 +162,11 @@ Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &cont
 Value lowerOneHot(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
   ArrayRef<int64_t> result = shapeOf(op.getResult());
   unsigned last = result.size() - 1;
-  AffineMap map = b.builder.getMultiDimIdentityMap(result.size()).getMajorSubMap(last);
+  // All dimensions but the last; of a scalar none, of which getMajorSubMap makes no map.
+  SmallVector<AffineExpr> expressions;
+  for (unsigned i = 0; i < last; ++i)
+    expressions.push_back(b.builder.getAffineDimExpr(i));
+  AffineMap map = AffineMap::get(result.size(), 0, expressions, b.builder.getContext());
   return b.parallel(result, elementOf(op.getResult()), {op.getIndices()}, {map}, [&](ir::ScalarBuilder &s, ValueRange v) {
     Value position = arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(), linalg::IndexOp::create(s.builder, s.location, last));
     return s.castTo(s.equal(s.castTo(v[0], s.builder.getI64Type()), position), elementOf(op.getResult()));

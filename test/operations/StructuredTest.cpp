@@ -480,6 +480,7 @@ TEST(Movement, OneHotAndIota) {
     expectValues([dtype](const std::vector<Tensor> &in) { return one_hot(in[0], 3, dtype); }, {indices}, {2, 2, 3},
                  {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
     EXPECT_EQ(one_hot(indices, 3, dtype).dtype(), dtype);
+    expectValues([dtype](const std::vector<Tensor> &in) { return one_hot(in[0], 3, dtype); }, {scalar<std::int64_t>(1)}, {3}, {0, 1, 0});
     expectValues([dtype](const std::vector<Tensor> &in) { return iota({2, 3}, dtype, 0); }, {}, {2, 3}, {0, 0, 0, 1, 1, 1});
     expectValues([dtype](const std::vector<Tensor> &in) { return iota({2, 3}, dtype, 1); }, {}, {2, 3}, {0, 1, 2, 0, 1, 2});
   }
