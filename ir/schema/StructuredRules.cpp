@@ -89,6 +89,8 @@ Fault argmax(const OpCall &call, std::vector<TensorType> &results) {
 }
 
 Fault axisSize(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkNumeric(call))
+    return fault;
   std::vector<std::int64_t> axes;
   if (Fault fault = normalizeAxes(call.attribute<std::vector<std::int64_t>>(0), call[0].rank(), true, axes))
     return fault;

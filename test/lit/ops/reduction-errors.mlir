@@ -113,6 +113,15 @@ func.func @OP(%a: tensor<?x0xf32>) {
 
 // -----
 
+func.func @axis_size(%a: tensor<2x?xi1>) {
+  // expected-error @below {{axis_size: takes numbers, not bool[2,?]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.axis_size %a : (tensor<2x?xi1>) -> tensor<i1>
+  return
+}
+
+// -----
+
 func.func @axis_size(%a: tensor<2x?xf32>) {
   // expected-error @below {{axis_size: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
   // expected-error @below {{failed to infer returned types}}
