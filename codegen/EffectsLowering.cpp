@@ -68,13 +68,16 @@ struct LowerPrint : OpRewritePattern<ir::PrintOp> {
   LogicalResult matchAndRewrite(ir::PrintOp op, PatternRewriter &rewriter) const override {
     int32_t site = context.addSite(Site::Kind::Print, op, op.getLabel());
     auto type = cast<RankedTensorType>(op.getX().getType());
-    func::FuncOp function = declare(context.module, "calque_print_" + std::to_string(site), {context.frame.getType(), type});
+    // Of a tensor without elements there is no bare pointer unless it has one dimension; the shape that is printed is the callee's.
+    LinalgBuilder b(rewriter, op.getLoc());
+    Value x = type.getNumElements() ? op.getX() : b.reshape(op.getX(), {0});
+    func::FuncOp function = declare(context.module, "calque_print_" + std::to_string(site), {context.frame.getType(), x.getType()});
     function.setArgAttr(1, "bufferization.access", rewriter.getStringAttr("read"));
     function->setAttr("calque.print", rewriter.getDictionaryAttr(
         {rewriter.getNamedAttr("site", rewriter.getI32IntegerAttr(site)),
          rewriter.getNamedAttr("dtype", rewriter.getI32IntegerAttr(static_cast<int32_t>(*ir::toDType(type.getElementType())))),
          rewriter.getNamedAttr("dims", rewriter.getDenseI64ArrayAttr(type.getShape()))}));
-    func::CallOp::create(rewriter, op.getLoc(), function, ValueRange{context.frame, op.getX()});
+    func::CallOp::create(rewriter, op.getLoc(), function, ValueRange{context.frame, x});
     rewriter.eraseOp(op);
     return success();
   }

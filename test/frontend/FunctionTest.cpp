@@ -185,6 +185,19 @@ TEST(Function, PrintsAtEveryCallInOrder) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "x 1.\ntwice 2.\nx 2.\ntwice 4.\n");
 }
 
+TEST(Function, PrintsWhatHasNoElements) {
+  auto f = function([](const Tensor &x) {
+    print("none", x);
+    return x;
+  });
+  for (const Shape &shape : {Shape{0}, Shape{2, 0, 3}}) {
+    ::testing::internal::CaptureStdout();
+    f(zeros(shape));
+    f.eager(zeros(shape));
+    EXPECT_EQ(::testing::internal::GetCapturedStdout(), "none []\nnone []\n"); // as NumPy prints both
+  }
+}
+
 TEST(Function, IsAtTheLineWhereItIsMade) {
   std::string line = std::to_string(__LINE__ + 1);
   auto f = function([](const Tensor &x) { return x; });
