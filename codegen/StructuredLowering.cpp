@@ -173,6 +173,9 @@ Value padImages(LinalgBuilder &b, Value input, const Window &window, Value value
 
 // Loops n, oh, ow, f, kh, kw, c over padded images.
 Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<int64_t> resultShape, ArrayRef<int64_t> strides) {
+  // Strided indices of no windows would be negative, which linalg refuses.
+  if (llvm::is_contained(resultShape, 0))
+    return b.empty(resultShape, LinalgBuilder::typeOf(padded).getElementType());
   MLIRContext *context = b.builder.getContext();
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
   AffineMap maps[] = {AffineMap::get(7, 0, {d(0), d(1) * strides[0] + d(4), d(2) * strides[1] + d(5), d(6)}, context),
@@ -210,6 +213,8 @@ Value lowerConvInputGrad(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringConte
 Value lowerConvFilterGrad(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &) {
   ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getLike()), strides = op.getStrides();
   Window window = windowOf(LinalgBuilder::shapeOf(op.getInput()), filter[0], filter[1], strides, op.getPadding());
+  if (LinalgBuilder::typeOf(op.getCotangent()).getNumElements() == 0)
+    return b.zeros(filter, LinalgBuilder::typeOf(op.getInput()).getElementType());
   Value padded = padImages(b, op.getInput(), window, zeroOf(b, op.getInput()));
   MLIRContext *context = b.builder.getContext();
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
@@ -222,6 +227,8 @@ Value lowerMaxPool(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
   ArrayRef<int64_t> size = op.getWindow(), strides = op.getStrides();
   Type element = LinalgBuilder::typeOf(op.getInput()).getElementType();
   Window window = windowOf(LinalgBuilder::shapeOf(op.getInput()), size[0], size[1], strides, op.getPadding());
+  if (LinalgBuilder::typeOf(op.getResult()).getNumElements() == 0)
+    return b.empty(LinalgBuilder::shapeOf(op.getResult()), element);
   Value lowest = extremeOf(b.builder, b.location, element, true);
   Value padded = padImages(b, op.getInput(), window, lowest);
   MLIRContext *context = b.builder.getContext();

@@ -88,6 +88,9 @@ TEST(Convolution, OfOddSizesAndStrides) {
 
 TEST(Convolution, OfFiltersLargerThanImages) { expectConvolution({1, 2, 3, 2, 5, 5, 3, {1, 1}, true}, DType::Float32); }
 
+// A strided window that fits nowhere: no results, and no gradients but zeros.
+TEST(Convolution, OfNoWindows) { expectConvolution({1, 4, 1, 1, 2, 3, 2, {1, 2}, false}, DType::Float32); }
+
 TEST(Convolution, OfTheCnnsLayers) {
   expectConvolution({3, 28, 28, 1, 3, 3, 16, {1, 1}, true}, DType::Float32);
   expectConvolution({5, 14, 14, 16, 3, 3, 32, {1, 1}, true}, DType::Float32);
