@@ -296,8 +296,11 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
   for (ValueId target : targets)
     if (!produced[index(target)])
       isStop[index(target)] = true;
-  for (ValueId source : sources)
-    isStop[index(source)] = false;
+  // A source that the tape did not compute keeps its stop: it has a cotangent, and what came before it has none. Before a parameter
+  // there is nothing.
+  for (ValueId parameter : recording.parameters)
+    if (std::find(sources.begin(), sources.end(), parameter) != sources.end())
+      isStop[index(parameter)] = false;
   for (std::size_t value = 0; value < isStop.size(); ++value)
     if (isStop[value])
       activity.stops.push_back(static_cast<ValueId>(value));

@@ -78,6 +78,26 @@ TEST(GradientTape, AComputationBeforeTheWatchIsNotSeen) {
       scalar(3.0f), {9});
 }
 
+// y = x x is from before the tape: of z = x y, dz/dx = y = 9 and dz/dy = x = 3, with both as sources, too.
+TEST(GradientTape, ASourceFromBeforeHasNoPast) {
+  auto body = [](const Tensor &x) {
+    Tensor y = x * x;
+    GradientTape tape;
+    tape.watch(x);
+    tape.watch(y);
+    auto gradients = tape.gradient(x * y, std::vector<Tensor>{x, y});
+    return std::vector<Tensor>{*gradients[0], *gradients[1]};
+  };
+  auto compiled = function(body);
+  GradientTape outer; // so that the eager recording has y's past as well
+  Tensor x = scalar(3.0f);
+  outer.watch(x);
+  for (const std::vector<Tensor> &found : {body(x), compiled(x)}) {
+    expectValues(found[0], {9});
+    expectValues(found[1], {3});
+  }
+}
+
 TEST(GradientTape, WatchesTrainableVariables) {
   Variable w(2.0f, {.name = "w"}), frozen(3.0f, {.trainable = false});
   inBothModes(
