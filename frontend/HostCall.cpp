@@ -4,6 +4,7 @@
 #include "frontend/Apply.h"
 #include "frontend/Trace.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace calque::detail {
@@ -41,10 +42,17 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
   }
   const std::shared_ptr<Trace> &trace = currentTrace();
   if (!trace) {
-    for (const Tensor &input : inputs)
+    // Tensors of their own on both ways, of which no tape knows the past.
+    auto renew = [](const Tensor &x) { return makeEager(x.impl()->type, x.impl()->buffer); };
+    std::vector<Tensor> given;
+    for (const Tensor &input : inputs) {
       if (input.impl()->trace)
         throwLeaked(*input.impl(), where);
-    return checked(*function, function->callable(inputs));
+      given.push_back(renew(input));
+    }
+    std::vector<Tensor> results = checked(*function, function->callable(given));
+    std::transform(results.begin(), results.end(), results.begin(), renew);
+    return results;
   }
 
   std::vector<schema::ValueId> operands;

@@ -186,6 +186,9 @@ TEST(HostCall, HasNoGradient) {
     return *inner.gradient(f(given), given);
   });
   EXPECT_EQ(inside(x).item<float>(), 6);
+  GradientTape ofEager;
+  ofEager.watch(x);
+  EXPECT_EQ(ofEager.gradient(f.eager(x), x)->item<float>(), 6);
 }
 
 TEST(HostCall, IsNoInitialValue) {
