@@ -51,6 +51,9 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
   auto to = RankedTensorType::get(shape, from.getElementType());
   if (from == to)
     return value;
+  // Of no elements there is no order to keep, and MLIR's loops can't take an index apart by sizes of zero.
+  if (from.hasStaticShape() && from.getNumElements() == 0)
+    return empty(shape, from.getElementType());
   // By way of one dimension, which always works.
   auto flat = RankedTensorType::get({from.getNumElements()}, from.getElementType());
   auto all = [](int64_t rank) {

@@ -127,6 +127,8 @@ LogicalResult lowerToLinalg(Program &program) {
 // one destination, and the second would overwrite the first.
 static void separateDestinations(func::FuncOp function) {
   auto separate = [](Operation *op) {
+    if (op->use_empty())
+      return;
     for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
       OpBuilder builder(use.getOwner());
       use.set(builder.clone(*op)->getResult(0));
