@@ -138,9 +138,45 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   }
 }
 
+// How often the meaning on one element rounds, or -1 where a part of it is not correctly rounded.
+int roundingsOf(const llvm::DagInit *scalar) {
+  llvm::StringRef name = llvm::cast<llvm::DefInit>(scalar->getOperator())->getDef()->getName();
+  bool rounds = llvm::is_contained({"S_add", "S_sub", "S_mul", "S_div", "S_sqrt"}, name);
+  bool exact = llvm::is_contained({"S_const", "S_neg", "S_abs", "S_floor", "S_sign", "S_maximum", "S_minimum", "S_equal", "S_notEqual",
+                                   "S_less", "S_lessEqual", "S_select", "S_logicalAnd", "S_logicalOr", "S_logicalXor", "S_logicalNot",
+                                   "S_castTo"}, name);
+  if (!rounds && !exact)
+    return -1;
+  int count = rounds;
+  for (const llvm::Init *argument : scalar->getArgs())
+    if (auto *inner = llvm::dyn_cast<llvm::DagInit>(argument)) {
+      int more = roundingsOf(inner);
+      if (more < 0)
+        return -1;
+      count += more;
+    }
+  return count;
+}
+
+// All operations in order, for the fuzzer: the public function if there is one, and of elementwise ones without attributes how
+// they round, where their arguments lie, and the reference.
+void emitFuzzData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("What the fuzzer knows of operations", os);
+  for (const OperationRecord &op : collectOperations(records)) {
+    os << "{schema::OpId::" << op.idName() << ", \"" << op.function() << "\"";
+    if (op.elementwise() && op.attributes().empty()) {
+      std::vector<llvm::StringRef> domain = op.record().getValueAsListOfStrings("domain");
+      os << ", " << roundingsOf(op.scalar()) << ", " << domain[0] << ", " << domain[1] << ", reference::wrap(reference::"
+         << op.record().getValueAsString("reference") << "_)";
+    }
+    os << "},\n";
+  }
+}
+
 llvm::TableGen::Emitter::Opt declarations("gen-function-decls", emitDeclarations, "Public functions");
 llvm::TableGen::Emitter::Opt definitions("gen-function-defs", emitDefinitions, "Public functions");
 llvm::TableGen::Emitter::Opt reference("gen-reference", emitReference, "The reference page");
 llvm::TableGen::Emitter::Opt testData("gen-test-data", emitTestData, "Test data of elementwise operations");
+llvm::TableGen::Emitter::Opt fuzzData("gen-fuzz-data", emitFuzzData, "What the fuzzer knows of operations");
 
 } // namespace

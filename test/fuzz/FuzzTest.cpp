@@ -1,0 +1,181 @@
+// The fuzzer itself: that it reaches every operation, that it would see a fault, and that it makes one small.
+#include "test/fuzz/Generator.h"
+#include "test/fuzz/Runner.h"
+#include "test/fuzz/Shrinker.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+using namespace calque;
+using namespace calque::fuzz;
+
+namespace {
+
+Data dataOf(DType dtype, Shape shape, std::vector<Real> values) {
+  Data data;
+  data.type = {dtype, std::move(shape)};
+  data.values = std::move(values);
+  return data;
+}
+Data floats(Shape shape, std::vector<Real> values) { return dataOf(DType::Float32, std::move(shape), std::move(values)); }
+
+Program programOf(std::vector<Input> inputs, std::vector<Step> steps, std::vector<int> results) {
+  Program program;
+  program.inputs = std::move(inputs);
+  program.steps = std::move(steps);
+  program.results = std::move(results);
+  EXPECT_TRUE(check(program));
+  return program;
+}
+
+Meaning meaningOf(const Program &program) {
+  Interpreter interpreter(program);
+  interpreter.run();
+  return interpreter.meaning;
+}
+
+bool uses(const Program &program, OpId op) {
+  return std::any_of(program.steps.begin(), program.steps.end(), [&](const Step &step) { return step.op == op; });
+}
+
+} // namespace
+
+TEST(Generator, MakesEveryOperation) {
+  Generator generator;
+  std::map<OpId, int> made;
+  std::map<std::string, int> kinds;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    Program program = generator.make(mix(7, i), mix(8, i / 16)).program;
+    for (std::size_t s = 0; s < program.steps.size(); ++s) {
+      const Step &step = program.steps[s];
+      ++made[step.op];
+      kinds["gradient"] += step.tape.has_value();
+      kinds["variable source"] += step.tape && !step.tape->variableSources.empty();
+      for (std::size_t inner = 0; step.tape && inner < s; ++inner)
+        kinds["second order"] += program.steps[inner].tape && static_cast<int>(inner) >= step.tape->begin;
+      for (const TensorType &type : step.types) {
+        ++kinds["rank " + std::to_string(std::min<std::int64_t>(type.rank(), 4))];
+        ++kinds[name_of(type.dtype)];
+        kinds["empty"] += countOf(type) == 0;
+      }
+    }
+    kinds["nested function"] += !program.nested.empty();
+    kinds["several results"] += program.results.size() > 1;
+    for (const Input &input : program.inputs)
+      ++kinds[input.kind == Input::Kind::Capture ? "capture" : "parameter"];
+    for (const VariableInput &variable : program.variables)
+      ++kinds[variable.isArgument ? "variable argument" : "captured variable"];
+    kinds["failure"] += meaningOf(program).failure.has_value();
+  }
+  for (const schema::OperationSchema &schema : schema::operations())
+    EXPECT_GE(made[schema.id], 1) << schema.mnemonic << " was never made"
+                                  << (hookReason(schema.id).empty() ? "" : "; it is special: ") << hookReason(schema.id);
+  for (const char *kind : {"gradient", "variable source", "second order", "rank 0", "rank 1", "rank 2", "rank 3", "rank 4",
+                           "bool", "int32", "int64",
+                           "float32", "float64", "empty", "nested function", "several results", "capture", "parameter", "variable argument",
+                           "captured variable", "failure"})
+    EXPECT_GE(kinds[kind], 5) << kind;
+}
+
+TEST(Generator, MakesTheSameOfASeed) {
+  Generator first, second;
+  second.make(1, 1);
+  EXPECT_EQ(toCpp(first.make(5, 3).program), toCpp(second.make(5, 3).program));
+}
+
+TEST(Interpreter, KnowsEveryOperation) {
+  for (const schema::OperationSchema &schema : schema::operations()) {
+    if (hookReason(schema.id).empty()) {
+      EXPECT_TRUE(hasReference(schema.id)) << schema.mnemonic << " needs a function in test/fuzz/Interpreter.cpp";
+    }
+  }
+}
+
+// d/dx sum(x x s) with s = stop_gradient(x): 2 x s; and again with respect to x, in which s is a constant once more: 2 s.
+TEST(Interpreter, DifferentiatesAsTapesDo) {
+  Step square{OpId::Mul, {0, 0}, {}, {}, 0, {}}, stop{OpId::StopGradient, {0}, {}, {}, 0, {}}, product{OpId::Mul, {1, 2}, {}, {}, 0, {}};
+  Step inner{OpId::Gradient, {3, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}},
+       outer{OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  Program program = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {2}, {3, -0.5L})}},
+                              {square, stop, product, inner, outer}, {4, 5});
+  Meaning meaning = meaningOf(program);
+  const std::vector<Num> &first = meaning.values[4]->elements, &second = meaning.values[5]->elements;
+  EXPECT_NEAR(static_cast<double>(first[0].value), 18, 1e-9);
+  EXPECT_NEAR(static_cast<double>(first[1].value), 0.5, 1e-9);
+  EXPECT_NEAR(static_cast<double>(second[0].value), 6, 1e-9);
+  EXPECT_NEAR(static_cast<double>(second[1].value), -1, 1e-9);
+  EXPECT_LT(first[0].off, 1e-6);
+  EXPECT_LT(second[0].off, 1e-6);
+}
+
+TEST(Interpreter, BoundsWhatTheOrderOfASumMayChange) {
+  Step sum{OpId::Sum, {0}, {Ints(), false}, {}, 0, {}};
+  // Small whole numbers have one sum; 1e8 + 1 - 1e8 + 1 in float32 is 1, 2 or 0.
+  Program exact = programOf({{Input::Kind::Parameter, floats({4}, {1, 2, 3, 4})}}, {sum}, {1});
+  EXPECT_EQ(meaningOf(exact).values[1]->elements[0].apart, 0);
+  Program lossy = programOf({{Input::Kind::Parameter, floats({4}, {1e8L, 1, -1e8L, 1})}}, {sum}, {1});
+  EXPECT_GT(meaningOf(lossy).values[1]->elements[0].apart, 2);
+}
+
+TEST(Compare, SeesEachKindOfFault) {
+  Step square{OpId::Mul, {0, 0}, {}, {}, 0, {}};
+  Program program = programOf({{Input::Kind::Parameter, floats({2}, {static_cast<float>(0.1), 3})}}, {square}, {1});
+  Meaning meaning = meaningOf(program);
+  const std::vector<Outcome> good = runAll(program);
+  EXPECT_EQ(compare(program, meaning, good), "");
+  auto spoilt = [&](std::size_t way, auto change) {
+    std::vector<Outcome> outcomes = good;
+    change(outcomes[way]);
+    return compare(program, meaning, outcomes);
+  };
+  for (std::size_t way = 0; way < good.size(); ++way) {
+    EXPECT_NE(spoilt(way, [](Outcome &o) { o.results[0].values[0] *= 1 + 0x1p-23L; }), "") << "one bit";
+    EXPECT_NE(spoilt(way, [](Outcome &o) { o.results[0].type.dims = {1, 2}; }), "") << "shape";
+    EXPECT_NE(spoilt(way, [](Outcome &o) { o.error = "IndexError: gather"; }), "") << "error";
+    EXPECT_NE(spoilt(way, [](Outcome &o) { o.printed = "x"; }), "") << "print";
+    EXPECT_NE(spoilt(way, [](Outcome &o) { o.connected = {true}; }), "") << "connected";
+  }
+}
+
+//===-- What was found, where no other test runs all ways ---------------------------------------===//
+
+TEST(Found, EmptySlicesWithoutOptimisations) {
+  Data none = floats({1, 0}, {}), indices = dataOf(DType::Int64, {0}, {});
+  Step put{OpId::GatherPut, {0, 1, 2}, {std::int64_t(1)}, {}, 0, {}};
+  Program program = programOf({{Input::Kind::Parameter, none}, {Input::Kind::Parameter, floats({1, 2}, {1, 2})},
+                               {Input::Kind::Parameter, indices}}, {put}, {3});
+  EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+}
+
+// Without folding, what has no use stays until it is bufferized.
+TEST(Found, UnusedFillsWithoutOptimisations) {
+  Step size{OpId::AxisSize, {0}, {Ints()}, {}, 0, {}}, one{OpId::AxisSize, {1}, {Ints()}, {}, 0, {}};
+  Program program = programOf({{Input::Kind::Parameter, floats({2}, {1, 2})}}, {size, one}, {2});
+  EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+}
+
+TEST(Shrinker, LeavesWhatMatters) {
+  Generator generator;
+  int shrunk = 0;
+  for (std::uint64_t i = 0; shrunk < 5; ++i) {
+    Program program = generator.make(mix(3, i), mix(4, i / 16)).program;
+    if (!uses(program, OpId::Transpose) || program.steps.size() < 4)
+      continue;
+    auto fails = [](const Program &candidate) {
+      return std::any_of(candidate.steps.begin(), candidate.steps.end(),
+                         [](const Step &step) { return step.op == OpId::Transpose && step.types[0].rank() >= 1; });
+    };
+    if (!fails(program))
+      continue;
+    Program least = shrink(program, fails, 400);
+    ASSERT_TRUE(fails(least));
+    EXPECT_EQ(least.steps.size(), 1u) << toCpp(least);
+    EXPECT_LE(least.inputs.size(), 1u);
+    EXPECT_TRUE(least.nested.empty());
+    for (std::int64_t size : least.steps[0].types[0].dims)
+      EXPECT_LE(size, 1);
+    ++shrunk;
+  }
+}

@@ -1,0 +1,43 @@
+// Makes random well-typed programs over all operations of the schema.
+//
+// An operation is drawn from schema::operations(); operands and attributes are drawn by strategies, and what its type rule takes is
+// kept. Which strategies an operation's rule takes is learnt by trying, once, from a fixed seed, so that an operation that the records
+// gain is fuzzed without being named here. Only operations whose operands have a structure of their own have a hook.
+#ifndef CALQUE_TEST_FUZZ_GENERATOR_H
+#define CALQUE_TEST_FUZZ_GENERATOR_H
+
+#include "test/fuzz/Interpreter.h"
+
+#include <memory>
+#include <random>
+
+namespace calque::fuzz {
+
+struct Made {
+  Program program;
+  Meaning meaning;
+};
+
+class Generator {
+public:
+  Generator();
+  ~Generator();
+  // The program of a seed; the same in every process. Programs of one palette share types, so that they share eager code.
+  Made make(std::uint64_t seed, std::uint64_t palette);
+
+private:
+  struct Strategies;
+  struct Pool;
+  class Builder;
+  std::unique_ptr<Strategies> strategies;
+  std::unique_ptr<Pool> pool; // of the last palette
+};
+
+// Why an operation is not drawn like others; empty for those that are. Tests print it.
+std::string_view hookReason(OpId op);
+
+// A seed of something within something.
+std::uint64_t mix(std::uint64_t a, std::uint64_t b);
+
+} // namespace calque::fuzz
+#endif

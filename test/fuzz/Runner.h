@@ -1,0 +1,31 @@
+// Runs a program in every way and compares.
+#ifndef CALQUE_TEST_FUZZ_RUNNER_H
+#define CALQUE_TEST_FUZZ_RUNNER_H
+
+#include "test/fuzz/Interpreter.h"
+
+namespace calque::fuzz {
+
+enum class Way { Eager, Compiled, Again, Plain };
+const char *nameOf(Way way);
+
+// What one way of running a program gives.
+struct Outcome {
+  std::string error; // class, message and line; empty: none
+  std::vector<Data> results, variables;
+  std::vector<bool> connected; // of the sources of gradients, in the order in which they are asked
+  std::string printed;
+};
+std::vector<Outcome> runAll(const Program &program);
+
+// The first difference between two ways, or between one and the interpreter; empty: none. How much was compared is added to `figures`.
+struct Figures {
+  std::int64_t elements = 0, exact = 0, unknown = 0; // compared with the interpreter
+};
+std::string compare(const Program &program, const Meaning &meaning, const std::vector<Outcome> &outcomes, Figures *figures = nullptr);
+
+// The calque dialect's text, or why there is none.
+std::string irOf(const Program &program);
+
+} // namespace calque::fuzz
+#endif

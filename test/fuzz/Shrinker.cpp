@@ -1,0 +1,316 @@
+#include "test/fuzz/Shrinker.h"
+
+#include "test/fuzz/Interpreter.h"
+
+#include <algorithm>
+#include <set>
+
+namespace calque::fuzz {
+
+namespace {
+
+class Shrinker {
+public:
+  Shrinker(Program program, const std::function<bool(const Program &)> &fails, int questions)
+      : best(std::move(program)), fails(fails), questions(questions) {}
+
+  Program run() {
+    for (bool changed = true; changed && questions > 0;) {
+      changed = false;
+      // What removes most comes first.
+      changed |= results();
+      changed |= structure();
+      changed |= cut();
+      changed |= bypass();
+      changed |= effects();
+      changed |= sizes();
+      changed |= attributes();
+      changed |= data();
+    }
+    return best;
+  }
+
+private:
+  bool take(Program candidate) {
+    if (questions <= 0 || !check(candidate))
+      return false;
+    candidate = prune(candidate);
+    if (!check(candidate) || candidate.steps.empty())
+      return false;
+    --questions;
+    if (!fails(candidate))
+      return false;
+    best = std::move(candidate);
+    return true;
+  }
+
+  // Removes one after the other, from the last, so that what is left keeps its place.
+  template <typename F> bool each(std::size_t count, F &&attempt) {
+    bool changed = false;
+    for (std::size_t i = count; i-- > 0;)
+      changed |= attempt(i);
+    return changed;
+  }
+
+  bool results() {
+    for (std::size_t i = 0; best.results.size() > 1 && i < best.results.size(); ++i) {
+      Program one = best;
+      one.results = {best.results[i]};
+      if (take(one))
+        return true;
+    }
+    return each(best.results.size(), [&](std::size_t i) {
+      if (i >= best.results.size() || best.results.size() == 1)
+        return false;
+      Program less = best;
+      less.results.erase(less.results.begin() + static_cast<std::ptrdiff_t>(i));
+      return take(less);
+    });
+  }
+
+  bool structure() {
+    bool changed = each(best.nested.size(), [&](std::size_t i) {
+      if (i >= best.nested.size())
+        return false;
+      Program less = best;
+      less.nested.erase(less.nested.begin() + static_cast<std::ptrdiff_t>(i));
+      return take(less);
+    });
+    for (std::size_t i = 0; i < best.inputs.size(); ++i)
+      if (best.inputs[i].kind != Input::Kind::Parameter) {
+        Program simpler = best;
+        simpler.inputs[i].kind = Input::Kind::Parameter;
+        changed |= take(simpler);
+      }
+    for (std::size_t i = 0; i < best.variables.size(); ++i)
+      if (best.variables[i].isArgument) {
+        Program simpler = best;
+        simpler.variables[i].isArgument = false;
+        changed |= take(simpler);
+      }
+    if (best.eagerNested) {
+      Program simpler = best;
+      simpler.eagerNested = false;
+      changed |= take(simpler);
+    }
+    for (std::size_t i = 0; i < best.steps.size(); ++i)
+      if (best.steps[i].tape) {
+        Program simpler = best;
+        Step &step = simpler.steps[i];
+        std::size_t targets = static_cast<std::size_t>(step.tape->numTargets);
+        // The first target alone, without output gradients.
+        std::vector<int> operands{step.operands[0]};
+        auto first = step.operands.begin() + static_cast<std::ptrdiff_t>(targets * (step.tape->seeded ? 2 : 1));
+        operands.insert(operands.end(), first, step.operands.end());
+        if (operands.size() == step.operands.size())
+          continue;
+        step.operands = operands;
+        step.tape->numTargets = 1;
+        step.tape->seeded = false;
+        changed |= take(simpler);
+      }
+    return changed;
+  }
+
+  // A value becomes an input that has its elements.
+  static Program withInput(const Program &program, int value, Data data) {
+    Program result = program;
+    int fresh = static_cast<int>(program.inputs.size());
+    result.inputs.push_back({Input::Kind::Parameter, std::move(data)});
+    auto rename = [&](int &v) { v = v == value ? fresh : v >= fresh ? v + 1 : v; };
+    for (Step &step : result.steps) {
+      step.firstResult += 1;
+      for (int &operand : step.operands)
+        rename(operand);
+    }
+    for (int &v : result.results)
+      rename(v);
+    return result;
+  }
+
+  bool cut() {
+    bool changed = false;
+    for (int value = best.numValues(); value-- > static_cast<int>(best.inputs.size());) {
+      if (value >= best.numValues() || value < static_cast<int>(best.inputs.size()))
+        continue;
+      Interpreter interpreter(best);
+      try {
+        interpreter.run();
+      } catch (const Undecided &) {
+        return changed;
+      }
+      if (value >= static_cast<int>(interpreter.meaning.values.size()))
+        continue;
+      const Array &array = *interpreter.meaning.values[value];
+      Data data{array.type, {}};
+      for (const Num &element : array.elements)
+        data.values.push_back(roundTo(array.type.dtype, std::isfinite(element.value) || is_floating(array.type.dtype) ? element.value : 0));
+      changed |= take(withInput(best, value, std::move(data)));
+    }
+    return changed;
+  }
+
+  // A value gives way to another of its type.
+  bool bypass() {
+    bool changed = false;
+    for (int value = best.numValues(); value-- > 0;)
+      for (int other = 0; other < value && value < best.numValues(); ++other) {
+        if (best.typeOf(other) != best.typeOf(value))
+          continue;
+        Program simpler = best;
+        bool used = false;
+        for (Step &step : simpler.steps)
+          for (int &operand : step.operands)
+            if (operand == value) {
+              operand = other;
+              used = true;
+            }
+        if (used && take(simpler)) {
+          changed = true;
+          break;
+        }
+      }
+    return changed;
+  }
+
+  bool effects() {
+    return each(best.steps.size(), [&](std::size_t i) {
+      if (i >= best.steps.size() || !best.steps[i].types.empty())
+        return false;
+      std::vector<bool> kept(best.steps.size(), true);
+      kept[i] = false;
+      return take(select(best, kept));
+    });
+  }
+
+  // One size of dimensions smaller wherever it stands.
+  bool sizes() {
+    std::set<std::int64_t> all;
+    for (const Input &input : best.inputs)
+      all.insert(input.data.type.dims.begin(), input.data.type.dims.end());
+    for (const VariableInput &variable : best.variables)
+      all.insert(variable.data.type.dims.begin(), variable.data.type.dims.end());
+    bool changed = false;
+    for (auto size = all.rbegin(); size != all.rend(); ++size)
+      for (std::int64_t smaller : {std::int64_t(1), *size / 2, *size - 1})
+        if (smaller > 0 && smaller < *size && take(resized(*size, smaller))) {
+          changed = true;
+          break;
+        }
+    return changed;
+  }
+  Program resized(std::int64_t from, std::int64_t to) const {
+    Program result = best;
+    auto shrinkData = [&](Data &data) {
+      Data smaller{data.type, {}};
+      for (std::int64_t &size : smaller.type.dims)
+        if (size == from)
+          size = to;
+      for (std::int64_t i = 0; i < countOf(smaller.type); ++i) {
+        std::int64_t rest = i, at = 0, stride = 1;
+        for (std::size_t d = data.type.dims.size(); d-- > 0; stride *= data.type.dims[d]) {
+          at += rest % smaller.type.dims[d] * stride;
+          rest /= smaller.type.dims[d];
+        }
+        smaller.values.push_back(data.values[static_cast<std::size_t>(at)]);
+      }
+      data = std::move(smaller);
+    };
+    for (Input &input : result.inputs)
+      shrinkData(input.data);
+    for (VariableInput &variable : result.variables)
+      shrinkData(variable.data);
+    for (Step &step : result.steps)
+      for (Attribute &attribute : step.attributes)
+        if (Ints *values = std::get_if<Ints>(&attribute))
+          for (std::int64_t &value : *values)
+            if (value == from)
+              value = to;
+    return result;
+  }
+
+  bool attributes() {
+    bool changed = false;
+    for (std::size_t s = 0; s < best.steps.size(); ++s)
+      for (std::size_t a = 0; s < best.steps.size() && a < best.steps[s].attributes.size(); ++a) {
+        if (best.steps[s].op == OpId::VariableRead || best.steps[s].op == OpId::VariableAssign)
+          continue;
+        auto attempt = [&](Attribute value) {
+          // What was taken before may have left fewer steps.
+          if (s >= best.steps.size() || a >= best.steps[s].attributes.size() || value.index() != best.steps[s].attributes[a].index())
+            return;
+          if (schema::equal(value, best.steps[s].attributes[a]))
+            return;
+          Program simpler = best;
+          simpler.steps[s].attributes[a] = std::move(value);
+          changed |= take(simpler);
+        };
+        Attribute now = best.steps[s].attributes[a];
+        if (std::get_if<bool>(&now))
+          attempt(false);
+        else if (auto *number = std::get_if<std::int64_t>(&now); number && *number != 0)
+          attempt(std::int64_t(0));
+        else if (std::get_if<double>(&now))
+          attempt(0.0);
+        else if (std::get_if<std::string>(&now))
+          attempt(std::string("valid"));
+        else if (auto *list = std::get_if<Ints>(&now)) {
+          attempt(Ints());
+          attempt(Ints(list->size(), 1));
+          attempt(Ints(list->size(), 0));
+        }
+      }
+    return changed;
+  }
+
+  bool data() {
+    bool changed = false;
+    auto simplify = [&](auto &&dataOf) {
+      for (Real all : {0, 1, 2}) {
+        Program simpler = best;
+        Data *data = dataOf(simpler);
+        if (!data)
+          return;
+        bool isSame = true;
+        for (Real &value : data->values) {
+          isSame &= value == roundTo(data->type.dtype, all);
+          value = roundTo(data->type.dtype, all);
+        }
+        if (isSame)
+          break;
+        if (take(simpler)) {
+          changed = true;
+          break;
+        }
+      }
+      Program rounded = best;
+      Data *data = dataOf(rounded);
+      bool differs = false;
+      for (std::size_t i = 0; data && i < data->values.size(); ++i) {
+        Real &value = data->values[i], near = std::isfinite(value) ? std::round(value) : value;
+        differs |= near != value && std::isfinite(value);
+        value = near;
+      }
+      if (differs)
+        changed |= take(rounded);
+    };
+    // Pruning may drop some on the way.
+    for (std::size_t i = 0; i < best.inputs.size(); ++i)
+      simplify([i](Program &p) { return i < p.inputs.size() ? &p.inputs[i].data : nullptr; });
+    for (std::size_t i = 0; i < best.variables.size(); ++i)
+      simplify([i](Program &p) { return i < p.variables.size() ? &p.variables[i].data : nullptr; });
+    return changed;
+  }
+
+  Program best;
+  const std::function<bool(const Program &)> &fails;
+  int questions;
+};
+
+} // namespace
+
+Program shrink(const Program &program, const std::function<bool(const Program &)> &fails, int mostQuestions) {
+  return Shrinker(program, fails, mostQuestions).run();
+}
+
+} // namespace calque::fuzz
