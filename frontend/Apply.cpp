@@ -91,16 +91,25 @@ bool inLibraryCall() { return callSite.line != 0; }
 SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
 
 namespace {
+std::vector<Tensor> record(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+  Trace &trace = *currentTrace();
+  std::vector<schema::TensorType> types = inferOrThrow(op, typesOf(operands, where), attributes, where);
+  std::vector<schema::ValueId> values;
+  values.reserve(operands.size());
+  for (const Tensor *operand : operands)
+    values.push_back(trace.valueOf(*operand, where));
+  schema::ValueId first = trace.append(op, values, attributes, types, where);
+  std::vector<Tensor> results;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    results.push_back(trace.tensorOf(first + static_cast<schema::ValueId>(i), where));
+  return results;
+}
+
 Tensor applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
   where = userLine(where);
-  if (const std::shared_ptr<Trace> &trace = currentTrace()) {
-    std::vector<schema::TensorType> types = inferOrThrow(op, typesOf(operands, where), attributes, where);
-    std::vector<schema::ValueId> values;
-    values.reserve(operands.size());
-    for (const Tensor *operand : operands)
-      values.push_back(trace->valueOf(*operand, where));
-    schema::ValueId first = trace->append(op, values, attributes, types, where);
-    return types.empty() ? Tensor() : trace->tensorOf(first, where);
+  if (currentTrace()) {
+    std::vector<Tensor> results = record(op, operands, attributes, where);
+    return results.empty() ? Tensor() : std::move(results[0]);
   }
 
   for (const Tensor *operand : operands) {
@@ -143,6 +152,14 @@ DType adoptedType(std::span<const Operand *const> operands) {
   return dtype;
 }
 } // namespace
+
+std::vector<Tensor> applyRecorded(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                                  SourceLocation where) {
+  std::vector<const Tensor *> pointers;
+  for (const Tensor &operand : operands)
+    pointers.push_back(&operand);
+  return record(op, pointers, attributes, where);
+}
 
 Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
   StackArray<const Tensor *, 8> pointers(operands.size());

@@ -14,6 +14,10 @@ namespace calque::detail {
 CALQUE_API Tensor apply(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
                         SourceLocation where);
 
+// Records an operation of any number of results in this thread's trace, which there must be.
+std::vector<Tensor> applyRecorded(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                                  SourceLocation where);
+
 // What the generated public functions call: numbers adopt the element type of the tensors beside them.
 Tensor applyPublic(schema::OpId op, std::initializer_list<const Operand *> operands,
                    std::initializer_list<schema::Attribute> attributes);

@@ -3,6 +3,7 @@
 #include "calque/export.h"
 #include "frontend/Dump.h"
 #include "frontend/StackArray.h"
+#include "frontend/Tape.h"
 #include "runtime/Print.h"
 
 #include <array>
@@ -377,29 +378,49 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
   std::visit(Visitor{key}, attribute);
 }
 
-std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where) {
+namespace {
+// While the caller holds a ReadScope.
+const Code &codeByStructure(const schema::Recording &recording, SourceLocation where) {
   SliceCache &cache = sliceCache();
-  Key key = keyOf(slice.recording);
+  Key key = keyOf(recording);
   std::size_t hash = hashKey(key);
+  if (SliceEntry *entry = cache.table.find(hash, key))
+    return *entry->code;
+  dump(recording, Dumped::Eager, where);
+  auto fresh = std::make_shared<SliceEntry>();
+  fresh->code = compileRecording(recording);
+  fresh->hash = hash;
+  std::lock_guard lock(cache.mutex);
+  if (SliceEntry *entry = cache.table.find(hash, key))
+    return *entry->code; // another thread was first
+  fresh->key = std::move(key);
+  return *cache.table.insert(std::move(fresh))->code;
+}
+} // namespace
+
+std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where) {
   ReadScope scope;
-  SliceEntry *entry = cache.table.find(hash, key);
-  if (!entry) {
-    dump(slice.recording, Dumped::Eager, where);
-    auto fresh = std::make_shared<SliceEntry>();
-    fresh->code = compileRecording(slice.recording);
-    fresh->hash = hash;
-    std::lock_guard lock(cache.mutex);
-    entry = cache.table.find(hash, key);
-    if (!entry) {
-      fresh->key = std::move(key);
-      entry = cache.table.insert(std::move(fresh));
-    }
-  }
+  const Code &code = codeByStructure(slice.recording, where);
   std::vector<const Tensor *> inputs;
   for (std::size_t parameter : slice.parameters)
     inputs.push_back(&parameters[parameter]);
   std::vector<Tensor> results(slice.recording.results.size());
-  run(*entry->code, inputs, {}, results, where);
+  run(code, inputs, {}, results, where);
+  return results;
+}
+
+std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
+                                 const std::vector<std::shared_ptr<VariableState>> &variables, SourceLocation where) {
+  ReadScope scope;
+  const Code &code = codeByStructure(recording, where);
+  std::vector<VariableState *> states;
+  for (const std::shared_ptr<VariableState> &variable : variables)
+    states.push_back(variable.get());
+  std::vector<Tensor> results(recording.results.size()), before;
+  bool seen = eagerTapesActive();
+  run(code, parameters, states, results, {}, seen ? &before : nullptr);
+  if (seen)
+    recordCall(recording, parameters, variables, before, results);
   return results;
 }
 

@@ -56,6 +56,10 @@ Slice sliceOf(const schema::Recording &recording, std::span<const schema::ValueI
 // Runs a slice; its code is kept by structure. The tensors are those of the recording's own parameters.
 std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where);
 
+// Runs a whole recording, whose code is kept by structure, and shows it to the eager tapes.
+std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
+                                 const std::vector<std::shared_ptr<VariableState>> &variables, SourceLocation where);
+
 // Appends what tells attributes and types apart.
 void appendKey(Key &key, const schema::Attribute &attribute);
 void appendKey(Key &key, const schema::TensorType &type);

@@ -1,176 +1,27 @@
 #include "frontend/Tape.h"
 
-#include "calque/warnings.h"
-#include "frontend/Apply.h"
 #include "frontend/Execute.h"
 
 #include <array>
 
-namespace calque {
-namespace detail {
+namespace calque::detail {
 
 using schema::OpId;
 using schema::ValueId;
 
 namespace {
-thread_local std::vector<TapeState *> tapes; // active, the innermost last
-thread_local std::shared_ptr<EagerRecorder> eagerRecorder; // while an eager tape is active
-
 std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 } // namespace
-
-//===-- Eager recording -------------------------------------------------------------------------===//
-
-ValueId EagerRecorder::valueOf(const Tensor &x) {
-  const TensorImpl &impl = implOf(x);
-  auto found = values.find(impl.id);
-  if (found != values.end())
-    return found->second;
-  ValueId value = recording.addParameter(*impl.type);
-  leaves.push_back(x);
-  values.emplace(impl.id, value);
-  return value;
-}
-
-void EagerRecorder::track(ValueId value) {
-  if (tracked.size() <= index(value))
-    tracked.resize(index(value) + 1);
-  tracked[index(value)] = true;
-}
-
-bool EagerRecorder::isTracked(const Tensor &x) const {
-  auto found = values.find(implOf(x).id);
-  return found != values.end() && index(found->second) < tracked.size() && tracked[index(found->second)];
-}
-
-bool eagerTapesActive() { return eagerRecorder != nullptr; }
-
-void recordEager(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
-                 std::span<const Tensor> results, SourceLocation where) {
-  EagerRecorder &recorder = *eagerRecorder;
-  bool any = false;
-  for (const Tensor &operand : operands)
-    any |= recorder.isTracked(operand);
-  // What has no gradient is a leaf for what comes after it.
-  if (!any || !schema::schemaOf(op).differentiable)
-    return;
-  std::vector<ValueId> values;
-  for (const Tensor &operand : operands)
-    values.push_back(recorder.valueOf(operand));
-  std::vector<schema::TensorType> types;
-  for (const Tensor &result : results)
-    types.push_back(*implOf(result).type);
-  ValueId first = recorder.recording.append(op, values, attributes, types, lineOf(where));
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    ValueId value = first + static_cast<ValueId>(i);
-    recorder.values.emplace(results[i].impl()->id, value);
-    if (is_floating(types[i].dtype))
-      recorder.track(value);
-  }
-}
-
-void recordCall(const schema::Recording &called, std::span<const Tensor *const> parameters,
-                std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
-                std::span<const Tensor> results) {
-  EagerRecorder &recorder = *eagerRecorder;
-  for (std::size_t i = 0; i < variables.size(); ++i)
-    noteVariableRead(variables[i], before[i]);
-  bool any = false;
-  for (const Tensor *parameter : parameters)
-    any |= recorder.isTracked(*parameter);
-  for (const Tensor &value : before)
-    any |= recorder.isTracked(value);
-  if (!any)
-    return;
-
-  std::vector<ValueId> renamed(called.numValues(), -1);
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    renamed[index(called.parameters[i])] = recorder.valueOf(*parameters[i]);
-  std::vector<ValueId> assigned(variables.size(), -1);
-  for (const schema::RecordedOp &op : called.ops()) {
-    std::span<const ValueId> operands = called.operandsOf(op);
-    std::span<const schema::Attribute> attributes = called.attributesOf(op);
-    if (op.op == OpId::VariableRead) {
-      auto variable = static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]));
-      if (assigned[variable] < 0) {
-        renamed[index(op.firstResult)] = recorder.valueOf(before[variable]);
-      } else {
-        // Assigning hides where a value came from.
-        schema::TensorType type = called.typeOf(op.firstResult);
-        renamed[index(op.firstResult)] =
-            recorder.recording.append(OpId::StopGradient, {&assigned[variable], 1}, {}, {&type, 1}, op.line);
-        for (TapeState *tape : tapes)
-          if (tape->eager)
-            tape->noteRead(variables[variable], renamed[index(op.firstResult)]);
-      }
-      continue;
-    }
-    if (op.op == OpId::VariableAssign) {
-      assigned[static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]))] = renamed[index(operands[0])];
-      continue;
-    }
-    if (!schema::schemaOf(op.op).pure) { // it has had its effect
-      // What a host call gave is among the results: a leaf.
-      for (std::uint32_t r = 0; r < op.numResults; ++r)
-        for (std::size_t i = 0; i < results.size(); ++i)
-          if (called.results[i] == op.firstResult + static_cast<ValueId>(r))
-            renamed[index(op.firstResult) + r] = recorder.valueOf(results[i]);
-      continue;
-    }
-    std::vector<ValueId> values;
-    bool tracked = false;
-    for (ValueId operand : operands) {
-      values.push_back(renamed[index(operand)]);
-      tracked |= index(values.back()) < recorder.tracked.size() && recorder.tracked[index(values.back())];
-    }
-    std::vector<schema::TensorType> types;
-    bool known = true;
-    for (std::uint32_t r = 0; r < op.numResults; ++r) {
-      types.push_back(called.typeOf(op.firstResult + static_cast<ValueId>(r)));
-      known = known && types.back().isStatic();
-    }
-    // Sizes that the function leaves open are those of this call.
-    if (!known) {
-      std::vector<schema::TensorType> operandTypes;
-      for (ValueId value : values)
-        operandTypes.push_back(recorder.recording.typeOf(value));
-      schema::Inference inference = schema::inferTypes(op.op, operandTypes, attributes);
-      if (inference.fault)
-        throwFault(inference.fault, SourceLocation::at(op.line.file, op.line.line, op.line.column));
-      types = std::move(inference.types);
-    }
-    ValueId first = recorder.recording.append(op.op, values, attributes, types, op.line);
-    for (std::uint32_t r = 0; r < op.numResults; ++r) {
-      ValueId value = first + static_cast<ValueId>(r);
-      renamed[index(op.firstResult) + r] = value;
-      if (tracked && schema::schemaOf(op.op).differentiable && is_floating(types[r].dtype))
-        recorder.track(value);
-    }
-  }
-  for (std::size_t i = 0; i < results.size(); ++i)
-    recorder.values.emplace(results[i].impl()->id, renamed[index(called.results[i])]);
-}
-
-void noteVariableRead(const std::shared_ptr<VariableState> &variable, const Tensor &value) {
-  const TensorImpl &impl = implOf(value);
-  for (TapeState *tape : tapes)
-    if (tape->isPaused())
-      continue;
-    else if (impl.trace ? tape->trace && tape->trace->id == impl.trace : tape->eager != nullptr)
-      tape->noteRead(variable, tape->valueOf(value, {}));
-}
-
-//===-- Tapes -----------------------------------------------------------------------------------===//
 
 TapeState::TapeState(GradientTapeOptions options, SourceLocation where)
     : options(options), where(where), trace(currentTrace()) {
   if (!trace) {
-    if (!eagerRecorder)
-      eagerRecorder = std::make_shared<EagerRecorder>();
-    eager = eagerRecorder;
+    if (!eagerRecorder())
+      eagerRecorder() = std::make_shared<EagerRecorder>();
+    eager = eagerRecorder();
   }
   firstOp = recording().ops().size();
-  tapes.push_back(this);
+  activeTapes().push_back(this);
 }
 
 TapeState::~TapeState() { stop(); }
@@ -180,9 +31,10 @@ void TapeState::stop() {
     return;
   recordingNow = false;
   endOp = recording().ops().size();
+  std::vector<TapeState *> &tapes = activeTapes();
   std::erase(tapes, this);
-  if (eager && eager == eagerRecorder && std::none_of(tapes.begin(), tapes.end(), [](TapeState *tape) { return tape->eager; }))
-    eagerRecorder = nullptr;
+  if (eager && eager == eagerRecorder() && std::none_of(tapes.begin(), tapes.end(), [](TapeState *tape) { return tape->eager; }))
+    eagerRecorder() = nullptr;
 }
 
 void TapeState::pause() {
@@ -307,6 +159,16 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
   return activity;
 }
 
+ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+  std::vector<schema::TensorType> types;
+  for (ValueId operand : operands)
+    types.push_back(recording().typeOf(operand));
+  schema::Inference inference = schema::inferTypes(op, types, attributes);
+  if (inference.fault)
+    throwFault(inference.fault, where);
+  return append(op, operands, attributes, inference.types, where);
+}
+
 ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
                           std::span<const schema::TensorType> types, SourceLocation where) {
   ValueId first = recording().append(op, operands, attributes, types, lineOf(where));
@@ -316,16 +178,90 @@ ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<
   return first;
 }
 
-std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor> &targets,
-                                                       const std::vector<std::vector<ValueId>> &sources,
+TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<ValueId>> &sources, SourceLocation where) {
+  Plan plan;
+  std::vector<ValueId> allSources;
+  for (const Tensor &target : targets)
+    plan.targets.push_back(valueOf(target, where));
+  for (const std::vector<ValueId> &values : sources)
+    allSources.insert(allSources.end(), values.begin(), values.end());
+  Activity activity = activityOf(plan.targets, allSources);
+  for (ValueId source : allSources)
+    if (activity.tracked[index(source)] && activity.reaches[index(source)] &&
+        std::find(plan.connected.begin(), plan.connected.end(), source) == plan.connected.end())
+      plan.connected.push_back(source);
+  plan.stops = std::move(activity.stops);
+  return plan;
+}
+
+// The cotangents of the sources, -1 where there are none. Of a variable that was read several times, the sum.
+std::vector<ValueId> TapeState::cotangentsOf(const Plan &plan, const std::vector<std::vector<ValueId>> &sources, std::span<const ValueId> seeds,
+                                             SourceLocation where) {
+  std::vector<ValueId> operands;
+  std::int64_t numTargets = 0;
+  auto isSeeded = [&](std::size_t i) { return is_floating(recording().typeOf(plan.targets[i]).dtype); };
+  for (std::size_t i = 0; i < plan.targets.size(); ++i)
+    if (isSeeded(i)) {
+      operands.push_back(plan.targets[i]);
+      ++numTargets;
+    }
+  for (std::size_t i = 0; i < plan.targets.size(); ++i)
+    if (isSeeded(i))
+      operands.push_back(seeds[i]);
+  operands.insert(operands.end(), plan.connected.begin(), plan.connected.end());
+  operands.insert(operands.end(), plan.stops.begin(), plan.stops.end());
+  schema::Attribute counts = std::vector<std::int64_t>{numTargets, static_cast<std::int64_t>(plan.connected.size()),
+                                                       static_cast<std::int64_t>(plan.stops.size())};
+  std::vector<schema::TensorType> types;
+  for (ValueId source : plan.connected)
+    types.push_back(recording().typeOf(source));
+  ValueId first = append(OpId::Gradient, operands, {&counts, 1}, types, where);
+
+  std::vector<ValueId> cotangents;
+  for (const std::vector<ValueId> &values : sources) {
+    ValueId sum = -1;
+    for (ValueId source : values) {
+      auto found = std::find(plan.connected.begin(), plan.connected.end(), source);
+      if (found == plan.connected.end())
+        continue;
+      ValueId value = first + static_cast<ValueId>(found - plan.connected.begin());
+      if (sum >= 0) {
+        std::array<ValueId, 2> pair{sum, value};
+        value = append(OpId::Add, pair, {}, where);
+      }
+      sum = value;
+    }
+    cotangents.push_back(sum);
+  }
+  return cotangents;
+}
+
+// The tensors of values: the trace's, or computed now.
+std::vector<std::optional<Tensor>> TapeState::deliver(std::span<const ValueId> values, SourceLocation where) {
+  std::vector<std::optional<Tensor>> tensors(values.size());
+  std::vector<ValueId> present;
+  for (ValueId value : values)
+    if (value >= 0)
+      present.push_back(value);
+  std::vector<Tensor> computed;
+  if (!trace)
+    computed = runSlice(sliceOf(eager->recording, present), eager->leaves, where);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 0)
+      continue;
+    if (!trace)
+      eager->values.emplace(computed[next].impl()->id, values[i]);
+    tensors[i] = trace ? trace->tensorOf(values[i], where) : std::move(computed[next++]);
+  }
+  return tensors;
+}
+
+std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor> &targets, const std::vector<std::vector<ValueId>> &sources,
                                                        const std::vector<Tensor> &seeds, SourceLocation where) {
   if (!seeds.empty() && seeds.size() != targets.size())
-    throw ValueError("gradient: " + std::to_string(seeds.size()) + " output gradients are given for " +
-                         std::to_string(targets.size()) + " targets",
+    throw ValueError("gradient: " + std::to_string(seeds.size()) + " output gradients are given for " + std::to_string(targets.size()) + " targets",
                      where);
-  std::vector<ValueId> targetValues, allSources;
-  for (const Tensor &target : targets)
-    targetValues.push_back(valueOf(target, where));
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const schema::TensorType &target = *implOf(targets[i], where).type, &seed = *implOf(seeds[i], where).type;
     std::string message = "gradient: output gradient " + std::to_string(i) + " is " + seed.str() + " and its target " + target.str();
@@ -337,207 +273,85 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
   std::vector<ValueId> seedValues;
   for (const Tensor &seed : seeds)
     seedValues.push_back(valueOf(seed, where));
-  for (const std::vector<ValueId> &values : sources)
-    allSources.insert(allSources.end(), values.begin(), values.end());
+  Plan plan = planFor(targets, sources, where);
+  if (plan.connected.empty())
+    return std::vector<std::optional<Tensor>>(sources.size());
+  if (seeds.empty())
+    for (const Tensor &target : targets)
+      seedValues.push_back(is_floating(target.dtype()) ? onesLike(plan.targets[seedValues.size()], where) : -1);
+  return deliver(cotangentsOf(plan, sources, seedValues, where), where);
+}
 
-  Activity activity = activityOf(targetValues, allSources);
-  std::vector<ValueId> connected;
-  for (ValueId source : allSources)
-    if (activity.tracked[index(source)] && activity.reaches[index(source)] &&
-        std::find(connected.begin(), connected.end(), source) == connected.end())
-      connected.push_back(source);
-  std::vector<std::optional<Tensor>> gradients(sources.size());
-  if (connected.empty())
-    return gradients;
-  std::vector<ValueId> usedTargets, operands, results;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (!is_floating(targets[i].dtype()))
-      continue;
-    usedTargets.push_back(targetValues[i]);
-    if (!seeds.empty()) {
-      results.push_back(seedValues[i]);
-      continue;
-    }
-    auto constant = std::make_shared<schema::ConstantData>();
-    constant->type = *targets[i].impl()->type;
-    constant->splat = true;
-    constant->bytes.resize(size_of(constant->type.dtype));
-    if (constant->type.dtype == DType::Float32)
-      *reinterpret_cast<float *>(constant->bytes.data()) = 1;
-    else
-      *reinterpret_cast<double *>(constant->bytes.data()) = 1;
-    schema::TensorType type = constant->type;
-    schema::Attribute attribute = schema::ConstantRef(std::move(constant));
-    results.push_back(append(OpId::Constant, {}, {&attribute, 1}, {&type, 1}, where));
+ValueId TapeState::onesLike(ValueId value, SourceLocation where) {
+  auto constant = std::make_shared<schema::ConstantData>();
+  const schema::TensorType type = recording().typeOf(value);
+  constant->type = {type.dtype, type.isStatic() ? type.dims : Shape()};
+  constant->splat = true;
+  constant->bytes.resize(size_of(constant->type.dtype));
+  if (constant->type.dtype == DType::Float32)
+    *reinterpret_cast<float *>(constant->bytes.data()) = 1;
+  else
+    *reinterpret_cast<double *>(constant->bytes.data()) = 1;
+  schema::Attribute attribute = schema::ConstantRef(std::move(constant));
+  std::array<ValueId, 2> operands{append(OpId::Constant, {}, {&attribute, 1}, where), value};
+  return type.isStatic() ? operands[0] : append(OpId::BroadcastLike, operands, {}, where);
+}
+
+std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target, const std::vector<std::vector<ValueId>> &sources, bool ofExamples,
+                                                       SourceLocation where) {
+  const char *name = ofExamples ? "batch_jacobian" : "jacobian";
+  const schema::TensorType type = *implOf(target, where).type;
+  if (!type.isStatic())
+    throw ShapeError(std::string(name) + ": the target's sizes must be known; it is " + type.str(), where);
+  if (!is_floating(type.dtype))
+    return std::vector<std::optional<Tensor>>(sources.size());
+  if (ofExamples && type.rank() == 0)
+    throw ShapeError(std::string(name) + ": the target's first dimension runs over the examples; it is " + type.str(), where);
+  Plan plan = planFor({target}, sources, where);
+  if (plan.connected.empty())
+    return std::vector<std::optional<Tensor>>(sources.size());
+
+  // One seed for each element of the target (of an example): 1 there, 0 elsewhere; all of them in one pass.
+  Shape seedShape = type.dims, spread = type.dims;
+  std::int64_t elements = type.numElements();
+  if (ofExamples) {
+    elements = schema::TensorType{type.dtype, Shape(type.dims.begin() + 1, type.dims.end())}.numElements();
+    seedShape[0] = 1;
   }
-  operands = usedTargets;
-  operands.insert(operands.end(), results.begin(), results.end());
-  operands.insert(operands.end(), connected.begin(), connected.end());
-  operands.insert(operands.end(), activity.stops.begin(), activity.stops.end());
-  schema::Attribute counts = std::vector<std::int64_t>{static_cast<std::int64_t>(usedTargets.size()),
-                                                       static_cast<std::int64_t>(connected.size()),
-                                                       static_cast<std::int64_t>(activity.stops.size())};
-  std::vector<schema::TensorType> types;
-  for (ValueId source : connected)
-    types.push_back(recording().typeOf(source));
-  ValueId first = append(OpId::Gradient, operands, {&counts, 1}, types, where);
-
-  // A variable that was read several times: the derivatives by its values, summed.
-  std::vector<ValueId> values;
-  std::vector<std::size_t> owners;
+  seedShape.insert(seedShape.begin(), elements);
+  spread.insert(spread.begin(), elements);
+  auto iota = [&](std::int64_t axis) {
+    schema::Attribute attributes[] = {Shape{elements, elements}, DType::Int64, axis};
+    return append(OpId::Iota, {}, attributes, where);
+  };
+  std::array<ValueId, 2> indices{iota(0), iota(1)};
+  ValueId isOne = append(OpId::Equal, indices, {}, where);
+  schema::Attribute dtype = type.dtype, shape = seedShape, spreadShape = spread, axes = std::vector<std::int64_t>{0};
+  ValueId ones = append(OpId::Cast, {&isOne, 1}, {&dtype, 1}, where);
+  ValueId basis = append(OpId::Reshape, {&ones, 1}, {&shape, 1}, where);
+  if (ofExamples)
+    basis = append(OpId::BroadcastTo, {&basis, 1}, {&spreadShape, 1}, where);
+  ValueId seed = append(OpId::Batch, {&basis, 1}, {&axes, 1}, where);
+  std::vector<ValueId> cotangents = cotangentsOf(plan, sources, {&seed, 1}, where);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    ValueId sum = -1;
-    for (ValueId source : sources[i]) {
-      auto found = std::find(connected.begin(), connected.end(), source);
-      if (found == connected.end())
-        continue;
-      ValueId value = first + static_cast<ValueId>(found - connected.begin());
-      if (sum >= 0) {
-        schema::TensorType type = recording().typeOf(source);
-        std::array<ValueId, 2> pair{sum, value};
-        value = append(OpId::Add, pair, {}, {&type, 1}, where);
-      }
-      sum = value;
-    }
-    if (sum >= 0) {
-      values.push_back(sum);
-      owners.push_back(i);
-    }
-  }
-  if (trace) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      gradients[owners[i]] = trace->tensorOf(values[i], where);
-    return gradients;
-  }
-  std::vector<Tensor> computed = runSlice(sliceOf(eager->recording, values), eager->leaves, where);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    eager->values.emplace(computed[i].impl()->id, values[i]);
-    gradients[owners[i]] = std::move(computed[i]);
-  }
-  return gradients;
-}
-
-} // namespace detail
-
-//===-- The public handle -----------------------------------------------------------------------===//
-
-using detail::TapeState;
-
-GradientTape::GradientTape(GradientTapeOptions options, SourceLocation where)
-    : state_(std::make_unique<TapeState>(options, detail::userLine(where))) {}
-GradientTape::~GradientTape() = default;
-
-void GradientTape::watch(const Tensor &x, SourceLocation where) {
-  where = detail::userLine(where);
-  if (!state_->recordingNow)
-    throw StateError("watch: the tape does not record any more", where);
-  if (state_->eager && detail::implOf(x, where).trace)
-    detail::throwLeaked(*x.impl(), where);
-  if (!is_floating(x.dtype()))
-    detail::warn("a tensor of type " + std::string(name_of(x.dtype())) + " is watched; only floating-point tensors have gradients", where);
-  state_->watch(state_->valueOf(x, where));
-}
-
-void GradientTape::watch(const Variable &x, SourceLocation where) {
-  where = detail::userLine(where);
-  if (!state_->recordingNow)
-    throw StateError("watch: the tape does not record any more", where);
-  for (TapeState::WatchedVariable &watched : state_->variables)
-    if (watched.variable == x.state()) {
-      watched.asked = true;
-      return;
-    }
-  state_->variables.push_back({x.state(), {}, true});
-  x.value(where); // what was read before is watched from now on
-}
-
-std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Tensor> &targets, const std::vector<detail::Source> &sources,
-                                                            const GradientOptions &options, SourceLocation where) {
-  where = detail::userLine(where);
-  state_->checkUse(where);
-  std::vector<std::vector<schema::ValueId>> values(sources.size());
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!sources[i].variable) {
-      values[i] = {state_->valueOf(sources[i].tensor, where)};
+    if (cotangents[i] < 0)
       continue;
-    }
-    for (const TapeState::WatchedVariable &watched : state_->variables)
-      if (watched.variable == sources[i].variable->state())
-        values[i] = watched.values;
+    const schema::TensorType source = recording().typeOf(sources[i][0]);
+    if (!source.isStatic())
+      throw ShapeError(std::string(name) + ": the source's sizes must be known; it is " + source.str(), where);
+    if (ofExamples && (source.rank() == 0 || source.dims[0] != type.dims[0]))
+      throw ShapeError(std::string(name) + ": target and source must have one number of examples; they are " + type.str() + " and " + source.str(),
+                       where);
+    // [elements, source], or [examples, elements, source of an example]
+    std::array<ValueId, 3> operands{cotangents[i], seed, basis};
+    schema::Attribute attributes[] = {std::vector<std::int64_t>{ofExamples ? 1 : 0}, std::int64_t(0)};
+    ValueId stacked = append(OpId::Unbatch, operands, attributes, where);
+    Shape result = type.dims;
+    result.insert(result.end(), source.dims.begin() + (ofExamples ? 1 : 0), source.dims.end());
+    schema::Attribute resultShape = result;
+    cotangents[i] = append(OpId::Reshape, {&stacked, 1}, {&resultShape, 1}, where);
   }
-  if (!state_->options.persistent)
-    state_->stop();
-  std::vector<std::optional<Tensor>> gradients = state_->gradient(targets, values, options.output_gradients, where);
-  state_->used = true;
-  if (options.unconnected_gradients == UnconnectedGradients::Zero)
-    for (std::size_t i = 0; i < sources.size(); ++i)
-      if (!gradients[i])
-        gradients[i] = sources[i].variable ? zeros(sources[i].variable->shape(), sources[i].variable->dtype(), where)
-                                           : zeros(sources[i].tensor.shape(), sources[i].tensor.dtype(), where);
-  return gradients;
+  return deliver(cotangents, where);
 }
 
-namespace {
-template <typename T> std::vector<detail::Source> sourcesOf(const std::vector<T> &sources) {
-  std::vector<detail::Source> result;
-  for (const T &source : sources)
-    if constexpr (std::is_same_v<T, Tensor>)
-      result.push_back({source, {}});
-    else
-      result.push_back({{}, source});
-  return result;
-}
-} // namespace
-
-std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
-}
-std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Variable> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
-}
-
-std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Tensor> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, sources, output_gradients, where);
-}
-std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Variable> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, sources, output_gradients, where);
-}
-std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Tensor &source,
-                                             const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, std::vector<Tensor>{source}, output_gradients, where)[0];
-}
-std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Variable &source,
-                                             const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, std::vector<Variable>{source}, output_gradients, where)[0];
-}
-
-GradientTape::Pause::~Pause() {
-  if (state_)
-    state_->resume();
-}
-
-GradientTape::Pause GradientTape::stop_recording(SourceLocation where) {
-  if (!state_->recordingNow)
-    throw StateError("stop_recording: the tape does not record any more", detail::userLine(where));
-  state_->pause();
-  return Pause(state_.get());
-}
-
-void GradientTape::reset(SourceLocation where) {
-  if (!state_->recordingNow)
-    throw StateError("reset: the tape does not record any more", detail::userLine(where));
-  state_->reset();
-}
-
-std::vector<Variable> GradientTape::watched_variables() const {
-  std::vector<Variable> variables;
-  for (const TapeState::WatchedVariable &watched : state_->variables)
-    variables.emplace_back(watched.variable);
-  return variables;
-}
-
-} // namespace calque
+} // namespace calque::detail

@@ -29,6 +29,10 @@ public:
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
                                               const std::vector<std::vector<schema::ValueId>> &sources,
                                               const std::vector<Tensor> &seeds, SourceLocation where);
+  // The derivatives of each element of the target, shaped target + source; `ofExamples`: of each element of an example with
+  // respect to that example of the source, shaped target + source of one example.
+  std::vector<std::optional<Tensor>> jacobian(const Tensor &target, const std::vector<std::vector<schema::ValueId>> &sources,
+                                              bool ofExamples, SourceLocation where);
   void stop();
   void pause();
   void resume();
@@ -60,6 +64,17 @@ private:
     std::vector<schema::ValueId> stops;
   };
   Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources);
+  // What a gradient is asked of: the sources from which a path leads to a target, and where the tape's view ends.
+  struct Plan {
+    std::vector<schema::ValueId> targets, connected, stops;
+  };
+  Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources, SourceLocation where);
+  std::vector<schema::ValueId> cotangentsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
+                                            std::span<const schema::ValueId> seeds, SourceLocation where);
+  std::vector<std::optional<Tensor>> deliver(std::span<const schema::ValueId> values, SourceLocation where);
+  schema::ValueId onesLike(schema::ValueId value, SourceLocation where);
+  schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands, std::span<const schema::Attribute> attributes,
+                         SourceLocation where);
   schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
                          std::span<const schema::Attribute> attributes, std::span<const schema::TensorType> types,
                          SourceLocation where);
@@ -73,6 +88,10 @@ private:
   int pauses = 0;
   std::vector<std::pair<std::size_t, std::size_t>> unseen; // ranges of operations; the last is open while it is paused
 };
+
+// The tapes of this thread that record, the innermost last, and what its eager ones share while there are any.
+std::vector<TapeState *> &activeTapes();
+std::shared_ptr<EagerRecorder> &eagerRecorder();
 
 // Whether a tape of this thread follows eager operations.
 bool eagerTapesActive();

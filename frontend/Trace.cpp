@@ -75,7 +75,7 @@ ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
   if (found != captured.end())
     return found->second;
   ValueId value;
-  if (impl.type->numElements() <= kMostConstantElements) {
+  if (impl.type->numElements() <= mostConstantElements) {
     value = constant(*impl.type, impl.buffer.data(), false, where);
   } else {
     value = recording.addParameter(*impl.type);

@@ -9,6 +9,9 @@
 
 namespace calque::detail {
 
+// Elements up to which a captured tensor becomes a constant.
+inline constexpr std::int64_t kMostConstantElements = 16;
+
 class Trace {
 public:
   explicit Trace(bool mayMakeVariables) : id(nextId()), mayMakeVariables(mayMakeVariables) {}
@@ -36,6 +39,7 @@ public:
   SourceLocation askedAt; // where the tensor was made
   void noteSizesAsked(const TensorImpl &x);
   bool ended = false;
+  std::int64_t mostConstantElements = kMostConstantElements; // of captured tensors that become constants
   schema::Recording recording;
   std::size_t numArguments = 0;  // parameters before the captures
   std::vector<Tensor> captures;  // hidden parameters
@@ -65,9 +69,6 @@ public:
 private:
   std::uint64_t before;
 };
-
-// Elements up to which a captured tensor becomes a constant.
-inline constexpr std::int64_t kMostConstantElements = 16;
 
 // This thread's trace, or null.
 const std::shared_ptr<Trace> &currentTrace();

@@ -38,7 +38,7 @@ def Apply : Partial;    // (Apply "log", $x): an operation of the dialect, by it
 def One : Partial;      // the cotangent passes
 def MinusOne : Partial; // its negative passes
 def NoGradient : Partial; // nothing passes to this operand
-def Value : Partial;    // (Value $x): the operand itself
+def Value : Partial;    // (Value $x): the operand, the result or the cotangent itself
 def Mask : Partial;     // (Mask cond): the cotangent where cond holds, else zero
 def Constant : Partial; // (Constant "2.0"): a scalar of the result's type, broadcast
 
@@ -63,6 +63,17 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   list<dag> vjp = [];       // one cotangent for each operand, over $g, $result and the operands
   bit customVjp = 0;        // a C++ method of the family's .cpp
   bit notDifferentiable = 0;
+
+  // Exactly one of these, or the partials, says how tangents pass through a differentiable operation.
+  list<string> linear = [];      // operands in which it is linear, all of them together
+  list<string> multilinear = []; // operands in each of which it is linear while the others stay
+  bit customJvp = 0;             // a C++ method of the family's .cpp
+
+  // What the operation is on many examples at once (vmap): `batchSame`, itself on operands that all have their examples along
+  // axis 0; `batchUnrolled`, itself on one example after the other; else a C++ method of the family's .cpp. Elementwise
+  // operations need none.
+  bit batchSame = 0;
+  bit batchUnrolled = 0;
 
   // Elementwise: the meaning on one element.
   dag scalar = ?;

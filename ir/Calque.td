@@ -7,5 +7,6 @@ include "ir/Elementwise.td"
 include "ir/Structured.td"
 include "ir/Movement.td"
 include "ir/Effects.td"
+include "ir/Transforms.td"
 
 #endif

@@ -1,4 +1,5 @@
 // The reverse rule of contractions: each operand's cotangent is the contraction of the result's with the other operand.
+#include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -59,6 +60,24 @@ void ContractOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm:
     operandCotangents[0] = cotangentOf(rule, lhs, rhs, cotangents[0], lhsFree, rhsFree);
   if (needed[1])
     operandCotangents[1] = cotangentOf(rule, rhs, lhs, cotangents[0], rhsFree, lhsFree);
+}
+
+LogicalResult ContractOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  Side sides[] = {describe(getLhs(), getLhsBatch(), getLhsContracting()), describe(getRhs(), getRhsBatch(), getRhsContracting())};
+  for (unsigned i : {0u, 1u})
+    if (rule.isBatched(i))
+      for (auto *dims : {&sides[i].batch, &sides[i].contracting})
+        for (int64_t &dim : *dims)
+          ++dim;
+  bool both = rule.isBatched(0) && rule.isBatched(1);
+  if (both)
+    for (Side &side : sides)
+      side.batch.insert(side.batch.begin(), 0);
+  Value product = rule.create<ContractOp>(rule[0], rule[1], sides[0].batch, sides[1].batch, sides[0].contracting, sides[1].contracting);
+  // The examples of one operand are its first free dimension.
+  int64_t axis = both ? 0 : static_cast<int64_t>(sides[0].batch.size() + (rule.isBatched(1) ? sides[0].free.size() : 0));
+  results.push_back(rule.toFront(product, axis));
+  return success();
 }
 
 } // namespace calque::ir

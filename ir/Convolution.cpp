@@ -1,5 +1,6 @@
 // Reverse rules of convolutions and pooling. A convolution is bilinear in images and filters, and so are its two gradients:
 // the three are closed under differentiation. Pooling and its two companions are, too.
+#include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
 using namespace mlir;
@@ -51,5 +52,69 @@ void MaxPoolPickOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const ll
   if (needed[1])
     operandCotangents[1] = rule.create<MaxPoolGradOp>(getInput(), cotangents[0], getWindow(), getStrides(), getPadding());
 }
+
+//===-- Tangents --------------------------------------------------------------------------------===//
+
+void MaxPoolOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  resultTangents.assign(1, rule.create<MaxPoolPickOp>(getInput(), tangents[0], getWindow(), getStrides(), getPadding()));
+}
+
+//===-- Many examples ---------------------------------------------------------------------------===//
+// Examples of images join the batch dimension, those of filters the channels; where both operands differ from example to
+// example the operation is done on one after the other.
+
+LogicalResult ConvOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  if (failed(rule.requireKnownSizes()))
+    return failure();
+  if (rule.isBatched(0) && rule.isBatched(1))
+    return rule.unrolled(results);
+  if (rule.isBatched(0))
+    results.push_back(rule.part(rule.apply({rule.merge(rule[0]), rule[1]})));
+  else
+    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(rule[1], 3)}), 3));
+  return success();
+}
+
+LogicalResult ConvInputGradOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  if (failed(rule.requireKnownSizes()))
+    return failure();
+  if (rule.isBatched(0) && rule.isBatched(1))
+    return rule.unrolled(results);
+  if (rule.isBatched(1))
+    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(rule[1], 2), rule.mergeInto(rule.repeated(rule.zerosLikeExample(2)), 3)}), 3));
+  else
+    results.push_back(rule.part(rule.apply({rule.merge(rule.all(0)), rule[1], rule.merge(rule.all(2))})));
+  return success();
+}
+
+LogicalResult ConvFilterGradOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  if (failed(rule.requireKnownSizes()))
+    return failure();
+  if (rule.isBatched(0) && rule.isBatched(1))
+    return rule.unrolled(results);
+  Value like = rule.repeated(rule.zerosLikeExample(2));
+  if (rule.isBatched(0))
+    results.push_back(rule.partFrom(rule.apply({rule.mergeInto(rule[0], 3), rule[1], rule.mergeInto(like, 2)}), 2));
+  else
+    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(rule.all(1), 3), rule.mergeInto(like, 3)}), 3));
+  return success();
+}
+
+namespace {
+LogicalResult batchImages(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  if (failed(rule.requireKnownSizes()))
+    return failure();
+  SmallVector<Value> merged;
+  for (Value images : rule.all())
+    merged.push_back(rule.merge(images));
+  results.push_back(rule.part(rule.apply(merged)));
+  return success();
+}
+} // namespace
+
+LogicalResult MaxPoolOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchImages(rule, results); }
+LogicalResult MaxPoolGradOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchImages(rule, results); }
+LogicalResult MaxPoolPickOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchImages(rule, results); }
 
 } // namespace calque::ir

@@ -1,4 +1,5 @@
 #include "ir/Dialect.h"
+#include "ir/BatchRule.h"
 #include "ir/Conversion.h"
 #include "ir/GradientRule.h"
 #include "ir/ScalarBuilder.h"

@@ -15,6 +15,7 @@
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace calque::ir {
+class BatchRule;
 class ScalarBuilder;
 } // namespace calque::ir
 

@@ -1,4 +1,5 @@
 #include "ir/Conversion.h"
+#include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 #include "ir/Import.h"
 
@@ -24,10 +25,8 @@ LogicalResult CalqueDialect::verifyOperationAttribute(Operation *op, NamedAttrib
   return success();
 }
 
-// `differentiate` expands gradients in program order, so that it never meets one on its way back.
-void GradientOp::buildVjp(OpBuilder &, ValueRange, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
-  operandCotangents.assign(getOperation()->getNumOperands(), Value());
-  emitOpError("is differentiated before it was expanded");
+LogicalResult VariableAssignOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
+  return rule.refuse("would give a variable the value of one of many examples");
 }
 
 } // namespace calque::ir

@@ -21,10 +21,12 @@ def Calque_VariableAssignOp : Calque_EffectOp<"variable_assign", "variableAssign
 def Calque_PrintOp : Calque_EffectOp<"print", "effect"> {
   let summary = "Prints a text and a tensor";
   let arguments = (ins Calque_Tensor:$x, StrAttr:$label);
+  let batchUnrolled = 1;
 }
 def Calque_AssertOp : Calque_EffectOp<"assert", "assertion"> {
   let summary = "Fails the call unless all elements hold";
   let arguments = (ins Calque_Tensor:$condition, StrAttr:$message);
+  let batchSame = 1;
 }
 def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
   let summary = "Calls C++ of the program: number `callee` of the function's host calls";
@@ -33,18 +35,7 @@ def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
   }];
   let arguments = (ins Variadic<Calque_Tensor>:$inputs, I64Attr:$callee, DenseI64ArrayAttr:$types);
   let results = (outs Variadic<Calque_Tensor>:$outputs);
-}
-def Calque_GradientOp : Calque_PureOp<"gradient"> {
-  let summary = "The derivatives of targets with respect to sources, as a tape saw them";
-  let description = [{
-    Operands are `counts[0]` targets, as many seeds, `counts[1]` sources and `counts[2]` stops: values at which the tape's
-    view ends, through which nothing passes. The results are the sources' cotangents. The pass `differentiate` expands it.
-  }];
-  let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
-  let results = (outs Variadic<Calque_Tensor>:$cotangents);
-  let rule = "gradient";
-  let function = "";
-  let customVjp = 1;
+  let batchUnrolled = 1;
 }
 def Calque_StopGradientOp : Calque_PureOp<"stop_gradient"> {
   let summary = "x, through which no gradient passes";
@@ -52,6 +43,7 @@ def Calque_StopGradientOp : Calque_PureOp<"stop_gradient"> {
   let results = (outs Calque_Tensor:$result);
   let rule = "sameAsOperand";
   let notDifferentiable = 1;
+  let batchSame = 1;
 }
 def Calque_RandomUniformOp : Calque_PureOp<"random_uniform"> {
   let summary = "Uniform numbers in [0, 1) by Philox 4x32-10 from a state of two int64: key and counter";
@@ -60,6 +52,7 @@ def Calque_RandomUniformOp : Calque_PureOp<"random_uniform"> {
   let rule = "randomUniform";
   let function = "";
   let notDifferentiable = 1;
+  let batchUnrolled = 1;
 }
 
 #endif

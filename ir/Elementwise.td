@@ -227,6 +227,7 @@ def Calque_CastOp : Calque_ElementwiseOp<"cast"> {
   let rule = "cast";
   let scalar = (S_castTo $x);
   let customVjp = 1;
+  let linear = ["x"];
 }
 
 #endif

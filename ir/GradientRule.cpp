@@ -23,4 +23,46 @@ Value GradientRule::unbroadcast(Value cotangent, Value operand) {
   return create<SumLikeOp>(cotangent, operand);
 }
 
+Value GradientRule::broadcast(Value tangent) {
+  if (!tangent || tangent.getType() == result.getType())
+    return tangent;
+  return create<BroadcastLikeOp>(tangent, result);
+}
+
+// The operation with other operands of the same types.
+static Value applyTo(Operation *op, OpBuilder &builder, ArrayRef<Value> operands) {
+  Operation *clone = builder.clone(*op);
+  clone->setOperands(operands);
+  return clone->getResult(0);
+}
+
+void linearJvp(Operation *op, OpBuilder &builder, ValueRange tangents, ArrayRef<std::pair<unsigned, unsigned>> operands,
+               SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(1, Value());
+  SmallVector<Value> arguments(op->getOperands());
+  GradientRule rule(builder, op->getLoc(), op->getResult(0));
+  bool any = false;
+  for (auto [first, count] : operands)
+    for (unsigned i = first; i < first + count; ++i) {
+      any |= static_cast<bool>(tangents[i]);
+      arguments[i] = tangents[i] ? tangents[i] : rule.create<BroadcastLikeOp>(rule.constantLike(0, arguments[i]), arguments[i]);
+    }
+  if (any)
+    resultTangents[0] = applyTo(op, builder, arguments);
+}
+
+void multilinearJvp(Operation *op, OpBuilder &builder, ValueRange tangents, ArrayRef<std::pair<unsigned, unsigned>> operands,
+                    SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(1, Value());
+  GradientRule rule(builder, op->getLoc(), op->getResult(0));
+  for (auto [first, count] : operands)
+    for (unsigned i = first; i < first + count; ++i) {
+      if (!tangents[i])
+        continue;
+      SmallVector<Value> arguments(op->getOperands());
+      arguments[i] = tangents[i];
+      resultTangents[0] = rule.sum(resultTangents[0], applyTo(op, builder, arguments));
+    }
+}
+
 } // namespace calque::ir

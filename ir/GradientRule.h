@@ -1,4 +1,4 @@
-// What the reverse rules of the records are written with.
+// What the derivative rules of the records are written with.
 #ifndef CALQUE_IR_GRADIENTRULE_H
 #define CALQUE_IR_GRADIENTRULE_H
 
@@ -21,6 +21,10 @@ public:
   mlir::Value constantLike(double value, mlir::Value like);
   // g where the condition holds, else zero.
   mlir::Value mask(mlir::Value condition, mlir::Value g);
+  // The sum of two tangents, of which the first may be null.
+  mlir::Value sum(mlir::Value a, mlir::Value b) { return a ? create<AddOp>(a, b) : b; }
+  // A tangent in the result's shape, or null.
+  mlir::Value broadcast(mlir::Value tangent);
   // Sums a cotangent over the dimensions along which the operand was broadcast.
   mlir::Value unbroadcast(mlir::Value cotangent, mlir::Value operand);
 
@@ -28,6 +32,13 @@ public:
   mlir::Location location;
   mlir::Value result;
 };
+
+// The tangents of an operation that is linear in some operands, given as (first, count): it is applied to their tangents.
+void linearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
+               llvm::ArrayRef<std::pair<unsigned, unsigned>> operands, llvm::SmallVectorImpl<mlir::Value> &resultTangents);
+// Of one that is linear in each of some operands: the sum over them.
+void multilinearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
+                    llvm::ArrayRef<std::pair<unsigned, unsigned>> operands, llvm::SmallVectorImpl<mlir::Value> &resultTangents);
 
 } // namespace calque::ir
 #endif

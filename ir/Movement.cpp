@@ -1,4 +1,5 @@
 // Reverse rules of operations that move elements.
+#include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
 using namespace mlir;
@@ -76,6 +77,152 @@ void GatherPutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   operandCotangents.assign(3, Value());
   if (needed[0])
     operandCotangents[0] = rule.create<GatherOp>(cotangents[0], getIndices(), getAxis());
+}
+
+//===-- Tangents --------------------------------------------------------------------------------===//
+
+void PadOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  resultTangents.assign(1, rule.create<PadOp>(tangents[0], getLow(), getHigh(), APFloat(0.0)));
+}
+
+//===-- Many examples ---------------------------------------------------------------------------===//
+
+namespace {
+SmallVector<int64_t> withFirst(int64_t first, ArrayRef<int64_t> rest) {
+  SmallVector<int64_t> result{first};
+  llvm::append_range(result, rest);
+  return result;
+}
+} // namespace
+
+LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  // The result's own shape: what -1 stood for is known by now, or unknown as it was.
+  auto type = cast<RankedTensorType>(getResult().getType());
+  if (!type.hasStaticShape())
+    return rule.refuse("gives an unknown size");
+  int64_t count = rule.size();
+  results.push_back(rule.create<ReshapeOp>(rule[0], withFirst(count == ShapedType::kDynamic ? -1 : count, type.getShape())));
+  return success();
+}
+
+LogicalResult ReshapeLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return rule.same(results); }
+
+LogicalResult ExpandDimsOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<ExpandDimsOp>(rule[0], rule.shifted(getAxes(), rule.rank(0) + getAxes().size())));
+  return success();
+}
+
+LogicalResult BroadcastToOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  if (rule.size() == ShapedType::kDynamic)
+    return rule.refuse("is given the shape of one example, and the number of examples is not known");
+  results.push_back(rule.create<BroadcastToOp>(rule.aligned(0, getShape().size()), withFirst(rule.size(), getShape())));
+  return success();
+}
+
+LogicalResult BroadcastLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<BroadcastLikeOp>(rule.aligned(0, rule.rank(1)), rule.all(1)));
+  return success();
+}
+
+LogicalResult TransposeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  int64_t rank = rule.rank(0);
+  SmallVector<int64_t> permutation(getPermutation());
+  if (permutation.empty())
+    for (int64_t i = rank; i-- > 0;)
+      permutation.push_back(i);
+  results.push_back(rule.create<TransposeOp>(rule[0], withFirst(0, rule.shifted(permutation, rank))));
+  return success();
+}
+
+LogicalResult ConcatOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<ConcatOp>(rule.all(), rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
+  return success();
+}
+
+LogicalResult ConcatPartOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  SmallVector<Value> all = rule.all();
+  results.push_back(rule.create<ConcatPartOp>(all[0], ArrayRef(all).drop_front(), rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)), getIndex()));
+  return success();
+}
+
+LogicalResult SliceOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  if (rule.size() == ShapedType::kDynamic)
+    return rule.refuse("is given the limits of one example, and the number of examples is not known");
+  SmallVector<int64_t> strides;
+  if (!getStrides().empty())
+    strides = withFirst(1, getStrides());
+  results.push_back(rule.create<SliceOp>(rule[0], withFirst(0, getStarts()), withFirst(rule.size(), getLimits()), strides));
+  return success();
+}
+
+LogicalResult SliceLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<SliceLikeOp>(rule.all(0), rule.all(1), withFirst(0, getStarts()), withFirst(1, getStrides())));
+  return success();
+}
+
+LogicalResult SlicePutOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<SlicePutOp>(rule.all(0), rule.all(1), withFirst(0, getStarts()), withFirst(1, getStrides())));
+  return success();
+}
+
+LogicalResult PadOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<PadOp>(rule[0], withFirst(0, getLow()), withFirst(0, getHigh()), getValue()));
+  return success();
+}
+
+namespace {
+// The indices of all examples into the joined slices of all examples. One that is out of range stays so.
+Value joinedIndices(BatchRule &rule, unsigned i, int64_t count) {
+  auto type = rule.exampleType(i);
+  auto element = TypeAttr::get(type.getElementType());
+  GradientRule constants(rule.builder, rule.op->getLoc(), rule[i]);
+  Value indices = rule[i];
+  Value first = rule.create<MulOp>(rule.aligned(rule.create<IotaOp>(ArrayRef<int64_t>{rule.size()}, element), type.getRank()), constants.constant(count));
+  Value below = rule.create<LessOp>(indices, constants.constant(0)), above = rule.create<GreaterEqualOp>(indices, constants.constant(count));
+  Value outside = rule.create<SelectOp>(below, indices, rule.create<AddOp>(indices, constants.constant(count * rule.size())));
+  return rule.create<SelectOp>(rule.create<LogicalOrOp>(below, above), outside, rule.create<AddOp>(indices, first));
+}
+
+// The axes from `from` to `to`, moved before or behind those from there on.
+Value moveRange(BatchRule &rule, Value value, int64_t from, int64_t count, int64_t to) {
+  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
+  SmallVector<int64_t> moved(permutation.begin() + from, permutation.begin() + from + count);
+  permutation.erase(permutation.begin() + from, permutation.begin() + from + count);
+  permutation.insert(permutation.begin() + to, moved.begin(), moved.end());
+  return llvm::is_sorted(permutation) ? value : rule.create<TransposeOp>(value, permutation);
+}
+} // namespace
+
+LogicalResult GatherOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  int64_t axis = static_cast<int64_t>(getAxis()) < 0 ? static_cast<int64_t>(getAxis()) + rule.rank(0) : getAxis();
+  if (!rule.isBatched(1)) {
+    results.push_back(rule.create<GatherOp>(rule[0], rule[1], axis + 1));
+  } else if (!rule.isBatched(0)) {
+    results.push_back(rule.toFront(rule.create<GatherOp>(rule[0], rule[1], axis), axis));
+  } else {
+    if (failed(rule.requireKnownSizes()))
+      return failure();
+    // [B, axis, ...]: the slices of all examples, one after the other.
+    Value slices = rule.merge(rule.move(rule[0], axis + 1, 1));
+    Value gathered = rule.create<GatherOp>(slices, joinedIndices(rule, 1, rule.exampleType(0).getDimSize(axis)), 0);
+    results.push_back(moveRange(rule, gathered, 1, rule.rank(1), axis + 1));
+  }
+  return success();
+}
+
+LogicalResult GatherPutOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  int64_t axis = static_cast<int64_t>(getAxis()) < 0 ? static_cast<int64_t>(getAxis()) + rule.rank(1) : getAxis();
+  if (!rule.isBatched(2)) {
+    results.push_back(rule.create<GatherPutOp>(rule.all(0), rule.all(1), rule[2], axis + 1));
+    return success();
+  }
+  if (failed(rule.requireKnownSizes()))
+    return failure();
+  Value slices = moveRange(rule, rule.all(0), axis + 1, rule.rank(2), 1), like = rule.move(rule.all(1), axis + 1, 1);
+  Value joined = rule.create<GatherPutOp>(slices, rule.merge(like), joinedIndices(rule, 2, rule.exampleType(1).getDimSize(axis)), 0);
+  results.push_back(rule.move(rule.part(joined), 1, axis + 1));
+  return success();
 }
 
 } // namespace calque::ir

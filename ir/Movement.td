@@ -28,66 +28,78 @@ def Calque_ReshapeOp : Calque_MovementOp<"reshape", "reshape"> {
   let summary = "The same elements in another shape; one size may be -1 and follows from the others";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
   let vjp = [(Apply "reshape_like", $g, $x)];
+  let linear = ["x"];
 }
 def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
   let summary = "The elements of x in like's shape";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
+  let linear = ["x"];
 }
 def Calque_ExpandDimsOp : Calque_MovementOp<"expand_dims", "expandDims"> {
   let summary = "New dimensions of size 1 at these axes of the result";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$axes);
   let vjp = [(Apply "reshape_like", $g, $x)];
+  let linear = ["x"];
 }
 def Calque_BroadcastToOp : Calque_MovementOp<"broadcast_to", "broadcastTo"> {
   let summary = "x repeated along dimensions of size 1 and new leading ones, to a shape";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
   let vjp = [(Apply "sum_like", $g, $x)];
+  let linear = ["x"];
 }
 def Calque_BroadcastLikeOp : Calque_MovementOp<"broadcast_like", "broadcastLike"> {
   let summary = "x broadcast to like's shape";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
   let function = "";
   let vjp = [(Apply "sum_like", $g, $x), (NoGradient)];
+  let linear = ["x"];
 }
 def Calque_TransposeOp : Calque_MovementOp<"transpose", "transpose"> {
   let summary = "Dimension i of the result is dimension permutation[i] of x; an empty permutation reverses all";
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$permutation);
   let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_ConcatOp : Calque_MovementOp<"concat", "concat"> {
   let summary = "Tensors one after the other along an axis";
   let arguments = (ins Variadic<Calque_Tensor>:$tensors, DefaultValuedAttr<I64Attr, "0">:$axis);
   let customVjp = 1;
+  let linear = ["tensors"];
 }
 def Calque_ConcatPartOp : Calque_MovementOp<"concat_part", "concatPart"> {
   let summary = "The part of x at which tensor `index` of a concatenation stands";
   let arguments = (ins Calque_Tensor:$x, Variadic<Calque_Tensor>:$tensors, I64Attr:$axis, I64Attr:$index);
   let function = "";
   let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_SliceOp : Calque_MovementOp<"slice", "slice"> {
   let summary = "Elements starts, starts + strides, ... below limits in each dimension; no strides mean 1";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$limits, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$strides);
   let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_SliceLikeOp : Calque_MovementOp<"slice_like", "sliceLike"> {
   let summary = "As many elements of x from starts in steps of strides as like has";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$strides);
   let function = "";
   let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_SlicePutOp : Calque_MovementOp<"slice_put", "slicePut"> {
   let summary = "Zeros of like's shape with x at starts in steps of strides";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$strides);
   let function = "";
   let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_PadOp : Calque_MovementOp<"pad", "pad"> {
   let summary = "x with `low` elements of a value before and `high` after it in each dimension";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DefaultValuedAttr<F64Attr, "0.0">:$value);
   let customVjp = 1;
+  let customJvp = 1;
 }
 
 //===-- Indices: Movement.cpp -------------------------------------------------------------------===//
@@ -98,6 +110,7 @@ def Calque_GatherOp : Calque_PureOp<"gather"> {
   let rule = "gather";
   let failure = "`IndexError` for an index outside of [0, size of the axis)";
   let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
   let summary = "Zeros of like's shape, to which slices are added along an axis at integer indices";
@@ -106,11 +119,13 @@ def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
   let rule = "gatherPut";
   let function = "";
   let customVjp = 1;
+  let linear = ["slices"];
 }
 def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
   let summary = "1 where the new last dimension's index is the element's, else 0; an index outside gives zeros";
   let arguments = (ins Calque_Tensor:$indices, I64Attr:$depth, Calque_DTypeAttr:$dtype);
   let notDifferentiable = 1;
+  let batchSame = 1;
 }
 
 #endif

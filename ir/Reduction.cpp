@@ -1,4 +1,5 @@
 // Reductions: reverse rules and what the composite ones stand for.
+#include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 #include "ir/schema/TypeRules.h"
 
@@ -100,6 +101,87 @@ SmallVector<Value> SoftmaxOp::expand(OpBuilder &builder) {
   Value largest = rule.create<ReduceMaxOp>(getX(), ArrayRef<int64_t>(axes), true);
   Value exponentials = rule.create<ExpOp>(rule.create<SubOp>(getX(), largest));
   return {rule.create<DivOp>(exponentials, rule.create<SumOp>(exponentials, ArrayRef<int64_t>(axes), true))};
+}
+
+//===-- Tangents --------------------------------------------------------------------------------===//
+
+namespace {
+// Of equal extremes each gives the same share.
+template <typename Op> Value extremeJvp(Op op, OpBuilder &builder, Value tangent) {
+  GradientRule rule(builder, op.getLoc(), op.getResult());
+  Value x = op.getX();
+  SmallVector<int64_t> axes = normalAxes(op.getAxes(), x);
+  if (axes.empty())
+    return tangent;
+  Value isExtreme = rule.create<EqualOp>(x, withDims(rule, op.getResult(), x, op.getAxes(), op.getKeepdims()));
+  Value ones = rule.create<CastOp>(isExtreme, TypeAttr::get(cast<RankedTensorType>(x.getType()).getElementType()));
+  Value sum = rule.create<SumOp>(rule.mask(isExtreme, tangent), axes, op.getKeepdims());
+  return rule.create<DivOp>(sum, rule.create<SumOp>(ones, axes, op.getKeepdims()));
+}
+} // namespace
+
+void ReduceMaxOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(1, extremeJvp(*this, builder, tangents[0]));
+}
+
+void ReduceMinOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(1, extremeJvp(*this, builder, tangents[0]));
+}
+
+void LogSumExpOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
+  Value weights = rule.create<ExpOp>(rule.create<SubOp>(getX(), withDims(rule, getResult(), getX(), getAxes(), getKeepdims())));
+  Value weighted = rule.create<MulOp>(tangents[0], weights);
+  resultTangents.assign(1, axes.empty() ? weighted : rule.create<SumOp>(weighted, axes, getKeepdims()));
+}
+
+void SoftmaxOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  int64_t axes[] = {static_cast<int64_t>(getAxis())};
+  Value mean = rule.create<SumOp>(rule.create<MulOp>(tangents[0], getResult()), ArrayRef<int64_t>(axes), true);
+  resultTangents.assign(1, rule.create<MulOp>(getResult(), rule.create<SubOp>(tangents[0], mean)));
+}
+
+//===-- Many examples ---------------------------------------------------------------------------===//
+
+namespace {
+// Reduces the axes of each example. `ofNone` is the result where there are none to reduce.
+template <typename Op> LogicalResult batchReduction(Op op, BatchRule &rule, SmallVectorImpl<Value> &results) {
+  SmallVector<int64_t> axes = rule.shifted(op.getAxes(), rule.rank(0), true);
+  // No axes would mean all: a scalar of each example is its own sum, mean and extreme.
+  results.push_back(axes.empty() ? rule[0] : rule.template create<Op>(rule[0], axes, op.getKeepdims()));
+  return success();
+}
+} // namespace
+
+LogicalResult SumOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
+LogicalResult ReduceMaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
+LogicalResult ReduceMinOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
+LogicalResult MeanOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
+LogicalResult LogSumExpOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
+
+LogicalResult SoftmaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<SoftmaxOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
+  return success();
+}
+
+LogicalResult ArgMaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<ArgMaxOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
+  return success();
+}
+
+LogicalResult AxisSizeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  SmallVector<int64_t> axes = rule.shifted(getAxes(), rule.rank(0), true);
+  GradientRule constants(rule.builder, getLoc(), getResult());
+  results.push_back(rule.repeated(axes.empty() ? constants.constant(1) : rule.create<AxisSizeOp>(rule[0], axes)));
+  return success();
+}
+
+LogicalResult SumLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  Value like = rule.all(1), sum = rule.create<SumLikeOp>(rule.all(0), rule.aligned(like, rule.rank(0)));
+  results.push_back(rule.rank(1) < rule.rank(0) ? rule.create<ReshapeLikeOp>(sum, like) : sum);
+  return success();
 }
 
 } // namespace calque::ir

@@ -15,27 +15,32 @@ def Calque_SumOp : Calque_ReductionOp<"reduce_sum", "reduceNumeric"> {
   let summary = "The sum of the elements over axes; 0 of none";
   let function = "sum";
   let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_ReduceMaxOp : Calque_ReductionOp<"reduce_max", "reduceNumericNonEmpty"> {
   let summary = "The largest element over axes; NaN if one is; ties share the gradient";
   let function = "max";
   let customVjp = 1;
+  let customJvp = 1;
 }
 def Calque_ReduceMinOp : Calque_ReductionOp<"reduce_min", "reduceNumericNonEmpty"> {
   let summary = "The smallest element over axes; NaN if one is; ties share the gradient";
   let function = "min";
   let customVjp = 1;
+  let customJvp = 1;
 }
 def Calque_MeanOp : Calque_ReductionOp<"reduce_mean", "reduceFloat", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "The mean of the elements over axes; NaN of none";
   let function = "mean";
   let customVjp = 1;
   let expands = 1;
+  let linear = ["x"];
 }
 def Calque_LogSumExpOp : Calque_ReductionOp<"logsumexp", "reduceFloatNonEmpty", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "log(sum(exp(x))) over axes, without overflow";
   let customVjp = 1;
   let expands = 1;
+  let customJvp = 1;
 }
 def Calque_SoftmaxOp : Calque_PureOp<"softmax", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "exp(x) / sum(exp(x)) over one axis, without overflow";
@@ -44,6 +49,7 @@ def Calque_SoftmaxOp : Calque_PureOp<"softmax", [DeclareOpInterfaceMethods<Calqu
   let rule = "softmax";
   let customVjp = 1;
   let expands = 1;
+  let customJvp = 1;
 }
 def Calque_ArgMaxOp : Calque_PureOp<"argmax"> {
   let summary = "The index of the largest element over one axis, the first of equals, as int64; NaN counts as largest";
@@ -67,6 +73,7 @@ def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
   let rule = "sumLike";
   let function = "";
   let vjp = [(Apply "broadcast_like", $g, $x), (NoGradient)];
+  let linear = ["x"];
 }
 
 //===-- Contractions: Contract.cpp --------------------------------------------------------------===//
@@ -78,6 +85,7 @@ def Calque_ContractOp : Calque_PureOp<"contract"> {
   let results = (outs Calque_Tensor:$result);
   let rule = "contract";
   let customVjp = 1;
+  let multilinear = ["lhs", "rhs"];
 }
 
 //===-- Convolutions and pooling: Convolution.cpp -----------------------------------------------===//
@@ -90,31 +98,37 @@ def Calque_ConvOp : Calque_WindowOp<"conv2d", "conv"> {
   let summary = "The convolution of images [N,H,W,C] with filters [KH,KW,C,F]; padding is \"same\" or \"valid\"";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$filter, DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
                        DefaultValuedAttr<StrAttr, "\"valid\"">:$padding);
+  let multilinear = ["input", "filter"];
 }
 def Calque_ConvInputGradOp : Calque_WindowOp<"conv2d_input_grad", "convInputGrad"> {
   let summary = "The cotangent of a convolution's images from that of its result; shaped like `like`";
   let function = "";
   let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$filter, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+  let multilinear = ["cotangent", "filter"];
 }
 def Calque_ConvFilterGradOp : Calque_WindowOp<"conv2d_filter_grad", "convFilterGrad"> {
   let summary = "The cotangent of a convolution's filters from that of its result; shaped like `like`";
   let function = "";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+  let multilinear = ["input", "cotangent"];
 }
 def Calque_MaxPoolOp : Calque_WindowOp<"max_pool2d", "maxPool"> {
   let summary = "The largest element of each window of images [N,H,W,C]; padding is \"same\" or \"valid\"";
   let arguments = (ins Calque_Tensor:$input, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
                        DefaultValuedAttr<StrAttr, "\"valid\"">:$padding);
+  let customJvp = 1;
 }
 def Calque_MaxPoolGradOp : Calque_WindowOp<"max_pool2d_grad", "maxPoolGrad"> {
   let summary = "Adds each window's cotangent where the window has its first largest element";
   let function = "";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+  let linear = ["cotangent"];
 }
 def Calque_MaxPoolPickOp : Calque_WindowOp<"max_pool2d_pick", "maxPoolPick"> {
   let summary = "Picks of `values` what stands where each window of `input` has its first largest element";
   let function = "";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$values, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+  let linear = ["values"];
 }
 
 #endif

@@ -4,11 +4,15 @@
 include "mlir/Pass/PassBase.td"
 
 def Differentiate : Pass<"calque-differentiate", "::mlir::func::FuncOp"> {
-  let summary = "Expand calque.gradient";
+  let summary = "Expand calque.gradient, calque.jvp and calque.unbatch";
   let description = [{
     Walks the operations before a `calque.gradient` backwards and emits their reverse rules in its place. Inner gradients
     come first in program order, so that an outer one differentiates what they became. A gradient in a region follows its
     path through the blocks around it; a path through another dialect's operation or behind a branch is an error.
+
+    A `calque.jvp` becomes the tangents of what stands between its sources and its targets. A `calque.unbatch` ends what
+    its `calque.batch` began: all operations in between that depend on an example are done for all examples at once. Each
+    sees what those before it became.
 
     ```mlir
     %y = calque.exp %x : (tensor<f32>) -> tensor<f32>

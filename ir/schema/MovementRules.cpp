@@ -365,20 +365,4 @@ Fault randomUniform(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
-Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
-  const Ints &counts = ints(call, 0);
-  if (counts.size() != 3 || counts[0] < 1 || counts[1] < 0 || counts[2] < 0 ||
-      2 * counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) + " values");
-  for (std::int64_t i = 0; i < counts[0]; ++i)
-    if (call[i] != call[counts[0] + i])
-      return shapeFault("the target is " + call[i].str() + " and its seed is " + call[counts[0] + i].str());
-  for (std::int64_t i = 0; i < 2 * counts[0] + counts[1]; ++i)
-    if (!is_floating(call[i].dtype))
-      return dtypeFault("takes float32 and float64, not " + call[i].str());
-  for (std::int64_t i = 0; i < counts[1]; ++i)
-    results.push_back(call[2 * counts[0] + i]);
-  return {};
-}
-
 } // namespace calque::schema

@@ -1,4 +1,4 @@
-// Methods of the MLIR operations: type inference, reverse rules, scalar meaning.
+// Methods of the MLIR operations: type inference, rules for transformations, scalar meaning.
 #include "Record.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -141,6 +141,48 @@ void emitVjp(const OperationRecord &op, llvm::raw_ostream &os) {
   os << "}\n";
 }
 
+void emitJvp(const OperationRecord &op, llvm::raw_ostream &os) {
+  if (op.customJvp())
+    return;
+  os << "void " << op.className()
+     << "::buildJvp(::mlir::OpBuilder &builder, ::mlir::ValueRange tangents, ::llvm::SmallVectorImpl<::mlir::Value> &resultTangents) {\n";
+  for (llvm::StringRef field : {"linear", "multilinear"}) {
+    if (op.names(field).empty())
+      continue;
+    os << "  std::pair<unsigned, unsigned> operands[] = {";
+    for (llvm::StringRef name : op.names(field))
+      os << "getODSOperandIndexAndLength(" << op.operandIndex(name) << "), ";
+    os << "};\n  ::calque::ir::" << field << "Jvp(getOperation(), builder, tangents, operands, resultTangents);\n";
+  }
+  std::vector<const llvm::DagInit *> dags = op.dags("partials");
+  if (op.notDifferentiable())
+    os << "  resultTangents.assign(getOperation()->getNumResults(), ::mlir::Value());\n";
+  if (!dags.empty())
+    os << "  ::calque::ir::GradientRule rule(builder, getLoc(), getResult());\n  ::mlir::Value sum;\n";
+  for (size_t i = 0; i < dags.size(); ++i) {
+    if (operatorOf(dags[i])->getName() == "NoGradient")
+      continue;
+    Statements statements("    ");
+    std::string expression = partialExpression(op, dags[i], statements);
+    os << "  if (::mlir::Value g = tangents[" << i << "]) {\n" << statements.text << "    sum = rule.sum(sum, " << expression << ");\n  }\n";
+  }
+  if (!dags.empty())
+    os << "  resultTangents.assign(1, rule.broadcast(sum));\n";
+  os << "}\n";
+}
+
+void emitBatched(const OperationRecord &op, llvm::raw_ostream &os) {
+  const char *rule = op.elementwise()       ? "rule.elementwise(results)"
+                     : op.batchSame()       ? "rule.same(results)"
+                     : op.batchUnrolled()   ? "rule.unrolled(results)"
+                     : !op.numOperands()    ? "rule.refuse(\"takes no example\")"
+                                            : nullptr;
+  if (rule)
+    os << "::llvm::LogicalResult " << op.className()
+       << "::buildBatched(::calque::ir::BatchRule &rule, ::llvm::SmallVectorImpl<::mlir::Value> &results) {\n  (void)results;\n  return " << rule
+       << ";\n}\n";
+}
+
 void emitInference(const OperationRecord &op, llvm::raw_ostream &os) {
   os << "::llvm::LogicalResult " << op.className()
      << "::inferReturnTypes(::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands, "
@@ -160,6 +202,8 @@ void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     os << "::calque::schema::OpId " << op.className() << "::schemaId() { return ::calque::schema::OpId::" << op.idName() << "; }\n";
     emitInference(op, os);
     emitVjp(op, os);
+    emitJvp(op, os);
+    emitBatched(op, os);
     if (op.elementwise()) {
       Statements statements("  ");
       std::string result = scalarExpression(op, op.scalar(), statements);

@@ -42,6 +42,16 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
   if (rules != 1)
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": exactly one of partials, vjp, customVjp and notDifferentiable says how "
                                                         "gradients pass; this record has " + std::to_string(rules));
+  int forward = !dags("partials").empty() + !names("linear").empty() + !names("multilinear").empty() + customJvp();
+  if (forward != !notDifferentiable())
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": a differentiable operation has exactly one of partials, linear, multilinear and "
+                                                        "customJvp, another has none; this record has " + std::to_string(forward));
+  for (llvm::StringRef field : {"linear", "multilinear"})
+    for (llvm::StringRef name : names(field))
+      if (operandIndex(name) < 0)
+        llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " names no operand: " + name);
+  if (elementwise() + batchSame() + batchUnrolled() > 1)
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": more than one rule for many examples at once");
   for (llvm::StringRef field : {"partials", "vjp"})
     if (size_t count = dags(field).size(); count && static_cast<int>(count) != numOperands())
       llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " has " + std::to_string(count) + " entries for " +

@@ -36,6 +36,11 @@ public:
   bool pure() const { return record_.isSubClassOf("Calque_PureOp"); }
   bool notDifferentiable() const { return record_.getValueAsBit("notDifferentiable"); }
   bool customVjp() const { return record_.getValueAsBit("customVjp"); }
+  bool customJvp() const { return record_.getValueAsBit("customJvp"); }
+  // Names of operands: of `linear` or `multilinear`.
+  std::vector<llvm::StringRef> names(llvm::StringRef field) const { return record_.getValueAsListOfStrings(field); }
+  bool batchSame() const { return record_.getValueAsBit("batchSame"); }
+  bool batchUnrolled() const { return record_.getValueAsBit("batchUnrolled"); }
   std::vector<const llvm::DagInit *> dags(llvm::StringRef field) const;
   const llvm::DagInit *scalar() const { return record_.getValueAsDag("scalar"); }
   const std::vector<AttributeRecord> &attributes() const { return attributes_; }

@@ -23,6 +23,7 @@
 #include "calque/tensor.h"
 #include "calque/tensor_spec.h"
 #include "calque/threads.h"
+#include "calque/transforms.h"
 #include "calque/variable.h"
 #include "calque/warnings.h"
 

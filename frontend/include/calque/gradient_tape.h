@@ -19,6 +19,7 @@ namespace calque {
 
 namespace detail {
 class TapeState;
+class PullbackTape;
 }
 
 struct GradientTapeOptions {
@@ -160,6 +161,15 @@ public:
     return gradient(std::vector<Tensor>{target}, sources, GradientOptions(), where);
   }
 
+  // The derivatives of each element of the target with respect to each of a source: shaped target + source, in one pass for
+  // all elements; none where no path leads from the source to the target. It counts as a use like gradient(). ShapeError where
+  // sizes are not known.
+  std::optional<Tensor> jacobian(const Tensor &target, const Tensor &source, SourceLocation where = SourceLocation::current());
+  std::optional<Tensor> jacobian(const Tensor &target, const Variable &source, SourceLocation where = SourceLocation::current());
+  // Of target [B, ...] and source [B, ...], each example of which depends on its own alone: [B, target..., source...].
+  // ShapeError where the numbers of examples differ.
+  std::optional<Tensor> batch_jacobian(const Tensor &target, const Tensor &source, SourceLocation where = SourceLocation::current());
+
   // While the guard lives, the tape sees nothing of what is computed, and gradient() may be asked without being recorded by
   // itself. StateError if the tape does not record.
   class CALQUE_API Pause {
@@ -184,24 +194,13 @@ public:
 private:
   std::vector<std::optional<Tensor>> gradientOf(const std::vector<Tensor> &targets, const std::vector<detail::Source> &sources,
                                                 const GradientOptions &options, SourceLocation where);
+  std::optional<Tensor> jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples, SourceLocation where);
+  // The values of the sources; ends the recording of a tape that serves one use.
+  std::vector<std::vector<std::int32_t>> use(const std::vector<detail::Source> &sources, SourceLocation where);
+  friend class detail::PullbackTape;
 
   std::unique_ptr<detail::TapeState> state_;
 };
-
-// The function that gives f's derivative with respect to its first argument; f takes tensors and gives one.
-// Zeros where the result does not depend on the argument.
-template <typename F> auto value_and_grad(F f) {
-  return [f](const Tensor &x, const auto &...others) {
-    GradientTape tape;
-    tape.watch(x);
-    Tensor y = f(x, others...);
-    std::optional<Tensor> gradient = tape.gradient(y, x);
-    return std::pair<Tensor, Tensor>(y, gradient ? *gradient : zeros(x.shape(), x.dtype()));
-  };
-}
-template <typename F> auto grad(F f) {
-  return [f](const Tensor &x, const auto &...others) { return value_and_grad(f)(x, others...).second; };
-}
 
 } // namespace calque
 #endif

@@ -1,0 +1,161 @@
+// What an eager tape follows: operations as they are applied, and those of compiled functions as if they had been.
+#include "frontend/Tape.h"
+
+namespace calque::detail {
+
+using schema::OpId;
+using schema::ValueId;
+
+namespace {
+std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
+} // namespace
+
+std::vector<TapeState *> &activeTapes() {
+  thread_local std::vector<TapeState *> tapes;
+  return tapes;
+}
+std::shared_ptr<EagerRecorder> &eagerRecorder() {
+  thread_local std::shared_ptr<EagerRecorder> recorder;
+  return recorder;
+}
+
+ValueId EagerRecorder::valueOf(const Tensor &x) {
+  const TensorImpl &impl = implOf(x);
+  auto found = values.find(impl.id);
+  if (found != values.end())
+    return found->second;
+  ValueId value = recording.addParameter(*impl.type);
+  leaves.push_back(x);
+  values.emplace(impl.id, value);
+  return value;
+}
+
+void EagerRecorder::track(ValueId value) {
+  if (tracked.size() <= index(value))
+    tracked.resize(index(value) + 1);
+  tracked[index(value)] = true;
+}
+
+bool EagerRecorder::isTracked(const Tensor &x) const {
+  auto found = values.find(implOf(x).id);
+  return found != values.end() && index(found->second) < tracked.size() && tracked[index(found->second)];
+}
+
+bool eagerTapesActive() { return eagerRecorder() != nullptr; }
+
+void recordEager(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                 std::span<const Tensor> results, SourceLocation where) {
+  EagerRecorder &recorder = *eagerRecorder();
+  bool any = false;
+  for (const Tensor &operand : operands)
+    any |= recorder.isTracked(operand);
+  // What has no gradient is a leaf for what comes after it.
+  if (!any || !schema::schemaOf(op).differentiable)
+    return;
+  std::vector<ValueId> values;
+  for (const Tensor &operand : operands)
+    values.push_back(recorder.valueOf(operand));
+  std::vector<schema::TensorType> types;
+  for (const Tensor &result : results)
+    types.push_back(*implOf(result).type);
+  ValueId first = recorder.recording.append(op, values, attributes, types, lineOf(where));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ValueId value = first + static_cast<ValueId>(i);
+    recorder.values.emplace(results[i].impl()->id, value);
+    if (is_floating(types[i].dtype))
+      recorder.track(value);
+  }
+}
+
+void recordCall(const schema::Recording &called, std::span<const Tensor *const> parameters,
+                std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
+                std::span<const Tensor> results) {
+  EagerRecorder &recorder = *eagerRecorder();
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    noteVariableRead(variables[i], before[i]);
+  bool any = false;
+  for (const Tensor *parameter : parameters)
+    any |= recorder.isTracked(*parameter);
+  for (const Tensor &value : before)
+    any |= recorder.isTracked(value);
+  if (!any)
+    return;
+
+  std::vector<ValueId> renamed(called.numValues(), -1);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    renamed[index(called.parameters[i])] = recorder.valueOf(*parameters[i]);
+  std::vector<ValueId> assigned(variables.size(), -1);
+  for (const schema::RecordedOp &op : called.ops()) {
+    std::span<const ValueId> operands = called.operandsOf(op);
+    std::span<const schema::Attribute> attributes = called.attributesOf(op);
+    if (op.op == OpId::VariableRead) {
+      auto variable = static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]));
+      if (assigned[variable] < 0) {
+        renamed[index(op.firstResult)] = recorder.valueOf(before[variable]);
+      } else {
+        // Assigning hides where a value came from.
+        schema::TensorType type = called.typeOf(op.firstResult);
+        renamed[index(op.firstResult)] =
+            recorder.recording.append(OpId::StopGradient, {&assigned[variable], 1}, {}, {&type, 1}, op.line);
+        for (TapeState *tape : activeTapes())
+          if (tape->eager)
+            tape->noteRead(variables[variable], renamed[index(op.firstResult)]);
+      }
+      continue;
+    }
+    if (op.op == OpId::VariableAssign) {
+      assigned[static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]))] = renamed[index(operands[0])];
+      continue;
+    }
+    if (!schema::schemaOf(op.op).pure) { // it has had its effect
+      // What a host call gave is among the results: a leaf.
+      for (std::uint32_t r = 0; r < op.numResults; ++r)
+        for (std::size_t i = 0; i < results.size(); ++i)
+          if (called.results[i] == op.firstResult + static_cast<ValueId>(r))
+            renamed[index(op.firstResult) + r] = recorder.valueOf(results[i]);
+      continue;
+    }
+    std::vector<ValueId> values;
+    bool tracked = false;
+    for (ValueId operand : operands) {
+      values.push_back(renamed[index(operand)]);
+      tracked |= index(values.back()) < recorder.tracked.size() && recorder.tracked[index(values.back())];
+    }
+    std::vector<schema::TensorType> types;
+    bool known = true;
+    for (std::uint32_t r = 0; r < op.numResults; ++r) {
+      types.push_back(called.typeOf(op.firstResult + static_cast<ValueId>(r)));
+      known = known && types.back().isStatic();
+    }
+    // Sizes that the function leaves open are those of this call.
+    if (!known) {
+      std::vector<schema::TensorType> operandTypes;
+      for (ValueId value : values)
+        operandTypes.push_back(recorder.recording.typeOf(value));
+      schema::Inference inference = schema::inferTypes(op.op, operandTypes, attributes);
+      if (inference.fault)
+        throwFault(inference.fault, SourceLocation::at(op.line.file, op.line.line, op.line.column));
+      types = std::move(inference.types);
+    }
+    ValueId first = recorder.recording.append(op.op, values, attributes, types, op.line);
+    for (std::uint32_t r = 0; r < op.numResults; ++r) {
+      ValueId value = first + static_cast<ValueId>(r);
+      renamed[index(op.firstResult) + r] = value;
+      if (tracked && schema::schemaOf(op.op).differentiable && is_floating(types[r].dtype))
+        recorder.track(value);
+    }
+  }
+  for (std::size_t i = 0; i < results.size(); ++i)
+    recorder.values.emplace(results[i].impl()->id, renamed[index(called.results[i])]);
+}
+
+void noteVariableRead(const std::shared_ptr<VariableState> &variable, const Tensor &value) {
+  const TensorImpl &impl = implOf(value);
+  for (TapeState *tape : activeTapes())
+    if (tape->isPaused())
+      continue;
+    else if (impl.trace ? tape->trace && tape->trace->id == impl.trace : tape->eager != nullptr)
+      tape->noteRead(variable, tape->valueOf(value, {}));
+}
+
+} // namespace calque::detail

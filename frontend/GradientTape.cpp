@@ -1,0 +1,151 @@
+// The public handle of a tape.
+#include "calque/gradient_tape.h"
+
+#include "calque/warnings.h"
+#include "frontend/Apply.h"
+#include "frontend/Tape.h"
+
+namespace calque {
+
+using detail::TapeState;
+
+GradientTape::GradientTape(GradientTapeOptions options, SourceLocation where)
+    : state_(std::make_unique<TapeState>(options, detail::userLine(where))) {}
+GradientTape::~GradientTape() = default;
+
+void GradientTape::watch(const Tensor &x, SourceLocation where) {
+  where = detail::userLine(where);
+  if (!state_->recordingNow)
+    throw StateError("watch: the tape does not record any more", where);
+  if (state_->eager && detail::implOf(x, where).trace)
+    detail::throwLeaked(*x.impl(), where);
+  if (!is_floating(x.dtype()))
+    detail::warn("a tensor of type " + std::string(name_of(x.dtype())) + " is watched; only floating-point tensors have gradients", where);
+  state_->watch(state_->valueOf(x, where));
+}
+
+void GradientTape::watch(const Variable &x, SourceLocation where) {
+  where = detail::userLine(where);
+  if (!state_->recordingNow)
+    throw StateError("watch: the tape does not record any more", where);
+  for (TapeState::WatchedVariable &watched : state_->variables)
+    if (watched.variable == x.state()) {
+      watched.asked = true;
+      return;
+    }
+  state_->variables.push_back({x.state(), {}, true});
+  x.value(where); // what was read before is watched from now on
+}
+
+std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<detail::Source> &sources, SourceLocation where) {
+  state_->checkUse(where);
+  std::vector<std::vector<schema::ValueId>> values(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i].variable) {
+      values[i] = {state_->valueOf(sources[i].tensor, where)};
+      continue;
+    }
+    for (const TapeState::WatchedVariable &watched : state_->variables)
+      if (watched.variable == sources[i].variable->state())
+        values[i] = watched.values;
+  }
+  if (!state_->options.persistent)
+    state_->stop();
+  return values;
+}
+
+std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Tensor> &targets, const std::vector<detail::Source> &sources,
+                                                            const GradientOptions &options, SourceLocation where) {
+  where = detail::userLine(where);
+  std::vector<std::vector<schema::ValueId>> values = use(sources, where);
+  std::vector<std::optional<Tensor>> gradients = state_->gradient(targets, values, options.output_gradients, where);
+  state_->used = true;
+  if (options.unconnected_gradients == UnconnectedGradients::Zero)
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      if (!gradients[i])
+        gradients[i] = sources[i].variable ? zeros(sources[i].variable->shape(), sources[i].variable->dtype(), where)
+                                           : zeros(sources[i].tensor.shape(), sources[i].tensor.dtype(), where);
+  return gradients;
+}
+
+namespace {
+template <typename T> std::vector<detail::Source> sourcesOf(const std::vector<T> &sources) {
+  std::vector<detail::Source> result;
+  for (const T &source : sources)
+    if constexpr (std::is_same_v<T, Tensor>)
+      result.push_back({source, {}});
+    else
+      result.push_back({{}, source});
+  return result;
+}
+} // namespace
+
+std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
+                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
+}
+std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Variable> &sources,
+                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
+}
+
+std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Tensor> &sources,
+                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradient(std::vector<Tensor>{target}, sources, output_gradients, where);
+}
+std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Variable> &sources,
+                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradient(std::vector<Tensor>{target}, sources, output_gradients, where);
+}
+std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Tensor &source,
+                                             const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradient(std::vector<Tensor>{target}, std::vector<Tensor>{source}, output_gradients, where)[0];
+}
+std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Variable &source,
+                                             const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradient(std::vector<Tensor>{target}, std::vector<Variable>{source}, output_gradients, where)[0];
+}
+
+std::optional<Tensor> GradientTape::jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples, SourceLocation where) {
+  where = detail::userLine(where);
+  std::vector<std::vector<schema::ValueId>> values = use({source}, where);
+  std::optional<Tensor> result = state_->jacobian(target, values, ofExamples, where)[0];
+  state_->used = true;
+  return result;
+}
+std::optional<Tensor> GradientTape::jacobian(const Tensor &target, const Tensor &source, SourceLocation where) {
+  return jacobianOf(target, {source, {}}, false, where);
+}
+std::optional<Tensor> GradientTape::jacobian(const Tensor &target, const Variable &source, SourceLocation where) {
+  return jacobianOf(target, {{}, source}, false, where);
+}
+std::optional<Tensor> GradientTape::batch_jacobian(const Tensor &target, const Tensor &source, SourceLocation where) {
+  return jacobianOf(target, {source, {}}, true, where);
+}
+
+GradientTape::Pause::~Pause() {
+  if (state_)
+    state_->resume();
+}
+
+GradientTape::Pause GradientTape::stop_recording(SourceLocation where) {
+  if (!state_->recordingNow)
+    throw StateError("stop_recording: the tape does not record any more", detail::userLine(where));
+  state_->pause();
+  return Pause(state_.get());
+}
+
+void GradientTape::reset(SourceLocation where) {
+  if (!state_->recordingNow)
+    throw StateError("reset: the tape does not record any more", detail::userLine(where));
+  state_->reset();
+}
+
+std::vector<Variable> GradientTape::watched_variables() const {
+  std::vector<Variable> variables;
+  for (const TapeState::WatchedVariable &watched : state_->variables)
+    variables.emplace_back(watched.variable);
+  return variables;
+}
+
+} // namespace calque

@@ -1,0 +1,185 @@
+#include "calque/transforms.h"
+
+#include "calque/call_site.h"
+
+#include "frontend/Apply.h"
+#include "frontend/Execute.h"
+#include "frontend/Tape.h"
+
+namespace calque::detail {
+
+using schema::OpId;
+using schema::ValueId;
+
+std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inputs,
+                                const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body, SourceLocation where) {
+  where = userLine(where);
+  if (currentTrace())
+    return body(inputs);
+  auto trace = std::make_shared<Trace>(true);
+  trace->mostConstantElements = 0; // code is kept by structure, which must not hold values that change
+  trace->recording.name = name;
+  trace->recording.line = lineOf(where);
+  std::vector<Tensor> parameters;
+  for (const Tensor &input : inputs) {
+    const TensorImpl &impl = implOf(input, where);
+    if (impl.trace)
+      throwLeaked(impl, where);
+    parameters.push_back(trace->addParameter(impl.type));
+  }
+  {
+    TraceScope scope(trace);
+    for (const Tensor &result : body(parameters))
+      trace->recording.results.push_back(trace->valueOf(result, where));
+  }
+  std::vector<const Tensor *> values;
+  for (const Tensor &input : inputs)
+    values.push_back(&input);
+  for (const Tensor &captured : trace->captures)
+    values.push_back(&captured);
+  return runRecording(trace->recording, values, trace->variables, where);
+}
+
+Tensor alias(const Tensor &x, SourceLocation where) {
+  where = userLine(where);
+  if (currentTrace())
+    return apply(OpId::Identity, {&x, 1}, {}, where);
+  const TensorImpl &impl = implOf(x, where);
+  if (impl.trace)
+    throwLeaked(impl, where);
+  Tensor result = makeEager(impl.type, impl.buffer);
+  if (eagerTapesActive())
+    recordEager(OpId::Identity, {&x, 1}, {}, {&result, 1}, where);
+  return result;
+}
+
+namespace {
+// The axis of each tensor that has examples.
+std::vector<std::optional<std::int64_t>> axesOf(const std::vector<Tensor> &tensors, const VmapOptions &options, SourceLocation where) {
+  if (options.in_axes.empty())
+    return std::vector<std::optional<std::int64_t>>(tensors.size(), 0);
+  if (options.in_axes.size() != tensors.size())
+    throw ValueError("vmap: in_axes has " + std::to_string(options.in_axes.size()) + " entries, and the arguments have " +
+                         std::to_string(tensors.size()) + " tensors",
+                     where);
+  return options.in_axes;
+}
+} // namespace
+
+std::vector<Tensor> takeExample(const std::vector<Tensor> &tensors, const VmapOptions &options, SourceLocation where) {
+  where = userLine(where);
+  std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
+  std::vector<Tensor> stacked;
+  std::vector<std::int64_t> given;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (axes[i]) {
+      stacked.push_back(tensors[i]);
+      given.push_back(*axes[i]);
+    }
+  if (stacked.empty())
+    throw ValueError("vmap: no argument has an axis of examples", where);
+  schema::Attribute attribute = given;
+  std::vector<Tensor> examples = applyRecorded(OpId::Batch, stacked, {&attribute, 1}, where), result = tensors;
+  for (std::size_t i = 0, next = 0; i < tensors.size(); ++i)
+    if (axes[i])
+      result[i] = examples[next++];
+  return result;
+}
+
+std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::vector<Tensor> &examples, const std::vector<Tensor> &tensors,
+                                  const VmapOptions &options, SourceLocation where) {
+  where = userLine(where);
+  if (!options.out_axes.empty() && options.out_axes.size() != values.size())
+    throw ValueError("vmap: out_axes has " + std::to_string(options.out_axes.size()) + " entries, and the result has " +
+                         std::to_string(values.size()) + " tensors",
+                     where);
+  if (values.empty())
+    return {};
+  std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
+  std::size_t first = 0;
+  while (!axes[first])
+    ++first;
+  std::vector<Tensor> operands = values;
+  operands.push_back(examples[first]);
+  operands.push_back(tensors[first]);
+  schema::Attribute attributes[] = {options.out_axes.empty() ? std::vector<std::int64_t>(values.size(), 0) : options.out_axes, *axes[first]};
+  return applyRecorded(OpId::Unbatch, operands, attributes, where);
+}
+
+void requireFloating(const char *operation, const std::vector<Tensor> &tensors, SourceLocation where) {
+  where = userLine(where);
+  for (const Tensor &x : tensors) {
+    const schema::TensorType &type = *implOf(x, where).type;
+    if (!is_floating(type.dtype))
+      throw DTypeError(std::string(operation) + ": derivatives are with respect to float32 and float64, not " + type.str(), where);
+  }
+}
+
+std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources, const std::vector<Tensor> &tangents,
+                               SourceLocation where) {
+  where = userLine(where);
+  requireFloating("jvp", sources, where);
+  if (sources.size() != tangents.size())
+    throw ValueError("jvp: " + std::to_string(tangents.size()) + " tangents are given for " + std::to_string(sources.size()) + " primals", where);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const schema::TensorType &source = *implOf(sources[i], where).type, &tangent = *implOf(tangents[i], where).type;
+    std::string message = "jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str();
+    if (source.dtype != tangent.dtype)
+      throw DTypeError(message, where);
+    if (source.dims != tangent.dims)
+      throw ShapeError(message, where);
+  }
+  // What has no fraction does not change.
+  std::vector<Tensor> operands, result = targets;
+  std::vector<std::size_t> moving;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (!is_floating(targets[i].dtype())) {
+      result[i] = zeros(targets[i].shape(), targets[i].dtype(), where);
+      continue;
+    }
+    operands.push_back(targets[i]);
+    moving.push_back(i);
+  }
+  if (moving.empty())
+    return result;
+  operands.insert(operands.end(), sources.begin(), sources.end());
+  operands.insert(operands.end(), tangents.begin(), tangents.end());
+  schema::Attribute counts = std::vector<std::int64_t>{static_cast<std::int64_t>(moving.size()), static_cast<std::int64_t>(sources.size())};
+  std::vector<Tensor> changes = applyRecorded(OpId::Jvp, operands, {&counts, 1}, where);
+  for (std::size_t i = 0; i < moving.size(); ++i)
+    result[moving[i]] = changes[i];
+  return result;
+}
+
+Tensor onesLike(const Tensor &x, SourceLocation where) {
+  const TensorImpl &impl = implOf(x, where);
+  if (impl.type->isStatic())
+    return ones(impl.type->dims, impl.type->dtype, where);
+  Tensor operands[] = {ones({}, impl.type->dtype, where), x};
+  return apply(OpId::BroadcastLike, operands, {}, userLine(where));
+}
+
+Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where) {
+  requireFloating(operation, {x}, where);
+  const schema::TensorType &type = *implOf(x, where).type;
+  if (!type.isStatic())
+    throw ShapeError(std::string(operation) + ": the argument's sizes must be known; it is " + type.str(), userLine(where));
+  Shape shape = type.dims;
+  shape.insert(shape.begin(), type.numElements());
+  CallSite site(where);
+  return reshape(eye(type.numElements(), type.dtype, where), shape);
+}
+
+void PullbackTape::stop() { tape_.state_->stop(); }
+
+std::vector<Tensor> PullbackTape::cotangents(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources, const std::vector<Tensor> &seeds,
+                                             SourceLocation where) {
+  std::vector<std::optional<Tensor>> found =
+      tape_.gradient(targets, sources, GradientOptions{seeds, UnconnectedGradients::Zero}, where);
+  std::vector<Tensor> result;
+  for (std::optional<Tensor> &cotangent : found)
+    result.push_back(std::move(*cotangent));
+  return result;
+}
+
+} // namespace calque::detail

@@ -1,0 +1,171 @@
+#include "ir/BatchRule.h"
+
+#include "ir/GradientRule.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace calque::ir {
+
+namespace {
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+// Examples up to which an operation is done on one after the other.
+constexpr int64_t kMostUnrolled = 1024;
+} // namespace
+
+int64_t BatchRule::size() const { return typeOf(examples).getDimSize(0); }
+
+Value BatchRule::aligned(Value value, int64_t wanted) {
+  int64_t missing = wanted + 1 - typeOf(value).getRank();
+  if (missing <= 0)
+    return value;
+  return create<ExpandDimsOp>(value, llvm::to_vector(llvm::seq<int64_t>(1, 1 + missing)));
+}
+
+Value BatchRule::aligned(unsigned i, int64_t wanted) { return isBatched(i) ? aligned(operands[i], wanted) : operands[i]; }
+
+Value BatchRule::repeated(Value value) {
+  RankedTensorType type = typeOf(value);
+  SmallVector<int64_t> shape{size()};
+  llvm::append_range(shape, type.getShape());
+  if (!llvm::is_contained(shape, ShapedType::kDynamic))
+    return create<BroadcastToOp>(value, shape);
+  // Where a size is unknown, the examples give it: a condition with their number of elements chooses between equal values.
+  int64_t rank = typeOf(examples).getRank();
+  Value each = create<EqualOp>(examples, examples);
+  Value counted = create<CastOp>(each, TypeAttr::get(builder.getI32Type()));
+  if (rank > 1)
+    counted = create<SumOp>(counted, llvm::to_vector(llvm::seq<int64_t>(1, rank)), false);
+  Value condition = aligned(create<EqualOp>(counted, counted), type.getRank());
+  return create<SelectOp>(condition, value, value);
+}
+
+Value BatchRule::all(unsigned i) { return isBatched(i) ? operands[i] : repeated(operands[i]); }
+
+SmallVector<Value> BatchRule::all() {
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < numOperands(); ++i)
+    values.push_back(all(i));
+  return values;
+}
+
+Value BatchRule::zerosLikeExample(unsigned i) {
+  RankedTensorType type = exampleType(i);
+  GradientRule rule(builder, op->getLoc(), op->getOperand(i));
+  return create<BroadcastToOp>(rule.constantLike(0, op->getOperand(i)), type.getShape());
+}
+
+SmallVector<int64_t> BatchRule::shifted(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) const {
+  if (axes.empty() && emptyMeansAll)
+    return llvm::to_vector(llvm::seq<int64_t>(1, rank + 1));
+  return llvm::map_to_vector(axes, [&](int64_t axis) { return shifted(axis, rank); });
+}
+
+Value BatchRule::move(Value value, int64_t from, int64_t to) {
+  if (from == to)
+    return value;
+  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
+  permutation.erase(permutation.begin() + from);
+  permutation.insert(permutation.begin() + to, from);
+  return create<TransposeOp>(value, permutation);
+}
+
+Value BatchRule::merge(Value value) { return mergeInto(value, 0); }
+Value BatchRule::part(Value value) { return partFrom(value, 0); }
+
+Value BatchRule::mergeInto(Value value, int64_t axis) {
+  Value moved = move(value, 0, axis);
+  SmallVector<int64_t> shape(typeOf(moved).getShape());
+  shape[axis] *= shape[axis + 1];
+  shape.erase(shape.begin() + axis + 1);
+  return create<ReshapeOp>(moved, shape);
+}
+
+Value BatchRule::partFrom(Value value, int64_t axis) {
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  int64_t count = size();
+  shape[axis] = count ? shape[axis] / count : 0;
+  shape.insert(shape.begin() + axis, count);
+  return toFront(create<ReshapeOp>(value, shape), axis);
+}
+
+Operation *BatchRule::recreate(ArrayRef<Value> arguments) {
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(arguments);
+  state.addAttributes(llvm::to_vector(op->getAttrDictionary().getValue()));
+  SmallVector<Type> types;
+  auto inference = cast<InferTypeOpInterface>(op);
+  if (failed(inference.inferReturnTypes(op->getContext(), op->getLoc(), arguments, op->getAttrDictionary(), op->getPropertiesStorage(),
+                                        op->getRegions(), types)))
+    return nullptr;
+  state.addTypes(types);
+  return builder.create(state);
+}
+
+Value BatchRule::apply(ArrayRef<Value> arguments) {
+  Operation *created = recreate(arguments);
+  return created ? created->getResult(0) : Value();
+}
+
+LogicalResult BatchRule::elementwise(SmallVectorImpl<Value> &results) {
+  int64_t rank = 0;
+  for (unsigned i = 0; i < numOperands(); ++i)
+    rank = std::max(rank, this->rank(i));
+  SmallVector<Value> arguments;
+  for (unsigned i = 0; i < numOperands(); ++i)
+    arguments.push_back(aligned(i, rank));
+  results.push_back(apply(arguments));
+  return success(static_cast<bool>(results[0]));
+}
+
+LogicalResult BatchRule::same(SmallVectorImpl<Value> &results) {
+  Operation *created = recreate(all());
+  if (created)
+    llvm::append_range(results, created->getResults());
+  return success(created != nullptr);
+}
+
+LogicalResult BatchRule::unrolled(SmallVectorImpl<Value> &results) {
+  if (size() == ShapedType::kDynamic)
+    return refuse("is done on one example after the other, and their number is not known");
+  if (size() > kMostUnrolled)
+    return refuse("is done on one example after the other, and " + Twine(size()) + " are more than the " + Twine(kMostUnrolled) + " that are allowed");
+  SmallVector<SmallVector<Value>> stacked(op->getNumResults());
+  for (int64_t k = 0; k < size(); ++k) {
+    SmallVector<Value> arguments(operands);
+    for (unsigned i = 0; i < numOperands(); ++i)
+      if (isBatched(i)) {
+        SmallVector<int64_t> starts(rank(i) + 1, 0), limits(typeOf(operands[i]).getShape()), shape(exampleType(i).getShape());
+        if (llvm::is_contained(limits, ShapedType::kDynamic))
+          return refuse("is done on one example after the other, and a size is not known");
+        starts[0] = k;
+        limits[0] = k + 1;
+        arguments[i] = create<ReshapeOp>(create<SliceOp>(operands[i], starts, limits), shape);
+      }
+    Operation *one = recreate(arguments);
+    if (!one)
+      return failure();
+    for (auto [stack, result] : llvm::zip_equal(stacked, one->getResults()))
+      stack.push_back(create<ExpandDimsOp>(result, ArrayRef<int64_t>{0}));
+  }
+  for (auto [stack, result] : llvm::zip_equal(stacked, op->getResults())) {
+    GradientRule rule(builder, op->getLoc(), result);
+    SmallVector<int64_t> none{0};
+    llvm::append_range(none, typeOf(result).getShape());
+    results.push_back(stack.empty() ? create<BroadcastToOp>(rule.constantLike(0, result), none) : create<ConcatOp>(stack, 0));
+  }
+  return success();
+}
+
+LogicalResult BatchRule::refuse(const Twine &why) { return op->emitOpError() << why << "; vmap can't do it for many examples at once"; }
+
+LogicalResult BatchRule::requireKnownSizes() {
+  for (Value operand : operands)
+    if (!typeOf(operand).hasStaticShape())
+      return refuse("has an operand of unknown size");
+  return success();
+}
+
+} // namespace calque::ir

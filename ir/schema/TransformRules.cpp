@@ -1,0 +1,90 @@
+// The type rules of what transformations of programs are recorded as.
+#include "ir/schema/TypeRules.h"
+
+namespace calque::schema {
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+Fault requireFloating(std::span<const TensorType> types) {
+  for (const TensorType &type : types)
+    if (!is_floating(type.dtype))
+      return dtypeFault("takes float32 and float64, not " + type.str());
+  return {};
+}
+
+} // namespace
+
+Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &counts = call.attribute<Ints>(0);
+  if (counts.size() != 3 || counts[0] < 1 || counts[1] < 0 || counts[2] < 0 ||
+      2 * counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
+    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) + " values");
+  for (std::int64_t i = 0; i < counts[0]; ++i)
+    if (call[i] != call[counts[0] + i])
+      return shapeFault("the target is " + call[i].str() + " and its seed is " + call[counts[0] + i].str());
+  if (Fault fault = requireFloating(call.operands.first(static_cast<std::size_t>(2 * counts[0] + counts[1]))))
+    return fault;
+  for (std::int64_t i = 0; i < counts[1]; ++i)
+    results.push_back(call[2 * counts[0] + i]);
+  return {};
+}
+
+Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &counts = call.attribute<Ints>(0);
+  if (counts.size() != 2 || counts[0] < 1 || counts[1] < 1 || counts[0] + 2 * counts[1] != static_cast<std::int64_t>(call.operands.size()))
+    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) + " values");
+  if (Fault fault = requireFloating(call.operands))
+    return fault;
+  for (std::int64_t i = 0; i < counts[1]; ++i) {
+    const TensorType &source = call[counts[0] + i], &tangent = call[counts[0] + counts[1] + i];
+    if (source != tangent)
+      return shapeFault("the source is " + source.str() + " and its tangent is " + tangent.str());
+  }
+  results.assign(call.operands.begin(), call.operands.begin() + counts[0]);
+  return {};
+}
+
+Fault batch(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &axes = call.attribute<Ints>(0);
+  if (axes.empty() || axes.size() != call.operands.size())
+    return valueFault(std::to_string(axes.size()) + " axes are given for " + std::to_string(call.operands.size()) + " tensors");
+  std::int64_t examples = kDynamic;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t axis = 0;
+    if (Fault fault = normalizeAxis(axes[i], call[i].rank(), axis))
+      return fault;
+    std::optional<std::int64_t> merged = mergeDims(examples, call[i].dims[axis]);
+    if (!merged)
+      return shapeFault("the tensors have different numbers of examples: " + std::to_string(examples) + ", and " +
+                        std::to_string(call[i].dims[axis]) + " along axis " + std::to_string(axis) + " of " + call[i].str());
+    examples = *merged;
+    TensorType example = call[i];
+    example.dims.erase(example.dims.begin() + axis);
+    results.push_back(std::move(example));
+  }
+  return {};
+}
+
+Fault unbatch(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &axes = call.attribute<Ints>(0);
+  if (axes.empty() || axes.size() + 2 != call.operands.size())
+    return valueFault(std::to_string(axes.size()) + " axes are given for " + std::to_string(call.operands.size()) +
+                      " values, the last two of which are an example and what it was taken from");
+  const TensorType &source = call.operands.back();
+  std::int64_t batchAxis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(1), source.rank(), batchAxis))
+    return fault;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    TensorType result = call[i];
+    std::int64_t axis = 0;
+    if (Fault fault = normalizeAxis(axes[i], result.rank() + 1, axis))
+      return fault;
+    result.dims.insert(result.dims.begin() + axis, source.dims[batchAxis]);
+    results.push_back(std::move(result));
+  }
+  return {};
+}
+
+} // namespace calque::schema

@@ -1,0 +1,132 @@
+#include "ir/BatchRule.h"
+#include "ir/GradientRule.h"
+#include "passes/Transforms.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using namespace calque::ir;
+
+namespace {
+
+// What is computed from one example, between a `batch` and an `unbatch`, for all of them: stacked along axis 0.
+class Batching {
+public:
+  explicit Batching(UnbatchOp unbatch) : unbatch(unbatch), builder(unbatch), values(unbatch.getValues().drop_back(2)) {}
+
+  LogicalResult run() {
+    Value handle = unbatch.getValues().drop_back(1).back();
+    auto batch = handle.getDefiningOp<BatchOp>();
+    if (!batch || batch->getBlock() != unbatch->getBlock())
+      return unbatch.emitOpError("belongs to no batch of its block");
+    begin(batch);
+    for (Operation *op = batch->getNextNode(); op != unbatch.getOperation(); op = op->getNextNode()) {
+      if (llvm::none_of(op->getOperands(), [&](Value operand) { return stacked.contains(operand); }))
+        continue;
+      if (failed(repeat(op)))
+        return failure();
+    }
+    return finish();
+  }
+
+private:
+  Value moved(Value value, int64_t from, int64_t to) {
+    if (from == to)
+      return value;
+    auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
+    permutation.erase(permutation.begin() + from);
+    permutation.insert(permutation.begin() + to, from);
+    return TransposeOp::create(builder, unbatch.getLoc(), value, permutation);
+  }
+
+  static int64_t normal(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
+  void begin(BatchOp batch) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(batch);
+    for (auto [tensor, example, axis] : llvm::zip_equal(batch.getTensors(), batch.getExamples(), batch.getAxes())) {
+      int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+      stacked[example] = moved(tensor, normal(axis, rank), 0);
+    }
+    examples = stacked[batch.getExamples()[0]];
+    done.push_back(batch);
+  }
+
+  LogicalResult repeat(Operation *op) {
+    auto schemaOp = dyn_cast<SchemaOpInterface>(op);
+    if (!schemaOp) {
+      InFlightDiagnostic diagnostic = op->emitOpError("takes one of many examples, and only operations of the dialect can be done for all of them");
+      diagnostic.attachNote(unbatch.getLoc()) << "the examples end here";
+      return diagnostic;
+    }
+    SmallVector<Value> operands;
+    llvm::SmallBitVector isStacked(op->getNumOperands());
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      Value all = stacked.lookup(operand);
+      isStacked[i] = static_cast<bool>(all);
+      operands.push_back(all ? all : operand);
+    }
+    OpBuilder here(op);
+    BatchRule rule(here, op, operands, isStacked, examples);
+    SmallVector<Value> results;
+    if (failed(schemaOp.buildBatched(rule, results)))
+      return failure();
+    for (auto [result, all] : llvm::zip_equal(op->getResults(), results)) {
+      auto type = cast<RankedTensorType>(result.getType());
+      SmallVector<int64_t> shape{rule.size()};
+      llvm::append_range(shape, type.getShape());
+      if (failed(verifyCompatibleShape(shape, cast<RankedTensorType>(all.getType()).getShape())))
+        return op->emitOpError("for many examples is ") << all.getType() << ", where one of them is " << type;
+      stacked[result] = all;
+    }
+    done.push_back(op);
+    return success();
+  }
+
+  LogicalResult finish() {
+    for (auto [value, result, axis] : llvm::zip_equal(values, unbatch.getResults(), unbatch.getAxes())) {
+      Value all = stacked.lookup(value);
+      if (!all) { // the same for all examples
+        llvm::SmallBitVector none(1, false);
+        all = BatchRule(builder, unbatch, {value}, none, examples).repeated(value);
+      }
+      auto type = cast<RankedTensorType>(result.getType());
+      all = moved(all, 0, normal(axis, type.getRank()));
+      if (all.getType() != type) { // a rule may know sizes that the type does not say
+        SmallVector<int64_t> shape(type.getShape());
+        if (llvm::count(shape, ShapedType::kDynamic) > 1)
+          return unbatch.emitOpError("gives ") << type << " with more than one unknown size, where " << all.getType() << " is computed";
+        std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, int64_t(-1));
+        all = ReshapeOp::create(builder, unbatch.getLoc(), all, shape);
+      }
+      result.replaceAllUsesWith(all);
+    }
+    unbatch.erase();
+    // A tape's view may end at an example: then it ends at all of them.
+    for (Operation *op : llvm::reverse(done)) {
+      for (Value result : op->getResults())
+        if (Value all = stacked.lookup(result))
+          result.replaceUsesWithIf(all, [&](OpOperand &use) {
+            auto gradient = dyn_cast<GradientOp>(use.getOwner());
+            if (!gradient)
+              return false;
+            ArrayRef<int64_t> counts = gradient.getCounts();
+            return static_cast<int64_t>(use.getOperandNumber()) >= 2 * counts[0] + counts[1];
+          });
+      if (op->use_empty())
+        op->erase();
+    }
+    return success();
+  }
+
+  UnbatchOp unbatch;
+  OpBuilder builder;
+  ValueRange values;
+  Value examples;
+  llvm::DenseMap<Value, Value> stacked;
+  SmallVector<Operation *> done;
+};
+
+} // namespace
+
+LogicalResult calque::expand(UnbatchOp unbatch) { return Batching(unbatch).run(); }

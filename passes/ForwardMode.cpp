@@ -1,0 +1,104 @@
+#include "ir/GradientRule.h"
+#include "passes/Transforms.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using namespace calque::ir;
+
+namespace {
+
+// Forward mode over the operations that stand before a jvp, in its block: tangents follow values in program order.
+class ForwardMode {
+public:
+  explicit ForwardMode(JvpOp jvp) : jvp(jvp), builder(jvp) {
+    ArrayRef<int64_t> counts = jvp.getCounts();
+    ValueRange values = jvp.getValues();
+    targets = values.take_front(counts[0]);
+    for (auto [source, tangent] : llvm::zip_equal(values.slice(counts[0], counts[1]), values.take_back(counts[1])))
+      tangents[source] = tangent;
+  }
+
+  LogicalResult run() {
+    findNeeded();
+    for (Operation &op : *jvp->getBlock()) {
+      if (&op == jvp.getOperation())
+        break;
+      if (failed(forward(&op)))
+        return failure();
+    }
+    for (auto [result, target] : llvm::zip_equal(jvp.getResults(), targets)) {
+      Value tangent = tangents.lookup(target);
+      if (!tangent) {
+        GradientRule rule(builder, jvp.getLoc(), target);
+        tangent = rule.create<BroadcastLikeOp>(rule.constant(0), target);
+      }
+      result.replaceAllUsesWith(tangent);
+    }
+    jvp.erase();
+    return success();
+  }
+
+private:
+  // Values from which a target is computed: others need no tangents.
+  void findNeeded() {
+    SmallVector<Value> pending(targets);
+    while (!pending.empty()) {
+      Value value = pending.pop_back_val();
+      Operation *definition = value.getDefiningOp();
+      if (!needed.insert(value).second || !definition)
+        continue;
+      definition->walk([&](Operation *op) { llvm::append_range(pending, op->getOperands()); });
+    }
+  }
+
+  static bool isDifferentiable(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && isa<FloatType>(type.getElementType());
+  }
+
+  LogicalResult forward(Operation *op) {
+    if (llvm::none_of(op->getResults(), [&](Value result) { return needed.contains(result) && isDifferentiable(result) && !tangents.contains(result); }))
+      return success();
+    SmallVector<Value> operandTangents;
+    bool any = false;
+    for (Value operand : op->getOperands()) {
+      operandTangents.push_back(tangents.lookup(operand));
+      any |= static_cast<bool>(operandTangents.back());
+    }
+    bool takesInside = false;
+    for (Region &region : op->getRegions())
+      region.walk([&](Operation *inner) { takesInside |= llvm::any_of(inner->getOperands(), [&](Value operand) { return tangents.contains(operand); }); });
+    if (!any && !takesInside)
+      return success();
+    auto schemaOp = dyn_cast<SchemaOpInterface>(op);
+    if (!schemaOp) {
+      InFlightDiagnostic diagnostic = op->emitOpError("passes a tangent on, and only operations of the dialect have derivatives");
+      diagnostic.attachNote(jvp.getLoc()) << "the jvp";
+      return diagnostic;
+    }
+    if (!calque::schema::schemaOf(schemaOp.schemaId()).differentiable)
+      return success();
+    SmallVector<Value> resultTangents;
+    schemaOp.buildJvp(builder, operandTangents, resultTangents);
+    for (auto [result, tangent] : llvm::zip_equal(op->getResults(), resultTangents)) {
+      if (!tangent || !isDifferentiable(result))
+        continue;
+      // A rule may know sizes that the result's type does not say, and the other way round.
+      if (tangent.getType() != result.getType())
+        tangent = ReshapeLikeOp::create(builder, op->getLoc(), tangent, result);
+      tangents[result] = tangent;
+    }
+    return success();
+  }
+
+  JvpOp jvp;
+  OpBuilder builder;
+  ValueRange targets;
+  llvm::DenseSet<Value> needed;
+  llvm::DenseMap<Value, Value> tangents;
+};
+
+} // namespace
+
+LogicalResult calque::expand(JvpOp jvp) { return ForwardMode(jvp).run(); }

@@ -1,0 +1,15 @@
+// The transformations that the pass `differentiate` expands, each where it stands.
+#ifndef CALQUE_PASSES_TRANSFORMS_H
+#define CALQUE_PASSES_TRANSFORMS_H
+
+#include "passes/Passes.h"
+
+namespace calque {
+
+// Emits the operation's results before it, and erases it. Fails after a diagnostic.
+llvm::LogicalResult expand(ir::GradientOp gradient); // reverse mode
+llvm::LogicalResult expand(ir::JvpOp jvp);           // forward mode
+llvm::LogicalResult expand(ir::UnbatchOp unbatch);   // all examples at once, with the `batch` that it belongs to
+
+} // namespace calque
+#endif

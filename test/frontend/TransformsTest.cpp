@@ -1,0 +1,245 @@
+#include "Testing.h"
+
+#include <cmath>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// Runs a body eagerly and in a function; expected elements are in row-major order.
+void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor &x, const std::vector<float> &expected, const Shape &shape,
+                 float tolerance = 1e-5f) {
+  for (bool compiled : {false, true}) {
+    SCOPED_TRACE(compiled ? "compiled" : "eager");
+    auto f = function<Tensor(const Tensor &)>(body);
+    Tensor result = compiled ? f(x) : f.eager(x);
+    ASSERT_EQ(result.shape(), shape);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(result.data<float>()[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << "element " << i;
+  }
+}
+
+Tensor cubes(const Tensor &x) { return x * x * x; }
+
+} // namespace
+
+//===-- jvp and vjp -----------------------------------------------------------------------------===//
+
+TEST(Jvp, GivesValueAndTangent) {
+  // d(x^3) = 3 x^2 dx
+  auto f = [](const Tensor &x) {
+    auto [y, dy] = jvp(cubes, x, tensor({1.0f, 10.0f, 100.0f}));
+    return concat({y, dy});
+  };
+  inBothModes(f, tensor({1.0f, 2.0f, 3.0f}), {1, 8, 27, 3, 120, 2700}, {6});
+}
+
+TEST(Jvp, TakesSeveralArgumentsAndStructures) {
+  Tensor x = scalar(2.0f), y = scalar(5.0f);
+  auto [values, tangents] = jvp([](const Tensor &a, const Tensor &b) { return std::pair(a * b, a + b); }, std::tuple(x, y),
+                                std::tuple(scalar(1.0f), scalar(10.0f)));
+  EXPECT_EQ(values.first.item<float>(), 10);
+  EXPECT_EQ(tangents.first.item<float>(), 5 * 1 + 2 * 10);
+  EXPECT_EQ(tangents.second.item<float>(), 11);
+}
+
+TEST(Jvp, HoldsWhatIsCapturedConstant) {
+  // x * x with one x captured: d = x dx
+  auto f = [](const Tensor &x) { return jvp([&](const Tensor &a) { return a * x; }, x, scalar(1.0f)).second; };
+  inBothModes(f, scalar(3.0f), {3}, {});
+}
+
+TEST(Jvp, OfNothingIsZeroAndIntegersDoNotChange) {
+  Tensor x = tensor({1.0f, 2.0f});
+  auto [values, tangents] = jvp([](const Tensor &a) { return std::pair(ones({3}), argmax(a)); }, x, x);
+  EXPECT_EQ(tangents.first.to_vector<float>(), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(values.second.item<std::int64_t>(), 1);
+  EXPECT_EQ(tangents.second.item<std::int64_t>(), 0);
+}
+
+TEST(Jvp, RefusesTangentsUnlikeThePrimals) {
+  Tensor x = tensor({1.0f, 2.0f});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { jvp(cubes, x, ones({3})); }), "jvp: tangent 0 is float32[3] and its primal float32[2]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { jvp(cubes, x, ones({2}, DType::Float64)); }), "tangent 0 is float64[2]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { jvp(cubes, tensor({1, 2}), tensor({1, 2})); }), "not int32[2]");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] {
+                    jvp([](const std::vector<Tensor> &xs) { return xs[0]; }, std::vector<Tensor>{x, x}, std::vector<Tensor>{x});
+                  }),
+                  "1 tangents are given for 2 primals");
+}
+
+TEST(Vjp, PullbackServesManyTimes) {
+  auto f = [](const Tensor &x) {
+    auto [y, pullback] = vjp(cubes, x);
+    return concat({y, pullback(ones({2})), pullback(tensor({1.0f, 10.0f}))});
+  };
+  inBothModes(f, tensor({1.0f, 2.0f}), {1, 8, 3, 12, 3, 120}, {6});
+}
+
+TEST(Vjp, KeepsStructures) {
+  Tensor a = scalar(2.0f), b = scalar(5.0f);
+  auto [y, pullback] = vjp([](const Tensor &x, const Tensor &z) { return std::pair(x * z, x + z); }, std::tuple(a, b));
+  auto [da, db] = pullback(std::pair(scalar(1.0f), scalar(10.0f)));
+  EXPECT_EQ(da.item<float>(), 5 + 10);
+  EXPECT_EQ(db.item<float>(), 2 + 10);
+  EXPECT_EQ(y.second.item<float>(), 7);
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { vjp(cubes, scalar(1)); }), "vjp: derivatives are with respect to float32 and float64, not int32[]");
+}
+
+//===-- grad ------------------------------------------------------------------------------------===//
+
+TEST(Grad, HoldsWhatIsCapturedConstant) {
+  // The classic: d/dx x * (d/dy (x + y) at y = x) = 1
+  auto f = [](const Tensor &x) {
+    return grad([](const Tensor &a) { return a * grad([&](const Tensor &b) { return a + b; })(a); })(x);
+  };
+  inBothModes(f, scalar(3.0f), {1}, {});
+}
+
+TEST(Grad, NestsToAnyOrder) {
+  auto fourth = [](const Tensor &x) { return grad(grad(grad(grad([](const Tensor &a) { return a * a * a * a * a; }))))(x); };
+  inBothModes(fourth, scalar(2.0f), {240}, {});
+}
+
+TEST(Grad, TakesStructures) {
+  std::vector<Tensor> parameters{scalar(2.0f), scalar(3.0f)};
+  auto [value, gradients] = value_and_grad([](const std::vector<Tensor> &p, const Tensor &x) { return p[0] * x + p[1]; })(parameters, scalar(4.0f));
+  EXPECT_EQ(value.item<float>(), 11);
+  EXPECT_EQ(gradients[0].item<float>(), 4);
+  EXPECT_EQ(gradients[1].item<float>(), 1);
+}
+
+//===-- vmap ------------------------------------------------------------------------------------===//
+
+TEST(Vmap, DoesAllExamplesAtOnce) {
+  Tensor w = tensor({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {2, 3});
+  auto f = [&](const Tensor &x) { return vmap([&](const Tensor &row) { return sum(matmul(w, expand_dims(row, {1}))); })(x); };
+  inBothModes(f, tensor({1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 1.0f}, {2, 3}), {5, 16}, {2});
+}
+
+TEST(Vmap, TakesAxesAndGivesThem) {
+  Tensor x = reshape(iota({6}, DType::Float32), {2, 3}), y = tensor({10.0f, 20.0f});
+  auto columns = vmap([](const Tensor &column, const Tensor &shared) { return std::pair(column * shared, sum(column)); },
+                      {.in_axes = {1, std::nullopt}, .out_axes = {-1, 0}})(x, y);
+  EXPECT_EQ(columns.first.shape(), (Shape{2, 3}));
+  EXPECT_EQ(columns.first.to_vector<float>(), (std::vector<float>{0, 10, 20, 60, 80, 100}));
+  EXPECT_EQ(columns.second.to_vector<float>(), (std::vector<float>{3, 5, 7}));
+}
+
+TEST(Vmap, NestsAndRepeatsWhatIsTheSame) {
+  // All pairs: x_i y_j, and a result that depends on no example.
+  auto f = [](const Tensor &x) {
+    Tensor y = tensor({1.0f, 10.0f});
+    return vmap([&](const Tensor &a) { return vmap([&](const Tensor &b) { return a * b + full({}, 0.5f); })(y); })(x);
+  };
+  inBothModes(f, tensor({1.0f, 2.0f, 3.0f}), {1.5, 10.5, 2.5, 20.5, 3.5, 30.5}, {3, 2});
+  auto same = [](const Tensor &x) { return vmap([](const Tensor &) { return tensor({1.0f, 2.0f}); })(x); };
+  inBothModes(same, ones({2}), {1, 2, 1, 2}, {2, 2});
+}
+
+TEST(Vmap, OfGradientsIsOneGradientForEachExample) {
+  Tensor w = tensor({1.0f, 2.0f});
+  auto loss = [](const Tensor &p, const Tensor &x) { return square(sum(p * x)); };
+  auto f = [&](const Tensor &x) { return vmap([&](const Tensor &row) { return grad(loss)(w, row); })(x); };
+  // 2 (w . x) x
+  inBothModes(f, tensor({1.0f, 0.0f, 1.0f, 1.0f}, {2, 2}), {2, 0, 6, 6}, {2, 2});
+}
+
+TEST(Vmap, GradientsGoThrough) {
+  auto f = [](const Tensor &x) {
+    return grad([](const Tensor &all) { return sum(vmap([](const Tensor &row) { return square(sum(row)); })(all)); })(x);
+  };
+  inBothModes(f, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {6, 6, 14, 14}, {2, 2});
+  auto tangent = [](const Tensor &x) { return jvp([](const Tensor &all) { return vmap(cubes)(all); }, x, ones({2})).second; };
+  inBothModes(tangent, tensor({1.0f, 2.0f}), {3, 12}, {2});
+}
+
+TEST(Vmap, GradientsReachWhatIsCaptured) {
+  Variable w(tensor({1.0f, 2.0f}), {.name = "w"});
+  auto body = [&](const Tensor &x) {
+    GradientTape tape;
+    Tensor y = sum(vmap([&](const Tensor &row) { return sum(row * w); })(x));
+    return *tape.gradient(y, w);
+  };
+  inBothModes(body, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {4, 6}, {2});
+}
+
+TEST(Vmap, IndexesPerExample) {
+  Tensor rows = tensor({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {2, 3});
+  auto pick = vmap([](const Tensor &row, const Tensor &i) { return gather(row, i); });
+  EXPECT_EQ(pick(rows, tensor({2, 0})).to_vector<float>(), (std::vector<float>{3, 4}));
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { pick(rows, tensor({3, 0})); }), "out of range");
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { pick(rows, tensor({0, -1})); }), "out of range");
+}
+
+TEST(Vmap, RefusesWhatHasNoExamples) {
+  auto f = [](const Tensor &x, const Tensor &y) { return x + y; };
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { vmap(f)(ones({2}), ones({3})); }), "different numbers of examples: 2, and 3");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f)(ones({2}), ones({})); }), "axis");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.in_axes = {0}})(ones({2}), ones({2})); }), "in_axes has 1 entries, and the arguments have 2 tensors");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.out_axes = {0, 0}})(ones({2}), ones({2})); }), "out_axes has 2 entries, and the result has 1 tensors");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.in_axes = {std::nullopt, std::nullopt}})(ones({2}), ones({2})); }),
+                  "no argument has an axis of examples");
+  Variable w(scalar(0.0f), {.name = "w"});
+  EXPECT_CONTAINS(errorOf<CompileError>([&] {
+                    vmap([&](const Tensor &x) {
+                      w.assign(x);
+                      return x;
+                    })(ones({2}));
+                  }),
+                  "would give a variable the value of one of many examples");
+  EXPECT_EQ(w.value().item<float>(), 0);
+  std::optional<Tensor> leaked;
+  vmap([&](const Tensor &x) { return *(leaked = x + 1); })(ones({2}));
+  EXPECT_THROW(*leaked + 1, LeakedTensorError);
+}
+
+//===-- Jacobians and Hessians ------------------------------------------------------------------===//
+
+TEST(Jacobian, HasTheShapeOfTargetAndSource) {
+  // y = (x0 x1, x1 x2): the rows are their gradients.
+  auto f = [](const Tensor &x) {
+    return jacobian([](const Tensor &a) { return slice(a, {0}, {2}) * slice(a, {1}, {3}); })(x);
+  };
+  inBothModes(f, tensor({2.0f, 3.0f, 5.0f}), {3, 2, 0, 0, 5, 3}, {2, 3});
+  auto matrices = [](const Tensor &x) { return jacobian([](const Tensor &a) { return matmul(a, a); })(x); };
+  // d(A A)_ij / dA_kl = delta_ik A_lj + A_ik delta_jl
+  inBothModes(matrices, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {2, 3, 2, 0, 2, 5, 0, 2, 3, 0, 5, 3, 0, 3, 2, 8}, {2, 2, 2, 2});
+}
+
+TEST(Jacobian, OfVariablesAndNothing) {
+  Variable w(tensor({1.0f, 2.0f}), {.name = "w"});
+  GradientTape tape({.persistent = true});
+  Tensor y = square(w.value());
+  EXPECT_EQ(tape.jacobian(y, w)->to_vector<float>(), (std::vector<float>{2, 0, 0, 4}));
+  EXPECT_FALSE(tape.jacobian(ones({2}), w));
+  EXPECT_EQ(jacobian([](const Tensor &) { return ones({2}); })(ones({3})).shape(), (Shape{2, 3}));
+}
+
+TEST(Jacobian, OfExamplesLeavesOutWhatDoesNotDepend) {
+  auto f = [](const Tensor &x) { return batch_jacobian([](const Tensor &a) { return a * sum(a, {1}, true); })(x); };
+  // For each row r: d(r_i s)/dr_j = s delta_ij + r_i
+  inBothModes(f, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {4, 1, 2, 5, 10, 3, 4, 11}, {2, 2, 2});
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { batch_jacobian([](const Tensor &x) { return sum(x); })(ones({2})); }), "first dimension runs over the examples");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { batch_jacobian([](const Tensor &x) { return concat({x, x}); })(ones({2})); }),
+                  "must have one number of examples");
+}
+
+TEST(Hessian, IsForwardOverReverse) {
+  auto cubic = [](const Tensor &a) { return sum(a * a * a) + gather(a, scalar(0)) * gather(a, scalar(1)); };
+  auto f = [&](const Tensor &x) { return hessian(cubic)(x); };
+  inBothModes(f, tensor({1.0f, 2.0f}), {6, 1, 1, 12}, {2, 2});
+  auto product = [&](const Tensor &x) { return hvp(cubic)(x, tensor({1.0f, 10.0f})); };
+  inBothModes(product, tensor({1.0f, 2.0f}), {16, 121}, {2});
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { hessian(cubic)(tensor({1, 2})); }), "hessian: derivatives are with respect to");
+}
+
+TEST(Hessian, AgreesWithJacobianOfGradient) {
+  Tensor w = tensor({0.5f, -1.0f, 2.0f, 0.25f, 1.5f, -0.75f, 1.0f, 0.0f, -0.5f}, {3, 3});
+  auto f = [&](const Tensor &x) { return square(sum(tanh(matmul(w, expand_dims(x, {1}))))); };
+  Tensor x = tensor({0.1f, -0.2f, 0.3f}), a = hessian(f)(x), b = jacobian(grad(f))(x);
+  ASSERT_EQ(a.shape(), b.shape());
+  for (std::int64_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(a.data<float>()[i], b.data<float>()[i], 1e-5f);
+}
