@@ -96,13 +96,20 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
   if (values.empty())
     return {};
   std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
-  std::size_t first = 0;
-  while (!axes[first])
-    ++first;
+  // A tensor that has examples, and knows how many if one does.
+  std::size_t chosen = axes.size();
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (!axes[i])
+      continue;
+    const schema::TensorType &type = *implOf(tensors[i], where).type;
+    std::int64_t axis = *axes[i] < 0 ? *axes[i] + type.rank() : *axes[i];
+    if (chosen == axes.size() || type.dims[static_cast<std::size_t>(axis)] != kDynamic)
+      chosen = i;
+  }
   std::vector<Tensor> operands = values;
-  operands.push_back(examples[first]);
-  operands.push_back(tensors[first]);
-  schema::Attribute attributes[] = {options.out_axes.empty() ? std::vector<std::int64_t>(values.size(), 0) : options.out_axes, *axes[first]};
+  operands.push_back(examples[chosen]);
+  operands.push_back(tensors[chosen]);
+  schema::Attribute attributes[] = {options.out_axes.empty() ? std::vector<std::int64_t>(values.size(), 0) : options.out_axes, *axes[chosen]};
   return applyRecorded(OpId::Unbatch, operands, attributes, where);
 }
 

@@ -51,10 +51,9 @@ SmallVector<Value> BatchRule::all() {
   return values;
 }
 
-Value BatchRule::zerosLikeExample(unsigned i) {
-  RankedTensorType type = exampleType(i);
-  GradientRule rule(builder, op->getLoc(), op->getOperand(i));
-  return create<BroadcastToOp>(rule.constantLike(0, op->getOperand(i)), type.getShape());
+Value BatchRule::zerosLike(Value value) {
+  GradientRule rule(builder, op->getLoc(), value);
+  return create<BroadcastToOp>(rule.constant(0), typeOf(value).getShape());
 }
 
 SmallVector<int64_t> BatchRule::shifted(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) const {
@@ -73,7 +72,8 @@ Value BatchRule::move(Value value, int64_t from, int64_t to) {
 }
 
 Value BatchRule::merge(Value value) { return mergeInto(value, 0); }
-Value BatchRule::part(Value value) { return partFrom(value, 0); }
+Value BatchRule::part(Value value, int64_t axis) { return partAt(value, 0, axis); }
+Value BatchRule::partFrom(Value value, int64_t axis) { return toFront(partAt(value, axis, axis), axis); }
 
 Value BatchRule::mergeInto(Value value, int64_t axis) {
   Value moved = move(value, 0, axis);
@@ -83,12 +83,11 @@ Value BatchRule::mergeInto(Value value, int64_t axis) {
   return create<ReshapeOp>(moved, shape);
 }
 
-Value BatchRule::partFrom(Value value, int64_t axis) {
+Value BatchRule::partAt(Value value, int64_t at, int64_t axis) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
-  int64_t count = size();
-  shape[axis] = count ? shape[axis] / count : 0;
-  shape.insert(shape.begin() + axis, count);
-  return toFront(create<ReshapeOp>(value, shape), axis);
+  shape[at] = typeOf(op->getResult(0)).getDimSize(axis);
+  shape.insert(shape.begin() + at, size());
+  return create<ReshapeOp>(value, shape);
 }
 
 Operation *BatchRule::recreate(ArrayRef<Value> arguments) {

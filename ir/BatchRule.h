@@ -41,18 +41,19 @@ public:
   // Operand i with dimensions of size 1 after the first, so that what follows has this rank.
   Value aligned(unsigned i, int64_t rank);
   Value aligned(Value value, int64_t rank);
-  // Zeros like operand i of one example, whose sizes must be known.
-  Value zerosLikeExample(unsigned i);
+  // Zeros like operand i or the result of one example, whose sizes must be known.
+  Value zerosLikeExample(unsigned i) { return zerosLike(op->getOperand(i)); }
+  Value zerosLikeResult() { return zerosLike(op->getResult(0)); }
   // Axes of one example in all of them; none stand for all where the operation says so.
   llvm::SmallVector<int64_t> shifted(llvm::ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll = false) const;
   int64_t shifted(int64_t axis, int64_t rank) const { return (axis < 0 ? axis + rank : axis) + 1; }
   // The values with one axis before the others, or the first at another place.
   Value toFront(Value value, int64_t axis) { return move(value, axis, 0); }
   Value move(Value value, int64_t from, int64_t to);
-  // The examples joined to the dimension after them, and parted from it again.
+  // The examples joined to the dimension after them, and parted from it again, which is dimension `axis` of one example's result.
   Value merge(Value value);
-  Value part(Value value);
-  // Axis 0 moved to stand before `axis` (counted in the result) and joined to it.
+  Value part(Value value, int64_t axis = 0);
+  // Axis 0 moved to stand before `axis` and joined to it, and parted from that dimension of the result again.
   Value mergeInto(Value value, int64_t axis);
   Value partFrom(Value value, int64_t axis);
 
@@ -72,6 +73,8 @@ public:
   mlir::Operation *op;
 
 private:
+  Value zerosLike(Value value);
+  Value partAt(Value value, int64_t at, int64_t axis);
   mlir::Operation *recreate(llvm::ArrayRef<Value> arguments);
 
   llvm::ArrayRef<Value> operands;

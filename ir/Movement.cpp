@@ -97,12 +97,12 @@ SmallVector<int64_t> withFirst(int64_t first, ArrayRef<int64_t> rest) {
 } // namespace
 
 LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  // The result's own shape: what -1 stood for is known by now, or unknown as it was.
+  // One size may follow from the others: the number of examples, or what is unknown of one example's result.
   auto type = cast<RankedTensorType>(getResult().getType());
-  if (!type.hasStaticShape())
-    return rule.refuse("gives an unknown size");
-  int64_t count = rule.size();
-  results.push_back(rule.create<ReshapeOp>(rule[0], withFirst(count == ShapedType::kDynamic ? -1 : count, type.getShape())));
+  bool isKnown = rule.size() != ShapedType::kDynamic;
+  if (!isKnown && !type.hasStaticShape())
+    return rule.refuse("gives an unknown size, and the number of examples is not known");
+  results.push_back(rule.create<ReshapeOp>(rule[0], withFirst(isKnown ? rule.size() : -1, type.hasStaticShape() ? type.getShape() : getShape())));
   return success();
 }
 
@@ -114,9 +114,11 @@ LogicalResult ExpandDimsOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value>
 }
 
 LogicalResult BroadcastToOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  if (rule.size() == ShapedType::kDynamic)
-    return rule.refuse("is given the shape of one example, and the number of examples is not known");
-  results.push_back(rule.create<BroadcastToOp>(rule.aligned(0, getShape().size()), withFirst(rule.size(), getShape())));
+  Value x = rule.aligned(0, getShape().size());
+  if (rule.size() != ShapedType::kDynamic)
+    results.push_back(rule.create<BroadcastToOp>(x, withFirst(rule.size(), getShape())));
+  else
+    results.push_back(rule.create<BroadcastLikeOp>(x, rule.repeated(rule.zerosLikeResult())));
   return success();
 }
 
@@ -147,12 +149,13 @@ LogicalResult ConcatPartOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value>
 }
 
 LogicalResult SliceOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  if (rule.size() == ShapedType::kDynamic)
-    return rule.refuse("is given the limits of one example, and the number of examples is not known");
-  SmallVector<int64_t> strides;
-  if (!getStrides().empty())
-    strides = withFirst(1, getStrides());
-  results.push_back(rule.create<SliceOp>(rule[0], withFirst(0, getStarts()), withFirst(rule.size(), getLimits()), strides));
+  SmallVector<int64_t> strides(getStrides());
+  strides.resize(rule.rank(0), 1);
+  strides = withFirst(1, strides);
+  if (rule.size() != ShapedType::kDynamic)
+    results.push_back(rule.create<SliceOp>(rule[0], withFirst(0, getStarts()), withFirst(rule.size(), getLimits()), strides));
+  else
+    results.push_back(rule.create<SliceLikeOp>(rule[0], rule.repeated(rule.zerosLikeResult()), withFirst(0, getStarts()), strides));
   return success();
 }
 
@@ -221,7 +224,7 @@ LogicalResult GatherPutOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> 
     return failure();
   Value slices = moveRange(rule, rule.all(0), axis + 1, rule.rank(2), 1), like = rule.move(rule.all(1), axis + 1, 1);
   Value joined = rule.create<GatherPutOp>(slices, rule.merge(like), joinedIndices(rule, 2, rule.exampleType(1).getDimSize(axis)), 0);
-  results.push_back(rule.move(rule.part(joined), 1, axis + 1));
+  results.push_back(rule.move(rule.part(joined, axis), 1, axis + 1));
   return success();
 }
 

@@ -72,11 +72,8 @@ private:
     if (failed(schemaOp.buildBatched(rule, results)))
       return failure();
     for (auto [result, all] : llvm::zip_equal(op->getResults(), results)) {
-      auto type = cast<RankedTensorType>(result.getType());
-      SmallVector<int64_t> shape{rule.size()};
-      llvm::append_range(shape, type.getShape());
-      if (failed(verifyCompatibleShape(shape, cast<RankedTensorType>(all.getType()).getShape())))
-        return op->emitOpError("for many examples is ") << all.getType() << ", where one of them is " << type;
+      assert(succeeded(verifyCompatibleShape(cast<RankedTensorType>(all.getType()).getShape().drop_front(), cast<RankedTensorType>(result.getType()).getShape())) &&
+             "a rule for many examples gives the results of one behind their number");
       stacked[result] = all;
     }
     done.push_back(op);
@@ -92,12 +89,13 @@ private:
       }
       auto type = cast<RankedTensorType>(result.getType());
       all = moved(all, 0, normal(axis, type.getRank()));
-      if (all.getType() != type) { // a rule may know sizes that the type does not say
+      if (Type computed = all.getType(); computed != type) { // the type may say sizes that the rules do not know
         SmallVector<int64_t> shape(type.getShape());
-        if (llvm::count(shape, ShapedType::kDynamic) > 1)
-          return unbatch.emitOpError("gives ") << type << " with more than one unknown size, where " << all.getType() << " is computed";
         std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, int64_t(-1));
-        all = ReshapeOp::create(builder, unbatch.getLoc(), all, shape);
+        if (llvm::count(shape, -1) <= 1)
+          all = ReshapeOp::create(builder, unbatch.getLoc(), all, shape);
+        if (all.getType() != type)
+          return unbatch.emitOpError("gives ") << type << ", where " << computed << " is computed";
       }
       result.replaceAllUsesWith(all);
     }

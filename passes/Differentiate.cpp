@@ -14,6 +14,12 @@ namespace {
 
 struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() override {
+    // A rule that has no derivative to give says so in a diagnostic.
+    bool isRefused = false;
+    ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
+      isRefused |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      return failure(); // others are to see it too
+    });
     // An inner transformation stands before the outer ones, which see what it became.
     SmallVector<Operation *> transforms;
     getOperation().walk([&](Operation *op) {
@@ -24,7 +30,7 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
       LogicalResult expanded = llvm::TypeSwitch<Operation *, LogicalResult>(transform).Case<GradientOp, JvpOp, UnbatchOp>([](auto op) {
         return calque::expand(op);
       });
-      if (failed(expanded))
+      if (failed(expanded) || isRefused)
         return signalPassFailure();
     }
     WalkResult left = getOperation().walk([](BatchOp batch) {

@@ -8,7 +8,8 @@ using namespace calque::ir;
 
 namespace {
 
-// Forward mode over the operations that stand before a jvp, in its block: tangents follow values in program order.
+// Forward mode over the operations that stand before a jvp, in its block and those around it: tangents follow values in program
+// order.
 class ForwardMode {
 public:
   explicit ForwardMode(JvpOp jvp) : jvp(jvp), builder(jvp) {
@@ -21,12 +22,12 @@ public:
 
   LogicalResult run() {
     findNeeded();
-    for (Operation &op : *jvp->getBlock()) {
-      if (&op == jvp.getOperation())
-        break;
-      if (failed(forward(&op)))
+    SmallVector<Operation *> around{jvp};
+    while (!isa<func::FuncOp>(around.back()->getParentOp()))
+      around.push_back(around.back()->getParentOp());
+    for (Operation *end : llvm::reverse(around))
+      if (failed(forwardUpTo(end)))
         return failure();
-    }
     for (auto [result, target] : llvm::zip_equal(jvp.getResults(), targets)) {
       Value tangent = tangents.lookup(target);
       if (!tangent) {
@@ -57,6 +58,31 @@ private:
     return type && isa<FloatType>(type.getElementType());
   }
 
+  // Other dialects have no rules; a tangent that needs one must not come out as zero.
+  LogicalResult refuse(Operation *op) {
+    InFlightDiagnostic diagnostic = op->emitOpError("passes a tangent on, and only operations of the dialect have derivatives");
+    diagnostic.attachNote(jvp.getLoc()) << "the jvp";
+    return diagnostic;
+  }
+
+  LogicalResult forwardUpTo(Operation *end) {
+    // What a block's arguments stand for is not known once there are branches, nor which blocks came before.
+    if (!end->getBlock()->isEntryBlock())
+      return jvp.emitOpError("stands behind a branch; tangents are followed through a region's first block only");
+    for (Operation &op : *end->getBlock()) {
+      if (&op == end)
+        break;
+      if (failed(forward(&op)))
+        return failure();
+    }
+    bool takes = llvm::any_of(end->getOperands(), [&](Value operand) { return tangents.contains(operand); });
+    for (Region &region : end->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        if (takes && needed.contains(argument))
+          return refuse(end);
+    return success();
+  }
+
   LogicalResult forward(Operation *op) {
     if (llvm::none_of(op->getResults(), [&](Value result) { return needed.contains(result) && isDifferentiable(result) && !tangents.contains(result); }))
       return success();
@@ -72,11 +98,8 @@ private:
     if (!any && !takesInside)
       return success();
     auto schemaOp = dyn_cast<SchemaOpInterface>(op);
-    if (!schemaOp) {
-      InFlightDiagnostic diagnostic = op->emitOpError("passes a tangent on, and only operations of the dialect have derivatives");
-      diagnostic.attachNote(jvp.getLoc()) << "the jvp";
-      return diagnostic;
-    }
+    if (!schemaOp)
+      return refuse(op);
     if (!calque::schema::schemaOf(schemaOp.schemaId()).differentiable)
       return success();
     SmallVector<Value> resultTangents;
