@@ -123,17 +123,25 @@ LogicalResult lowerToLinalg(Program &program) {
   });
 }
 
-// Gives every use of a fresh or filled tensor its own. CSE merges equal ones; bufferization would then give two results
-// one destination, and the second would overwrite the first.
+// Gives every use of a fresh or filled tensor its own, and every insertion into a tensor with others in it. CSE merges equal
+// ones; bufferization would then give two results one destination, and the second would overwrite the first.
 static void separateDestinations(func::FuncOp function) {
-  auto separate = [](Operation *op) {
-    if (op->use_empty())
-      return;
-    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
-      OpBuilder builder(use.getOwner());
-      use.set(builder.clone(*op)->getResult(0));
+  auto separateUses = [](Operation *op, ArrayRef<OpOperand *> uses) {
+    for (OpOperand *use : uses.drop_front(std::min<size_t>(uses.size(), 1))) {
+      OpBuilder builder(use->getOwner());
+      use->set(builder.clone(*op)->getResult(0));
     }
   };
+  auto separate = [&](Operation *op) { separateUses(op, llvm::map_to_vector(op->getUses(), [](OpOperand &use) { return &use; })); };
+  SmallVector<tensor::InsertSliceOp> inserts;
+  function.walk([&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
+  for (tensor::InsertSliceOp insert : llvm::reverse(inserts)) { // what is cloned inserts into what stands before it
+    SmallVector<OpOperand *> destinations;
+    for (OpOperand &use : insert->getUses())
+      if (auto next = dyn_cast<tensor::InsertSliceOp>(use.getOwner()); next && use == next.getDestMutable())
+        destinations.push_back(&use);
+    separateUses(insert, destinations);
+  }
   function.walk([&](linalg::FillOp fill) { separate(fill); });
   function.walk([&](tensor::EmptyOp empty) { separate(empty); });
 }
