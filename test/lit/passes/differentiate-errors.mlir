@@ -1,5 +1,5 @@
-// Gradients that the pass can't follow, and some that make no sense and do not get to it; others are in
-// ops/effects-errors.mlir.
+// Transformations that the pass can't follow, and some that make no sense and do not get to it; others are in
+// ops/effects-errors.mlir and ops/transforms-errors.mlir.
 // RUN: calque-opt --pass-pipeline='builtin.module(func.func(calque-differentiate))' %s --split-input-file --verify-diagnostics
 // RUN: not calque-opt --pass-pipeline='builtin.module(calque-differentiate)' /dev/null 2>&1 | FileCheck %s
 
@@ -84,4 +84,203 @@ func.func @behind_branch(%x: tensor<f32>, %seed: tensor<f32>) -> tensor<f32> {
   // expected-error @below {{stands behind a branch; gradients are followed through a region's first block only}}
   %g = calque.gradient %z, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
   return %g : tensor<f32>
+}
+
+// -----
+
+func.func @tangent_through_region(%c: i1, %x: tensor<f32>, %t: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'scf.if' op passes a tangent on, and only operations of the dialect have derivatives}}
+  %y = scf.if %c -> tensor<f32> {
+    %0 = calque.exp %x : (tensor<f32>) -> tensor<f32>
+    scf.yield %0 : tensor<f32>
+  } else {
+    scf.yield %x : tensor<f32>
+  }
+  // expected-note @below {{the jvp}}
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %d : tensor<f32>
+}
+
+// -----
+
+func.func @tangent_through_loop(%from: index, %to: index, %step: index, %x: tensor<f32>, %t: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'scf.for' op passes a tangent on, and only operations of the dialect have derivatives}}
+  %r = scf.for %i = %from to %to step %step iter_args(%carried = %x) -> tensor<f32> {
+    %y = calque.exp %carried : (tensor<f32>) -> tensor<f32>
+    // expected-note @below {{the jvp}}
+    %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+    scf.yield %d : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
+
+// -----
+
+func.func @tangent_behind_branch(%x: tensor<f32>, %t: tensor<f32>) -> tensor<f32> {
+  %y = calque.exp %x : (tensor<f32>) -> tensor<f32>
+  cf.br ^next(%y : tensor<f32>)
+^next(%z: tensor<f32>):
+  // expected-error @below {{stands behind a branch; tangents are followed through a region's first block only}}
+  %d = calque.jvp %z, %x, %t {counts = array<i64: 1, 1>} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %d : tensor<f32>
+}
+
+// -----
+
+// Inside of vmap there is one example, outside there are all.
+func.func @gradient_of_all(%x: tensor<?xf32>, %seed: tensor<f32>) -> tensor<?xf32> {
+  // expected-error @below {{'calque.batch' op is followed from one of many examples to all of them; a tape that is asked inside of vmap begins there too}}
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  %y = calque.exp %e : (tensor<f32>) -> tensor<f32>
+  %g = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  return %g : tensor<?xf32>
+}
+
+// -----
+
+func.func @tangent_of_all(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{'calque.batch' op is followed from all examples to one of them; a jvp that is asked inside of vmap takes its arguments there too}}
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  %y = calque.exp %e : (tensor<f32>) -> tensor<f32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<f32>, tensor<?xf32>, tensor<?xf32>) -> tensor<f32>
+  %r = calque.unbatch %d, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @no_batch(%x: tensor<?xf32>, %e: tensor<f32>) -> tensor<?xf32> {
+  // expected-error @below {{belongs to no batch of its block}}
+  %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @batch_outside(%c: i1, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  %r = scf.if %c -> tensor<?xf32> {
+    // expected-error @below {{belongs to no batch of its block}}
+    %y = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y : tensor<?xf32>
+  } else {
+    scf.yield %x : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @no_unbatch(%x: tensor<?xf32>) {
+  // expected-error @below {{gives one of many examples, which nothing puts together again}}
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  // expected-note @below {{it is used here}}
+  calque.print %e {label = "e"} : (tensor<f32>) -> ()
+  return
+}
+
+// -----
+
+// An example that a region takes would be one of many.
+func.func @example_in_region(%c: i1, %x: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{gives one of many examples, which nothing puts together again}}
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  scf.if %c {
+    // expected-note @below {{it is used here}}
+    calque.print %e {label = "e"} : (tensor<f32>) -> ()
+  }
+  %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func private @elsewhere(tensor<f32>) -> tensor<f32>
+func.func @example_in_call(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  // expected-error @below {{'func.call' op takes one of many examples, and only operations of the dialect can be done for all of them}}
+  %y = func.call @elsewhere(%e) : (tensor<f32>) -> tensor<f32>
+  // expected-note @below {{the examples end here}}
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// The number of examples is known where the type does not say it.
+func.func @known_number(%x: tensor<?xf32>, %z: tensor<5xf32>) -> tensor<?xf32> {
+  %e:2 = calque.batch %x, %z {axes = array<i64: 0, 0>} : (tensor<?xf32>, tensor<5xf32>) -> (tensor<f32>, tensor<f32>)
+  // expected-error @below {{'calque.unbatch' op gives 'tensor<?xf32>', where 'tensor<5xf32>' is computed}}
+  %r = calque.unbatch %e#1, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @two_unknown_sizes(%x: tensor<?xf32>, %z: tensor<5x?xf32>) -> tensor<?x?xf32> {
+  %e:2 = calque.batch %x, %z {axes = array<i64: 0, 0>} : (tensor<?xf32>, tensor<5x?xf32>) -> (tensor<f32>, tensor<?xf32>)
+  // expected-error @below {{'calque.unbatch' op gives 'tensor<?x?xf32>', where 'tensor<5x?xf32>' is computed}}
+  %r = calque.unbatch %e#1, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<f32>, tensor<?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+func.func @assign(%x: tensor<?xf32>) attributes {calque.variables = [{name = "w", type = tensor<f32>}]} {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  // expected-error @below {{'calque.variable_assign' op would give a variable the value of one of many examples; vmap can't do it for many examples at once}}
+  calque.variable_assign %e {variable = 0 : i64} : (tensor<f32>) -> ()
+  %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_reshape(%x: tensor<?x?xf32>) -> tensor<?x?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<?xf32>
+  // expected-error @below {{'calque.reshape' op gives an unknown size, and the number of examples is not known; vmap can't do it for many examples at once}}
+  %y = calque.reshape %e {shape = array<i64: -1, 3>} : (tensor<?xf32>) -> tensor<?x3xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xf32>, tensor<?xf32>, tensor<?x?xf32>) -> tensor<?x?x3xf32>
+  return %r : tensor<?x?x3xf32>
+}
+
+// -----
+
+func.func @unknown_images(%x: tensor<2x1x?x?x3xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<2x1x?x?x4xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<2x1x?x?x3xf32>) -> tensor<1x?x?x3xf32>
+  // expected-error @below {{'calque.conv2d' op has an operand of unknown size; vmap can't do it for many examples at once}}
+  %y = calque.conv2d %e, %w : (tensor<1x?x?x3xf32>, tensor<3x2x3x4xf32>) -> tensor<1x?x?x4xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<1x?x?x4xf32>, tensor<1x?x?x3xf32>, tensor<2x1x?x?x3xf32>) -> tensor<2x1x?x?x4xf32>
+  return %r : tensor<2x1x?x?x4xf32>
+}
+
+// -----
+
+func.func @print_unknown_count(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x3xf32>) -> tensor<3xf32>
+  // expected-error @below {{'calque.print' op is done on one example after the other, and their number is not known; vmap can't do it for many examples at once}}
+  calque.print %e {label = "e"} : (tensor<3xf32>) -> ()
+  %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %r : tensor<?x3xf32>
+}
+
+// -----
+
+func.func @print_unknown_size(%x: tensor<3x?xf32>) -> tensor<3x?xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<3x?xf32>) -> tensor<?xf32>
+  // expected-error @below {{'calque.print' op is done on one example after the other, and a size is not known; vmap can't do it for many examples at once}}
+  calque.print %e {label = "e"} : (tensor<?xf32>) -> ()
+  %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>, tensor<3x?xf32>) -> tensor<3x?xf32>
+  return %r : tensor<3x?xf32>
+}
+
+// -----
+
+func.func @print_many(%x: tensor<1025xf32>) -> tensor<1025xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<1025xf32>) -> tensor<f32>
+  // expected-error @below {{'calque.print' op is done on one example after the other, and 1025 are more than the 1024 that are allowed; vmap can't do it for many examples at once}}
+  calque.print %e {label = "e"} : (tensor<f32>) -> ()
+  %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<1025xf32>) -> tensor<1025xf32>
+  return %r : tensor<1025xf32>
 }

@@ -81,3 +81,12 @@ func.func @region(%c: i1, %x: tensor<3xf32>) -> tensor<f32> {
   }
   return %r : tensor<f32>
 }
+
+// Another value is the same one, once derivatives are there.
+// CHECK-LABEL: func.func @identity(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>)
+// CHECK-NEXT: return %[[X]]
+func.func @identity(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = calque.identity %x : (tensor<?xf32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}

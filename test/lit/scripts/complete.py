@@ -29,9 +29,16 @@ def unknown(found):
     return any(re.search(r"\?|-9223372036854775808", line) for line in found)
 
 
+def transformed(texts, transform):
+    """The functions in which a transformation stands."""
+    functions = [function for text in texts for function in re.split(r"^(?=func\.func )", text, flags=re.M)]
+    return [function for function in functions if lines([function], transform)]
+
+
 cases = read("ops", lambda path: "| calque-opt | diff" in path.read_text())
 errors = [text for folder in ("ops", "passes") for text in read(folder, lambda path: path.stem.endswith("-errors"))]
-gradients = read("passes", lambda path: path.stem.startswith("differentiate-") and not path.stem.endswith("-errors"))
+derivatives = read("passes", lambda path: path.stem.startswith("differentiate-") and not path.stem.endswith("-errors"))
+refused = read("passes", lambda path: path.stem == "differentiate-errors")
 composites = read("passes", lambda path: path.stem == "expand-composites")
 expected = re.findall(r"expected-error .*?\{\{(.*)\}\}", "\n".join(errors))
 rules = "".join(path.read_text() for path in sorted((ROOT / "ir" / "schema").glob("*.cpp")))
@@ -45,12 +52,16 @@ for op, record in operations().items():
     if re.search(r"Fault|return \w+\(", body):
         require(any(message.startswith(op + ": ") for message in expected), f"{op}: no case in ops/ is refused by its type rule")
     if not record["notDifferentiable"]:
-        require(unknown(lines(gradients, op)), f"{op}: no case in passes/differentiate-* has an unknown size")
+        require(unknown(lines(derivatives, op)), f"{op}: no case in passes/differentiate-* has an unknown size")
+        require(unknown(lines(transformed(derivatives, "jvp"), op)), f"{op}: no case of forward mode in passes/differentiate-* has an unknown size")
+    if record["operands"]:
+        require(lines(transformed(derivatives + refused, "unbatch"), op), f"{op}: no case in passes/differentiate-* is for many examples")
     if record["expands"]:
         require(lines(composites, op), f"{op}: no case in passes/expand-composites.mlir")
 
-for message in messages("ir/schema", "passes"):
-    if message.kind == "static_assert":
+for message in messages("ir", "passes"):
+    # What the order of expansion rules out can't be provoked.
+    if message.kind == "static_assert" or message.parts[0] and message.parts[0].endswith("before it was expanded"):
         continue
     pattern = ".*".join(re.escape(part) for part in message.parts if part)
     require(any(re.search(pattern, text) for text in expected), f"{message.file}:{message.line}: no case expects '{message}'")
