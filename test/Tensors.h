@@ -165,6 +165,59 @@ inline void expectGradients(const Body &f, const std::vector<Tensor> &inputs) {
   }
 }
 
+// Forward mode against central differences along a direction; eagerly too, if asked.
+inline void expectTangents(const ManyBody &f, const std::vector<Tensor> &inputs, bool eagerly) {
+  const double epsilon = 1e-6;
+  std::vector<std::size_t> moving;
+  std::vector<Tensor> directions;
+  std::mt19937 random(13);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].dtype() == DType::Float64) {
+      moving.push_back(i);
+      directions.push_back(randomTensor(random, inputs[i].shape(), -1, 1));
+    }
+  auto both = [&](const std::vector<Tensor> &x, const std::vector<Tensor> &tangents) {
+    std::vector<Tensor> primals;
+    for (std::size_t i : moving)
+      primals.push_back(x[i]);
+    auto body = [&](const std::vector<Tensor> &moved) {
+      std::vector<Tensor> operands = x;
+      for (std::size_t i = 0; i < moving.size(); ++i)
+        operands[moving[i]] = moved[i];
+      return f(operands);
+    };
+    return jvp(body, primals, tangents);
+  };
+  using Both = std::pair<std::vector<Tensor>, std::vector<Tensor>>;
+  auto compiled = function<Both(const std::vector<Tensor> &, const std::vector<Tensor> &)>(both, {.name = "tangents"});
+  auto at = [&](double step) {
+    std::vector<Tensor> moved = inputs;
+    for (std::size_t i = 0; i < moving.size(); ++i) {
+      std::vector<double> elements = valuesOf(inputs[moving[i]]), direction = valuesOf(directions[i]);
+      for (std::size_t j = 0; j < elements.size(); ++j)
+        elements[j] += step * direction[j];
+      moved[moving[i]] = tensor(elements, inputs[moving[i]].shape());
+    }
+    return compiled(moved, directions);
+  };
+  Both here = at(0), before = at(-epsilon), after = at(epsilon);
+  std::vector<std::vector<Tensor>> found{here.second};
+  if (eagerly)
+    found.push_back(both(inputs, directions).second);
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    SCOPED_TRACE(k ? "eager" : "compiled");
+    ASSERT_EQ(found[k].size(), here.first.size());
+    for (std::size_t i = 0; i < found[k].size(); ++i) {
+      ASSERT_EQ(found[k][i].shape(), here.first[i].shape());
+      std::vector<double> exact = valuesOf(found[k][i]), low = valuesOf(before.first[i]), high = valuesOf(after.first[i]);
+      for (std::size_t j = 0; j < exact.size(); ++j) {
+        double numeric = (high[j] - low[j]) / (2 * epsilon);
+        EXPECT_NEAR(exact[j], numeric, 1e-5 + 1e-3 * std::fabs(numeric)) << "tangent of result " << i << ", element " << j;
+      }
+    }
+  }
+}
+
 // sum(f(inputs) * weights) with fixed random weights.
 inline Body weighted(const Body &f, const Shape &shape, unsigned seed) {
   std::mt19937 random(seed);
@@ -172,16 +225,18 @@ inline Body weighted(const Body &f, const Shape &shape, unsigned seed) {
   return [f, weights](const std::vector<Tensor> &x) { return sum(f(x) * weights); };
 }
 
-// The gradients of an operation and, for order 2, of its gradients.
+// The gradients and tangents of an operation and, for order 2, of its gradients.
 inline void expectDerivatives(const Body &f, const std::vector<Tensor> &inputs, int order) {
   Body loss = weighted(f, f(inputs).shape(), 7);
   {
     SCOPED_TRACE("first order");
     expectGradients(loss, inputs);
+    expectTangents([f](const std::vector<Tensor> &x) { return std::vector<Tensor>{f(x)}; }, inputs, true);
   }
   if (order < 2)
     return;
   SCOPED_TRACE("second order");
+  expectTangents([loss](const std::vector<Tensor> &x) { return gradients(loss, x); }, inputs, false);
   std::vector<Shape> shapes;
   for (const Tensor &gradient : gradients(loss, inputs))
     shapes.push_back(gradient.shape());

@@ -56,6 +56,18 @@ void expectReference(const ElementwiseCase &op, const std::vector<Tensor> &opera
   }
 }
 
+// Elements of the operation's domain, as another type where that is not one of floats.
+Tensor randomOperand(const ElementwiseCase &op, std::mt19937 &random, DType dtype, const Shape &shape) {
+  std::vector<double> values = randomValues(random, sizeOf(shape), op.low, op.high, {}, true);
+  if (is_integer(dtype))
+    for (double &value : values)
+      value = std::clamp(std::round(value), std::ceil(op.low), std::floor(op.high));
+  if (dtype == DType::Bool)
+    for (double &value : values)
+      value = random() % 2;
+  return makeTensor(dtype, values, shape);
+}
+
 // The operation on several lists of operands, eagerly and in one function.
 void expectEagerCompiledAndReference(const ElementwiseCase &op, const std::vector<std::vector<Tensor>> &calls, bool signs = false) {
   const Body &f = op.function;
@@ -93,16 +105,8 @@ TEST_P(Elementwise, ComputesTheReference) {
     std::vector<std::vector<Tensor>> calls;
     for (const std::vector<Shape> &operands : shapes) {
       calls.emplace_back();
-      for (std::size_t i = 0; i < signature.size(); ++i) {
-        std::vector<double> values = randomValues(random, sizeOf(operands[i]), op.low, op.high, {}, true);
-        if (is_integer(signature[i]))
-          for (double &value : values)
-            value = std::clamp(std::round(value), std::ceil(op.low), std::floor(op.high));
-        if (signature[i] == DType::Bool)
-          for (double &value : values)
-            value = random() % 2;
-        calls.back().push_back(makeTensor(signature[i], values, operands[i]));
-      }
+      for (std::size_t i = 0; i < signature.size(); ++i)
+        calls.back().push_back(randomOperand(op, random, signature[i], operands[i]));
     }
     expectEagerCompiledAndReference(op, calls);
   }
@@ -161,6 +165,24 @@ TEST_P(Elementwise, GivesConstantsTheSameBits) {
     for (std::size_t i = 0; i < calls.size(); ++i)
       expectSameBits(op.function(calls[i]), results[i]);
   }
+}
+
+TEST_P(Elementwise, DoesManyExamplesAtOnce) {
+  const ElementwiseCase &op = GetParam();
+  std::mt19937 random(2);
+  std::vector<BatchedCall> calls;
+  for (const std::vector<DType> &signature : signatures(op)) {
+    // Examples of unlike ranks broadcast, once; three operands in all ways and types would be many.
+    std::vector<std::vector<Shape>> shapes = {{{3, 1}, {5}, {3, 5}}};
+    if (signature.size() < 3 || signature.back() == DType::Float64)
+      shapes.push_back({{}, {7}, {1}});
+    for (const std::vector<Shape> &operands : shapes) {
+      calls.push_back({[&op](const std::vector<Tensor> &x) { return std::vector<Tensor>{op.function(x)}; }, {}, true});
+      for (std::size_t i = 0; i < signature.size(); ++i)
+        calls.back().inputs.push_back(randomOperand(op, random, signature[i], operands[i]));
+    }
+  }
+  expectBatched(calls);
 }
 
 INSTANTIATE_TEST_SUITE_P(Operations, Elementwise, ::testing::ValuesIn(elementwiseCases()),

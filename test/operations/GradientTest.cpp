@@ -1,4 +1,5 @@
-// Every differentiable elementwise operation against central differences, first and second order.
+// Every differentiable elementwise operation: derivatives of first and second order against central differences, and those of
+// many examples against single ones.
 #include "test/operations/Testing.h"
 
 #include <span>
@@ -37,6 +38,8 @@ TEST_P(ElementwiseGradient, IsThatOfCentralDifferences) {
     }
     SCOPED_TRACE("first operand " + schema::shapeString(operands[0]));
     expectDerivatives(op.function, inputs, 2);
+    if (&operands == &shapes[signature.size() == 1 ? 1 : 2])
+      expectBatched({batchedDerivatives(op.function, inputs)});
   }
 }
 

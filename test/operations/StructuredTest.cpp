@@ -1,5 +1,5 @@
-// Reductions, contractions, convolutions, pooling and movement: values against plain loops, gradients against central
-// differences.
+// Reductions, contractions, convolutions, pooling and movement: values against plain loops, derivatives against central
+// differences, many examples at once against one after the other.
 #include "test/operations/Testing.h"
 
 #include <numeric>
@@ -11,12 +11,31 @@ namespace {
 
 using Axes = std::vector<std::int64_t>;
 
-// Eagerly and compiled, in float64 and float32; the operands that are not float64 stay as they are.
-void expectValues(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape, const std::vector<double> &expected) {
+// The operands in another type; those that are not float64 stay as they are.
+std::vector<Tensor> as(DType dtype, const std::vector<Tensor> &inputs) {
+  std::vector<Tensor> operands;
+  for (const Tensor &x : inputs)
+    operands.push_back(x.dtype() == DType::Float64 ? cast(x, dtype) : x);
+  return operands;
+}
+
+BatchedCall batched(const Body &f, const std::vector<Tensor> &inputs, bool exact) {
+  return {[f](const std::vector<Tensor> &x) { return std::vector<Tensor>{f(x)}; }, inputs, exact};
+}
+
+// Derivatives of one example and, if asked, of many: one case of a family is enough for those.
+void expectAllDerivatives(const Body &f, const std::vector<Tensor> &inputs, int order, bool manyExamples) {
+  expectDerivatives(f, inputs, order);
+  SCOPED_TRACE("derivatives of many examples");
+  if (manyExamples)
+    expectBatched({batchedDerivatives(f, inputs)});
+}
+
+// Eagerly and compiled, in float64 and float32, and for many examples.
+void expectValues(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape, const std::vector<double> &expected,
+                  bool manyExamples = true) {
   for (DType dtype : {DType::Float64, DType::Float32}) {
-    std::vector<Tensor> operands;
-    for (const Tensor &x : inputs)
-      operands.push_back(x.dtype() == DType::Float64 ? cast(x, dtype) : x);
+    std::vector<Tensor> operands = as(dtype, inputs);
     double tolerance = dtype == DType::Float64 ? 1e-12 : 2e-5;
     auto compiled = function<Tensor(const std::vector<Tensor> &)>(f);
     for (bool compile : {false, true}) {
@@ -33,6 +52,9 @@ void expectValues(const Body &f, const std::vector<Tensor> &inputs, const Shape 
       }
     }
   }
+  SCOPED_TRACE("many examples");
+  if (manyExamples && !inputs.empty())
+    expectBatched({batched(f, inputs, false)});
 }
 
 // The elements that a function picks by the index in the result.
@@ -120,8 +142,8 @@ TEST_P(Reductions, HaveDerivatives) {
   for (const Axes &axes : {Axes{}, Axes{1}, Axes{-1, 0}})
     for (bool keepdims : {false, true}) {
       SCOPED_TRACE("over " + schema::shapeString(axes));
-      expectDerivatives([&op, axes, keepdims](const std::vector<Tensor> &x) { return op.function(x[0], axes, keepdims); },
-                        {distinctTensor(random, {2, 3, 2})}, 2);
+      expectAllDerivatives([&op, axes, keepdims](const std::vector<Tensor> &x) { return op.function(x[0], axes, keepdims); },
+                           {distinctTensor(random, {2, 3, 2})}, 2, axes.size() == 2);
     }
 }
 
@@ -170,7 +192,7 @@ TEST(Structured, Softmax) {
     });
     Body f = [axis](const std::vector<Tensor> &in) { return softmax(in[0], axis); };
     expectValues(f, {x}, x.shape(), expected);
-    expectDerivatives(f, {randomTensor(random, {2, 3, 2})}, 2);
+    expectAllDerivatives(f, {randomTensor(random, {2, 3, 2})}, 2, axis == 0);
   }
 }
 
@@ -233,7 +255,7 @@ TEST(Structured, Matmul) {
         };
         expectValues(f, {x, y}, result, expected);
         if (c.m < 10 && c.m * c.n > 1 && c.k)
-          expectDerivatives(f, {x, y}, transposeA == transposeB ? 2 : 1);
+          expectAllDerivatives(f, {x, y}, transposeA == transposeB ? 2 : 1, transposeA && !transposeB && !c.batch.empty());
       }
 }
 
@@ -295,7 +317,8 @@ TEST_P(Windows, Convolution) {
   });
   Body f = [c](const std::vector<Tensor> &in) { return conv2d(in[0], in[1], {c.strideHeight, c.strideWidth}, c.padding); };
   expectValues(f, {x, w}, result, expected);
-  expectDerivatives(f, {randomTensor(random, {1, c.height, c.width, 2}), randomTensor(random, {c.windowHeight, c.windowWidth, 2, 2})}, 2);
+  expectAllDerivatives(f, {randomTensor(random, {1, c.height, c.width, 2}), randomTensor(random, {c.windowHeight, c.windowWidth, 2, 2})}, 2,
+                       c.strideHeight != c.strideWidth);
 }
 
 TEST_P(Windows, MaxPool) {
@@ -321,8 +344,8 @@ TEST_P(Windows, MaxPool) {
   expectValues(f, {x}, result, expected);
   Body squared = [f](const std::vector<Tensor> &in) { return square(f({in[0] * in[0] * in[0] / 10})); };
   Tensor y = distinctTensor(random, {1, c.height, c.width, 2});
-  expectDerivatives(f, {y}, 1); // its second derivative is zero
-  expectDerivatives(squared, {y}, 2);
+  expectAllDerivatives(f, {y}, 1, c.strideHeight != c.strideWidth); // its second derivative is zero
+  expectAllDerivatives(squared, {y}, 2, false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Structured, Windows, ::testing::ValuesIn(windowCases()), [](const auto &info) { return info.param.name(); });
@@ -330,10 +353,12 @@ INSTANTIATE_TEST_SUITE_P(Structured, Windows, ::testing::ValuesIn(windowCases())
 //===-- Movement --------------------------------------------------------------------------------===//
 namespace {
 // A movement's values and gradients. It is linear: only the square has a second derivative, and its first is a first one of
-// the movement, too.
-void expectMovement(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape, const std::vector<double> &expected) {
-  expectValues(f, inputs, shape, expected);
-  expectDerivatives([f](const std::vector<Tensor> &in) { return square(f(in)); }, inputs, 2);
+// the movement, too. It moves bits, of any type.
+void expectMovement(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape, const std::vector<double> &expected,
+                    DType other = DType::Int32) {
+  expectValues(f, inputs, shape, expected, false);
+  expectBatched({batched(f, inputs, true), batched(f, as(other, inputs), true)});
+  expectAllDerivatives([f](const std::vector<Tensor> &in) { return square(f(in)); }, inputs, 2, true);
 }
 } // namespace
 
@@ -434,7 +459,8 @@ TEST(Movement, Pad) {
                        Shape own = {index[0] - low[0], index[1] - low[1]};
                        bool inside = own[0] >= 0 && own[0] < 2 && own[1] >= 0 && own[1] < 3;
                        return inside ? values[ravel(own, x.shape())] : value;
-                     }));
+                     }),
+                     value ? DType::Float32 : DType::Bool);
     }
 }
 

@@ -1,0 +1,80 @@
+// What the tests of single operations don't reach: operations without a public function or with effects, for many examples and in
+// forward mode.
+#include "test/operations/Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+TEST(Transforms, CastsManyExamples) {
+  std::mt19937 random(1);
+  std::vector<BatchedCall> calls;
+  for (DType from : {DType::Bool, DType::Int64, DType::Float32})
+    calls.push_back({[](const std::vector<Tensor> &x) {
+                       std::vector<Tensor> results;
+                       for (DType to : {DType::Bool, DType::Int32, DType::Float64})
+                         results.push_back(cast(x[0], to));
+                       return results;
+                     },
+                     {cast(randomTensor(random, {5}), from)},
+                     true});
+  expectBatched(calls);
+}
+
+TEST(Transforms, StopsGradientsOfManyExamples) {
+  std::mt19937 random(2);
+  Body f = [](const std::vector<Tensor> &x) { return x[0] * stop_gradient(x[0]); };
+  Tensor x = randomTensor(random, {5});
+  expectBatched({batchedDerivatives(f, {x})});
+  // x held constant in one factor
+  auto [y, dy] = jvp([&](const Tensor &a) { return f({a}); }, x, ones({5}, DType::Float64));
+  EXPECT_EQ(valuesOf(dy), valuesOf(x));
+}
+
+TEST(Transforms, DrawsForEachExample) {
+  Body uniform = [](const std::vector<Tensor> &x) { return random::stateless_uniform({5}, x[0], {.dtype = DType::Float64}); };
+  expectBatched({{[&](const std::vector<Tensor> &x) { return std::vector<Tensor>{uniform(x)}; }, {random::state(7, 11)}, true}});
+}
+
+TEST(Transforms, CallsTheHostForEachExample) {
+  auto host = [](std::span<const Tensor> in) { return in[0] * in[1]; };
+  auto body = [&](const std::vector<Tensor> &x) { return std::vector<Tensor>{host_call(host, {x[0], x[1]}, {TensorSpec<double>({2})})}; };
+  expectBatched({{body, {tensor<double>({1, 2}), tensor<double>({3, 5})}, true}});
+}
+
+TEST(Transforms, PrintsEachExampleInOrder) {
+  Tensor x = tensor<float>({1, 2, 3, 4}, {2, 2});
+  auto f = function([](const Tensor &all) {
+    return vmap([](const Tensor &row) {
+      print("row", row);
+      return sum(row);
+    })(all);
+  });
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(valuesOf(f(x)), (std::vector<double>{3, 7}));
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "row [1. 2.]\nrow [3. 4.]\n");
+}
+
+TEST(Transforms, AssertsOfEveryExample) {
+  auto f = function([](const Tensor &all) {
+    return vmap([](const Tensor &row) {
+      assert_true(sum(row) > 0, "a row's sum");
+      return row;
+    })(all);
+  });
+  EXPECT_EQ(valuesOf(f(ones({2, 3}))), std::vector<double>(6, 1));
+  EXPECT_THROW(f(tensor<float>({1, 2, 1, -2}, {2, 2})), AssertionError);
+}
+
+TEST(Transforms, OfNoExamples) {
+  auto f = function([](const Tensor &images, const Tensor &filters, const Tensor &indices) {
+    auto one = [](const Tensor &x, const Tensor &w, const Tensor &i) {
+      return std::vector<Tensor>{conv2d(x, w), max_pool2d(x, {2, 2}, {1, 1}), gather(x, i, 1), sum(x), softmax(x), broadcast_to(x, {2, 4, 4, 1})};
+    };
+    return vmap(one)(images, filters, indices);
+  });
+  std::vector<Tensor> none = f(zeros({0, 1, 4, 4, 1}), zeros({0, 3, 3, 1, 2}), zeros({0, 7}, DType::Int64));
+  const std::vector<Shape> shapes = {{0, 1, 2, 2, 2}, {0, 1, 3, 3, 1}, {0, 1, 7, 4, 1}, {0}, {0, 1, 4, 4, 1}, {0, 2, 4, 4, 1}};
+  ASSERT_EQ(none.size(), shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    EXPECT_EQ(none[i].shape(), shapes[i]) << "result " << i;
+}
