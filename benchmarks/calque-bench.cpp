@@ -63,6 +63,14 @@ Work blackScholesGreeks() {
   return {[=] { return *f(s, k, t, r, v).second[0]; }, sumOf};
 }
 
+// Of the square of sum tanh(w x), forward over reverse.
+Work hessianOfTanh() {
+  auto f = [](const Tensor &w, const Tensor &x) {
+    return hessian([&](const Tensor &v) { return square(sum(tanh(matmul(w, expand_dims(v, {1}))))); })(x);
+  };
+  return compiled(f, lcg(97, {32, 32}), lcg(98, {32}));
+}
+
 Work power100() {
   auto f = [](const Tensor &x) {
     Tensor y = eye(10);
@@ -117,6 +125,7 @@ std::vector<Case> allCases() {
   add("mnist_cnn_step", cnnStep);
   add("mnist_cnn_forward", cnnForward);
   add("black_scholes_greeks", blackScholesGreeks);
+  add("hessian_32", hessianOfTanh);
   return cases;
 }
 
