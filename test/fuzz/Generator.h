@@ -35,6 +35,8 @@ private:
 
 // Why an operation is not drawn like others; empty for those that are. Tests print it.
 std::string_view hookReason(OpId op);
+// Why the generator does not make an operation yet; empty for those that it makes.
+std::string_view unmadeReason(OpId op);
 
 // A seed of something within something.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b);

@@ -900,7 +900,7 @@ const std::unordered_map<std::string_view, Kernel> &kernels() {
       {"sum_like", sumLike}, {"contract", contract}, {"conv2d", conv}, {"conv2d_input_grad", convInputGrad},
       {"conv2d_filter_grad", convFilterGrad}, {"max_pool2d", maxPool}, {"max_pool2d_grad", maxPoolGrad}, {"max_pool2d_pick", maxPoolPick},
       {"constant", constant}, {"iota", iota}, {"reshape", sameElements}, {"reshape_like", sameElements},
-      {"expand_dims", sameElements}, {"stop_gradient", sameElements}, {"broadcast_to", broadcast}, {"broadcast_like", broadcast},
+      {"expand_dims", sameElements}, {"stop_gradient", sameElements}, {"identity", sameElements}, {"barrier", sameElements}, {"broadcast_to", broadcast}, {"broadcast_like", broadcast},
       {"transpose", transpose}, {"concat", concat}, {"concat_part", concatPart}, {"slice", slice},
       {"slice_like", sliceLike}, {"slice_put", slicePut}, {"pad", pad}, {"gather", gather},
       {"gather_put", gatherPut}, {"one_hot", oneHot}, {"cast", castTo}, {"random_uniform", randomUniform},

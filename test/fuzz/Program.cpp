@@ -296,11 +296,11 @@ std::string cppData(const Data &data) {
   if (same && data.values.size() > 4)
     return "tensor(std::vector<" + type + ">(" + std::to_string(data.values.size()) + ", " +
            number(data.type.dtype, data.values[0]) + "), " +
-           braces(data.type.dims) + ")";
+           "Shape" + braces(data.type.dims) + ")";
   std::string text = "tensor(std::vector<" + type + ">{";
   for (std::size_t i = 0; i < data.values.size(); ++i)
     text += (i ? ", " : "") + number(data.type.dtype, data.values[i]);
-  return text + "}, " + braces(data.type.dims) + ")";
+  return text + "}, Shape" + braces(data.type.dims) + ")";
 }
 
 std::string dtypeText(DType dtype) {
