@@ -1,6 +1,7 @@
 // The compiler's side of codegen/interface/Compiler.h.
 #include "codegen/NativeCode.h"
 #include "codegen/PrintStage.h"
+#include "ir/BatchRule.h"
 #include "ir/Import.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -14,6 +15,8 @@ namespace {
 class CompilerImpl : public Compiler {
 public:
   CompilerImpl() { codegen::registerPipelineDialects(registry); }
+
+  void setExternRules(schema::ExternRules *rules) override { ir::setExternRules(rules); }
 
   CompileResult compile(const schema::Recording &recording, CompileOptions options) override {
     CompileResult result;

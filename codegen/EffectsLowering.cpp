@@ -84,45 +84,64 @@ struct LowerPrint : OpRewritePattern<ir::PrintOp> {
   LoweringContext &context;
 };
 
-// Addresses and sizes are handed over one by one, so that one declaration serves calls of all types.
+// Has the site's C++ compute an operation's results. Addresses and sizes are handed over one by one, so that one declaration
+// serves calls of all types.
+void callHost(PatternRewriter &rewriter, LoweringContext &context, Operation *op, int32_t site) {
+  Location location = op->getLoc();
+  Type i64 = rewriter.getI64Type();
+  auto call = [&](StringRef name, Value argument) {
+    func::FuncOp function = declare(context.module, name, {context.frame.getType(), argument.getType()});
+    func::CallOp::create(rewriter, location, function, ValueRange{context.frame, argument});
+  };
+  auto number = [&](Value index) -> Value { return arith::IndexCastOp::create(rewriter, location, i64, index); };
+
+  // All buffers are made before the first address is taken: they are alive together until the call has returned.
+  SmallVector<Value> buffers;
+  for (Value input : op->getOperands()) {
+    auto type = cast<RankedTensorType>(input.getType());
+    auto buffer = bufferization::ToBufferOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType()), input);
+    buffer.setReadOnly(true);
+    buffers.push_back(buffer);
+  }
+  SmallVector<Value> outputs;
+  for (Value result : op->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    outputs.push_back(memref::AllocOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType())));
+  }
+  llvm::append_range(buffers, outputs);
+  for (Value buffer : buffers)
+    call("calque_rt_host_address", number(memref::ExtractAlignedPointerAsIndexOp::create(rewriter, location, buffer)));
+  for (Value input : op->getOperands())
+    for (int64_t i = 0, rank = cast<RankedTensorType>(input.getType()).getRank(); i < rank; ++i)
+      call("calque_rt_host_size", number(tensor::DimOp::create(rewriter, location, input, i)));
+  call("calque_rt_host_call", arith::ConstantOp::create(rewriter, location, rewriter.getI32IntegerAttr(site)));
+
+  SmallVector<Value> results;
+  for (auto [buffer, result] : llvm::zip_equal(outputs, op->getResults()))
+    results.push_back(bufferization::ToTensorOp::create(rewriter, location, result.getType(), buffer, /*restrict=*/true, /*writable=*/true));
+  rewriter.replaceOp(op, results);
+}
+
 struct LowerHostCall : OpRewritePattern<ir::HostCallOp> {
   LowerHostCall(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
   LogicalResult matchAndRewrite(ir::HostCallOp op, PatternRewriter &rewriter) const override {
-    Location location = op.getLoc();
-    Type i64 = rewriter.getI64Type();
-    auto call = [&](StringRef name, Value argument) {
-      func::FuncOp function = declare(context.module, name, {context.frame.getType(), argument.getType()});
-      func::CallOp::create(rewriter, location, function, ValueRange{context.frame, argument});
-    };
-    auto number = [&](Value index) -> Value { return arith::IndexCastOp::create(rewriter, location, i64, index); };
     int32_t site = context.addSite(Site::Kind::HostCall, op);
     context.sites.back().callee = op.getCallee();
+    callHost(rewriter, context, op, site);
+    return success();
+  }
+  LoweringContext &context;
+};
 
-    // All buffers are made before the first address is taken: they are alive together until the call has returned.
-    SmallVector<Value> buffers;
-    for (Value input : op.getInputs()) {
-      auto type = cast<RankedTensorType>(input.getType());
-      auto buffer = bufferization::ToBufferOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType()), input);
-      buffer.setReadOnly(true);
-      buffers.push_back(buffer);
-    }
-    SmallVector<Value> outputs;
-    for (Value result : op.getOutputs()) {
-      auto type = cast<RankedTensorType>(result.getType());
-      outputs.push_back(memref::AllocOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType())));
-    }
-    llvm::append_range(buffers, outputs);
-    for (Value buffer : buffers)
-      call("calque_rt_host_address", number(memref::ExtractAlignedPointerAsIndexOp::create(rewriter, location, buffer)));
-    for (Value input : op.getInputs())
-      for (int64_t i = 0, rank = cast<RankedTensorType>(input.getType()).getRank(); i < rank; ++i)
-        call("calque_rt_host_size", number(tensor::DimOp::create(rewriter, location, input, i)));
-    call("calque_rt_host_call", arith::ConstantOp::create(rewriter, location, rewriter.getI32IntegerAttr(site)));
-
-    SmallVector<Value> results;
-    for (auto [buffer, result] : llvm::zip_equal(outputs, op.getOutputs()))
-      results.push_back(bufferization::ToTensorOp::create(rewriter, location, result.getType(), buffer, /*restrict=*/true, /*writable=*/true));
-    rewriter.replaceOp(op, results);
+struct LowerExtern : OpRewritePattern<ir::ExternOp> {
+  LowerExtern(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
+  LogicalResult matchAndRewrite(ir::ExternOp op, PatternRewriter &rewriter) const override {
+    int32_t site = context.addSite(Site::Kind::Extern, op, op.getSymbol());
+    for (ValueRange values : {ValueRange(op.getInputs()), ValueRange(op.getOutputs())})
+      for (Value value : values)
+        context.sites.back().types.push_back(*ir::toSchema(value.getType()));
+    context.sites.back().numInputs = op.getInputs().size();
+    callHost(rewriter, context, op, site);
     return success();
   }
   LoweringContext &context;
@@ -217,7 +236,7 @@ void LoweringContext::fail(OpBuilder &builder, Location location, int32_t site, 
 }
 
 void populateEffectsLowering(RewritePatternSet &patterns, LoweringContext &context) {
-  patterns.add<LowerAssert, LowerPrint, LowerHostCall>(patterns.getContext(), context);
+  patterns.add<LowerAssert, LowerPrint, LowerHostCall, LowerExtern>(patterns.getContext(), context);
   addLowering<ir::StopGradientOp>(patterns, context, lowerStopGradient);
   addLowering<ir::RandomUniformOp>(patterns, context, lowerRandomUniform);
 }

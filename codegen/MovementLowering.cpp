@@ -1,6 +1,7 @@
 #include "codegen/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 
 using namespace mlir;
 
@@ -22,6 +23,11 @@ Value lowerIota(LinalgBuilder &b, ir::IotaOp op, LoweringContext &) {
     Value index = linalg::IndexOp::create(s.builder, s.location, axis);
     return s.castTo(arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(), index), element);
   });
+}
+
+// A copy that nothing folds away.
+Value lowerBarrier(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
+  return bufferization::AllocTensorOp::create(b.builder, b.location, LinalgBuilder::typeOf(op.getX()), ValueRange(), op.getX());
 }
 
 template <typename Op> Value lowerReshape(LinalgBuilder &b, Op op, LoweringContext &) { return b.reshape(op.getX(), shapeOf(op.getResult())); }
@@ -177,6 +183,7 @@ Value lowerOneHot(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
 
 void populateMovementLowering(RewritePatternSet &patterns, LoweringContext &context) {
   addLowering<ir::ConstantOp>(patterns, context, lowerConstant);
+  addLowering<ir::BarrierOp>(patterns, context, lowerBarrier);
   addLowering<ir::IotaOp>(patterns, context, lowerIota);
   addLowering<ir::ReshapeOp>(patterns, context, lowerReshape<ir::ReshapeOp>);
   addLowering<ir::ReshapeLikeOp>(patterns, context, lowerReshape<ir::ReshapeLikeOp>);

@@ -1,6 +1,7 @@
 #include "frontend/Apply.h"
 
 #include "calque/call_site.h"
+#include "frontend/CustomGradient.h"
 #include "frontend/Dump.h"
 #include "frontend/Execute.h"
 #include "frontend/StackArray.h"
@@ -105,8 +106,7 @@ std::vector<Tensor> record(OpId op, Operands operands, std::span<const schema::A
   return results;
 }
 
-Tensor applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
-  where = userLine(where);
+Tensor applyOnce(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
   if (currentTrace()) {
     std::vector<Tensor> results = record(op, operands, attributes, where);
     return results.empty() ? Tensor() : std::move(results[0]);
@@ -129,6 +129,18 @@ Tensor applyTo(OpId op, Operands operands, std::span<const schema::Attribute> at
     for (const Tensor *operand : operands)
       given.push_back(*operand);
     recordEager(op, given, attributes, results, where);
+  }
+  return result;
+}
+
+Tensor applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+  where = userLine(where);
+  Tensor result = applyOnce(op, operands, attributes, where);
+  if (gradientOverridesActive()) [[unlikely]] {
+    std::vector<Tensor> given;
+    for (const Tensor *operand : operands)
+      given.push_back(*operand);
+    result = overrideGradient(op, given, std::move(result), where);
   }
   return result;
 }

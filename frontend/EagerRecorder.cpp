@@ -50,7 +50,8 @@ void recordEager(OpId op, std::span<const Tensor> operands, std::span<const sche
   for (const Tensor &operand : operands)
     any |= recorder.isTracked(operand);
   // What has no gradient is a leaf for what comes after it.
-  if (!any || !schema::schemaOf(op).differentiable)
+  const schema::OperationSchema &schema = schema::schemaOf(op);
+  if (!any || !(schema.differentiable || schema.lacksGradient))
     return;
   std::vector<ValueId> values;
   for (const Tensor &operand : operands)
@@ -141,7 +142,7 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
     for (std::uint32_t r = 0; r < op.numResults; ++r) {
       ValueId value = first + static_cast<ValueId>(r);
       renamed[index(op.firstResult) + r] = value;
-      if (tracked && schema::schemaOf(op.op).differentiable && is_floating(types[r].dtype))
+      if (tracked && (schema::schemaOf(op.op).differentiable || schema::schemaOf(op.op).lacksGradient) && is_floating(types[r].dtype))
         recorder.track(value);
     }
   }

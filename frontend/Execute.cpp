@@ -4,6 +4,7 @@
 #include "frontend/Dump.h"
 #include "frontend/StackArray.h"
 #include "frontend/Tape.h"
+#include "frontend/UserOperations.h"
 #include "runtime/Print.h"
 
 #include <array>
@@ -55,7 +56,11 @@ Compiler *loadCompiler() {
 } // namespace
 
 Compiler &compiler() {
-  static Compiler *loaded = loadCompiler(); // a failure is tried again
+  static Compiler *loaded = [] { // a failure is tried again
+    Compiler *compiler = loadCompiler();
+    compiler->setExternRules(&userOperationRules());
+    return compiler;
+  }();
   return *loaded;
 }
 
@@ -146,8 +151,10 @@ struct Host : runtime::HostCallbacks {
   // An exception waits here until native code has returned.
   static bool callHost(void *self, std::int32_t site, bool failed) {
     Host &host = *static_cast<Host *>(self);
-    const auto callee = static_cast<std::size_t>(host.executable.sites[static_cast<std::size_t>(site)].callee);
-    const HostFunction &function = *host.code.hostFunctions[callee];
+    const Site &at = host.executable.sites[static_cast<std::size_t>(site)];
+    if (at.kind == Site::Kind::Extern)
+      return host.callUser(at, failed);
+    const HostFunction &function = *host.code.hostFunctions[static_cast<std::size_t>(at.callee)];
     std::vector<void *> addresses = std::exchange(host.addresses, {});
     std::vector<std::int64_t> sizes = std::exchange(host.sizes, {});
     try {
@@ -159,6 +166,29 @@ struct Host : runtime::HostCallbacks {
       host.thrown = std::current_exception();
     }
     function.clearResults(addresses);
+    return false;
+  }
+  // Of an operation of the user's.
+  bool callUser(const Site &at, bool failed) {
+    std::vector<void *> operands = std::exchange(addresses, {});
+    std::vector<std::int64_t> given = std::exchange(sizes, {});
+    std::vector<schema::TensorType> types = at.types;
+    for (std::size_t i = 0, next = 0; i < at.numInputs; ++i)
+      for (std::int64_t &size : types[i].dims)
+        size = given[next++];
+    try {
+      if (!failed) {
+        std::shared_ptr<const OperationDefinition> definition = findUserOperation(at.text);
+        if (std::int32_t result = runUserOperation(*definition, types, at.numInputs, operands))
+          throw ValueError(at.text + ": its kernel fails with " + std::to_string(result), locationOf(at.line));
+        return true;
+      }
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    for (std::size_t i = at.numInputs; i < types.size(); ++i)
+      if (std::size_t bytes = types[i].numBytes())
+        std::memset(operands[i], 0, bytes);
     return false;
   }
   static void write(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
@@ -197,6 +227,7 @@ struct Host : runtime::HostCallbacks {
     throw AssertionError(site.text, where);
   case Site::Kind::Print:
   case Site::Kind::HostCall:
+  case Site::Kind::Extern:
     break;
   }
   throw InternalError("native code failed at a site that can't fail", where);
@@ -369,6 +400,10 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
       appendBytes(key, value.data(), value.size() * sizeof(std::int64_t));
     }
     void operator()(DType value) const { key.push_back(static_cast<std::uint64_t>(value)); }
+    void operator()(const schema::RecordingRef &value) const {
+      Key inner = keyOf(*value);
+      appendBytes(key, inner.data(), inner.size() * sizeof(std::uint64_t));
+    }
     void operator()(const schema::ConstantRef &value) const {
       appendKey(key, value->type);
       key.push_back(value->splat);
@@ -410,9 +445,12 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
 }
 
 std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
-                                 const std::vector<std::shared_ptr<VariableState>> &variables, SourceLocation where) {
+                                 const std::vector<std::shared_ptr<VariableState>> &variables,
+                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions, SourceLocation where) {
   ReadScope scope;
-  const Code &code = codeByStructure(recording, where);
+  // Host calls are by number: code with equal structure calls others.
+  std::unique_ptr<const Code> once = hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions);
+  const Code &code = once ? *once : codeByStructure(recording, where);
   std::vector<VariableState *> states;
   for (const std::shared_ptr<VariableState> &variable : variables)
     states.push_back(variable.get());

@@ -58,7 +58,8 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
 
 // Runs a whole recording, whose code is kept by structure, and shows it to the eager tapes.
 std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
-                                 const std::vector<std::shared_ptr<VariableState>> &variables, SourceLocation where);
+                                 const std::vector<std::shared_ptr<VariableState>> &variables,
+                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions, SourceLocation where);
 
 // Appends what tells attributes and types apart.
 void appendKey(Key &key, const schema::Attribute &attribute);

@@ -55,6 +55,8 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
     return results;
   }
 
+  if (trace->isInside())
+    throw StateError("a host call can't stand in a pullback or a checkpoint, which may run any number of times", where);
   std::vector<schema::ValueId> operands;
   for (const Tensor &input : inputs)
     operands.push_back(trace->valueOf(input, where));

@@ -11,6 +11,11 @@ using schema::ValueId;
 
 namespace {
 std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
+
+// That of a user's operation is its symbol.
+std::string nameOf(const schema::Recording &recording, const schema::RecordedOp &op) {
+  return op.op == OpId::Extern ? std::get<std::string>(recording.attributesOf(op)[0]) : std::string(schema::schemaOf(op.op).mnemonic);
+}
 } // namespace
 
 TapeState::TapeState(GradientTapeOptions options, SourceLocation where)
@@ -94,7 +99,7 @@ void TapeState::checkUse(SourceLocation where) {
 }
 
 // What the tape saw: values that depend on something watched, and those from which a target is reached.
-TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std::span<const ValueId> sources) {
+TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std::span<const ValueId> sources, SourceLocation where) {
   schema::Recording &recording = this->recording();
   std::span<const schema::RecordedOp> ops = recording.ops();
   std::size_t end = recordingNow ? ops.size() : endOp;
@@ -115,9 +120,10 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
       ++nextUnseen;
     if (nextUnseen < unseen.size() && unseen[nextUnseen].first <= i)
       continue;
-    if (!schema::schemaOf(ops[i].op).differentiable)
+    const schema::OperationSchema &schema = schema::schemaOf(ops[i].op);
+    if (!schema.differentiable && !schema.lacksGradient)
       continue;
-    for (ValueId operand : recording.operandsOf(ops[i]))
+    for (ValueId operand : recording.gradientOperandsOf(ops[i]))
       seen[i] = seen[i] || activity.tracked[index(operand)];
     if (seen[i])
       for (std::uint32_t r = 0; r < ops[i].numResults; ++r) {
@@ -137,7 +143,9 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
       reaches |= activity.reaches[index(ops[i].firstResult) + r];
     if (!seen[i] || !reaches)
       continue;
-    for (ValueId operand : recording.operandsOf(ops[i])) {
+    if (schema::schemaOf(ops[i].op).lacksGradient)
+      throw LookupError("gradient: operation '" + nameOf(recording, ops[i]) + "' at " + ops[i].line.str() + " has no gradient registered", where);
+    for (ValueId operand : recording.gradientOperandsOf(ops[i])) {
       if (!is_floating(recording.typeOf(operand).dtype))
         continue;
       activity.reaches[index(operand)] = true;
@@ -185,7 +193,7 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
     plan.targets.push_back(valueOf(target, where));
   for (const std::vector<ValueId> &values : sources)
     allSources.insert(allSources.end(), values.begin(), values.end());
-  Activity activity = activityOf(plan.targets, allSources);
+  Activity activity = activityOf(plan.targets, allSources, where);
   for (ValueId source : allSources)
     if (activity.tracked[index(source)] && activity.reaches[index(source)] &&
         std::find(plan.connected.begin(), plan.connected.end(), source) == plan.connected.end())

@@ -63,7 +63,7 @@ private:
     std::vector<bool> tracked, reaches;
     std::vector<schema::ValueId> stops;
   };
-  Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources);
+  Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources, SourceLocation where);
   // What a gradient is asked of: the sources from which a path leads to a target, and where the tape's view ends.
   struct Plan {
     std::vector<schema::ValueId> targets, connected, stops;

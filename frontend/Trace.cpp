@@ -18,9 +18,9 @@ thread_local std::shared_ptr<Trace> current;
 }
 
 const std::shared_ptr<Trace> &currentTrace() { return current; }
-TraceScope::TraceScope(std::shared_ptr<Trace> trace) : previous(std::move(current)) { current = std::move(trace); }
+TraceScope::TraceScope(std::shared_ptr<Trace> trace, bool ends) : previous(std::move(current)), ends(ends) { current = std::move(trace); }
 TraceScope::~TraceScope() {
-  if (current)
+  if (current && ends)
     current->ended = true;
   current = std::move(previous);
 }
@@ -42,6 +42,23 @@ Tensor Trace::tensorOf(ValueId value, SourceLocation where) const {
   impl->value = value;
   impl->where = where;
   return Tensor(std::move(impl));
+}
+
+std::shared_ptr<Trace> Trace::inside(std::shared_ptr<Trace> outer, const char *what) {
+  auto trace = std::make_shared<Trace>(false);
+  trace->inner = what;
+  // Eager code is kept by structure, which must not hold values that change.
+  trace->mostConstantElements = outer ? outer->mostConstantElements : 0;
+  trace->recording.name = what;
+  trace->outer = std::move(outer);
+  return trace;
+}
+
+bool Trace::isAround(std::uint64_t trace) const {
+  for (const Trace *around = outer.get(); around; around = around->outer.get())
+    if (around->id == trace)
+      return true;
+  return false;
 }
 
 Tensor Trace::addParameter(TypeRef type) {
@@ -69,13 +86,13 @@ ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
   const TensorImpl &impl = implOf(x, where);
   if (impl.trace == id)
     return impl.value;
-  if (impl.trace)
+  if (impl.trace && !isAround(impl.trace))
     throwLeaked(impl, where);
   auto found = captured.find(impl.id);
   if (found != captured.end())
     return found->second;
   ValueId value;
-  if (impl.type->numElements() <= mostConstantElements) {
+  if (!impl.trace && impl.type->numElements() <= mostConstantElements) {
     value = constant(*impl.type, impl.buffer.data(), false, where);
   } else {
     value = recording.addParameter(*impl.type);
@@ -102,6 +119,10 @@ std::size_t Trace::indexOf(const std::shared_ptr<VariableState> &variable) {
 }
 
 Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocation where) {
+  if (inner) { // as it is where the operation stands
+    TraceScope around(outer, false);
+    return Variable(variable).value(where);
+  }
   std::size_t index = indexOf(variable);
   if (reads[index] < 0) {
     const schema::TensorType &type = *variable->type;
@@ -112,6 +133,8 @@ Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocatio
 }
 
 void Trace::assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where) {
+  if (inner)
+    throw StateError("variable '" + variable->name + "' is assigned in " + inner + ", which may run any number of times", where);
   ValueId operand = valueOf(value, where);
   std::size_t index = indexOf(variable);
   schema::Attribute attribute = static_cast<std::int64_t>(index);

@@ -15,6 +15,8 @@ inline constexpr std::int64_t kMostConstantElements = 16;
 class Trace {
 public:
   explicit Trace(bool mayMakeVariables) : id(nextId()), mayMakeVariables(mayMakeVariables) {}
+  // Of a program inside of an operation. What it takes from around it, be that eager or in the trace `outer`, it captures.
+  static std::shared_ptr<Trace> inside(std::shared_ptr<Trace> outer, const char *what);
 
   Tensor addParameter(TypeRef type);
   // The value of a tensor: its own, or a capture. LeakedTensorError for another trace's.
@@ -48,7 +50,14 @@ public:
   std::vector<std::shared_ptr<VariableState>> standIns; // for variables that are arguments
   std::vector<bool> capturedArguments; // stand-ins whose original the lambda captures too
 
+  // Whether it is the program of an operation.
+  bool isInside() const { return inner != nullptr; }
+
 private:
+  bool isAround(std::uint64_t trace) const;
+
+  const char *inner = nullptr;  // what this is the program of
+  std::shared_ptr<Trace> outer; // null in eager mode
   std::vector<schema::ValueId> reads; // of the present version; -1: none yet
   std::unordered_map<std::uint64_t, schema::ValueId> captured;
 };
@@ -76,13 +85,14 @@ const std::shared_ptr<Trace> &currentTrace();
 // Makes a trace, or none, this thread's for a scope.
 class TraceScope {
 public:
-  explicit TraceScope(std::shared_ptr<Trace> trace);
+  explicit TraceScope(std::shared_ptr<Trace> trace, bool ends = true);
   ~TraceScope();
   TraceScope(const TraceScope &) = delete;
   TraceScope &operator=(const TraceScope &) = delete;
 
 private:
   std::shared_ptr<Trace> previous;
+  bool ends; // whether the trace ends with the scope
 };
 
 } // namespace calque::detail

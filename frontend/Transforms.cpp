@@ -37,7 +37,10 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
     values.push_back(&input);
   for (const Tensor &captured : trace->captures)
     values.push_back(&captured);
-  return runRecording(trace->recording, values, trace->variables, where);
+  // A tape computes again what a function does, but for what the host gave.
+  if (!trace->hostFunctions.empty() && eagerTapesActive())
+    throw StateError(std::string(name) + ": a host call is in it, and an eager tape would have to call it again; record the tape in a function", where);
+  return runRecording(trace->recording, values, trace->variables, trace->hostFunctions, where);
 }
 
 Tensor alias(const Tensor &x, SourceLocation where) {

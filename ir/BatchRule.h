@@ -6,6 +6,7 @@
 #define CALQUE_IR_BATCHRULE_H
 
 #include "ir/Dialect.h"
+#include "ir/schema/ExternRules.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -17,8 +18,12 @@ public:
 
   // `operands` are those of the operation, with all examples along axis 0 where `batched`. `examples` is any tensor whose
   // axis 0 runs over the examples.
-  BatchRule(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<Value> operands, const llvm::SmallBitVector &batched, Value examples)
-      : builder(builder), op(op), operands(operands), batched(batched), examples(examples) {}
+  // `body` emits a block's operations for all examples, where the builder stands, and gives what it yields for them.
+  using Body = llvm::function_ref<llvm::FailureOr<llvm::SmallVector<Value>>(mlir::OpBuilder &builder, mlir::Block &block,
+                                                                            llvm::ArrayRef<Value> arguments)>;
+  BatchRule(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<Value> operands, const llvm::SmallBitVector &batched, Value examples,
+            Body body = nullptr)
+      : builder(builder), op(op), body(body), operands(operands), batched(batched), examples(examples) {}
 
   template <typename Op, typename... Args> Value create(Args &&...args) {
     return Op::create(builder, op->getLoc(), std::forward<Args>(args)...);
@@ -71,6 +76,7 @@ public:
 
   mlir::OpBuilder &builder;
   mlir::Operation *op;
+  const Body body;
 
 private:
   Value zerosLike(Value value);
@@ -81,6 +87,9 @@ private:
   const llvm::SmallBitVector &batched;
   Value examples;
 };
+
+// Where the users' operations have their rules; null where there are none.
+void setExternRules(schema::ExternRules *rules);
 
 } // namespace calque::ir
 #endif

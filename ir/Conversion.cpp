@@ -1,5 +1,7 @@
 #include "ir/Conversion.h"
+#include "ir/schema/Recording.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -50,6 +52,7 @@ Attribute toMlir(const schema::Attribute &attribute, MLIRContext *context) {
     Attribute operator()(const std::string &value) { return builder.getStringAttr(value); }
     Attribute operator()(const std::vector<std::int64_t> &values) { return builder.getDenseI64ArrayAttr(values); }
     Attribute operator()(DType value) { return TypeAttr::get(toMlir(value, builder.getContext())); }
+    Attribute operator()(const schema::RecordingRef &) { return {}; } // a region, which Import builds
     Attribute operator()(const schema::ConstantRef &value) { return constantToMlir(*value, builder.getContext()); }
   };
   return std::visit(Visitor{builder}, attribute);
@@ -104,8 +107,32 @@ std::optional<schema::Attribute> toSchema(Attribute attribute) {
   return std::nullopt;
 }
 
+// What a program takes and gives, which is all that type rules ask for; null for a region that is not one.
+static schema::RecordingRef toSchema(Region &region) {
+  if (!region.hasOneBlock() || region.front().empty() || !isa<vector::YieldOp>(region.front().back()))
+    return nullptr;
+  auto program = std::make_shared<schema::Recording>();
+  for (Type type : region.getArgumentTypes()) {
+    std::optional<schema::TensorType> argument = toSchema(type);
+    if (!argument)
+      return nullptr;
+    program->addParameter(*argument);
+  }
+  SmallVector<schema::TensorType> results;
+  for (Type type : region.front().back().getOperandTypes()) {
+    std::optional<schema::TensorType> result = toSchema(type);
+    if (!result)
+      return nullptr;
+    results.push_back(*result);
+  }
+  schema::ValueId first = program->append(schema::OpId::Checkpoint, {}, {}, results, {});
+  for (size_t i = 0; i < results.size(); ++i)
+    program->results.push_back(first + static_cast<schema::ValueId>(i));
+  return program;
+}
+
 LogicalResult inferFromSchema(schema::OpId op, MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                              ArrayRef<Attribute> attributes, SmallVectorImpl<Type> &types) {
+                              ArrayRef<Attribute> attributes, RegionRange regions, SmallVectorImpl<Type> &types) {
   const schema::OperationSchema &schema = schema::schemaOf(op);
   SmallVector<schema::TensorType> operandTypes;
   for (Value operand : operands) {
@@ -115,7 +142,12 @@ LogicalResult inferFromSchema(schema::OpId op, MLIRContext *context, std::option
     operandTypes.push_back(std::move(*type));
   }
   SmallVector<schema::Attribute> converted;
+  unsigned nextRegion = 0;
   for (auto [attribute, expected] : llvm::zip_equal(attributes, schema.attributes)) {
+    if (expected.kind == schema::AttributeKind::Recording) {
+      converted.push_back(toSchema(*regions[nextRegion++]));
+      continue;
+    }
     std::optional<schema::Attribute> value = toSchema(attribute);
     if (!value)
       return emitOptionalError(location, schema.mnemonic, ": attribute '", expected.name, "' is missing or of a type that the dialect does not have");

@@ -19,7 +19,7 @@ std::optional<schema::Attribute> toSchema(mlir::Attribute attribute);
 // Type inference by the schema's rule, with its message as the diagnostic.
 llvm::LogicalResult inferFromSchema(schema::OpId op, mlir::MLIRContext *context, std::optional<mlir::Location> location,
                                     mlir::ValueRange operands, llvm::ArrayRef<mlir::Attribute> attributes,
-                                    llvm::SmallVectorImpl<mlir::Type> &types);
+                                    mlir::RegionRange regions, llvm::SmallVectorImpl<mlir::Type> &types);
 
 } // namespace calque::ir
 #endif

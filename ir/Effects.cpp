@@ -29,4 +29,30 @@ LogicalResult VariableAssignOp::buildBatched(BatchRule &rule, SmallVectorImpl<Va
   return rule.refuse("would give a variable the value of one of many examples");
 }
 
+namespace {
+schema::ExternRules *externRules = nullptr;
+}
+void setExternRules(schema::ExternRules *rules) { externRules = rules; }
+
+LogicalResult ExternOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  std::vector<schema::TensorType> types;
+  std::vector<bool> batched;
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < rule.numOperands(); ++i) {
+    operands.push_back(rule[i]);
+    types.push_back(*toSchema(rule[i].getType()));
+    batched.push_back(rule.isBatched(i));
+  }
+  std::string error;
+  schema::RecordingRef program = externRules ? externRules->batched(getSymbol().str(), types, batched, error) : nullptr;
+  if (!error.empty())
+    return rule.refuse("has a batching rule that fails: " + error);
+  if (!program)
+    return rule.unrolled(results);
+  if (program->results.size() != getNumResults())
+    return rule.refuse("'" + getSymbol() + "': its batching rule gives " + Twine(program->results.size()) + " results, not " + Twine(getNumResults()));
+  llvm::append_range(results, importBody(*program, operands, rule.builder));
+  return success();
+}
+
 } // namespace calque::ir

@@ -37,6 +37,19 @@ def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
   let results = (outs Variadic<Calque_Tensor>:$outputs);
   let batchUnrolled = 1;
 }
+def Calque_ExternOp : Calque_PureOp<"extern"> {
+  let summary = "An operation of the user's, known by its symbol";
+  let description = [{
+    `types` holds, for each result, its element type, its rank and its sizes, which are known. A gradient that it has is a
+    `custom_gradient` around it.
+  }];
+  let arguments = (ins Variadic<Calque_Tensor>:$inputs, StrAttr:$symbol, DenseI64ArrayAttr:$types);
+  let results = (outs Variadic<Calque_Tensor>:$outputs);
+  let rule = "hostCall";
+  let function = "";
+  let notDifferentiable = 1;
+  let lacksGradient = 1;
+}
 def Calque_StopGradientOp : Calque_PureOp<"stop_gradient"> {
   let summary = "x, through which no gradient passes";
   let arguments = (ins Calque_Tensor:$x);

@@ -2,20 +2,59 @@
 #include "ir/Conversion.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
 
 namespace calque::ir {
 
+static Location locationOf(const schema::SourceLine &line, MLIRContext *context) {
+  if (!line.line)
+    return UnknownLoc::get(context);
+  return FileLineColLoc::get(context, line.file, line.line, line.column);
+}
+
+static void importRegion(const schema::Recording &recording, Location location, Region &region) {
+  MLIRContext *context = location.getContext();
+  Block &block = region.emplaceBlock();
+  for (schema::ValueId parameter : recording.parameters)
+    block.addArgument(toMlir(recording.typeOf(parameter), context), location);
+  OpBuilder builder(context); // the region belongs to no operation yet
+  builder.setInsertionPointToEnd(&block);
+  SmallVector<Value> results = importBody(recording, block.getArguments(), builder);
+  vector::YieldOp::create(builder, location, results);
+}
+
+SmallVector<Value> importBody(const schema::Recording &recording, ValueRange arguments, OpBuilder &builder) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<Value> values(recording.numValues());
+  for (auto [parameter, argument] : llvm::zip_equal(recording.parameters, arguments))
+    values[parameter] = argument;
+  for (const schema::RecordedOp &op : recording.ops()) {
+    const schema::OperationSchema &schema = schema::schemaOf(op.op);
+    Location location = locationOf(op.line, context);
+    OperationState state(location, ("calque." + StringRef(schema.mnemonic)).str());
+    for (schema::ValueId operand : recording.operandsOf(op))
+      state.operands.push_back(values[operand]);
+    for (auto [attribute, expected] : llvm::zip_equal(recording.attributesOf(op), schema.attributes)) {
+      if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
+        importRegion(**inner, location, *state.addRegion());
+      else
+        state.addAttribute(expected.name, toMlir(attribute, context));
+    }
+    for (std::uint32_t i = 0; i < op.numResults; ++i)
+      state.types.push_back(toMlir(recording.typeOf(op.firstResult + i), context));
+    Operation *created = builder.create(state);
+    for (std::uint32_t i = 0; i < op.numResults; ++i)
+      values[op.firstResult + i] = created->getResult(i);
+  }
+  return llvm::map_to_vector(recording.results, [&](schema::ValueId value) { return values[value]; });
+}
+
 OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRContext *context) {
-  context->loadDialect<CalqueDialect, func::FuncDialect>();
-  auto locationOf = [&](const schema::SourceLine &line) -> Location {
-    if (!line.line)
-      return UnknownLoc::get(context);
-    return FileLineColLoc::get(context, line.file, line.line, line.column);
-  };
-  Location made = locationOf(recording.line);
+  context->loadDialect<CalqueDialect, func::FuncDialect, vector::VectorDialect>();
+  Location made = locationOf(recording.line, context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(made);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
 
@@ -33,23 +72,8 @@ OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRCo
 
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
-  SmallVector<Value> values(recording.numValues());
-  for (auto [parameter, argument] : llvm::zip_equal(recording.parameters, body->getArguments()))
-    values[parameter] = argument;
-  for (const schema::RecordedOp &op : recording.ops()) {
-    const schema::OperationSchema &schema = schema::schemaOf(op.op);
-    OperationState state(locationOf(op.line), ("calque." + StringRef(schema.mnemonic)).str());
-    for (schema::ValueId operand : recording.operandsOf(op))
-      state.operands.push_back(values[operand]);
-    for (auto [attribute, name] : llvm::zip_equal(recording.attributesOf(op), schema.attributes))
-      state.addAttribute(name.name, toMlir(attribute, context));
-    for (std::uint32_t i = 0; i < op.numResults; ++i)
-      state.types.push_back(toMlir(recording.typeOf(op.firstResult + i), context));
-    Operation *created = builder.create(state);
-    for (std::uint32_t i = 0; i < op.numResults; ++i)
-      values[op.firstResult + i] = created->getResult(i);
-  }
-  func::ReturnOp::create(builder, made, llvm::map_to_vector(recording.results, [&](schema::ValueId value) { return values[value]; }));
+  SmallVector<Value> results = importBody(recording, body->getArguments(), builder);
+  func::ReturnOp::create(builder, made, results);
   return module;
 }
 

@@ -4,6 +4,7 @@
 
 #include "ir/schema/Recording.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -14,6 +15,9 @@ inline constexpr llvm::StringLiteral kVariablesAttr = "calque.variables";
 
 // A module with one function, named as the recording. Every operation carries the user's line.
 mlir::OwningOpRef<mlir::ModuleOp> importRecording(const schema::Recording &recording, mlir::MLIRContext *context);
+
+// Its operations where the builder stands, on given values of its parameters; returns its results.
+llvm::SmallVector<mlir::Value> importBody(const schema::Recording &recording, mlir::ValueRange arguments, mlir::OpBuilder &builder);
 
 } // namespace calque::ir
 #endif

@@ -3,6 +3,9 @@
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 
 namespace calque::ir {
@@ -42,5 +45,153 @@ LogicalResult GradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &
 LogicalResult JvpOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) { return rule.refuse("is met before it was expanded"); }
 LogicalResult BatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) { return rule.refuse("is met before it was expanded"); }
 LogicalResult UnbatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) { return rule.refuse("is met before it was expanded"); }
+
+//===-- Gradients of the user's -----------------------------------------------------------------===//
+
+namespace {
+// What a region yields for given arguments, emitted where the builder stands.
+SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange arguments) {
+  Block &block = region.front();
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &inner : block.without_terminator())
+    builder.clone(inner, mapping);
+  return llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value value) { return mapping.lookup(value); });
+}
+
+Value zerosLike(OpBuilder &builder, Location location, Value like) {
+  GradientRule rule(builder, location, like);
+  return rule.create<BroadcastLikeOp>(rule.constant(0), like);
+}
+
+// A region's operations for all examples of its arguments, in a region of the same kind.
+LogicalResult batchBody(BatchRule &rule, Region &from, Region &to, TypeRange arguments) {
+  Block &block = to.emplaceBlock();
+  block.addArguments(arguments, SmallVector<Location>(arguments.size(), rule.op->getLoc()));
+  OpBuilder inside(rule.op->getContext()); // the region may belong to no operation yet
+  inside.setInsertionPointToEnd(&block);
+  FailureOr<SmallVector<Value>> yielded = rule.body(inside, from.front(), SmallVector<Value>(block.getArguments()));
+  if (succeeded(yielded))
+    vector::YieldOp::create(inside, rule.op->getLoc(), *yielded);
+  return yielded;
+}
+
+SmallVector<Value> pullBack(CustomGradientOp op, OpBuilder &builder, ValueRange cotangents) {
+  SmallVector<Value> arguments;
+  for (auto [cotangent, result] : llvm::zip_equal(cotangents, op.getResults()))
+    arguments.push_back(cotangent ? cotangent : zerosLike(builder, op.getLoc(), result));
+  llvm::append_range(arguments, op.getCaptures());
+  return emitBody(op.getPullback(), builder, arguments);
+}
+} // namespace
+
+SmallVector<Value> CustomGradientOp::expand(OpBuilder &) { return SmallVector<Value>(getPrimals()); }
+
+void CustomGradientOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+  operandCotangents = pullBack(*this, builder, cotangents);
+  operandCotangents.resize(getOperation()->getNumOperands());
+}
+
+// The pullback is linear in the cotangents, so its transpose pushes tangents forward: the derivative of what it yields with
+// respect to the cotangents, at any of them.
+void CustomGradientOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  SmallVector<Value> origins, targets, seeds;
+  for (Value result : getResults())
+    origins.push_back(IdentityOp::create(builder, getLoc(), zerosLike(builder, getLoc(), result)));
+  for (auto [cotangent, tangent] : llvm::zip(pullBack(*this, builder, origins), tangents.take_front(getInputs().size())))
+    if (tangent) {
+      targets.push_back(cotangent);
+      seeds.push_back(tangent);
+    }
+  resultTangents.assign(getNumResults(), Value());
+  if (targets.empty())
+    return;
+  SmallVector<Value> values(targets);
+  llvm::append_range(values, seeds);
+  llvm::append_range(values, origins);
+  int64_t counts[] = {static_cast<int64_t>(targets.size()), static_cast<int64_t>(origins.size()), 0};
+  auto gradient = GradientOp::create(builder, getLoc(), TypeRange(ValueRange(origins)), values, counts);
+  llvm::copy(gradient.getResults(), resultTangents.begin());
+}
+
+LogicalResult CustomGradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  // Every operand with all its examples, so that an input that is the same for all has the sum of its cotangents.
+  SmallVector<Value> all = rule.all();
+  ArrayRef<int64_t> counts = getCounts();
+  SmallVector<Type> types = llvm::map_to_vector(ArrayRef(all).slice(counts[0], counts[1]), [](Value value) { return value.getType(); });
+  auto created = CustomGradientOp::create(rule.builder, getLoc(), types, all, counts);
+  for (Value capture : ArrayRef(all).drop_front(counts[0] + counts[1]))
+    types.push_back(capture.getType());
+  if (failed(batchBody(rule, getPullback(), created.getPullback(), types)))
+    return failure();
+  llvm::append_range(results, created.getResults());
+  return success();
+}
+
+//===-- Checkpoints -----------------------------------------------------------------------------===//
+
+SmallVector<Value> CheckpointOp::expand(OpBuilder &builder) { return emitBody(getBody(), builder, getInputs()); }
+
+// The body once more, on inputs behind a barrier: or the values of the first time would be kept for it.
+void CheckpointOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+  SmallVector<Value> inputs, targets, seeds, sources;
+  for (Value input : getInputs())
+    inputs.push_back(BarrierOp::create(builder, getLoc(), input));
+  for (auto [target, cotangent] : llvm::zip_equal(emitBody(getBody(), builder, inputs), cotangents))
+    if (cotangent) {
+      targets.push_back(target);
+      seeds.push_back(cotangent);
+    }
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (needed[i])
+      sources.push_back(input);
+  int64_t counts[] = {static_cast<int64_t>(targets.size()), static_cast<int64_t>(sources.size()), 0};
+  SmallVector<Value> values(targets);
+  llvm::append_range(values, seeds);
+  llvm::append_range(values, sources);
+  auto gradient = GradientOp::create(builder, getLoc(), TypeRange(ValueRange(sources)), values, counts);
+  operandCotangents.assign(inputs.size(), Value());
+  unsigned next = 0;
+  for (unsigned i = 0; i < inputs.size(); ++i)
+    if (needed[i])
+      operandCotangents[i] = gradient.getResult(next++);
+}
+
+void CheckpointOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  SmallVector<Value> inputs, sources, directions, values;
+  for (auto [input, tangent] : llvm::zip_equal(getInputs(), tangents)) {
+    inputs.push_back(tangent ? IdentityOp::create(builder, getLoc(), input).getResult() : input);
+    if (tangent) {
+      sources.push_back(inputs.back());
+      directions.push_back(tangent);
+    }
+  }
+  SmallVector<unsigned> moving;
+  for (auto [i, result] : llvm::enumerate(emitBody(getBody(), builder, inputs)))
+    if (isa<FloatType>(cast<RankedTensorType>(result.getType()).getElementType())) {
+      values.push_back(result);
+      moving.push_back(i);
+    }
+  resultTangents.assign(getNumResults(), Value());
+  int64_t counts[] = {static_cast<int64_t>(values.size()), static_cast<int64_t>(sources.size())};
+  SmallVector<Type> types(ValueRange(values).getTypes());
+  llvm::append_range(values, sources);
+  llvm::append_range(values, directions);
+  auto jvp = JvpOp::create(builder, getLoc(), types, values, counts);
+  for (auto [i, tangent] : llvm::zip_equal(moving, jvp.getResults()))
+    resultTangents[i] = tangent;
+}
+
+LogicalResult CheckpointOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  SmallVector<Value> all = rule.all();
+  // The body is emitted aside first: what it yields says what the results are.
+  Region body;
+  if (failed(batchBody(rule, getBody(), body, ValueRange(all).getTypes())))
+    return failure();
+  auto created = CheckpointOp::create(rule.builder, getLoc(), body.front().getTerminator()->getOperandTypes(), all);
+  created.getBody().takeBody(body);
+  llvm::append_range(results, created.getResults());
+  return success();
+}
 
 } // namespace calque::ir

@@ -1,5 +1,7 @@
 // What transformations of programs are recorded as. Each is expanded where it stands, in program order, by the pass
 // `differentiate`; what an inner one became is what an outer one sees.
+// Their regions end in `vector.yield`: MLIR's libraries, which another compiler has built, know a terminator of the dialect's own
+// by an id that it can't have.
 #ifndef CALQUE_IR_TRANSFORMS_TD
 #define CALQUE_IR_TRANSFORMS_TD
 
@@ -65,6 +67,49 @@ def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
   let results = (outs Variadic<Calque_Tensor>:$results);
   let customVjp = 1;
   let customJvp = 1;
+}
+
+def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradient",
+                                                 [IsolatedFromAbove, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let summary = "Values with a gradient of the user's, whatever they were computed from";
+  let description = [{
+    Operands are `counts[0]` inputs, `counts[1]` values and `counts[2]` captures of the pullback. The results are the values. The
+    region takes a cotangent of each result, then the captures, and yields the inputs' cotangents.
+  }];
+  let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
+  let regions = (region SizedRegion<1>:$pullback);
+  let results = (outs Variadic<Calque_Tensor>:$results);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $pullback";
+  let extraClassDeclaration = [{
+    ::mlir::ValueRange getInputs() { return getOperation()->getOperands().take_front(getCounts()[0]); }
+    ::mlir::ValueRange getPrimals() { return getOperation()->getOperands().slice(getCounts()[0], getCounts()[1]); }
+    ::mlir::ValueRange getCaptures() { return getOperation()->getOperands().take_back(getCounts()[2]); }
+  }];
+  let customVjp = 1;
+  let customJvp = 1;
+  let gradientPassesToCounted = 1;
+  let expands = 1;
+}
+
+def Calque_CheckpointOp : Calque_TransformOp<"checkpoint", "checkpoint",
+                                             [IsolatedFromAbove, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let summary = "The results of a program whose intermediate values are computed again where a gradient needs them";
+  let arguments = (ins Variadic<Calque_Tensor>:$inputs);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<Calque_Tensor>:$results);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
+  let customVjp = 1;
+  let customJvp = 1;
+  let expands = 1;
+}
+
+def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
+  let summary = "x, from which everything is computed anew: nothing is shared with what was computed from x before";
+  let arguments = (ins Calque_Tensor:$x);
+  let results = (outs Calque_Tensor:$result);
+  let vjp = [(Value $g)];
+  let linear = ["x"];
+  let batchSame = 1;
 }
 
 #endif

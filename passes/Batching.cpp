@@ -2,6 +2,7 @@
 #include "ir/GradientRule.h"
 #include "passes/Transforms.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -23,8 +24,10 @@ public:
     for (Operation *op = batch->getNextNode(); op != unbatch.getOperation(); op = op->getNextNode()) {
       if (llvm::none_of(op->getOperands(), [&](Value operand) { return stacked.contains(operand); }))
         continue;
-      if (failed(repeat(op)))
+      OpBuilder here(op);
+      if (failed(repeat(here, op)))
         return failure();
+      done.push_back(op);
     }
     return finish();
   }
@@ -52,7 +55,8 @@ private:
     done.push_back(batch);
   }
 
-  LogicalResult repeat(Operation *op) {
+  // The results of an operation for all examples, emitted where the builder stands.
+  LogicalResult repeat(OpBuilder &here, Operation *op) {
     auto schemaOp = dyn_cast<SchemaOpInterface>(op);
     if (!schemaOp) {
       InFlightDiagnostic diagnostic = op->emitOpError("takes one of many examples, and only operations of the dialect can be done for all of them");
@@ -64,10 +68,10 @@ private:
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       Value all = stacked.lookup(operand);
       isStacked[i] = static_cast<bool>(all);
-      operands.push_back(all ? all : operand);
+      operands.push_back(all ? all : same.lookupOrDefault(operand));
     }
-    OpBuilder here(op);
-    BatchRule rule(here, op, operands, isStacked, examples);
+    auto body = [&](OpBuilder &inside, Block &block, ArrayRef<Value> arguments) { return repeat(inside, block, arguments); };
+    BatchRule rule(here, op, operands, isStacked, examples, body);
     SmallVector<Value> results;
     if (failed(schemaOp.buildBatched(rule, results)))
       return failure();
@@ -76,8 +80,36 @@ private:
              "a rule for many examples gives the results of one behind their number");
       stacked[result] = all;
     }
-    done.push_back(op);
     return success();
+  }
+
+  // What a block yields for all examples of its arguments.
+  FailureOr<SmallVector<Value>> repeat(OpBuilder &inside, Block &block, ArrayRef<Value> arguments) {
+    for (auto [argument, all] : llvm::zip_equal(block.getArguments(), arguments))
+      stacked[argument] = all;
+    // The examples are seen through the arguments alone.
+    Value outer = std::exchange(examples, arguments[0]);
+    LogicalResult repeated = success();
+    for (Operation &op : block.without_terminator()) {
+      if (llvm::any_of(op.getOperands(), [&](Value operand) { return stacked.contains(operand); })) {
+        repeated = repeat(inside, &op);
+      } else {
+        inside.clone(op, same);
+      }
+      if (failed(repeated))
+        return failure();
+    }
+    SmallVector<Value> yielded;
+    for (Value value : block.getTerminator()->getOperands()) {
+      Value all = stacked.lookup(value);
+      if (!all) {
+        llvm::SmallBitVector none(1, false);
+        all = BatchRule(inside, block.getTerminator(), {value}, none, examples).repeated(same.lookupOrDefault(value));
+      }
+      yielded.push_back(all);
+    }
+    examples = outer;
+    return yielded;
   }
 
   LogicalResult finish() {
@@ -122,6 +154,7 @@ private:
   ValueRange values;
   Value examples;
   llvm::DenseMap<Value, Value> stacked;
+  IRMapping same; // of a region: the copies of what is the same for all examples
   SmallVector<Operation *> done;
 };
 

@@ -10,6 +10,24 @@ namespace calque {
 using namespace mlir;
 using namespace calque::ir;
 
+bool calque::isTransform(Operation *op) { return isa<GradientOp, JvpOp, UnbatchOp>(op); }
+
+LogicalResult calque::expandTransform(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op).Case<GradientOp, JvpOp, UnbatchOp>([](auto transform) { return expand(transform); });
+}
+
+void calque::EmittedTransforms::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
+  if (isTransform(op))
+    operations.push_back(op);
+}
+
+LogicalResult calque::EmittedTransforms::expandAll() {
+  for (Operation *op : operations)
+    if (failed(expandTransform(op)))
+      return failure();
+  return success();
+}
+
 namespace {
 
 struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
@@ -23,16 +41,12 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
     // An inner transformation stands before the outer ones, which see what it became.
     SmallVector<Operation *> transforms;
     getOperation().walk([&](Operation *op) {
-      if (isa<GradientOp, JvpOp, UnbatchOp>(op))
+      if (calque::isTransform(op))
         transforms.push_back(op);
     });
-    for (Operation *transform : transforms) {
-      LogicalResult expanded = llvm::TypeSwitch<Operation *, LogicalResult>(transform).Case<GradientOp, JvpOp, UnbatchOp>([](auto op) {
-        return calque::expand(op);
-      });
-      if (failed(expanded) || isRefused)
+    for (Operation *transform : transforms)
+      if (failed(calque::expandTransform(transform)) || isRefused)
         return signalPassFailure();
-    }
     WalkResult left = getOperation().walk([](BatchOp batch) {
       if (batch->use_empty()) {
         batch->erase();

@@ -13,7 +13,14 @@ namespace {
 struct ExpandComposites : calque::impl::ExpandCompositesBase<ExpandComposites> {
   void runOnOperation() override {
     SmallVector<calque::ir::CompositeOpInterface> composites;
-    getOperation().walk([&](calque::ir::CompositeOpInterface op) { composites.push_back(op); });
+    // What stands inside of one is copied with it and goes with it: it is expanded where the copy is.
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      auto composite = dyn_cast<calque::ir::CompositeOpInterface>(op);
+      if (!composite)
+        return WalkResult::advance();
+      composites.push_back(composite);
+      return WalkResult::skip();
+    });
     // What an expression is made of may be composite itself.
     while (!composites.empty()) {
       calque::ir::CompositeOpInterface op = composites.pop_back_val();
@@ -21,8 +28,9 @@ struct ExpandComposites : calque::impl::ExpandCompositesBase<ExpandComposites> {
       struct Listener : OpBuilder::Listener {
         SmallVectorImpl<calque::ir::CompositeOpInterface> &composites;
         explicit Listener(SmallVectorImpl<calque::ir::CompositeOpInterface> &composites) : composites(composites) {}
+        static bool isInside(Operation *op) { return isa<calque::ir::CompositeOpInterface>(op->getParentOp()); }
         void notifyOperationInserted(Operation *inserted, OpBuilder::InsertPoint) override {
-          if (auto composite = dyn_cast<calque::ir::CompositeOpInterface>(inserted))
+          if (auto composite = dyn_cast<calque::ir::CompositeOpInterface>(inserted); composite && !isInside(inserted))
             composites.push_back(composite);
         }
       } listener(composites);

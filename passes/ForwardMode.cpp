@@ -12,7 +12,7 @@ namespace {
 // order.
 class ForwardMode {
 public:
-  explicit ForwardMode(JvpOp jvp) : jvp(jvp), builder(jvp) {
+  explicit ForwardMode(JvpOp jvp) : jvp(jvp), builder(jvp, &emitted) {
     ArrayRef<int64_t> counts = jvp.getCounts();
     ValueRange values = jvp.getValues();
     targets = values.take_front(counts[0]);
@@ -37,7 +37,7 @@ public:
       result.replaceAllUsesWith(tangent);
     }
     jvp.erase();
-    return success();
+    return emitted.expandAll();
   }
 
 private:
@@ -116,6 +116,7 @@ private:
   }
 
   JvpOp jvp;
+  calque::EmittedTransforms emitted;
   OpBuilder builder;
   ValueRange targets;
   llvm::DenseSet<Value> needed;

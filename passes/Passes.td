@@ -24,7 +24,7 @@ def Differentiate : Pass<"calque-differentiate", "::mlir::func::FuncOp"> {
     %g = calque.mul %seed, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
     ```
   }];
-  let dependentDialects = ["::calque::ir::CalqueDialect"];
+  let dependentDialects = ["::calque::ir::CalqueDialect", "::mlir::vector::VectorDialect"];
 }
 
 def StateToValues : Pass<"calque-state-to-values", "::mlir::func::FuncOp"> {

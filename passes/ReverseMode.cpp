@@ -12,7 +12,7 @@ namespace {
 // Reverse mode over the operations that stand before a gradient, in its block and those around it.
 class ReverseMode {
 public:
-  ReverseMode(GradientOp gradient) : gradient(gradient), builder(gradient) {
+  explicit ReverseMode(GradientOp gradient) : gradient(gradient), builder(gradient, &emitted) {
     ArrayRef<int64_t> counts = gradient.getCounts();
     ValueRange values = gradient.getValues();
     targets = values.take_front(counts[0]);
@@ -43,7 +43,7 @@ public:
       result.replaceAllUsesWith(cotangent);
     }
     gradient.erase();
-    return success();
+    return emitted.expandAll();
   }
 
 private:
@@ -144,6 +144,7 @@ private:
   }
 
   GradientOp gradient;
+  calque::EmittedTransforms emitted;
   OpBuilder builder;
   ValueRange targets, seeds, sources;
   llvm::DenseSet<Value> stops, active;

@@ -11,5 +11,16 @@ llvm::LogicalResult expand(ir::GradientOp gradient); // reverse mode
 llvm::LogicalResult expand(ir::JvpOp jvp);           // forward mode
 llvm::LogicalResult expand(ir::UnbatchOp unbatch);   // all examples at once, with the `batch` that it belongs to
 
+// Notes the transformations that rules emit, for which the emitter then cares.
+struct EmittedTransforms : mlir::OpBuilder::Listener {
+  llvm::SmallVector<mlir::Operation *> operations;
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override;
+  llvm::LogicalResult expandAll();
+};
+
+// Any of them.
+bool isTransform(mlir::Operation *op);
+llvm::LogicalResult expandTransform(mlir::Operation *op);
+
 } // namespace calque
 #endif

@@ -8,6 +8,7 @@
 #ifndef CALQUE_CODEGEN_INTERFACE_COMPILER_H
 #define CALQUE_CODEGEN_INTERFACE_COMPILER_H
 
+#include "ir/schema/ExternRules.h"
 #include "ir/schema/Recording.h"
 #include "runtime/abi.h"
 
@@ -56,12 +57,14 @@ inline std::string stageNames() {
 
 // A place in the program at which a call can fail or print; generated code names it by its index.
 struct Site {
-  enum class Kind { IndexOutOfRange, DivisionByZero, AssertionFailed, Print, HostCall };
+  enum class Kind { IndexOutOfRange, DivisionByZero, AssertionFailed, Print, HostCall, Extern };
   Kind kind;
   std::string operation; // "gather"
   std::string text;      // the user's: an assertion's message, a print's label
   std::string line;      // "model.cpp:12"
   std::int64_t callee = 0; // of a host call: its number among those of the recording
+  std::vector<schema::TensorType> types = {}; // of a user's operation: its operands' and results'; `text` is its symbol
+  std::size_t numInputs = 0;
 };
 
 // Native code and what a caller must know to call it. The frame's inputs are the recording's parameters, then the current
@@ -94,6 +97,8 @@ struct CompileOptions {
 class Compiler {
 public:
   virtual ~Compiler() = default;
+  // Whom the rules of the users' operations are asked of; before the first program.
+  virtual void setExternRules(schema::ExternRules *rules) = 0;
   // Thread safe.
   virtual CompileResult compile(const schema::Recording &recording, CompileOptions options = {}) = 0;
   // The program at a stage, as text: IR, or assembly for Stage::Object.

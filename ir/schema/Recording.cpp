@@ -26,4 +26,9 @@ ValueId Recording::append(OpId op, std::span<const ValueId> operands, std::span<
   return recorded.firstResult;
 }
 
+std::span<const ValueId> Recording::gradientOperandsOf(const RecordedOp &op) const {
+  std::span<const ValueId> operands = operandsOf(op);
+  return schemaOf(op.op).counted ? operands.first(static_cast<std::size_t>(std::get<std::vector<std::int64_t>>(attributesOf(op)[0])[0])) : operands;
+}
+
 } // namespace calque::schema

@@ -51,6 +51,8 @@ public:
   std::span<const Attribute> attributesOf(const RecordedOp &op) const {
     return std::span(attributes_).subspan(op.firstAttribute, op.numAttributes);
   }
+  // The operands to which gradients pass.
+  std::span<const ValueId> gradientOperandsOf(const RecordedOp &op) const;
   const TensorType &typeOf(ValueId value) const { return types_[static_cast<std::size_t>(value)]; }
   std::size_t numValues() const { return types_.size(); }
 

@@ -63,6 +63,7 @@ std::size_t hash(const Attribute &attribute) {
       std::string_view bytes(reinterpret_cast<const char *>(value->bytes.data()), value->bytes.size());
       return hashCombine(hash(value->type), std::hash<std::string_view>()(bytes));
     }
+    std::size_t operator()(const RecordingRef &value) const { return std::hash<RecordingRef>()(value); }
   };
   return hashCombine(attribute.index(), std::visit(Visitor(), attribute));
 }
@@ -89,6 +90,13 @@ const OperationSchema *findOperation(std::string_view mnemonic) {
   }();
   auto found = byName->find(mnemonic);
   return found == byName->end() ? nullptr : found->second;
+}
+
+const OperationSchema *findFunction(std::string_view function) {
+  for (const OperationSchema &operation : kOperations)
+    if (!function.empty() && operation.function == function)
+      return &operation;
+  return nullptr;
 }
 
 const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }

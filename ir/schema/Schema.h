@@ -43,8 +43,12 @@ struct ConstantData {
 };
 using ConstantRef = std::shared_ptr<const ConstantData>;
 
-using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, DType, ConstantRef>;
-enum class AttributeKind : std::uint8_t { Bool, Int, Float, String, Ints, Type, Constant };
+// A program inside of an operation, which becomes its region: it sees its parameters alone.
+class Recording;
+using RecordingRef = std::shared_ptr<const Recording>;
+
+using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
+enum class AttributeKind : std::uint8_t { Bool, Int, Float, String, Ints, Type, Constant, Recording };
 
 bool equal(const Attribute &a, const Attribute &b);
 std::size_t hash(const Attribute &attribute);
@@ -94,18 +98,24 @@ struct AttributeSchema {
 struct OperationSchema {
   OpId id;
   std::string_view mnemonic;
+  std::string_view function; // the public one; empty where there is none
   std::span<const AttributeSchema> attributes;
   int numOperands; // -1: any number
   TypeRule rule;
   bool elementwise;
   bool pure;           // no effect: may be dropped, moved and merged
   bool differentiable; // false: no gradient passes
+  bool counted;        // gradients pass to the first operands alone, as many as the first of `counts` says
+  bool lacksGradient;  // a gradient that would pass is an error
 };
 
 std::span<const OperationSchema> operations();
 inline const OperationSchema &schemaOf(OpId op) { return operations()[static_cast<std::size_t>(op)]; }
 // The operation of that name, or null.
 const OperationSchema *findOperation(std::string_view mnemonic);
+
+// The one with a public function of that name, or null.
+const OperationSchema *findFunction(std::string_view function);
 
 // Applies the operation's type rule.
 Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes);

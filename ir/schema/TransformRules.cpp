@@ -1,4 +1,5 @@
 // The type rules of what transformations of programs are recorded as.
+#include "ir/schema/Recording.h"
 #include "ir/schema/TypeRules.h"
 
 namespace calque::schema {
@@ -11,6 +12,18 @@ Fault requireFloating(std::span<const TensorType> types) {
   for (const TensorType &type : types)
     if (!is_floating(type.dtype))
       return dtypeFault("takes float32 and float64, not " + type.str());
+  return {};
+}
+
+// Whether a program inside of an operation takes and gives such values.
+Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what) {
+  if (!program)
+    return valueFault(std::string("its ") + what + " is no program");
+  if (program->parameters.size() != parameters.size())
+    return valueFault(std::string("its ") + what + " takes " + std::to_string(program->parameters.size()) + " values, not " + std::to_string(parameters.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (const TensorType &taken = program->typeOf(program->parameters[i]); taken != parameters[i])
+      return shapeFault(std::string("its ") + what + " takes " + taken.str() + " as value " + std::to_string(i) + ", not " + parameters[i].str());
   return {};
 }
 
@@ -84,6 +97,38 @@ Fault unbatch(const OpCall &call, std::vector<TensorType> &results) {
     result.dims.insert(result.dims.begin() + axis, source.dims[batchAxis]);
     results.push_back(std::move(result));
   }
+  return {};
+}
+
+Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &counts = call.attribute<Ints>(0);
+  if (counts.size() != 3 || counts[0] < 1 || counts[1] < 1 || counts[2] < 0 ||
+      counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
+    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) + " values");
+  std::span<const TensorType> values = call.operands.subspan(static_cast<std::size_t>(counts[0]), static_cast<std::size_t>(counts[1]));
+  if (Fault fault = requireFloating(call.operands.first(static_cast<std::size_t>(counts[0] + counts[1]))))
+    return fault;
+  const RecordingRef &pullback = call.attribute<RecordingRef>(1);
+  std::span<const TensorType> captures = call.operands.last(static_cast<std::size_t>(counts[2]));
+  std::vector<TensorType> parameters(values.begin(), values.end());
+  parameters.insert(parameters.end(), captures.begin(), captures.end());
+  if (Fault fault = checkProgram(pullback, parameters, "pullback"))
+    return fault;
+  if (static_cast<std::int64_t>(pullback->results.size()) != counts[0])
+    return valueFault("its pullback gives " + std::to_string(pullback->results.size()) + " gradients for " + std::to_string(counts[0]) + " inputs");
+  for (std::int64_t i = 0; i < counts[0]; ++i)
+    if (const TensorType &given = pullback->typeOf(pullback->results[i]); given != call[i])
+      return shapeFault("gradient " + std::to_string(i) + " is " + given.str() + ", and the input is " + call[i].str());
+  results.assign(values.begin(), values.end());
+  return {};
+}
+
+Fault checkpoint(const OpCall &call, std::vector<TensorType> &results) {
+  const RecordingRef &body = call.attribute<RecordingRef>(0);
+  if (Fault fault = checkProgram(body, call.operands, "body"))
+    return fault;
+  for (ValueId result : body->results)
+    results.push_back(body->typeOf(result));
   return {};
 }
 

@@ -192,8 +192,8 @@ void emitInference(const OperationRecord &op, llvm::raw_ostream &os) {
         "  return ::calque::ir::inferFromSchema(::calque::schema::OpId::"
      << op.idName() << ", context, location, operands, {";
   for (const AttributeRecord &attribute : op.attributes())
-    os << "adaptor." << op.op().getGetterName(attribute.name) << "Attr(), ";
-  os << "}, types);\n}\n";
+    os << (attribute.kind == "Recording" ? "::mlir::Attribute()" : "adaptor." + op.op().getGetterName(attribute.name) + "Attr()") << ", ";
+  os << "}, regions, types);\n}\n";
 }
 
 void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {

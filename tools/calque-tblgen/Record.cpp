@@ -37,6 +37,8 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
 OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), op_(record) {
   for (const mlir::tblgen::NamedAttribute &named : op_.getAttributes())
     attributes_.push_back(makeAttribute(record, named));
+  for (const mlir::tblgen::NamedRegion &region : op_.getRegions())
+    attributes_.push_back({region.name.str(), "Recording", "", ""});
 
   int rules = !dags("partials").empty() + !dags("vjp").empty() + customVjp() + notDifferentiable();
   if (rules != 1)
@@ -50,6 +52,8 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
     for (llvm::StringRef name : names(field))
       if (operandIndex(name) < 0)
         llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " names no operand: " + name);
+  if (counted() && (attributes_.empty() || attributes_[0].name != "counts"))
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be `counts`");
   if (elementwise() + batchSame() + batchUnrolled() > 1)
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": more than one rule for many examples at once");
   for (llvm::StringRef field : {"partials", "vjp"})

@@ -39,6 +39,8 @@ public:
   bool customJvp() const { return record_.getValueAsBit("customJvp"); }
   // Names of operands: of `linear` or `multilinear`.
   std::vector<llvm::StringRef> names(llvm::StringRef field) const { return record_.getValueAsListOfStrings(field); }
+  bool counted() const { return record_.getValueAsBit("gradientPassesToCounted"); }
+  bool lacksGradient() const { return record_.getValueAsBit("lacksGradient"); }
   bool batchSame() const { return record_.getValueAsBit("batchSame"); }
   bool batchUnrolled() const { return record_.getValueAsBit("batchUnrolled"); }
   std::vector<const llvm::DagInit *> dags(llvm::StringRef field) const;

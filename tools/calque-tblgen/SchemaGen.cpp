@@ -36,14 +36,14 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
   }
   os << "#endif\n#ifdef CALQUE_OPERATION_TABLE\n";
   for (const OperationRecord &op : operations) {
-    os << "{OpId::" << op.idName() << ", \"" << op.mnemonic() << "\", ";
+    os << "{OpId::" << op.idName() << ", \"" << op.mnemonic() << "\", \"" << op.function() << "\", ";
     if (op.attributes().empty())
       os << "{}, ";
     else
       os << "k" << op.idName() << "Attributes, ";
     auto flag = [](bool value) { return value ? "true" : "false"; };
     os << op.numOperands() << ", " << op.rule() << ", " << flag(op.elementwise()) << ", " << flag(op.pure()) << ", "
-       << flag(!op.notDifferentiable()) << "},\n";
+       << flag(!op.notDifferentiable()) << ", " << flag(op.counted()) << ", " << flag(op.lacksGradient()) << "},\n";
   }
   os << "#endif\n";
 }

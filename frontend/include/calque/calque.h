@@ -4,6 +4,7 @@
 
 #include "calque/call_site.h"
 #include "calque/check_gradients.h"
+#include "calque/custom_gradient.h"
 #include "calque/data.h"
 #include "calque/dtype.h"
 #include "calque/error.h"
@@ -17,6 +18,7 @@
 #include "calque/losses.h"
 #include "calque/metrics.h"
 #include "calque/module.h"
+#include "calque/operation.h"
 #include "calque/optimizers.h"
 #include "calque/random.h"
 #include "calque/structure.h"

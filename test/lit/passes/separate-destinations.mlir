@@ -1,5 +1,5 @@
 // CSE merges equal destinations; they are taken apart again before bufferization.
-// RUN: calque-opt --calque-stage=name=bufferized %s | FileCheck %s
+// RUN: calque-opt --calque-stage=name=bufferized --split-input-file %s | FileCheck %s
 
 // Two sums that start from equal zeros: each is computed in its own destination, with nothing copied between them.
 // CHECK-LABEL: func.func @two_sums(
@@ -17,6 +17,8 @@ func.func @two_sums(%c: tensor<3x1xi1>, %g: tensor<3x4xf64>, %like: tensor<4xf64
   %sb = calque.sum_like %b, %like : (tensor<3x4xf64>, tensor<4xf64>) -> tensor<4xf64>
   return %sa, %sb : tensor<4xf64>, tensor<4xf64>
 }
+
+// -----
 
 // Two concatenations that begin alike.
 // CHECK-LABEL: func.func @two_concats(

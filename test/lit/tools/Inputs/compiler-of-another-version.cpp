@@ -1,2 +1,2 @@
 // A library like libcalque-compiler.so, which knows the interface of another version only.
-extern "C" void *calque_compiler(int) { return nullptr; }
+extern "C" __attribute__((visibility("default"))) void *calque_compiler(int) { return nullptr; }

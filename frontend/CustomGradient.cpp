@@ -1,0 +1,152 @@
+#include "frontend/CustomGradient.h"
+
+#include "frontend/Apply.h"
+#include "frontend/Tape.h"
+
+namespace calque {
+namespace detail {
+
+using schema::OpId;
+
+namespace {
+
+struct Override {
+  OpId op;
+  GradientOverride::Pullback pullback;
+  std::unique_ptr<ModeScope> mode; // functions are traced anew for it
+  bool suspended = false;          // while its own pullback runs
+};
+thread_local std::vector<Override> overrides; // the innermost last
+
+// A program that takes such values, recorded; and what it captures from around it.
+struct Program {
+  std::shared_ptr<Trace> trace;
+  std::vector<Tensor> results;
+};
+template <typename F> Program record(const char *what, const std::vector<Tensor> &like, F &&body, SourceLocation where) {
+  Program program{Trace::inside(currentTrace(), what), {}};
+  program.trace->recording.line = lineOf(where);
+  std::vector<Tensor> parameters;
+  for (const Tensor &x : like)
+    parameters.push_back(program.trace->addParameter(implOf(x, where).type));
+  TraceScope scope(program.trace);
+  program.results = body(parameters);
+  for (const Tensor &result : program.results)
+    program.trace->recording.results.push_back(program.trace->valueOf(result, where));
+  return program;
+}
+schema::Attribute attributeOf(const Program &program) {
+  return schema::RecordingRef(std::make_shared<const schema::Recording>(program.trace->recording));
+}
+
+std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors) {
+  std::vector<Tensor> result;
+  for (const Tensor &x : tensors)
+    if (is_floating(x.dtype()))
+      result.push_back(x);
+  return result;
+}
+
+void checkGradients(const char *operation, const std::vector<Tensor> &gradients, const std::vector<Tensor> &inputs, SourceLocation where) {
+  if (gradients.size() != inputs.size())
+    throw ValueError(std::string(operation) + ": the pullback gives " + std::to_string(gradients.size()) + " gradients, and " +
+                         std::to_string(inputs.size()) + " arguments need one",
+                     where);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const schema::TensorType &given = *implOf(gradients[i], where).type, &needed = *implOf(inputs[i], where).type;
+    std::string message = std::string(operation) + ": the pullback gives " + given.str() + " as gradient " + std::to_string(i) + ", and the argument is " +
+                          needed.str();
+    if (given.dtype != needed.dtype)
+      throw DTypeError(message, where);
+    if (!(given.dims == needed.dims))
+      throw ShapeError(message, where);
+  }
+}
+
+} // namespace
+
+std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs, const std::vector<Tensor> &values,
+                                 const PullbackFunction &pullback, SourceLocation where) {
+  where = userLine(where);
+  std::vector<Tensor> sources = floatingOf(inputs), primals = floatingOf(values);
+  // A cotangent for every value: zeros for those that have none.
+  Program program = record("a pullback", primals, [&](const std::vector<Tensor> &seeds) {
+    std::vector<Tensor> cotangents = values;
+    std::size_t next = 0;
+    for (Tensor &cotangent : cotangents)
+      cotangent = is_floating(cotangent.dtype()) ? seeds[next++] : zeros(cotangent.shape(), cotangent.dtype(), where);
+    std::vector<Tensor> gradients = pullback(cotangents);
+    checkGradients(operation, gradients, sources, where);
+    return gradients;
+  }, where);
+  if (sources.empty() || primals.empty())
+    return values;
+  std::vector<Tensor> operands = sources;
+  operands.insert(operands.end(), primals.begin(), primals.end());
+  operands.insert(operands.end(), program.trace->captures.begin(), program.trace->captures.end());
+  schema::Attribute attributes[] = {
+      std::vector<std::int64_t>{static_cast<std::int64_t>(sources.size()), static_cast<std::int64_t>(primals.size()),
+                                static_cast<std::int64_t>(program.trace->captures.size())},
+      attributeOf(program)};
+  std::vector<Tensor> results;
+  if (currentTrace()) {
+    results = applyRecorded(OpId::CustomGradient, operands, attributes, where);
+  } else {
+    // The values themselves: only tapes see a difference.
+    for (const Tensor &primal : primals)
+      results.push_back(makeEager(implOf(primal, where).type, implOf(primal, where).buffer));
+    if (eagerTapesActive())
+      recordEager(OpId::CustomGradient, operands, attributes, results, where);
+  }
+  std::vector<Tensor> all = values;
+  std::size_t next = 0;
+  for (Tensor &value : all)
+    if (is_floating(value.dtype()))
+      value = results[next++];
+  return all;
+}
+
+std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs, const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
+                                 SourceLocation where) {
+  where = userLine(where);
+  return runRecorded("checkpoint", inputs, [&](const std::vector<Tensor> &given) {
+    Program program = record("a checkpoint", given, body, where);
+    std::vector<Tensor> operands = given;
+    operands.insert(operands.end(), program.trace->captures.begin(), program.trace->captures.end());
+    schema::Attribute attribute = attributeOf(program);
+    return applyRecorded(OpId::Checkpoint, operands, {&attribute, 1}, where);
+  }, where);
+}
+
+bool gradientOverridesActive() { return !overrides.empty(); }
+
+Tensor overrideGradient(OpId op, std::span<const Tensor> operands, Tensor result, SourceLocation where) {
+  auto found = std::find_if(overrides.rbegin(), overrides.rend(), [&](const Override &o) { return o.op == op && !o.suspended; });
+  if (found == overrides.rend() || !result.defined() || !is_floating(result.dtype()))
+    return result;
+  std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;
+  struct Suspended { // what the pullback itself computes has the gradients that it had before
+    std::size_t index;
+    explicit Suspended(std::size_t index) : index(index) { overrides[index].suspended = true; }
+    ~Suspended() { overrides[index].suspended = false; }
+  } suspended(index);
+  std::vector<Tensor> inputs(operands.begin(), operands.end());
+  GradientOverride::Pullback pullback = overrides[index].pullback;
+  auto pull = [&](const std::vector<Tensor> &cotangents) { return pullback(inputs, result, cotangents[0]); };
+  return withGradient("gradient_override", inputs, {result}, pull, where)[0];
+}
+
+} // namespace detail
+
+GradientOverride::GradientOverride(const std::string &operation, Pullback pullback, SourceLocation where) {
+  where = detail::userLine(where);
+  const schema::OperationSchema *schema = schema::findFunction(operation);
+  if (!schema)
+    throw LookupError("there is no operation '" + operation + "' whose gradient could be overridden", where);
+  if (!schema->differentiable)
+    throw LookupError("operation '" + operation + "' has no gradient that could be overridden", where);
+  detail::overrides.push_back({schema->id, std::move(pullback), std::make_unique<detail::ModeScope>(detail::nextId())});
+}
+GradientOverride::~GradientOverride() { detail::overrides.pop_back(); }
+
+} // namespace calque

@@ -1,0 +1,123 @@
+#include "frontend/UserOperations.h"
+
+#include "calque/custom_gradient.h"
+#include "frontend/Apply.h"
+#include "frontend/Trace.h"
+
+#include <limits>
+#include <map>
+#include <mutex>
+
+namespace calque {
+namespace detail {
+
+using schema::OpId;
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const OperationDefinition>> operations;
+};
+Registry &registry() {
+  static auto *operations = new Registry; // never destroyed: native code may still call while the process ends
+  return *operations;
+}
+
+std::vector<TensorSpec<>> specsOf(std::span<const Tensor> tensors, SourceLocation where) {
+  std::vector<TensorSpec<>> specs;
+  for (const Tensor &x : tensors) {
+    const schema::TensorType &type = *implOf(x, where).type;
+    specs.emplace_back(type.dtype, type.dims);
+  }
+  return specs;
+}
+
+// What the compiler asks, answered by the program's own rules. Nothing may leave through it but an answer.
+struct Rules : schema::ExternRules {
+  schema::RecordingRef batched(const std::string &symbol, std::span<const schema::TensorType> operands, const std::vector<bool> &isBatched,
+                               std::string &error) override {
+    std::shared_ptr<const OperationDefinition> definition = findUserOperation(symbol);
+    if (!definition || !definition->batching)
+      return nullptr;
+    try {
+      auto trace = std::make_shared<Trace>(false);
+      trace->recording.name = symbol;
+      trace->mostConstantElements = std::numeric_limits<std::int64_t>::max(); // it has no other inputs than the operands
+      std::vector<Tensor> inputs;
+      for (const schema::TensorType &type : operands)
+        inputs.push_back(trace->addParameter(std::make_shared<const schema::TensorType>(type)));
+      TraceScope scope(trace);
+      for (const Tensor &result : definition->batching(inputs, isBatched))
+        trace->recording.results.push_back(trace->valueOf(result, {}));
+      return std::make_shared<const schema::Recording>(trace->recording);
+    } catch (const std::exception &thrown) {
+      error = symbol + ": " + thrown.what();
+    } catch (...) {
+      error = symbol + ": it throws what is no std::exception";
+    }
+    return nullptr;
+  }
+};
+
+} // namespace
+
+std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &name) {
+  std::lock_guard lock(registry().mutex);
+  auto found = registry().operations.find(name);
+  return found == registry().operations.end() ? nullptr : found->second;
+}
+
+std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types, std::size_t numInputs,
+                              std::span<void *const> addresses) {
+  std::vector<KernelTensor> tensors;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    tensors.push_back({types[i].numElements() ? addresses[i] : nullptr, types[i].dims.data(), static_cast<std::int32_t>(types[i].dims.size()), types[i].dtype});
+  return definition.kernel(tensors.data(), tensors.data() + numInputs, definition.data);
+}
+
+schema::ExternRules &userOperationRules() {
+  static auto *rules = new Rules;
+  return *rules;
+}
+
+} // namespace detail
+
+Operation::Operation(OperationDefinition definition, SourceLocation where) {
+  if (definition.name.empty())
+    throw ValueError("an operation needs a name", where);
+  if (!definition.types || !definition.kernel)
+    throw ValueError("operation '" + definition.name + "' needs a type rule and a kernel", where);
+  auto shared = std::make_shared<const OperationDefinition>(std::move(definition));
+  detail::Registry &registry = detail::registry();
+  std::lock_guard lock(registry.mutex);
+  if (schema::findOperation(shared->name) || schema::findFunction(shared->name) || !registry.operations.emplace(shared->name, shared).second)
+    throw ValueError("there is an operation '" + shared->name + "' already", where);
+  definition_ = std::move(shared);
+}
+
+const std::string &Operation::name() const { return definition_->name; }
+
+std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, SourceLocation where) const {
+  where = detail::userLine(where);
+  const OperationDefinition &definition = *definition_;
+  std::vector<std::int64_t> types;
+  for (const TensorSpec<> &spec : definition.types(detail::specsOf(inputs, where))) {
+    if (!spec.has_rank() || !schema::TensorType{spec.dtype(), spec.shape()}.isStatic())
+      throw ShapeError(definition.name + ": the results' sizes must be known; one is " + spec.str(), where);
+    types.push_back(static_cast<std::int64_t>(spec.dtype()));
+    types.push_back(static_cast<std::int64_t>(spec.shape().size()));
+    types.insert(types.end(), spec.shape().begin(), spec.shape().end());
+  }
+  if (types.empty())
+    throw ValueError(definition.name + ": the type rule gives no results", where);
+  schema::Attribute attributes[] = {definition.name, std::move(types)};
+  auto apply = [&](const std::vector<Tensor> &given) { return detail::applyRecorded(schema::OpId::Extern, given, attributes, where); };
+  std::vector<Tensor> results = detail::runRecorded(definition.name.c_str(), inputs, apply, where);
+  if (!definition.pullback)
+    return results;
+  auto pull = [&](const std::vector<Tensor> &cotangents) { return definition.pullback(inputs, results, cotangents); };
+  return detail::withGradient(definition.name.c_str(), inputs, results, pull, where);
+}
+
+} // namespace calque

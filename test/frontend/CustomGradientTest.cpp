@@ -1,0 +1,171 @@
+#include "Testing.h"
+
+#include <cmath>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor &x, const std::vector<float> &expected) {
+  for (bool compiled : {false, true}) {
+    SCOPED_TRACE(compiled ? "compiled" : "eager");
+    auto f = function<Tensor(const Tensor &)>(body);
+    Tensor result = compiled ? f(x) : f.eager(x);
+    ASSERT_EQ(static_cast<std::size_t>(result.size()), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(result.data<float>()[i], expected[i], 1e-5f * (1 + std::abs(expected[i]))) << "element " << i;
+  }
+}
+
+// The example of TensorFlow's documentation: naively, the gradient at 100 is nan.
+const auto log1pexp = custom_gradient([](const Tensor &x) {
+  Tensor e = exp(x);
+  return std::pair(log(1 + e), [=](const Tensor &g) { return g * (1 - 1 / (1 + e)); });
+});
+
+} // namespace
+
+TEST(CustomGradient, TakesThePlaceOfTheOperationsOwn) {
+  Tensor x = tensor({0.0f, 100.0f});
+  auto naive = [](const Tensor &a) { return log(1 + exp(a)); };
+  EXPECT_TRUE(std::isnan(grad(naive)(x).to_vector<float>()[1]));
+  inBothModes([](const Tensor &a) { return grad(log1pexp)(a); }, x, {0.5f, 1});
+  inBothModes([](const Tensor &a) { return log1pexp(a); }, tensor({0.0f}), {std::log(2.0f)});
+}
+
+TEST(CustomGradient, IsDifferentiableItself) {
+  // The second derivative of log(1 + e^x) at 0 is 1/4.
+  inBothModes([](const Tensor &x) { return grad(grad(log1pexp))(x); }, scalar(0.0f), {0.25f});
+  inBothModes([](const Tensor &x) { return jvp(log1pexp, x, tensor({2.0f, 1.0f})).second; }, tensor({0.0f, 100.0f}), {1, 1});
+  inBothModes([](const Tensor &x) { return vmap(grad(log1pexp))(x); }, tensor({0.0f, 100.0f}), {0.5f, 1});
+  inBothModes([](const Tensor &x) { return grad([](const Tensor &a) { return sum(vmap(log1pexp)(a)); })(x); }, tensor({0.0f, 100.0f}), {0.5f, 1});
+  inBothModes([](const Tensor &x) { return hessian([](const Tensor &a) { return sum(log1pexp(a)); })(x); }, tensor({0.0f, 0.0f}), {0.25f, 0, 0, 0.25f});
+}
+
+TEST(CustomGradient, TakesManyArgumentsAndGivesStructures) {
+  // Wrong on purpose: gradients 3 g and 5 h.
+  auto f = custom_gradient([](const Tensor &a, const Tensor &b, int n) {
+    auto pullback = [](const std::pair<Tensor, Tensor> &g) { return std::pair(3 * g.first, 5 * g.second); };
+    return std::pair(std::pair(a * b, a + float(n)), pullback);
+  });
+  inBothModes([&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    Tensor y = x + 1;
+    auto [product, sum] = f(x, y, 7);
+    auto gradients = tape.gradient({product, sum}, std::vector<Tensor>{x, y});
+    return concat({expand_dims(*gradients[0], {0}), expand_dims(*gradients[1], {0}), expand_dims(sum, {0})});
+  }, scalar(2.0f), {3 + 5, 5, 9});
+}
+
+TEST(CustomGradient, WhatIsTheSameForAllExamplesGetsTheSum) {
+  auto scale = custom_gradient([](const Tensor &w, const Tensor &x) {
+    return std::pair(w * x, [=](const Tensor &g) { return std::pair(10 * g * x, g * w); });
+  });
+  inBothModes([&](const Tensor &x) {
+    return grad([&](const Tensor &w) { return sum(vmap([&](const Tensor &row) { return scale(w, row); })(x)); })(scalar(2.0f));
+  }, tensor({1.0f, 2.0f, 4.0f}), {70});
+}
+
+TEST(CustomGradient, NoneReachesWhatIsCaptured) {
+  Variable w(scalar(3.0f), {.name = "w"});
+  auto f = custom_gradient([&](const Tensor &x) { return std::pair(x * w, [&](const Tensor &g) { return g * w; }); });
+  GradientTape tape({.persistent = true});
+  Tensor x = scalar(2.0f);
+  tape.watch(x);
+  Tensor y = f(x);
+  EXPECT_EQ(tape.gradient(y, x)->item<float>(), 3);
+  EXPECT_FALSE(tape.gradient(y, w));
+}
+
+TEST(CustomGradient, RefusesOtherGradientsThanTheArgumentsNeed) {
+  auto with = [](auto pullback) { return custom_gradient([=](const Tensor &a, const Tensor &b) { return std::pair(a + b, pullback); }); };
+  Tensor x = ones({2});
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { with([](const Tensor &g) { return g; })(x, x); }),
+                  "custom_gradient: the pullback gives 1 gradients, and 2 arguments need one");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { with([](const Tensor &g) { return std::pair(g, sum(g)); })(x, x); }),
+                  "gives float32[] as gradient 1, and the argument is float32[2]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { with([](const Tensor &g) { return std::pair(g, cast(g, DType::Float64)); })(x, x); }), "gives float64[2]");
+  Variable w(scalar(3.0f), {.name = "w"});
+  EXPECT_CONTAINS(errorOf<StateError>([&] {
+                    with([&](const Tensor &g) {
+                      w.assign(1.0f);
+                      return std::pair(g, g);
+                    })(x, x);
+                  }),
+                  "variable 'w' is assigned in a pullback");
+  EXPECT_EQ(w.value().item<float>(), 3);
+  // What the user's own code throws passes through, and nothing is left behind.
+  EXPECT_THROW(with([](const Tensor &g) -> std::pair<Tensor, Tensor> { throw std::logic_error("mine"); (void)g; })(x, x), std::logic_error);
+  EXPECT_TRUE(executing_eagerly());
+}
+
+TEST(GradientOverride, HoldsInItsScope) {
+  auto f = [](const Tensor &x) { return grad([](const Tensor &a) { return relu(a); })(x); };
+  auto compiled = function<Tensor(const Tensor &)>(f);
+  Tensor x = tensor({-1.0f, 2.0f});
+  EXPECT_EQ(compiled(x).to_vector<float>(), (std::vector<float>{0, 1}));
+  {
+    // Guided backpropagation, and a use of the operation inside of its own override.
+    GradientOverride guided("relu", [](const std::vector<Tensor> &operands, const Tensor &result, const Tensor &g) {
+      EXPECT_EQ(operands.size(), 1u);
+      return std::vector<Tensor>{10 * relu(g) + 0 * result};
+    });
+    EXPECT_EQ(f(x).to_vector<float>(), (std::vector<float>{10, 10}));
+    EXPECT_EQ(compiled(x).to_vector<float>(), (std::vector<float>{10, 10})); // the override is part of the key
+  }
+  EXPECT_EQ(f(x).to_vector<float>(), (std::vector<float>{0, 1}));
+  EXPECT_EQ(compiled(x).to_vector<float>(), (std::vector<float>{0, 1}));
+  EXPECT_EQ(compiled.trace_count(), 2);
+}
+
+TEST(GradientOverride, RefusesWhatIsNotThere) {
+  auto nothing = [](const std::vector<Tensor> &, const Tensor &, const Tensor &) { return std::vector<Tensor>(); };
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("rellu", nothing); }), "there is no operation 'rellu'");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("floor", nothing); }), "operation 'floor' has no gradient");
+  GradientOverride wrong("relu", nothing);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { relu(ones({2})); }), "gradient_override: the pullback gives 0 gradients");
+}
+
+TEST(Checkpoint, ComputesAgainWhatGradientsNeed) {
+  auto f = checkpoint([](const Tensor &x) { return sin(sin(sin(x))); });
+  float a = std::sin(1.0f), b = std::sin(a);
+  inBothModes([&](const Tensor &x) { return f(x); }, scalar(1.0f), {std::sin(b)});
+  inBothModes([&](const Tensor &x) { return grad(f)(x); }, scalar(1.0f), {std::cos(b) * std::cos(a) * std::cos(1.0f)});
+  auto compiled = function<Tensor(const Tensor &)>([&](const Tensor &x) { return grad(f)(x); });
+  std::string ir = compiled.ir("differentiated", scalar(1.0f));
+  EXPECT_CONTAINS(ir, "calque.barrier");
+}
+
+TEST(Checkpoint, PassesGradientsToWhatIsCaptured) {
+  Variable w(scalar(3.0f), {.name = "w"});
+  auto layer = checkpoint([&](const Tensor &x) { return std::pair(square(x * w), x + w); });
+  inBothModes([&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    auto [a, b] = layer(x);
+    auto gradients = tape.gradient(a + b, std::tuple(x, w), GradientOptions());
+    return concat({expand_dims(*std::get<0>(gradients), {0}), expand_dims(*std::get<1>(gradients), {0})});
+  }, scalar(2.0f), {2 * 6 * 3 + 1, 2 * 6 * 2 + 1});
+}
+
+TEST(Checkpoint, ComposesWithOtherTransforms) {
+  auto cube = checkpoint([](const Tensor &x) { return x * x * x; });
+  inBothModes([&](const Tensor &x) { return grad(grad(cube))(x); }, scalar(2.0f), {12});
+  inBothModes([&](const Tensor &x) { return jvp(cube, x, ones({2})).second; }, tensor({1.0f, 2.0f}), {3, 12});
+  inBothModes([&](const Tensor &x) { return vmap(grad(cube))(x); }, tensor({1.0f, 2.0f}), {3, 12});
+  inBothModes([&](const Tensor &x) { return grad([&](const Tensor &a) { return sum(vmap(cube)(a)); })(x); }, tensor({1.0f, 2.0f}), {3, 12});
+  inBothModes([&](const Tensor &x) { return hessian([&](const Tensor &a) { return sum(checkpoint(cube)(a)); })(x); }, tensor({1.0f, 2.0f}), {6, 0, 0, 12});
+}
+
+TEST(Checkpoint, RefusesAssignments) {
+  Variable w(scalar(3.0f), {.name = "w"});
+  EXPECT_CONTAINS(errorOf<StateError>([&] {
+                    checkpoint([&](const Tensor &x) {
+                      w.assign(x);
+                      return x;
+                    })(scalar(1.0f));
+                  }),
+                  "variable 'w' is assigned in a checkpoint");
+}

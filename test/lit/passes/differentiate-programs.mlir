@@ -1,0 +1,137 @@
+// Gradients of the user's, checkpoints and the user's operations in every transformation, on unknown sizes where there are rules
+// for them.
+// RUN: calque-opt --pass-pipeline='builtin.module(func.func(calque-differentiate))' %s | FileCheck %s
+
+// The pullback stands in for the operations that the value is made of.
+// CHECK-LABEL: func.func @pullback(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK: %[[E:.*]] = calque.exp %[[X]]
+// CHECK: calque.custom_gradient
+// CHECK: %[[G:.*]] = calque.mul %[[SEED]], %[[E]]
+// CHECK: return %[[G]]
+func.func @pullback(%x: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<?xf32> {
+  %e = calque.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  %y = calque.log %e : (tensor<?xf32>) -> tensor<?xf32>
+  %z = calque.custom_gradient %x, %y, %e {counts = array<i64: 1, 1, 1>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%g: tensor<?xf32>, %c: tensor<?xf32>):
+    %p = calque.mul %g, %c : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %p : tensor<?xf32>
+  }
+  %d = calque.gradient %z, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// Forward mode transposes the pullback: the derivative of g * c by g, weighed by the tangent, is the tangent times c.
+// CHECK-LABEL: func.func @push(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[C:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
+// CHECK: %[[P:.*]] = calque.mul %{{.*}}, %[[C]]
+// CHECK: %[[D:.*]] = calque.mul %[[T]], %[[C]]
+// CHECK: %[[S:.*]] = calque.sum_like %[[D]]
+// CHECK: return %[[S]]
+func.func @push(%x: tensor<?xf32>, %c: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<?xf32> {
+  %z = calque.custom_gradient %x, %x, %c {counts = array<i64: 1, 1, 1>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%g: tensor<?xf32>, %k: tensor<?xf32>):
+    %p = calque.mul %g, %k : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %p : tensor<?xf32>
+  }
+  %d = calque.jvp %z, %x, %t {counts = array<i64: 1, 1>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// For many examples the pullback is one for all of them.
+// CHECK-LABEL: func.func @examples(
+// CHECK-SAME: %[[X:.*]]: tensor<5x3xf32>)
+// CHECK: %[[Z:.*]] = calque.custom_gradient %[[X]], %[[X]] {{.*}} : (tensor<5x3xf32>, tensor<5x3xf32>) -> tensor<5x3xf32> {
+// CHECK-NEXT: ^bb0(%[[G:.*]]: tensor<5x3xf32>):
+// CHECK-NEXT: %[[P:.*]] = calque.neg %[[G]] : (tensor<5x3xf32>)
+// CHECK-NEXT: vector.yield %[[P]]
+// CHECK: return %[[Z]]
+func.func @examples(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %i = calque.batch %x {axes = array<i64: 0>} : (tensor<5x3xf32>) -> tensor<3xf32>
+  %z = calque.custom_gradient %i, %i {counts = array<i64: 1, 1, 0>} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%g: tensor<3xf32>):
+    %p = calque.neg %g : (tensor<3xf32>) -> tensor<3xf32>
+    vector.yield %p : tensor<3xf32>
+  }
+  %r = calque.unbatch %z, %i, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<5x3xf32>) -> tensor<5x3xf32>
+  return %r : tensor<5x3xf32>
+}
+
+// The body once more, behind a barrier.
+// CHECK-LABEL: func.func @recompute(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK: calque.checkpoint %[[X]]
+// CHECK: %[[B:.*]] = calque.barrier %[[X]]
+// CHECK: %[[E:.*]] = calque.exp %[[B]]
+// CHECK: %[[G:.*]] = calque.mul %[[SEED]], %[[E]]
+func.func @recompute(%x: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<?xf32> {
+  %y = calque.checkpoint %x : (tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%a: tensor<?xf32>):
+    %e = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %e : tensor<?xf32>
+  }
+  %d = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @checkpoint_forward(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
+// CHECK: %[[I:.*]] = calque.identity %[[X]]
+// CHECK: %[[E:.*]] = calque.exp %[[I]]
+// CHECK: %[[D:.*]] = calque.mul %[[T]], %[[E]]
+// CHECK: return %[[D]]
+func.func @checkpoint_forward(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<?xf32> {
+  %y = calque.checkpoint %x : (tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%a: tensor<?xf32>):
+    %e = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %e : tensor<?xf32>
+  }
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @checkpoint_examples(
+// CHECK: calque.checkpoint %{{.*}} : (tensor<5x3xf32>) -> tensor<5x3xf32>
+// CHECK: calque.exp %{{.*}} : (tensor<5x3xf32>)
+func.func @checkpoint_examples(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %i = calque.batch %x {axes = array<i64: 0>} : (tensor<5x3xf32>) -> tensor<3xf32>
+  %y = calque.checkpoint %i : (tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<3xf32>):
+    %e = calque.exp %a : (tensor<3xf32>) -> tensor<3xf32>
+    vector.yield %e : tensor<3xf32>
+  }
+  %r = calque.unbatch %y, %i, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<5x3xf32>) -> tensor<5x3xf32>
+  return %r : tensor<5x3xf32>
+}
+
+// CHECK-LABEL: func.func @barrier(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK: calque.barrier %[[X]]
+// CHECK: return %[[SEED]]
+func.func @barrier(%x: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<?xf32> {
+  %y = calque.barrier %x : (tensor<?xf32>) -> tensor<?xf32>
+  %d = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @barrier_forward(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
+// CHECK: %[[D:.*]] = calque.barrier %[[T]]
+// CHECK: return %[[D]]
+func.func @barrier_forward(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<?xf32> {
+  %y = calque.barrier %x : (tensor<?xf32>) -> tensor<?xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// The user's operation has no rule here: one example after the other.
+// CHECK-LABEL: func.func @extern_examples(
+// CHECK-COUNT-2: calque.extern %{{.*}} {symbol = "mine", types = array<i64: 3, 1, 3>} : (tensor<3xf32>) -> tensor<3xf32>
+// CHECK: calque.concat
+func.func @extern_examples(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %i = calque.batch %x {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
+  %y = calque.extern %i {symbol = "mine", types = array<i64: 3, 1, 3>} : (tensor<3xf32>) -> tensor<3xf32>
+  %b = calque.barrier %i : (tensor<3xf32>) -> tensor<3xf32>
+  %r:2 = calque.unbatch %y, %b, %i, %x {axes = array<i64: 0, 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
+  return %r#0, %r#1 : tensor<2x3xf32>, tensor<2x3xf32>
+}
