@@ -351,6 +351,15 @@ TEST(Composition, DerivativesOfTransforms) {
   }
 }
 
+TEST(Composition, AnExampleThatLeavesVmapIsRefused) {
+  auto f = function([](const Tensor &x) {
+    Tensor kept;
+    vmap([&](const Tensor &one) { return kept = cubes(one); })(x);
+    return kept + 1;
+  });
+  EXPECT_CONTAINS(errorOf<CompileError>([&] { f(tensor<double>({1, 2})); }), "gives one of many examples, which nothing puts together again");
+}
+
 //===-- Sizes that are not known ------------------------------------------------------------------===//
 
 TEST(Composition, JacobiansNeedSizes) {

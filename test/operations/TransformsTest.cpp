@@ -36,9 +36,14 @@ TEST(Transforms, DrawsForEachExample) {
 }
 
 TEST(Transforms, CallsTheHostForEachExample) {
-  auto host = [](std::span<const Tensor> in) { return in[0] * in[1]; };
-  auto body = [&](const std::vector<Tensor> &x) { return std::vector<Tensor>{host_call(host, {x[0], x[1]}, {TensorSpec<double>({2})})}; };
-  expectBatched({{body, {tensor<double>({1, 2}), tensor<double>({3, 5})}, true}});
+  auto twice = [](const Tensor &x) {
+    return host_call([](std::span<const Tensor> in) { return in[0] + in[0]; }, {x}, {TensorSpec<double>({2})});
+  };
+  Tensor x = tensor<double>({1, 2, 3, 4, 5, 6}, {3, 2});
+  EXPECT_EQ(valuesOf(vmap(twice)(x)), (std::vector<double>{2, 4, 6, 8, 10, 12}));
+  // What host calls give are results of a function, which the value of one example can't be.
+  auto f = function([&](const Tensor &rows) { return vmap(twice)(rows); });
+  EXPECT_THROW(f(x), CompileError);
 }
 
 TEST(Transforms, PrintsEachExampleInOrder) {

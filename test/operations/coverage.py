@@ -45,4 +45,4 @@ require(seen, operations, "")
 require(compiled("calque-operation-tests", CASES, both, "tangents"),
         (name for name, record in operations.items() if not record["notDifferentiable"]), "tangents of ")
 require(compiled("calque-operation-tests", CASES, both, "many_examples"),
-        (name for name, record in operations.items() if record["operands"] and record["outcomes"]), "many examples of ")
+        (name for name, record in operations.items() if record["operands"] and "Calque_EffectOp" not in record["!superclasses"]), "many examples of ")
