@@ -18,31 +18,31 @@ import records
 CASES = "Movement.*:Structured.*:Transforms.*:Structured/Reductions.HaveDerivatives*:Structured/Windows.*/valid_6x5*"
 
 
-def compiled(binary, tests, stages, function=""):
-    """The operations in the programs of tests, in the functions of one name if it is given."""
-    found = set()
-    for stage in stages:
-        with tempfile.NamedTemporaryFile() as dump:
-            environment = dict(os.environ, CALQUE_DUMP=stage, CALQUE_DUMP_EAGER="" if function else "1", CALQUE_DUMP_FUNCTION=function, CALQUE_DUMP_FILE=dump.name)
-            run = subprocess.run([pathlib.Path(sys.argv[1], binary), "--gtest_filter=" + tests, "--gtest_brief=1"], env=environment, capture_output=True, text=True)
-            if run.returncode:
-                sys.exit(f"{binary} fails:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
-            found |= set(re.findall(r"\bcalque\.([a-z_0-9]+)", dump.read().decode()))
-    return found
+def programs(binary, tests, stage):
+    """The programs of tests: the name of each function and its operations."""
+    with tempfile.NamedTemporaryFile() as dump:
+        environment = dict(os.environ, CALQUE_DUMP=stage, CALQUE_DUMP_EAGER="1", CALQUE_DUMP_FILE=dump.name)
+        run = subprocess.run([pathlib.Path(sys.argv[1], binary), "--gtest_filter=" + tests, "--gtest_brief=1"], env=environment, capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(f"{binary} fails:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+        parts = dump.read().decode().split("\n// -----\n")
+    return [(re.search(r"^// \w+ (\S+)", part)[1], set(re.findall(r"\bcalque\.([a-z_0-9]+)", part))) for part in parts if part]
 
 
 def require(seen, needed, what):
-    missing = sorted(set(needed) - seen)
+    missing = sorted(set(needed) - set().union(*seen))
     if missing:
         sys.exit(f"no test compiles {what}" + ", ".join(missing))
 
 
+# The tests name the functions in which derivatives, and what is done for many examples, are compared with something.
+runs = programs("calque-operation-tests", CASES, "differentiated")
+runs += programs("calque-frontend-tests", "*", "traced") + programs("calque-training-tests", "Random*", "traced")
+runs += programs("calque-frontend-tests", "*Checkpoint*", "differentiated") # what derivatives alone make
 operations = {name: record for name, record in records.operations().items() if "Calque_ElementwiseOp" not in record["!superclasses"]}
-both = ["traced", "differentiated"]
-seen = compiled("calque-operation-tests", CASES, ["differentiated"])
-seen |= compiled("calque-frontend-tests", "*", ["traced"]) | compiled("calque-training-tests", "Random*", ["traced"])
-require(seen, operations, "")
-require(compiled("calque-operation-tests", CASES, both, "tangents"),
-        (name for name, record in operations.items() if not record["notDifferentiable"]), "tangents of ")
-require(compiled("calque-operation-tests", CASES, both, "many_examples"),
-        (name for name, record in operations.items() if record["operands"] and "Calque_EffectOp" not in record["!superclasses"]), "many examples of ")
+pure = {name: record for name, record in operations.items() if not {"Calque_EffectOp", "Calque_TransformOp"} & set(record["!superclasses"])}
+require((found for _, found in runs), operations, "")
+require((found for name, found in runs if name == "tangents" or "jvp" in found),
+        (name for name, record in pure.items() if not record["notDifferentiable"]), "tangents of ")
+require((found for name, found in runs if name == "many_examples" or "unbatch" in found),
+        (name for name, record in pure.items() if record["operands"]), "many examples of ")
