@@ -30,6 +30,8 @@ Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicat
 Value ScalarBuilder::constant(double value, Type type) {
   if (auto floating = dyn_cast<FloatType>(type))
     return arith::ConstantOp::create(builder, location, builder.getFloatAttr(floating, value));
+  if (type.isInteger(1)) // true is what is not zero, not an odd number
+    return arith::ConstantOp::create(builder, location, builder.getBoolAttr(value != 0));
   return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
 

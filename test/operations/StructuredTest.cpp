@@ -464,6 +464,14 @@ TEST(Movement, Pad) {
     }
 }
 
+// Found by the fuzzer: -2 is an even number, and true.
+TEST(Movement, PadOfBoolIsWhetherTheValueIsNotZero) {
+  Tensor x = tensor<bool>({false}, {1});
+  auto compiled = function([](const Tensor &a) { return concat({pad(a, {1}, {0}, -2.0), pad(a, {0}, {1}, 0.0)}); });
+  for (const Tensor &result : {compiled(x), compiled.eager(x)})
+    EXPECT_EQ(result.to_vector<bool>(), (std::vector<bool>{true, false, false, false}));
+}
+
 TEST(Movement, Gather) {
   std::mt19937 random(14);
   Tensor x = randomTensor(random, {4, 3, 2});
