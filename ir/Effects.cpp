@@ -51,6 +51,16 @@ LogicalResult ExternOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
     return rule.unrolled(results);
   if (program->results.size() != getNumResults())
     return rule.refuse("'" + getSymbol() + "': its batching rule gives " + Twine(program->results.size()) + " results, not " + Twine(getNumResults()));
+  for (auto [i, result] : llvm::enumerate(getResults())) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<int64_t> sizes{rule.size()};
+    llvm::append_range(sizes, type.getShape());
+    schema::TensorType given = program->typeOf(program->results[i]);
+    RankedTensorType computed = toMlir(given, getContext());
+    if (computed.getElementType() != type.getElementType() || failed(verifyCompatibleShape(sizes, computed.getShape())))
+      return rule.refuse("'" + getSymbol() + "': result " + Twine(i) + " of its batching rule is " + given.str() +
+                         ", and that of one example is " + toSchema(type)->str());
+  }
   llvm::append_range(results, importBody(*program, operands, rule.builder));
   return success();
 }

@@ -147,7 +147,16 @@ TEST(Operation, AFailingBatchingRuleIsACompileError) {
                      .kernel = cubeKernel,
                      .batching = [](auto &in, auto &) -> std::vector<Tensor> { return {matmul(in[0], in[0])}; }});
   Operation few({.name = "test_few", .types = floats, .kernel = cubeKernel, .batching = [](auto &, auto &) { return std::vector<Tensor>(); }});
+  Operation narrow({.name = "test_narrow", .types = floats, .kernel = cubeKernel, .batching = [](auto &in, auto &) {
+                      return std::vector<Tensor>{sum(in[0], {1})};
+                    }});
+  Operation wide({.name = "test_wide", .types = floats, .kernel = cubeKernel, .batching = [](auto &in, auto &) {
+                    return std::vector<Tensor>{cast(in[0], DType::Float64)};
+                  }});
   auto with = [](const Operation &op) { return vmap([&](const Tensor &row) { return op({row})[0]; })(ones({2, 3})); };
   EXPECT_CONTAINS(errorOf<CompileError>([&] { with(thrower); }), "has a batching rule that fails: test_thrower: matmul");
+  EXPECT_CONTAINS(errorOf<CompileError>([&] { with(narrow); }),
+                  "'test_narrow': result 0 of its batching rule is float32[2], and that of one example is float32[3]");
+  EXPECT_CONTAINS(errorOf<CompileError>([&] { with(wide); }), "'test_wide': result 0 of its batching rule is float64[2,3]");
   EXPECT_CONTAINS(errorOf<CompileError>([&] { with(few); }), "'test_few': its batching rule gives 0 results, not 1");
 }
