@@ -170,36 +170,35 @@ template <typename F> auto grad(F f, SourceLocation where = SourceLocation::curr
   return [f, where](const auto &x, const auto &...others) { return value_and_grad(f, where)(x, others...).second; };
 }
 
+namespace detail {
+// The Jacobian by the tape's method, zeros where there is no path; `shared` leading dimensions of the argument are the result's.
+template <auto Method, typename F, typename... Others>
+Tensor jacobianBy(const F &f, std::ptrdiff_t shared, SourceLocation where, const Tensor &x, const Others &...others) {
+  GradientTape tape({}, where);
+  Tensor source = alias(x, where);
+  tape.watch(source, where);
+  Tensor y = f(source, others...);
+  if (std::optional<Tensor> result = (tape.*Method)(y, source, where))
+    return *result;
+  Shape shape = y.shape();
+  shape.insert(shape.end(), x.shape().begin() + shared, x.shape().end());
+  return zeros(shape, x.dtype(), where);
+}
+using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, const Tensor &, SourceLocation);
+} // namespace detail
+
 // The function that gives f's Jacobian with respect to its first argument, shaped result + argument; reverse mode, in one pass
 // for all elements of the result. ShapeError where sizes are not known.
 template <typename F> auto jacobian(F f, SourceLocation where = SourceLocation::current()) {
   return [f, where](const Tensor &x, const auto &...others) {
-    GradientTape tape({}, where);
-    Tensor source = detail::alias(x, where);
-    tape.watch(source, where);
-    Tensor y = f(source, others...);
-    std::optional<Tensor> result = tape.jacobian(y, source, where);
-    if (result)
-      return *result;
-    Shape shape = y.shape();
-    shape.insert(shape.end(), x.shape().begin(), x.shape().end());
-    return zeros(shape, x.dtype(), where);
+    return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>(f, 0, where, x, others...);
   };
 }
 
 // The same where each example of the result, along axis 0, depends on that example of the argument alone: [B, result, argument].
 template <typename F> auto batch_jacobian(F f, SourceLocation where = SourceLocation::current()) {
   return [f, where](const Tensor &x, const auto &...others) {
-    GradientTape tape({}, where);
-    Tensor source = detail::alias(x, where);
-    tape.watch(source, where);
-    Tensor y = f(source, others...);
-    std::optional<Tensor> result = tape.batch_jacobian(y, source, where);
-    if (result)
-      return *result;
-    Shape shape = y.shape();
-    shape.insert(shape.end(), x.shape().begin() + 1, x.shape().end());
-    return zeros(shape, x.dtype(), where);
+    return detail::jacobianBy<&GradientTape::batch_jacobian>(f, 1, where, x, others...);
   };
 }
 
