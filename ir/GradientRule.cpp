@@ -45,7 +45,7 @@ void linearJvp(Operation *op, OpBuilder &builder, ValueRange tangents, ArrayRef<
   for (auto [first, count] : operands)
     for (unsigned i = first; i < first + count; ++i) {
       any |= static_cast<bool>(tangents[i]);
-      arguments[i] = tangents[i] ? tangents[i] : rule.create<BroadcastLikeOp>(rule.constantLike(0, arguments[i]), arguments[i]);
+      arguments[i] = tangents[i] ? tangents[i] : rule.zerosLike(arguments[i]);
     }
   if (any)
     resultTangents[0] = applyTo(op, builder, arguments);

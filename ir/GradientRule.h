@@ -19,6 +19,7 @@ public:
   // A scalar of the result's element type, which broadcasts.
   mlir::Value constant(double value) { return constantLike(value, result); }
   mlir::Value constantLike(double value, mlir::Value like);
+  mlir::Value zerosLike(mlir::Value value) { return create<BroadcastLikeOp>(constantLike(0, value), value); }
   // g where the condition holds, else zero.
   mlir::Value mask(mlir::Value condition, mlir::Value g);
   // The sum of two tangents, of which the first may be null.

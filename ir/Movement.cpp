@@ -33,7 +33,7 @@ void ConcatPartOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llv
     return;
   SmallVector<Value> parts;
   for (auto [i, tensor] : llvm::enumerate(getTensors()))
-    parts.push_back(i == getIndex() ? cotangents[0] : rule.create<BroadcastLikeOp>(rule.constant(0), tensor));
+    parts.push_back(i == getIndex() ? cotangents[0] : rule.zerosLike(tensor));
   operandCotangents[0] = rule.create<ConcatOp>(parts, getAxis());
 }
 

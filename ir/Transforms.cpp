@@ -60,8 +60,7 @@ SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange argum
 }
 
 Value zerosLike(OpBuilder &builder, Location location, Value like) {
-  GradientRule rule(builder, location, like);
-  return rule.create<BroadcastLikeOp>(rule.constant(0), like);
+  return GradientRule(builder, location, like).zerosLike(like);
 }
 
 // A region's operations for all examples of its arguments, in a region of the same kind.

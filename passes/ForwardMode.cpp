@@ -30,10 +30,8 @@ public:
         return failure();
     for (auto [result, target] : llvm::zip_equal(jvp.getResults(), targets)) {
       Value tangent = tangents.lookup(target);
-      if (!tangent) {
-        GradientRule rule(builder, jvp.getLoc(), target);
-        tangent = rule.create<BroadcastLikeOp>(rule.constant(0), target);
-      }
+      if (!tangent)
+        tangent = GradientRule(builder, jvp.getLoc(), target).zerosLike(target);
       result.replaceAllUsesWith(tangent);
     }
     jvp.erase();
@@ -51,11 +49,6 @@ private:
         continue;
       definition->walk([&](Operation *op) { llvm::append_range(pending, op->getOperands()); });
     }
-  }
-
-  static bool isDifferentiable(Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && isa<FloatType>(type.getElementType());
   }
 
   // Other dialects have no rules; a tangent that needs one must not come out as zero.
@@ -84,7 +77,7 @@ private:
   }
 
   LogicalResult forward(Operation *op) {
-    if (llvm::none_of(op->getResults(), [&](Value result) { return needed.contains(result) && isDifferentiable(result) && !tangents.contains(result); }))
+    if (llvm::none_of(op->getResults(), [&](Value result) { return needed.contains(result) && calque::isDifferentiable(result) && !tangents.contains(result); }))
       return success();
     SmallVector<Value> operandTangents;
     bool any = false;
@@ -105,7 +98,7 @@ private:
     SmallVector<Value> resultTangents;
     schemaOp.buildJvp(builder, operandTangents, resultTangents);
     for (auto [result, tangent] : llvm::zip_equal(op->getResults(), resultTangents)) {
-      if (!tangent || !isDifferentiable(result))
+      if (!tangent || !calque::isDifferentiable(result))
         continue;
       // A rule may know sizes that the result's type does not say, and the other way round.
       if (tangent.getType() != result.getType())

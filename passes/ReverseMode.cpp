@@ -36,10 +36,8 @@ public:
         return refuse(op);
     for (auto [result, source] : llvm::zip_equal(gradient.getResults(), sources)) {
       Value cotangent = cotangents.lookup(source);
-      if (!cotangent) {
-        GradientRule rule(builder, gradient.getLoc(), source);
-        cotangent = rule.create<BroadcastLikeOp>(rule.constant(0), source);
-      }
+      if (!cotangent)
+        cotangent = GradientRule(builder, gradient.getLoc(), source).zerosLike(source);
       result.replaceAllUsesWith(cotangent);
     }
     gradient.erase();
@@ -47,11 +45,6 @@ public:
   }
 
 private:
-  static bool isDifferentiable(Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && isa<FloatType>(type.getElementType());
-  }
-
   // Other dialects have no reverse rules; a gradient that needs one must not come out as zero.
   LogicalResult refuse(Operation *op) {
     InFlightDiagnostic diagnostic = op->emitOpError("passes a gradient on, and only operations of the dialect have derivatives");
@@ -61,7 +54,7 @@ private:
 
   bool takesActive(Operation *op) {
     return op->walk([&](Operation *inner) {
-               bool takes = llvm::any_of(inner->getOperands(), [&](Value operand) { return active.contains(operand) && isDifferentiable(operand); });
+               bool takes = llvm::any_of(inner->getOperands(), [&](Value operand) { return active.contains(operand) && calque::isDifferentiable(operand); });
                return takes ? WalkResult::interrupt() : WalkResult::advance();
              })
         .wasInterrupted();
@@ -101,7 +94,7 @@ private:
         continue;
       bool passes = false;
       for (Value result : op.getResults()) {
-        if (!isDifferentiable(result) || (stops.contains(result) && !llvm::is_contained(sources, result)))
+        if (!calque::isDifferentiable(result) || (stops.contains(result) && !llvm::is_contained(sources, result)))
           continue;
         // A source that a stop hides keeps its own cotangent and passes nothing on.
         active.insert(result);
@@ -134,7 +127,7 @@ private:
       return refuse(op);
     llvm::SmallBitVector needed(op->getNumOperands());
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      needed[i] = active.contains(operand) && isDifferentiable(operand);
+      needed[i] = active.contains(operand) && calque::isDifferentiable(operand);
     SmallVector<Value> operandCotangents;
     schemaOp.buildVjp(builder, resultCotangents, needed, operandCotangents);
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))

@@ -11,6 +11,12 @@ llvm::LogicalResult expand(ir::GradientOp gradient); // reverse mode
 llvm::LogicalResult expand(ir::JvpOp jvp);           // forward mode
 llvm::LogicalResult expand(ir::UnbatchOp unbatch);   // all examples at once, with the `batch` that it belongs to
 
+// Whether it has elements that derivatives exist for.
+inline bool isDifferentiable(mlir::Value value) {
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && mlir::isa<mlir::FloatType>(type.getElementType());
+}
+
 // Notes the transformations that rules emit, for which the emitter then cares.
 struct EmittedTransforms : mlir::OpBuilder::Listener {
   llvm::SmallVector<mlir::Operation *> operations;
