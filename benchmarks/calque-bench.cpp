@@ -18,6 +18,11 @@ template <typename F, typename... Inputs> Work compiled(F body, const Inputs &..
   return {[f = function(body), inputs...] { return f(inputs...); }, sumOf};
 }
 
+// The same with one body for all sizes: those of the inputs are unknown where the specs say so.
+template <typename F, typename... Inputs> Work compiledForAll(F body, std::vector<TensorSpec<>> specs, const Inputs &...inputs) {
+  return {[f = function(body, {.input_signature = std::move(specs)}), inputs...] { return f(inputs...); }, sumOf};
+}
+
 Tensor matrix() { return lcg(7, {kRows, kColumns}); }
 
 // The approximation of the Gaussian error linear unit by tanh (Hendrycks, Gimpel: Gaussian error linear units).
@@ -86,6 +91,12 @@ Work mlpStep() {
   return compiled([model](const Tensor &x, const Tensor &y) { return model->step(x, y); }, lcg(30, {128, 784}), cyclicLabels(128));
 }
 
+Work mlpStepForAll() {
+  auto model = std::make_shared<Mlp>();
+  return compiledForAll([model](const Tensor &x, const Tensor &y) { return model->step(x, y); },
+                        {TensorSpec<float>({kDynamic, 784}), TensorSpec<std::int32_t>({kDynamic})}, lcg(30, {128, 784}), cyclicLabels(128));
+}
+
 Work cnnStep() {
   auto model = std::make_shared<Cnn>();
   auto step = [model](const Tensor &x, const Tensor &y, const Tensor &keep) { return model->step(x, y, keep); };
@@ -126,6 +137,13 @@ std::vector<Case> allCases() {
   add("mnist_cnn_forward", cnnForward);
   add("black_scholes_greeks", blackScholesGreeks);
   add("hessian_32", hessianOfTanh);
+  // Against the cases of the same names without `_any`: what it costs to know the sizes only when called.
+  add("gemm_512x512x512_any", [] {
+    TensorSpec<> any = TensorSpec<float>({kDynamic, kDynamic});
+    return compiledForAll([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, {any, any}, lcg(1, {512, 512}), lcg(2, {512, 512}));
+  });
+  add("softmax_any", [] { return compiledForAll([](const Tensor &x) { return softmax(x, -1); }, {TensorSpec<float>({kDynamic, kDynamic})}, matrix()); });
+  add("mlp_step_any", mlpStepForAll);
   return cases;
 }
 

@@ -27,6 +27,33 @@ int32_t LoweringContext::addSite(Site::Kind kind, Operation *op, StringRef text)
   return static_cast<int32_t>(sites.size()) - 1;
 }
 
+Size LoweringContext::equal(Operation *op, Sizes::Named found, Sizes::Named expected) {
+  if (found.size == expected.size)
+    return found.size;
+  int32_t site = addSite(Site::Kind::SizesDiffer, op);
+  sites.back().sizes[0] = found.name;
+  sites.back().sizes[1] = expected.name;
+  sizes.checks.push_back({found.size, expected.size, false, site});
+  sizes.unify(found.size, expected.size);
+  return constantOf(found.size) ? found.size : expected.size;
+}
+
+void LoweringContext::atLeast(Operation *op, unsigned operand, int64_t dimension, Size bound) {
+  Sizes::Named found = sizes.named(op, operand, dimension);
+  std::optional<int64_t> size = constantOf(found.size), least = constantOf(bound);
+  if ((size && least && *size >= *least) || least == 0)
+    return;
+  int32_t site = addSite(Site::Kind::SizeTooSmall, op);
+  sites.back().sizes[0] = found.name;
+  sizes.checks.push_back({found.size, bound, true, site});
+}
+
+Value LoweringContext::refuse(Operation *op, const Twine &why) {
+  op->emitOpError(why);
+  refused = true;
+  return {};
+}
+
 namespace {
 
 // Declares a function of the runtime, once.
@@ -42,11 +69,10 @@ func::FuncOp declare(ModuleOp module, StringRef name, TypeRange arguments) {
 struct LowerAssert : OpRewritePattern<ir::AssertOp> {
   LowerAssert(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
   LogicalResult matchAndRewrite(ir::AssertOp op, PatternRewriter &rewriter) const override {
-    LinalgBuilder b(rewriter, op.getLoc());
+    LinalgBuilder b(rewriter, op.getLoc(), context.sizes);
     int32_t site = context.addSite(Site::Kind::AssertionFailed, op, op.getMessage());
-    int64_t count = LinalgBuilder::typeOf(op.getCondition()).getNumElements();
-    Value flat = b.reshape(op.getCondition(), {count});
-    b.loopNest({count}, {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
+    Value flat = b.flatten(op.getCondition());
+    b.loopNest(b.sizesOf(flat), {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
       ir::ScalarBuilder s(inner, b.location);
       Value holds = tensor::ExtractOp::create(inner, b.location, flat, at);
       scf::IfOp::create(inner, b.location, s.logicalNot(holds), [&](OpBuilder &then, Location location) {
@@ -69,15 +95,23 @@ struct LowerPrint : OpRewritePattern<ir::PrintOp> {
     int32_t site = context.addSite(Site::Kind::Print, op, op.getLabel());
     auto type = cast<RankedTensorType>(op.getX().getType());
     // Of a tensor without elements there is no bare pointer unless it has one dimension; the shape that is printed is the callee's.
-    LinalgBuilder b(rewriter, op.getLoc());
-    Value x = type.getNumElements() ? op.getX() : b.reshape(op.getX(), {0});
-    func::FuncOp function = declare(context.module, "calque_print_" + std::to_string(site), {context.frame.getType(), x.getType()});
+    LinalgBuilder b(rewriter, op.getLoc(), context.sizes);
+    bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
+    // Unknown sizes are further arguments.
+    SmallVector<Value> arguments{context.frame, isEmpty ? b.reshape(op.getX(), {context.sizes.constant(0)}) : op.getX()};
+    SmallVector<int64_t> dims;
+    for (Size size : context.sizes.of(op.getX())) {
+      dims.push_back(constantOf(size).value_or(ShapedType::kDynamic));
+      if (ShapedType::isDynamic(dims.back()))
+        arguments.push_back(context.sizes.value(size));
+    }
+    func::FuncOp function = declare(context.module, "calque_print_" + std::to_string(site), ValueRange(arguments).getTypes());
     function.setArgAttr(1, "bufferization.access", rewriter.getStringAttr("read"));
     function->setAttr("calque.print", rewriter.getDictionaryAttr(
         {rewriter.getNamedAttr("site", rewriter.getI32IntegerAttr(site)),
          rewriter.getNamedAttr("dtype", rewriter.getI32IntegerAttr(static_cast<int32_t>(*ir::toDType(type.getElementType())))),
-         rewriter.getNamedAttr("dims", rewriter.getDenseI64ArrayAttr(type.getShape()))}));
-    func::CallOp::create(rewriter, op.getLoc(), function, ValueRange{context.frame, x});
+         rewriter.getNamedAttr("dims", rewriter.getDenseI64ArrayAttr(dims))}));
+    func::CallOp::create(rewriter, op.getLoc(), function, arguments);
     rewriter.eraseOp(op);
     return success();
   }
@@ -86,7 +120,12 @@ struct LowerPrint : OpRewritePattern<ir::PrintOp> {
 
 // Has the site's C++ compute an operation's results. Addresses and sizes are handed over one by one, so that one declaration
 // serves calls of all types.
-void callHost(PatternRewriter &rewriter, LoweringContext &context, Operation *op, int32_t site) {
+LogicalResult callHost(PatternRewriter &rewriter, LoweringContext &context, Operation *op, int32_t site) {
+  for (Value result : op->getResults())
+    if (!cast<RankedTensorType>(result.getType()).hasStaticShape()) {
+      context.refuse(op, "has a size that nothing gives");
+      return failure();
+    }
   Location location = op->getLoc();
   Type i64 = rewriter.getI64Type();
   auto call = [&](StringRef name, Value argument) {
@@ -113,13 +152,14 @@ void callHost(PatternRewriter &rewriter, LoweringContext &context, Operation *op
     call("calque_rt_host_address", number(memref::ExtractAlignedPointerAsIndexOp::create(rewriter, location, buffer)));
   for (Value input : op->getOperands())
     for (int64_t i = 0, rank = cast<RankedTensorType>(input.getType()).getRank(); i < rank; ++i)
-      call("calque_rt_host_size", number(tensor::DimOp::create(rewriter, location, input, i)));
+      call("calque_rt_host_size", number(context.sizes.value(context.sizes.of(input, i))));
   call("calque_rt_host_call", arith::ConstantOp::create(rewriter, location, rewriter.getI32IntegerAttr(site)));
 
   SmallVector<Value> results;
   for (auto [buffer, result] : llvm::zip_equal(outputs, op->getResults()))
     results.push_back(bufferization::ToTensorOp::create(rewriter, location, result.getType(), buffer, /*restrict=*/true, /*writable=*/true));
   rewriter.replaceOp(op, results);
+  return success();
 }
 
 struct LowerHostCall : OpRewritePattern<ir::HostCallOp> {
@@ -127,8 +167,7 @@ struct LowerHostCall : OpRewritePattern<ir::HostCallOp> {
   LogicalResult matchAndRewrite(ir::HostCallOp op, PatternRewriter &rewriter) const override {
     int32_t site = context.addSite(Site::Kind::HostCall, op);
     context.sites.back().callee = op.getCallee();
-    callHost(rewriter, context, op, site);
-    return success();
+    return callHost(rewriter, context, op, site);
   }
   LoweringContext &context;
 };
@@ -141,8 +180,7 @@ struct LowerExtern : OpRewritePattern<ir::ExternOp> {
       for (Value value : values)
         context.sites.back().types.push_back(*ir::toSchema(value.getType()));
     context.sites.back().numInputs = op.getInputs().size();
-    callHost(rewriter, context, op, site);
-    return success();
+    return callHost(rewriter, context, op, site);
   }
   LoweringContext &context;
 };
@@ -184,12 +222,14 @@ struct Philox {
 };
 
 // float32: one word an element, its upper 24 bits; float64: two words, their upper 53 bits.
-Value lowerRandomUniform(LinalgBuilder &b, ir::RandomUniformOp op, LoweringContext &) {
+Value lowerRandomUniform(LinalgBuilder &b, ir::RandomUniformOp op, LoweringContext &context) {
+  if (llvm::any_of(op.getShape(), isUnknown))
+    return context.refuse(op, "has a size that nothing gives");
   RankedTensorType type = LinalgBuilder::typeOf(op.getResult());
   bool isDouble = type.getElementType().isF64();
   auto stateAt = [&](int64_t i) -> Value { return tensor::ExtractOp::create(b.builder, b.location, op.getState(), ValueRange{b.index(i)}); };
   Value key = stateAt(0), base = stateAt(1);
-  return b.parallel(type.getShape(), type.getElementType(), {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
+  return b.parallel(b.sizes.constants(type.getShape()), type.getElementType(), {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
     OpBuilder &inner = s.builder;
     Location location = s.location;
     Type i64 = inner.getI64Type();
@@ -228,11 +268,16 @@ Value lowerRandomUniform(LinalgBuilder &b, ir::RandomUniformOp op, LoweringConte
 
 } // namespace
 
-void LoweringContext::fail(OpBuilder &builder, Location location, int32_t site, Value value, Value bound) {
+void emitFail(OpBuilder &builder, Location location, Value frame, int32_t site, Value value, Value bound) {
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  auto module = frame.getParentRegion()->getParentOfType<ModuleOp>();
   func::FuncOp function = declare(module, "calque_rt_fail", {frame.getType(), i32, i64, i64});
   Value siteValue = arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(site));
   func::CallOp::create(builder, location, function, ValueRange{frame, siteValue, value, bound});
+}
+
+void LoweringContext::fail(OpBuilder &builder, Location location, int32_t site, Value value, Value bound) {
+  emitFail(builder, location, frame, site, value, bound);
 }
 
 void populateEffectsLowering(RewritePatternSet &patterns, LoweringContext &context) {

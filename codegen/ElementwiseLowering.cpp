@@ -12,26 +12,52 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
   LowerElementwise(MLIRContext *mlirContext, LoweringContext &context) : OpInterfaceRewritePattern(mlirContext), context(context) {}
 
   LogicalResult matchAndRewrite(ir::ElementwiseOpInterface op, PatternRewriter &rewriter) const override {
-    LinalgBuilder builder(rewriter, op.getLoc());
+    LinalgBuilder builder(rewriter, op.getLoc(), context.sizes);
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    SizeList shape = resultSizes(op, type.getRank());
     SmallVector<Value> inputs(op->getOperands());
     SmallVector<AffineMap> maps;
     for (Value input : inputs)
       maps.push_back(builder.broadcastMap(LinalgBuilder::shapeOf(input), type.getShape()));
     if (isa<ir::DivOp>(op) && isa<IntegerType>(type.getElementType()))
-      checkDivisor(builder, op, inputs[1]);
-    rewriter.replaceOp(op, builder.parallel(type.getShape(), type.getElementType(), inputs, maps,
+      checkDivisor(builder, op, inputs[1], shape);
+    rewriter.replaceOp(op, builder.parallel(shape, type.getElementType(), inputs, maps,
                                             [&](ir::ScalarBuilder &scalar, ValueRange elements) { return op.buildScalar(scalar, elements); }));
     return success();
   }
 
-  void checkDivisor(LinalgBuilder &builder, Operation *op, Value divisor) const {
+  // A size of one is broadcast, all others are equal.
+  SizeList resultSizes(Operation *op, int64_t rank) const {
+    SizeList shape(rank, context.sizes.constant(1));
+    SmallVector<std::optional<Sizes::Named>> from(rank);
+    for (unsigned operand = 0; operand < op->getNumOperands(); ++operand) {
+      ArrayRef<int64_t> dims = LinalgBuilder::shapeOf(op->getOperand(operand));
+      for (auto [i, size] : llvm::enumerate(dims)) {
+        size_t dimension = rank - dims.size() + i;
+        if (size == 1)
+          continue;
+        Sizes::Named named = context.sizes.named(op, operand, i);
+        shape[dimension] = from[dimension] ? context.equal(op, *from[dimension], named) : named.size;
+        if (!from[dimension] || constantOf(named.size))
+          from[dimension] = named;
+      }
+    }
+    return shape;
+  }
+
+  void checkDivisor(LinalgBuilder &builder, Operation *op, Value divisor, ArrayRef<Size> shape) const {
     int32_t site = context.addSite(Site::Kind::DivisionByZero, op);
+    Size count = builder.sizes.product(shape);
     // An empty result divides nothing, whatever the divisors are.
-    if (cast<RankedTensorType>(op->getResult(0).getType()).getNumElements() == 0)
+    if (constantOf(count) == 0)
       return;
-    Value flat = builder.reshape(divisor, {LinalgBuilder::typeOf(divisor).getNumElements()});
-    builder.loopNest(LinalgBuilder::shapeOf(flat), {}, [&](OpBuilder &inner, ValueRange indices, ValueRange) {
+    Value flat = builder.flatten(divisor);
+    Value bound = builder.valueOf(builder.sizesOf(flat)[0]);
+    if (!constantOf(count)) {
+      Value isEmpty = arith::CmpIOp::create(builder.builder, builder.location, arith::CmpIPredicate::eq, builder.valueOf(count), builder.index(0));
+      bound = arith::SelectOp::create(builder.builder, builder.location, isEmpty, builder.index(0), bound);
+    }
+    builder.loopNest({Size(bound)}, {}, [&](OpBuilder &inner, ValueRange indices, ValueRange) {
       ir::ScalarBuilder scalar(inner, builder.location);
       Value element = tensor::ExtractOp::create(inner, builder.location, flat, indices);
       Value isZero = scalar.equal(element, scalar.constant(0, element));

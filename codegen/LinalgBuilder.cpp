@@ -7,13 +7,27 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-Value LinalgBuilder::empty(ArrayRef<int64_t> shape, Type element) { return tensor::EmptyOp::create(builder, location, shape, element); }
-
-Value LinalgBuilder::filled(ArrayRef<int64_t> shape, Value scalar) {
-  return linalg::FillOp::create(builder, location, scalar, empty(shape, scalar.getType())).getResult(0);
+SizeList LinalgBuilder::sizesOf(Type type, ArrayRef<Size> otherwise) {
+  SizeList result(otherwise);
+  for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
+    if (!ShapedType::isDynamic(size))
+      result[dimension] = sizes.constant(size);
+  return result;
 }
 
-Value LinalgBuilder::zeros(ArrayRef<int64_t> shape, Type element) {
+Value LinalgBuilder::empty(ArrayRef<Size> shape, Type element) {
+  Value result = tensor::EmptyOp::create(builder, location, shape, element);
+  sizes.set(result, shape);
+  return result;
+}
+
+Value LinalgBuilder::filled(ArrayRef<Size> shape, Value scalar) {
+  Value result = linalg::FillOp::create(builder, location, scalar, empty(shape, scalar.getType())).getResult(0);
+  sizes.set(result, shape);
+  return result;
+}
+
+Value LinalgBuilder::zeros(ArrayRef<Size> shape, Type element) {
   return filled(shape, ir::ScalarBuilder(builder, location).constant(0, element));
 }
 
@@ -24,15 +38,18 @@ Value LinalgBuilder::generic(ArrayRef<Value> inputs, Value init, ArrayRef<Affine
   SmallVector<utils::IteratorType> iterators(numLoops, utils::IteratorType::parallel);
   for (unsigned loop : reductionLoops)
     iterators[loop] = utils::IteratorType::reduction;
-  return linalg::GenericOp::create(builder, location, TypeRange{init.getType()}, inputs, ValueRange{init}, maps, iterators,
+  SizeList shape = sizesOf(init);
+  Value result = linalg::GenericOp::create(builder, location, TypeRange{init.getType()}, inputs, ValueRange{init}, maps, iterators,
                                    [&](OpBuilder &inner, Location innerLocation, ValueRange elements) {
                                      ir::ScalarBuilder scalar(inner, innerLocation);
                                      linalg::YieldOp::create(inner, innerLocation, body(scalar, elements));
                                    })
-      .getResult(0);
+                     .getResult(0);
+  sizes.set(result, shape);
+  return result;
 }
 
-Value LinalgBuilder::parallel(ArrayRef<int64_t> shape, Type element, ArrayRef<Value> inputs, ArrayRef<AffineMap> inputMaps, Body body) {
+Value LinalgBuilder::parallel(ArrayRef<Size> shape, Type element, ArrayRef<Value> inputs, ArrayRef<AffineMap> inputMaps, Body body) {
   SmallVector<AffineMap> maps(inputMaps);
   maps.push_back(builder.getMultiDimIdentityMap(shape.size()));
   return generic(inputs, empty(shape, element), maps, shape.size(), {}, body);
@@ -46,38 +63,90 @@ AffineMap LinalgBuilder::broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> 
   return AffineMap::get(to.size(), 0, expressions, builder.getContext());
 }
 
-Value LinalgBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
-  RankedTensorType from = typeOf(value);
-  auto to = RankedTensorType::get(shape, from.getElementType());
-  if (from == to)
+// The groups of dimensions of `to` that one dimension each of `from` becomes, when they differ in sizes of one alone.
+static std::optional<SmallVector<ReassociationIndices>> groupsOfUnits(ArrayRef<Size> from, ArrayRef<Size> to) {
+  SmallVector<ReassociationIndices> groups(from.size());
+  size_t next = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    while (next < to.size() && to[next] != from[i] && constantOf(to[next]) == 1)
+      groups[i].push_back(next++);
+    if (next == to.size() || to[next] != from[i])
+      return std::nullopt;
+    groups[i].push_back(next++);
+  }
+  for (; next < to.size(); ++next)
+    if (constantOf(to[next]) != 1 || from.empty())
+      return std::nullopt;
+    else
+      groups.back().push_back(next);
+  return groups;
+}
+
+Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
+  SizeList fromSizes = sizesOf(value);
+  if (fromSizes == SizeList(shape))
     return value;
+  Type element = typeOf(value).getElementType();
+  auto typeFor = [&](ArrayRef<Size> list) {
+    return RankedTensorType::get(llvm::map_to_vector(list, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); }), element);
+  };
+  RankedTensorType from = typeOf(value), to = typeFor(shape);
   // Of no elements there is no order to keep, and MLIR's loops can't take an index apart by sizes of zero.
-  if (from.hasStaticShape() && from.getNumElements() == 0)
-    return empty(shape, from.getElementType());
+  if (llvm::is_contained(from.getShape(), 0))
+    return empty(shape, element);
+  auto expand = [&](ArrayRef<ReassociationIndices> groups) {
+    SizeList output = llvm::map_to_vector(shape, [&](Size size) { return constantOf(size) ? size : Size(valueOf(size)); });
+    value = tensor::ExpandShapeOp::create(builder, location, to, value, groups, output);
+    sizes.set(value, shape);
+    return value;
+  };
+  // What puts in or takes away sizes of one says so: a size that is not known could not be told from a product otherwise.
+  if (!from.hasStaticShape() || !to.hasStaticShape()) {
+    if (auto groups = groupsOfUnits(fromSizes, shape))
+      return expand(*groups);
+    if (auto groups = groupsOfUnits(shape, fromSizes)) {
+      value = tensor::CollapseShapeOp::create(builder, location, to, value, *groups);
+      sizes.set(value, shape);
+      return value;
+    }
+  }
   // By way of one dimension, which always works.
-  auto flat = RankedTensorType::get({from.getNumElements()}, from.getElementType());
+  Size count = sizes.product(fromSizes);
+  RankedTensorType flat = typeFor({count});
   auto all = [](int64_t rank) {
     SmallVector<ReassociationIndices> groups(rank ? 1 : 0);
     for (int64_t i = 0; i < rank; ++i)
       groups[0].push_back(i);
     return groups;
   };
-  if (from != flat) {
+  if (from.getRank() != 1) {
     if (from.getRank() == 0)
       value = tensor::ExpandShapeOp::create(builder, location, flat, value, all(0));
     else
       value = tensor::CollapseShapeOp::create(builder, location, flat, value, all(from.getRank()));
+    sizes.set(value, {count});
   }
-  if (to == flat)
+  if (to.getRank() == 1) {
+    if (typeOf(value) != to)
+      value = tensor::CastOp::create(builder, location, to, value);
+    sizes.set(value, shape);
     return value;
-  if (to.getRank() == 0)
+  }
+  // The count may be known on one side alone.
+  RankedTensorType target = typeFor({sizes.product(shape)});
+  if (typeOf(value) != target)
+    value = tensor::CastOp::create(builder, location, target, value);
+  if (to.getRank() == 0) {
+    auto one = typeFor({sizes.constant(1)});
+    if (typeOf(value) != one)
+      value = tensor::CastOp::create(builder, location, one, value);
     return tensor::CollapseShapeOp::create(builder, location, to, value, ArrayRef<ReassociationIndices>());
-  return tensor::ExpandShapeOp::create(builder, location, to, value, all(to.getRank()));
+  }
+  return expand(all(to.getRank()));
 }
 
 Value LinalgBuilder::reduce(Value value, ArrayRef<int64_t> axes, Value neutral, Body combine) {
-  ArrayRef<int64_t> shape = shapeOf(value);
-  SmallVector<int64_t> resultShape;
+  SizeList shape = sizesOf(value), resultShape;
   SmallVector<AffineExpr> kept;
   SmallVector<unsigned> reductionLoops;
   for (auto [i, size] : llvm::enumerate(shape)) {
@@ -92,32 +161,36 @@ Value LinalgBuilder::reduce(Value value, ArrayRef<int64_t> axes, Value neutral, 
   return generic({value}, filled(resultShape, neutral), maps, shape.size(), reductionLoops, combine);
 }
 
-static SmallVector<OpFoldResult> indexAttrs(OpBuilder &builder, ArrayRef<int64_t> values) {
-  return llvm::map_to_vector(values, [&](int64_t value) -> OpFoldResult { return builder.getIndexAttr(value); });
-}
-
 // A part without elements may start at the end, which MLIR's operations refuse.
-Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<int64_t> starts, ArrayRef<int64_t> strides) {
+Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<Size> starts, ArrayRef<int64_t> strides) {
   if (llvm::is_contained(shapeOf(part), 0))
     return whole;
-  return tensor::InsertSliceOp::create(builder, location, part, whole, indexAttrs(builder, starts), indexAttrs(builder, shapeOf(part)),
-                                       indexAttrs(builder, strides));
+  auto asValues = [&](ArrayRef<Size> list) { return llvm::map_to_vector(list, [&](Size size) { return constantOf(size) ? size : Size(valueOf(size)); }); };
+  SizeList shape = sizesOf(whole);
+  Value result = tensor::InsertSliceOp::create(builder, location, part, whole, asValues(starts), asValues(sizesOf(part)), sizes.constants(strides));
+  sizes.set(result, shape);
+  return result;
 }
 
-Value LinalgBuilder::extract(Value whole, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
-  if (llvm::is_contained(sizes, 0))
-    return empty(sizes, typeOf(whole).getElementType());
-  auto type = RankedTensorType::get(sizes, typeOf(whole).getElementType());
-  return tensor::ExtractSliceOp::create(builder, location, type, whole, indexAttrs(builder, starts), indexAttrs(builder, sizes),
-                                        indexAttrs(builder, strides));
+Value LinalgBuilder::extract(Value whole, ArrayRef<Size> starts, ArrayRef<Size> shape, ArrayRef<int64_t> strides) {
+  Type element = typeOf(whole).getElementType();
+  if (llvm::any_of(shape, [](Size size) { return constantOf(size) == 0; }))
+    return empty(shape, element);
+  auto asValues = [&](ArrayRef<Size> list) { return llvm::map_to_vector(list, [&](Size size) { return constantOf(size) ? size : Size(valueOf(size)); }); };
+  auto type = RankedTensorType::get(llvm::map_to_vector(shape, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); }), element);
+  Value result = tensor::ExtractSliceOp::create(builder, location, type, whole, asValues(starts), asValues(shape), sizes.constants(strides));
+  sizes.set(result, shape);
+  return result;
 }
 
-ValueRange LinalgBuilder::loopNest(ArrayRef<int64_t> bounds, ValueRange carried,
+ValueRange LinalgBuilder::loopNest(ArrayRef<Size> bounds, ValueRange carried,
                                    function_ref<SmallVector<Value>(OpBuilder &, ValueRange, ValueRange)> body) {
-  SmallVector<Value> indices;
+  SmallVector<Value> indices, limits;
+  for (Size bound : bounds)
+    limits.push_back(constantOf(bound) ? Value() : valueOf(bound));
   std::function<ValueRange(OpBuilder &, size_t, ValueRange)> emit = [&](OpBuilder &inner, size_t depth, ValueRange state) -> ValueRange {
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(inner, location, value); };
-    Value first = constant(0), bound = constant(bounds[depth]), step = constant(1);
+    Value first = constant(0), bound = limits[depth] ? limits[depth] : constant(*constantOf(bounds[depth])), step = constant(1);
     auto loop = scf::ForOp::create(inner, location, first, bound, step, state,
                                    [&](OpBuilder &nested, Location, Value index, ValueRange arguments) {
                                      indices.push_back(index);
@@ -131,7 +204,14 @@ ValueRange LinalgBuilder::loopNest(ArrayRef<int64_t> bounds, ValueRange carried,
                                    });
     return loop.getResults();
   };
-  return emit(builder, 0, carried);
+  SmallVector<SizeList> carriedSizes;
+  for (Value value : carried)
+    carriedSizes.push_back(isa<RankedTensorType>(value.getType()) ? sizesOf(value) : SizeList());
+  ValueRange results = emit(builder, 0, carried);
+  for (auto [result, shape] : llvm::zip_equal(results, carriedSizes))
+    if (isa<RankedTensorType>(result.getType()))
+      sizes.set(result, shape);
+  return results;
 }
 
 } // namespace calque::codegen

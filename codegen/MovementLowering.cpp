@@ -16,10 +16,12 @@ Value lowerConstant(LinalgBuilder &b, ir::ConstantOp op, LoweringContext &) {
   return arith::ConstantOp::create(b.builder, b.location, cast<TypedAttr>(op.getValueAttr()));
 }
 
-Value lowerIota(LinalgBuilder &b, ir::IotaOp op, LoweringContext &) {
+Value lowerIota(LinalgBuilder &b, ir::IotaOp op, LoweringContext &context) {
+  if (llvm::any_of(op.getShape(), isUnknown))
+    return context.refuse(op, "has a size that nothing gives");
   int64_t axis = normalAxis(op.getAxis(), op.getShape().size());
   Type element = elementOf(op.getResult());
-  return b.parallel(shapeOf(op.getResult()), element, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) {
+  return b.parallel(b.sizes.constants(shapeOf(op.getResult())), element, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) {
     Value index = linalg::IndexOp::create(s.builder, s.location, axis);
     return s.castTo(arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(), index), element);
   });
@@ -30,77 +32,176 @@ Value lowerBarrier(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
   return bufferization::AllocTensorOp::create(b.builder, b.location, LinalgBuilder::typeOf(op.getX()), ValueRange(), op.getX());
 }
 
-template <typename Op> Value lowerReshape(LinalgBuilder &b, Op op, LoweringContext &) { return b.reshape(op.getX(), shapeOf(op.getResult())); }
+// At most one size is left open: what the others leave of the elements.
+Value lowerReshape(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context) {
+  Sizes::Named count = b.sizes.named(op, 0, -1);
+  SizeList shape;
+  int64_t open = -1;
+  for (auto [i, size] : llvm::enumerate(shapeOf(op.getResult()))) {
+    shape.push_back(ShapedType::isDynamic(size) ? b.sizes.constant(1) : b.sizes.constant(size));
+    if (!ShapedType::isDynamic(size))
+      continue;
+    if (open >= 0)
+      return context.refuse(op, "leaves more than one size open");
+    open = i;
+  }
+  if (open >= 0) {
+    // The unknown sizes themselves, if the known ones of both sides cancel out.
+    Size rest = b.sizes.maximum(b.sizes.product(shape), b.sizes.constant(1)), known = b.sizes.constant(1), unknown = known;
+    for (Size size : b.sizesOf(op.getX()))
+      (constantOf(size) ? known : unknown) = b.sizes.multiply(constantOf(size) ? known : unknown, size);
+    bool cancels = constantOf(known) && constantOf(rest) && *constantOf(known) % *constantOf(rest) == 0;
+    shape[open] = cancels ? b.sizes.multiply(unknown, b.sizes.divide(known, rest)) : b.sizes.divide(count.size, rest);
+  }
+  context.equal(op, count, b.sizes.named(b.sizes.product(shape)));
+  return b.reshape(op.getX(), shape);
+}
 
-template <typename Op> Value lowerBroadcast(LinalgBuilder &b, Op op, LoweringContext &) {
-  return b.parallel(shapeOf(op.getResult()), elementOf(op.getX()), {op.getX()}, {b.broadcastMap(shapeOf(op.getX()), shapeOf(op.getResult()))},
+Value lowerReshapeLike(LinalgBuilder &b, ir::ReshapeLikeOp op, LoweringContext &context) {
+  context.equal(op, 0, -1, 1, -1);
+  return b.reshape(op.getX(), b.sizesOf(op.getLike()));
+}
+
+Value lowerExpandDims(LinalgBuilder &b, ir::ExpandDimsOp op, LoweringContext &) {
+  int64_t rank = LinalgBuilder::rankOf(op.getResult());
+  SizeList from = b.sizesOf(op.getX()), shape(rank);
+  for (int64_t axis : op.getAxes())
+    shape[axis < 0 ? axis + rank : axis] = b.sizes.constant(1);
+  size_t next = 0;
+  for (Size &size : shape)
+    if (!size)
+      size = from[next++];
+  return b.reshape(op.getX(), shape);
+}
+
+Value broadcast(LinalgBuilder &b, Operation *op, ArrayRef<Size> shape) {
+  Value x = op->getOperand(0);
+  return b.parallel(shape, elementOf(x), {x}, {b.broadcastMap(shapeOf(x), shapeOf(op->getResult(0)))},
                     [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+}
+
+Value lowerBroadcastTo(LinalgBuilder &b, ir::BroadcastToOp op, LoweringContext &context) {
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getResult());
+  SizeList shape;
+  for (auto [i, size] : llvm::enumerate(to)) {
+    int64_t operandDim = static_cast<int64_t>(i) - static_cast<int64_t>(to.size() - from.size());
+    bool repeats = operandDim < 0 || from[operandDim] == 1;
+    if (ShapedType::isDynamic(size) && repeats)
+      return context.refuse(op, "has a size that nothing gives");
+    if (repeats)
+      shape.push_back(b.sizes.constant(size));
+    else if (ShapedType::isDynamic(size))
+      shape.push_back(b.sizes.of(op.getX(), operandDim));
+    else
+      shape.push_back(context.equal(op, b.sizes.named(op, 0, operandDim), b.sizes.named(b.sizes.constant(size))));
+  }
+  return broadcast(b, op, shape);
+}
+
+Value lowerBroadcastLike(LinalgBuilder &b, ir::BroadcastLikeOp op, LoweringContext &context) {
+  ArrayRef<int64_t> from = shapeOf(op.getX());
+  SizeList shape = b.sizesOf(op.getLike());
+  for (auto [i, size] : llvm::enumerate(from))
+    if (size_t dimension = shape.size() - from.size() + i; size != 1)
+      shape[dimension] = context.equal(op, 0, i, 1, dimension);
+  return broadcast(b, op, shape);
 }
 
 Value lowerTranspose(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
   int64_t rank = shapeOf(op.getX()).size();
   SmallVector<AffineExpr> expressions(rank);
+  SizeList from = b.sizesOf(op.getX()), shape;
   for (int64_t i = 0; i < rank; ++i) {
     int64_t axis = op.getPermutation().empty() ? rank - 1 - i : op.getPermutation()[i];
-    expressions[axis < 0 ? axis + rank : axis] = b.builder.getAffineDimExpr(i);
+    axis = axis < 0 ? axis + rank : axis;
+    expressions[axis] = b.builder.getAffineDimExpr(i);
+    shape.push_back(from[axis]);
   }
-  return b.parallel(shapeOf(op.getResult()), elementOf(op.getX()), {op.getX()}, {AffineMap::get(rank, 0, expressions, b.builder.getContext())},
+  return b.parallel(shape, elementOf(op.getX()), {op.getX()}, {AffineMap::get(rank, 0, expressions, b.builder.getContext())},
                     [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
 }
 
-Value lowerConcat(LinalgBuilder &b, ir::ConcatOp op, LoweringContext &) {
-  RankedTensorType type = LinalgBuilder::typeOf(op.getResult());
-  int64_t axis = normalAxis(op.getAxis(), type.getRank());
-  Value result = b.empty(type.getShape(), type.getElementType());
-  SmallVector<int64_t> starts(type.getRank(), 0), ones(type.getRank(), 1);
+// The sizes of the tensors, from the `first`-th operand on, side by side.
+SizeList concatSizes(LinalgBuilder &b, Operation *op, unsigned first, int64_t axis, LoweringContext &context) {
+  SizeList shape = b.sizesOf(op->getOperand(first));
+  for (unsigned operand = first + 1; operand < op->getNumOperands(); ++operand)
+    for (auto [i, size] : llvm::enumerate(b.sizesOf(op->getOperand(operand))))
+      shape[i] = static_cast<int64_t>(i) == axis ? b.sizes.add(shape[i], size) : context.equal(op, first, i, operand, i);
+  return shape;
+}
+
+Value lowerConcat(LinalgBuilder &b, ir::ConcatOp op, LoweringContext &context) {
+  int64_t rank = LinalgBuilder::rankOf(op.getResult()), axis = normalAxis(op.getAxis(), rank);
+  Value result = b.empty(concatSizes(b, op, 0, axis, context), elementOf(op.getResult()));
+  SizeList starts = b.sizes.constants(SmallVector<int64_t>(rank, 0));
+  SmallVector<int64_t> ones(rank, 1);
   for (Value tensor : op.getTensors()) {
     result = b.insert(tensor, result, starts, ones);
-    starts[axis] += shapeOf(tensor)[axis];
+    starts[axis] = b.sizes.add(starts[axis], b.sizes.of(tensor, axis));
   }
   return result;
 }
 
-Value lowerConcatPart(LinalgBuilder &b, ir::ConcatPartOp op, LoweringContext &) {
+Value lowerConcatPart(LinalgBuilder &b, ir::ConcatPartOp op, LoweringContext &context) {
   int64_t rank = shapeOf(op.getX()).size();
   int64_t axis = normalAxis(op.getAxis(), rank);
-  SmallVector<int64_t> starts(rank, 0), ones(rank, 1);
+  for (auto [i, size] : llvm::enumerate(concatSizes(b, op, 1, axis, context)))
+    context.equal(op, b.sizes.named(op, 0, i), b.sizes.named(size));
+  SizeList starts = b.sizes.constants(SmallVector<int64_t>(rank, 0));
+  SmallVector<int64_t> ones(rank, 1);
   for (int64_t i = 0; i < static_cast<int64_t>(op.getIndex()); ++i)
-    starts[axis] += shapeOf(op.getTensors()[i])[axis];
-  return b.extract(op.getX(), starts, shapeOf(op.getResult()), ones);
+    starts[axis] = b.sizes.add(starts[axis], b.sizes.of(op.getTensors()[i], axis));
+  return b.extract(op.getX(), starts, b.sizesOf(op.getTensors()[op.getIndex()]), ones);
 }
 
-Value lowerSlice(LinalgBuilder &b, ir::SliceOp op, LoweringContext &) {
+Value lowerSlice(LinalgBuilder &b, ir::SliceOp op, LoweringContext &context) {
   SmallVector<int64_t> strides(op.getStrides());
   if (strides.empty())
     strides.assign(op.getStarts().size(), 1);
-  return b.extract(op.getX(), op.getStarts(), shapeOf(op.getResult()), strides);
+  for (auto [i, limit] : llvm::enumerate(op.getLimits()))
+    context.atLeast(op, 0, i, b.sizes.constant(limit));
+  return b.extract(op.getX(), b.sizes.constants(op.getStarts()), b.sizes.constants(shapeOf(op.getResult())), strides);
 }
 
-Value lowerSliceLike(LinalgBuilder &b, ir::SliceLikeOp op, LoweringContext &) {
-  return b.extract(op.getX(), op.getStarts(), shapeOf(op.getResult()), op.getStrides());
+// Every element of a part lies within the whole.
+void checkPart(LinalgBuilder &b, Operation *op, unsigned whole, unsigned part, ArrayRef<int64_t> starts, ArrayRef<int64_t> strides, LoweringContext &context) {
+  for (auto [i, size] : llvm::enumerate(b.sizesOf(op->getOperand(part)))) {
+    Size beyondLast = b.sizes.subtract(b.sizes.multiply(size, b.sizes.constant(strides[i])), b.sizes.constant(strides[i] - 1));
+    context.atLeast(op, whole, i, b.sizes.add(b.sizes.constant(starts[i]), b.sizes.maximum(beyondLast, b.sizes.constant(0))));
+  }
 }
 
-Value lowerSlicePut(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &) {
-  return b.insert(op.getX(), b.zeros(shapeOf(op.getResult()), elementOf(op.getX())), op.getStarts(), op.getStrides());
+Value lowerSliceLike(LinalgBuilder &b, ir::SliceLikeOp op, LoweringContext &context) {
+  checkPart(b, op, 0, 1, op.getStarts(), op.getStrides(), context);
+  return b.extract(op.getX(), b.sizes.constants(op.getStarts()), b.sizesOf(op.getLike()), op.getStrides());
+}
+
+Value lowerSlicePut(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context) {
+  checkPart(b, op, 1, 0, op.getStarts(), op.getStrides(), context);
+  return b.insert(op.getX(), b.zeros(b.sizesOf(op.getLike()), elementOf(op.getX())), b.sizes.constants(op.getStarts()), op.getStrides());
 }
 
 Value lowerPad(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
   Value value = ir::ScalarBuilder(b.builder, b.location).constant(op.getValue().convertToDouble(), elementOf(op.getX()));
-  SmallVector<int64_t> ones(shapeOf(op.getX()).size(), 1);
-  return b.insert(op.getX(), b.filled(shapeOf(op.getResult()), value), op.getLow(), ones);
+  SizeList shape = b.sizesOf(op.getX());
+  SmallVector<int64_t> ones(shape.size(), 1);
+  for (auto [i, size] : llvm::enumerate(shape))
+    size = b.sizes.add(b.sizes.add(size, b.sizes.constant(op.getLow()[i])), b.sizes.constant(op.getHigh()[i]));
+  return b.insert(op.getX(), b.filled(shape, value), b.sizes.constants(op.getLow()), ones);
 }
 
 //===-- Indices ---------------------------------------------------------------------------------===//
 
 // Fails the call for the first index that is not within [0, bound).
-void checkIndices(LinalgBuilder &b, Operation *op, Value indices, int64_t bound, LoweringContext &context) {
+void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bound, LoweringContext &context) {
   int32_t site = context.addSite(Site::Kind::IndexOutOfRange, op);
-  int64_t count = LinalgBuilder::typeOf(indices).getNumElements();
-  Value flat = b.reshape(indices, {count});
-  b.loopNest({count}, {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
+  Value flat = b.flatten(indices);
+  Value given = constantOf(bound) ? Value() : b.valueOf(bound);
+  b.loopNest(b.sizesOf(flat), {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
     ir::ScalarBuilder s(inner, b.location);
-    Value index = s.castTo(tensor::ExtractOp::create(inner, b.location, flat, at), inner.getI64Type());
-    Value limit = s.constant(static_cast<double>(bound), inner.getI64Type());
+    Type i64 = inner.getI64Type();
+    Value index = s.castTo(tensor::ExtractOp::create(inner, b.location, flat, at), i64);
+    Value limit = given ? arith::IndexCastOp::create(inner, b.location, i64, given).getResult() : s.constant(static_cast<double>(*constantOf(bound)), i64);
     Value outside = arith::CmpIOp::create(inner, b.location, arith::CmpIPredicate::uge, index, limit);
     scf::IfOp::create(inner, b.location, outside, [&](OpBuilder &then, Location location) {
       context.fail(then, location, site, index, limit);
@@ -110,55 +211,85 @@ void checkIndices(LinalgBuilder &b, Operation *op, Value indices, int64_t bound,
   });
 }
 
-// An index that is safe to use, also where the check failed.
-Value clampIndex(ir::ScalarBuilder &s, Value index, int64_t bound) {
+// An index that is safe to use, also where the check failed; `given` is a bound that is not constant.
+Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value given) {
   Type i64 = s.builder.getI64Type();
-  Value wide = s.castTo(index, i64);
-  Value notAbove = s.minimum(wide, s.constant(static_cast<double>(bound - 1), i64));
+  Value wide = s.castTo(index, i64), last;
+  if (given)
+    last = arith::SubIOp::create(s.builder, s.location, arith::IndexCastOp::create(s.builder, s.location, i64, given), s.constant(1, i64));
+  else
+    last = s.constant(static_cast<double>(*constantOf(bound) - 1), i64);
+  Value notAbove = s.minimum(wide, last);
   Value clamped = s.maximum(notAbove, s.constant(0, i64));
   return arith::IndexCastOp::create(s.builder, s.location, s.builder.getIndexType(), clamped);
 }
 
 Value lowerGather(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
-  ArrayRef<int64_t> from = shapeOf(op.getX()), result = shapeOf(op.getResult());
+  SizeList from = b.sizesOf(op.getX()), indexSizes = b.sizesOf(op.getIndices()), result;
   int64_t axis = normalAxis(op.getAxis(), from.size());
-  int64_t indexRank = shapeOf(op.getIndices()).size();
+  int64_t indexRank = indexSizes.size();
+  for (int64_t i = 0; i < static_cast<int64_t>(from.size()); ++i)
+    if (i == axis)
+      llvm::append_range(result, indexSizes);
+    else
+      result.push_back(from[i]);
   checkIndices(b, op, op.getIndices(), from[axis], context);
   // Nothing can be read from an empty axis: with an index the check has failed already.
-  if (from[axis] == 0)
+  if (constantOf(from[axis]) == 0)
     return b.zeros(result, elementOf(op.getX()));
   SmallVector<AffineExpr> expressions;
   for (int64_t i = 0; i < indexRank; ++i)
     expressions.push_back(b.builder.getAffineDimExpr(axis + i));
+  // Where the axis may be empty, the first element stands for all: a buffer without elements has room for it.
+  Value given = constantOf(from[axis]) ? Value() : b.valueOf(from[axis]);
   return b.parallel(result, elementOf(op.getX()), {op.getIndices()}, {AffineMap::get(result.size(), 0, expressions, b.builder.getContext())},
                     [&](ir::ScalarBuilder &s, ValueRange v) -> Value {
+                      Value zero, isEmpty;
+                      if (given) {
+                        zero = arith::ConstantIndexOp::create(s.builder, s.location, 0);
+                        isEmpty = arith::CmpIOp::create(s.builder, s.location, arith::CmpIPredicate::eq, given, zero);
+                      }
                       SmallVector<Value> at;
-                      for (int64_t i = 0; i < static_cast<int64_t>(from.size()); ++i)
-                        at.push_back(i == axis ? clampIndex(s, v[0], from[axis])
+                      for (int64_t i = 0; i < static_cast<int64_t>(from.size()); ++i) {
+                        at.push_back(i == axis ? clampIndex(s, v[0], from[axis], given)
                                                : linalg::IndexOp::create(s.builder, s.location, i < axis ? i : i + indexRank - 1).getResult());
+                        if (given && i != axis)
+                          at.back() = arith::SelectOp::create(s.builder, s.location, isEmpty, zero, at.back());
+                      }
                       return tensor::ExtractOp::create(s.builder, s.location, op.getX(), at);
                     });
 }
 
 Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
-  ArrayRef<int64_t> into = shapeOf(op.getLike()), slices = shapeOf(op.getSlices());
+  SizeList into = b.sizesOf(op.getLike()), slices = b.sizesOf(op.getSlices());
   int64_t axis = normalAxis(op.getAxis(), into.size());
-  int64_t indexRank = shapeOf(op.getIndices()).size();
+  int64_t indexRank = LinalgBuilder::rankOf(op.getIndices());
+  for (int64_t i = 0; i < static_cast<int64_t>(slices.size()); ++i)
+    if (i >= axis && i < axis + indexRank)
+      context.equal(op, 0, i, 2, i - axis);
+    else
+      context.equal(op, 0, i, 1, i < axis ? i : i - indexRank + 1);
   checkIndices(b, op, op.getIndices(), into[axis], context);
   Value zeros = b.zeros(into, elementOf(op.getSlices()));
-  if (into[axis] == 0)
+  if (constantOf(into[axis]) == 0)
     return zeros;
   // A rank of zero has one slice and no loops; one loop of one iteration stands for it.
-  SmallVector<int64_t> bounds(slices);
+  SizeList bounds(slices);
   if (bounds.empty())
-    bounds.push_back(1);
+    bounds.push_back(b.sizes.constant(1));
+  Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
+  if (given) {
+    // Into an empty axis nothing is put.
+    Value isEmpty = arith::CmpIOp::create(b.builder, b.location, arith::CmpIPredicate::eq, given, b.index(0));
+    bounds[0] = Size(arith::SelectOp::create(b.builder, b.location, isEmpty, b.index(0), b.valueOf(bounds[0])).getResult());
+  }
   return b.loopNest(bounds, {zeros}, [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
     ir::ScalarBuilder s(inner, b.location);
     ValueRange at = loops.take_front(slices.size());
     Value index = tensor::ExtractOp::create(inner, b.location, op.getIndices(), at.slice(axis, indexRank));
     SmallVector<Value> place;
     for (int64_t i = 0; i < static_cast<int64_t>(into.size()); ++i)
-      place.push_back(i == axis ? clampIndex(s, index, into[axis]) : at[i < axis ? i : i + indexRank - 1]);
+      place.push_back(i == axis ? clampIndex(s, index, into[axis], given) : at[i < axis ? i : i + indexRank - 1]);
     Value slice = tensor::ExtractOp::create(inner, b.location, op.getSlices(), at);
     Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
     return {tensor::InsertOp::create(inner, b.location, s.add(old, slice), carried[0], place)};
@@ -166,7 +297,8 @@ Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &cont
 }
 
 Value lowerOneHot(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
-  ArrayRef<int64_t> result = shapeOf(op.getResult());
+  SizeList result = b.sizesOf(op.getIndices());
+  result.push_back(b.sizes.constant(shapeOf(op.getResult()).back()));
   unsigned last = result.size() - 1;
   // All dimensions but the last; of a scalar none, of which getMajorSubMap makes no map.
   SmallVector<AffineExpr> expressions;
@@ -185,11 +317,11 @@ void populateMovementLowering(RewritePatternSet &patterns, LoweringContext &cont
   addLowering<ir::ConstantOp>(patterns, context, lowerConstant);
   addLowering<ir::BarrierOp>(patterns, context, lowerBarrier);
   addLowering<ir::IotaOp>(patterns, context, lowerIota);
-  addLowering<ir::ReshapeOp>(patterns, context, lowerReshape<ir::ReshapeOp>);
-  addLowering<ir::ReshapeLikeOp>(patterns, context, lowerReshape<ir::ReshapeLikeOp>);
-  addLowering<ir::ExpandDimsOp>(patterns, context, lowerReshape<ir::ExpandDimsOp>);
-  addLowering<ir::BroadcastToOp>(patterns, context, lowerBroadcast<ir::BroadcastToOp>);
-  addLowering<ir::BroadcastLikeOp>(patterns, context, lowerBroadcast<ir::BroadcastLikeOp>);
+  addLowering<ir::ReshapeOp>(patterns, context, lowerReshape);
+  addLowering<ir::ReshapeLikeOp>(patterns, context, lowerReshapeLike);
+  addLowering<ir::ExpandDimsOp>(patterns, context, lowerExpandDims);
+  addLowering<ir::BroadcastToOp>(patterns, context, lowerBroadcastTo);
+  addLowering<ir::BroadcastLikeOp>(patterns, context, lowerBroadcastLike);
   addLowering<ir::TransposeOp>(patterns, context, lowerTranspose);
   addLowering<ir::ConcatOp>(patterns, context, lowerConcat);
   addLowering<ir::ConcatPartOp>(patterns, context, lowerConcatPart);

@@ -21,7 +21,7 @@ namespace calque::codegen {
 
 namespace {
 
-constexpr const char *kEntryName = "calque_entry";
+constexpr const char *kEntryName = "calque_entry", *kShapesName = "calque_shapes";
 
 void initializeTarget() {
   static std::once_flag once;
@@ -46,32 +46,63 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Program &program, s
                                                                           program.options.optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
 }
 
-// int32_t calque_entry(CalqueCallFrame *frame): takes the pointers out of the frame and calls the function.
-void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs, unsigned numOutputs, bool workspace) {
+llvm::Value *fieldOf(llvm::IRBuilder<> &builder, llvm::Value *frame, std::size_t offset) {
+  return builder.CreateConstGEP1_64(builder.getInt8Ty(), frame, offset);
+}
+
+void returnFailed(llvm::IRBuilder<> &builder, llvm::Value *frame) {
+  llvm::Value *slot = fieldOf(builder, frame, offsetof(CalqueCallFrame, error) + offsetof(CalqueErrorSlot, failed));
+  llvm::Value *failed = builder.CreateLoad(builder.getInt32Ty(), slot);
+  builder.CreateRet(builder.CreateZExt(builder.CreateICmpNE(failed, builder.getInt32(0)), builder.getInt32Ty()));
+}
+
+// int32_t calque_shapes(CalqueCallFrame *frame): from the sizes in the frame to what follows from them.
+void addShapes(llvm::Module &module, llvm::Function &function) {
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty();
+  auto *shapes = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false), llvm::Function::ExternalLinkage, kShapesName, module);
+  builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", shapes));
+  llvm::Value *frame = shapes->getArg(0);
+  llvm::SmallVector<llvm::Value *> arguments{frame, builder.CreateLoad(pointer, fieldOf(builder, frame, offsetof(CalqueCallFrame, output_sizes))),
+                                             fieldOf(builder, frame, offsetof(CalqueCallFrame, workspace_bytes))};
+  llvm::Value *sizes = builder.CreateLoad(pointer, fieldOf(builder, frame, offsetof(CalqueCallFrame, input_sizes)));
+  for (unsigned i = 0; arguments.size() < function.arg_size(); ++i)
+    arguments.push_back(builder.CreateLoad(i64, builder.CreateConstGEP1_64(i64, sizes, i)));
+  builder.CreateCall(&function, arguments);
+  returnFailed(builder, frame);
+  function.setLinkage(llvm::Function::InternalLinkage);
+}
+
+// int32_t calque_entry(CalqueCallFrame *frame): takes the pointers and sizes out of the frame and calls the function.
+void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs, unsigned numSizes, unsigned numOutputs, bool workspace) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> builder(context);
   llvm::Type *pointer = builder.getPtrTy();
   auto *entry = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false), llvm::Function::ExternalLinkage, kEntryName, module);
   builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
   llvm::Value *frame = entry->getArg(0);
-  auto field = [&](std::size_t offset) { return builder.CreateConstGEP1_64(builder.getInt8Ty(), frame, offset); };
+  auto field = [&](std::size_t offset) { return fieldOf(builder, frame, offset); };
   llvm::SmallVector<llvm::Value *> arguments{frame};
-  auto take = [&](std::size_t offset, unsigned count) {
+  auto take = [&](std::size_t offset, unsigned count, llvm::Type *type) {
+    if (!count)
+      return;
     llvm::Value *array = builder.CreateLoad(pointer, field(offset));
     for (unsigned i = 0; i < count; ++i)
-      arguments.push_back(builder.CreateLoad(pointer, builder.CreateConstGEP1_64(pointer, array, i)));
+      arguments.push_back(builder.CreateLoad(type, builder.CreateConstGEP1_64(type, array, i)));
   };
-  take(offsetof(CalqueCallFrame, inputs), numInputs);
-  take(offsetof(CalqueCallFrame, outputs), numOutputs);
+  take(offsetof(CalqueCallFrame, inputs), numInputs, pointer);
+  take(offsetof(CalqueCallFrame, input_sizes), numSizes, builder.getInt64Ty());
+  take(offsetof(CalqueCallFrame, outputs), numOutputs, pointer);
   if (workspace)
     arguments.push_back(builder.CreateLoad(pointer, field(offsetof(CalqueCallFrame, workspace))));
   builder.CreateCall(&function, arguments);
-  llvm::Value *failed = builder.CreateLoad(builder.getInt32Ty(), field(offsetof(CalqueCallFrame, error) + offsetof(CalqueErrorSlot, failed)));
-  builder.CreateRet(builder.CreateZExt(builder.CreateICmpNE(failed, builder.getInt32(0)), builder.getInt32Ty()));
+  returnFailed(builder, frame);
 
   function.setLinkage(llvm::Function::InternalLinkage);
   // The caller gives every output and the workspace a buffer of its own; inputs are only read.
   for (unsigned i = 1; i < function.arg_size(); ++i) {
+    if (!function.getArg(i)->getType()->isPointerTy())
+      continue;
     function.addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(1)));
     if (i > numInputs)
       function.addParamAttr(i, llvm::Attribute::NoAlias);
@@ -95,6 +126,19 @@ void definePrints(llvm::Module &module, llvm::ArrayRef<Print> prints) {
       continue;
     function->setLinkage(llvm::Function::InternalLinkage);
     builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+    unsigned numUnknown = function->arg_size() - 2;
+    if (numUnknown) {
+      llvm::Type *i64 = builder.getInt64Ty();
+      llvm::Value *sizes = builder.CreateAlloca(i64, builder.getInt32(print.dims.size()));
+      for (unsigned i = 0, next = 2; i < print.dims.size(); ++i)
+        builder.CreateStore(mlir::ShapedType::isDynamic(print.dims[i]) ? static_cast<llvm::Value *>(function->getArg(next++)) : builder.getInt64(print.dims[i]),
+                            builder.CreateConstGEP1_64(i64, sizes, i));
+      llvm::FunctionCallee callee = module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
+      builder.CreateCall(callee, {function->getArg(0), builder.getInt32(print.site), builder.getInt32(print.dtype),
+                                  builder.getInt32(print.dims.size()), sizes, function->getArg(1)});
+      builder.CreateRetVoid();
+      continue;
+    }
     auto *dims = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(print.dims.data()), print.dims.size()));
     auto *global = new llvm::GlobalVariable(module, dims->getType(), true, llvm::GlobalValue::PrivateLinkage, dims, print.name + "_dims");
     llvm::FunctionCallee callee = module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
@@ -107,7 +151,8 @@ void definePrints(llvm::Module &module, llvm::ArrayRef<Print> prints) {
 // A parallel loop that became two functions: one that the entry calls, and one that runs a piece.
 struct Parallel {
   std::string call, piece;
-  int64_t count, grain;
+  std::optional<int64_t> count; // else the call's first argument
+  int64_t grain;
 };
 
 // The bodies of the functions that outlined loops are called by: they put their arguments where the threads find them.
@@ -119,16 +164,17 @@ void defineParallels(llvm::Module &module, llvm::ArrayRef<Parallel> parallels) {
     llvm::Function *call = module.getFunction(parallel.call), *piece = module.getFunction(parallel.piece);
     call->setLinkage(llvm::Function::InternalLinkage);
     piece->setLinkage(llvm::Function::InternalLinkage);
-    auto *captures = llvm::StructType::get(context, llvm::SmallVector<llvm::Type *>(call->getFunctionType()->params()));
+    unsigned firstCapture = parallel.count ? 0 : 1;
+    auto *captures = llvm::StructType::get(context, llvm::SmallVector<llvm::Type *>(call->getFunctionType()->params().drop_front(firstCapture)));
     auto *thunk = llvm::Function::Create(llvm::FunctionType::get(nothing, {pointer, i64, i64}, false), llvm::Function::InternalLinkage,
                                          parallel.piece + "_thunk", module);
 
     builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", call));
     llvm::Value *place = builder.CreateAlloca(captures);
-    for (auto [i, argument] : llvm::enumerate(call->args()))
-      builder.CreateStore(&argument, builder.CreateStructGEP(captures, place, i));
+    for (unsigned i = firstCapture; i < call->arg_size(); ++i)
+      builder.CreateStore(call->getArg(i), builder.CreateStructGEP(captures, place, i - firstCapture));
     llvm::FunctionCallee run = module.getOrInsertFunction("calque_rt_parallel_for", nothing, i64, i64, pointer, pointer);
-    builder.CreateCall(run, {builder.getInt64(parallel.count), builder.getInt64(parallel.grain), thunk, place});
+    builder.CreateCall(run, {parallel.count ? builder.getInt64(*parallel.count) : static_cast<llvm::Value *>(call->getArg(0)), builder.getInt64(parallel.grain), thunk, place});
     builder.CreateRetVoid();
 
     builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", thunk));
@@ -155,7 +201,7 @@ bool runPasses(llvm::Module &module, llvm::TargetMachine &machine, std::string &
   // training step takes more than twice as long to compile and is no faster.
   llvm::ModulePassManager pipeline;
   if (llvm::Error failure = passes.parsePassPipeline(pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
-                                                               "instcombine,early-cse<memssa>,simplifycfg)")) {
+                                                               "instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg)")) {
     error = llvm::toString(std::move(failure));
     return false;
   }
@@ -169,8 +215,8 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   llvm::SmallVector<Parallel> parallels;
   program.module->walk([&](mlir::LLVM::LLVMFuncOp function) {
     if (auto parallel = function->getAttrOfType<mlir::DictionaryAttr>(kParallelAttr))
-      parallels.push_back({function.getName().str(), parallel.getAs<mlir::StringAttr>("piece").str(), parallel.getAs<mlir::IntegerAttr>("count").getInt(),
-                           parallel.getAs<mlir::IntegerAttr>("grain").getInt()});
+      parallels.push_back({function.getName().str(), parallel.getAs<mlir::StringAttr>("piece").str(),
+                           parallel.contains("count") ? std::optional(parallel.getAs<mlir::IntegerAttr>("count").getInt()) : std::nullopt, parallel.getAs<mlir::IntegerAttr>("grain").getInt()});
     auto print = function->getAttrOfType<mlir::DictionaryAttr>("calque.print");
     if (!print)
       return;
@@ -188,7 +234,10 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   definePrints(*module, prints);
   defineParallels(*module, parallels);
   llvm::Function *function = module->getFunction(program.entry);
-  addEntry(*module, *function, numInputs, numOutputs, function->arg_size() > 1 + numInputs + numOutputs);
+  unsigned numSizes = program.unknownInputs.size();
+  addEntry(*module, *function, numInputs, numSizes, numOutputs, function->arg_size() > 1 + numInputs + numSizes + numOutputs);
+  if (program.hasShapes())
+    addShapes(*module, *module->getFunction(kShapeFunction));
   if (llvm::verifyModule(*module)) {
     error = "the LLVM IR does not verify";
     return nullptr;
@@ -274,6 +323,16 @@ NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOu
     return result;
   }
   executable->entry = address->toPtr<CalqueEntry>();
+  if (program.hasShapes()) {
+    auto shapes = executable->jit->lookup(kShapesName);
+    if (!shapes) {
+      result.error = describe(shapes.takeError());
+      return result;
+    }
+    executable->shapes = shapes->toPtr<CalqueEntry>();
+    executable->unknownInputs = program.unknownInputs;
+    executable->unknownOutputs = program.unknownOutputs;
+  }
   executable->workspaceBytes = program.workspaceBytes;
   executable->assigned = program.assigned;
   executable->sites = program.sites;

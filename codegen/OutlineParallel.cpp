@@ -51,13 +51,19 @@ void outline(scf::ParallelOp loop, unsigned number, ModuleOp module) {
   OpBuilder outside = OpBuilder::atBlockEnd(module.getBody());
   auto piece = func::FuncOp::create(outside, location, "calque_piece_" + std::to_string(number), builder.getFunctionType(pieceTypes, {}));
   piece.setPrivate();
-  auto call = func::FuncOp::create(outside, location, "calque_parallel_" + std::to_string(number), builder.getFunctionType(types, {}));
+  // A count that is not known is the call's first argument.
+  SmallVector<Value> arguments(captured.getArrayRef());
+  std::optional<int64_t> count = getConstantIntValue(loop.getUpperBound()[0]);
+  if (!count)
+    arguments.insert(arguments.begin(), loop.getUpperBound()[0]);
+  auto call = func::FuncOp::create(outside, location, "calque_parallel_" + std::to_string(number), builder.getFunctionType(ValueRange(arguments).getTypes(), {}));
   call.setPrivate();
-  call->setAttr(kParallelAttr, builder.getDictionaryAttr(
-      {builder.getNamedAttr("count", builder.getI64IntegerAttr(*getConstantIntValue(loop.getUpperBound()[0]))),
-       builder.getNamedAttr("grain", loop->getAttrOfType<IntegerAttr>(kGrainAttr)),
-       builder.getNamedAttr("piece", builder.getStringAttr(piece.getName()))}));
-  func::CallOp::create(builder, location, call, captured.getArrayRef());
+  SmallVector<NamedAttribute> attributes{builder.getNamedAttr("grain", loop->getAttrOfType<IntegerAttr>(kGrainAttr)),
+                                         builder.getNamedAttr("piece", builder.getStringAttr(piece.getName()))};
+  if (count)
+    attributes.push_back(builder.getNamedAttr("count", builder.getI64IntegerAttr(*count)));
+  call->setAttr(kParallelAttr, builder.getDictionaryAttr(attributes));
+  func::CallOp::create(builder, location, call, arguments);
 
   Block *body = piece.addEntryBlock();
   for (auto [value, argument] : llvm::zip_equal(captured, body->getArguments().drop_front(2)))

@@ -1,4 +1,5 @@
 #include "codegen/Pipeline.h"
+#include "codegen/schedule/Nest.h"
 #include "ir/Conversion.h"
 #include "passes/Passes.h"
 
@@ -10,6 +11,7 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -61,63 +63,72 @@ LogicalResult runPasses(Program &program, llvm::function_ref<void(OpPassManager 
   return manager.run(*program.module);
 }
 
-// Refuses what code generation can't do yet, by the operation at which it shows, or by the argument that has no other use
-// than to be returned.
-LogicalResult requireKnownSizes(func::FuncOp function) {
-  auto unknown = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && !tensor.hasStaticShape();
-  };
-  WalkResult result = function.walk([&](Operation *op) {
-    if (op == function.getOperation() || isa<func::ReturnOp>(op))
-      return WalkResult::advance();
-    SmallVector<Type> types(op->getResultTypes());
-    llvm::append_range(types, op->getOperandTypes());
-    for (Region &region : op->getRegions())
-      llvm::append_range(types, region.getArgumentTypes());
-    auto found = llvm::find_if(types, unknown);
-    if (found == types.end())
-      return WalkResult::advance();
-    op->emitOpError("has the unknown size of ") << *found << ", and code generation needs known sizes";
-    return WalkResult::interrupt();
+// The size of an unknown dimension of an input, as a value at the front. `firstSize` is the argument of the first one.
+Value inputSize(Program &program, Block &body, unsigned firstSize, unsigned input, int64_t dimension, OpBuilder &front) {
+  for (auto [unknown, size] : llvm::zip_equal(program.unknownInputs, program.inputSizes))
+    if (unknown.index == input && static_cast<int64_t>(unknown.dimension) == dimension)
+      return size.known ? arith::ConstantIndexOp::create(front, body.getArgument(firstSize).getLoc(), *size.known).getResult() : body.getArgument(firstSize + size.number);
+  return {};
+}
+
+// Sizes that linalg's patterns ask for become those that the function's front computes.
+void resolveSizes(func::FuncOp function, Program &program) {
+  Block &body = function.getBody().front();
+  unsigned numTensors = body.getNumArguments() - program.unknownInputs.size();
+  function.walk([&](tensor::DimOp dim) {
+    auto argument = dyn_cast<BlockArgument>(dim.getSource());
+    if (!argument || argument.getOwner() != &body || !dim.getConstantIndex())
+      return;
+    OpBuilder builder(dim);
+    if (Value size = inputSize(program, body, numTensors, argument.getArgNumber() - 1, *dim.getConstantIndex(), builder))
+      dim.replaceAllUsesWith(size);
   });
-  if (result.wasInterrupted())
-    return failure();
-  for (BlockArgument argument : function.getArguments())
-    if (unknown(argument.getType()))
-      return emitError(argument.getLoc()) << "argument " << argument.getArgNumber() << " of '" << function.getName() << "' has the unknown size of "
-                                          << argument.getType() << ", and code generation needs known sizes";
-  return success();
 }
 
 } // namespace
 
 LogicalResult lowerToLinalg(Program &program) {
   func::FuncOp function = entryOf(program);
-  if (failed(requireKnownSizes(function)))
-    return failure();
   if (auto assigned = function->getAttrOfType<DenseI64ArrayAttr>(kAssignedAttr))
     program.assigned.assign(assigned.asArrayRef().begin(), assigned.asArrayRef().end());
 
-  LoweringContext context{*program.module, function.getBody().insertArgument(0u, LLVM::LLVMPointerType::get(function.getContext()), function.getLoc()), {}};
-  function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), function.getResultTypes()));
+  Value frame = function.getBody().insertArgument(0u, LLVM::LLVMPointerType::get(function.getContext()), function.getLoc());
+  LoweringContext context{*program.module, frame, Sizes(function)};
+  for (const Sizes::Symbol &symbol : context.sizes.symbols)
+    program.unknownInputs.push_back({symbol.argument, static_cast<size_t>(symbol.dimension)});
+  SmallVector<Type> results(function.getResultTypes());
   RewritePatternSet patterns(function.getContext());
   populateElementwiseLowering(patterns, context);
   populateStructuredLowering(patterns, context);
   populateMovementLowering(patterns, context);
   populateEffectsLowering(patterns, context);
   walkAndApplyPatterns(function, std::move(patterns));
-  program.sites = std::move(context.sites);
+  if (context.refused)
+    return failure();
   WalkResult left = function.walk([](ir::SchemaOpInterface op) {
     op->emitOpError("has no lowering");
     return WalkResult::interrupt();
   });
   if (left.wasInterrupted())
     return failure();
+  if (program.hasShapes())
+    makeShapeFunction(program, context, results);
+  program.sites = std::move(context.sites);
+  Operation *terminator = function.getBody().front().getTerminator();
+  function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), terminator->getOperandTypes()));
   if (!program.options.optimize)
     return success();
-  return runPasses(program, [](OpPassManager &manager) {
+  LogicalResult fused = runPasses(program, [&](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createFuseElementwise());
+    if (program.hasShapes())
+      manager.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  });
+  if (failed(fused) || !program.hasShapes())
+    return fused;
+  resolveSizes(function, program);
+  return runPasses(program, [](OpPassManager &manager) {
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   });
@@ -146,6 +157,69 @@ static void separateDestinations(func::FuncOp function) {
   function.walk([&](tensor::EmptyOp empty) { separate(empty); });
 }
 
+// Arguments of unknown sizes become pointers, whose sizes are arguments of their own or follow from those.
+static void passPointers(Program &program, unsigned numInputs) {
+  func::FuncOp function = entryOf(program);
+  Block &body = function.getBody().front();
+  OpBuilder front = OpBuilder::atBlockBegin(&body);
+  IRMapping mapping;
+  unsigned firstSize = numInputs - program.unknownInputs.size();
+  for (BlockArgument size : body.getArguments().slice(firstSize, program.unknownInputs.size()))
+    mapping.map(size, size);
+  auto pass = [&](BlockArgument argument, function_ref<Value(size_t dimension)> sizeOf) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type || type.hasStaticShape())
+      return;
+    SizeList sizes, strides(type.getRank());
+    Size stride = front.getIndexAttr(1);
+    for (auto [dimension, size] : llvm::enumerate(type.getShape()))
+      sizes.push_back(ShapedType::isDynamic(size) ? Size(sizeOf(dimension)) : Size(front.getIndexAttr(size)));
+    for (int64_t dimension = type.getRank(); dimension-- > 0;) {
+      strides[dimension] = stride;
+      std::optional<int64_t> a = constantOf(stride), b = constantOf(sizes[dimension]);
+      if (a && b)
+        stride = front.getIndexAttr(*a * *b);
+      else if (dimension > 0)
+        stride = front.createOrFold<arith::MulIOp>(argument.getLoc(), getValueOrCreateConstantIndexOp(front, argument.getLoc(), sizes[dimension]),
+                                                   getValueOrCreateConstantIndexOp(front, argument.getLoc(), stride));
+    }
+    // A bare pointer has known sizes. These are of no consequence.
+    argument.setType(MemRefType::get({1}, type.getElementType()));
+    SmallVector<OpOperand *> uses = llvm::map_to_vector(argument.getUses(), [](OpOperand &use) { return &use; });
+    Value view = memref::ReinterpretCastOp::create(front, argument.getLoc(), MemRefType::get(type.getShape(), type.getElementType()), argument, front.getIndexAttr(0), sizes, strides);
+    for (OpOperand *use : uses)
+      use->set(view);
+  };
+  for (unsigned number = 1; number < firstSize; ++number)
+    pass(body.getArgument(number), [&](size_t dimension) { return inputSize(program, body, firstSize, number - 1, dimension, front); });
+  Operation *terminator = body.getTerminator();
+  for (unsigned number = numInputs; number < body.getNumArguments(); ++number)
+    pass(body.getArgument(number), [&](size_t dimension) -> Value {
+      for (auto [at, unknown] : llvm::enumerate(program.unknownOutputs))
+        if (unknown.index == number - numInputs && unknown.dimension == dimension)
+          return cloneSize(front, terminator->getOperand(at), mapping);
+      return {};
+    });
+  terminator->setOperands({});
+
+  // What prints takes a pointer too, and the sizes one by one.
+  program.module->walk([&](func::CallOp call) {
+    auto callee = program.module->lookupSymbol<func::FuncOp>(call.getCallee());
+    SmallVector<Type> types(callee.getArgumentTypes());
+    for (auto [number, type] : llvm::enumerate(types)) {
+      auto buffer = dyn_cast<MemRefType>(call.getOperand(number).getType());
+      if (!buffer || buffer.hasStaticShape())
+        continue;
+      OpBuilder builder(call);
+      auto pointer = MemRefType::get({1}, buffer.getElementType());
+      Value operand = call.getOperand(number);
+      call.setOperand(number, memref::ReinterpretCastOp::create(builder, call.getLoc(), pointer, operand, 0, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}));
+      type = pointer;
+    }
+    callee.setType(FunctionType::get(callee.getContext(), types, {}));
+  });
+}
+
 // Results become destinations: memref arguments after the inputs, into which the last operations write.
 LogicalResult bufferize(Program &program) {
   func::FuncOp function = entryOf(program);
@@ -154,16 +228,20 @@ LogicalResult bufferize(Program &program) {
   Operation *terminator = body.getTerminator();
   OpBuilder builder(terminator);
   for (unsigned i = 1; i < function.getNumArguments(); ++i)
-    function.setArgAttr(i, "bufferization.writable", builder.getBoolAttr(false));
-  for (Value result : terminator->getOperands()) {
+    if (isa<TensorType>(function.getArgumentTypes()[i]))
+      function.setArgAttr(i, "bufferization.writable", builder.getBoolAttr(false));
+  // The unknown sizes of results are returned after the tensors.
+  unsigned numInputs = body.getNumArguments();
+  SmallVector<Value> sizes(terminator->getOperands().take_back(program.unknownOutputs.size()));
+  for (Value result : terminator->getOperands().drop_back(sizes.size())) {
     auto type = cast<RankedTensorType>(result.getType());
     Value destination = body.addArgument(MemRefType::get(type.getShape(), type.getElementType()), function.getLoc());
     auto store = bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), Type(), result, destination);
     store.setRestrict(true);
     store.setWritable(true);
   }
-  terminator->setOperands({});
-  function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
+  terminator->setOperands(sizes);
+  function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), ValueRange(sizes).getTypes()));
   bool optimize = program.options.optimize;
   LogicalResult bufferized = runPasses(program, [optimize](OpPassManager &manager) {
     if (optimize)
@@ -184,11 +262,13 @@ LogicalResult bufferize(Program &program) {
   OpBuilder front = OpBuilder::atBlockBegin(&body);
   for (BlockArgument argument : body.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
-    if (!type || type.getNumElements() != 0 || type.getRank() == 1)
+    if (!type || !type.hasStaticShape() || type.getNumElements() != 0 || type.getRank() == 1)
       continue;
     argument.replaceAllUsesWith(memref::AllocOp::create(front, argument.getLoc(), MemRefType::get(type.getShape(), type.getElementType())));
     argument.setType(MemRefType::get({0}, type.getElementType()));
   }
+  if (program.hasShapes())
+    passPointers(program, numInputs);
   function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
   // A copy between strided buffers would become a call of a library; as a loop it is vectorised like the others.
   program.module->walk([](memref::CopyOp copy) {
@@ -196,7 +276,23 @@ LogicalResult bufferize(Program &program) {
     linalg::makeMemRefCopyOp(copyBuilder, copy.getLoc(), copy.getSource(), copy.getTarget());
     copy.erase();
   });
-  return success();
+  if (!program.hasShapes())
+    return success();
+  // Sizes as arithmetic on those of arguments, equal ones once.
+  function.walk([&](memref::DimOp dim) {
+    OpBuilder sizeBuilder(dim);
+    std::optional<int64_t> dimension = dim.getConstantIndex();
+    if (!dimension)
+      return;
+    Size size = sizeOf(sizeBuilder, dim.getSource(), *dimension);
+    if (auto value = dyn_cast<Value>(size); !value || !value.getDefiningOp<memref::DimOp>())
+      dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(sizeBuilder, dim.getLoc(), size));
+  });
+  return runPasses(program, [](OpPassManager &manager) {
+    manager.addPass(createLowerAffinePass());
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  });
 }
 
 // Linalg operations become kernels, and those that no kernel fits plain loops; intermediate buffers find their place.

@@ -19,6 +19,14 @@ struct Program {
   std::vector<std::size_t> assigned;
   std::vector<Site> sites;
   std::size_t workspaceBytes = 0;
+  std::vector<UnknownSize> unknownInputs, unknownOutputs;
+  // For each of `unknownInputs` what it was found to equal: itself or an earlier one, or a known size.
+  struct SizeValue {
+    std::size_t number;
+    std::optional<int64_t> known;
+  };
+  std::vector<SizeValue> inputSizes;
+  bool hasShapes() const { return !unknownInputs.empty(); }
 };
 
 // All dialects that the pipeline uses.
@@ -37,6 +45,13 @@ llvm::LogicalResult lowerToLLVM(Program &program);
 std::unique_ptr<mlir::Pass> createFuseElementwise();
 void scheduleLoops(mlir::func::FuncOp function, const Target &target);
 llvm::LogicalResult placeBuffers(Program &program);
+// Makes the function of shapes, which does the checks and gives the sizes of results; placeBuffers adds the workspace to it.
+void makeShapeFunction(Program &program, LoweringContext &context, llvm::ArrayRef<mlir::Type> results);
+// A multiple of the alignment, small enough that a size and an offset add up.
+inline constexpr int64_t kMostBytes = (int64_t(1) << 62) - CALQUE_BUFFER_ALIGNMENT;
+// The bytes of values of a type, of which some sizes are unknown. Where they are more than can be addressed, the call fails at
+// `site`; the builder stands in the function of shapes then, else there is no check.
+mlir::Value emitBytes(mlir::OpBuilder &builder, mlir::Location location, mlir::ShapedType type, mlir::ValueRange unknown, mlir::Value frame, std::optional<int32_t> site);
 void outlineParallelLoops(Program &program);
 llvm::LogicalResult lowerMath(Program &program);
 

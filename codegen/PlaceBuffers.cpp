@@ -7,6 +7,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include <algorithm>
+#include <deque>
 
 using namespace mlir;
 
@@ -15,14 +16,33 @@ namespace calque::codegen {
 namespace {
 
 constexpr int64_t kAlignment = CALQUE_BUFFER_ALIGNMENT;
-// A multiple of the alignment, small enough that a size and an offset add up.
-constexpr int64_t kMostBytes = (int64_t(1) << 62) - kAlignment;
-
 struct Placement {
   memref::AllocOp alloc;
   int64_t bytes;
   unsigned begin, end; // numbers of the entry block's operations between which it is alive
   int64_t offset = 0;
+};
+
+// A buffer of unknown size. What has the same sizes may share one, and stands behind all buffers of known size.
+struct UnknownPlacement {
+  memref::AllocOp alloc;
+  MemRefType type;
+  SmallVector<Value> sizes; // at the function's front
+  unsigned begin, end;
+};
+struct Slot {
+  SmallVector<UnknownPlacement *> tenants;
+  bool holds(const UnknownPlacement &other) const {
+    MemRefType mine = tenants[0]->type, its = other.type;
+    auto known = [](MemRefType type) {
+      int64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
+      for (int64_t size : type.getShape())
+        bytes *= ShapedType::isDynamic(size) ? 1 : size;
+      return bytes;
+    };
+    return tenants[0]->sizes == other.sizes && known(mine) == known(its) &&
+           llvm::none_of(tenants, [&](UnknownPlacement *tenant) { return tenant->begin <= other.end && other.begin <= tenant->end; });
+  }
 };
 
 // The last operation of the block at which the buffer or a view of it is used.
@@ -42,6 +62,56 @@ unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, u
   return last;
 }
 
+// Gives buffers of unknown size their places behind the known ones, at the function's front, and the function of shapes the
+// bytes of all.
+void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPlacement> &buffers, Value workspace, int64_t knownBytes, OpBuilder &front) {
+  auto shapes = program.module->lookupSymbol<func::FuncOp>(kShapeFunction);
+  if (!shapes)
+    return;
+  SmallVector<Slot> slots;
+  for (UnknownPlacement &buffer : buffers) {
+    auto slot = llvm::find_if(slots, [&](const Slot &each) { return each.holds(buffer); });
+    if (slot != slots.end())
+      slot->tenants.push_back(&buffer);
+    else
+      slots.push_back({{&buffer}});
+  }
+  Block &block = shapes.getBody().front();
+  OpBuilder inShapes(block.getTerminator());
+  Location location = function.getLoc();
+  IRMapping mapping;
+  unsigned firstSize = function.getNumArguments();
+  for (unsigned number = 0; number < function.getNumArguments(); ++number)
+    if (function.getArgument(number).getType().isIndex())
+      firstSize = std::min(firstSize, number);
+  for (BlockArgument size : block.getArguments().drop_front(3))
+    mapping.map(function.getArgument(firstSize + size.getArgNumber() - 3), size);
+  auto number = [&](OpBuilder &builder, int64_t value) -> Value { return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value)); };
+  Value offset = number(front, knownBytes), total = number(inShapes, knownBytes), most = number(inShapes, kMostBytes);
+  for (const Slot &slot : slots) {
+    MemRefType type = slot.tenants[0]->type;
+    Location made = slot.tenants[0]->alloc->getLoc();
+    program.sites.push_back({Site::Kind::TooManyBytes, "", "an intermediate value", lineOf(made)});
+    auto site = static_cast<int32_t>(program.sites.size()) - 1;
+    SmallVector<Value> sizes = llvm::map_to_vector(slot.tenants[0]->sizes, [&](Value size) { return cloneSize(inShapes, size, mapping); });
+    Value bytes = emitBytes(inShapes, made, type, sizes, block.getArgument(0), site);
+    total = arith::MinUIOp::create(inShapes, location, arith::AddIOp::create(inShapes, location, total, bytes), most);
+    Value tooMany = arith::CmpIOp::create(inShapes, location, arith::CmpIPredicate::eq, total, most);
+    auto ifOp = scf::IfOp::create(inShapes, location, tooMany, false);
+    OpBuilder then = OpBuilder::atBlockBegin(ifOp.thenBlock());
+    emitFail(then, location, block.getArgument(0), site, total, total);
+
+    Value start = arith::IndexCastOp::create(front, location, front.getIndexType(), offset);
+    for (UnknownPlacement *tenant : slot.tenants) {
+      Value view = memref::ViewOp::create(front, tenant->alloc.getLoc(), tenant->alloc.getType(), workspace, start, tenant->sizes);
+      tenant->alloc.replaceAllUsesWith(view);
+      tenant->alloc.erase();
+    }
+    offset = arith::AddIOp::create(front, location, offset, emitBytes(front, made, type, slot.tenants[0]->sizes, Value(), std::nullopt));
+  }
+  memref::StoreOp::create(inShapes, location, total, block.getArgument(2), ValueRange{arith::ConstantIndexOp::create(inShapes, location, 0)});
+}
+
 } // namespace
 
 LogicalResult placeBuffers(Program &program) {
@@ -52,6 +122,14 @@ LogicalResult placeBuffers(Program &program) {
     numbers[&op] = i;
 
   SmallVector<Placement> placements;
+  std::deque<UnknownPlacement> unknown;
+  // The arithmetic of sizes, at the front once more.
+  OpBuilder front = OpBuilder::atBlockBegin(&body);
+  Operation *firstOp = &body.front();
+  front.setInsertionPoint(firstOp);
+  IRMapping sizes;
+  for (BlockArgument argument : body.getArguments())
+    sizes.map(argument, argument);
   SmallVector<Operation *> deallocations;
   bool failedOnce = false;
   function.walk([&](Operation *op) {
@@ -61,9 +139,19 @@ LogicalResult placeBuffers(Program &program) {
     if (!alloc)
       return;
     MemRefType type = alloc.getType();
-    if (!type.hasStaticShape() || !type.getLayout().isIdentity()) {
+    Operation *ancestor = body.findAncestorOpInBlock(*op);
+    unsigned begin = numbers[ancestor], end = std::max(lastUse(alloc, body, numbers), begin);
+    SmallVector<Value> dynamicSizes;
+    for (Value size : alloc.getDynamicSizes())
+      if (Value value = cloneSize(front, size, sizes))
+        dynamicSizes.push_back(value);
+    if (!type.getLayout().isIdentity() || dynamicSizes.size() != alloc.getDynamicSizes().size()) {
       alloc.emitOpError("has no known size");
       failedOnce = true;
+      return;
+    }
+    if (!dynamicSizes.empty()) {
+      unknown.push_back({alloc, type, dynamicSizes, begin, end});
       return;
     }
     int64_t elementBytes = (type.getElementTypeBitWidth() + 7) / 8;
@@ -75,8 +163,7 @@ LogicalResult placeBuffers(Program &program) {
     }
     int64_t bytes = (std::max<int64_t>(*size, 1) + kAlignment - 1) / kAlignment * kAlignment;
     // A buffer made inside a loop is made once, before it.
-    Operation *ancestor = body.findAncestorOpInBlock(*op);
-    placements.push_back({alloc, bytes, numbers[ancestor], std::max(lastUse(alloc, body, numbers), numbers[ancestor])});
+    placements.push_back({alloc, bytes, begin, end});
   });
   if (failedOnce)
     return failure();
@@ -113,6 +200,7 @@ LogicalResult placeBuffers(Program &program) {
   auto workspaceType = MemRefType::get({total}, IntegerType::get(function.getContext(), 8));
   Value workspace = body.addArgument(workspaceType, function.getLoc());
   function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
+  placeUnknown(program, function, unknown, workspace, total, front);
   for (Placement &placement : placements) {
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     Value offset = arith::ConstantIndexOp::create(builder, placement.alloc.getLoc(), placement.offset);

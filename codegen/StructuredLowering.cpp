@@ -33,8 +33,20 @@ Value extremeOf(OpBuilder &builder, Location location, Type type, bool low) {
 }
 
 template <typename Op> Value lowerReduction(LinalgBuilder &b, Op op, Value neutral, LinalgBuilder::Body combine) {
-  Value reduced = b.reduce(op.getX(), normalAxes(op.getAxes(), LinalgBuilder::typeOf(op.getX()).getRank(), true), neutral, combine);
-  return b.reshape(reduced, LinalgBuilder::shapeOf(op.getResult()));
+  SizeList shape = b.sizesOf(op.getX()), result;
+  Ints axes = normalAxes(op.getAxes(), shape.size(), true);
+  for (auto [i, size] : llvm::enumerate(shape))
+    if (!llvm::is_contained(axes, static_cast<int64_t>(i)))
+      result.push_back(size);
+    else if (op.getKeepdims())
+      result.push_back(b.sizes.constant(1));
+  return b.reshape(b.reduce(op.getX(), axes, neutral, combine), result);
+}
+
+// An empty set has no result.
+void requireElements(LinalgBuilder &b, Operation *op, ArrayRef<int64_t> axes, LoweringContext &context) {
+  for (int64_t axis : axes)
+    context.atLeast(op, 0, axis, b.sizes.constant(1));
 }
 
 Value lowerSum(LinalgBuilder &b, ir::SumOp op, LoweringContext &) {
@@ -42,35 +54,43 @@ Value lowerSum(LinalgBuilder &b, ir::SumOp op, LoweringContext &) {
   return lowerReduction(b, op, zero, [](ir::ScalarBuilder &s, ValueRange v) { return s.add(v[1], v[0]); });
 }
 
-Value lowerReduceMax(LinalgBuilder &b, ir::ReduceMaxOp op, LoweringContext &) {
+Value lowerReduceMax(LinalgBuilder &b, ir::ReduceMaxOp op, LoweringContext &context) {
+  requireElements(b, op, normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true), context);
   Value lowest = extremeOf(b.builder, b.location, LinalgBuilder::typeOf(op.getX()).getElementType(), true);
   return lowerReduction(b, op, lowest, [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[1], v[0]); });
 }
 
-Value lowerReduceMin(LinalgBuilder &b, ir::ReduceMinOp op, LoweringContext &) {
+Value lowerReduceMin(LinalgBuilder &b, ir::ReduceMinOp op, LoweringContext &context) {
+  requireElements(b, op, normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true), context);
   Value highest = extremeOf(b.builder, b.location, LinalgBuilder::typeOf(op.getX()).getElementType(), false);
   return lowerReduction(b, op, highest, [](ir::ScalarBuilder &s, ValueRange v) { return s.minimum(v[1], v[0]); });
 }
 
-Value lowerSumLike(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &) {
+Value lowerSumLike(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &context) {
   ArrayRef<int64_t> from = LinalgBuilder::shapeOf(op.getX()), to = LinalgBuilder::shapeOf(op.getLike());
   size_t offset = from.size() - to.size();
   Ints axes;
   for (size_t i = 0; i < from.size(); ++i)
     if (i < offset || (to[i - offset] == 1 && from[i] != 1))
       axes.push_back(i);
+    else
+      context.equal(op, 0, i, 1, i - offset);
   Value zero = ir::ScalarBuilder(b.builder, b.location).constant(0, LinalgBuilder::typeOf(op.getX()).getElementType());
   Value sum = axes.empty() ? op.getX() : b.reduce(op.getX(), axes, zero, [](ir::ScalarBuilder &s, ValueRange v) { return s.add(v[1], v[0]); });
-  return b.reshape(sum, to);
+  return b.reshape(sum, b.sizesOf(op.getLike()));
 }
 
 Value lowerAxisSize(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
-  ArrayRef<int64_t> shape = LinalgBuilder::shapeOf(op.getX());
-  int64_t count = 1;
-  for (int64_t axis : normalAxes(op.getAxes(), shape.size(), true))
-    count *= shape[axis];
+  SizeList counted;
+  for (int64_t axis : normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true))
+    counted.push_back(b.sizes.of(op.getX(), axis));
+  Size count = b.sizes.product(counted);
   Type element = LinalgBuilder::typeOf(op.getX()).getElementType();
-  return b.filled({}, ir::ScalarBuilder(b.builder, b.location).constant(static_cast<double>(count), element));
+  ir::ScalarBuilder s(b.builder, b.location);
+  if (std::optional<int64_t> constant = constantOf(count))
+    return b.filled({}, s.constant(static_cast<double>(*constant), element));
+  Value wide = arith::IndexCastOp::create(b.builder, b.location, b.builder.getI64Type(), b.valueOf(count));
+  return b.filled({}, s.castTo(wide, element));
 }
 
 // Whether an element is NaN and the best before it is not.
@@ -79,12 +99,12 @@ Value isFirstNaN(ir::ScalarBuilder &s, Value best, Value element) {
   return s.logicalAnd(isNaN, isNumber);
 }
 
-Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &) {
+Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
   Value x = op.getX();
-  ArrayRef<int64_t> shape = LinalgBuilder::shapeOf(x);
+  SizeList shape = b.sizesOf(x), kept;
   int64_t rank = shape.size(), axis = normalAxis(op.getAxis(), rank);
+  requireElements(b, op, {axis}, context);
   Type element = LinalgBuilder::typeOf(x).getElementType(), i64 = b.builder.getI64Type();
-  Ints kept;
   SmallVector<AffineExpr> expressions;
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   iterators[axis] = utils::IteratorType::reduction;
@@ -97,7 +117,7 @@ Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &) {
   AffineMap keptMap = AffineMap::get(rank, 0, expressions, b.builder.getContext());
   ir::ScalarBuilder outer(b.builder, b.location);
   Value best = b.filled(kept, extremeOf(b.builder, b.location, element, true)), index = b.filled(kept, outer.constant(-1, i64));
-  return linalg::GenericOp::create(
+  Value result = linalg::GenericOp::create(
              b.builder, b.location, TypeRange{best.getType(), index.getType()}, ValueRange{x}, ValueRange{best, index},
              ArrayRef<AffineMap>{b.builder.getMultiDimIdentityMap(rank), keptMap, keptMap}, iterators,
              [&](OpBuilder &inner, Location location, ValueRange v) {
@@ -110,11 +130,13 @@ Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &) {
                linalg::YieldOp::create(inner, location, ValueRange{s.select(take, v[0], v[1]), s.select(take, position, v[2])});
              })
       .getResult(1);
+  b.sizes.set(result, kept);
+  return result;
 }
 
 Value multiplyAdd(ir::ScalarBuilder &s, ValueRange v) { return s.add(v[2], s.mul(v[0], v[1])); }
 
-Value lowerContract(LinalgBuilder &b, ir::ContractOp op, LoweringContext &) {
+Value lowerContract(LinalgBuilder &b, ir::ContractOp op, LoweringContext &context) {
   struct Side {
     Value value;
     Ints batch, contracting;
@@ -129,52 +151,82 @@ Value lowerContract(LinalgBuilder &b, ir::ContractOp op, LoweringContext &) {
   }
   unsigned next = 0;
   auto loop = [&] { return b.builder.getAffineDimExpr(next++); };
-  for (auto [l, r] : llvm::zip_equal(sides[0].batch, sides[1].batch))
+  SizeList shape;
+  for (auto [l, r] : llvm::zip_equal(sides[0].batch, sides[1].batch)) {
     sides[0].expressions[l] = sides[1].expressions[r] = loop();
+    shape.push_back(context.equal(op, 0, l, 1, r));
+  }
   for (Side &side : sides)
     for (auto [dim, expression] : llvm::enumerate(side.expressions))
-      if (!expression && !llvm::is_contained(side.contracting, static_cast<int64_t>(dim)))
+      if (!expression && !llvm::is_contained(side.contracting, static_cast<int64_t>(dim))) {
         expression = loop();
+        shape.push_back(b.sizes.of(side.value, dim));
+      }
   unsigned resultRank = next;
   SmallVector<unsigned> reductionLoops;
   for (auto [l, r] : llvm::zip_equal(sides[0].contracting, sides[1].contracting)) {
     reductionLoops.push_back(next);
     sides[0].expressions[l] = sides[1].expressions[r] = loop();
+    context.equal(op, 0, l, 1, r);
   }
-  MLIRContext *context = b.builder.getContext();
+  MLIRContext *mlirContext = b.builder.getContext();
   SmallVector<AffineExpr> resultExpressions;
   for (unsigned i = 0; i < resultRank; ++i)
     resultExpressions.push_back(b.builder.getAffineDimExpr(i));
-  AffineMap maps[] = {AffineMap::get(next, 0, sides[0].expressions, context), AffineMap::get(next, 0, sides[1].expressions, context),
-                      AffineMap::get(next, 0, resultExpressions, context)};
-  RankedTensorType type = LinalgBuilder::typeOf(op.getResult());
-  return b.generic({op.getLhs(), op.getRhs()}, b.zeros(type.getShape(), type.getElementType()), maps, next, reductionLoops, multiplyAdd);
+  AffineMap maps[] = {AffineMap::get(next, 0, sides[0].expressions, mlirContext), AffineMap::get(next, 0, sides[1].expressions, mlirContext),
+                      AffineMap::get(next, 0, resultExpressions, mlirContext)};
+  return b.generic({op.getLhs(), op.getRhs()}, b.zeros(shape, LinalgBuilder::typeOf(op.getResult()).getElementType()), maps, next, reductionLoops, multiplyAdd);
 }
 
 //===-- Windows ---------------------------------------------------------------------------------===//
 
+// The sizes of a window's output and of the padding around its input, for one dimension.
+struct Extent {
+  Size output, padLow, padHigh;
+  bool isPadded() const { return constantOf(padLow) != 0 || constantOf(padHigh) != 0; }
+};
 struct Window {
-  schema::WindowExtent rows, columns;
+  Extent rows, columns;
 };
 
-Window windowOf(ArrayRef<int64_t> input, int64_t height, int64_t width, ArrayRef<int64_t> strides, StringRef padding) {
+// As schema::windowExtent has it.
+Extent extentOf(Sizes &sizes, Size input, int64_t window, int64_t stride, bool same) {
+  if (std::optional<int64_t> known = constantOf(input)) {
+    schema::WindowExtent extent = schema::windowExtent(*known, window, stride, same);
+    return {sizes.constant(extent.output), sizes.constant(extent.padLow), sizes.constant(extent.padHigh)};
+  }
+  Size zero = sizes.constant(0), by = sizes.constant(stride), size = sizes.constant(window);
+  if (!same)
+    return {sizes.divide(sizes.maximum(sizes.add(sizes.subtract(input, size), by), zero), by), zero, zero};
+  Size output = sizes.divide(sizes.add(input, sizes.constant(stride - 1)), by);
+  Size covered = sizes.add(sizes.subtract(sizes.multiply(output, by), by), size);
+  Size padding = sizes.maximum(sizes.subtract(covered, input), zero), low = sizes.divide(padding, sizes.constant(2));
+  return {output, low, sizes.subtract(padding, low)};
+}
+
+Window windowOf(LinalgBuilder &b, Value input, int64_t height, int64_t width, ArrayRef<int64_t> strides, StringRef padding) {
   bool same = padding == "same";
-  return {schema::windowExtent(input[1], height, strides[0], same), schema::windowExtent(input[2], width, strides[1], same)};
+  return {extentOf(b.sizes, b.sizes.of(input, 1), height, strides[0], same), extentOf(b.sizes, b.sizes.of(input, 2), width, strides[1], same)};
 }
 
 Value padImages(LinalgBuilder &b, Value input, const Window &window, Value value) {
-  ArrayRef<int64_t> shape = LinalgBuilder::shapeOf(input);
-  if (!window.rows.padLow && !window.rows.padHigh && !window.columns.padLow && !window.columns.padHigh)
+  if (!window.rows.isPadded() && !window.columns.isPadded())
     return input;
-  Value padded = b.filled({shape[0], shape[1] + window.rows.padLow + window.rows.padHigh,
-                           shape[2] + window.columns.padLow + window.columns.padHigh, shape[3]}, value);
-  return b.insert(input, padded, {0, window.rows.padLow, window.columns.padLow, 0}, {1, 1, 1, 1});
+  SizeList shape = b.sizesOf(input);
+  shape[1] = b.sizes.add(shape[1], b.sizes.add(window.rows.padLow, window.rows.padHigh));
+  shape[2] = b.sizes.add(shape[2], b.sizes.add(window.columns.padLow, window.columns.padHigh));
+  Size zero = b.sizes.constant(0);
+  return b.insert(input, b.filled(shape, value), {zero, window.rows.padLow, window.columns.padLow, zero}, {1, 1, 1, 1});
+}
+
+bool isEmpty(ArrayRef<Size> sizes) {
+  return llvm::any_of(sizes, [](Size size) { return constantOf(size) == 0; });
 }
 
 // Loops n, oh, ow, f, kh, kw, c over padded images.
-Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<int64_t> resultShape, ArrayRef<int64_t> strides) {
+Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resultShape, ArrayRef<int64_t> strides) {
   // Strided indices of no windows would be negative, which linalg refuses.
-  if (llvm::is_contained(resultShape, 0))
+  if (isEmpty(resultShape))
     return b.empty(resultShape, LinalgBuilder::typeOf(padded).getElementType());
   MLIRContext *context = b.builder.getContext();
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
@@ -187,48 +239,69 @@ Value zeroOf(LinalgBuilder &b, Value like) {
   return ir::ScalarBuilder(b.builder, b.location).constant(0, LinalgBuilder::typeOf(like).getElementType());
 }
 
-Value lowerConv(LinalgBuilder &b, ir::ConvOp op, LoweringContext &) {
+// The result's sizes, where the window slides over `input` and `channels` come out.
+SizeList slidOver(LinalgBuilder &b, Value input, const Window &window, Size channels) {
+  return {b.sizes.of(input, 0), window.rows.output, window.columns.output, channels};
+}
+
+void equalSizes(LinalgBuilder &b, Operation *op, unsigned operand, ArrayRef<Size> expected, LoweringContext &context) {
+  for (auto [i, size] : llvm::enumerate(expected))
+    context.equal(op, b.sizes.named(op, operand, i), b.sizes.named(size));
+}
+
+Value lowerConv(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
   ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getFilter());
-  Window window = windowOf(LinalgBuilder::shapeOf(op.getInput()), filter[0], filter[1], op.getStrides(), op.getPadding());
-  return convolve(b, padImages(b, op.getInput(), window, zeroOf(b, op.getInput())), op.getFilter(), LinalgBuilder::shapeOf(op.getResult()), op.getStrides());
+  context.equal(op, 0, 3, 1, 2);
+  Window window = windowOf(b, op.getInput(), filter[0], filter[1], op.getStrides(), op.getPadding());
+  SizeList result = slidOver(b, op.getInput(), window, b.sizes.of(op.getFilter(), 3));
+  return convolve(b, padImages(b, op.getInput(), window, zeroOf(b, op.getInput())), op.getFilter(), result, op.getStrides());
 }
 
 // The cotangent, spread out by the strides and bordered with zeros, convolved with the filter turned around.
-Value lowerConvInputGrad(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringContext &) {
-  ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getFilter()), image = LinalgBuilder::shapeOf(op.getLike()), strides = op.getStrides();
-  Window window = windowOf(image, filter[0], filter[1], strides, op.getPadding());
+Value lowerConvInputGrad(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringContext &context) {
+  ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getFilter()), strides = op.getStrides();
+  context.equal(op, 2, 3, 1, 2);
+  Window window = windowOf(b, op.getLike(), filter[0], filter[1], strides, op.getPadding());
+  SizeList image = b.sizesOf(op.getLike()), filterSizes = b.sizesOf(op.getFilter());
+  equalSizes(b, op, 0, slidOver(b, op.getLike(), window, filterSizes[3]), context);
   Type element = LinalgBuilder::typeOf(op.getFilter()).getElementType();
-  Value spread = b.zeros({image[0], image[1] + filter[0] - 1, image[2] + filter[1] - 1, filter[3]}, element);
-  if (LinalgBuilder::typeOf(op.getCotangent()).getNumElements())
-    spread = b.insert(op.getCotangent(), spread, {0, filter[0] - 1 - window.rows.padLow, filter[1] - 1 - window.columns.padLow, 0},
-                      {1, strides[0], strides[1], 1});
+  Size border[] = {b.sizes.constant(filter[0] - 1), b.sizes.constant(filter[1] - 1)};
+  Value spread = b.zeros({image[0], b.sizes.add(image[1], border[0]), b.sizes.add(image[2], border[1]), filterSizes[3]}, element);
+  Size zero = b.sizes.constant(0);
+  spread = b.insert(op.getCotangent(), spread, {zero, b.sizes.subtract(border[0], window.rows.padLow), b.sizes.subtract(border[1], window.columns.padLow), zero},
+                    {1, strides[0], strides[1], 1});
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
   AffineMap turn = AffineMap::get(4, 0, {filter[0] - 1 - d(0), filter[1] - 1 - d(1), d(3), d(2)}, b.builder.getContext());
-  Value turned = b.parallel({filter[0], filter[1], filter[3], filter[2]}, element, {op.getFilter()}, {turn},
+  Value turned = b.parallel({filterSizes[0], filterSizes[1], filterSizes[3], filterSizes[2]}, element, {op.getFilter()}, {turn},
                             [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
   return convolve(b, spread, turned, image, {1, 1});
 }
 
 // Loops kh, kw, c, f, n, oh, ow.
-Value lowerConvFilterGrad(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &) {
+Value lowerConvFilterGrad(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &lowering) {
   ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getLike()), strides = op.getStrides();
-  Window window = windowOf(LinalgBuilder::shapeOf(op.getInput()), filter[0], filter[1], strides, op.getPadding());
-  if (LinalgBuilder::typeOf(op.getCotangent()).getNumElements() == 0)
-    return b.zeros(filter, LinalgBuilder::typeOf(op.getInput()).getElementType());
+  lowering.equal(op, 0, 3, 2, 2);
+  Window window = windowOf(b, op.getInput(), filter[0], filter[1], strides, op.getPadding());
+  SizeList cotangent = slidOver(b, op.getInput(), window, b.sizes.of(op.getLike(), 3));
+  equalSizes(b, op, 1, cotangent, lowering);
+  Value zeros = b.zeros(b.sizesOf(op.getLike()), LinalgBuilder::typeOf(op.getInput()).getElementType());
+  if (isEmpty(cotangent))
+    return zeros;
   Value padded = padImages(b, op.getInput(), window, zeroOf(b, op.getInput()));
   MLIRContext *context = b.builder.getContext();
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
   AffineMap maps[] = {AffineMap::get(7, 0, {d(4), d(5) * strides[0] + d(0), d(6) * strides[1] + d(1), d(2)}, context),
                       AffineMap::get(7, 0, {d(4), d(5), d(6), d(3)}, context), AffineMap::get(7, 0, {d(0), d(1), d(2), d(3)}, context)};
-  return b.generic({padded, op.getCotangent()}, b.zeros(filter, LinalgBuilder::typeOf(padded).getElementType()), maps, 7, {4, 5, 6}, multiplyAdd);
+  return b.generic({padded, op.getCotangent()}, zeros, maps, 7, {4, 5, 6}, multiplyAdd);
 }
 
 Value lowerMaxPool(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
   ArrayRef<int64_t> size = op.getWindow(), strides = op.getStrides();
   Type element = LinalgBuilder::typeOf(op.getInput()).getElementType();
-  Window window = windowOf(LinalgBuilder::shapeOf(op.getInput()), size[0], size[1], strides, op.getPadding());
-  if (LinalgBuilder::typeOf(op.getResult()).getNumElements() == 0)
-    return b.empty(LinalgBuilder::shapeOf(op.getResult()), element);
+  Window window = windowOf(b, op.getInput(), size[0], size[1], strides, op.getPadding());
+  SizeList result = slidOver(b, op.getInput(), window, b.sizes.of(op.getInput(), 3));
+  if (isEmpty(result))
+    return b.empty(result, element);
   Value lowest = extremeOf(b.builder, b.location, element, true);
   Value padded = padImages(b, op.getInput(), window, lowest);
   MLIRContext *context = b.builder.getContext();
@@ -236,28 +309,30 @@ Value lowerMaxPool(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
   AffineMap maps[] = {AffineMap::get(6, 0, {d(0), d(1) * strides[0] + d(4), d(2) * strides[1] + d(5), d(3)}, context),
                       AffineMap::get(6, 0, {d(4), d(5)}, context), AffineMap::get(6, 0, {d(0), d(1), d(2), d(3)}, context)};
   // It gives the window's loops their bounds and is never read.
-  Value bounds = b.empty(size, element);
-  return b.generic({padded, bounds}, b.filled(LinalgBuilder::shapeOf(op.getResult()), lowest), maps, 6, {4, 5},
+  Value bounds = b.empty(b.sizes.constants(size), element);
+  return b.generic({padded, bounds}, b.filled(result, lowest), maps, 6, {4, 5},
                    [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
 }
 
 // The row and column in `input` of a window's first largest element; padding never wins, NaN does.
-std::pair<Value, Value> argMaxOfWindow(OpBuilder &builder, Location location, Value input, ArrayRef<int64_t> size,
+std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Value input, ArrayRef<int64_t> size,
                                        ArrayRef<int64_t> strides, const Window &window, ValueRange at) {
-  ArrayRef<int64_t> shape = LinalgBuilder::shapeOf(input);
+  Location location = b.location;
+  SizeList shape = b.sizesOf(input);
   Type element = LinalgBuilder::typeOf(input).getElementType();
   ir::ScalarBuilder s(builder, location);
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, location, value); };
+  auto valueOf = [&](Size value) { return constantOf(value) ? index(*constantOf(value)) : b.valueOf(value); };
   Value best = extremeOf(builder, location, element, true), bestRow = index(0), bestColumn = index(0), found = s.constant(0, builder.getI1Type());
   for (int64_t k = 0; k < size[0] * size[1]; ++k) {
-    auto position = [&](Value outer, int64_t stride, int64_t offset) -> Value {
+    auto position = [&](Value outer, int64_t stride, int64_t offset, Size before) -> Value {
       Value scaled = arith::MulIOp::create(builder, location, outer, index(stride));
-      return arith::AddIOp::create(builder, location, scaled, index(offset));
+      return arith::AddIOp::create(builder, location, scaled, valueOf(b.sizes.subtract(b.sizes.constant(offset), before)));
     };
-    Value row = position(at[1], strides[0], k / size[1] - window.rows.padLow);
-    Value column = position(at[2], strides[1], k % size[1] - window.columns.padLow);
-    auto inside = [&](Value value, int64_t bound) -> Value {
-      return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, value, index(bound));
+    Value row = position(at[1], strides[0], k / size[1], window.rows.padLow);
+    Value column = position(at[2], strides[1], k % size[1], window.columns.padLow);
+    auto inside = [&](Value value, Size bound) -> Value {
+      return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, value, valueOf(bound));
     };
     Value rowIsInside = inside(row, shape[1]), columnIsInside = inside(column, shape[2]);
     Value isInside = s.logicalAnd(rowIsInside, columnIsInside);
@@ -276,11 +351,14 @@ std::pair<Value, Value> argMaxOfWindow(OpBuilder &builder, Location location, Va
 // Windows that tile the image: each of their elements asks on its own whether it is the first largest one of its window.
 Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
   Value input = op.getInput(), cotangent = op.getCotangent();
-  ArrayRef<int64_t> shape = LinalgBuilder::shapeOf(input), out = LinalgBuilder::shapeOf(cotangent), size = op.getWindow();
+  ArrayRef<int64_t> size = op.getWindow();
+  SizeList shape = b.sizesOf(input), out = b.sizesOf(cotangent), zeros = b.sizes.constants({0, 0, 0, 0});
   Type element = LinalgBuilder::typeOf(input).getElementType();
-  SmallVector<int64_t> tiled{shape[0], out[1] * size[0], out[2] * size[1], shape[3]}, zeros(4, 0), ones(4, 1);
-  SmallVector<int64_t> split{shape[0], out[1], size[0], out[2], size[1], shape[3]};
-  Value covered = ArrayRef<int64_t>(tiled) == shape ? input : b.extract(input, zeros, tiled, ones);
+  SmallVector<int64_t> ones(4, 1);
+  Size height = b.sizes.constant(size[0]), width = b.sizes.constant(size[1]);
+  SizeList tiled{shape[0], b.sizes.multiply(out[1], height), b.sizes.multiply(out[2], width), shape[3]};
+  SizeList split{shape[0], out[1], height, out[2], width, shape[3]};
+  Value covered = tiled == shape ? input : b.extract(input, zeros, tiled, ones);
   covered = b.reshape(covered, split);
   MLIRContext *context = b.builder.getContext();
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
@@ -309,19 +387,21 @@ Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
     return s.select(isOwn, v.take_front(size[0] * size[1] + 1).back(), s.constant(0, element));
   });
   result = b.reshape(result, tiled);
-  return ArrayRef<int64_t>(tiled) == shape ? result : b.insert(result, b.zeros(shape, element), zeros, ones);
+  return tiled == shape ? result : b.insert(result, b.zeros(shape, element), zeros, ones);
 }
 
-Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &) {
+Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &context) {
   Value input = op.getInput();
-  Window window = windowOf(LinalgBuilder::shapeOf(input), op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
-  auto isCut = [](const schema::WindowExtent &extent) { return extent.padLow || extent.padHigh; };
+  Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
+  equalSizes(b, op, 1, slidOver(b, input, window, b.sizes.of(input, 3)), context);
   constexpr int64_t kMostCandidates = 16; // each is read for each element
-  if (op.getWindow() == op.getStrides() && op.getWindow()[0] * op.getWindow()[1] <= kMostCandidates && !isCut(window.rows) && !isCut(window.columns))
+  // The tiles take an image apart, which is done where its sizes are known.
+  bool isKnown = constantOf(b.sizes.of(input, 1)) && constantOf(b.sizes.of(input, 2));
+  if (op.getWindow() == op.getStrides() && op.getWindow()[0] * op.getWindow()[1] <= kMostCandidates && isKnown && !window.rows.isPadded() && !window.columns.isPadded())
     return tiledMaxPoolGrad(b, op);
-  Value result = b.zeros(LinalgBuilder::shapeOf(input), LinalgBuilder::typeOf(input).getElementType());
-  return b.loopNest(LinalgBuilder::shapeOf(op.getCotangent()), {result}, [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    auto [row, column] = argMaxOfWindow(inner, b.location, input, op.getWindow(), op.getStrides(), window, at);
+  Value result = b.zeros(b.sizesOf(input), LinalgBuilder::typeOf(input).getElementType());
+  return b.loopNest(b.sizesOf(op.getCotangent()), {result}, [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
+    auto [row, column] = argMaxOfWindow(b, inner, input, op.getWindow(), op.getStrides(), window, at);
     ir::ScalarBuilder s(inner, b.location);
     Value g = tensor::ExtractOp::create(inner, b.location, op.getCotangent(), at);
     SmallVector<Value> indices{at[0], row, column, at[3]};
@@ -330,12 +410,13 @@ Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &
   })[0];
 }
 
-Value lowerMaxPoolPick(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &) {
+Value lowerMaxPoolPick(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &context) {
   Value input = op.getInput();
-  Window window = windowOf(LinalgBuilder::shapeOf(input), op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
-  RankedTensorType type = LinalgBuilder::typeOf(op.getResult());
-  return b.loopNest(type.getShape(), {b.empty(type.getShape(), type.getElementType())}, [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    auto [row, column] = argMaxOfWindow(inner, b.location, input, op.getWindow(), op.getStrides(), window, at);
+  equalSizes(b, op, 1, b.sizesOf(input), context);
+  Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
+  SizeList result = slidOver(b, input, window, b.sizes.of(input, 3));
+  return b.loopNest(result, {b.empty(result, LinalgBuilder::typeOf(input).getElementType())}, [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
+    auto [row, column] = argMaxOfWindow(b, inner, input, op.getWindow(), op.getStrides(), window, at);
     Value picked = tensor::ExtractOp::create(inner, b.location, op.getValues(), SmallVector<Value>{at[0], row, column, at[3]});
     return {tensor::InsertOp::create(inner, b.location, picked, carried[0], at)};
   })[0];

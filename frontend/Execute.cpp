@@ -210,7 +210,25 @@ struct Host : runtime::HostCallbacks {
   std::exception_ptr thrown;
 };
 
-[[noreturn]] void throwSite(const Executable &executable, const CalqueErrorSlot &slot, SourceLocation where) {
+// "dimension 0 of argument 0 is 3 and dimension 0 of argument 1 is 4, and they must be equal"
+std::string describeSizes(const Site &site, const std::int64_t *values) {
+  auto described = [&](int which) {
+    const Site::Size &size = site.sizes[which];
+    std::string whose = size.argument >= 0 ? "argument " + std::to_string(size.argument) : "operand " + std::to_string(size.operand);
+    std::string what = size.dimension >= 0 ? "dimension " + std::to_string(size.dimension) + " of " : "the number of elements of ";
+    return what + whose + " is " + std::to_string(values[which]);
+  };
+  auto isNamed = [&](int which) { return site.sizes[which].argument >= 0 || site.sizes[which].operand >= 0; };
+  int first = isNamed(0) ? 0 : 1, second = 1 - first;
+  if (site.kind == Site::Kind::SizeTooSmall)
+    return described(first) + ", and it must be at least " + std::to_string(values[second]);
+  if (!isNamed(second))
+    return described(first) + ", and it must be " + std::to_string(values[second]);
+  return described(first) + " and " + described(second) + ", and they must be equal";
+}
+
+[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, SourceLocation where) {
+  const Executable &executable = *code.executable;
   if (slot.site < 0 || static_cast<std::size_t>(slot.site) >= executable.sites.size())
     throw InternalError("native code failed at a site that it does not have");
   const Site &site = executable.sites[static_cast<std::size_t>(slot.site)];
@@ -225,12 +243,23 @@ struct Host : runtime::HostCallbacks {
     throw DivisionError(site.operation + ": an integer is divided by zero", where);
   case Site::Kind::AssertionFailed:
     throw AssertionError(site.text, where);
+  case Site::Kind::SizesDiffer:
+  case Site::Kind::SizeTooSmall:
+    throw SizesDisagree(site.operation + ": " + describeSizes(site, slot.values), where, &code);
+  case Site::Kind::TooManyBytes:
+    throw ShapeError(site.text + " has more bytes than can be addressed with the sizes of this call's arguments", where);
   case Site::Kind::Print:
   case Site::Kind::HostCall:
   case Site::Kind::Extern:
     break;
   }
   throw InternalError("native code failed at a site that can't fail", where);
+}
+
+// The outputs are the results, then the new values of variables.
+const TypeRef &typeOfOutput(const Code &code, std::size_t output) {
+  std::size_t numResults = code.results.size();
+  return output < numResults ? code.results[output] : code.variables[code.executable->assigned[output - numResults]];
 }
 
 } // namespace
@@ -251,15 +280,6 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
 
   for (std::size_t i = 0; i < parameters.size(); ++i)
     inputs[i] = parameters[i]->impl()->buffer.data();
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const TypeRef &type =
-        i < code.results.size() ? code.results[i] : code.variables[executable.assigned[i - code.results.size()]];
-    buffers[i] = runtime::Buffer::allocate(type->numBytes());
-    outputs[i] = buffers[i].data();
-  }
-  runtime::Buffer workspace;
-  if (executable.workspaceBytes)
-    workspace = runtime::Buffer::allocate(executable.workspaceBytes); // from the runtime's pool
 
   Host host(code);
   CalqueCallFrame frame = {};
@@ -267,8 +287,48 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   frame.size = sizeof(frame);
   frame.inputs = inputs.data();
   frame.outputs = outputs.data();
-  frame.workspace = workspace.data();
   frame.host = static_cast<runtime::HostCallbacks *>(&host);
+
+  // Sizes that are not known until now: those of the arguments go in, those of the results come out.
+  StackArray<std::int64_t, 8> inputSizes(executable.unknownInputs.size()), outputSizes(executable.unknownOutputs.size());
+  std::size_t workspaceBytes = executable.workspaceBytes;
+  if (executable.shapes) {
+    for (std::size_t i = 0; i < inputSizes.size(); ++i) {
+      const UnknownSize &unknown = executable.unknownInputs[i];
+      const Tensor &parameter = *parameters[unknown.index];
+      inputSizes[i] = parameter.impl()->type->dims[unknown.dimension];
+      // Where an axis is empty, code may still load what it does not use.
+      alignas(CALQUE_BUFFER_ALIGNMENT) static char nothing[CALQUE_BUFFER_ALIGNMENT];
+      if (inputSizes[i] == 0)
+        inputs[unknown.index] = nothing;
+    }
+    frame.input_sizes = inputSizes.data();
+    frame.output_sizes = outputSizes.data();
+    if (executable.shapes(&frame))
+      throwSite(code, frame.error, where);
+    workspaceBytes = static_cast<std::size_t>(frame.workspace_bytes);
+  }
+  StackArray<TypeRef, 8> actual(outputSizes.size() ? outputs.size() : 0);
+  for (std::size_t i = 0; i < outputSizes.size();) {
+    std::size_t output = executable.unknownOutputs[i].index;
+    const schema::TensorType &type = *typeOfOutput(code, output);
+    StackArray<std::int64_t, 8> dims(type.dims.size());
+    std::copy(type.dims.begin(), type.dims.end(), dims.data());
+    for (; i < outputSizes.size() && executable.unknownOutputs[i].index == output; ++i)
+      dims[executable.unknownOutputs[i].dimension] = outputSizes[i];
+    actual[output] = sharedType(type.dtype, dims);
+  }
+  auto typeOf = [&](std::size_t output) -> const TypeRef & {
+    return actual.size() && actual[output] ? actual[output] : typeOfOutput(code, output);
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    buffers[i] = runtime::Buffer::allocate(typeOf(i)->numBytes());
+    outputs[i] = buffers[i].data();
+  }
+  runtime::Buffer workspace;
+  if (workspaceBytes)
+    workspace = runtime::Buffer::allocate(workspaceBytes); // from the runtime's pool
+  frame.workspace = workspace.data();
 
   VariableLocks locks(variables, executable.assigned, where);
   for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -279,15 +339,15 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   if (executable.entry(&frame)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
-    throwSite(executable, frame.error, where);
+    throwSite(code, frame.error, where);
   }
 
   for (std::size_t i = 0; i < results.size(); ++i)
-    results[i] = makeEager(code.results[i], std::move(buffers[i]));
+    results[i] = makeEager(typeOf(i), std::move(buffers[i]));
   // Every new value exists before the first is given to its variable: running out of memory changes none.
   StackArray<Tensor, 8> fresh(executable.assigned.size());
   for (std::size_t i = 0; i < fresh.size(); ++i)
-    fresh[i] = makeEager(code.variables[executable.assigned[i]], std::move(buffers[code.results.size() + i]));
+    fresh[i] = makeEager(typeOf(code.results.size() + i), std::move(buffers[code.results.size() + i]));
   for (std::size_t i = 0; i < fresh.size(); ++i)
     variables[executable.assigned[i]]->value = std::move(fresh[i]);
 }

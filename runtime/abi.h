@@ -24,7 +24,7 @@ enum { CALQUE_BUFFER_ALIGNMENT = 64 };
 typedef struct CalqueErrorSlot {
   int32_t failed;    // 0 until a check fails; set atomically
   int32_t site;      // index into the executable's table of sites
-  int64_t values[2]; // what was wrong: an index and its bound, a divisor
+  int64_t values[2]; // what was wrong: an index and its bound, a divisor, two sizes
 } CalqueErrorSlot;
 
 typedef struct CalqueCallFrame {
@@ -35,7 +35,13 @@ typedef struct CalqueCallFrame {
   void *workspace; // as many bytes as the executable asks for
   CalqueErrorSlot error;
   void *host; // the caller's: who receives what the code prints
-  void *reserved[4];
+  // For code whose inputs have dimensions of unknown size: their sizes, in the order of the inputs and their dimensions; then
+  // what the function of shapes, `int32_t shapes(CalqueCallFrame *frame)`, makes of them: the unknown sizes of the outputs,
+  // and the bytes of the workspace. It is called before the entry, and returns 1 when sizes don't fit together.
+  const int64_t *input_sizes;
+  int64_t *output_sizes;
+  int64_t workspace_bytes;
+  void *reserved[1];
 } CalqueCallFrame;
 
 typedef int32_t (*CalqueEntry)(CalqueCallFrame *);
@@ -62,7 +68,9 @@ void calque_rt_parallel_for(int64_t count, int64_t grain, CalqueLoopBody body, v
 static_assert(sizeof(CalqueErrorSlot) == 24, "generated code knows this layout");
 static_assert(sizeof(CalqueCallFrame) == 96, "generated code knows this layout");
 static_assert(offsetof(CalqueCallFrame, inputs) == 8 && offsetof(CalqueCallFrame, outputs) == 16 &&
-                  offsetof(CalqueCallFrame, workspace) == 24 && offsetof(CalqueCallFrame, error) == 32,
+                  offsetof(CalqueCallFrame, workspace) == 24 && offsetof(CalqueCallFrame, error) == 32 &&
+                  offsetof(CalqueCallFrame, input_sizes) == 64 && offsetof(CalqueCallFrame, output_sizes) == 72 &&
+                  offsetof(CalqueCallFrame, workspace_bytes) == 80,
               "generated code knows this layout");
 #endif
 #endif

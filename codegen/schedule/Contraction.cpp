@@ -75,12 +75,17 @@ public:
         (b.varies(loop) ? batches : levels).push_back(loop);
     }
     // What lies far apart in A outside, so that what was read for one tile is near when the next one wants it.
-    auto byDistance = [&](unsigned x, unsigned y) { return std::abs(a.strides[x]) > std::abs(a.strides[y]); };
+    auto byDistance = [&](unsigned x, unsigned y) { return a.distance(x) > a.distance(y); };
     llvm::stable_sort(terms, byDistance);
+    // Blocks are cut from the outermost loop, so that what lies within has to be known.
+    llvm::stable_sort(terms, [&](unsigned x, unsigned y) { return !nest.extents[x].isKnown() && nest.extents[y].isKnown(); });
     llvm::stable_sort(batches, byDistance);
     llvm::stable_sort(levels, byDistance);
     isFloat = isa<FloatType>(result.element);
-    chooseBlocks();
+    rowExtent = rowLoop == VectorBuilder::kNoLoop ? Number(1) : v.number(nest.extents[rowLoop]);
+    columnExtent = v.number(nest.extents[vectorLoop]);
+    numPanels = v.ceilDivide(columnExtent, panelWidth());
+    nest.isKnown() ? chooseBlocks() : chooseBlocksOfUnknown();
   }
 
   void emit() {
@@ -91,28 +96,37 @@ public:
       result = partial->access;
       initial = zero;
     }
-    SmallVector<std::pair<unsigned, int64_t>> shared; // a loop, or none for the pieces of the terms, and its number of pieces
+    SmallVector<std::pair<unsigned, Number>> shared; // a loop, or none for the pieces of the terms, and its number of pieces
     shared.push_back({VectorBuilder::kNoLoop, termPieces});
     for (unsigned loop : batches)
-      shared.push_back({loop, nest.extents[loop]});
-    for (unsigned loop : levels)
-      if (int64_t pieces = loop == rowLoop ? ceilDiv(rowExtent(), rowBlock) : isShared[loop] ? nest.extents[loop] : 1; pieces > 1)
+      shared.push_back({loop, v.number(nest.extents[loop])});
+    for (unsigned loop : levels) {
+      Number pieces = loop == rowLoop ? v.ceilDivide(rowExtent, rowBlock) : isShared[loop] ? v.number(nest.extents[loop]) : Number(1);
+      if (!pieces.known || *pieces.known > 1)
         shared.push_back({loop, pieces});
-    shared.push_back({vectorLoop, ceilDiv(numPanels(), panelBlock)});
-    int64_t pieces = 1;
-    for (auto [loop, count] : shared)
-      pieces *= count;
-    double cycles = tile.cycles * static_cast<double>(nest.iterations()) / static_cast<double>(rowExtent() * columnExtent());
-    v.parallel(pieces, cycles / static_cast<double>(pieces), [&](Value piece) {
+    }
+    shared.push_back({vectorLoop, v.ceilDivide(numPanels, panelBlock)});
+    Number pieces = 1;
+    for (const auto &[loop, count] : shared)
+      pieces = v.multiply(pieces, count);
+    // Of one term of one result.
+    double cycles = tile.cycles / static_cast<double>((rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess()) * nest.extents[vectorLoop].guess());
+    Number times = 1;
+    if (pieces.known && nest.isKnown())
+      cycles *= static_cast<double>(*nest.iterations().known()) / static_cast<double>(std::max<int64_t>(*pieces.known, 1));
+    else
+      times = v.divide(v.number(nest.iterations()), v.maximum(pieces, 1));
+    v.parallel(pieces, cycles, times, [&](Value piece) {
       Position at(nest.numLoops());
       Piece part{v.index(0), v.index(0), v.index(0)};
       Value rest = piece;
       for (size_t i = shared.size(); i-- > 0;) {
-        auto [loop, count] = shared[i];
+        unsigned loop = shared[i].first;
+        const Number &count = shared[i].second;
         if (count == 1)
           continue;
-        Value index = arith::RemUIOp::create(v.b, v.location, rest, v.index(count));
-        rest = arith::DivUIOp::create(v.b, v.location, rest, v.index(count));
+        Value index = arith::RemUIOp::create(v.b, v.location, rest, v.valueOf(count));
+        rest = arith::DivUIOp::create(v.b, v.location, rest, v.valueOf(count));
         if (loop == VectorBuilder::kNoLoop)
           part.ofTerms = index;
         else if (loop == rowLoop)
@@ -135,61 +149,66 @@ private:
   };
 
   static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
-  int64_t rowExtent() const { return rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop]; }
-  int64_t columnExtent() const { return nest.extents[vectorLoop]; }
   int64_t panelWidth() const { return tile.vectors * v.lanes; }
-  int64_t numPanels() const { return ceilDiv(columnExtent(), panelWidth()); }
   int64_t elementBytes() const { return result.element.getIntOrFloatBitWidth() / 8; }
-  int64_t numTerms() const { return nest.iterations(true); }
-  int64_t termsPerBlock() const { return numTerms() / nest.extents[terms[0]] * termBlock; }
+  // Terms within one iteration of their outermost loop.
+  int64_t innerTerms() const {
+    int64_t count = 1;
+    for (unsigned loop : llvm::drop_begin(terms))
+      count *= *nest.extents[loop].known();
+    return count;
+  }
+  // At most.
+  int64_t termsPerBlock() const { return innerTerms() * mostTermBlock; }
   int64_t bytesOf(const Access &access) const {
     int64_t elements = 1;
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-      elements += std::abs(access.strides[loop]) * (nest.extents[loop] - 1);
+      elements += std::abs(*access.strides[loop].known()) * (*nest.extents[loop].known() - 1);
     return elements * elementBytes();
   }
 
   void chooseBlocks() {
     constexpr double kPieceWork = 1 << 20; // multiply-adds
     constexpr int64_t kMaxPieces = 32;
-    int64_t extent = nest.extents[terms[0]], wanted = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(nest.iterations()) / kPieceWork), 1, kMaxPieces);
-    rowBlock = rowExtent();
-    panelBlock = numPanels();
+    int64_t extent = *nest.extents[terms[0]].known();
+    int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(*nest.iterations().known()) / kPieceWork), 1, kMaxPieces);
+    int64_t rowExtent = *this->rowExtent.known, numPanels = *this->numPanels.known, rowBlock = rowExtent, panelBlock = numPanels, termBlock = 1;
+    auto extentOf = [&](unsigned loop) { return *nest.extents[loop].known(); };
     isShared.assign(nest.numLoops(), false);
-    bool isWindow = levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1);
 
     // Few results of many terms: each piece sums its own part of the terms, and reads the operands only there.
     int64_t splits = std::min({wanted, extent, (bytesOf(a) + bytesOf(b)) / (2 * bytesOf(result)), int64_t(16)});
-    if (wanted >= 4 && splits >= (isWindow ? 4 : 8))
+    if (wanted >= 4 && splits >= (isWindow() ? 4 : 8))
       termPieces = splits;
     int64_t termsOfPiece = ceilDiv(extent, termPieces);
 
     // A block of terms: the panel of B stays in the first cache while all tiles pass.
-    termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / (numTerms() / extent * panelWidth() * elementBytes()), 1, termsOfPiece);
+    termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / (innerTerms() * panelWidth() * elementBytes()), 1, termsOfPiece);
     termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
     termsOfPiece = ceilDiv(termsOfPiece, termBlock) * termBlock;
     termPieces = ceilDiv(extent, termsOfPiece);
+    mostTermBlock = termBlock;
 
-    int64_t rows = rowExtent(), pieces = termPieces;
+    int64_t rows = rowExtent, pieces = termPieces;
     for (unsigned loop : batches)
-      pieces *= nest.extents[loop];
+      pieces *= extentOf(loop);
     auto shareRows = [&] {
-      rowBlock = ceilDiv(ceilDiv(rowExtent(), ceilDiv(wanted, pieces)), tile.rows) * tile.rows;
-      pieces *= ceilDiv(rowExtent(), rowBlock);
+      rowBlock = ceilDiv(ceilDiv(rowExtent, ceilDiv(wanted, pieces)), tile.rows) * tile.rows;
+      pieces *= ceilDiv(rowExtent, rowBlock);
     };
     auto sharePanels = [&] {
-      panelBlock = ceilDiv(numPanels(), std::min(ceilDiv(wanted, pieces), numPanels()));
-      pieces *= ceilDiv(numPanels(), panelBlock);
+      panelBlock = ceilDiv(numPanels, std::min(ceilDiv(wanted, pieces), numPanels));
+      pieces *= ceilDiv(numPanels, panelBlock);
     };
-    if (isWindow) {
+    if (isWindow()) {
       for (unsigned loop : levels) {
         if (pieces >= wanted) {
-          rows *= loop == rowLoop ? 1 : nest.extents[loop];
+          rows *= loop == rowLoop ? 1 : extentOf(loop);
         } else if (loop == rowLoop) {
           shareRows();
         } else {
           isShared[loop] = true;
-          pieces *= nest.extents[loop];
+          pieces *= extentOf(loop);
         }
       }
       sharePanels();
@@ -198,43 +217,98 @@ private:
       int64_t rowsInCache = std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
       if (rowBlock > rowsInCache) {
         rowBlock = ceilDiv(ceilDiv(rowBlock, ceilDiv(rowBlock, rowsInCache)), tile.rows) * tile.rows;
-        pieces *= ceilDiv(rowExtent(), rowBlock);
+        pieces *= ceilDiv(rowExtent, rowBlock);
       }
       sharePanels();
-      if (pieces < wanted && rowBlock == rowExtent())
+      if (pieces < wanted && rowBlock == rowExtent)
         shareRows();
     }
-    // Copied when it must be, or when each copied element is used often and rows of B are far apart.
-    rows = rows / rowExtent() * rowBlock;
+    rows = rows / rowExtent * rowBlock;
+    decideToPack(rows);
+    this->rowBlock = rowBlock;
+    this->panelBlock = panelBlock;
+    this->termBlock = termBlock;
+  }
+
+  bool isWindow() const { return levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1); }
+
+  // Copied when it must be, or when each copied element is used often and rows of B are far apart.
+  void decideToPack(int64_t rows) {
     int64_t distance = 0;
     for (unsigned loop : terms)
-      distance = std::max(distance, std::abs(b.strides[loop]) * elementBytes());
-    packs = b.strides[vectorLoop] != 1 || (rows >= 4 * tile.rows && distance >= 512 && termsPerBlock() >= 32);
+      distance = std::max(distance, b.distance(loop) * elementBytes());
+    packs = !(b.strides[vectorLoop] == 1) || (rows >= 4 * tile.rows && distance >= 512 && termsPerBlock() >= 32);
     // The inner loops over terms are not cut: where they are long, a panel would fill a thread's stack.
     constexpr int64_t kMaxPanelBytes = 256 << 10;
     packs &= termsPerBlock() * panelWidth() * elementBytes() <= kMaxPanelBytes;
   }
 
+  // The same by sizes that the code finds when it runs. A panel is bounded by what is known; the terms are not shared out.
+  void chooseBlocksOfUnknown() {
+    constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
+    Number extent = v.number(nest.extents[terms[0]]);
+    Number wanted = v.maximum(v.minimum(v.divide(v.number(nest.iterations()), kPieceWork), kMaxPieces), 1);
+    isShared.assign(nest.numLoops(), false);
+    mostTermBlock = std::max<int64_t>(schedule.target.l1Bytes * 5 / 8 / (std::max<int64_t>(innerTerms(), 1) * panelWidth() * elementBytes()), 1);
+    if (extent.known)
+      mostTermBlock = std::min(mostTermBlock, std::max<int64_t>(*extent.known, 1));
+    Number termBlocks = v.maximum(v.ceilDivide(extent, mostTermBlock), 1);
+    termBlock = v.maximum(v.ceilDivide(extent, termBlocks), 1);
+    if (termBlock.known)
+      mostTermBlock = *termBlock.known;
+    decideToPack(rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess());
+
+    Number pieces = 1, everyRow = v.maximum(v.roundUp(rowExtent, tile.rows), tile.rows), everyPanel = v.maximum(numPanels, 1);
+    for (unsigned loop : batches)
+      pieces = v.multiply(pieces, v.number(nest.extents[loop]));
+    rowBlock = everyRow;
+    panelBlock = everyPanel;
+    if (isWindow()) {
+      // The images of a batch, or the rows of an image.
+      unsigned outermost = levels[0] == rowLoop ? levels[1] : levels[0];
+      isShared[outermost] = true;
+      return;
+    }
+    int64_t rowsInCache = std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+    Number rowPieces = v.maximum(v.ceilDivide(rowExtent, rowsInCache), 1);
+    Number inCache = v.maximum(v.roundUp(v.ceilDivide(rowExtent, rowPieces), tile.rows), tile.rows);
+    pieces = v.maximum(v.multiply(pieces, rowPieces), 1);
+    Number perPanels = v.maximum(v.minimum(v.ceilDivide(wanted, pieces), everyPanel), 1);
+    panelBlock = v.maximum(v.ceilDivide(numPanels, perPanels), 1);
+    pieces = v.maximum(v.multiply(pieces, v.ceilDivide(numPanels, panelBlock)), 1);
+    // Rows are shared out too where panels were too few; those that the cache cut are enough.
+    Number perRows = v.maximum(v.ceilDivide(wanted, pieces), 1);
+    Number cut = v.maximum(v.roundUp(v.ceilDivide(rowExtent, perRows), tile.rows), tile.rows);
+    rowBlock = v.minimum(inCache, cut);
+  }
+
+
   // One piece: blocks of terms, in each panel after panel, and all tiles of rows for a panel.
   void emitPiece(Position at, Piece piece) {
     ofPiece = result;
     if (termPieces > 1) {
-      int64_t results = nest.iterations(false);
+      int64_t results = *nest.iterations(false).known();
       auto type = MemRefType::get({results}, result.element, StridedLayoutAttr::get(v.b.getContext(), ShapedType::kDynamic, {1}));
       OpFoldResult offset = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.index(results)).getResult();
       ofPiece.value = memref::ReinterpretCastOp::create(v.b, v.location, type, result.value, offset, ArrayRef<OpFoldResult>{v.b.getIndexAttr(results)},
                                                         ArrayRef<OpFoldResult>{v.b.getIndexAttr(1)});
     }
-    int64_t extent = nest.extents[terms[0]], size = ceilDiv(ceilDiv(extent, termPieces), termBlock) * termBlock;
-    if (size == termBlock) {
-      Value from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.index(size));
+    Number extent = v.number(nest.extents[terms[0]]), size = extent;
+    if (extent.known)
+      size = v.roundUp(v.ceilDivide(extent, termPieces), termBlock);
+    if (size.known && size.known == termBlock.known) {
+      Value from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.valueOf(size));
       return panels(at, piece, from, endOf(from, size), initial);
     }
-    Value from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.index(size)), to = endOf(from, size);
+    Value from = v.index(0), to = v.valueOf(extent);
+    if (termPieces > 1 || extent.known) {
+      from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.valueOf(size));
+      to = endOf(from, size);
+    }
     // The sums go on from what the last block left: the first one alone begins.
     if (initial) {
       panels(at, piece, from, endOf(from, termBlock), initial);
-      from = arith::AddIOp::create(v.b, v.location, from, v.index(termBlock));
+      from = arith::AddIOp::create(v.b, v.location, from, v.valueOf(termBlock));
     }
     v.loop(from, to, termBlock, {}, [&](Value first, ValueRange) {
       panels(at, piece, first, endOf(first, termBlock), Value());
@@ -242,47 +316,48 @@ private:
     });
   }
 
-  Value endOf(Value from, int64_t size) {
-    Value to = arith::AddIOp::create(v.b, v.location, from, v.index(size));
-    if (nest.extents[terms[0]] % size)
-      to = arith::MinSIOp::create(v.b, v.location, to, v.index(nest.extents[terms[0]]));
+  Value endOf(Value from, const Number &size) {
+    Value to = arith::AddIOp::create(v.b, v.location, from, v.valueOf(size));
+    Number extent = v.number(nest.extents[terms[0]]);
+    if (!extent.known || !size.known || *extent.known % *size.known)
+      to = arith::MinSIOp::create(v.b, v.location, to, v.valueOf(extent));
     return to;
   }
 
   void panels(Position at, Piece piece, Value from, Value to, Value start) {
-    int64_t fullPanels = columnExtent() / panelWidth(), rest = columnExtent() - fullPanels * panelWidth();
-    auto inPanel = [&](Value column, int64_t columns) {
+    Number fullPanels = v.divide(columnExtent, panelWidth()), start0 = v.multiply(fullPanels, panelWidth()), rest = v.subtract(columnExtent, start0);
+    auto inPanel = [&](Value column, const Number &columns) {
       Position inside = at;
       inside.index[vectorLoop] = column;
       panel(inside, piece, from, to, columns, start);
     };
     auto startOf = [&](Value number) { return arith::MulIOp::create(v.b, v.location, number, v.index(panelWidth())).getResult(); };
-    if (panelBlock == numPanels()) {
+    auto lastPanel = [&] { inPanel(v.valueOf(start0), rest); };
+    if (panelBlock.known && panelBlock.known == numPanels.known) {
       v.loop(fullPanels, 1, {}, [&](Value number, ValueRange) {
         inPanel(startOf(number), panelWidth());
         return SmallVector<Value>();
       });
-      if (rest)
-        inPanel(v.index(fullPanels * panelWidth()), rest);
+      if (!(rest == 0))
+        lastPanel();
       return;
     }
-    Value first = arith::MulIOp::create(v.b, v.location, piece.ofPanels, v.index(panelBlock));
-    Value last = arith::AddIOp::create(v.b, v.location, first, v.index(panelBlock));
-    Value lastFull = arith::MinSIOp::create(v.b, v.location, last, v.index(fullPanels));
+    Value first = arith::MulIOp::create(v.b, v.location, piece.ofPanels, v.valueOf(panelBlock));
+    Value last = arith::AddIOp::create(v.b, v.location, first, v.valueOf(panelBlock));
+    Value lastFull = arith::MinSIOp::create(v.b, v.location, last, v.valueOf(fullPanels));
     v.loop(first, lastFull, 1, {}, [&](Value number, ValueRange) {
       inPanel(startOf(number), panelWidth());
       return SmallVector<Value>();
     });
-    if (rest) {
-      Value hasRest = arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::sgt, last, v.index(fullPanels));
-      auto ifOp = scf::IfOp::create(v.b, v.location, hasRest, false);
-      OpBuilder::InsertionGuard guard(v.b);
-      v.b.setInsertionPoint(ifOp.thenBlock()->getTerminator());
-      inPanel(v.index(fullPanels * panelWidth()), rest);
-    }
+    if (rest == 0)
+      return;
+    Value hasRest = arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::sgt, last, v.valueOf(fullPanels));
+    if (!rest.known)
+      hasRest = arith::AndIOp::create(v.b, v.location, hasRest, v.less(0, rest));
+    v.onlyIf(hasRest, lastPanel);
   }
 
-  void panel(Position at, Piece piece, Value from, Value to, int64_t columns, Value start) {
+  void panel(Position at, Piece piece, Value from, Value to, const Number &columns, Value start) {
     Access columnsOfB = packs ? pack(at, from, to, columns) : b;
     tiles(0, at, piece, 1, [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
   }
@@ -295,34 +370,44 @@ private:
     if (loop != rowLoop) {
       if (isShared[loop])
         return tiles(depth + 1, at, piece, rows, body);
-      v.loop(nest.extents[loop], 1, {}, [&](Value i, ValueRange) {
+      v.loop(v.number(nest.extents[loop]), 1, {}, [&](Value i, ValueRange) {
         tiles(depth + 1, at.at(loop, i), piece, rows, body);
         return SmallVector<Value>();
       });
       return;
     }
-    int64_t rest = rowExtent() % tile.rows, fullRows = rowExtent() - rest;
+    auto some = [&](Value row, int64_t count) { tiles(depth + 1, at.at(rowLoop, row), piece, count, body); };
     auto full = [&](Value row, ValueRange) {
-      tiles(depth + 1, at.at(rowLoop, row), piece, tile.rows, body);
+      some(row, tile.rows);
       return SmallVector<Value>();
     };
-    auto last = [&] { tiles(depth + 1, at.at(rowLoop, v.index(fullRows)), piece, rest, body); };
-    if (rowBlock >= rowExtent()) {
+    Number rest = v.remainder(rowExtent, tile.rows), fullRows = v.subtract(rowExtent, rest);
+    // A number of rows that is not known is put together from powers of two.
+    auto last = [&] {
+      if (rest.known)
+        return some(v.valueOf(fullRows), *rest.known);
+      int64_t largest = 1;
+      while (2 * largest < tile.rows)
+        largest *= 2;
+      for (int64_t count = largest; count >= 1; count /= 2) {
+        Value bit = arith::AndIOp::create(v.b, v.location, rest.value, v.index(count));
+        Value row = arith::AddIOp::create(v.b, v.location, v.valueOf(fullRows), arith::AndIOp::create(v.b, v.location, rest.value, v.index(-2 * count)));
+        v.onlyIf(v.less(0, bit), [&] { some(row, count); });
+      }
+    };
+    if (rowBlock.known && rowExtent.known && *rowBlock.known >= *rowExtent.known) {
       v.loop(fullRows, tile.rows, {}, full);
-      if (rest)
+      if (!(rest == 0))
         last();
       return;
     }
-    Value first = arith::MulIOp::create(v.b, v.location, piece.ofRows, v.index(rowBlock));
-    Value end = arith::AddIOp::create(v.b, v.location, first, v.index(rowBlock));
-    v.loop(first, arith::MinSIOp::create(v.b, v.location, end, v.index(fullRows)), tile.rows, {}, full);
-    if (rest) {
-      Value hasRest = arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::sgt, end, v.index(fullRows));
-      auto ifOp = scf::IfOp::create(v.b, v.location, hasRest, false);
-      OpBuilder::InsertionGuard guard(v.b);
-      v.b.setInsertionPoint(ifOp.thenBlock()->getTerminator());
-      last();
-    }
+    Value first = arith::MulIOp::create(v.b, v.location, piece.ofRows, v.valueOf(rowBlock));
+    Value end = arith::AddIOp::create(v.b, v.location, first, v.valueOf(rowBlock));
+    v.loop(first, v.valueOf(v.minimum(end, fullRows)), tile.rows, {}, full);
+    if (rest == 0 || tile.rows == 1)
+      return;
+    Value hasRest = arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::sgt, end, v.valueOf(fullRows));
+    v.onlyIf(hasRest, last);
   }
 
   // The loops over terms from the `depth`-th on; the outermost runs over [from, to).
@@ -333,19 +418,19 @@ private:
     auto inside = [&](Value i, ValueRange inner) { return sum(depth + 1, at.at(loop, i), from, to, inner, body); };
     if (depth == 0)
       return v.loop(from, to, 1, carried, inside);
-    int64_t rest = 1;
+    int64_t rest = 1, extent = *nest.extents[loop].known();
     for (size_t i = depth; i < terms.size(); ++i)
-      rest *= nest.extents[terms[i]];
+      rest *= *nest.extents[terms[i]].known();
     if (rest > 9)
-      return v.loop(nest.extents[loop], 1, carried, inside);
+      return v.loop(extent, 1, carried, inside);
     SmallVector<Value> values(carried);
-    for (int64_t i = 0; i < nest.extents[loop]; ++i)
+    for (int64_t i = 0; i < extent; ++i)
       values = sum(depth + 1, at.shifted(loop, i), from, to, values, body);
     return values;
   }
 
   // A copy of B's panel, one row of `panelWidth` a term, zeros beyond the last column.
-  Access pack(Position at, Value from, Value to, int64_t columns) {
+  Access pack(Position at, Value from, Value to, const Number &columns) {
     auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
     if (!buffer) {
       // One for the kernel's whole run on a thread; it is moved to the front of the function that the thread calls. Without
@@ -361,26 +446,27 @@ private:
     }
     Access packed = b;
     packed.value = buffer->getResult(0);
-    packed.strides.assign(nest.numLoops(), 0);
+    packed.strides.assign(nest.numLoops(), Extent(0));
     packed.offset = 0;
+    packed.unknownOffset = {};
     int64_t stride = panelWidth();
     for (unsigned loop : llvm::reverse(terms)) {
       packed.strides[loop] = stride;
-      stride *= nest.extents[loop];
+      stride *= nest.extents[loop].known().value_or(1); // of the outermost nothing is asked
     }
     // The panel's first column and term are its origin, wherever they lie in B.
     Access place = packed;
     place.strides[vectorLoop] = 1;
     auto contiguous = llvm::find_if(terms, [&](unsigned loop) { return b.strides[loop] == 1; });
-    if (b.strides[vectorLoop] != 1 && contiguous != terms.end() && nest.extents[*contiguous] >= v.lanes) {
+    if (!(b.strides[vectorLoop] == 1) && contiguous != terms.end() && nest.extents[*contiguous].guess() >= v.lanes) {
       packTransposed(at, from, to, columns, place, *contiguous);
       return place;
     }
     sum(0, at, from, to, {}, [&](Position term, ValueRange) {
       Position target = relative(term, from);
       for (int64_t j = 0; j < tile.vectors; ++j) {
-        int64_t valid = std::clamp<int64_t>(columns - j * v.lanes, 0, v.lanes);
-        Value value = valid ? v.load(b, term.shifted(vectorLoop, j * v.lanes), valid) : v.constant(v.b.getZeroAttr(b.element));
+        Number valid = validIn(columns, j);
+        Value value = valid == 0 ? v.constant(v.b.getZeroAttr(b.element)) : v.load(b, term.shifted(vectorLoop, j * v.lanes), valid);
         v.store(place, target.shifted(vectorLoop, j * v.lanes), value, v.lanes);
       }
       return SmallVector<Value>();
@@ -389,7 +475,7 @@ private:
   }
 
   // B is contiguous along `along`: squares of vectors are read along it and turned around in registers.
-  void packTransposed(Position at, Value from, Value to, int64_t columns, const Access &place, unsigned along) {
+  void packTransposed(Position at, Value from, Value to, const Number &columns, const Access &place, unsigned along) {
     VectorBuilder rows(v.b, nest, along, v.lanes);
     SmallVector<unsigned> outer;
     for (unsigned loop : terms)
@@ -402,32 +488,47 @@ private:
           emit(depth + 1, term.at(loop, i));
           return SmallVector<Value>();
         };
-        loop == terms[0] ? v.loop(from, to, 1, {}, inside) : v.loop(nest.extents[loop], 1, {}, inside);
+        loop == terms[0] ? v.loop(from, to, 1, {}, inside) : v.loop(v.number(nest.extents[loop]), 1, {}, inside);
         return;
       }
-      Value first = along == terms[0] ? from : v.index(0), last = along == terms[0] ? to : v.index(nest.extents[along]);
+      Value first = along == terms[0] ? from : v.index(0), last = along == terms[0] ? to : v.valueOf(v.number(nest.extents[along]));
       Value count = arith::SubIOp::create(v.b, v.location, last, first);
       Value odd = arith::RemUIOp::create(v.b, v.location, count, v.index(v.lanes));
       Value even = arith::SubIOp::create(v.b, v.location, last, odd);
       for (int64_t j = 0; j < tile.vectors; ++j) {
-        int64_t valid = std::clamp<int64_t>(columns - j * v.lanes, 0, v.lanes), column = j * v.lanes;
+        int64_t column = j * v.lanes;
+        Number valid = validIn(columns, j);
         v.loop(first, even, v.lanes, {}, [&](Value i, ValueRange) {
           SmallVector<Value> square(v.lanes, v.constant(v.b.getZeroAttr(b.element)));
-          for (int64_t lane = 0; lane < valid; ++lane)
-            square[lane] = rows.load(b, term.at(along, i).shifted(vectorLoop, column + lane), v.lanes);
+          for (int64_t lane = 0; lane < valid.known.value_or(v.lanes); ++lane) {
+            Position source = term.at(along, i);
+            if (valid.known)
+              source = source.shifted(vectorLoop, column + lane);
+            else // columns beyond the last repeat it
+              source.index[vectorLoop] = v.valueOf(v.add(Number(source.index[vectorLoop]), v.minimum(v.subtract(columns, 1), column + lane)));
+            square[lane] = rows.load(b, source, v.lanes);
+          }
           v.transpose(square);
           for (int64_t lane = 0; lane < v.lanes; ++lane)
             v.store(place, relative(term.at(along, i), from).shifted(along, lane).shifted(vectorLoop, column), square[lane], v.lanes);
           return SmallVector<Value>();
         });
         v.loop(even, last, 1, {}, [&](Value i, ValueRange) {
-          Value value = valid ? v.load(b, term.at(along, i).shifted(vectorLoop, column), valid) : v.constant(v.b.getZeroAttr(b.element));
+          Value value = valid == 0 ? v.constant(v.b.getZeroAttr(b.element)) : v.load(b, term.at(along, i).shifted(vectorLoop, column), valid);
           v.store(place, relative(term.at(along, i), from).shifted(vectorLoop, column), value, v.lanes);
           return SmallVector<Value>();
         });
       }
     };
     emit(0, at);
+  }
+
+  // How many columns of a panel's `j`-th vector there are. Where that is not known until the code runs it may be too many or
+  // negative, which masks take for all and none.
+  Number validIn(const Number &columns, int64_t j) {
+    if (columns.known)
+      return std::clamp<int64_t>(*columns.known - j * v.lanes, 0, v.lanes);
+    return v.subtract(columns, j * v.lanes);
   }
 
   Position relative(Position term, Value from) {
@@ -437,9 +538,11 @@ private:
     return result;
   }
 
-  void microkernel(Position at, int64_t rows, const Access &columnsOfB, Value from, Value to, int64_t columns, Value start) {
-    int64_t vectors = ceilDiv(columns, v.lanes);
-    auto valid = [&](int64_t j) { return std::min(v.lanes, columns - j * v.lanes); };
+  void microkernel(Position at, int64_t rows, const Access &columnsOfB, Value from, Value to, const Number &columns, Value start) {
+    int64_t vectors = columns.known ? ceilDiv(*columns.known, v.lanes) : tile.vectors;
+    SmallVector<Number> valid;
+    for (int64_t j = 0; j < vectors; ++j)
+      valid.push_back(validIn(columns, j));
     auto point = [&](int64_t i, int64_t j) {
       Position p = at.shifted(vectorLoop, j * v.lanes);
       return rowLoop == VectorBuilder::kNoLoop ? p : p.shifted(rowLoop, i);
@@ -447,12 +550,12 @@ private:
     SmallVector<Value> sums;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j)
-        sums.push_back(start ? v.splat(start) : v.load(ofPiece, point(i, j), valid(j)));
+        sums.push_back(start ? v.splat(start) : v.load(ofPiece, point(i, j), valid[j]));
     sums = sum(0, at, from, to, sums, [&](Position term, ValueRange carried) {
       SmallVector<Value> next(carried), ofB;
       for (int64_t j = 0; j < vectors; ++j)
         ofB.push_back(packs ? v.load(columnsOfB, relative(term, from).shifted(vectorLoop, j * v.lanes), v.lanes)
-                            : v.load(columnsOfB, term.shifted(vectorLoop, j * v.lanes), valid(j)));
+                            : v.load(columnsOfB, term.shifted(vectorLoop, j * v.lanes), valid[j]));
       for (int64_t i = 0; i < rows; ++i) {
         Value ofA = v.splat(v.loadScalar(a, rowLoop == VectorBuilder::kNoLoop ? term : term.shifted(rowLoop, i)));
         for (int64_t j = 0; j < vectors; ++j) {
@@ -467,7 +570,7 @@ private:
     });
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j)
-        v.store(ofPiece, point(i, j), sums[i * vectors + j], valid(j));
+        v.store(ofPiece, point(i, j), sums[i * vectors + j], valid[j]);
   }
 
   Schedule &schedule;
@@ -480,7 +583,8 @@ private:
   Tile tile;
   SmallVector<unsigned> terms, batches, levels;
   SmallVector<bool> isShared;
-  int64_t termPieces = 1, termBlock = 1, rowBlock = 1, panelBlock = 1;
+  Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;
+  int64_t termPieces = 1, mostTermBlock = 1;
   bool packs = false, isFloat = true;
   Operation *buffer = nullptr;
 };
@@ -488,7 +592,12 @@ private:
 } // namespace
 
 bool emitContraction(Schedule schedule, Nest nest) {
-  if (!isMultiplyAdd(nest) || !nest.hasReduction() || nest.iterations() < 64)
+  if (!isMultiplyAdd(nest) || !nest.hasReduction() || nest.iterations().guess() < 64)
+    return false;
+  unsigned unknownTerms = 0;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    unknownTerms += nest.isReduction[loop] && !nest.extents[loop].isKnown();
+  if (unknownTerms > 1) // one alone can be cut into blocks
     return false;
   int64_t lanes = schedule.lanesFor(nest);
   const Access &result = nest.outputs[0];
@@ -501,13 +610,13 @@ bool emitContraction(Schedule schedule, Nest nest) {
   for (int operandOfB : {1, 0}) {
     const Access &a = nest.inputs[1 - operandOfB], &b = nest.inputs[operandOfB];
     for (unsigned vectorLoop = 0; vectorLoop < nest.numLoops(); ++vectorLoop) {
-      if (nest.isReduction[vectorLoop] || a.varies(vectorLoop) || !b.varies(vectorLoop) || result.strides[vectorLoop] != 1)
+      if (nest.isReduction[vectorLoop] || a.varies(vectorLoop) || !b.varies(vectorLoop) || !(result.strides[vectorLoop] == 1))
         continue;
-      int64_t vectors = (nest.extents[vectorLoop] + lanes - 1) / lanes;
+      int64_t extent = nest.extents[vectorLoop].guess(), vectors = (extent + lanes - 1) / lanes;
       auto consider = [&](unsigned rowLoop) {
-        int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop];
+        int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
         Tile tile = chooseTile(rows, vectors, schedule.target);
-        double cycles = tile.cycles / static_cast<double>(rows * nest.extents[vectorLoop]);
+        double cycles = tile.cycles / static_cast<double>(rows * extent);
         if (cycles < best.cycles)
           best = {vectorLoop, rowLoop, operandOfB, tile, cycles};
       };
@@ -521,8 +630,11 @@ bool emitContraction(Schedule schedule, Nest nest) {
     return false;
   const Access &a = nest.inputs[1 - best.operandOfB], &b = nest.inputs[best.operandOfB];
   // Single rows of a strided operand would be gathered to be used once.
-  int64_t uses = nest.iterations() / (nest.extents[best.vectorLoop] * nest.iterations(true));
-  if (b.strides[best.vectorLoop] != 1 && uses < 4)
+  int64_t uses = 1;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (!nest.isReduction[loop] && loop != best.vectorLoop)
+      uses *= std::min<int64_t>(nest.extents[loop].guess(), 1 << 20);
+  if (!(b.strides[best.vectorLoop] == 1) && uses < 4)
     return false;
   Contraction(schedule, nest, best.vectorLoop, best.rowLoop, a, b, lanes, best.tile).emit();
   return true;

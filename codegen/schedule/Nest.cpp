@@ -1,5 +1,6 @@
 #include "codegen/schedule/Nest.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -7,49 +8,208 @@ using namespace mlir;
 
 namespace calque::codegen {
 
+Extent::Extent(OpFoldResult size) : factor(1) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size)) {
+    factor = *constant;
+    return;
+  }
+  auto value = cast<Value>(size);
+  if (auto product = value.getDefiningOp<arith::MulIOp>())
+    *this = Extent(OpFoldResult(product.getLhs())) * Extent(OpFoldResult(product.getRhs()));
+  else
+    values.push_back(value);
+}
+
+int64_t Extent::guess() const {
+  constexpr int64_t kGuess = 840, kMost = int64_t(1) << 40; // 840 is a multiple of 1 to 8, 10, 12 and 14
+  int64_t result = factor;
+  for (size_t i = 0; i < values.size() && std::abs(result) < kMost; ++i)
+    result *= kGuess;
+  return result;
+}
+
+Extent Extent::operator*(const Extent &other) const {
+  Extent product(factor * other.factor);
+  if (product.factor == 0)
+    return product;
+  product.values = values;
+  product.values.append(other.values);
+  return product;
+}
+
+bool Extent::operator==(const Extent &other) const {
+  return factor == other.factor && (factor == 0 || (values.size() == other.values.size() && std::is_permutation(values.begin(), values.end(), other.values.begin())));
+}
+
+Value Extent::emit(OpBuilder &builder, Location location) const {
+  Value result;
+  auto times = [&](Value value) { result = result ? arith::MulIOp::create(builder, location, result, value).getResult() : value; };
+  if (!isKnown())
+    for (Value value : values)
+      times(value);
+  if (isKnown() || factor != 1)
+    times(arith::ConstantIndexOp::create(builder, location, factor));
+  return result;
+}
+
+OpFoldResult sizeOf(OpBuilder &builder, Value buffer, int64_t dimension) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto attr = [&](int64_t size) -> OpFoldResult { return builder.getIndexAttr(size); };
+  if (!type.isDynamicDim(dimension))
+    return attr(type.getDimSize(dimension));
+  auto ofDynamic = [&](ValueRange sizes) -> OpFoldResult { return sizes[type.getDynamicDimIndex(dimension)]; };
+  Operation *made = buffer.getDefiningOp();
+  if (auto cast = dyn_cast_if_present<memref::ReinterpretCastOp>(made))
+    return cast.getMixedSizes()[dimension];
+  if (auto alloc = dyn_cast_if_present<memref::AllocOp>(made))
+    return ofDynamic(alloc.getDynamicSizes());
+  if (auto view = dyn_cast_if_present<memref::ViewOp>(made))
+    return ofDynamic(view.getSizes());
+  if (auto cast = dyn_cast_if_present<memref::CastOp>(made))
+    return sizeOf(builder, cast.getSource(), dimension);
+  if (auto expand = dyn_cast_if_present<memref::ExpandShapeOp>(made))
+    return getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(), builder)[dimension];
+  if (auto subview = dyn_cast_if_present<memref::SubViewOp>(made)) {
+    llvm::SmallBitVector dropped = subview.getDroppedDims();
+    for (auto [i, size] : llvm::enumerate(subview.getMixedSizes()))
+      if (!dropped.test(i) && dimension-- == 0)
+        return size;
+  }
+  if (auto collapse = dyn_cast_if_present<memref::CollapseShapeOp>(made)) {
+    Extent product(1);
+    SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+    for (int64_t from : groups[dimension])
+      product = product * Extent(sizeOf(builder, collapse.getSrc(), from));
+    return product.emit(builder, buffer.getLoc());
+  }
+  return memref::DimOp::create(builder, buffer.getLoc(), buffer, dimension).getResult();
+}
+
 namespace {
 
-// Adds factor * expression to an access.
-LogicalResult addLinear(AffineExpr expression, int64_t factor, Access &access) {
+// Adds factor * expression to an access. `constants` are added up, times their strides.
+LogicalResult addLinear(AffineExpr expression, const Extent &factor, Access &access, SmallVectorImpl<Extent> &offsets) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression)) {
-    access.offset += factor * constant.getValue();
+    offsets.push_back(factor * Extent(constant.getValue()));
     return success();
   }
   if (auto dim = dyn_cast<AffineDimExpr>(expression)) {
-    access.strides[dim.getPosition()] += factor;
+    Extent &stride = access.strides[dim.getPosition()];
+    if (stride.isKnown() && factor.isKnown())
+      stride = *stride.known() + *factor.known();
+    else if (stride == 0)
+      stride = factor;
+    else
+      return failure();
     return success();
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
   if (!binary)
     return failure();
   if (binary.getKind() == AffineExprKind::Add)
-    return success(succeeded(addLinear(binary.getLHS(), factor, access)) && succeeded(addLinear(binary.getRHS(), factor, access)));
+    return success(succeeded(addLinear(binary.getLHS(), factor, access, offsets)) && succeeded(addLinear(binary.getRHS(), factor, access, offsets)));
   auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (binary.getKind() != AffineExprKind::Mul || !constant)
     return failure();
-  return addLinear(binary.getLHS(), factor * constant.getValue(), access);
+  return addLinear(binary.getLHS(), factor * Extent(constant.getValue()), access, offsets);
+}
+
+// The strides of a buffer and its first element's place, which may be a value.
+struct Layout {
+  SmallVector<Extent> sizes, strides;
+  SmallVector<Extent> offsets; // to be added up
+};
+
+Layout layoutOf(OpBuilder &builder, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  Layout layout;
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    layout.sizes.push_back(Extent(sizeOf(builder, buffer, dimension)));
+  if (type.getLayout().isIdentity()) {
+    layout.strides.resize(type.getRank());
+    Extent stride(1);
+    for (int64_t dimension = type.getRank(); dimension-- > 0;) {
+      layout.strides[dimension] = stride;
+      stride = stride * layout.sizes[dimension];
+    }
+    return layout;
+  }
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  bool isKnown = !ShapedType::isDynamic(offset) && llvm::none_of(strides, ShapedType::isDynamic);
+  if (auto subview = buffer.getDefiningOp<memref::SubViewOp>(); subview && !isKnown) {
+    Layout source = layoutOf(builder, subview.getSource());
+    layout.offsets = source.offsets;
+    llvm::SmallBitVector dropped = subview.getDroppedDims();
+    for (auto [dimension, start, step] : llvm::enumerate(subview.getMixedOffsets(), subview.getMixedStrides())) {
+      layout.offsets.push_back(source.strides[dimension] * Extent(start));
+      if (!dropped.test(dimension))
+        layout.strides.push_back(source.strides[dimension] * Extent(step));
+    }
+    return layout;
+  }
+  memref::ExtractStridedMetadataOp metadata;
+  if (!isKnown)
+    metadata = memref::ExtractStridedMetadataOp::create(builder, buffer.getLoc(), buffer);
+  for (auto [dimension, stride] : llvm::enumerate(strides))
+    layout.strides.push_back(ShapedType::isDynamic(stride) ? Extent(OpFoldResult(metadata.getStrides()[dimension])) : Extent(stride));
+  layout.offsets.push_back(ShapedType::isDynamic(offset) ? Extent(OpFoldResult(metadata.getOffset())) : Extent(offset));
+  return layout;
+}
+
+// The view of a buffer as one dimension, from its first allocated element to its last.
+Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout &layout) {
+  auto type = cast<MemRefType>(buffer.getType());
+  bool isKnown = true;
+  int64_t last = 0;
+  for (const Extent &offset : layout.offsets) {
+    isKnown &= offset.isKnown();
+    last += offset.known().value_or(0);
+  }
+  for (auto [size, stride] : llvm::zip_equal(layout.sizes, layout.strides)) {
+    isKnown &= size.isKnown() && stride.isKnown();
+    last += isKnown ? (*size.known() - 1) * *stride.known() : 0;
+  }
+  if (isKnown) {
+    auto flat = MemRefType::get({last + 1}, type.getElementType());
+    if (type == flat)
+      return buffer;
+    return memref::ReinterpretCastOp::create(builder, location, flat, buffer, 0, ArrayRef<int64_t>{last + 1}, ArrayRef<int64_t>{1});
+  }
+  // Its size is of no consequence: nothing is checked against it.
+  auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+  if (type == flat)
+    return buffer;
+  Value size = layout.sizes.empty() ? Extent(1).emit(builder, location) : layout.sizes[0].emit(builder, location);
+  return memref::ReinterpretCastOp::create(builder, location, flat, buffer, builder.getIndexAttr(0), ArrayRef<OpFoldResult>{size},
+                                           ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
 }
 
 FailureOr<Access> accessOf(OpOperand &operand, AffineMap map, unsigned numLoops, OpBuilder &builder) {
   Access access;
-  access.strides.assign(numLoops, 0);
+  access.strides.assign(numLoops, Extent(0));
   access.value = operand.get();
   access.element = getElementTypeOrSelf(operand.get().getType());
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type) {
+  if (!isa<MemRefType>(operand.get().getType())) {
     access.isBuffer = false;
     return access;
   }
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset) ||
-      llvm::any_of(strides, ShapedType::isDynamic))
-    return failure();
-  access.offset = offset;
-  for (auto [expression, stride] : llvm::zip_equal(map.getResults(), strides))
-    if (failed(addLinear(expression, stride, access)))
+  Layout layout = layoutOf(builder, operand.get());
+  SmallVector<Extent> offsets = layout.offsets;
+  for (auto [expression, stride] : llvm::zip_equal(map.getResults(), layout.strides))
+    if (failed(addLinear(expression, stride, access, offsets)))
       return failure();
-  access.value = flatView(builder, operand.getOwner()->getLoc(), operand.get());
+  Location location = operand.getOwner()->getLoc();
+  for (const Extent &offset : offsets) {
+    if (offset.isKnown()) {
+      access.offset += *offset.known();
+      continue;
+    }
+    Value value = offset.emit(builder, location);
+    access.unknownOffset = access.unknownOffset ? arith::AddIOp::create(builder, location, access.unknownOffset, value).getResult() : value;
+  }
+  access.value = flatView(builder, location, operand.get(), layout);
   return access;
 }
 
@@ -81,7 +241,7 @@ bool mergeOnce(Nest &nest) {
     for (unsigned inner = 0; inner < nest.numLoops(); ++inner) {
       if (outer == inner || isIndexed[outer] || isIndexed[inner] || !canMerge(nest, outer, inner))
         continue;
-      nest.extents[inner] *= nest.extents[outer];
+      nest.extents[inner] = nest.extents[inner] * nest.extents[outer];
       dropLoop(nest, outer);
       return true;
     }
@@ -89,20 +249,6 @@ bool mergeOnce(Nest &nest) {
 }
 
 } // namespace
-
-Value flatView(OpBuilder &builder, Location location, Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset, last = 0;
-  (void)type.getStridesAndOffset(strides, offset);
-  last = offset;
-  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
-    last += (size - 1) * stride;
-  auto flat = MemRefType::get({last + 1}, type.getElementType());
-  if (type == flat)
-    return buffer;
-  return memref::ReinterpretCastOp::create(builder, location, flat, buffer, 0, ArrayRef<int64_t>{last + 1}, ArrayRef<int64_t>{1});
-}
 
 Value rootBuffer(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
@@ -115,9 +261,23 @@ FailureOr<Nest> Nest::of(linalg::LinalgOp op, OpBuilder &builder) {
   nest.op = op;
   nest.body = op.getBlock();
   SmallVector<int64_t, 4> extents = op.getStaticLoopRanges();
-  if (llvm::any_of(extents, ShapedType::isDynamic))
-    return failure();
-  nest.extents.assign(extents.begin(), extents.end());
+  for (auto [loop, extent] : llvm::enumerate(extents)) {
+    if (!ShapedType::isDynamic(extent)) {
+      nest.extents.push_back(extent);
+      continue;
+    }
+    // The size of a dimension that the loop alone runs over.
+    std::optional<Extent> size;
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      for (auto [dimension, expression] : llvm::enumerate(map.getResults()))
+        if (auto dim = dyn_cast<AffineDimExpr>(expression); dim && dim.getPosition() == loop && !(size && size->isKnown()))
+          size = Extent(sizeOf(builder, operand.get(), dimension));
+    }
+    if (!size)
+      return failure();
+    nest.extents.push_back(*size);
+  }
   for (utils::IteratorType iterator : op.getIteratorTypesArray())
     nest.isReduction.push_back(iterator == utils::IteratorType::reduction);
   for (OpOperand &operand : op->getOpOperands()) {
@@ -138,28 +298,28 @@ FailureOr<Nest> Nest::of(linalg::LinalgOp op, OpBuilder &builder) {
   return nest;
 }
 
-int64_t Nest::iterations() const {
-  int64_t count = 1;
-  for (int64_t extent : extents)
-    count *= extent;
+Extent Nest::iterations() const {
+  Extent count(1);
+  for (const Extent &extent : extents)
+    count = count * extent;
   return count;
 }
 
-int64_t Nest::iterations(bool reduction) const {
-  int64_t count = 1;
+Extent Nest::iterations(bool reduction) const {
+  Extent count(1);
   for (unsigned i = 0; i < numLoops(); ++i)
     if (isReduction[i] == reduction)
-      count *= extents[i];
+      count = count * extents[i];
   return count;
 }
 
 unsigned Nest::split(unsigned loop, int64_t size) {
-  extents.push_back(extents[loop] / size);
+  extents.push_back(*extents[loop].known() / size);
   isReduction.push_back(isReduction[loop]);
   extents[loop] = size;
   for (auto *accesses : {&inputs, &outputs})
     for (Access &access : *accesses)
-      access.strides.push_back(access.strides[loop] * size);
+      access.strides.push_back(access.strides[loop] * Extent(size));
   return numLoops() - 1;
 }
 
@@ -167,7 +327,7 @@ void Nest::slice(unsigned loop, int64_t start, int64_t count) {
   extents[loop] = count;
   for (auto *accesses : {&inputs, &outputs})
     for (Access &access : *accesses)
-      access.offset += access.strides[loop] * start;
+      access.offset += *access.strides[loop].known() * start;
 }
 
 } // namespace calque::codegen

@@ -53,27 +53,68 @@ Value VectorBuilder::splat(Value scalar) {
   return vector::BroadcastOp::create(b, location, typeOf(scalar.getType()), scalar);
 }
 
+template <typename Op> static Number makeNumber(VectorBuilder &v, const Number &x, const Number &y, function_ref<int64_t(int64_t, int64_t)> fold) {
+  if (x.known && y.known)
+    return fold(*x.known, *y.known);
+  Value left = v.valueOf(x), right = v.valueOf(y);
+  return Number(Op::create(v.b, v.location, left, right).getResult());
+}
+
+Number VectorBuilder::add(const Number &x, const Number &y) {
+  return x == 0 ? y : y == 0 ? x : makeNumber<arith::AddIOp>(*this, x, y, [](int64_t p, int64_t q) { return p + q; });
+}
+Number VectorBuilder::subtract(const Number &x, const Number &y) {
+  return y == 0 ? x : makeNumber<arith::SubIOp>(*this, x, y, [](int64_t p, int64_t q) { return p - q; });
+}
+Number VectorBuilder::multiply(const Number &x, const Number &y) {
+  return x == 1 ? y : y == 1 ? x : makeNumber<arith::MulIOp>(*this, x, y, [](int64_t p, int64_t q) { return p * q; });
+}
+Number VectorBuilder::divide(const Number &x, const Number &y) {
+  return y == 1 ? x : makeNumber<arith::DivUIOp>(*this, x, y, [](int64_t p, int64_t q) { return p / q; });
+}
+Number VectorBuilder::remainder(const Number &x, const Number &y) {
+  return makeNumber<arith::RemUIOp>(*this, x, y, [](int64_t p, int64_t q) { return p % q; });
+}
+Number VectorBuilder::minimum(const Number &x, const Number &y) {
+  return makeNumber<arith::MinSIOp>(*this, x, y, [](int64_t p, int64_t q) { return std::min(p, q); });
+}
+Number VectorBuilder::maximum(const Number &x, const Number &y) {
+  return makeNumber<arith::MaxSIOp>(*this, x, y, [](int64_t p, int64_t q) { return std::max(p, q); });
+}
+Value VectorBuilder::less(const Number &x, const Number &y) {
+  Value left = valueOf(x), right = valueOf(y);
+  return arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, left, right);
+}
+
 Value VectorBuilder::scalarAddress(const Access &access, const Position &position) {
   int64_t offset = access.offset;
-  Value sum;
+  Value sum = access.unknownOffset;
+  auto plus = [&](Value term) { sum = sum ? arith::AddIOp::create(b, location, sum, term).getResult() : term; };
+  for (unsigned loop = 0; loop < position.index.size(); ++loop) {
+    const Extent &stride = access.strides[loop];
+    if (stride.isKnown())
+      offset += *stride.known() * position.shift[loop];
+    else if (position.shift[loop])
+      plus((stride * Extent(position.shift[loop])).emit(b, location));
+  }
   // Outer loops first: what does not change within the inner ones is one value.
   for (unsigned loop = 0; loop < position.index.size(); ++loop) {
-    int64_t stride = access.strides[loop];
-    offset += stride * position.shift[loop];
-    if (!stride || !position.index[loop])
+    const Extent &stride = access.strides[loop];
+    if (stride == 0 || !position.index[loop])
       continue;
-    Value term = stride == 1 ? position.index[loop] : arith::MulIOp::create(b, location, position.index[loop], index(stride)).getResult();
-    sum = sum ? arith::AddIOp::create(b, location, sum, term).getResult() : term;
+    plus(stride == 1 ? position.index[loop] : arith::MulIOp::create(b, location, position.index[loop], stride.emit(b, location)).getResult());
   }
   if (!sum)
     return index(offset);
   return offset ? arith::AddIOp::create(b, location, sum, index(offset)).getResult() : sum;
 }
 
-Value VectorBuilder::mask(int64_t valid) {
-  SmallVector<bool> bits(lanes, false);
-  std::fill_n(bits.begin(), valid, true);
+Value VectorBuilder::mask(const Number &valid) {
   auto type = VectorType::get({lanes}, b.getI1Type());
+  if (!valid.known)
+    return vector::CreateMaskOp::create(b, location, type, valid.value);
+  SmallVector<bool> bits(lanes, false);
+  std::fill_n(bits.begin(), *valid.known, true);
   return arith::ConstantOp::create(b, location, DenseElementsAttr::get(type, bits));
 }
 
@@ -83,7 +124,7 @@ Value VectorBuilder::loadScalar(const Access &access, const Position &position) 
   return memref::LoadOp::create(b, location, access.value, scalarAddress(access, position));
 }
 
-Value VectorBuilder::load(const Access &access, const Position &position, int64_t valid) {
+Value VectorBuilder::load(const Access &access, const Position &position, const Number &valid) {
   if (lanes == 1 || vectorLoop == kNoLoop || !access.varies(vectorLoop))
     return splat(loadScalar(access, position));
   auto type = cast<VectorType>(typeOf(access.element));
@@ -94,12 +135,22 @@ Value VectorBuilder::load(const Access &access, const Position &position, int64_
     return vector::MaskedLoadOp::create(b, location, type, access.value, address, mask(valid), constant(b.getZeroAttr(access.element)));
   }
   SmallVector<Value> elements;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    elements.push_back(lane < valid ? loadScalar(access, position.shifted(vectorLoop, lane)) : elements[0]);
+  if (!valid.known) {
+    // Lanes beyond the last valid one repeat it.
+    Number last = subtract(valid, 1);
+    Value first = scalarAddress(access, position), stride = access.strides[vectorLoop].emit(b, location);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Value offset = arith::MulIOp::create(b, location, valueOf(minimum(last, lane)), stride);
+      Value address = arith::AddIOp::create(b, location, first, offset);
+      elements.push_back(memref::LoadOp::create(b, location, access.value, address));
+    }
+  }
+  for (int64_t lane = 0; valid.known && lane < lanes; ++lane)
+    elements.push_back(lane < *valid.known ? loadScalar(access, position.shifted(vectorLoop, lane)) : elements[0]);
   return vector::FromElementsOp::create(b, location, type, elements);
 }
 
-void VectorBuilder::store(const Access &access, const Position &position, Value value, int64_t valid) {
+void VectorBuilder::store(const Access &access, const Position &position, Value value, const Number &valid) {
   if (lanes == 1) {
     memref::StoreOp::create(b, location, value, access.value, scalarAddress(access, position));
     return;
@@ -112,13 +163,16 @@ void VectorBuilder::store(const Access &access, const Position &position, Value 
       vector::MaskedStoreOp::create(b, location, access.value, address, mask(valid), value);
     return;
   }
-  for (int64_t lane = 0; lane < valid; ++lane) {
-    Value element = vector::ExtractOp::create(b, location, value, lane);
-    memref::StoreOp::create(b, location, element, access.value, scalarAddress(access, position.shifted(vectorLoop, lane)));
+  for (int64_t lane = 0; lane < valid.known.value_or(lanes); ++lane) {
+    auto storeLane = [&] {
+      Value element = vector::ExtractOp::create(b, location, value, lane);
+      memref::StoreOp::create(b, location, element, access.value, scalarAddress(access, position.shifted(vectorLoop, lane)));
+    };
+    valid.known ? storeLane() : onlyIf(less(lane, valid), storeLane);
   }
 }
 
-SmallVector<Value> VectorBuilder::body(const Position &position, ValueRange outputs, int64_t valid) {
+SmallVector<Value> VectorBuilder::body(const Position &position, ValueRange outputs, const Number &valid) {
   IRMapping mapping;
   for (auto [access, argument] : llvm::zip(nest.inputs, nest.body->getArguments()))
     if (access.isUsed)
@@ -192,8 +246,8 @@ void VectorBuilder::transpose(MutableArrayRef<Value> square) {
   }
 }
 
-SmallVector<Value> VectorBuilder::loop(Value from, Value to, int64_t step, ValueRange carried, LoopBody body) {
-  auto forOp = scf::ForOp::create(b, location, from, to, index(step), carried);
+SmallVector<Value> VectorBuilder::loop(Value from, Value to, const Number &step, ValueRange carried, LoopBody body) {
+  auto forOp = scf::ForOp::create(b, location, from, to, valueOf(step), carried);
   OpBuilder::InsertionGuard guard(b);
   Block *block = forOp.getBody();
   if (carried.empty())
@@ -206,28 +260,70 @@ SmallVector<Value> VectorBuilder::loop(Value from, Value to, int64_t step, Value
   return SmallVector<Value>(forOp.getResults());
 }
 
-SmallVector<Value> VectorBuilder::loop(int64_t extent, int64_t step, ValueRange carried, LoopBody body) {
-  if (extent <= 0)
+SmallVector<Value> VectorBuilder::loop(const Number &extent, int64_t step, ValueRange carried, LoopBody body) {
+  if (extent.known && *extent.known <= 0)
     return SmallVector<Value>(carried);
-  if (extent <= step)
+  if (extent.known && *extent.known <= step)
     return body(index(0), carried);
-  return loop(index(0), index(extent), step, carried, body);
+  return loop(index(0), valueOf(extent), step, carried, body);
 }
 
-void VectorBuilder::parallel(int64_t extent, double cost, function_ref<void(Value)> body) {
-  if (extent <= 1 || cost * static_cast<double>(extent) < kParallelCycles) {
+SmallVector<Value> VectorBuilder::onlyIf(Value condition, ValueRange carried, function_ref<SmallVector<Value>(ValueRange)> body) {
+  auto ifOp = scf::IfOp::create(b, location, carried.getTypes(), condition, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(ifOp.elseBlock());
+  scf::YieldOp::create(b, location, carried);
+  b.setInsertionPointToEnd(ifOp.thenBlock());
+  scf::YieldOp::create(b, location, body(carried));
+  return SmallVector<Value>(ifOp.getResults());
+}
+
+void VectorBuilder::onlyIf(Value condition, function_ref<void()> body) {
+  auto ifOp = scf::IfOp::create(b, location, condition, false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(ifOp.thenBlock()->getTerminator());
+  body();
+}
+
+void VectorBuilder::parallel(const Number &extent, double cycles, const Number &times, function_ref<void(Value)> body) {
+  auto serial = [&] {
     loop(extent, 1, {}, [&](Value i, ValueRange) {
       body(i);
       return SmallVector<Value>();
     });
-    return;
+  };
+  if (extent.known && *extent.known <= 1)
+    return serial();
+  auto emit = [&](Value count, int64_t grain, function_ref<void(Value)> inside) {
+    auto parallelOp = scf::ParallelOp::create(b, location, ValueRange{index(0)}, ValueRange{count}, ValueRange{index(1)});
+    parallelOp->setAttr(kGrainAttr, b.getI64IntegerAttr(grain));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(parallelOp.getBody()->getTerminator());
+    inside(parallelOp.getInductionVars()[0]);
+  };
+  if (extent.known && times.known) {
+    double cost = cycles * static_cast<double>(*times.known);
+    if (cost * static_cast<double>(*extent.known) < kParallelCycles)
+      return serial();
+    auto grain = std::max<int64_t>(static_cast<int64_t>(std::ceil(kPieceCycles / cost)), (*extent.known + kMaxPieces - 1) / kMaxPieces);
+    return emit(index(*extent.known), std::clamp<int64_t>(grain, 1, *extent.known), body);
   }
-  auto grain = std::max<int64_t>(static_cast<int64_t>(std::ceil(kPieceCycles / cost)), (extent + kMaxPieces - 1) / kMaxPieces);
-  auto parallelOp = scf::ParallelOp::create(b, location, ValueRange{index(0)}, ValueRange{index(extent)}, ValueRange{index(1)});
-  parallelOp->setAttr(kGrainAttr, b.getI64IntegerAttr(std::clamp<int64_t>(grain, 1, extent)));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(parallelOp.getBody()->getTerminator());
-  body(parallelOp.getInductionVars()[0]);
+  // The same in whole 64ths of a cycle, when the code runs. What is not worth it is one piece.
+  constexpr int64_t kUnit = 64;
+  Number cost = maximum(multiply(times, std::max<int64_t>(static_cast<int64_t>(cycles * kUnit), 1)), 1);
+  Number byCost = ceilDivide(static_cast<int64_t>(kPieceCycles) * kUnit, cost), byCount = ceilDivide(extent, kMaxPieces), grain = maximum(byCost, byCount);
+  Value all = valueOf(extent);
+  Value isSmall = less(multiply(extent, cost), static_cast<int64_t>(kParallelCycles) * kUnit);
+  grain = maximum(Number(arith::SelectOp::create(b, location, isSmall, all, valueOf(grain)).getResult()), 1);
+  Value size = valueOf(grain);
+  emit(valueOf(ceilDivide(extent, grain)), 1, [&](Value piece) {
+    Value first = arith::MulIOp::create(b, location, piece, size);
+    Value last = valueOf(minimum(Number(arith::AddIOp::create(b, location, first, size).getResult()), extent));
+    loop(first, last, 1, {}, [&](Value i, ValueRange) {
+      body(i);
+      return SmallVector<Value>();
+    });
+  });
 }
 
 } // namespace calque::codegen

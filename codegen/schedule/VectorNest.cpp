@@ -62,7 +62,7 @@ public:
         auto total = [&](unsigned loop) {
           int64_t sum = 0;
           for (const Access &access : accesses)
-            sum += access.isBuffer ? std::abs(access.strides[loop]) : 0;
+            sum += access.distance(loop);
           return sum;
         };
         return total(a) > total(b);
@@ -71,8 +71,8 @@ public:
     llvm::stable_sort(parallels, byStride(nest.outputs));
     llvm::stable_sort(reductions, byStride(nest.inputs));
     // The longest of the outer loops is the one to share out, if the first is short.
-    if (parallels.size() > 1 && nest.extents[parallels[0]] < 8) {
-      auto longest = std::max_element(parallels.begin(), parallels.end(), [&](unsigned a, unsigned b) { return nest.extents[a] < nest.extents[b]; });
+    if (parallels.size() > 1 && nest.extents[parallels[0]].guess() < 8) {
+      auto longest = std::max_element(parallels.begin(), parallels.end(), [&](unsigned a, unsigned b) { return nest.extents[a].guess() < nest.extents[b].guess(); });
       std::rotate(parallels.begin(), longest, longest + 1);
     }
     cycles = Schedule::cyclesOfBody(nest) / static_cast<double>(lanes);
@@ -87,7 +87,14 @@ public:
 
 private:
   bool isVectorized() const { return v.vectorLoop != VectorBuilder::kNoLoop; }
-  int64_t vectorExtent() const { return isVectorized() ? nest.extents[v.vectorLoop] : 1; }
+  Extent vectorExtent() const { return isVectorized() ? nest.extents[v.vectorLoop] : Extent(1); }
+  // The iterations of all loops but one.
+  Number iterationsBeside(unsigned loop) {
+    Extent count(1);
+    for (unsigned other = 0; other < nest.numLoops(); ++other)
+      count = other == loop ? count : count * nest.extents[other];
+    return v.number(count);
+  }
 
   // The loops over what each result is alone in, from the `depth`-th on.
   void outer(size_t depth, Position at, function_ref<void(Position)> body) {
@@ -96,10 +103,10 @@ private:
     unsigned loop = parallels[depth];
     auto inside = [&](Value i) { outer(depth + 1, at.at(loop, i), body); };
     if (depth == 0) {
-      double cost = cycles * static_cast<double>(nest.iterations()) / static_cast<double>(nest.extents[loop]);
-      v.parallel(nest.extents[loop], cost, inside);
+      Number extent = v.number(nest.extents[loop]), times = iterationsBeside(loop);
+      v.parallel(extent, cycles, times, inside);
     } else {
-      v.loop(nest.extents[loop], 1, {}, [&](Value i, ValueRange) {
+      v.loop(v.number(nest.extents[loop]), 1, {}, [&](Value i, ValueRange) {
         inside(i);
         return SmallVector<Value>();
       });
@@ -111,27 +118,29 @@ private:
     if (depth == reductions.size())
       return body(at, carried);
     unsigned loop = reductions[depth];
-    int64_t rest = 1;
+    Extent rest(1);
     for (size_t i = depth; i < reductions.size(); ++i)
-      rest *= nest.extents[reductions[i]];
-    if (rest <= 9) {
+      rest = rest * nest.extents[reductions[i]];
+    if (rest.isKnown() && *rest.known() <= 9) {
       SmallVector<Value> values(carried);
-      for (int64_t i = 0; i < nest.extents[loop]; ++i)
+      for (int64_t i = 0; i < *nest.extents[loop].known(); ++i)
         values = reduce(depth + 1, at.shifted(loop, i), values, body);
       return values;
     }
-    return v.loop(nest.extents[loop], 1, carried, [&](Value i, ValueRange inner) { return reduce(depth + 1, at.at(loop, i), inner, body); });
+    return v.loop(v.number(nest.extents[loop]), 1, carried, [&](Value i, ValueRange inner) { return reduce(depth + 1, at.at(loop, i), inner, body); });
   }
 
   //===-- Vectors of results ----------------------------------------------------------------------===//
 
   void columns(Position at) {
-    int64_t extent = vectorExtent(), vectors = extent / v.lanes;
+    if (!vectorExtent().isKnown())
+      return columnsOfUnknown(at);
+    int64_t extent = *vectorExtent().known(), vectors = extent / v.lanes;
     int64_t unroll = std::clamp<int64_t>(vectors, 1, nest.hasReduction() ? 4 : isSmall() ? 2 : 1);
     int64_t steps = vectors / unroll;
     auto block = [&](Position from, int64_t count, int64_t tail) {
       SmallVector<Position> points;
-      SmallVector<int64_t> valid;
+      SmallVector<Number> valid;
       for (int64_t i = 0; i < count + (tail ? 1 : 0); ++i) {
         points.push_back(isVectorized() ? from.shifted(v.vectorLoop, i * v.lanes) : from);
         valid.push_back(i < count ? v.lanes : tail);
@@ -139,8 +148,9 @@ private:
       results(points, valid);
     };
     if (parallels.empty() && steps > 1) {
-      double cost = cycles * static_cast<double>(nest.iterations()) / static_cast<double>(steps);
-      v.parallel(steps, cost, [&](Value i) {
+      // With no other loop but those over what is combined.
+      double vectorCycles = cycles * static_cast<double>(extent) / static_cast<double>(steps);
+      v.parallel(steps, vectorCycles, iterationsBeside(v.vectorLoop), [&](Value i) {
         Value start = arith::MulIOp::create(v.b, v.location, i, v.index(unroll * v.lanes));
         block(at.at(v.vectorLoop, start), unroll, 0);
       });
@@ -155,14 +165,44 @@ private:
       block(isVectorized() ? at.shifted(v.vectorLoop, done) : at, left / v.lanes, left % v.lanes);
   }
 
+  // The same where the number of vectors is not known: blocks of several, then single ones, and a part of one.
+  void columnsOfUnknown(Position at) {
+    Number extent = v.number(vectorExtent());
+    int64_t unroll = nest.hasReduction() ? 4 : isSmall() ? 2 : 1, width = unroll * v.lanes;
+    auto block = [&](Position from, int64_t count, const Number &valid) {
+      SmallVector<Position> points;
+      for (int64_t i = 0; i < count; ++i)
+        points.push_back(from.shifted(v.vectorLoop, i * v.lanes));
+      results(points, SmallVector<Number>(count, valid));
+    };
+    Number blocks = v.divide(extent, width), afterBlocks = v.multiply(blocks, width);
+    if (parallels.empty()) {
+      Number times = v.multiply(iterationsBeside(v.vectorLoop), width);
+      v.parallel(blocks, cycles, times, [&](Value i) { block(at.at(v.vectorLoop, v.valueOf(v.multiply(Number(i), width))), unroll, v.lanes); });
+    } else {
+      v.loop(v.index(0), v.valueOf(afterBlocks), width, {}, [&](Value i, ValueRange) {
+        block(at.at(v.vectorLoop, i), unroll, v.lanes);
+        return SmallVector<Value>();
+      });
+    }
+    Number rest = v.remainder(extent, v.lanes), afterVectors = v.subtract(extent, rest);
+    if (unroll > 1)
+      v.loop(v.valueOf(afterBlocks), v.valueOf(afterVectors), v.lanes, {}, [&](Value i, ValueRange) {
+        block(at.at(v.vectorLoop, i), 1, v.lanes);
+        return SmallVector<Value>();
+      });
+    if (v.lanes > 1)
+      v.onlyIf(v.less(0, rest), [&] { block(at.at(v.vectorLoop, v.valueOf(afterVectors)), 1, rest); });
+  }
+
   bool isSmall() const { return std::distance(nest.body->begin(), nest.body->end()) <= 24; }
 
-  void results(ArrayRef<Position> points, ArrayRef<int64_t> valid) {
+  void results(ArrayRef<Position> points, ArrayRef<Number> valid) {
     SmallVector<Value> values;
     size_t each = nest.outputs.size();
-    for (auto [point, lanes] : llvm::zip_equal(points, valid))
+    for (size_t i = 0; i < points.size(); ++i)
       for (const Access &output : nest.outputs)
-        values.push_back(initial(output, point, lanes));
+        values.push_back(initial(output, points[i], valid[i]));
     values = reduce(0, Position(nest.numLoops()), values, [&](Position reduced, ValueRange carried) {
       SmallVector<Value> next;
       for (size_t i = 0; i < points.size(); ++i) {
@@ -180,7 +220,7 @@ private:
         v.store(nest.outputs[j], points[i], values[i * each + j], valid[i]);
   }
 
-  Value initial(const Access &output, const Position &point, int64_t lanes) {
+  Value initial(const Access &output, const Position &point, const Number &lanes) {
     if (!output.isUsed)
       return v.constant(v.b.getZeroAttr(output.element));
     return schedule.initial ? v.splat(schedule.initial) : v.load(output, point, lanes);
@@ -190,16 +230,35 @@ private:
 
   void rows(Position at) {
     const Access &output = nest.outputs[0];
-    int64_t extent = vectorExtent(), vectors = extent / v.lanes, unroll = std::clamp<int64_t>(vectors, 1, 4);
+    bool isKnown = vectorExtent().isKnown();
+    int64_t extent = vectorExtent().known().value_or(0), vectors = extent / v.lanes, unroll = isKnown ? std::clamp<int64_t>(vectors, 1, 4) : 4;
     int64_t main = vectors / unroll * unroll * v.lanes;
     SmallVector<Value> partial(unroll, v.constant(combiner->identity));
+    Number unknown, afterBlocks = main, afterVectors, rest;
+    if (!isKnown) {
+      unknown = v.number(vectorExtent());
+      Number blocks = v.divide(unknown, unroll * v.lanes);
+      afterBlocks = v.multiply(blocks, unroll * v.lanes);
+      rest = v.remainder(unknown, v.lanes);
+      afterVectors = v.subtract(unknown, rest);
+    }
     partial = reduce(0, at, partial, [&](Position point, ValueRange carried) {
-      SmallVector<Value> values = v.loop(main, unroll * v.lanes, carried, [&](Value i, ValueRange inner) {
+      SmallVector<Value> values = v.loop(afterBlocks, unroll * v.lanes, carried, [&](Value i, ValueRange inner) {
         SmallVector<Value> next;
         for (int64_t u = 0; u < unroll; ++u)
           next.push_back(v.body(point.at(v.vectorLoop, i).shifted(v.vectorLoop, u * v.lanes), inner[u], v.lanes)[0]);
         return next;
       });
+      if (!isKnown) {
+        values[0] = v.loop(v.valueOf(afterBlocks), v.valueOf(afterVectors), v.lanes, {values[0]}, [&](Value i, ValueRange inner) {
+          return v.body(point.at(v.vectorLoop, i), inner, v.lanes);
+        })[0];
+        values[0] = v.onlyIf(v.less(0, rest), {values[0]}, [&](ValueRange inner) -> SmallVector<Value> {
+          Value next = v.body(point.at(v.vectorLoop, v.valueOf(afterVectors)), inner, rest)[0];
+          return {arith::SelectOp::create(v.b, v.location, v.mask(rest), next, inner[0]).getResult()};
+        })[0];
+        return values;
+      }
       for (int64_t done = main, u = 0; done < extent; done += v.lanes, u = (u + 1) % unroll) {
         int64_t valid = std::min(v.lanes, extent - done);
         Value next = v.body(point.shifted(v.vectorLoop, done), values[u], valid)[0];
@@ -235,8 +294,8 @@ unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
       for (const Access &access : *accesses)
         if (access.varies(loop))
           cost += access.strides[loop] == 1 ? 1 : static_cast<double>(lanes);
-    int64_t vectors = (nest.extents[loop] + lanes - 1) / lanes;
-    cost = (cost + 0.5) * static_cast<double>(vectors * lanes) / static_cast<double>(nest.extents[loop]);
+    int64_t extent = nest.extents[loop].guess(), vectors = (extent + lanes - 1) / lanes;
+    cost = (cost + 0.5) * static_cast<double>(vectors * lanes) / static_cast<double>(extent);
     if (cost < bestCost) {
       best = loop;
       bestCost = cost;
@@ -251,23 +310,25 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
 // on sizes alone.
 bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
   constexpr int64_t kFewResults = 4096, kPieceIterations = 1 << 14, kMaxPieces = 32;
-  int64_t results = nest.iterations(false), terms = nest.iterations(true);
+  if (!nest.isKnown())
+    return false;
+  int64_t results = *nest.iterations(false).known(), terms = *nest.iterations(true).known();
   bool hasIndex = !nest.body->getOps<linalg::IndexOp>().empty();
   if (hasIndex || results > kFewResults || results * terms < 4 * kPieceIterations)
     return false;
   // Rows enough for all: nothing to gain.
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (!nest.isReduction[loop] && nest.extents[loop] >= 16 && nest.outputs[0].strides[loop] != 1)
+    if (!nest.isReduction[loop] && *nest.extents[loop].known() >= 16 && !(nest.outputs[0].strides[loop] == 1))
       return false;
   unsigned split = VectorBuilder::kNoLoop;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (nest.isReduction[loop] && (split == VectorBuilder::kNoLoop || nest.extents[loop] > nest.extents[split]))
+    if (nest.isReduction[loop] && (split == VectorBuilder::kNoLoop || *nest.extents[loop].known() > *nest.extents[split].known()))
       split = loop;
-  int64_t pieces = std::min({kMaxPieces, results * terms / kPieceIterations, nest.extents[split]});
+  int64_t extent = *nest.extents[split].known(), pieces = std::min({kMaxPieces, results * terms / kPieceIterations, extent});
   if (pieces < 2)
     return false;
 
-  int64_t size = nest.extents[split] / pieces, rest = nest.extents[split] - size * pieces;
+  int64_t size = extent / pieces, rest = extent - size * pieces;
   PartialResults partial(schedule, nest, combiner, pieces + (rest ? 1 : 0));
   Value identity = arith::ConstantOp::create(schedule.builder, nest.location(), combiner.identity);
   Schedule inner{schedule.builder, schedule.target, identity};
@@ -294,7 +355,7 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
   if (vectorLoop == VectorBuilder::kNoLoop)
     lanes = 1;
   else
-    while (lanes > 2 && lanes / 2 >= nest.extents[vectorLoop])
+    while (lanes > 2 && lanes / 2 >= nest.extents[vectorLoop].guess())
       lanes /= 2;
   VectorNest(schedule, nest, vectorLoop, lanes, combiner).emit();
 }
@@ -302,18 +363,19 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
 } // namespace
 
 PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces)
-    : access(nest.outputs[0]), results(nest.iterations(false)), nest(nest), combiner(combiner), pieces(pieces) {
+    : access(nest.outputs[0]), results(*nest.iterations(false).known()), nest(nest), combiner(combiner), pieces(pieces) {
   auto type = MemRefType::get({pieces * results}, access.element);
   access.value = memref::AllocOp::create(schedule.builder, nest.location(), type);
   access.offset = 0;
+  access.unknownOffset = {};
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (!nest.isReduction[loop])
       loops.push_back(loop);
-  llvm::stable_sort(loops, [&](unsigned x, unsigned y) { return nest.outputs[0].strides[x] < nest.outputs[0].strides[y]; });
+  llvm::stable_sort(loops, [&](unsigned x, unsigned y) { return nest.outputs[0].strides[x].guess() < nest.outputs[0].strides[y].guess(); });
   int64_t stride = 1;
   for (unsigned loop : loops) {
     access.strides[loop] = stride;
-    stride *= nest.extents[loop];
+    stride *= *nest.extents[loop].known();
   }
 }
 

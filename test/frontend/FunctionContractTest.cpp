@@ -483,3 +483,145 @@ TEST(FunctionContract, LookingInsideAsAPicture) {
   EXPECT_EQ(f.get_concrete_function(TensorSpec<float>({2})).graph(), text);
   EXPECT_EQ(f.trace_count(), 1);
 }
+
+//===-- Unknown dimensions ----------------------------------------------------------------------===//
+
+TEST(FunctionContract, UnknownDimensionsShareOneTraceAndOneBody) {
+  auto f = function([](const Tensor &x, const Tensor &w) { return sum(tanh(matmul(x, w)) * 2, {0}); },
+                    {.name = "f", .input_signature = {TensorSpec<float>({kDynamic, 3}, "x"), TensorSpec<float>({3, kDynamic})}});
+  for (std::int64_t rows : {1, 2, 7, 100})
+    for (std::int64_t columns : {1, 5}) {
+      Tensor x = full({rows, 3}, 0.25f), w = full({3, columns}, 0.5f);
+      // Equal rows: the sum is `rows` times one of them.
+      expectValues(f(x, w), std::vector<float>(static_cast<std::size_t>(columns), static_cast<float>(rows) * 2 * std::tanh(0.375f)));
+    }
+  EXPECT_EQ(f.trace_count(), 1);
+  EXPECT_EQ(f.pretty_printed_concrete_signatures(),
+            "f\n  argument 0 'x': float32[?,3]\n  argument 1: float32[3,?]\n  result: float32[?]\n");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f(ones({2, 4}), ones({3, 1})); }), "argument 0 'x' must be float32[?,3], not float32[2,4]");
+  EXPECT_EQ(f(ones({0, 3}), ones({3, 2})).to_vector<float>(), (std::vector<float>{0, 0}));
+}
+
+TEST(FunctionContract, UnknownDimensionsThatMustAgreeAreCheckedAtTheCall) {
+  Variable calls(scalar(0));
+  auto f = function(
+      [&](const Tensor &x, const Tensor &y) {
+        calls.assign_add(1);
+        return x + y;
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic}), TensorSpec<float>({kDynamic})}});
+  expectValues(f(ones({3}), ones({3})), {2, 2, 2});
+  std::string message = errorOf<ShapeError>([&] { f(ones({3}), ones({4})); });
+  EXPECT_CONTAINS(message, "dimension 0 of argument 0 is 3 and dimension 0 of argument 1 is 4");
+  EXPECT_THROW(f(ones({3}), ones({1})), ShapeError) << "an unknown dimension is never broadcast";
+  EXPECT_EQ(calls.value().item<int>(), 1);
+}
+
+TEST(FunctionContract, AnyShapeTracesOnceForEachRank) {
+  auto f = function([](const Tensor &x) { return x * 2; }, {.input_signature = {TensorSpec<float>(kAnyShape)}});
+  expectValues(f(ones({2})), {2, 2});
+  expectValues(f(ones({3})), {2, 2, 2});
+  expectValues(f(ones({1, 2})), {2, 2});
+  expectValues(f(ones({2, 1})), {2, 2});
+  EXPECT_EQ(f(scalar(1.0f)).item<float>(), 2);
+  EXPECT_EQ(f.trace_count(), 3);
+  EXPECT_THROW(f(ones({2}, DType::Int32)), SignatureError);
+  auto g = function([](const Tensor &x, int n) { return x * n; }).get_concrete_function(TensorSpec<float>(kAnyShape), 2);
+  for (int i = 0; i < 2; ++i) {
+    expectValues(g(ones({2}), 2), {2, 2});
+    expectValues(g(ones({2, 1})), {2, 2});
+  }
+}
+
+TEST(FunctionContract, DispatchPrefersKnownSizesAndThenTheFirstMade) {
+  // Each trace tells which one it is.
+  int traced = 0;
+  auto f = function([&](const Tensor &x) { return x * 0 + static_cast<float>(traced++); });
+  auto of = [&](Shape shape) { return f(zeros(std::move(shape))).to_vector<float>()[0]; };
+  f.get_concrete_function(TensorSpec<float>({kDynamic, kDynamic})); // 0
+  EXPECT_EQ(of({2, 3}), 0);
+  f.get_concrete_function(TensorSpec<float>({kDynamic, 3})); // 1
+  f.get_concrete_function(TensorSpec<float>({2, kDynamic})); // 2
+  EXPECT_EQ(of({2, 3}), 1) << "of two that are equally specific, the one made first";
+  EXPECT_EQ(of({2, 4}), 2);
+  EXPECT_EQ(of({4, 4}), 0);
+  f.get_concrete_function(TensorSpec<float>({2, 3})); // 3
+  EXPECT_EQ(of({2, 3}), 3);
+  EXPECT_EQ(of({5, 3}), 1);
+  EXPECT_EQ(f.trace_count(), 4);
+}
+
+TEST(FunctionContract, RelaxedRetracingLeavesOpenWhatDiffers) {
+  auto f = function([](const Tensor &x) { return x * 2; }, {.name = "f", .reduce_retracing = true});
+  f(ones({1, 2}));
+  expectValues(f(ones({2, 2})), {2, 2, 2, 2});
+  EXPECT_EQ(f.trace_count(), 2);
+  expectValues(f(ones({3, 2})), std::vector<float>(6, 2));
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_EQ(f.pretty_printed_concrete_signatures(),
+            "f\n  argument 0: float32[1,2]\n  result: float32[1,2]\nf\n  argument 0: float32[?,2]\n  result: float32[?,2]\n");
+  f(ones({3, 4}));
+  f(ones({7, 9}));
+  EXPECT_EQ(f.trace_count(), 3);
+  f(ones({2}));
+  EXPECT_EQ(f.trace_count(), 4) << "another rank has nothing in common";
+  std::vector<Retrace> all = f.explain_retraces();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].note, "the sizes that differ are left open, for other sizes as well");
+  EXPECT_EQ(all[0].changes[0].before, "float32[1,2]");
+  EXPECT_EQ(all[0].changes[0].now, "float32[?,2]");
+}
+
+TEST(FunctionContract, RelaxedRetracingFallsBackWhereSizesDisagree) {
+  Variable calls(scalar(0));
+  auto f = function(
+      [&](const Tensor &x, const Tensor &y) {
+        calls.assign_add(1);
+        return x + y;
+      },
+      {.reduce_retracing = true});
+  f(ones({2}), ones({2}));
+  f(ones({3}), ones({3}));
+  expectValues(f(ones({4}), ones({4})), {2, 2, 2, 2});
+  EXPECT_EQ(f.trace_count(), 2);
+  for (int i = 0; i < 2; ++i)
+    expectValues(f(ones({4}), ones({1})), {2, 2, 2, 2}); // a broadcast, which an unknown dimension has none of
+  EXPECT_EQ(f.trace_count(), 3);
+  EXPECT_CONTAINS(f.explain_retraces().back().note, "the trace that leaves them open has refused them");
+  EXPECT_EQ(calls.value().item<int>(), 5);
+  EXPECT_THROW(f(ones({4}), ones({5})), ShapeError);
+  EXPECT_EQ(calls.value().item<int>(), 5);
+}
+
+TEST(FunctionContract, UnknownDimensionsHaveGradients) {
+  auto body = [](const Tensor &x) { return sum(x * x * 3); };
+  auto f = function(body, {.input_signature = {TensorSpec<float>({kDynamic})}});
+  auto inside = function(
+      [&](const Tensor &x) {
+        GradientTape tape;
+        tape.watch(x);
+        return *tape.gradient(body(x), x);
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic})}});
+  for (std::int64_t size : {2, 3}) {
+    Tensor x = full({size}, 2);
+    GradientTape tape;
+    tape.watch(x);
+    Tensor y = f(x);
+    std::vector<float> expected(static_cast<std::size_t>(size), 12);
+    expectValues(*tape.gradient(y, x), expected);
+    expectValues(inside(x), expected);
+  }
+  EXPECT_EQ(f.trace_count(), 1);
+  EXPECT_EQ(inside.trace_count(), 1);
+}
+
+TEST(FunctionContract, SizesThatAreNotKnownAreNoNumbers) {
+  TensorSpec<float> rows({kDynamic, 2});
+  auto size = function([](const Tensor &x) { return x * static_cast<float>(x.size()); });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { size.get_concrete_function(rows); }), "the number of elements of float32[?,2] is not known while tracing");
+  auto number = function([](const Tensor &x) { return x * x.shape()[0]; });
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { number.get_concrete_function(rows); }), "not known while tracing (kDynamic) is used as a number");
+  auto shape = function([](const Tensor &x) { return zeros(x.shape()); });
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { shape.get_concrete_function(rows); }), "is used to make a tensor");
+}
