@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "test" / "lit" / "scripts"))
 from messages import joined, messages, tokens, words
 
 PAGE = ROOT / "docs" / "messages.md"
-SECTIONS = {"warning": "Warnings", "static_assert": "Messages of the C++ compiler", "tool": "Messages of the tools"}
+SECTIONS = {"warning": "Warnings", "note": "Notes of explain_retraces()", "static_assert": "Messages of the C++ compiler", "tool": "Messages of the tools"}
 ANY_CLASS = ("IR written by hand", "Faults of Calque")
 UNPROVOKED = "Faults of Calque"  # its rows say why no test provokes them
 

@@ -206,3 +206,23 @@ TEST(Messages, OfCheckGradientsNameWhatIsNoUse) {
   EXPECT_CONTAINS(errorOf<ValueError>([&] { check_gradients(f, {ones({2}, DType::Float64)}, {.eps = 0}); }),
                   "check_gradients: eps is 0.000000 and must be above zero");
 }
+
+TEST(Messages, OfRetracesSayWhyThereIsAnother) {
+  Variable v(ones({2})), w(ones({2}));
+  auto f = function([&](Variable a) { return a + v; });
+  f(v);
+  f(w);
+  ASSERT_EQ(f.explain_retraces().size(), 1u);
+  EXPECT_EQ(f.explain_retraces()[0].note, "the signature is the same; other variables are captured, or other modes hold");
+  auto open = function(twice, {.reduce_retracing = true});
+  open(ones({2}));
+  open(ones({3}));
+  ASSERT_EQ(open.explain_retraces().size(), 1u);
+  EXPECT_EQ(open.explain_retraces()[0].note, "the sizes that differ are left open, for other sizes as well");
+  auto asks = function([](const Tensor &x) { return x * static_cast<float>(x.shape()[0]); }, {.reduce_retracing = true});
+  asks(ones({2}));
+  asks(ones({3}));
+  ASSERT_EQ(asks.explain_retraces().size(), 1u);
+  EXPECT_CONTAINS(asks.explain_retraces()[0].note,
+                  "has failed: the lambda asks for a size that would not be known, of the tensor made at ");
+}

@@ -199,7 +199,7 @@ def sources(folder):
 
 @dataclass(frozen=True)
 class Message:
-    kind: str # the class of the user's error, or "warning", "static_assert", "tool"
+    kind: str # the class of the user's error, or "warning", "note", "static_assert", "tool"
     prefix: tuple # what is written before the parts
     parts: tuple
     file: str
@@ -270,6 +270,10 @@ def ofSource(source):
             text = source.argument(i + 1, -1)
             if all(part.kind == "string" for part in text):
                 yield from make(source, "static_assert", (), text, token.at)
+        elif source.name.startswith("frontend") and token.text in ("note", "reason") and isSign(found[i + 1], "="):
+            expression = split(found[i + 2 : i + 200], ";")[0]
+            if any(part.kind == "string" for part in expression):
+                yield from make(source, "note", (), expression, token.at)
         elif source.name.startswith("codegen") and token.text == "error" and isSign(found[i + 1], "=") and found[i + 2].kind == "string":
             yield from make(source, "CompileError", (), [found[i + 2]], token.at)
         elif source.name.startswith("tools/calque-opt") and token.text == "errs":
