@@ -1,6 +1,7 @@
 // Gives the math operations their code: polynomials where MLIR has them, instructions where the processor has them, and else
 // the C library's functions.
 #include "codegen/NativeCode.h"
+#include "codegen/Target.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +18,14 @@ namespace calque::codegen {
 
 LogicalResult lowerMath(Program &program) {
   MLIRContext *context = program.module->getContext();
+  // MLIR's lowering leaves it to LLVM whether kernels' products and sums are one instruction, and LLVM may not decide that
+  // (see makeTargetMachine).
+  if (Target::host().fma)
+    program.module->walk([](vector::FMAOp op) {
+      OpBuilder builder(op);
+      op.replaceAllUsesWith(math::FmaOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs(), op.getAcc()).getResult());
+      op.erase();
+    });
   // A power's approximation is not exact enough.
   auto isInstruction = [](StringRef name) {
     return name == math::SqrtOp::getOperationName() || name == math::FloorOp::getOperationName() || name == math::AbsFOp::getOperationName() ||

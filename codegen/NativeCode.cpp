@@ -39,7 +39,8 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Program &program, s
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  // Nothing is contracted: eager and compiled results are equal bit for bit.
+  // LLVM contracts nothing: eager and compiled results are equal bit for bit. Kernels say themselves where products and sums
+  // are one instruction.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), Target::host().features, options, llvm::Reloc::PIC_,
                                                                           llvm::CodeModel::Small,

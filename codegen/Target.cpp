@@ -11,6 +11,7 @@ static Target describeHost() {
   for (const auto &feature : features)
     target.features += (target.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
   target.features += ",-prefer-256-bit";
+  target.fma = features.lookup("fma") || features.lookup("neon");
   if (features.lookup("avx512f")) {
     target.vectorBytes = 64;
     target.vectorRegisters = 32;
@@ -34,9 +35,11 @@ bool Target::pretend(std::string_view name) {
   if (name == "avx512") {
     target.vectorBytes = 64;
     target.vectorRegisters = 32;
+    target.fma = true;
     target.features = "+avx2,+fma,+avx512f,+avx512bw,+avx512dq,+avx512vl,-prefer-256-bit";
   } else if (name == "avx2") {
     target.vectorBytes = 32;
+    target.fma = true;
     target.features = "+avx2,+fma";
   } else if (name != "baseline") {
     return false;

@@ -13,6 +13,7 @@ struct Target {
   int64_t vectorRegisters = 16;
   int64_t l1Bytes = 32 << 10;  // what a kernel may count on, not what one model has
   int64_t l2Bytes = 512 << 10;
+  bool fma = false;            // whether a product and a sum are one instruction
   std::string features;        // "+avx2,+fma,..." as LLVM takes them
 
   static const Target &host();
