@@ -4,6 +4,7 @@
 #include "frontend/Execute.h"
 #include "frontend/Tape.h"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 
@@ -12,10 +13,17 @@ namespace calque {
 using detail::VariableState;
 
 namespace {
-void checkType(const VariableState &variable, const Tensor &value, SourceLocation where) {
-  const schema::TensorType &given = *detail::implOf(value, where).type;
-  if (given == *variable.type)
-    return;
+// The value as one that the variable can hold. Sizes that are left open while tracing are compared at the call.
+Tensor fitting(const VariableState &variable, const Tensor &value, SourceLocation where) {
+  const schema::TensorType &given = *detail::implOf(value, where).type, &wanted = *variable.type;
+  if (given == wanted)
+    return value;
+  bool mayFit = given.dtype == wanted.dtype && std::equal(given.dims.begin(), given.dims.end(), wanted.dims.begin(), wanted.dims.end(),
+                                                          [](std::int64_t a, std::int64_t b) { return a == b || a == kDynamic; });
+  if (mayFit) {
+    schema::Attribute shape = wanted.dims;
+    return detail::apply(schema::OpId::BroadcastTo, {&value, 1}, {&shape, 1}, where);
+  }
   std::string message = "variable '" + variable.name + "' is " + variable.type->str() + " and can't be assigned " + given.str();
   if (given.dtype != variable.type->dtype)
     throw DTypeError(message, where);
@@ -86,8 +94,7 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
   std::array<Tensor, 2> operands{Tensor(), operand.toTensor(state->type->dtype)};
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     operands[0] = variable.value(where);
-    Tensor value = detail::apply(op, operands, {}, where);
-    checkType(*state, value, where);
+    Tensor value = fitting(*state, detail::apply(op, operands, {}, where), where);
     trace->assign(state, value, where);
     return;
   }
@@ -97,8 +104,7 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
   std::unique_lock lock(state->mutex);
   operands[0] = state->value;
   detail::noteVariableRead(state, operands[0]);
-  Tensor value = detail::apply(op, operands, {}, where);
-  checkType(*state, value, where);
+  Tensor value = fitting(*state, detail::apply(op, operands, {}, where), where);
   fresh = detail::makeEager(state->type, value.impl()->buffer);
   std::swap(state->value, fresh);
 }
@@ -106,8 +112,7 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
 
 void Variable::assign(const Operand &operand) {
   SourceLocation where = detail::userLine(operand.where());
-  Tensor value = operand.toTensor(dtype());
-  checkType(*state_, value, where);
+  Tensor value = fitting(*state_, operand.toTensor(dtype()), where);
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     trace->assign(state_, value, where);
     return;

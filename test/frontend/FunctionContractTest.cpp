@@ -487,13 +487,13 @@ TEST(FunctionContract, LookingInsideAsAPicture) {
 //===-- Unknown dimensions ----------------------------------------------------------------------===//
 
 TEST(FunctionContract, UnknownDimensionsShareOneTraceAndOneBody) {
-  auto f = function([](const Tensor &x, const Tensor &w) { return sum(tanh(matmul(x, w)) * 2, {0}); },
+  auto f = function([](const Tensor &x, const Tensor &w) { return sum(relu(matmul(x, w)) * 2, {0}); },
                     {.name = "f", .input_signature = {TensorSpec<float>({kDynamic, 3}, "x"), TensorSpec<float>({3, kDynamic})}});
   for (std::int64_t rows : {1, 2, 7, 100})
     for (std::int64_t columns : {1, 5}) {
       Tensor x = full({rows, 3}, 0.25f), w = full({3, columns}, 0.5f);
       // Equal rows: the sum is `rows` times one of them.
-      expectValues(f(x, w), std::vector<float>(static_cast<std::size_t>(columns), static_cast<float>(rows) * 2 * std::tanh(0.375f)));
+      expectValues(f(x, w), std::vector<float>(static_cast<std::size_t>(columns), static_cast<float>(rows) * 0.75f));
     }
   EXPECT_EQ(f.trace_count(), 1);
   EXPECT_EQ(f.pretty_printed_concrete_signatures(),
@@ -624,4 +624,22 @@ TEST(FunctionContract, SizesThatAreNotKnownAreNoNumbers) {
   EXPECT_CONTAINS(errorOf<ValueError>([&] { number.get_concrete_function(rows); }), "not known while tracing (kDynamic) is used as a number");
   auto shape = function([](const Tensor &x) { return zeros(x.shape()); });
   EXPECT_CONTAINS(errorOf<ValueError>([&] { shape.get_concrete_function(rows); }), "is used to make a tensor");
+}
+
+TEST(FunctionContract, VariablesTakeValuesWhoseSizesAreComparedAtTheCall) {
+  Variable v(zeros({2, 3}));
+  auto f = function(
+      [&](const Tensor &x) {
+        v.assign(x);
+        v.assign_add(x);
+        return sum(x);
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic, 3})}});
+  f(full({2, 3}, 2));
+  expectValues(v.value(), std::vector<float>(6, 4));
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4, 3})); }), "dimension 0 of argument 0 is 4, and it must be 2");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({1, 3})); }), "is 1, and it must be 2");
+  expectValues(v.value(), std::vector<float>(6, 4));
+  auto other = function([&](const Tensor &x) { v.assign(x); }, {.input_signature = {TensorSpec<float>({kDynamic, 4})}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { other(ones({2, 4})); }), "is float32[2,3] and can't be assigned float32[?,4]");
 }

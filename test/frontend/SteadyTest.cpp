@@ -63,6 +63,17 @@ TEST_F(SteadyCalls, OfAFunctionWithVariablesAllocateNothing) {
   EXPECT_EQ(allocationsOf([&] { f(w, x); }), 0u);
 }
 
+TEST_F(SteadyCalls, OfUnknownSizesAllocateNothing) {
+  auto f = function([](const Tensor &x) { return tanh(x) + sum(x); }, {.input_signature = {TensorSpec<float>({kDynamic, 3})}});
+  Tensor few = ones({2, 3}), many = ones({7, 3});
+  EXPECT_EQ(allocationsOf([&] {
+              f(few);
+              f(many);
+            }),
+            0u);
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
 TEST_F(SteadyCalls, OfRelatedKindsAllocateNothing) {
   auto body = [](const Tensor &x, int n) { return x * n; };
   auto declared = function(body, {.input_signature = {TensorSpec<float>({4})}});

@@ -214,6 +214,7 @@ class Message:
 
 
 FAULTS = {"shapeFault": "ShapeError", "dtypeFault": "DTypeError", "valueFault": "ValueError"}
+SUBCLASSES = {"SizesDisagree": "ShapeError"} # of Calque's own, which users know as the public class
 OF_OPERATION, OF_OP, OF_FILE = (None, ": "), ("'", None, "' op "), (None, ": ")
 
 
@@ -226,8 +227,9 @@ def given(source):
         name = token.text
         if name == "throw":
             bracket = next(j for j in range(i + 1, len(found)) if isSign(found[j], "(", ";", "{"))
-            if isSign(found[bracket], "(") and found[bracket - 1].text.endswith("Error"):
-                yield found[bracket - 1].text, bracket, ()
+            thrown = SUBCLASSES.get(found[bracket - 1].text, found[bracket - 1].text)
+            if isSign(found[bracket], "(") and thrown.endswith("Error"):
+                yield thrown, bracket, ()
         elif name == "fail" and isSign(found[i + 1], "<") and i and found[i - 1].text != "void":
             bracket = next(j for j in range(i + 1, len(found)) if isSign(found[j], "("))
             yield found[bracket - 2].text, bracket, ()
