@@ -1,6 +1,9 @@
 // What an eager tape follows: operations as they are applied, and those of compiled functions as if they had been.
 #include "frontend/Tape.h"
 
+#include <unordered_map>
+#include <unordered_set>
+
 namespace calque::detail {
 
 using schema::OpId;
@@ -68,6 +71,47 @@ void recordEager(OpId op, std::span<const Tensor> operands, std::span<const sche
   }
 }
 
+namespace {
+// What a host call gives for one example of a vmap, and the same of all examples.
+struct HostExample {
+  ValueId ofOne, ofAll;
+};
+
+// By the first result of the `batch` that makes the examples. A result of a call is known, an example of one is taken from it.
+std::unordered_map<ValueId, std::vector<HostExample>> hostExamples(const schema::Recording &called) {
+  std::unordered_map<ValueId, std::vector<HostExample>> examples;
+  std::unordered_map<ValueId, ValueId> batchOf; // by example
+  std::unordered_set<ValueId> ofOne;
+  std::unordered_set<ValueId> known(called.results.begin(), called.results.end());
+  auto add = [&](const schema::RecordedOp &op) {
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      if (ValueId value = op.firstResult + static_cast<ValueId>(r); !known.contains(value))
+        ofOne.insert(value);
+  };
+  for (const schema::RecordedOp &op : called.ops()) {
+    if (op.op == OpId::HostCall)
+      add(op);
+    if (op.op == OpId::Batch)
+      for (std::uint32_t r = 0; r < op.numResults; ++r)
+        batchOf[op.firstResult + static_cast<ValueId>(r)] = op.firstResult;
+    if (op.op != OpId::Unbatch || ofOne.empty())
+      continue;
+    std::span<const ValueId> operands = called.operandsOf(op);
+    const auto &axes = std::get<std::vector<std::int64_t>>(called.attributesOf(op)[0]);
+    ValueId batch = batchOf.at(operands[operands.size() - 2]);
+    for (std::uint32_t r = 0; r < op.numResults; ++r) {
+      if (axes[r] != 0 || !ofOne.contains(operands[r]))
+        continue;
+      ValueId ofAll = op.firstResult + static_cast<ValueId>(r);
+      examples[batch].push_back({operands[r], ofAll});
+      if (!known.contains(ofAll))
+        ofOne.insert(ofAll);
+    }
+  }
+  return examples;
+}
+} // namespace
+
 void recordCall(const schema::Recording &called, std::span<const Tensor *const> parameters,
                 std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
                 std::span<const Tensor> results) {
@@ -86,6 +130,14 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
   for (std::size_t i = 0; i < parameters.size(); ++i)
     renamed[index(called.parameters[i])] = recorder.valueOf(*parameters[i]);
   std::vector<ValueId> assigned(variables.size(), -1);
+  std::unordered_map<ValueId, std::vector<HostExample>> fromHost = hostExamples(called);
+  // What a host call gave is among the results: a leaf.
+  auto resultOfCall = [&](ValueId value) -> ValueId {
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (called.results[i] == value)
+        return recorder.valueOf(results[i]);
+    return -1;
+  };
   for (const schema::RecordedOp &op : called.ops()) {
     std::span<const ValueId> operands = called.operandsOf(op);
     std::span<const schema::Attribute> attributes = called.attributesOf(op);
@@ -109,11 +161,9 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
       continue;
     }
     if (!schema::schemaOf(op.op).pure) { // it has had its effect
-      // What a host call gave is among the results: a leaf.
       for (std::uint32_t r = 0; r < op.numResults; ++r)
-        for (std::size_t i = 0; i < results.size(); ++i)
-          if (called.results[i] == op.firstResult + static_cast<ValueId>(r))
-            renamed[index(op.firstResult) + r] = recorder.valueOf(results[i]);
+        if (ValueId &value = renamed[index(op.firstResult) + r]; value < 0)
+          value = resultOfCall(op.firstResult + static_cast<ValueId>(r));
       continue;
     }
     std::vector<ValueId> values;
@@ -123,11 +173,26 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
       tracked |= index(values.back()) < recorder.tracked.size() && recorder.tracked[index(values.back())];
     }
     std::vector<schema::TensorType> types;
+    std::vector<schema::Attribute> extended;
+    std::span<const HostExample> added;
+    if (auto found = fromHost.find(op.firstResult); found != fromHost.end()) {
+      added = found->second;
+      auto axes = std::get<std::vector<std::int64_t>>(attributes[0]);
+      for (const HostExample &each : added) {
+        ValueId ofAll = renamed[index(each.ofAll)];
+        values.push_back(ofAll >= 0 ? ofAll : resultOfCall(each.ofAll));
+        axes.push_back(0);
+      }
+      extended.emplace_back(std::move(axes));
+      attributes = extended;
+    }
     bool known = true;
     for (std::uint32_t r = 0; r < op.numResults; ++r) {
       types.push_back(called.typeOf(op.firstResult + static_cast<ValueId>(r)));
       known = known && types.back().isStatic();
     }
+    for (const HostExample &each : added)
+      types.push_back(called.typeOf(each.ofOne));
     // Sizes that the function leaves open are those of this call.
     if (!known) {
       std::vector<schema::TensorType> operandTypes;
@@ -145,6 +210,8 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
       if (tracked && (schema::schemaOf(op.op).differentiable || schema::schemaOf(op.op).lacksGradient) && is_floating(types[r].dtype))
         recorder.track(value);
     }
+    for (std::size_t i = 0; i < added.size(); ++i)
+      renamed[index(added[i].ofOne)] = first + static_cast<ValueId>(op.numResults + i);
   }
   for (std::size_t i = 0; i < results.size(); ++i)
     recorder.values.emplace(results[i].impl()->id, renamed[index(called.results[i])]);

@@ -127,10 +127,8 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
       trace->recording.results.push_back(trace->valueOf(result, {}));
   }
   // What host calls give are further results, which tapes of the caller can't compute again.
-  for (const schema::RecordedOp &op : trace->recording.ops())
-    if (op.op == schema::OpId::HostCall)
-      for (std::uint32_t i = 0; i < op.numResults; ++i)
-        trace->recording.results.push_back(op.firstResult + static_cast<schema::ValueId>(i));
+  std::vector<schema::ValueId> hostResults = trace->hostResults();
+  trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
   if (trace->askedForSizes)
     throw SizesAsked(trace->askedAt);
 

@@ -142,6 +142,43 @@ void Trace::assign(const std::shared_ptr<VariableState> &variable, const Tensor 
   reads[index] = -1;
 }
 
+std::vector<schema::ValueId> Trace::hostResults() const {
+  std::vector<schema::ValueId> values;
+  if (hostFunctions.empty())
+    return values;
+  for (const schema::RecordedOp &op : recording.ops()) {
+    if (op.op != OpId::HostCall)
+      continue;
+    for (std::uint32_t i = 0; i < op.numResults; ++i) {
+      schema::ValueId value = op.firstResult + static_cast<schema::ValueId>(i);
+      for (auto found = stackedHostResults.find(value); found != stackedHostResults.end(); found = stackedHostResults.find(value))
+        value = found->second;
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+std::vector<schema::ValueId> Trace::hostResultsFrom(schema::ValueId example) const {
+  std::vector<schema::ValueId> values = hostResults();
+  if (values.empty())
+    return values;
+  std::vector<bool> follows(recording.numValues());
+  bool begun = false;
+  for (const schema::RecordedOp &op : recording.ops()) {
+    auto first = static_cast<std::size_t>(op.firstResult);
+    bool isBegin = example >= op.firstResult && example < op.firstResult + static_cast<schema::ValueId>(op.numResults);
+    begun |= isBegin;
+    if (!begun)
+      continue;
+    std::span<const schema::ValueId> operands = recording.operandsOf(op);
+    bool any = isBegin || std::any_of(operands.begin(), operands.end(), [&](schema::ValueId value) { return follows[static_cast<std::size_t>(value)]; });
+    std::fill_n(follows.begin() + static_cast<std::ptrdiff_t>(first), op.numResults, any);
+  }
+  std::erase_if(values, [&](schema::ValueId value) { return !follows[static_cast<std::size_t>(value)]; });
+  return values;
+}
+
 Tensor Trace::evaluate(const Tensor &x, SourceLocation where) const {
   const TensorImpl &impl = implOf(x, where);
   if (!impl.trace)

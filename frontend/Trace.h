@@ -31,6 +31,11 @@ public:
   std::size_t indexOf(const std::shared_ptr<VariableState> &variable);
   Tensor read(const std::shared_ptr<VariableState> &variable, SourceLocation where);
   void assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where);
+  // What host calls give, which tapes can't compute again: every value, or only those that `example` of a vmap has a part in.
+  // What belongs to one example is meant as the stack of all, once there is one.
+  std::vector<schema::ValueId> hostResults() const;
+  std::vector<schema::ValueId> hostResultsFrom(schema::ValueId example) const;
+  void stackHostResult(schema::ValueId ofOne, schema::ValueId ofAll) { stackedHostResults[ofOne] = ofAll; }
   // The elements of a value that needs none of the function's arguments or variables; StateError for one that does.
   Tensor evaluate(const Tensor &x, SourceLocation where) const;
 
@@ -60,6 +65,7 @@ private:
   std::shared_ptr<Trace> outer; // null in eager mode
   std::vector<schema::ValueId> reads; // of the present version; -1: none yet
   std::unordered_map<std::uint64_t, schema::ValueId> captured;
+  std::unordered_map<schema::ValueId, schema::ValueId> stackedHostResults;
 };
 
 // Ends a trace that may fall back on one with known sizes.

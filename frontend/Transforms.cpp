@@ -32,15 +32,18 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
     for (const Tensor &result : body(parameters))
       trace->recording.results.push_back(trace->valueOf(result, where));
   }
+  // What host calls give are further results, which tapes can't compute again.
+  std::size_t numResults = trace->recording.results.size();
+  std::vector<ValueId> hostResults = trace->hostResults();
+  trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
   std::vector<const Tensor *> values;
   for (const Tensor &input : inputs)
     values.push_back(&input);
   for (const Tensor &captured : trace->captures)
     values.push_back(&captured);
-  // A tape computes again what a function does, but for what the host gave.
-  if (!trace->hostFunctions.empty() && eagerTapesActive())
-    throw StateError(std::string(name) + ": a host call is in it, and an eager tape would have to call it again; record the tape in a function", where);
-  return runRecording(trace->recording, values, trace->variables, trace->hostFunctions, where);
+  std::vector<Tensor> results = runRecording(trace->recording, values, trace->variables, trace->hostFunctions, where);
+  results.resize(numResults);
+  return results;
 }
 
 Tensor alias(const Tensor &x, SourceLocation where) {
@@ -96,8 +99,6 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
     throw ValueError("vmap: out_axes has " + std::to_string(options.out_axes.size()) + " entries, and the result has " +
                          std::to_string(values.size()) + " tensors",
                      where);
-  if (values.empty())
-    return {};
   std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
   // A tensor that has examples, and knows how many if one does.
   std::size_t chosen = axes.size();
@@ -109,11 +110,24 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
     if (chosen == axes.size() || type.dims[static_cast<std::size_t>(axis)] != kDynamic)
       chosen = i;
   }
+  // What host calls gave for one example is wanted of all of them, for tapes.
+  const std::shared_ptr<Trace> &trace = currentTrace();
+  std::vector<ValueId> hostResults = trace->hostResultsFrom(implOf(examples[chosen], where).value);
+  if (values.empty() && hostResults.empty())
+    return {};
   std::vector<Tensor> operands = values;
+  for (ValueId value : hostResults)
+    operands.push_back(trace->tensorOf(value, where));
+  std::vector<std::int64_t> outAxes = options.out_axes;
+  outAxes.resize(operands.size(), 0);
   operands.push_back(examples[chosen]);
   operands.push_back(tensors[chosen]);
-  schema::Attribute attributes[] = {options.out_axes.empty() ? std::vector<std::int64_t>(values.size(), 0) : options.out_axes, *axes[chosen]};
-  return applyRecorded(OpId::Unbatch, operands, attributes, where);
+  schema::Attribute attributes[] = {std::move(outAxes), *axes[chosen]};
+  std::vector<Tensor> results = applyRecorded(OpId::Unbatch, operands, attributes, where);
+  for (std::size_t i = 0; i < hostResults.size(); ++i)
+    trace->stackHostResult(hostResults[i], implOf(results[values.size() + i]).value);
+  results.resize(values.size());
+  return results;
 }
 
 void requireFloating(const char *operation, const std::vector<Tensor> &tensors, SourceLocation where) {

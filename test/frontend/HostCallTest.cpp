@@ -191,6 +191,67 @@ TEST(HostCall, HasNoGradient) {
   EXPECT_EQ(ofEager.gradient(f.eager(x), x)->item<float>(), 6);
 }
 
+// A tape outside takes what the host gave, of all examples, and asks it no second time.
+TEST(HostCall, StandsInVmapWithTapesOutside) {
+  int calls = 0;
+  auto twice = [&](const Tensor &x) {
+    return host_call(
+        [&](std::span<const Tensor> in) {
+          ++calls;
+          return in[0] + in[0];
+        },
+        {x}, {TensorSpec<float>({2})});
+  };
+  auto product = [&](const Tensor &one) { return sum(twice(one) * one * one); };
+  auto rows = [&](const Tensor &x) { return vmap(product)(x); };
+  auto nested = [&](const Tensor &x) { return vmap([&](const Tensor &matrix) { return sum(vmap(product)(matrix)); })(x); };
+  auto transposed = [&](const Tensor &x) { return vmap(twice, {.out_axes = {1}})(x) * transpose(x); };
+  Tensor x = tensor<float>({1, 2, 3, 4, 5, 6}, {3, 2});
+  Tensor y = tensor<float>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {3, 2, 2});
+  auto expect = [&](auto &&f, const Tensor &at, float factor) {
+    calls = 0;
+    GradientTape tape;
+    tape.watch(at);
+    Tensor value = f(at);
+    int before = calls;
+    // 2 x is constant: of 2 x x x it is 4 x x, of 2 x x it is 2 x.
+    Tensor gradient = *tape.gradient(value, at);
+    std::vector<float> expected, elements = at.to_vector<float>();
+    for (float element : elements)
+      expected.push_back(factor == 4 ? 4 * element * element : 2 * element);
+    EXPECT_EQ(gradient.to_vector<float>(), expected);
+    EXPECT_EQ(calls, before);
+    EXPECT_EQ(before, static_cast<int>(at.size() / 2));
+  };
+  expect(rows, x, 4);
+  expect(function(rows), x, 4);
+  expect(nested, y, 4);
+  expect(function(nested), y, 4);
+  expect(transposed, x, 2);
+  expect(function(transposed), x, 2);
+  // What all examples share is asked for once, and is a result like any other.
+  auto shared = function([&](const Tensor &at) {
+    Tensor same = ones({2});
+    return vmap([&](const Tensor &one) { return twice(same) * one; })(at);
+  });
+  calls = 0;
+  GradientTape tape;
+  tape.watch(x);
+  Tensor value = shared(x);
+  EXPECT_EQ(tape.gradient(value, x)->to_vector<float>(), std::vector<float>(6, 2));
+  EXPECT_EQ(calls, 1);
+  // Without a result it is called all the same.
+  calls = 0;
+  function([&](const Tensor &at) {
+    vmap([&](const Tensor &one) {
+      twice(one);
+      return std::vector<Tensor>();
+    })(at);
+    return at;
+  })(x);
+  EXPECT_EQ(calls, 3);
+}
+
 TEST(HostCall, IsNoInitialValue) {
   auto f = function([](const Tensor &x) {
     Variable v(host_call([](In) { return scalar(1.0f); }, {}, {TensorSpec<float>({})}));
