@@ -54,12 +54,8 @@ void checkGradients(const char *operation, const std::vector<Tensor> &gradients,
                      where);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const schema::TensorType &given = *implOf(gradients[i], where).type, &needed = *implOf(inputs[i], where).type;
-    std::string message = std::string(operation) + ": the pullback gives " + given.str() + " as gradient " + std::to_string(i) + ", and the argument is " +
-                          needed.str();
-    if (given.dtype != needed.dtype)
-      throw DTypeError(message, where);
-    if (!(given.dims == needed.dims))
-      throw ShapeError(message, where);
+    requireType(std::string(operation) + ": the pullback gives " + given.str() + " as gradient " + std::to_string(i) + ", and the argument is " + needed.str(),
+                given, needed, where);
   }
 }
 

@@ -272,11 +272,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
                      where);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const schema::TensorType &target = *implOf(targets[i], where).type, &seed = *implOf(seeds[i], where).type;
-    std::string message = "gradient: output gradient " + std::to_string(i) + " is " + seed.str() + " and its target " + target.str();
-    if (seed.dtype != target.dtype)
-      throw DTypeError(message, where);
-    if (seed.dims != target.dims)
-      throw ShapeError(message, where);
+    requireType("gradient: output gradient " + std::to_string(i) + " is " + seed.str() + " and its target " + target.str(), seed, target, where);
   }
   std::vector<ValueId> seedValues;
   for (const Tensor &seed : seeds)

@@ -105,6 +105,13 @@ void checkShape(const Shape &shape, DType dtype, SourceLocation where) {
       throw ValueError("a tensor of shape " + schema::shapeString(shape) + " has more bytes than can be addressed", where);
 }
 
+void requireType(const std::string &message, const schema::TensorType &given, const schema::TensorType &wanted, SourceLocation where) {
+  if (given.dtype != wanted.dtype)
+    throw DTypeError(message, where);
+  if (given.dims != wanted.dims)
+    throw ShapeError(message, where);
+}
+
 Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape, SourceLocation where) {
   checkShape(shape, dtype, where);
   TypeRef type = shape.empty() ? scalarType(dtype) : std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});

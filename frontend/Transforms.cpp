@@ -147,11 +147,7 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
     throw ValueError("jvp: " + std::to_string(tangents.size()) + " tangents are given for " + std::to_string(sources.size()) + " primals", where);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const schema::TensorType &source = *implOf(sources[i], where).type, &tangent = *implOf(tangents[i], where).type;
-    std::string message = "jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str();
-    if (source.dtype != tangent.dtype)
-      throw DTypeError(message, where);
-    if (source.dims != tangent.dims)
-      throw ShapeError(message, where);
+    requireType("jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str(), tangent, source, where);
   }
   // What has no fraction does not change.
   std::vector<Tensor> operands, result = targets;

@@ -24,10 +24,8 @@ Tensor fitting(const VariableState &variable, const Tensor &value, SourceLocatio
     schema::Attribute shape = wanted.dims;
     return detail::apply(schema::OpId::BroadcastTo, {&value, 1}, {&shape, 1}, where);
   }
-  std::string message = "variable '" + variable.name + "' is " + variable.type->str() + " and can't be assigned " + given.str();
-  if (given.dtype != variable.type->dtype)
-    throw DTypeError(message, where);
-  throw ShapeError(message, where);
+  detail::requireType("variable '" + variable.name + "' is " + wanted.str() + " and can't be assigned " + given.str(), given, wanted, where);
+  return value;
 }
 } // namespace
 

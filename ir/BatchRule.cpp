@@ -62,14 +62,16 @@ SmallVector<int64_t> BatchRule::shifted(ArrayRef<int64_t> axes, int64_t rank, bo
   return llvm::map_to_vector(axes, [&](int64_t axis) { return shifted(axis, rank); });
 }
 
-Value BatchRule::move(Value value, int64_t from, int64_t to) {
+Value moveAxis(OpBuilder &builder, Location location, Value value, int64_t from, int64_t to) {
   if (from == to)
     return value;
-  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
+  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
   permutation.erase(permutation.begin() + from);
   permutation.insert(permutation.begin() + to, from);
-  return create<TransposeOp>(value, permutation);
+  return TransposeOp::create(builder, location, value, permutation);
 }
+
+Value BatchRule::move(Value value, int64_t from, int64_t to) { return moveAxis(builder, op->getLoc(), value, from, to); }
 
 Value BatchRule::merge(Value value) { return mergeInto(value, 0); }
 Value BatchRule::part(Value value, int64_t axis) { return partAt(value, 0, axis); }

@@ -12,6 +12,9 @@
 
 namespace calque::ir {
 
+// The value with one of its axes at another place.
+mlir::Value moveAxis(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, int64_t from, int64_t to);
+
 class BatchRule {
 public:
   using Value = mlir::Value;

@@ -33,14 +33,7 @@ public:
   }
 
 private:
-  Value moved(Value value, int64_t from, int64_t to) {
-    if (from == to)
-      return value;
-    auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
-    permutation.erase(permutation.begin() + from);
-    permutation.insert(permutation.begin() + to, from);
-    return TransposeOp::create(builder, unbatch.getLoc(), value, permutation);
-  }
+  Value moved(Value value, int64_t from, int64_t to) { return moveAxis(builder, unbatch.getLoc(), value, from, to); }
 
   static int64_t normal(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
