@@ -52,7 +52,7 @@ LogicalResult lowerMath(Program &program) {
     std::string name = kOpaquePrefix.str() + std::to_string(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
     if (auto vector = dyn_cast<VectorType>(type))
       for (int64_t size : vector.getShape())
-        name += "x" + std::to_string(size);
+        name.append("x").append(std::to_string(size));
     auto function = program.module->lookupSymbol<func::FuncOp>(name);
     if (!function) {
       function = func::FuncOp::create(declarations, program.module->getLoc(), name, declarations.getFunctionType({type}, {type}));
