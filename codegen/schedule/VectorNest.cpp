@@ -316,14 +316,19 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
   bool hasIndex = !nest.body->getOps<linalg::IndexOp>().empty();
   if (hasIndex || results > kFewResults || results * terms < 4 * kPieceIterations)
     return false;
-  // Rows enough for all: nothing to gain.
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (!nest.isReduction[loop] && *nest.extents[loop].known() >= 16 && !(nest.outputs[0].strides[loop] == 1))
-      return false;
   unsigned split = VectorBuilder::kNoLoop;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (nest.isReduction[loop] && (split == VectorBuilder::kNoLoop || *nest.extents[loop].known() > *nest.extents[split].known()))
       split = loop;
+  // Rows enough for all: nothing to gain. Sums of rows read each row once from end to end; pieces of them would leap.
+  auto isRow = [&](unsigned loop) {
+    return llvm::all_of(nest.inputs, [&](const Access &access) { return !access.varies(split) || access.distance(loop) > access.distance(split); });
+  };
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
+    int64_t extent = *nest.extents[loop].known();
+    if (!nest.isReduction[loop] && ((extent >= 64 && isRow(loop)) || (extent >= 16 && !(nest.outputs[0].strides[loop] == 1))))
+      return false;
+  }
   int64_t extent = *nest.extents[split].known(), pieces = std::min({kMaxPieces, results * terms / kPieceIterations, extent});
   if (pieces < 2)
     return false;
