@@ -53,9 +53,11 @@ unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, u
     Value value = values.pop_back_val();
     for (Operation *user : value.getUsers()) {
       last = std::max(last, numbers.lookup(block.findAncestorOpInBlock(*user)));
-      // Any operation that gives back a memref may give back this one: views, selects, loops that carry it.
+      // Any operation that gives back a memref may give back this one: views, selects, loops that carry it. An address that is taken once
+      // may be handed over again later.
+      bool isAddress = isa<memref::ExtractAlignedPointerAsIndexOp, arith::IndexCastOp>(user);
       for (Value result : user->getResults())
-        if (isa<MemRefType>(result.getType()))
+        if (isa<MemRefType>(result.getType()) || isAddress)
           values.push_back(result);
     }
   }

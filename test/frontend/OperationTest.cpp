@@ -76,6 +76,18 @@ TEST(Operation, DoesManyExamplesByItsRuleOrOneAfterTheOther) {
   inBothModes([](const Tensor &a) { return vmap(grad([](const Tensor &row) { return cube()({row})[0]; }))(a); }, x, {3, 12, 27, 48});
 }
 
+// Found by calque-fuzz: an address that is taken once is handed over twice, and what it points to must live as long.
+TEST(Operation, InputsLiveUntilTheLastKernelThatReadsThem) {
+  inBothModes([](const Tensor &x) {
+    Tensor y = x + 1, first = cube()({y})[0], other = exp(x), second = cube()({y})[0];
+    return concat({first, other, second, cube()({first})[0]});
+  }, tensor({0.0f}), {1, 1, 1, 1});
+  inBothModes([](const Tensor &x) {
+    Tensor first = cube()({x})[0], other = sum(x + 1, {0}, true), second = bare()({first})[0];
+    return concat({other, second});
+  }, tensor({2.0f}), {3, 512});
+}
+
 TEST(Operation, WithoutAGradientIsALookupError) {
   for (bool compiled : {false, true}) {
     SCOPED_TRACE(compiled ? "compiled" : "eager");
