@@ -47,8 +47,9 @@ Tensor Trace::tensorOf(ValueId value, SourceLocation where) const {
 std::shared_ptr<Trace> Trace::inside(std::shared_ptr<Trace> outer, const char *what) {
   auto trace = std::make_shared<Trace>(false);
   trace->inner = what;
-  // Eager code is kept by structure, which must not hold values that change.
-  trace->mostConstantElements = outer ? outer->mostConstantElements : 0;
+  // What is captured is a value around it, also a constant: a derivative of the operation goes through it, and eager code is kept by
+  // structure, which must not hold values that change.
+  trace->mostConstantElements = 0;
   trace->recording.name = what;
   trace->outer = std::move(outer);
   return trace;

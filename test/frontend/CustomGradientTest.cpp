@@ -68,6 +68,20 @@ TEST(CustomGradient, WhatIsTheSameForAllExamplesGetsTheSum) {
   }, tensor({1.0f, 2.0f, 4.0f}), {70});
 }
 
+// Found by calque-fuzz: a small tensor that a trace captures is a constant of it, which a pullback must not hold another of.
+TEST(CustomGradient, SecondDerivativesReachCapturedTensors) {
+  auto cube = custom_gradient([](const Tensor &x) {
+    return std::pair(x * x * x, [=](const Tensor &g) { return 3 * square(x) * g; });
+  });
+  Tensor captured = tensor({1.0f, 2.0f});
+  inBothModes([&](const Tensor &) {
+    GradientTape outer, inner;
+    outer.watch(captured);
+    inner.watch(captured);
+    return *outer.gradient(*inner.gradient(cube(captured), captured), captured);
+  }, scalar(0.0f), {6, 12});
+}
+
 TEST(CustomGradient, NoneReachesWhatIsCaptured) {
   Variable w(scalar(3.0f), {.name = "w"});
   auto f = custom_gradient([&](const Tensor &x) { return std::pair(x * w, [&](const Tensor &g) { return g * w; }); });
