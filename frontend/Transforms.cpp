@@ -87,8 +87,7 @@ std::vector<Tensor> takeExample(const std::vector<Tensor> &tensors, const VmapOp
   schema::Attribute attribute = given;
   std::vector<Tensor> examples = applyRecorded(OpId::Batch, stacked, {&attribute, 1}, where), result = tensors;
   for (std::size_t i = 0, next = 0; i < tensors.size(); ++i)
-    if (axes[i])
-      result[i] = examples[next++];
+    result[i] = axes[i] ? examples[next++] : alias(tensors[i], where);
   return result;
 }
 

@@ -165,6 +165,18 @@ TEST(Vmap, GradientsReachWhatIsCaptured) {
   inBothModes(body, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {4, 6}, {2});
 }
 
+// Found by calque-fuzz: compiled, an argument that is the same for all examples was the captured tensor itself.
+TEST(Vmap, ArgumentsWithoutAnAxisAreNotWhatIsCaptured) {
+  inBothModes([](const Tensor &x) {
+    auto f = [&](const Tensor &, const Tensor &same) {
+      GradientTape tape;
+      tape.watch(same);
+      return *tape.gradient(same * x, same);
+    };
+    return vmap(f, {.in_axes = {0, std::nullopt}})(ones({2}), x);
+  }, scalar(3.0f), {3, 3}, {2});
+}
+
 TEST(Vmap, IndexesPerExample) {
   Tensor rows = tensor({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {2, 3});
   auto pick = vmap([](const Tensor &row, const Tensor &i) { return gather(row, i); });
