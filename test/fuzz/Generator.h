@@ -7,11 +7,14 @@
 #define CALQUE_TEST_FUZZ_GENERATOR_H
 
 #include "test/fuzz/Interpreter.h"
+#include "test/fuzz/Random.h"
 
 #include <memory>
-#include <random>
 
 namespace calque::fuzz {
+
+class Strategies;
+struct Pool;
 
 struct Made {
   Program program;
@@ -26,20 +29,12 @@ public:
   Made make(std::uint64_t seed, std::uint64_t palette);
 
 private:
-  struct Strategies;
-  struct Pool;
-  class Builder;
   std::unique_ptr<Strategies> strategies;
   std::unique_ptr<Pool> pool; // of the last palette
 };
 
 // Why an operation is not drawn like others; empty for those that are. Tests print it.
 std::string_view hookReason(OpId op);
-// Why the generator does not make an operation yet; empty for those that it makes.
-std::string_view unmadeReason(OpId op);
-
-// A seed of something within something.
-std::uint64_t mix(std::uint64_t a, std::uint64_t b);
 
 } // namespace calque::fuzz
 #endif

@@ -3,33 +3,9 @@
 #ifndef CALQUE_TEST_FUZZ_INTERPRETER_H
 #define CALQUE_TEST_FUZZ_INTERPRETER_H
 
-#include "test/fuzz/Program.h"
-
-#include <stdexcept>
+#include "test/fuzz/Array.h"
 
 namespace calque::fuzz {
-
-// An element: its value, how far a machine's may lie from it, and how far two machines' may lie from each other. 0 is exact, infinity
-// is unknown.
-struct Num {
-  Real value = 0, off = 0, apart = 0;
-};
-struct Array {
-  TensorType type;
-  std::vector<Num> elements;
-};
-using ArrayRef = std::shared_ptr<const Array>;
-
-// The call fails: the class of the error, its message and the step.
-struct Failure {
-  std::string category, message;
-  int step = -1;
-};
-
-// What the bounds leave open decides what happens: no program for a comparison.
-struct Undecided : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct Meaning {
   std::vector<ArrayRef> values;    // of steps that were reached
@@ -55,14 +31,12 @@ public:
 
 private:
   void step(int index);
+  void assign(const Step &step, ArrayRef &variable);
+  void transform(int index);
   const Program &program;
   std::size_t done = 0;
   std::vector<ArrayRef> beforeFailure;
 };
-
-ArrayRef arrayOf(const Data &data);
-// Whether the interpreter knows a meaning of the operation.
-bool hasReference(OpId op);
 
 } // namespace calque::fuzz
 #endif

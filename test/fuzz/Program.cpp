@@ -1,9 +1,10 @@
 #include "test/fuzz/Program.h"
 
+#include "test/fuzz/Extern.h"
+
 #include <algorithm>
 #include <climits>
-#include <functional>
-#include <sstream>
+#include <set>
 
 namespace calque::fuzz {
 
@@ -59,6 +60,156 @@ const TensorType &Program::typeOf(int value) const {
   return at.types[static_cast<std::size_t>(value - at.firstResult)];
 }
 
+std::vector<int> argumentsOf(const Transform &transform) {
+  std::vector<int> arguments;
+  for (std::size_t i = 0; i < transform.captured.size(); ++i)
+    if (!transform.captured[i])
+      arguments.push_back(static_cast<int>(i));
+  return arguments;
+}
+
+bool passesDerivatives(const Step &step) { return step.transform || step.op == OpId::Extern || schema::schemaOf(step.op).differentiable; }
+
+std::int64_t numExamples(const Program &program, const Step &step) {
+  for (std::size_t i = 0; i < step.transform->inAxes.size(); ++i)
+    if (std::optional<std::int64_t> axis = step.transform->inAxes[i]) {
+      const Shape &shape = program.typeOf(step.operands[i]).dims;
+      return shape[static_cast<std::size_t>(*axis < 0 ? *axis + static_cast<std::int64_t>(shape.size()) : *axis)];
+    }
+  return 1;
+}
+
+namespace {
+
+// The types of a transformation's results; none where it does not take such operands. Gives the body's inputs their types.
+std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::vector<TensorType> &operands) {
+  using Kind = Transform::Kind;
+  auto count = static_cast<std::size_t>(transform.body->numArguments);
+  if (operands.size() < count || transform.captured.size() != count || (transform.kind == Kind::Vmap) != !transform.inAxes.empty())
+    return std::nullopt;
+  std::vector<TensorType> given(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(count));
+  std::int64_t examples = -1;
+  for (std::size_t i = 0; i < transform.inAxes.size(); ++i) {
+    if (i >= count)
+      return std::nullopt;
+    if (!transform.inAxes[i])
+      continue;
+    std::int64_t axis = *transform.inAxes[i] + (*transform.inAxes[i] < 0 ? given[i].rank() : 0);
+    if (transform.captured[i] || axis < 0 || axis >= given[i].rank() || (examples >= 0 && given[i].dims[static_cast<std::size_t>(axis)] != examples))
+      return std::nullopt;
+    examples = given[i].dims[static_cast<std::size_t>(axis)];
+    given[i].dims.erase(given[i].dims.begin() + axis);
+  }
+  // Without examples there is nothing that the interpreter could run.
+  if (transform.kind == Kind::Vmap && (examples < 1 || transform.inAxes.size() != count || transform.outAxes.size() != transform.body->results.size()))
+    return std::nullopt;
+  bool same = true;
+  for (std::size_t i = 0; i < count; ++i)
+    same &= transform.body->inputs[i].data.type == given[i];
+  if (!same) {
+    auto body = std::make_shared<Program>(*transform.body);
+    for (std::size_t i = 0; i < count; ++i)
+      body->inputs[i].data.type = given[i];
+    if (!check(*body))
+      return std::nullopt;
+    transform.body = std::move(body);
+  }
+  const Program &body = *transform.body;
+  std::vector<TensorType> results;
+  for (int result : body.results)
+    results.push_back(body.typeOf(result));
+  std::vector<TensorType> arguments, floating;
+  for (int argument : argumentsOf(transform)) {
+    arguments.push_back(given[static_cast<std::size_t>(argument)]);
+    if (is_floating(arguments.back().dtype))
+      floating.push_back(arguments.back());
+  }
+  bool differentiates = transform.kind == Kind::Jvp || transform.kind == Kind::Vjp;
+  if (arguments.empty() || (differentiates && floating.size() != arguments.size()))
+    return std::nullopt;
+  std::vector<TensorType> others(operands.begin() + static_cast<std::ptrdiff_t>(count), operands.end());
+  switch (transform.kind) {
+  case Kind::Checkpoint:
+    break;
+  case Kind::Vmap:
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      std::int64_t axis = transform.outAxes[r] + (transform.outAxes[r] < 0 ? results[r].rank() + 1 : 0);
+      if (axis < 0 || axis > results[r].rank())
+        return std::nullopt;
+      results[r].dims.insert(results[r].dims.begin() + axis, examples);
+    }
+    break;
+  case Kind::Jvp:
+    if (others != arguments)
+      return std::nullopt;
+    others = results;
+    results.insert(results.end(), others.begin(), others.end());
+    return results;
+  case Kind::Vjp:
+    for (const TensorType &type : results)
+      if (!is_floating(type.dtype))
+        return std::nullopt;
+    if (others != results)
+      return std::nullopt;
+    results.insert(results.end(), arguments.begin(), arguments.end());
+    return results;
+  case Kind::CustomGradient:
+    if (floating.empty() || results.size() != 1 + floating.size())
+      return std::nullopt;
+    for (std::size_t i = 0; i < floating.size(); ++i)
+      if (floating[i] != results[0] || results[i + 1] != results[0])
+        return std::nullopt;
+    results.resize(1);
+    break;
+  }
+  if (!others.empty())
+    return std::nullopt;
+  return results;
+}
+
+// Whether ranges of steps that a tape does not see, and those of its persistent use, fit with functions.
+bool tapesFit(const Program &program) {
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (!program.steps[i].tape)
+      continue;
+    const TapeUse &tape = *program.steps[i].tape;
+    auto index = static_cast<int>(i);
+    if (tape.tapeOf >= 0) {
+      if (tape.tapeOf >= index || !program.steps[tape.tapeOf].tape)
+        return false;
+      const TapeUse &owner = *program.steps[tape.tapeOf].tape;
+      if (owner.begin != tape.begin || owner.tapeOf >= 0 || owner.pauseEnd > owner.pauseBegin || tape.pauseEnd > tape.pauseBegin)
+        return false;
+      for (const Nested &nested : program.nested)
+        if ((nested.begin <= tape.tapeOf && tape.tapeOf < nested.end) != (nested.begin <= index && index < nested.end))
+          return false;
+    }
+    if (tape.pauseEnd <= tape.pauseBegin)
+      continue;
+    if (tape.pauseBegin < tape.begin || tape.pauseEnd > index)
+      return false;
+    // What a gradient is a function of, the values of steps that its own tape saw and this one did not or what they came from, is its
+    // rules' choice.
+    for (int inner = tape.begin; inner < index; ++inner)
+      if (const Step &step = program.steps[inner];
+          step.tape && !tape.isPaused(inner) && step.tape->begin < tape.pauseEnd && tape.pauseBegin < inner)
+        return false;
+    for (int s = tape.pauseBegin; s < tape.pauseEnd; ++s)
+      if (program.steps[s].op == OpId::VariableRead || program.steps[s].op == OpId::VariableAssign)
+        return false;
+    for (const Nested &nested : program.nested) {
+      bool holdsTape = nested.begin <= tape.begin && index < nested.end;
+      bool within = tape.pauseBegin <= nested.begin && nested.end <= tape.pauseEnd;
+      bool apart = nested.end <= tape.pauseBegin || tape.pauseEnd <= nested.begin;
+      if (!holdsTape && !within && !apart)
+        return false;
+    }
+  }
+  return true;
+}
+
+} // namespace
+
 bool check(Program &program) {
   int next = static_cast<int>(program.inputs.size());
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -92,6 +243,18 @@ bool check(Program &program) {
           return false;
       if (step.types.empty())
         return false;
+    } else if (step.transform) {
+      // Of one tensor that is two arguments, tapes inside would see one: custom_gradient gives its function what it is given.
+      if (step.transform->kind == Transform::Kind::CustomGradient && std::set<int>(step.operands.begin(), step.operands.end()).size() < operands.size())
+        return false;
+      std::optional<std::vector<TensorType>> types = typesOf(*step.transform, operands);
+      if (!types || types->empty())
+        return false;
+      step.types = std::move(*types);
+    } else if (step.op == OpId::Extern) {
+      step.types = typesOfExtern(std::get<std::int64_t>(step.attributes[0]), operands);
+      if (step.types.empty())
+        return false;
     } else if (step.op == OpId::HostCall) {
       step.types = {operands.at(0)};
     } else if (step.op == OpId::VariableRead || step.op == OpId::VariableAssign) {
@@ -101,7 +264,7 @@ bool check(Program &program) {
       const TensorType &type = program.variables[variable].data.type;
       if (step.op == OpId::VariableRead)
         step.types = {type};
-      else if (operands[0] != type)
+      else if (operands[0] != type || (std::get<std::int64_t>(step.attributes[1]) && schema::inferTypes(OpId::Add, {{type, type}}, {}).fault))
         return false;
     } else {
       schema::Inference inference = schema::inferTypes(step.op, operands, step.attributes);
@@ -135,7 +298,7 @@ bool check(Program &program) {
       if (program.steps[i].tape && nested.begin <= static_cast<int>(i) && static_cast<int>(i) < nested.end &&
           program.steps[i].tape->begin < nested.begin)
         return false;
-  return !program.results.empty();
+  return !program.results.empty() && tapesFit(program);
 }
 
 Program select(const Program &program, const std::vector<bool> &kept) {
@@ -152,8 +315,14 @@ Program select(const Program &program, const std::vector<bool> &kept) {
     Step step = program.steps[i];
     for (int &operand : step.operands)
       operand = renamed[operand];
-    if (step.tape)
-      step.tape->begin = newIndex[step.tape->begin];
+    if (step.tape) {
+      TapeUse &tape = *step.tape;
+      tape.begin = newIndex[tape.begin];
+      tape.pauseBegin = newIndex[tape.pauseBegin];
+      tape.pauseEnd = newIndex[tape.pauseEnd];
+      if (tape.tapeOf >= 0)
+        tape.tapeOf = kept[static_cast<std::size_t>(tape.tapeOf)] ? newIndex[tape.tapeOf] : -1;
+    }
     for (std::size_t r = 0; r < step.types.size(); ++r)
       renamed[step.firstResult + r] = next + static_cast<int>(r);
     step.firstResult = next;
@@ -177,7 +346,7 @@ Program prune(const Program &program) {
     needed[result] = true;
   for (std::size_t i = program.steps.size(); i-- > 0;) {
     const Step &step = program.steps[i];
-    kept[i] = !schema::schemaOf(step.op).pure && step.op != OpId::VariableRead;
+    kept[i] = !schema::schemaOf(step.op).pure && step.op != OpId::VariableRead && step.op != OpId::Extern && !step.transform;
     for (std::size_t r = 0; r < step.types.size(); ++r)
       kept[i] = kept[i] || needed[step.firstResult + r];
     if (!kept[i])
@@ -193,6 +362,7 @@ Program prune(const Program &program) {
   Program result = select(program, kept);
   // Inputs: everything moves down.
   std::vector<bool> used(result.inputs.size());
+  std::fill(used.begin(), used.begin() + result.numArguments, true);
   for (const Step &step : result.steps)
     for (int operand : step.operands)
       if (operand < static_cast<int>(used.size()))
@@ -235,99 +405,6 @@ Program prune(const Program &program) {
   return result;
 }
 
-//===-- Text ------------------------------------------------------------------------------------===//
-
-namespace {
-
-std::string number(DType dtype, Real value) {
-  if (dtype == DType::Bool)
-    return value != 0 ? "true" : "false";
-  std::ostringstream os;
-  if (is_integer(dtype)) {
-    auto whole = static_cast<std::int64_t>(value);
-    if (whole == INT64_MIN)
-      return "INT64_MIN";
-    if (dtype == DType::Int32 && whole == INT32_MIN)
-      return "INT32_MIN";
-    os << whole;
-    return os.str();
-  }
-  std::string type = dtype == DType::Float32 ? "float" : "double";
-  if (std::isnan(value))
-    return "std::numeric_limits<" + type + ">::quiet_NaN()";
-  if (std::isinf(value))
-    return (value < 0 ? "-" : "") + std::string("std::numeric_limits<") + type + ">::infinity()";
-  os.precision(dtype == DType::Float32 ? 9 : 17);
-  os << static_cast<double>(value);
-  std::string text = os.str();
-  if (text.find_first_of(".e") == std::string::npos)
-    text += ".0";
-  return dtype == DType::Float32 ? text + "f" : text;
-}
-
-const char *cppType(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return "bool";
-  case DType::Int32:
-    return "std::int32_t";
-  case DType::Int64:
-    return "std::int64_t";
-  case DType::Float32:
-    return "float";
-  case DType::Float64:
-    break;
-  }
-  return "double";
-}
-
-std::string braces(const Ints &values) {
-  std::string text = "{";
-  for (std::size_t i = 0; i < values.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(values[i]);
-  return text + "}";
-}
-
-std::string cppData(const Data &data) {
-  bool same = !data.values.empty();
-  for (Real value : data.values)
-    same = same && (value == data.values[0] && std::signbit(value) == std::signbit(data.values[0]));
-  std::string type = cppType(data.type.dtype);
-  if (same && data.values.size() > 4)
-    return "tensor(std::vector<" + type + ">(" + std::to_string(data.values.size()) + ", " +
-           number(data.type.dtype, data.values[0]) + "), " +
-           "Shape" + braces(data.type.dims) + ")";
-  std::string text = "tensor(std::vector<" + type + ">{";
-  for (std::size_t i = 0; i < data.values.size(); ++i)
-    text += (i ? ", " : "") + number(data.type.dtype, data.values[i]);
-  return text + "}, Shape" + braces(data.type.dims) + ")";
-}
-
-std::string dtypeText(DType dtype) {
-  static const char *names[] = {"Bool", "Int32", "Int64", "Float32", "Float64"};
-  return std::string("DType::") + names[static_cast<int>(dtype)];
-}
-
-std::string attributeText(const Attribute &attribute) {
-  struct Visitor {
-    std::string operator()(bool value) const { return value ? "true" : "false"; }
-    std::string operator()(std::int64_t value) const { return std::to_string(value); }
-    std::string operator()(double value) const { return number(DType::Float64, value); }
-    std::string operator()(const std::string &value) const { return "\"" + value + "\""; }
-    std::string operator()(const Ints &value) const { return braces(value); }
-    std::string operator()(DType value) const { return dtypeText(value); }
-    std::string operator()(const schema::ConstantRef &value) const { return "<" + value->type.str() + ">"; }
-  };
-  return std::visit(
-      [](const auto &value) -> std::string {
-        if constexpr (requires { Visitor()(value); })
-          return Visitor()(value);
-        else
-          return "...";
-      },
-      attribute);
-}
-
 Data dataOf(const schema::ConstantData &constant) {
   Data data{constant.type, {}};
   std::int64_t count = countOf(constant.type);
@@ -354,174 +431,5 @@ Data dataOf(const schema::ConstantData &constant) {
   }
   return data;
 }
-
-// The snippet's steps, a function's body at a time.
-class CppPrinter {
-public:
-  explicit CppPrinter(const Program &program) : program(program) {}
-
-  std::string print() {
-    os << "#include <calque/calque.h>\n#include <cstdint>\n#include <iostream>\n#include <limits>\n"
-          "using namespace calque;\n\nint main() {\n";
-    for (std::size_t i = 0; i < program.variables.size(); ++i)
-      os << "  Variable w" << i << "(" << cppData(program.variables[i].data) << ", {.trainable = "
-         << (program.variables[i].trainable ? "true" : "false") << "});\n";
-    std::string parameters, arguments;
-    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-      bool isParameter = program.inputs[i].kind == Input::Kind::Parameter;
-      os << "  Tensor " << (isParameter ? "a" : "v") << i << " = " << cppData(program.inputs[i].data) << ";\n";
-      if (!isParameter)
-        continue;
-      parameters += (parameters.empty() ? "" : ", ") + ("const Tensor &v" + std::to_string(i));
-      arguments += (arguments.empty() ? "" : ", ") + ("a" + std::to_string(i));
-    }
-    for (std::size_t i = 0; i < program.variables.size(); ++i)
-      if (program.variables[i].isArgument) {
-        parameters += (parameters.empty() ? "" : ", ") + ("const Variable &w" + std::to_string(i));
-        arguments += (arguments.empty() ? "" : ", ") + ("w" + std::to_string(i));
-      }
-    os << "  auto f = function([=](" << parameters << ") {\n";
-    range(0, static_cast<int>(program.steps.size()), "    ", {});
-    os << "    return std::vector<Tensor>{" << list(program.results) << "};\n  });\n"
-       << "  for (const Tensor &x : f.eager(" << arguments << "))\n    std::cout << \"eager \" << x << '\\n';\n"
-       << "  for (const Tensor &x : f(" << arguments << "))\n    std::cout << \"compiled \" << x << '\\n';\n}\n";
-    return os.str();
-  }
-
-private:
-  std::string list(const std::vector<int> &values) const {
-    std::string text;
-    for (int value : values)
-      text += (text.empty() ? "v" : ", v") + std::to_string(value);
-    return text;
-  }
-
-  void range(int begin, int end, const std::string &indent, std::vector<std::size_t> inside) {
-    for (int i = begin; i < end;) {
-      const Nested *next = nullptr;
-      std::size_t index = 0;
-      for (std::size_t n = 0; n < program.nested.size(); ++n) {
-        const Nested &nested = program.nested[n];
-        bool isOpen = std::find(inside.begin(), inside.end(), n) != inside.end();
-        if (nested.begin == i && nested.end <= end && !isOpen && (!next || nested.end > next->end)) {
-          next = &nested;
-          index = n;
-        }
-      }
-      for (std::size_t g = static_cast<std::size_t>(i); !next && g < program.steps.size(); ++g)
-        tapeBegins(static_cast<int>(g), i, indent);
-      if (!next) {
-        step(i, indent);
-        ++i;
-        continue;
-      }
-      for (std::size_t g = static_cast<std::size_t>(next->end); g < program.steps.size(); ++g)
-        tapeBegins(static_cast<int>(g), i, indent);
-      std::vector<int> out;
-      for (int s = next->begin; s < next->end; ++s)
-        for (std::size_t r = 0; r < program.steps[s].types.size(); ++r)
-          if (int value = program.steps[s].firstResult + static_cast<int>(r); isUsedAfter(value, next->end))
-            out.push_back(value);
-      os << indent << "auto f" << index << " = function([=]() {\n";
-      inside.push_back(index);
-      range(next->begin, next->end, indent + "  ", inside);
-      inside.pop_back();
-      os << indent << "  return std::vector<Tensor>{" << list(out) << "};\n" << indent << "});\n";
-      os << indent << "std::vector<Tensor> r" << index << " = f" << index << "();\n";
-      for (std::size_t o = 0; o < out.size(); ++o)
-        os << indent << "Tensor v" << out[o] << " = r" << index << "[" << o << "];\n";
-      i = next->end;
-    }
-  }
-
-  bool isUsedAfter(int value, int end) const {
-    for (std::size_t s = static_cast<std::size_t>(end); s < program.steps.size(); ++s)
-      if (std::find(program.steps[s].operands.begin(), program.steps[s].operands.end(), value) != program.steps[s].operands.end())
-        return true;
-    return std::find(program.results.begin(), program.results.end(), value) != program.results.end();
-  }
-
-  void tapeBegins(int step, int at, const std::string &indent) {
-    const Step &gradient = program.steps[step];
-    if (!gradient.tape || gradient.tape->begin != at || std::find(begun.begin(), begun.end(), step) != begun.end())
-      return;
-    begun.push_back(step);
-    os << indent << "auto tape" << step << " = std::make_shared<GradientTape>("
-       << (gradient.types.size() > 1 ? "GradientTapeOptions{.persistent = true}" : "") << ");\n";
-    std::size_t first = static_cast<std::size_t>(gradient.tape->numTargets) * (gradient.tape->seeded ? 2 : 1);
-    for (std::size_t s = first; s < gradient.operands.size(); ++s)
-      if (program.stepOf(gradient.operands[s]) < at)
-        os << indent << "tape" << step << "->watch(v" << gradient.operands[s] << ");\n";
-  }
-
-  void step(int index, const std::string &indent) {
-    const Step &at = program.steps[index];
-    std::string value = "v" + std::to_string(at.firstResult);
-    os << indent;
-    if (at.tape) {
-      std::size_t targets = static_cast<std::size_t>(at.tape->numTargets), first = targets * (at.tape->seeded ? 2 : 1);
-      std::vector<int> all(at.operands);
-      for (std::size_t r = 0; r < at.types.size(); ++r) {
-        std::size_t numValues = at.operands.size() - first;
-        std::string source = r < numValues ? "v" + std::to_string(at.operands[first + r])
-                                           : "w" + std::to_string(at.tape->variableSources[r - numValues]);
-        (r ? os << indent : os) << "Tensor v" << at.firstResult + static_cast<int>(r)
-                                << " = *tape" << index << "->gradient(std::vector<Tensor>{"
-                                << list({all.begin(), all.begin() + at.tape->numTargets}) << "}, " << source
-                                << ", GradientOptions{.output_gradients = {"
-                                << (at.tape->seeded ? list({all.begin() + at.tape->numTargets, all.begin() + 2 * at.tape->numTargets}) : "")
-                                << "}, .unconnected_gradients = UnconnectedGradients::Zero});"
-                                << "\n";
-      }
-      return;
-    }
-    const schema::OperationSchema &schema = schema::schemaOf(at.op);
-    if (at.op == OpId::VariableRead) {
-      os << "Tensor " << value << " = w" << attributeText(at.attributes[0]) << ".value();\n";
-    } else if (at.op == OpId::VariableAssign) {
-      os << "Variable(w" << attributeText(at.attributes[0]) << ").assign(v" << at.operands[0] << ");\n";
-    } else if (at.op == OpId::HostCall) {
-      const TensorType &type = at.types[0];
-      os << "Tensor " << value << " = host_call([](std::span<const Tensor> in) { return in[0]; }, {v" << at.operands[0]
-         << "}, {TensorSpec<>("
-         << dtypeText(type.dtype) << ", " << braces(type.dims) << ")});\n";
-    } else if (at.op == OpId::Print) {
-      os << "print(" << attributeText(at.attributes[0]) << ", v" << at.operands[0] << ");\n";
-    } else if (at.op == OpId::Assert) {
-      os << "assert_true(v" << at.operands[0] << ", " << attributeText(at.attributes[0]) << ");\n";
-    } else if (at.op == OpId::Constant) {
-      os << "Tensor " << value << " = " << cppData(dataOf(*std::get<schema::ConstantRef>(at.attributes[0]))) << ";\n";
-    } else {
-      std::string attributes;
-      for (const Attribute &attribute : at.attributes)
-        attributes += ", " + attributeText(attribute);
-      std::string_view function = factsOf(at.op).function;
-      std::string operands = list(at.operands);
-      if (schema.numOperands < 0)
-        operands = "{" + operands + "}";
-      std::string call = operands.empty() ? (attributes.empty() ? "" : attributes.substr(2)) : operands + attributes;
-      if (function.empty())
-        os << "Tensor " << value << "; // " << at.types[0].str() << " of calque." << schema.mnemonic << "(" << call
-           << "), which is internal: see the IR\n";
-      else
-        os << "Tensor " << value << " = " << function << "(" << call << "); // " << at.types[0].str() << "\n";
-    }
-  }
-
-  const Program &program;
-  std::ostringstream os;
-  std::vector<int> begun;
-};
-
-} // namespace
-
-std::string show(const Data &data) {
-  std::string text = data.type.str() + " {";
-  for (std::size_t i = 0; i < data.values.size(); ++i)
-    text += (i ? ", " : "") + number(data.type.dtype, data.values[i]);
-  return text + "}";
-}
-
-std::string toCpp(const Program &program) { return CppPrinter(program).print(); }
 
 } // namespace calque::fuzz

@@ -1,7 +1,8 @@
 // Random programs: what the generator makes, all ways run, the interpreter interprets and the shrinker makes smaller.
 //
 // A program is a list of steps over numbered values, inputs first. Structure that spans steps is kept as ranges of them, so that
-// shrinking is dropping steps: a tape begins before a step and ends at the step that asks it, a nested function's body is a range.
+// shrinking is dropping steps: a tape begins before a step and ends at the step that asks it, a nested function's body is a range. What a
+// transformation such as vmap is applied to is a program of its own, held by the step that applies it.
 #ifndef CALQUE_TEST_FUZZ_PROGRAM_H
 #define CALQUE_TEST_FUZZ_PROGRAM_H
 
@@ -9,6 +10,7 @@
 #include "test/operations/References.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,16 +52,48 @@ struct TapeUse {
   int numTargets = 1;
   bool seeded = false;   // as many output gradients as targets follow them
   std::vector<int> variableSources; // variables, after the sources that are values
+  int tapeOf = -1;                  // an earlier gradient whose persistent tape this one asks again; it began at the same step
+  int pauseBegin = 0, pauseEnd = 0; // steps that the tape does not see
+
+  bool isPaused(int step) const { return pauseBegin <= step && step < pauseEnd; }
 };
+
+struct Program;
+
+// A function that a step makes of a program and applies. The program's first inputs are the step's first operands, or for vmap an
+// example of them; its other inputs are captured constants, and it has no variables and effects.
+struct Transform {
+  enum class Kind {
+    Checkpoint,
+    Vmap,
+    Jvp,           // operands: after the program's, a tangent for each argument; results: those of the program, then their tangents
+    Vjp,           // operands: after the program's, a cotangent for each result; results: those of the program, then the arguments' cotangents
+    CustomGradient // the result is the program's first; the others weigh its cotangent, which is thereby each float argument's
+  };
+  Kind kind;
+  std::shared_ptr<const Program> body;
+  std::vector<bool> captured;                         // operands of the program that are no arguments: the function captures them
+  std::vector<std::optional<std::int64_t>> inAxes;    // of vmap, for each operand of the program
+  std::vector<std::int64_t> outAxes;                  // of vmap, for each result
+
+  std::optional<std::int64_t> axisOf(std::size_t operand) const { return inAxes.empty() ? std::nullopt : inAxes[operand]; }
+};
+// The inputs of the body that are arguments.
+std::vector<int> argumentsOf(const Transform &transform);
 
 struct Step {
   OpId op;
   std::vector<int> operands;
-  std::vector<Attribute> attributes; // of variable_read and variable_assign: the variable's number alone
+  // Of variable_read and variable_assign: the variable's number, and for the latter 0 to assign, 1 to add and 2 to subtract. Of extern:
+  // the number of one of the fuzzer's own operations.
+  std::vector<Attribute> attributes;
   std::vector<TensorType> types;     // of the results
   int firstResult = 0;
-  std::optional<TapeUse> tape; // of a gradient
+  std::optional<TapeUse> tape;                       // of a gradient
+  std::optional<Transform> transform = std::nullopt; // of batch, jvp, gradient (by vjp), checkpoint and custom_gradient
 };
+// Whether a tape follows what a step does.
+bool passesDerivatives(const Step &step);
 
 // Steps that one nested function runs.
 struct Nested {
@@ -69,6 +103,7 @@ struct Nested {
 struct Program {
   std::uint64_t seed = 0;
   std::vector<Input> inputs; // values 0, 1, ...
+  int numArguments = 0;      // of a transformation's body: the first inputs are what the step gives
   std::vector<VariableInput> variables;
   std::vector<Step> steps;
   std::vector<Nested> nested; // disjoint or within each other
@@ -81,12 +116,26 @@ struct Program {
   int stepOf(int value) const;
 };
 
+// Also of the bodies of transformations.
+template <typename F> void eachStep(const Program &program, const F &f) {
+  for (const Step &step : program.steps) {
+    f(step);
+    if (step.transform)
+      eachStep(*step.transform->body, f);
+  }
+}
+// How many examples a transformation runs: 1 for all but vmap.
+std::int64_t numExamples(const Program &program, const Step &step);
+
 // Gives results new numbers in order. `kept` says which steps stay; values that are gone must not be used by those.
 Program select(const Program &program, const std::vector<bool> &kept);
 // Drops pure steps, inputs and variables that nothing needs.
 Program prune(const Program &program);
 // Whether operands are defined before their use, tapes and nested functions nest, and every step type-checks; fills in types.
 bool check(Program &program);
+
+// The elements of a constant.
+Data dataOf(const schema::ConstantData &constant);
 
 // "float32[2,3] {1, 2, ...}"
 std::string show(const Data &data);

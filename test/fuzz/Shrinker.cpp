@@ -9,10 +9,23 @@ namespace calque::fuzz {
 
 namespace {
 
+// Takes smaller programs as long as they fail. A transformation's body is shrunk by one of these of its own, which asks the one around
+// it.
 class Shrinker {
 public:
   Shrinker(Program program, const std::function<bool(const Program &)> &fails, int questions)
       : best(std::move(program)), fails(fails), questions(questions) {}
+
+  // Of a body: arguments and the number of results stay.
+  bool runOnBody() {
+    bool changed = structure();
+    changed |= bypass();
+    changed |= bypassResults();
+    changed |= bodies();
+    changed |= attributes();
+    changed |= data();
+    return changed;
+  }
 
   Program run() {
     for (bool changed = true; changed && questions > 0;) {
@@ -22,6 +35,7 @@ public:
       changed |= structure();
       changed |= cut();
       changed |= bypass();
+      changed |= bodies();
       changed |= effects();
       changed |= sizes();
       changed |= attributes();
@@ -35,7 +49,7 @@ private:
     if (questions <= 0 || !check(candidate))
       return false;
     candidate = prune(candidate);
-    if (!check(candidate) || candidate.steps.empty())
+    if (!check(candidate) || (candidate.steps.empty() && !isBody()))
       return false;
     --questions;
     if (!fails(candidate))
@@ -43,6 +57,8 @@ private:
     best = std::move(candidate);
     return true;
   }
+
+  bool isBody() const { return best.numArguments > 0; }
 
   // Removes one after the other, from the last, so that what is left keeps its place.
   template <typename F> bool each(std::size_t count, F &&attempt) {
@@ -77,7 +93,7 @@ private:
       return take(less);
     });
     for (std::size_t i = 0; i < best.inputs.size(); ++i)
-      if (best.inputs[i].kind != Input::Kind::Parameter) {
+      if (best.inputs[i].kind != Input::Kind::Parameter && !isBody()) {
         Program simpler = best;
         simpler.inputs[i].kind = Input::Kind::Parameter;
         changed |= take(simpler);
@@ -93,6 +109,14 @@ private:
       simpler.eagerNested = false;
       changed |= take(simpler);
     }
+    for (std::size_t i = 0; i < best.steps.size(); ++i)
+      if (const std::optional<TapeUse> &tape = best.steps[i].tape; tape && (tape->tapeOf >= 0 || tape->pauseBegin < tape->pauseEnd)) {
+        Program simpler = best;
+        TapeUse &use = *simpler.steps[i].tape;
+        use.tapeOf = -1;
+        use.pauseBegin = use.pauseEnd = 0;
+        changed |= take(simpler);
+      }
     for (std::size_t i = 0; i < best.steps.size(); ++i)
       if (best.steps[i].tape) {
         Program simpler = best;
@@ -173,6 +197,160 @@ private:
     return changed;
   }
 
+  bool bypassResults() {
+    bool changed = false;
+    for (std::size_t r = 0; r < best.results.size(); ++r)
+      for (int other = 0; r < best.results.size() && other < best.results[r]; ++other) {
+        if (best.typeOf(other) != best.typeOf(best.results[r]))
+          continue;
+        Program simpler = best;
+        simpler.results[r] = other;
+        changed |= take(simpler);
+      }
+    return changed;
+  }
+
+  //===-- Transformations --===//
+  bool bodies() {
+    bool changed = false;
+    for (std::size_t s = best.steps.size(); s-- > 0;) {
+      if (s >= best.steps.size() || !best.steps[s].transform)
+        continue;
+      if (std::optional<Program> simpler = inlined(best, s); simpler && take(*simpler)) {
+        changed = true;
+        continue;
+      }
+      for (std::size_t a = best.steps[s].transform->captured.size(); a-- > 0;)
+        if (std::optional<Program> simpler = withoutArgument(best, s, a))
+          changed |= take(*simpler);
+      for (std::size_t r = best.steps[s].types.size(); r-- > 0;)
+        if (std::optional<Program> simpler = withoutResult(best, s, r))
+          changed |= take(*simpler);
+      // Its steps need no others of this program than before, so that the step keeps its place.
+      auto failsWith = [&](const Program &body) {
+        Program simpler = best;
+        simpler.steps[s].transform->body = std::make_shared<const Program>(body);
+        return take(simpler);
+      };
+      std::function<bool(const Program &)> ask = failsWith;
+      changed |= Shrinker(*best.steps[s].transform->body, ask, questions).runOnBody();
+    }
+    return changed;
+  }
+
+  static void countDown(std::vector<int> &values, int gone) {
+    for (int &value : values)
+      value -= value > gone;
+  }
+  static bool isUsed(const Program &program, int value) {
+    auto in = [&](const std::vector<int> &values) { return std::find(values.begin(), values.end(), value) != values.end(); };
+    return in(program.results) || std::any_of(program.steps.begin(), program.steps.end(), [&](const Step &step) { return in(step.operands); });
+  }
+
+  // An argument that the body does not use.
+  static std::optional<Program> withoutArgument(const Program &program, std::size_t index, std::size_t argument) {
+    Program result = program;
+    Step &step = result.steps[index];
+    Transform &transform = *step.transform;
+    bool isPlain = transform.kind == Transform::Kind::Checkpoint || transform.kind == Transform::Kind::Vmap || transform.captured[argument];
+    if (!isPlain || isUsed(*transform.body, static_cast<int>(argument)))
+      return std::nullopt;
+    auto at = static_cast<std::ptrdiff_t>(argument);
+    Program body = *transform.body;
+    body.inputs.erase(body.inputs.begin() + at);
+    --body.numArguments;
+    for (Step &inner : body.steps) {
+      countDown(inner.operands, static_cast<int>(argument));
+      --inner.firstResult;
+    }
+    countDown(body.results, static_cast<int>(argument));
+    transform.body = std::make_shared<const Program>(std::move(body));
+    step.operands.erase(step.operands.begin() + at);
+    transform.captured.erase(transform.captured.begin() + at);
+    if (!transform.inAxes.empty())
+      transform.inAxes.erase(transform.inAxes.begin() + at);
+    return result;
+  }
+
+  static std::optional<Program> withoutResult(const Program &program, std::size_t index, std::size_t result) {
+    const Step &step = program.steps[index];
+    int value = step.firstResult + static_cast<int>(result);
+    bool isPlain = step.transform->kind == Transform::Kind::Checkpoint || step.transform->kind == Transform::Kind::Vmap;
+    if (!isPlain || step.types.size() < 2 || isUsed(program, value))
+      return std::nullopt;
+    Program shorter = program;
+    Transform &transform = *shorter.steps[index].transform;
+    Program body = *transform.body;
+    auto at = static_cast<std::ptrdiff_t>(result);
+    body.results.erase(body.results.begin() + at);
+    if (!transform.outAxes.empty())
+      transform.outAxes.erase(transform.outAxes.begin() + at);
+    transform.body = std::make_shared<const Program>(std::move(body));
+    for (Step &other : shorter.steps)
+      countDown(other.operands, value);
+    countDown(shorter.results, value);
+    for (std::size_t s = index + 1; s < shorter.steps.size(); ++s)
+      --shorter.steps[s].firstResult;
+    return shorter;
+  }
+
+  // The body's steps in the place of a checkpoint or custom gradient.
+  static std::optional<Program> inlined(const Program &program, std::size_t index) {
+    const Step &from = program.steps[index];
+    if (from.transform->kind != Transform::Kind::Checkpoint && from.transform->kind != Transform::Kind::CustomGradient)
+      return std::nullopt;
+    const Program &body = *from.transform->body;
+    auto more = static_cast<int>(body.steps.size()) - 1, at = static_cast<int>(index);
+    Program result = program;
+    result.steps.clear();
+    std::vector<int> renamed, inner;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i)
+      renamed.push_back(static_cast<int>(i));
+    for (std::size_t i = static_cast<std::size_t>(body.numArguments); i < body.inputs.size(); ++i)
+      result.inputs.push_back(body.inputs[i]);
+    auto next = static_cast<int>(result.inputs.size());
+    auto append = [&](Step step, std::vector<int> &names) {
+      for (int &operand : step.operands)
+        operand = names[operand];
+      step.firstResult = next;
+      for (std::size_t r = 0; r < step.types.size(); ++r)
+        names.push_back(next++);
+      result.steps.push_back(std::move(step));
+    };
+    auto later = [&](int &step) { step += step > at ? more : 0; };
+    for (std::size_t s = 0; s < program.steps.size(); ++s) {
+      if (s != index) {
+        Step step = program.steps[s];
+        if (step.tape)
+          for (int *place : {&step.tape->begin, &step.tape->tapeOf, &step.tape->pauseBegin, &step.tape->pauseEnd})
+            later(*place);
+        append(std::move(step), renamed);
+        continue;
+      }
+      for (std::size_t i = 0; i < body.inputs.size(); ++i)
+        inner.push_back(i < static_cast<std::size_t>(body.numArguments) ? renamed[from.operands[i]]
+                                                                        : static_cast<int>(program.inputs.size() + i) - body.numArguments);
+      for (Step step : body.steps) {
+        if (step.tape) {
+          step.tape->begin += at;
+          step.tape->pauseBegin += at;
+          step.tape->pauseEnd += at;
+          step.tape->tapeOf += step.tape->tapeOf < 0 ? 0 : at;
+        }
+        append(std::move(step), inner);
+      }
+      for (std::size_t r = 0; r < from.types.size(); ++r)
+        renamed.push_back(inner[body.results[r]]);
+    }
+    for (Nested &nested : result.nested) {
+      later(nested.begin);
+      later(nested.end);
+    }
+    for (int &value : result.results)
+      value = renamed[value];
+    return result;
+  }
+
   bool effects() {
     return each(best.steps.size(), [&](std::size_t i) {
       if (i >= best.steps.size() || !best.steps[i].types.empty())
@@ -199,8 +377,9 @@ private:
         }
     return changed;
   }
-  Program resized(std::int64_t from, std::int64_t to) const {
-    Program result = best;
+  Program resized(std::int64_t from, std::int64_t to) const { return resized(best, from, to); }
+  static Program resized(const Program &program, std::int64_t from, std::int64_t to) {
+    Program result = program;
     auto shrinkData = [&](Data &data) {
       Data smaller{data.type, {}};
       for (std::int64_t &size : smaller.type.dims)
@@ -216,16 +395,24 @@ private:
       }
       data = std::move(smaller);
     };
-    for (Input &input : result.inputs)
-      shrinkData(input.data);
+    for (std::size_t i = static_cast<std::size_t>(program.numArguments); i < result.inputs.size(); ++i)
+      shrinkData(result.inputs[i].data);
     for (VariableInput &variable : result.variables)
       shrinkData(variable.data);
-    for (Step &step : result.steps)
+    for (Step &step : result.steps) {
+      if (step.transform) {
+        auto body = std::make_shared<Program>(resized(*step.transform->body, from, to));
+        // Their types change with those of what is around them; asked anew, for a body that has changed.
+        for (int i = 0; i < body->numArguments; ++i)
+          body->inputs[i].data.type = {DType::Bool, {-1}};
+        step.transform->body = std::move(body);
+      }
       for (Attribute &attribute : step.attributes)
         if (Ints *values = std::get_if<Ints>(&attribute))
           for (std::int64_t &value : *values)
             if (value == from)
               value = to;
+    }
     return result;
   }
 
@@ -233,7 +420,7 @@ private:
     bool changed = false;
     for (std::size_t s = 0; s < best.steps.size(); ++s)
       for (std::size_t a = 0; s < best.steps.size() && a < best.steps[s].attributes.size(); ++a) {
-        if (best.steps[s].op == OpId::VariableRead || best.steps[s].op == OpId::VariableAssign)
+        if (best.steps[s].op == OpId::VariableRead || best.steps[s].op == OpId::VariableAssign || best.steps[s].op == OpId::Extern)
           continue;
         auto attempt = [&](Attribute value) {
           // What was taken before may have left fewer steps.

@@ -1,0 +1,403 @@
+#include "test/fuzz/Extern.h"
+#include "test/fuzz/Program.h"
+
+#include <algorithm>
+#include <climits>
+#include <set>
+#include <sstream>
+
+namespace calque::fuzz {
+
+namespace {
+
+std::string number(DType dtype, Real value) {
+  if (dtype == DType::Bool)
+    return value != 0 ? "true" : "false";
+  std::ostringstream os;
+  if (is_integer(dtype)) {
+    auto whole = static_cast<std::int64_t>(value);
+    if (whole == INT64_MIN)
+      return "INT64_MIN";
+    if (dtype == DType::Int32 && whole == INT32_MIN)
+      return "INT32_MIN";
+    os << whole;
+    return os.str();
+  }
+  std::string type = dtype == DType::Float32 ? "float" : "double";
+  if (std::isnan(value))
+    return "std::numeric_limits<" + type + ">::quiet_NaN()";
+  if (std::isinf(value))
+    return (value < 0 ? "-" : "") + std::string("std::numeric_limits<") + type + ">::infinity()";
+  os.precision(dtype == DType::Float32 ? 9 : 17);
+  os << static_cast<double>(value);
+  std::string text = os.str();
+  if (text.find_first_of(".e") == std::string::npos)
+    text += ".0";
+  return dtype == DType::Float32 ? text + "f" : text;
+}
+
+const char *cppType(DType dtype) {
+  switch (dtype) {
+  case DType::Bool:
+    return "bool";
+  case DType::Int32:
+    return "std::int32_t";
+  case DType::Int64:
+    return "std::int64_t";
+  case DType::Float32:
+    return "float";
+  case DType::Float64:
+    break;
+  }
+  return "double";
+}
+
+std::string braces(const Ints &values) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < values.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(values[i]);
+  return text + "}";
+}
+
+std::string cppData(const Data &data) {
+  bool same = !data.values.empty();
+  for (Real value : data.values)
+    same = same && (value == data.values[0] && std::signbit(value) == std::signbit(data.values[0]));
+  std::string type = cppType(data.type.dtype);
+  if (same && data.values.size() > 4)
+    return "tensor(std::vector<" + type + ">(" + std::to_string(data.values.size()) + ", " +
+           number(data.type.dtype, data.values[0]) + "), " +
+           "Shape" + braces(data.type.dims) + ")";
+  std::string text = "tensor(std::vector<" + type + ">{";
+  for (std::size_t i = 0; i < data.values.size(); ++i)
+    text += (i ? ", " : "") + number(data.type.dtype, data.values[i]);
+  return text + "}, Shape" + braces(data.type.dims) + ")";
+}
+
+std::string dtypeText(DType dtype) {
+  static const char *names[] = {"Bool", "Int32", "Int64", "Float32", "Float64"};
+  return std::string("DType::") + names[static_cast<int>(dtype)];
+}
+
+std::string attributeText(const Attribute &attribute) {
+  struct Visitor {
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const { return number(DType::Float64, value); }
+    std::string operator()(const std::string &value) const { return "\"" + value + "\""; }
+    std::string operator()(const Ints &value) const { return braces(value); }
+    std::string operator()(DType value) const { return dtypeText(value); }
+    std::string operator()(const schema::ConstantRef &value) const { return "<" + value->type.str() + ">"; }
+  };
+  return std::visit(
+      [](const auto &value) -> std::string {
+        if constexpr (requires { Visitor()(value); })
+          return Visitor()(value);
+        else
+          return "...";
+      },
+      attribute);
+}
+
+// The snippet's steps, a function's body at a time.
+class CppPrinter {
+public:
+  // Values are v0, v1, ... after what tells those of a transformation's body from others.
+  explicit CppPrinter(const Program &program, std::string prefix = "") : program(program), prefix(std::move(prefix)) {}
+
+  std::string print() {
+    std::set<std::int64_t> externs;
+    externsOf(program, externs);
+    os << "#include <calque/calque.h>\n" << (externs.empty() ? "" : "#include <calque/operation.h>\n")
+       << "#include <cstdint>\n#include <iostream>\n#include <limits>\n"
+          "using namespace calque;\n\nint main() {\n";
+    for (std::int64_t operation : externs)
+      os << "  " << externDefinition(operation);
+    for (std::size_t i = 0; i < program.variables.size(); ++i)
+      os << "  Variable w" << i << "(" << cppData(program.variables[i].data) << ", {.trainable = "
+         << (program.variables[i].trainable ? "true" : "false") << "});\n";
+    std::string parameters, arguments;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      bool isParameter = program.inputs[i].kind == Input::Kind::Parameter;
+      os << "  Tensor " << (isParameter ? "a" : "v") << i << " = " << cppData(program.inputs[i].data) << ";\n";
+      if (!isParameter)
+        continue;
+      parameters += (parameters.empty() ? "" : ", ") + ("const Tensor &v" + std::to_string(i));
+      arguments += (arguments.empty() ? "" : ", ") + ("a" + std::to_string(i));
+    }
+    for (std::size_t i = 0; i < program.variables.size(); ++i)
+      if (program.variables[i].isArgument) {
+        parameters += (parameters.empty() ? "" : ", ") + ("const Variable &w" + std::to_string(i));
+        arguments += (arguments.empty() ? "" : ", ") + ("w" + std::to_string(i));
+      }
+    os << "  auto f = function([=](" << parameters << ") {\n";
+    range(0, static_cast<int>(program.steps.size()), "    ", {});
+    os << "    return std::vector<Tensor>{" << list(program.results) << "};\n  });\n"
+       << "  for (const Tensor &x : f.eager(" << arguments << "))\n    std::cout << \"eager \" << x << '\\n';\n"
+       << "  for (const Tensor &x : f(" << arguments << "))\n    std::cout << \"compiled \" << x << '\\n';\n}\n";
+    return os.str();
+  }
+
+private:
+  static void externsOf(const Program &program, std::set<std::int64_t> &externs) {
+    for (const Step &step : program.steps) {
+      if (step.op == OpId::Extern)
+        externs.insert(std::get<std::int64_t>(step.attributes[0]));
+      if (step.transform)
+        externsOf(*step.transform->body, externs);
+    }
+  }
+
+  std::string name(int value) const { return prefix + "v" + std::to_string(value); }
+  std::string list(const std::vector<int> &values) const {
+    std::string text;
+    for (int value : values)
+      text += (text.empty() ? "" : ", ") + name(value);
+    return text;
+  }
+
+  // A function of a vector of tensors, or of none for what it captures.
+  std::string lambda(const Step &at, const std::string &indent) const {
+    const Transform &transform = *at.transform;
+    const Program &body = *transform.body;
+    CppPrinter inner(body, prefix + "b" + std::to_string(at.firstResult));
+    std::string deeper = indent + "  ";
+    std::vector<int> arguments = argumentsOf(transform);
+    inner.os << "[=](const std::vector<Tensor> &in) {\n";
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+      auto place = std::find(arguments.begin(), arguments.end(), static_cast<int>(i));
+      inner.os << deeper << "Tensor " << inner.name(static_cast<int>(i)) << " = ";
+      if (i >= static_cast<std::size_t>(body.numArguments))
+        inner.os << cppData(body.inputs[i].data);
+      else if (place == arguments.end())
+        inner.os << name(at.operands[i]);
+      else
+        inner.os << "in[" << place - arguments.begin() << "]";
+      inner.os << ";\n";
+    }
+    inner.range(0, static_cast<int>(body.steps.size()), deeper, {});
+    if (transform.kind == Transform::Kind::CustomGradient) {
+      std::string cotangents;
+      for (std::size_t w = 1; w < body.results.size(); ++w)
+        cotangents += (w > 1 ? ", g * " : "g * ") + inner.name(body.results[w]);
+      inner.os << deeper << "return std::pair(" << inner.name(body.results[0]) << ", [=](const Tensor &g) { return std::vector<Tensor>{" << cotangents
+               << "}; });\n";
+    } else {
+      inner.os << deeper << "return std::vector<Tensor>{" << inner.list(body.results) << "};\n";
+    }
+    inner.os << indent << "}";
+    return inner.os.str();
+  }
+
+  void transform(const Step &at, const std::string &indent) {
+    const Transform &transform = *at.transform;
+    std::vector<int> given, others(at.operands.begin() + transform.body->numArguments, at.operands.end());
+    for (int argument : argumentsOf(transform))
+      given.push_back(at.operands[argument]);
+    std::string arguments = "std::vector<Tensor>{" + list(given) + "}", function = lambda(at, indent), made = prefix + "t" + std::to_string(at.firstResult);
+    std::size_t count = transform.body->results.size();
+    auto take = [&](const std::string &from, std::size_t first, std::size_t last) {
+      for (std::size_t r = first; r < last; ++r)
+        os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << from << "[" << r - first << "]; // " << at.types[r].str() << "\n";
+    };
+    switch (transform.kind) {
+    case Transform::Kind::Checkpoint:
+      os << "auto " << made << " = checkpoint(" << function << ")(" << arguments << ");\n";
+      return take(made, 0, count);
+    case Transform::Kind::Vmap: {
+      std::string axes;
+      for (int argument : argumentsOf(transform))
+        axes += (axes.empty() ? "" : ", ") + (transform.inAxes[argument] ? std::to_string(*transform.inAxes[argument]) : "std::nullopt");
+      os << "auto " << made << " = vmap(" << function << ", {.in_axes = {" << axes << "}, .out_axes = " << braces(transform.outAxes) << "})(" << arguments
+         << ");\n";
+      return take(made, 0, count);
+    }
+    case Transform::Kind::Jvp:
+      os << "auto " << made << " = jvp(" << function << ", " << arguments << ", std::vector<Tensor>{" << list(others) << "});\n";
+      take(made + ".first", 0, count);
+      return take(made + ".second", count, 2 * count);
+    case Transform::Kind::Vjp:
+      os << "auto " << made << " = vjp(" << function << ", " << arguments << ");\n"
+         << indent << "auto " << made << "g = " << made << ".second(std::vector<Tensor>{" << list(others) << "});\n";
+      take(made + ".first", 0, count);
+      return take(made + "g", count, at.types.size());
+    case Transform::Kind::CustomGradient:
+      os << "Tensor " << name(at.firstResult) << " = custom_gradient(" << function << ")(" << arguments << "); // " << at.types[0].str() << "\n";
+    }
+  }
+
+  void range(int begin, int end, const std::string &indent, std::vector<std::size_t> inside) {
+    for (int i = begin; i < end;) {
+      const Nested *next = nullptr;
+      std::size_t index = 0;
+      for (std::size_t n = 0; n < program.nested.size(); ++n) {
+        const Nested &nested = program.nested[n];
+        bool isOpen = std::find(inside.begin(), inside.end(), n) != inside.end();
+        if (nested.begin == i && nested.end <= end && !isOpen && (!next || nested.end > next->end)) {
+          next = &nested;
+          index = n;
+        }
+      }
+      for (std::size_t g = static_cast<std::size_t>(i); !next && g < program.steps.size(); ++g)
+        tapeBegins(static_cast<int>(g), i, indent);
+      if (!next) {
+        pauses(i, i + 1, indent);
+        step(i, indent);
+        ++i;
+        continue;
+      }
+      for (std::size_t g = static_cast<std::size_t>(next->end); g < program.steps.size(); ++g)
+        tapeBegins(static_cast<int>(g), i, indent);
+      pauses(i, next->end, indent);
+      std::vector<int> out;
+      for (int s = next->begin; s < next->end; ++s)
+        for (std::size_t r = 0; r < program.steps[s].types.size(); ++r)
+          if (int value = program.steps[s].firstResult + static_cast<int>(r); isUsedAfter(value, next->end))
+            out.push_back(value);
+      os << indent << "auto f" << index << " = function([=]() {\n";
+      inside.push_back(index);
+      range(next->begin, next->end, indent + "  ", inside);
+      inside.pop_back();
+      os << indent << "  return std::vector<Tensor>{" << list(out) << "};\n" << indent << "});\n";
+      os << indent << "std::vector<Tensor> r" << index << " = f" << index << "();\n";
+      for (std::size_t o = 0; o < out.size(); ++o)
+        os << indent << "Tensor v" << out[o] << " = r" << index << "[" << o << "];\n";
+      i = next->end;
+    }
+  }
+
+  bool isUsedAfter(int value, int end) const {
+    for (std::size_t s = static_cast<std::size_t>(end); s < program.steps.size(); ++s)
+      if (std::find(program.steps[s].operands.begin(), program.steps[s].operands.end(), value) != program.steps[s].operands.end())
+        return true;
+    return std::find(program.results.begin(), program.results.end(), value) != program.results.end();
+  }
+
+  void tapeBegins(int step, int at, const std::string &indent) {
+    const Step &gradient = program.steps[step];
+    if (!gradient.tape || gradient.tape->begin != at || std::find(begun.begin(), begun.end(), step) != begun.end())
+      return;
+    begun.push_back(step);
+    if (gradient.tape->tapeOf >= 0)
+      return;
+    std::ostringstream watches;
+    bool again = gradient.types.size() > 1;
+    for (std::size_t user = static_cast<std::size_t>(step); user < program.steps.size(); ++user) {
+      const Step &asked = program.steps[user];
+      if (!asked.tape || (static_cast<int>(user) != step && asked.tape->tapeOf != step))
+        continue;
+      again |= static_cast<int>(user) != step;
+      std::size_t first = static_cast<std::size_t>(asked.tape->numTargets) * (asked.tape->seeded ? 2 : 1);
+      for (std::size_t s = first; s < asked.operands.size(); ++s)
+        if (program.stepOf(asked.operands[s]) < at)
+          watches << indent << tapeName(step) << "->watch(" << name(asked.operands[s]) << ");\n";
+    }
+    os << indent << "auto " << tapeName(step) << " = std::make_shared<GradientTape>("
+       << (again ? "GradientTapeOptions{.persistent = true}" : "") << ");\n" << watches.str();
+  }
+  std::string tapeName(int step) const {
+    int owner = program.steps[step].tape->tapeOf;
+    return prefix + "tape" + std::to_string(owner < 0 ? step : owner);
+  }
+
+  // Around a step or function that ends before `end`.
+  void pauses(int at, int end, const std::string &indent) {
+    for (std::size_t g = 0; g < program.steps.size(); ++g) {
+      if (!program.steps[g].tape)
+        continue;
+      const TapeUse &tape = *program.steps[g].tape;
+      std::string pause = tapeName(static_cast<int>(g)) + "pause";
+      auto is = [&](const std::vector<std::size_t> &list) { return std::find(list.begin(), list.end(), g) != list.end(); };
+      if (is(paused) && !is(resumed) && tape.pauseEnd == at) {
+        os << indent << pause << ".reset();\n";
+        resumed.push_back(g);
+      }
+      if (tape.pauseBegin < tape.pauseEnd && !is(paused) && tape.pauseBegin == at && end <= tape.pauseEnd) {
+        os << indent << "auto " << pause << " = std::make_optional(" << tapeName(static_cast<int>(g)) << "->stop_recording());\n";
+        paused.push_back(g);
+      }
+    }
+  }
+
+  void step(int index, const std::string &indent) {
+    const Step &at = program.steps[index];
+    std::string value = name(at.firstResult);
+    os << indent;
+    if (at.transform)
+      return transform(at, indent);
+    if (at.tape) {
+      std::size_t targets = static_cast<std::size_t>(at.tape->numTargets), first = targets * (at.tape->seeded ? 2 : 1);
+      std::vector<int> all(at.operands);
+      for (std::size_t r = 0; r < at.types.size(); ++r) {
+        std::size_t numValues = at.operands.size() - first;
+        std::string source = r < numValues ? name(at.operands[first + r])
+                                           : "w" + std::to_string(at.tape->variableSources[r - numValues]);
+        (r ? os << indent : os) << "Tensor " << name(at.firstResult + static_cast<int>(r))
+                                << " = *" << tapeName(index) << "->gradient(std::vector<Tensor>{"
+                                << list({all.begin(), all.begin() + at.tape->numTargets}) << "}, " << source
+                                << ", GradientOptions{.output_gradients = {"
+                                << (at.tape->seeded ? list({all.begin() + at.tape->numTargets, all.begin() + 2 * at.tape->numTargets}) : "")
+                                << "}, .unconnected_gradients = UnconnectedGradients::Zero});"
+                                << "\n";
+      }
+      return;
+    }
+    const schema::OperationSchema &schema = schema::schemaOf(at.op);
+    if (at.op == OpId::VariableRead) {
+      os << "Tensor " << value << " = w" << attributeText(at.attributes[0]) << ".value();\n";
+    } else if (at.op == OpId::VariableAssign) {
+      static const char *methods[] = {"assign", "assign_add", "assign_sub"};
+      os << "Variable(w" << attributeText(at.attributes[0]) << ")." << methods[std::get<std::int64_t>(at.attributes[1])] << "("
+         << name(at.operands[0]) << ");\n";
+    } else if (at.op == OpId::Extern) {
+      std::string made = prefix + "t" + std::to_string(at.firstResult);
+      os << "auto " << made << " = " << nameOfExtern(std::get<std::int64_t>(at.attributes[0])) << "({" << list(at.operands) << "});\n";
+      for (std::size_t r = 0; r < at.types.size(); ++r)
+        os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << made << "[" << r << "];\n";
+    } else if (at.op == OpId::HostCall) {
+      const TensorType &type = at.types[0];
+      os << "Tensor " << value << " = host_call([](std::span<const Tensor> in) { return in[0]; }, {" << name(at.operands[0])
+         << "}, {TensorSpec<>("
+         << dtypeText(type.dtype) << ", " << braces(type.dims) << ")});\n";
+    } else if (at.op == OpId::Print) {
+      os << "print(" << attributeText(at.attributes[0]) << ", " << name(at.operands[0]) << ");\n";
+    } else if (at.op == OpId::Assert) {
+      os << "assert_true(" << name(at.operands[0]) << ", " << attributeText(at.attributes[0]) << ");\n";
+    } else if (at.op == OpId::Constant) {
+      os << "Tensor " << value << " = " << cppData(dataOf(*std::get<schema::ConstantRef>(at.attributes[0]))) << ";\n";
+    } else {
+      std::string attributes;
+      for (const Attribute &attribute : at.attributes)
+        attributes += ", " + attributeText(attribute);
+      std::string_view function = factsOf(at.op).function;
+      std::string operands = list(at.operands);
+      if (schema.numOperands < 0)
+        operands = "{" + operands + "}";
+      std::string call = operands.empty() ? (attributes.empty() ? "" : attributes.substr(2)) : operands + attributes;
+      if (function.empty())
+        os << "Tensor " << value << "; // " << at.types[0].str() << " of calque." << schema.mnemonic << "(" << call
+           << "), which is internal: see the IR\n";
+      else
+        os << "Tensor " << value << " = " << function << "(" << call << "); // " << at.types[0].str() << "\n";
+    }
+  }
+
+  const Program &program;
+  std::string prefix;
+  std::ostringstream os;
+  std::vector<int> begun;
+  std::vector<std::size_t> paused, resumed; // gradients
+};
+
+} // namespace
+
+std::string show(const Data &data) {
+  std::string text = data.type.str() + " {";
+  for (std::size_t i = 0; i < data.values.size(); ++i)
+    text += (i ? ", " : "") + number(data.type.dtype, data.values[i]);
+  return text + "}";
+}
+
+std::string toCpp(const Program &program) { return CppPrinter(program).print(); }
+
+} // namespace calque::fuzz

@@ -1,0 +1,144 @@
+#include "test/fuzz/Kernels.h"
+
+#include <array>
+
+namespace calque::fuzz {
+
+namespace {
+
+struct Uncertain {
+  Real value, bound;
+  DType dtype;
+};
+
+// How far f(x) moves while each operand moves within its bound: at the corners, which is exact to first order; where a bound is so
+// large that this means nothing, it is unknown unless the operand makes no difference at all.
+Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncertain> x, Real at) {
+  std::vector<std::vector<Real>> points;
+  bool any = false, wide = false;
+  for (const Uncertain &operand : x) {
+    points.push_back({operand.value});
+    if (operand.bound == 0)
+      continue;
+    any = true;
+    if (operand.dtype == DType::Bool) {
+      points.back() = {0, 1};
+    } else if (operand.bound > std::max<Real>(1, std::fabs(operand.value)) / 4 || std::isnan(operand.value)) {
+      wide = true;
+      points.back() = {operand.value, 0, 1, -1, 0.5L, -2.5L, 7};
+      if (is_floating(operand.dtype))
+        points.back().insert(points.back().end(), {kUnknown, -kUnknown, std::numeric_limits<Real>::quiet_NaN()});
+    } else {
+      points.back() = {operand.value - operand.bound, operand.value + operand.bound};
+      if (std::fabs(operand.value) <= operand.bound)
+        points.back().push_back(0);
+    }
+  }
+  if (!any)
+    return 0;
+  Real most = 0;
+  std::vector<std::size_t> index(x.size());
+  std::array<Real, 8> corner{};
+  for (bool more = true; more;) {
+    for (std::size_t i = 0; i < x.size(); ++i)
+      corner[i] = points[i][index[i]];
+    most = std::max(most, distance(f(corner.data()), at));
+    more = false;
+    for (std::size_t i = 0; i < x.size() && !more; ++i) {
+      more = ++index[i] < points[i].size();
+      if (!more)
+        index[i] = 0;
+    }
+  }
+  return wide && most > 0 ? kUnknown : most * 1.01L;
+}
+
+} // namespace
+
+void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings) {
+  std::vector<Broadcast> places;
+  for (const Array *operand : call.x)
+    places.emplace_back(operand->type.dims, call.shape());
+  DType dtype = call.dtype();
+  std::vector<Uncertain> x(call.x.size());
+  for (std::int64_t i = 0; i < call.count(); ++i) {
+    std::array<Real, 8> values{};
+    bool exactOperands = true, sameOperands = true;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const Num &operand = call.in(k, places[k](i));
+      values[k] = operand.value;
+      exactOperands &= operand.off == 0;
+      sameOperands &= operand.apart == 0;
+    }
+    Real value = f(values.data());
+    if (is_integer(dtype))
+      value = std::trunc(value);
+    Real off = 0, apart = 0;
+    auto deviate = [&](Real Num::*bound) {
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        const Num &operand = call.in(k, places[k](i));
+        x[k] = {operand.value, operand.*bound, call[k].type.dtype};
+      }
+      return deviation(f, x, value);
+    };
+    if (call.machine && !exactOperands)
+      off = deviate(&Num::off);
+    if (call.machine && !sameOperands)
+      apart = deviate(&Num::apart);
+    Real own = 0;
+    if (is_floating(dtype) && std::isfinite(value)) {
+      bool isExact = roundTo(dtype, value) == value;
+      if (roundings < 0) {
+        // As if the argument were off in its last bits, which is what most of such a function's error is where it is steep.
+        own = approximation(dtype, value);
+        for (std::size_t k = 0; k < x.size(); ++k)
+          for (Real side : {-4, 4}) {
+            std::array<Real, 8> near = values;
+            near[k] *= 1 + side * epsilonOf(dtype);
+            Real moved = distance(f(near.data()), value);
+            own += std::isfinite(moved) ? moved : 0;
+          }
+      }
+      else if (roundings > 0 && !(call.machine && (isExact || (roundings == 1 && dtype == DType::Float32)) && exactOperands))
+        own = roundings * epsilonOf(dtype) * std::fabs(value);
+      // The references don't promise the sign of a zero.
+      if (value == 0)
+        own = std::max(own, kTiny);
+      own += roundings != 0 && std::fabs(value) < 1e-30L && value != 0 ? (dtype == DType::Float32 ? 1e-37L : 1e-307L) : 0;
+    }
+    call.out(i) = seal(call, value, off, apart, own, 0);
+  }
+}
+
+namespace {
+
+void castTo(const Call &call) {
+  DType to = call.dtype();
+  elementwiseBy(call, [to](const Real *x) -> Real {
+    if (to == DType::Bool)
+      return x[0] != 0;
+    if (is_floating(to))
+      return x[0];
+    if (std::isnan(x[0]))
+      return 0;
+    // Integers wrap, floats saturate; both are told apart by the caller.
+    return std::trunc(x[0]);
+  }, is_floating(to) ? 1 : 0);
+  if (!is_integer(to) || !is_floating(call[0].type.dtype))
+    return;
+  Real high = largestOf(to), low = -high - 1;
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    if (Real value = call.in(0, i).value; value >= high || value <= low)
+      call.out(i) = {value > 0 ? high : low, call.out(i).off, call.out(i).apart};
+}
+
+} // namespace
+
+const KernelTable &elementwiseKernels() {
+  static const auto *table = new KernelTable{
+      {"cast", castTo},
+  };
+  return *table;
+}
+
+} // namespace calque::fuzz

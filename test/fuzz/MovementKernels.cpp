@@ -1,0 +1,141 @@
+#include "test/fuzz/Kernels.h"
+
+namespace calque::fuzz {
+
+namespace {
+
+void sameElements(const Call &call) {
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    call.out(i) = call.in(0, i);
+  if (!call.machine)
+    for (Num &element : call.result.elements)
+      element.off = element.apart = 0;
+}
+
+void broadcast(const Call &call) {
+  Broadcast place(call.shape(0), call.shape());
+  pick(call, 0, [&](const Shape &index) { return place(ravel(index, call.shape())); });
+}
+
+void transpose(const Call &call) {
+  std::size_t rank = call.shape().size();
+  pick(call, 0, [&](const Shape &index) {
+    Shape from(rank);
+    for (std::size_t i = 0; i < rank; ++i)
+      from[call.ints(0).empty() ? rank - 1 - i : static_cast<std::size_t>(normal(call.ints(0)[i], rank))] = index[i];
+    return ravel(from, call.shape(0));
+  });
+}
+
+void concat(const Call &call) {
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), call.shape().size());
+  for (std::int64_t i = 0; i < call.count(); ++i) {
+    Shape index = unravel(i, call.shape());
+    std::size_t tensor = 0;
+    while (index[axis] >= call.shape(tensor)[axis])
+      index[axis] -= call.shape(tensor++)[axis];
+    call.out(i) = call.in(tensor, ravel(index, call.shape(tensor)));
+    if (!call.machine)
+      call.out(i).off = call.out(i).apart = 0;
+  }
+}
+
+void concatPart(const Call &call) {
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), call.shape().size()), start = 0;
+  for (std::int64_t i = 0; i < call.attribute<std::int64_t>(1); ++i)
+    start += call.shape(static_cast<std::size_t>(i) + 1)[axis];
+  pick(call, 0, [&](Shape index) {
+    index[axis] += start;
+    return ravel(index, call.shape(0));
+  });
+}
+
+void sliceAt(const Call &call, const Ints &starts, const Ints &strides) {
+  pick(call, 0, [&](Shape index) {
+    for (std::size_t i = 0; i < index.size(); ++i)
+      index[i] = starts[i] + index[i] * (strides.empty() ? 1 : strides[i]);
+    return ravel(index, call.shape(0));
+  });
+}
+void slice(const Call &call) { sliceAt(call, call.ints(0), call.ints(2)); }
+void sliceLike(const Call &call) { sliceAt(call, call.ints(0), call.ints(1)); }
+
+void put(const Call &call, const Ints &starts, const Ints &strides) {
+  for (std::int64_t i = 0; i < productOf(call.shape(0)); ++i) {
+    Shape index = unravel(i, call.shape(0));
+    for (std::size_t d = 0; d < index.size(); ++d)
+      index[d] = starts[d] + index[d] * (strides.empty() ? 1 : strides[d]);
+    Num &out = call.out(ravel(index, call.shape()));
+    out = call.in(0, i);
+    if (!call.machine)
+      out.off = out.apart = 0;
+  }
+}
+void slicePut(const Call &call) { put(call, call.ints(0), call.ints(1)); }
+void pad(const Call &call) {
+  for (Num &element : call.result.elements)
+    element.value = roundTo(call.dtype(), call.attribute<double>(2));
+  put(call, call.ints(0), {});
+}
+
+//===-- Indices ---------------------------------------------------------------------------------===//
+
+// Fails for the first index that is not within the axis.
+void checkIndices(const Call &call, std::size_t operand, std::int64_t size) {
+  for (const Num &index : call[operand].elements) {
+    if (index.off > 0 || index.apart > 0)
+      throw Undecided("an index is not known exactly");
+    if (index.value < 0 || index.value >= static_cast<Real>(size))
+      throw Failure{"IndexError", std::string(schema::schemaOf(call.step.op).mnemonic) + ": index " +
+                                      std::to_string(static_cast<std::int64_t>(index.value)) +
+                                      " is out of range [0, " + std::to_string(size) + ")"};
+  }
+}
+
+// Where in x the element at an index of the slices stands.
+std::int64_t gatheredFrom(const Call &call, const Shape &index, std::size_t indices, const Shape &x, std::int64_t axis) {
+  std::size_t indexRank = call.shape(indices).size();
+  Shape at(index.begin() + axis, index.begin() + axis + static_cast<std::ptrdiff_t>(indexRank)), from(index.begin(), index.begin() + axis);
+  from.push_back(static_cast<std::int64_t>(call.in(indices, ravel(at, call.shape(indices))).value));
+  from.insert(from.end(), index.begin() + axis + static_cast<std::ptrdiff_t>(indexRank), index.end());
+  return ravel(from, x);
+}
+
+void gather(const Call &call) {
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), call.shape(0).size());
+  checkIndices(call, 1, call.shape(0)[axis]);
+  pick(call, 0, [&](const Shape &index) { return gatheredFrom(call, index, 1, call.shape(0), axis); });
+}
+
+void gatherPut(const Call &call) {
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), call.shape(1).size());
+  checkIndices(call, 2, call.shape(1)[axis]);
+  std::vector<Sum> sums(static_cast<std::size_t>(call.count()), Sum(call));
+  for (std::int64_t i = 0; i < productOf(call.shape(0)); ++i)
+    sums[gatheredFrom(call, unravel(i, call.shape(0)), 2, call.shape(), axis)].add(call.in(0, i));
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    call.out(i) = sums[i].finish();
+}
+
+void oneHot(const Call &call) {
+  std::int64_t depth = call.attribute<std::int64_t>(0);
+  for (std::int64_t i = 0; i < call.count(); ++i) {
+    const Num &index = call.in(0, i / depth);
+    call.out(i) = {static_cast<Real>(index.value == static_cast<Real>(i % depth)), index.off > 0 ? kUnknown : 0,
+                     index.apart > 0 ? kUnknown : 0};
+  }
+}
+
+} // namespace
+
+const KernelTable &movementKernels() {
+  static const auto *table = new KernelTable{
+      {"reshape", sameElements}, {"reshape_like", sameElements}, {"expand_dims", sameElements}, {"stop_gradient", sameElements},
+      {"identity", sameElements}, {"barrier", sameElements}, {"broadcast_to", broadcast}, {"broadcast_like", broadcast},
+      {"transpose", transpose}, {"concat", concat}, {"concat_part", concatPart}, {"slice", slice}, {"slice_like", sliceLike},
+      {"slice_put", slicePut}, {"pad", pad}, {"gather", gather}, {"gather_put", gatherPut}, {"one_hot", oneHot},
+  };
+  return *table;
+}
+
+} // namespace calque::fuzz

@@ -1,0 +1,104 @@
+// How calls of operations are drawn: by strategies for each operand and attribute, of which those that an operation's type rule takes
+// are learnt by trying.
+#ifndef CALQUE_TEST_FUZZ_STRATEGIES_H
+#define CALQUE_TEST_FUZZ_STRATEGIES_H
+
+#include "test/fuzz/Program.h"
+#include "test/fuzz/Random.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+namespace calque::fuzz {
+
+constexpr DType kDTypes[] = {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
+
+// The sizes, shapes and types that programs of one palette prefer.
+struct Palette {
+  std::vector<std::int64_t> sizes;
+  std::array<std::vector<Shape>, 5> shapes; // by rank
+  std::vector<DType> dtypes;
+  std::int64_t mostElements = 160;
+
+  explicit Palette(std::uint64_t seed);
+  Shape shape(Random &random, int rank) const { return random.of(shapes[static_cast<std::size_t>(std::clamp(rank, 0, 4))]); }
+  Shape shape(Random &random) const { return shape(random, random.below(5)); }
+};
+
+// How often the choices at one place of a draw led to a call that the type rule takes.
+struct Choice {
+  std::vector<double> taken, tried;
+  explicit Choice(std::size_t n = 0) : taken(n, 1), tried(n, 2) {}
+  int pick(Random &random) const {
+    // Some choices at random, so that what is rarely right is still seen.
+    if (random.chance(0.1))
+      return random.below(static_cast<int>(taken.size()));
+    double total = 0;
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      total += weight(i);
+    double at = random.uniform(0, total);
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      if ((at -= weight(i)) <= 0)
+        return static_cast<int>(i);
+    return static_cast<int>(taken.size()) - 1;
+  }
+  double weight(std::size_t i) const { return taken[i] / tried[i]; }
+};
+
+constexpr int kMostOperands = 4; // of which strategies are told apart
+constexpr std::size_t kOperandStrategies = 11, kIntsStrategies = 14, kIntStrategies = 4;
+
+struct OperationChoices {
+  Choice dtype{5}, rank{5}, count{4};
+  std::array<Choice, kMostOperands> operands;
+  std::vector<Choice> attributes;
+};
+
+// What is drawn: operands by type, of which some are values that exist.
+struct Operand {
+  TensorType type;
+  int value = -1;
+};
+struct Draw {
+  std::vector<Operand> operands;
+  std::vector<Attribute> attributes;
+  std::vector<std::pair<Choice *, int>> choices;
+  int choose(Choice &choice, Random &random) {
+    int index = choice.pick(random);
+    choices.emplace_back(&choice, index);
+    return index;
+  }
+};
+
+class Strategies {
+public:
+  Strategies();
+
+  // Draws a call that the type rule takes; false for one that it refuses. Values that exist are preferred where types agree.
+  bool draw(const schema::OperationSchema &schema, const Palette &palette, Random &random,
+            const std::function<int(const std::function<bool(const TensorType &)> &)> &existing, Draw &draw);
+
+  std::function<TensorType(int)> typeOf; // of a value that exists
+
+private:
+  Attribute attribute(schema::AttributeKind kind, Choice &choice, const Palette &palette, Random &random, Draw &draw);
+  static Ints ints(int strategy, const Shape &first, const Shape &second, const Palette &palette, Random &random);
+  bool repair(const schema::OperationSchema &schema, const std::function<Operand(const TensorType &)> &place, Draw &draw, int depth);
+
+  std::vector<OperationChoices> choices; // by operation
+  std::unique_ptr<Palette> palette;
+};
+
+// Calls that programs of a palette have in common: eager code for each is compiled once.
+struct Pool {
+  static constexpr int kCalls = 4; // of one operation
+  std::uint64_t seed;
+  Palette palette;
+  std::vector<std::vector<Draw>> calls;
+
+  Pool(Strategies &strategies, std::uint64_t seed);
+};
+
+} // namespace calque::fuzz
+#endif
