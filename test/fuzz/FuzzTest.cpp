@@ -133,6 +133,63 @@ TEST(Interpreter, DifferentiatesAsTapesDo) {
   EXPECT_LT(second[0].off, 1e-6);
 }
 
+namespace {
+// A function of one number as a step that is applied to value 0; tangents and cotangents follow.
+Step transformed(OpId op, Transform::Kind kind, std::vector<Step> steps, std::vector<int> results, std::vector<int> operands) {
+  Program body = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {}, {})}}, std::move(steps), std::move(results));
+  body.numArguments = 1;
+  Step step{op, std::move(operands), {}, {}, 0, {}};
+  step.transform = Transform{kind, std::make_shared<const Program>(std::move(body)), {false}, {}, {}};
+  if (kind == Transform::Kind::Vmap) {
+    step.transform->inAxes = {0};
+    step.transform->outAxes = {0};
+  }
+  return step;
+}
+const Step square{OpId::Mul, {0, 0}, {}, {}, 0, {}};
+} // namespace
+
+TEST(Interpreter, TransformsAsDocumented) {
+  std::vector<Input> three = {{Input::Kind::Parameter, dataOf(DType::Float64, {}, {3})}};
+  auto valuesOf = [](const Program &program, int value) {
+    std::vector<double> values;
+    Meaning meaning = meaningOf(program);
+    for (const Num &element : meaning.values[value]->elements)
+      values.push_back(static_cast<double>(element.value));
+    return values;
+  };
+  // The square's value and its change along 3; and its value and cotangent for 3.
+  Program jvp = programOf(three, {transformed(OpId::Jvp, Transform::Kind::Jvp, {square}, {1}, {0, 0})}, {1});
+  EXPECT_NEAR(valuesOf(jvp, 2)[0], 18, 1e-9);
+  Program vjp = programOf(three, {transformed(OpId::Gradient, Transform::Kind::Vjp, {square}, {1}, {0, 0})}, {1});
+  EXPECT_NEAR(valuesOf(vjp, 1)[0], 9, 1e-9);
+  EXPECT_NEAR(valuesOf(vjp, 2)[0], 18, 1e-9);
+  Program vmap = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {2}, {3, 4})}},
+                           {transformed(OpId::Batch, Transform::Kind::Vmap, {square}, {1}, {0})}, {1});
+  EXPECT_EQ(valuesOf(vmap, 1), (std::vector<double>{9, 16}));
+  // A square whose pullback is by the argument, 3, and whose second derivative is therefore 1.
+  Step first{OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}, second{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  Program custom = programOf(three, {transformed(OpId::CustomGradient, Transform::Kind::CustomGradient, {square}, {1, 0}, {0}), first, second}, {1});
+  EXPECT_EQ(valuesOf(custom, 1)[0], 9);
+  EXPECT_NEAR(valuesOf(custom, 2)[0], 3, 1e-9);
+  EXPECT_NEAR(valuesOf(custom, 3)[0], 1, 1e-9);
+  // What is hidden inside of a checkpoint is hidden from the second derivative, too: x stop(x).
+  Step stop{OpId::StopGradient, {0}, {}, {}, 0, {}}, product{OpId::Mul, {0, 1}, {}, {}, 0, {}};
+  Program hidden = programOf(three, {transformed(OpId::Checkpoint, Transform::Kind::Checkpoint, {stop, product}, {2}, {0}), first, second}, {1});
+  EXPECT_NEAR(valuesOf(hidden, 2)[0], 3, 1e-9);
+  EXPECT_EQ(valuesOf(hidden, 3)[0], 0);
+  for (const Program *program : {&jvp, &vjp, &vmap, &custom, &hidden})
+    EXPECT_EQ(compare(*program, meaningOf(*program), runAll(*program)), "");
+}
+
+TEST(Interpreter, DoesNotSeeWhatATapeDoesNot) {
+  // d/dx x^2 x with x^2 computed while the tape pauses.
+  Step product{OpId::Mul, {1, 0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}, -1, 0, 1}};
+  Program program = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {}, {3})}}, {square, product, gradient}, {3});
+  EXPECT_NEAR(static_cast<double>(meaningOf(program).values[3]->elements[0].value), 9, 1e-9);
+  EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+}
+
 TEST(Interpreter, BoundsWhatTheOrderOfASumMayChange) {
   Step sum{OpId::Sum, {0}, {Ints(), false}, {}, 0, {}};
   // Small whole numbers have one sum; 1e8 + 1 - 1e8 + 1 in float32 is 1, 2 or 0.
@@ -177,6 +234,29 @@ TEST(Found, UnusedFillsWithoutOptimisations) {
   Step size{OpId::AxisSize, {0}, {Ints()}, {}, 0, {}}, one{OpId::AxisSize, {1}, {Ints()}, {}, 0, {}};
   Program program = programOf({{Input::Kind::Parameter, floats({2}, {1, 2})}}, {size, one}, {2});
   EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+}
+
+TEST(Shrinker, GoesIntoTransformations) {
+  Generator generator;
+  auto fails = [](const Program &candidate) {
+    bool found = false;
+    for (const Step &step : candidate.steps)
+      found |= step.op == OpId::Batch && uses(*step.transform->body, OpId::Mul);
+    return found;
+  };
+  int shrunk = 0;
+  for (std::uint64_t i = 0; shrunk < 3; ++i) {
+    Program program = generator.make(mix(5, i), mix(6, i / 16)).program;
+    if (!fails(program))
+      continue;
+    Program least = shrink(program, fails, 400);
+    ASSERT_TRUE(fails(least));
+    for (const Step &step : least.steps)
+      if (step.transform) {
+        EXPECT_LE(step.transform->body->steps.size(), 2u) << toCpp(least);
+      }
+    ++shrunk;
+  }
 }
 
 TEST(Shrinker, LeavesWhatMatters) {
