@@ -87,7 +87,8 @@ void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f,
       apart = deviate(&Num::apart);
     Real own = 0;
     if (is_floating(dtype) && std::isfinite(value)) {
-      bool isExact = roundTo(dtype, value) == value;
+      // That several roundings give a number of the type may be an accident of the last one; of few digits it is none.
+      bool isExact = roundTo(roundings > 1 ? DType::Float32 : dtype, value) == value;
       if (roundings < 0) {
         // As if the argument were off in its last bits, which is what most of such a function's error is where it is steep.
         own = approximation(dtype, value);

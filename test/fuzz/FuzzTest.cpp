@@ -1,6 +1,7 @@
 // The fuzzer itself: that it reaches every operation, that it would see a fault, and that it makes one small.
 #include "test/fuzz/Generator.h"
 #include "test/fuzz/Kernels.h"
+#include "test/fuzz/Random.h"
 #include "test/fuzz/Runner.h"
 #include "test/fuzz/Shrinker.h"
 
@@ -197,6 +198,22 @@ TEST(Interpreter, BoundsWhatTheOrderOfASumMayChange) {
   EXPECT_EQ(meaningOf(exact).values[1]->elements[0].apart, 0);
   Program lossy = programOf({{Input::Kind::Parameter, floats({4}, {1e8L, 1, -1e8L, 1})}}, {sum}, {1});
   EXPECT_GT(meaningOf(lossy).values[1]->elements[0].apart, 2);
+}
+
+// One in 2,000 cubes in long double happens to be a double, which does not make the product's two roundings exact.
+TEST(Interpreter, BoundsRoundingsWhoseResultIsANumberByAccident) {
+  Data data = dataOf(DType::Float64, {20000}, {});
+  Random random(1);
+  for (int i = 0; i < 20000; ++i)
+    data.values.push_back(static_cast<double>(random.uniform(-3, 3)));
+  Program program = programOf({{Input::Kind::Parameter, data}}, {{OpId::Extern, {0}, {std::int64_t(0)}, {}, 0, {}}}, {1});
+  Meaning meaning = meaningOf(program);
+  for (std::size_t i = 0; i < data.values.size(); ++i) {
+    auto x = static_cast<double>(data.values[i]);
+    double cube = x * x * x;
+    const Num &element = meaning.values[1]->elements[i];
+    ASSERT_LE(std::fabs(element.value - cube), element.off) << i;
+  }
 }
 
 TEST(Compare, SeesEachKindOfFault) {
