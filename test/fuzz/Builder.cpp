@@ -125,6 +125,8 @@ int Builder::anyOf(const TensorType &type) {
 }
 
 bool Builder::append(Step step, double wanted) {
+  if (failed()) // what comes after is not interpreted, and taking it back would take back the failure
+    return false;
   std::size_t values = interpreter.meaning.values.size();
   step.firstResult = static_cast<int>(values);
   program.steps.push_back(std::move(step));
