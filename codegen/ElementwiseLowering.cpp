@@ -21,8 +21,9 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
       maps.push_back(builder.broadcastMap(LinalgBuilder::shapeOf(input), type.getShape()));
     if (isa<ir::DivOp>(op) && isa<IntegerType>(type.getElementType()))
       checkDivisor(builder, op, inputs[1], shape);
-    rewriter.replaceOp(op, builder.parallel(shape, type.getElementType(), inputs, maps,
-                                            [&](ir::ScalarBuilder &scalar, ValueRange elements) { return op.buildScalar(scalar, elements); }));
+    Value lowered = builder.parallel(shape, type.getElementType(), inputs, maps,
+                                     [&](ir::ScalarBuilder &scalar, ValueRange elements) { return op.buildScalar(scalar, elements); });
+    rewriter.replaceOp(op, builder.typed(lowered, type));
     return success();
   }
 

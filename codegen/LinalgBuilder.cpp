@@ -15,6 +15,21 @@ SizeList LinalgBuilder::sizesOf(Type type, ArrayRef<Size> otherwise) {
   return result;
 }
 
+Value LinalgBuilder::refined(Value value) {
+  SizeList known = sizesOf(value);
+  auto shape = llvm::map_to_vector(known, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); });
+  return typed(value, RankedTensorType::get(shape, typeOf(value).getElementType()));
+}
+
+Value LinalgBuilder::typed(Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  SizeList known = sizesOf(value);
+  Value result = tensor::CastOp::create(builder, location, type, value);
+  sizes.set(result, known);
+  return result;
+}
+
 Value LinalgBuilder::empty(ArrayRef<Size> shape, Type element) {
   Value result = tensor::EmptyOp::create(builder, location, shape, element);
   sizes.set(result, shape);
@@ -33,8 +48,9 @@ Value LinalgBuilder::zeros(ArrayRef<Size> shape, Type element) {
 
 Value LinalgBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
 
-Value LinalgBuilder::generic(ArrayRef<Value> inputs, Value init, ArrayRef<AffineMap> maps, unsigned numLoops,
+Value LinalgBuilder::generic(ArrayRef<Value> given, Value init, ArrayRef<AffineMap> maps, unsigned numLoops,
                              ArrayRef<unsigned> reductionLoops, Body body) {
+  auto inputs = llvm::map_to_vector(given, [&](Value value) { return isa<RankedTensorType>(value.getType()) ? refined(value) : value; });
   SmallVector<utils::IteratorType> iterators(numLoops, utils::IteratorType::parallel);
   for (unsigned loop : reductionLoops)
     iterators[loop] = utils::IteratorType::reduction;
@@ -83,6 +99,7 @@ static std::optional<SmallVector<ReassociationIndices>> groupsOfUnits(ArrayRef<S
 }
 
 Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
+  value = refined(value);
   SizeList fromSizes = sizesOf(value);
   if (fromSizes == SizeList(shape))
     return value;
@@ -163,6 +180,8 @@ Value LinalgBuilder::reduce(Value value, ArrayRef<int64_t> axes, Value neutral, 
 
 // A part without elements may start at the end, which MLIR's operations refuse.
 Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<Size> starts, ArrayRef<int64_t> strides) {
+  part = refined(part);
+  whole = refined(whole);
   if (llvm::is_contained(shapeOf(part), 0))
     return whole;
   auto asValues = [&](ArrayRef<Size> list) { return llvm::map_to_vector(list, [&](Size size) { return constantOf(size) ? size : Size(valueOf(size)); }); };
@@ -173,6 +192,7 @@ Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<Size> starts, Arra
 }
 
 Value LinalgBuilder::extract(Value whole, ArrayRef<Size> starts, ArrayRef<Size> shape, ArrayRef<int64_t> strides) {
+  whole = refined(whole);
   Type element = typeOf(whole).getElementType();
   if (llvm::any_of(shape, [](Size size) { return constantOf(size) == 0; }))
     return empty(shape, element);

@@ -22,6 +22,10 @@ public:
   static llvm::ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
   static int64_t rankOf(Value value) { return typeOf(value).getRank(); }
   SizeList sizesOf(Value value) { return sizes.of(value); }
+  // The value with a type that has the sizes that are known by now: two that must be equal may have turned out to be a constant.
+  Value refined(Value value);
+  // The value as one of a type with as many known sizes or fewer.
+  Value typed(Value value, mlir::Type type);
   // The type's sizes where they are known, else those given.
   SizeList sizesOf(mlir::Type type, llvm::ArrayRef<Size> otherwise);
 

@@ -63,7 +63,7 @@ public:
     mlir::Value lowered = context.refused ? mlir::Value() : build(builder, op, context);
     if (!lowered)
       return mlir::failure();
-    rewriter.replaceOp(op, lowered);
+    rewriter.replaceOp(op, builder.typed(lowered, op->getResult(0).getType()));
     return mlir::success();
   }
 

@@ -29,7 +29,17 @@ Value lowerIota(LinalgBuilder &b, ir::IotaOp op, LoweringContext &context) {
 
 // A copy that nothing folds away.
 Value lowerBarrier(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
-  return bufferization::AllocTensorOp::create(b.builder, b.location, LinalgBuilder::typeOf(op.getX()), ValueRange(), op.getX());
+  RankedTensorType type = LinalgBuilder::typeOf(op.getX());
+  if (type.hasStaticShape())
+    return bufferization::AllocTensorOp::create(b.builder, b.location, type, ValueRange(), op.getX());
+  SmallVector<Value> unknown;
+  SizeList shape = b.sizesOf(op.getX());
+  for (auto [size, known] : llvm::zip_equal(shape, type.getShape()))
+    if (ShapedType::isDynamic(known))
+      unknown.push_back(b.valueOf(size));
+  Value copy = bufferization::AllocTensorOp::create(b.builder, b.location, type, unknown);
+  b.sizes.set(copy, shape);
+  return b.insert(op.getX(), copy, SizeList(shape.size(), b.sizes.constant(0)), SmallVector<int64_t>(shape.size(), 1));
 }
 
 // At most one size is left open: what the others leave of the elements.

@@ -157,6 +157,39 @@ static void separateDestinations(func::FuncOp function) {
   function.walk([&](tensor::EmptyOp empty) { separate(empty); });
 }
 
+// A buffer's elements, one after the other, as a view of these sizes.
+static Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, ArrayRef<Size> sizes) {
+  Location location = buffer.getLoc();
+  SizeList strides(sizes.size());
+  Size stride = builder.getIndexAttr(1);
+  for (size_t dimension = sizes.size(); dimension-- > 0;) {
+    strides[dimension] = stride;
+    std::optional<int64_t> a = constantOf(stride), b = constantOf(sizes[dimension]);
+    if (a && b)
+      stride = builder.getIndexAttr(*a * *b);
+    else if (dimension > 0)
+      stride = builder.createOrFold<arith::MulIOp>(location, getValueOrCreateConstantIndexOp(builder, location, sizes[dimension]),
+                                                   getValueOrCreateConstantIndexOp(builder, location, stride));
+  }
+  return memref::ReinterpretCastOp::create(builder, location, MemRefType::get(type.getShape(), type.getElementType()), buffer, builder.getIndexAttr(0), sizes, strides);
+}
+
+// MLIR can't expand a reshape of unknown sizes in all cases. With its sizes and strides it is a cast.
+static void castReshapes(func::FuncOp function) {
+  SmallVector<Operation *> reshapes;
+  function.walk([&](Operation *op) {
+    if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op) && !cast<MemRefType>(op->getResult(0).getType()).hasStaticShape())
+      reshapes.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(reshapes)) {
+    if (!op->use_empty()) {
+      OpBuilder builder(op);
+      op->getResult(0).replaceAllUsesWith(asCast(builder, op->getResult(0)));
+    }
+    op->erase();
+  }
+}
+
 // Arguments of unknown sizes become pointers, whose sizes are arguments of their own or follow from those.
 static void passPointers(Program &program, unsigned numInputs) {
   func::FuncOp function = entryOf(program);
@@ -170,23 +203,13 @@ static void passPointers(Program &program, unsigned numInputs) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type || type.hasStaticShape())
       return;
-    SizeList sizes, strides(type.getRank());
-    Size stride = front.getIndexAttr(1);
+    SizeList sizes;
     for (auto [dimension, size] : llvm::enumerate(type.getShape()))
       sizes.push_back(ShapedType::isDynamic(size) ? Size(sizeOf(dimension)) : Size(front.getIndexAttr(size)));
-    for (int64_t dimension = type.getRank(); dimension-- > 0;) {
-      strides[dimension] = stride;
-      std::optional<int64_t> a = constantOf(stride), b = constantOf(sizes[dimension]);
-      if (a && b)
-        stride = front.getIndexAttr(*a * *b);
-      else if (dimension > 0)
-        stride = front.createOrFold<arith::MulIOp>(argument.getLoc(), getValueOrCreateConstantIndexOp(front, argument.getLoc(), sizes[dimension]),
-                                                   getValueOrCreateConstantIndexOp(front, argument.getLoc(), stride));
-    }
     // A bare pointer has known sizes. These are of no consequence.
     argument.setType(MemRefType::get({1}, type.getElementType()));
     SmallVector<OpOperand *> uses = llvm::map_to_vector(argument.getUses(), [](OpOperand &use) { return &use; });
-    Value view = memref::ReinterpretCastOp::create(front, argument.getLoc(), MemRefType::get(type.getShape(), type.getElementType()), argument, front.getIndexAttr(0), sizes, strides);
+    Value view = contiguous(front, argument, type, sizes);
     for (OpOperand *use : uses)
       use->set(view);
   };
@@ -311,6 +334,7 @@ LogicalResult schedule(Program &program) {
 LogicalResult lowerToLLVM(Program &program) {
   // The users' name may be that of a function of libm, which the code calls by name.
   func::FuncOp function = entryOf(program);
+  castReshapes(function);
   program.entry = "calque_" + program.entry;
   function.setName(program.entry);
   outlineParallelLoops(program);

@@ -1,6 +1,7 @@
 #include "codegen/schedule/Nest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -149,6 +150,39 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
     }
     return layout;
   }
+  // A cast forgets, and moves nothing.
+  if (auto cast = buffer.getDefiningOp<memref::CastOp>(); cast && !isKnown)
+    return layoutOf(builder, cast.getSource());
+  if (auto expand = buffer.getDefiningOp<memref::ExpandShapeOp>(); expand && !isKnown) {
+    Layout source = layoutOf(builder, expand.getSrc());
+    layout.offsets = source.offsets;
+    layout.strides.resize(type.getRank());
+    for (auto [from, group] : llvm::enumerate(expand.getReassociationIndices())) {
+      Extent stride = source.strides[from];
+      for (int64_t dimension : llvm::reverse(group)) {
+        layout.strides[dimension] = stride;
+        stride = stride * layout.sizes[dimension];
+      }
+    }
+    return layout;
+  }
+  if (auto collapse = buffer.getDefiningOp<memref::CollapseShapeOp>(); collapse && !isKnown) {
+    Layout source = layoutOf(builder, collapse.getSrc());
+    layout.offsets = source.offsets;
+    // That of the innermost loop, of which a size of one is none.
+    for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
+      auto inner = llvm::find_if(llvm::reverse(group), [&](int64_t dimension) { return !(source.sizes[dimension] == 1); });
+      layout.strides.push_back(source.strides[inner == group.rend() ? group.back() : *inner]);
+    }
+    return layout;
+  }
+  if (auto cast = buffer.getDefiningOp<memref::ReinterpretCastOp>(); cast && !isKnown) {
+    for (OpFoldResult stride : cast.getMixedStrides())
+      layout.strides.push_back(Extent(stride));
+    for (OpFoldResult start : cast.getMixedOffsets())
+      layout.offsets.push_back(Extent(start));
+    return layout;
+  }
   memref::ExtractStridedMetadataOp metadata;
   if (!isKnown)
     metadata = memref::ExtractStridedMetadataOp::create(builder, buffer.getLoc(), buffer);
@@ -156,6 +190,16 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
     layout.strides.push_back(ShapedType::isDynamic(stride) ? Extent(OpFoldResult(metadata.getStrides()[dimension])) : Extent(stride));
   layout.offsets.push_back(ShapedType::isDynamic(offset) ? Extent(OpFoldResult(metadata.getOffset())) : Extent(offset));
   return layout;
+}
+
+// What a buffer is a view of, whose first element is at the same address. MLIR can't follow all views whose sizes are not known.
+Value viewed(Value buffer) {
+  while (Operation *made = buffer.getDefiningOp())
+    if (isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::SubViewOp, memref::ReinterpretCastOp>(made))
+      buffer = made->getOperand(0);
+    else
+      break;
+  return buffer;
 }
 
 // The view of a buffer as one dimension, from its first allocated element to its last.
@@ -175,16 +219,40 @@ Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout
     auto flat = MemRefType::get({last + 1}, type.getElementType());
     if (type == flat)
       return buffer;
-    return memref::ReinterpretCastOp::create(builder, location, flat, buffer, 0, ArrayRef<int64_t>{last + 1}, ArrayRef<int64_t>{1});
+    return memref::ReinterpretCastOp::create(builder, location, flat, viewed(buffer), 0, ArrayRef<int64_t>{last + 1}, ArrayRef<int64_t>{1});
   }
   // Its size is of no consequence: nothing is checked against it.
   auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
   if (type == flat)
     return buffer;
   Value size = layout.sizes.empty() ? Extent(1).emit(builder, location) : layout.sizes[0].emit(builder, location);
-  return memref::ReinterpretCastOp::create(builder, location, flat, buffer, builder.getIndexAttr(0), ArrayRef<OpFoldResult>{size},
+  return memref::ReinterpretCastOp::create(builder, location, flat, viewed(buffer), builder.getIndexAttr(0), ArrayRef<OpFoldResult>{size},
                                            ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
 }
+
+} // namespace
+
+Value asCast(OpBuilder &builder, Value view) {
+  Location location = view.getLoc();
+  Layout layout = layoutOf(builder, view);
+  auto folded = [&](const Extent &extent) -> OpFoldResult {
+    return extent.isKnown() ? OpFoldResult(builder.getIndexAttr(*extent.known())) : OpFoldResult(extent.emit(builder, location));
+  };
+  OpFoldResult offset = builder.getIndexAttr(0);
+  for (const Extent &each : layout.offsets) {
+    OpFoldResult next = folded(each);
+    std::optional<int64_t> a = getConstantIntValue(offset), b = getConstantIntValue(next);
+    if (a && b)
+      offset = builder.getIndexAttr(*a + *b);
+    else
+      offset = arith::AddIOp::create(builder, location, getValueOrCreateConstantIndexOp(builder, location, offset),
+                                     getValueOrCreateConstantIndexOp(builder, location, next)).getResult();
+  }
+  return memref::ReinterpretCastOp::create(builder, location, cast<MemRefType>(view.getType()), viewed(view), offset, llvm::map_to_vector(layout.sizes, folded),
+                                           llvm::map_to_vector(layout.strides, folded));
+}
+
+namespace {
 
 FailureOr<Access> accessOf(OpOperand &operand, AffineMap map, unsigned numLoops, OpBuilder &builder) {
   Access access;

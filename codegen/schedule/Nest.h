@@ -80,6 +80,8 @@ struct Nest {
 
 // The size of a buffer, from what it is a view of; `memref.dim` where that does not say.
 mlir::OpFoldResult sizeOf(mlir::OpBuilder &builder, mlir::Value buffer, int64_t dimension);
+// A view as a cast of the buffer that it is a view of, with offset, sizes and strides.
+mlir::Value asCast(mlir::OpBuilder &builder, mlir::Value view);
 
 // The buffer that a value is a view of.
 mlir::Value rootBuffer(mlir::Value buffer);

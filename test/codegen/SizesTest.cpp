@@ -179,6 +179,33 @@ const std::vector<Case> kCases = {
        std::vector<ValueId> results = r.gradient(r(OpId::Mul, {thirds, thirds}), {x[0]});
        results.insert(results.end(), {flat, all, thirds});
        return results; }},
+    {"reshape_like", {f32({1, -1, -2}), f32({-2, 1, -1})}, [](Recorder &r, auto &x) {
+       ValueId y = r(OpId::ReshapeLike, {x[0], x[1]});
+       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, x[1]}), {x[0], x[1]});
+       results.push_back(y);
+       return results; }, kPairs},
+    // Sizes that must be equal to known ones, in what MLIR's types still call unknown.
+    {"become_known", {f32({-1}), f32({-2, -3}), f32({2, 3})}, [](Recorder &r, auto &x) {
+       ValueId six = r(OpId::Reshape, {x[0]}, {Ints{6}});
+       ValueId rows = r(OpId::Concat, {x[1], r(OpId::Add, {x[1], x[2]}), x[2], x[1]}, {std::int64_t(0)});
+       ValueId part = r(OpId::Slice, {x[1]}, {Ints{1, 0}, Ints{2, 2}, Ints{}});
+       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {rows, rows}), {x[1], x[2]});
+       results.insert(results.end(), {six, rows, part, r(OpId::ReshapeLike, {x[0], x[1]}), r(OpId::Concat, {x[0], six}, {std::int64_t(0)})});
+       return results; }, {{6, 2, 3}}},
+    {"reduced_become_known", {f32({-1, -2, -3, 1})}, [](Recorder &r, auto &x) {
+       return std::vector{r(OpId::BroadcastTo, {r(OpId::ReduceMax, {x[0]}, {Ints{0, 1, 3}, true})}, {Ints{1, 1, 2, 1}})}; }, {{2, 3, 2}, {1, 1, 2}}},
+    {"channels_become_known", {f32({2, 5, 4, -1}), f32({2, 2, 3, 4})}, [](Recorder &r, auto &x) {
+       std::vector<ValueId> results;
+       for (const char *padding : {"same", "valid"}) {
+         ValueId y = r(OpId::Conv, {x[0], x[1]}, {Ints{1, 2}, std::string(padding)});
+         results.push_back(y);
+         for (ValueId each : r.gradient(y, {x[0], x[1]}))
+           results.push_back(each);
+       }
+       return results; }, {{3}}},
+    {"copy", {f32({-1, 3, -2})}, [](Recorder &r, auto &x) {
+       ValueId copy = r(OpId::Barrier, {x[0]});
+       return std::vector{copy, r(OpId::Mul, {copy, x[0]})}; }, kPairs},
     {"expand_dims", {f32({-1, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::ExpandDims, {x[0]}, {Ints{0, 2}});
        return std::vector{y, r(OpId::Reshape, {y}, {Ints{-1}}), r(OpId::ReshapeLike, {y, x[0]})}; }, kPairs},
