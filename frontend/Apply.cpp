@@ -180,6 +180,33 @@ Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::
   return applyTo(op, pointers, attributes, where);
 }
 
+namespace {
+// Sizes alone are taken of `like`: no gradient passes.
+Tensor repeatedLike(const Tensor &x, const Tensor &like, SourceLocation where) {
+  Tensor operands[] = {x, apply(OpId::StopGradient, {&like, 1}, {}, where)};
+  return apply(OpId::BroadcastLike, operands, {}, where);
+}
+} // namespace
+
+Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, SourceLocation where) {
+  const schema::TensorType &given = *implOf(x, where).type, &wanted = *implOf(like, where).type;
+  // A size of one would be repeated.
+  auto mayBeEqual = [](std::int64_t a, std::int64_t b) { return a == b || a == kDynamic || (b == kDynamic && a != 1); };
+  if (given.dtype == wanted.dtype && given.dims != wanted.dims &&
+      std::equal(given.dims.begin(), given.dims.end(), wanted.dims.begin(), wanted.dims.end(), mayBeEqual)) {
+    return repeatedLike(x, like, where);
+  }
+  requireType(message, given, wanted, where);
+  return x;
+}
+
+Tensor zerosLike(const Tensor &x, SourceLocation where) {
+  const schema::TensorType &type = *implOf(x, where).type;
+  if (type.isStatic())
+    return zeros(type.dims, type.dtype, where);
+  return repeatedLike(zeros({}, type.dtype, where), x, where);
+}
+
 std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
   DType dtype = adoptedType(operands);
   std::vector<Tensor> tensors;

@@ -24,6 +24,13 @@ Tensor applyPublic(schema::OpId op, std::initializer_list<const Operand *> opera
 Tensor applyPublic(schema::OpId op, const std::vector<Tensor> &operands, std::initializer_list<schema::Attribute> attributes,
                    SourceLocation where);
 
+// A tensor where one of the type of `like` is wanted; DTypeError and ShapeError with the message for others. Sizes that are left open on
+// one side while tracing are compared at the call.
+Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, SourceLocation where);
+
+// Zeros of a tensor's type, whose sizes may be open.
+Tensor zerosLike(const Tensor &x, SourceLocation where);
+
 // The operands as tensors of one call.
 std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands);
 

@@ -47,16 +47,19 @@ std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors) {
   return result;
 }
 
-void checkGradients(const char *operation, const std::vector<Tensor> &gradients, const std::vector<Tensor> &inputs, SourceLocation where) {
+// The gradients, each of its input's type.
+std::vector<Tensor> checked(const char *operation, std::vector<Tensor> gradients, const std::vector<Tensor> &inputs, SourceLocation where) {
   if (gradients.size() != inputs.size())
     throw ValueError(std::string(operation) + ": the pullback gives " + std::to_string(gradients.size()) + " gradients, and " +
                          std::to_string(inputs.size()) + " arguments need one",
                      where);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const schema::TensorType &given = *implOf(gradients[i], where).type, &needed = *implOf(inputs[i], where).type;
-    requireType(std::string(operation) + ": the pullback gives " + given.str() + " as gradient " + std::to_string(i) + ", and the argument is " + needed.str(),
-                given, needed, where);
+    gradients[i] = fitting(
+        std::string(operation) + ": the pullback gives " + given.str() + " as gradient " + std::to_string(i) + ", and the argument is " + needed.str(),
+        gradients[i], inputs[i], where);
   }
+  return gradients;
 }
 
 } // namespace
@@ -70,10 +73,8 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
     std::vector<Tensor> cotangents = values;
     std::size_t next = 0;
     for (Tensor &cotangent : cotangents)
-      cotangent = is_floating(cotangent.dtype()) ? seeds[next++] : zeros(cotangent.shape(), cotangent.dtype(), where);
-    std::vector<Tensor> gradients = pullback(cotangents);
-    checkGradients(operation, gradients, sources, where);
-    return gradients;
+      cotangent = is_floating(cotangent.dtype()) ? seeds[next++] : zerosLike(cotangent, where);
+    return checked(operation, pullback(cotangents), sources, where);
   }, where);
   if (sources.empty() || primals.empty())
     return values;

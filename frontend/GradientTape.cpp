@@ -64,7 +64,7 @@ std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Te
     for (std::size_t i = 0; i < sources.size(); ++i)
       if (!gradients[i])
         gradients[i] = sources[i].variable ? zeros(sources[i].variable->shape(), sources[i].variable->dtype(), where)
-                                           : zeros(sources[i].tensor.shape(), sources[i].tensor.dtype(), where);
+                                           : detail::zerosLike(sources[i].tensor, where);
   return gradients;
 }
 

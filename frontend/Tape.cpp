@@ -1,5 +1,6 @@
 #include "frontend/Tape.h"
 
+#include "frontend/Apply.h"
 #include "frontend/Execute.h"
 
 #include <array>
@@ -270,13 +271,12 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
   if (!seeds.empty() && seeds.size() != targets.size())
     throw ValueError("gradient: " + std::to_string(seeds.size()) + " output gradients are given for " + std::to_string(targets.size()) + " targets",
                      where);
+  std::vector<ValueId> seedValues;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const schema::TensorType &target = *implOf(targets[i], where).type, &seed = *implOf(seeds[i], where).type;
-    requireType("gradient: output gradient " + std::to_string(i) + " is " + seed.str() + " and its target " + target.str(), seed, target, where);
+    seedValues.push_back(valueOf(
+        fitting("gradient: output gradient " + std::to_string(i) + " is " + seed.str() + " and its target " + target.str(), seeds[i], targets[i], where), where));
   }
-  std::vector<ValueId> seedValues;
-  for (const Tensor &seed : seeds)
-    seedValues.push_back(valueOf(seed, where));
   Plan plan = planFor(targets, sources, where);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());

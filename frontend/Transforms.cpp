@@ -144,16 +144,18 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
   requireFloating("jvp", sources, where);
   if (sources.size() != tangents.size())
     throw ValueError("jvp: " + std::to_string(tangents.size()) + " tangents are given for " + std::to_string(sources.size()) + " primals", where);
+  std::vector<Tensor> directions;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const schema::TensorType &source = *implOf(sources[i], where).type, &tangent = *implOf(tangents[i], where).type;
-    requireType("jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str(), tangent, source, where);
+    directions.push_back(
+        fitting("jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str(), tangents[i], sources[i], where));
   }
   // What has no fraction does not change.
   std::vector<Tensor> operands, result = targets;
   std::vector<std::size_t> moving;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (!is_floating(targets[i].dtype())) {
-      result[i] = zeros(targets[i].shape(), targets[i].dtype(), where);
+      result[i] = zerosLike(targets[i], where);
       continue;
     }
     operands.push_back(targets[i]);
@@ -162,7 +164,7 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
   if (moving.empty())
     return result;
   operands.insert(operands.end(), sources.begin(), sources.end());
-  operands.insert(operands.end(), tangents.begin(), tangents.end());
+  operands.insert(operands.end(), directions.begin(), directions.end());
   schema::Attribute counts = std::vector<std::int64_t>{static_cast<std::int64_t>(moving.size()), static_cast<std::int64_t>(sources.size())};
   std::vector<Tensor> changes = applyRecorded(OpId::Jvp, operands, {&counts, 1}, where);
   for (std::size_t i = 0; i < moving.size(); ++i)

@@ -14,7 +14,7 @@ using detail::VariableState;
 
 namespace {
 // The value as one that the variable can hold. Sizes that are left open while tracing are compared at the call.
-Tensor fitting(const VariableState &variable, const Tensor &value, SourceLocation where) {
+Tensor assignable(const VariableState &variable, const Tensor &value, SourceLocation where) {
   const schema::TensorType &given = *detail::implOf(value, where).type, &wanted = *variable.type;
   if (given == wanted)
     return value;
@@ -92,7 +92,7 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
   std::array<Tensor, 2> operands{Tensor(), operand.toTensor(state->type->dtype)};
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     operands[0] = variable.value(where);
-    Tensor value = fitting(*state, detail::apply(op, operands, {}, where), where);
+    Tensor value = assignable(*state, detail::apply(op, operands, {}, where), where);
     trace->assign(state, value, where);
     return;
   }
@@ -102,7 +102,7 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
   std::unique_lock lock(state->mutex);
   operands[0] = state->value;
   detail::noteVariableRead(state, operands[0]);
-  Tensor value = fitting(*state, detail::apply(op, operands, {}, where), where);
+  Tensor value = assignable(*state, detail::apply(op, operands, {}, where), where);
   fresh = detail::makeEager(state->type, value.impl()->buffer);
   std::swap(state->value, fresh);
 }
@@ -110,7 +110,7 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
 
 void Variable::assign(const Operand &operand) {
   SourceLocation where = detail::userLine(operand.where());
-  Tensor value = fitting(*state_, operand.toTensor(dtype()), where);
+  Tensor value = assignable(*state_, operand.toTensor(dtype()), where);
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     trace->assign(state_, value, where);
     return;

@@ -25,7 +25,7 @@ RELAYED = {
     "printed.error": "of the compiler",
     "site.text": "the user's own, of assert_true",
     "path+: +fault": "of the calls of fail",
-    "message": "of the calls of requireType",
+    "message": "of the calls of requireType and fitting",
     "why": "of the calls of refuse",
     "errno?std::strerror(errno):can't be opened": "of the operating system",
     "error": "of the compiler, or of the operating system",

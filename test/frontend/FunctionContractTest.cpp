@@ -643,3 +643,32 @@ TEST(FunctionContract, VariablesTakeValuesWhoseSizesAreComparedAtTheCall) {
   auto other = function([&](const Tensor &x) { v.assign(x); }, {.input_signature = {TensorSpec<float>({kDynamic, 4})}});
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { other(ones({2, 4})); }), "is float32[2,3] and can't be assigned float32[?,4]");
 }
+
+TEST(FunctionContract, DerivativesFitKnownAndOpenSizesTogether) {
+  auto cube = [](const Tensor &x) { return x * x * x; };
+  TensorSpec<float> open({kDynamic}, "x");
+  Tensor known = tensor<float>({1, 10, 100});
+  auto f = function(
+      [&](const Tensor &x) {
+        GradientTape tape({.persistent = true});
+        tape.watch(x);
+        Tensor y = cube(x), counted = reshape(x, {3}) * 2;
+        Tensor unused = *tape.gradient(known, x, GradientOptions{.unconnected_gradients = UnconnectedGradients::Zero});
+        Tensor seeded = *tape.gradient(y, x, GradientOptions{.output_gradients = {known}}), back = *tape.gradient(counted, x, GradientOptions{.output_gradients = {x}});
+        auto [value, tangent] = jvp(cube, x, known);
+        auto [index, none] = jvp([](const Tensor &z) { return cast(z, DType::Int32); }, x, x);
+        auto scaled = custom_gradient([&](const Tensor &z) { return std::pair(z * 1, [&](const Tensor &) { return known; }); });
+        Tensor custom = *tape.gradient(checkpoint(cube)(x), x), replaced = grad([&](const Tensor &z) { return sum(scaled(z)); })(x);
+        return std::vector<Tensor>{unused, seeded, back, tangent, none, custom, replaced};
+      },
+      {.input_signature = {open}});
+  std::vector<Tensor> all = f(tensor<float>({1, 2, 3}));
+  expectValues(all[0], {0, 0, 0});
+  expectValues(all[1], {3, 120, 2700});
+  expectValues(all[2], {2, 4, 6});
+  expectValues(all[3], {3, 120, 2700});
+  EXPECT_EQ(all[4].to_vector<std::int32_t>(), (std::vector<std::int32_t>{0, 0, 0}));
+  expectValues(all[5], {3, 12, 27});
+  expectValues(all[6], {1, 10, 100});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4})); }), "the number of elements of argument 0 is 4, and it must be 3");
+}

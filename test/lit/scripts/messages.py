@@ -235,7 +235,7 @@ def given(source):
             yield found[bracket - 2].text, bracket, ()
         elif not isSign(found[i + 1], "("):
             continue
-        elif name == "requireType" and found[i - 1].text != "void":
+        elif name in ("requireType", "fitting") and found[i - 1].text not in ("void", "Tensor"):
             yield from ((kind, i + 1, ()) for kind in ("DTypeError", "ShapeError"))
         elif name in FAULTS and source.name != "ir/schema/TypeRules.h":
             yield FAULTS[name], i + 1, OF_OPERATION
