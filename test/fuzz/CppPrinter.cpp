@@ -130,11 +130,15 @@ public:
         parameters += (parameters.empty() ? "" : ", ") + ("const Variable &w" + std::to_string(i));
         arguments += (arguments.empty() ? "" : ", ") + ("w" + std::to_string(i));
       }
-    os << "  auto f = function([=](" << parameters << ") {\n";
+    os << "  auto program = [=](" << parameters << ") {\n";
     range(0, static_cast<int>(program.steps.size()), "    ", {});
-    os << "    return std::vector<Tensor>{" << list(program.results) << "};\n  });\n"
+    os << "    return std::vector<Tensor>{" << list(program.results) << "};\n  };\n  auto f = function(program);\n"
        << "  for (const Tensor &x : f.eager(" << arguments << "))\n    std::cout << \"eager \" << x << '\\n';\n"
-       << "  for (const Tensor &x : f(" << arguments << "))\n    std::cout << \"compiled \" << x << '\\n';\n}\n";
+       << "  for (const Tensor &x : f(" << arguments << "))\n    std::cout << \"compiled \" << x << '\\n';\n";
+    if (program.leavesOpen())
+      os << "  auto open = function(program, {.input_signature = {" << openSpecs() << "}});\n"
+         << "  for (const Tensor &x : open(" << arguments << "))\n    std::cout << \"with open sizes \" << x << '\\n';\n";
+    os << "}\n";
     return os.str();
   }
 
@@ -146,6 +150,21 @@ private:
       if (step.transform)
         externsOf(*step.transform->body, externs);
     }
+  }
+
+  std::string openSpecs() const {
+    std::string specs;
+    for (const Input &input : program.inputs) {
+      if (input.kind != Input::Kind::Parameter)
+        continue;
+      std::string sizes;
+      for (std::size_t i = 0; i < input.data.type.dims.size(); ++i) {
+        std::int64_t size = input.data.type.dims[i];
+        sizes += (i ? ", " : "") + (program.leavesOpen(i, size) ? "kDynamic" : std::to_string(size));
+      }
+      specs += (specs.empty() ? "" : ", ") + ("TensorSpec<" + std::string(cppType(input.data.type.dtype)) + ">(Shape{" + sizes + "})");
+    }
+    return specs;
   }
 
   std::string name(int value) const { return prefix + "v" + std::to_string(value); }

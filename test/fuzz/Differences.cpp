@@ -487,7 +487,20 @@ std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<Array
     Differences differences(program, run);
     runs.push_back(differences.gradient(differences.smooth(values, step.tape->begin, index), index, run == 0));
   }
-  return bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1));
+  std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1));
+  // A rule multiplies with what it was given: no change times NaN is NaN, which differences don't see.
+  bool isFinite = true;
+  for (int i = step.tape->begin; i < index; ++i)
+    for (std::size_t r = 0; r < program.steps[i].types.size(); ++r)
+      if (const ArrayRef &value = values[program.steps[i].firstResult + static_cast<int>(r)])
+        isFinite = isFinite && std::all_of(value->elements.begin(), value->elements.end(), [](const Num &element) { return std::isfinite(element.value); });
+  if (!isFinite)
+    for (ArrayRef &result : results) {
+      auto unknown = std::make_shared<Array>(*result);
+      unknown->elements.assign(unknown->elements.size(), Num{0, kUnknown, kUnknown});
+      result = std::move(unknown);
+    }
+  return results;
 }
 
 std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<ArrayRef> &values, int index) {

@@ -1,6 +1,7 @@
 #include "test/fuzz/Program.h"
 
 #include "test/fuzz/Extern.h"
+#include "test/fuzz/Random.h"
 
 #include <algorithm>
 #include <climits>
@@ -36,6 +37,19 @@ const Facts &factsOf(OpId op) {
 }
 
 //===-- Structure -------------------------------------------------------------------------------===//
+
+bool Program::leavesOpen(std::size_t dimension, std::int64_t size) const {
+  return seed % 3 == 1 && size != 1 && mix(seed, dimension) % 4 != 0;
+}
+
+bool Program::leavesOpen() const {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Input &input) {
+    bool any = false;
+    for (std::size_t i = 0; i < input.data.type.dims.size(); ++i)
+      any |= input.kind == Input::Kind::Parameter && leavesOpen(i, input.data.type.dims[i]);
+    return any;
+  });
+}
 
 int Program::numValues() const {
   return steps.empty() ? static_cast<int>(inputs.size()) : steps.back().firstResult + static_cast<int>(steps.back().types.size());

@@ -110,6 +110,10 @@ struct Program {
   std::vector<int> results;
   bool eagerNested = false; // the eager way runs nested functions as compiled ones
 
+  // Whether a dimension of this size is left open when the program is compiled for many sizes, which a third of all are. A size
+  // of one is what broadcasts, and stays known.
+  bool leavesOpen(std::size_t dimension, std::int64_t size) const;
+  bool leavesOpen() const;
   int numValues() const;
   const TensorType &typeOf(int value) const;
   // The step that makes a value, or -1 for an input.

@@ -6,7 +6,8 @@
 
 namespace calque::fuzz {
 
-enum class Way { Eager, Compiled, Again, Plain };
+// Open: compiled with sizes left open, for programs that leave some.
+enum class Way { Eager, Compiled, Again, Plain, Open };
 const char *nameOf(Way way);
 
 // What one way of running a program gives.
@@ -21,6 +22,7 @@ std::vector<Outcome> runAll(const Program &program);
 // The first difference between two ways, or between one and the interpreter; empty: none. How much was compared is added to `figures`.
 struct Figures {
   std::int64_t elements = 0, exact = 0, unknown = 0; // compared with the interpreter
+  std::int64_t open = 0, refused = 0;                // runs with open sizes, and those that Calque does not do with sizes open
 };
 std::string compare(const Program &program, const Meaning &meaning, const std::vector<Outcome> &outcomes, Figures *figures = nullptr);
 

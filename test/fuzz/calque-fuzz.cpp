@@ -42,7 +42,7 @@ struct Options {
 struct Shared {
   std::atomic<std::int64_t> nextBlock, findings;
   std::atomic<std::int64_t> programs, failing, steps, gradients, second, transforms, nested, states;
-  std::atomic<std::int64_t> elements, exact, unknown;
+  std::atomic<std::int64_t> elements, exact, unknown, open, refused;
   std::atomic<std::int64_t> operations[kMostOperations];
   std::atomic<std::int64_t> current[kMostJobs]; // the program that a worker is at; -1: none
 };
@@ -191,6 +191,8 @@ bool work(const Options &options, Shared &shared, int worker, Generator &generat
       shared.elements += figures.elements;
       shared.exact += figures.exact;
       shared.unknown += figures.unknown;
+      shared.open += figures.open;
+      shared.refused += figures.refused;
       if (!wrong.empty()) {
         shared.findings += 1;
         report(options, index, made.program, wrong);
@@ -260,7 +262,8 @@ int runWorkers(const Options &options) {
   auto ofElements = [&](std::int64_t n) { return 100.0 * static_cast<double>(n) / elements; };
   std::cout << shared.elements << " elements compared with the interpreter, " << ofElements(shared.exact) << " % of them exactly, "
             << ofElements(shared.unknown)
-            << " % unknown to it\n";
+            << " % unknown to it\n"
+            << shared.open << " programs compiled with open sizes, " << shared.refused << " of them refused\n";
   std::string never;
   std::int64_t least = INT64_MAX;
   for (const schema::OperationSchema &schema : schema::operations()) {
