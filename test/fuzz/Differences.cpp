@@ -306,7 +306,8 @@ private:
     if (step.types.empty())
       return;
     if (step.tape) {
-      Elements found = gradient(environment, index, false);
+      Elements found = gradient(environment, index, &environment == &hidden);
+      noteDoubt(found);
       for (std::size_t r = 0; r < step.types.size(); ++r)
         environment.values[step.firstResult + r] = arrayOf(step.types[r], found[r]);
       return;
@@ -370,6 +371,7 @@ private:
         bodies->push_back(inner.moved((*hidden.bodies[index])[static_cast<std::size_t>(example)], arguments, isMoved));
       }
     }
+    inDoubt |= inner.inDoubt;
     std::vector<ArrayRef> results;
     std::size_t numValues = body.results.size();
     switch (transform.kind) {
@@ -390,9 +392,12 @@ private:
     case Transform::Kind::Vjp:
       for (int result : body.results)
         results.push_back(bodies->front().values[result]);
-      if (transform.kind != Transform::Kind::Checkpoint)
-        for (const std::vector<Element> &elements : derivatives(step, environment, bodies->front(), false))
+      if (transform.kind != Transform::Kind::Checkpoint) {
+        Elements found = derivatives(step, environment, bodies->front(), isFirst);
+        noteDoubt(found);
+        for (const std::vector<Element> &elements : found)
           results.push_back(arrayOf(step.types[results.size()], elements));
+      }
       break;
     }
     for (std::size_t r = 0; r < results.size(); ++r)
@@ -419,6 +424,14 @@ private:
     return result;
   }
 
+  // Derivatives of another order are taken of these, which stand at a kink where they are in doubt: differences halve there what a
+  // rule gives to one side, and where operands of maximum move together the kink is not seen again.
+  void noteDoubt(const Elements &found) const {
+    for (const std::vector<Element> &result : found)
+      for (const Element &element : result)
+        inDoubt |= !(element.doubt <= std::max<Real>(1, std::fabs(element.value)) / 64);
+  }
+
   std::uint64_t saltOf(const Step &step) const { return salt * 1000003 + static_cast<std::uint64_t>(step.firstResult) + 1; }
 
 public:
@@ -430,10 +443,14 @@ public:
     return static_cast<Real>(static_cast<std::int64_t>(x ^ x >> 32)) * 0x1p-63L;
   }
 
+  // Whether derivatives that others were taken of are known.
+  bool isInDoubt() const { return inDoubt; }
+
 private:
   const Program &program;
   unsigned run;
   std::uint64_t salt;
+  mutable bool inDoubt = false; // found on the way
 };
 
 Real epsilonIn(const Program &program, int begin, int end) {
@@ -483,18 +500,19 @@ std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const
 std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<ArrayRef> &values, int index) {
   const Step &step = program.steps[index];
   std::vector<Elements> runs;
+  bool isKnown = true;
   for (unsigned run = 0; run < kRuns; ++run) {
     Differences differences(program, run);
     runs.push_back(differences.gradient(differences.smooth(values, step.tape->begin, index), index, run == 0));
+    isKnown &= !differences.isInDoubt();
   }
   std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1));
   // A rule multiplies with what it was given: no change times NaN is NaN, which differences don't see.
-  bool isFinite = true;
   for (int i = step.tape->begin; i < index; ++i)
     for (std::size_t r = 0; r < program.steps[i].types.size(); ++r)
       if (const ArrayRef &value = values[program.steps[i].firstResult + static_cast<int>(r)])
-        isFinite = isFinite && std::all_of(value->elements.begin(), value->elements.end(), [](const Num &element) { return std::isfinite(element.value); });
-  if (!isFinite)
+        isKnown = isKnown && std::all_of(value->elements.begin(), value->elements.end(), [](const Num &element) { return std::isfinite(element.value); });
+  if (!isKnown)
     for (ArrayRef &result : results) {
       auto unknown = std::make_shared<Array>(*result);
       unknown->elements.assign(unknown->elements.size(), Num{0, kUnknown, kUnknown});
@@ -525,6 +543,7 @@ std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<Ar
     }
     Environment environment = differences.smooth(std::move(given), index, index + 1);
     runs.push_back(differences.derivatives(step, environment, environment.bodies[index]->front(), run == 0));
+    isKnown &= !differences.isInDoubt();
   }
   if (isKnown)
     return bounded(runs, types, epsilonIn(program, index, index + 1));

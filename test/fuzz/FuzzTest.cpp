@@ -183,6 +183,17 @@ TEST(Interpreter, TransformsAsDocumented) {
     EXPECT_EQ(compare(*program, meaningOf(*program), runAll(*program)), "");
 }
 
+// At a tie maximum's gradient goes to the first operand, which differences can't tell; where both operands move together, those of
+// the gradient are smooth again.
+TEST(Interpreter, LeavesOpenWhatFollowsFromAGradientAtAKink) {
+  Step largest{OpId::ReduceMax, {0}, {Ints(), false}, {}, 0, {}}, maximum{OpId::Maximum, {0, 1}, {}, {}, 0, {}};
+  Step inner{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{1, 1, false, {}}}, product{OpId::Mul, {3, 2}, {}, {}, 0, {}};
+  Step outer{OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  Program program = programOf({{Input::Kind::Parameter, floats({1}, {0.5L})}}, {largest, maximum, inner, product, outer}, {5});
+  EXPECT_EQ(meaningOf(program).values[5]->elements[0].off, kUnknown);
+  EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+}
+
 TEST(Interpreter, DoesNotSeeWhatATapeDoesNot) {
   // d/dx x^2 x with x^2 computed while the tape pauses.
   Step product{OpId::Mul, {1, 0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}, -1, 0, 1}};
