@@ -99,7 +99,8 @@ void TapeState::checkUse(SourceLocation where) {
     throw StateError(trace ? "a tape of a trace is asked outside of the trace" : "a tape from outside of a trace is asked inside", where);
 }
 
-// What the tape saw: values that depend on something watched, and those from which a target is reached.
+// What the tape saw: values that follow something watched, and those from which a target is reached. What a custom gradient
+// captures is followed by derivatives of its results, though not by the results.
 TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std::span<const ValueId> sources, SourceLocation where) {
   schema::Recording &recording = this->recording();
   std::span<const schema::RecordedOp> ops = recording.ops();
@@ -108,6 +109,7 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
   activity.tracked.resize(recording.numValues());
   activity.reaches.resize(recording.numValues());
   std::vector<bool> seen(ops.size()), produced(recording.numValues());
+  std::vector<bool> derivativesTracked(recording.numValues()), derivativesReach(recording.numValues());
 
   std::size_t next = 0; // watches are in the order of `from`
   auto startWatching = [&](std::size_t op) {
@@ -124,13 +126,22 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
     const schema::OperationSchema &schema = schema::schemaOf(ops[i].op);
     if (!schema.differentiable && !schema.lacksGradient)
       continue;
-    for (ValueId operand : recording.gradientOperandsOf(ops[i]))
-      seen[i] = seen[i] || activity.tracked[index(operand)];
+    bool tracked = false, derivatives = false;
+    for (ValueId operand : recording.gradientOperandsOf(ops[i])) {
+      tracked = tracked || activity.tracked[index(operand)];
+      derivatives = derivatives || derivativesTracked[index(operand)];
+    }
+    for (ValueId capture : recording.capturesOf(ops[i]))
+      derivatives = derivatives || activity.tracked[index(capture)] || derivativesTracked[index(capture)];
+    tracked = tracked || (schema.differentiates && derivatives);
+    seen[i] = tracked || derivatives;
     if (seen[i])
       for (std::uint32_t r = 0; r < ops[i].numResults; ++r) {
         std::size_t result = index(ops[i].firstResult) + r;
+        bool isFloating = is_floating(recording.typeOf(static_cast<ValueId>(result)).dtype);
         produced[result] = true;
-        activity.tracked[result] = is_floating(recording.typeOf(static_cast<ValueId>(result)).dtype);
+        activity.tracked[result] = tracked && isFloating;
+        derivativesTracked[result] = derivatives && isFloating;
       }
   }
   startWatching(ops.size());
@@ -139,19 +150,28 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
     activity.reaches[index(target)] = is_floating(recording.typeOf(target).dtype);
   std::vector<bool> isStop(recording.numValues());
   for (std::size_t i = end; i-- > firstOp;) {
-    bool reaches = false;
-    for (std::uint32_t r = 0; r < ops[i].numResults; ++r)
+    bool reaches = false, derivatives = false;
+    for (std::uint32_t r = 0; r < ops[i].numResults; ++r) {
       reaches |= activity.reaches[index(ops[i].firstResult) + r];
+      derivatives |= derivativesReach[index(ops[i].firstResult) + r];
+    }
     if (!seen[i] || !reaches)
       continue;
+    derivatives |= schema::schemaOf(ops[i].op).differentiates;
     if (schema::schemaOf(ops[i].op).lacksGradient)
       throw LookupError("gradient: operation '" + nameOf(recording, ops[i]) + "' at " + ops[i].line.str() + " has no gradient registered", where);
-    for (ValueId operand : recording.gradientOperandsOf(ops[i])) {
+    auto reach = [&](ValueId operand) {
       if (!is_floating(recording.typeOf(operand).dtype))
-        continue;
+        return;
       activity.reaches[index(operand)] = true;
+      derivativesReach[index(operand)] = derivativesReach[index(operand)] || derivatives;
       isStop[index(operand)] = !produced[index(operand)];
-    }
+    };
+    for (ValueId operand : recording.gradientOperandsOf(ops[i]))
+      reach(operand);
+    if (derivatives)
+      for (ValueId capture : recording.capturesOf(ops[i]))
+        reach(capture);
   }
   // A target that the tape did not compute ends its view, too.
   for (ValueId target : targets)

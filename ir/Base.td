@@ -63,6 +63,7 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   list<dag> vjp = [];       // one cotangent for each operand, over $g, $result and the operands
   bit customVjp = 0;        // a C++ method of the family's .cpp
   bit notDifferentiable = 0;
+  bit differentiates = 0;          // its results are derivatives of its operands
   bit gradientPassesToCounted = 0; // to the first `counts[0]` operands alone, not to all
   bit lacksGradient = 0;           // not differentiable for want of a rule: to ask for a gradient through it is an error
 

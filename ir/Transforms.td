@@ -30,6 +30,7 @@ def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
   }];
   let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
   let results = (outs Variadic<Calque_Tensor>:$cotangents);
+  let differentiates = 1;
   let customVjp = 1;
   let customJvp = 1;
 }
@@ -41,6 +42,7 @@ def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
   }];
   let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
   let results = (outs Variadic<Calque_Tensor>:$tangents);
+  let differentiates = 1;
   let customVjp = 1;
   let customJvp = 1;
 }

@@ -31,4 +31,11 @@ std::span<const ValueId> Recording::gradientOperandsOf(const RecordedOp &op) con
   return schemaOf(op.op).counted ? operands.first(static_cast<std::size_t>(std::get<std::vector<std::int64_t>>(attributesOf(op)[0])[0])) : operands;
 }
 
+std::span<const ValueId> Recording::capturesOf(const RecordedOp &op) const {
+  if (!schemaOf(op.op).counted)
+    return {};
+  const auto &counts = std::get<std::vector<std::int64_t>>(attributesOf(op)[0]);
+  return operandsOf(op).subspan(static_cast<std::size_t>(counts[0] + counts[1]));
+}
+
 } // namespace calque::schema

@@ -53,6 +53,8 @@ public:
   }
   // The operands to which gradients pass.
   std::span<const ValueId> gradientOperandsOf(const RecordedOp &op) const;
+  // What a gradient of the user's captures: operands that its results don't follow, but their derivatives do.
+  std::span<const ValueId> capturesOf(const RecordedOp &op) const;
   const TensorType &typeOf(ValueId value) const { return types_[static_cast<std::size_t>(value)]; }
   std::size_t numValues() const { return types_.size(); }
 

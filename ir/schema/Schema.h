@@ -105,6 +105,7 @@ struct OperationSchema {
   bool elementwise;
   bool pure;           // no effect: may be dropped, moved and merged
   bool differentiable; // false: no gradient passes
+  bool differentiates; // its results are derivatives of its operands
   bool counted;        // gradients pass to the first operands alone, as many as the first of `counts` says
   bool lacksGradient;  // a gradient that would pass is an error
 };

@@ -82,6 +82,26 @@ TEST(CustomGradient, SecondDerivativesReachCapturedTensors) {
   }, scalar(0.0f), {6, 12});
 }
 
+TEST(CustomGradient, DerivativesOfGradientsReachWhatAPullbackCaptures) {
+  // f(x) = x with the gradient w: d/dw of it is 1, though f does not follow w; with w = v^2 captured in turn, d/dv is 2 v.
+  inBothModes([](const Tensor &w) {
+    Tensor x = scalar(5.0f);
+    auto f = custom_gradient([&](const Tensor &a) { return std::pair(a, [&](const Tensor &g) { return g * w; }); });
+    GradientTape outer, inner;
+    outer.watch(w);
+    inner.watch(x);
+    Tensor slope = *inner.gradient(f(x), x);
+    return *outer.gradient(slope * slope, w);
+  }, scalar(3.0f), {6});
+  inBothModes([](const Tensor &v) {
+    auto slopeOf = [&](const Tensor &w) {
+      auto f = custom_gradient([&](const Tensor &a) { return std::pair(a, [&](const Tensor &g) { return g * w; }); });
+      return grad(f)(v + 1);
+    };
+    return vjp([&](const Tensor &a) { return slopeOf(square(a)); }, v).second(scalar(1.0f));
+  }, scalar(3.0f), {6});
+}
+
 TEST(CustomGradient, NoneReachesWhatIsCaptured) {
   Variable w(scalar(3.0f), {.name = "w"});
   auto f = custom_gradient([&](const Tensor &x) { return std::pair(x * w, [&](const Tensor &g) { return g * w; }); });

@@ -39,6 +39,7 @@ public:
   bool customJvp() const { return record_.getValueAsBit("customJvp"); }
   // Names of operands: of `linear` or `multilinear`.
   std::vector<llvm::StringRef> names(llvm::StringRef field) const { return record_.getValueAsListOfStrings(field); }
+  bool differentiates() const { return record_.getValueAsBit("differentiates"); }
   bool counted() const { return record_.getValueAsBit("gradientPassesToCounted"); }
   bool lacksGradient() const { return record_.getValueAsBit("lacksGradient"); }
   bool batchSame() const { return record_.getValueAsBit("batchSame"); }
