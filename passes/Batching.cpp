@@ -4,6 +4,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace calque::ir;
@@ -35,6 +36,9 @@ public:
 private:
   Value moved(Value value, int64_t from, int64_t to) { return moveAxis(builder, unbatch.getLoc(), value, from, to); }
 
+  // To derivatives an example and the tensor that it is of are two values, and so are two results that are equal.
+  Value another(Value value) { return IdentityOp::create(builder, unbatch.getLoc(), value); }
+
   static int64_t normal(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
   void begin(BatchOp batch) {
@@ -42,7 +46,10 @@ private:
     builder.setInsertionPoint(batch);
     for (auto [tensor, example, axis] : llvm::zip_equal(batch.getTensors(), batch.getExamples(), batch.getAxes())) {
       int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
-      stacked[example] = moved(tensor, normal(axis, rank), 0);
+      Value all = moved(tensor, normal(axis, rank), 0);
+      bool isRead = llvm::any_of(tensor.getUsers(), [](Operation *user) { return !isa<BatchOp, UnbatchOp>(user); });
+      stacked[example] = all == tensor && isRead ? another(all) : all;
+      taken.insert(stacked[example]);
     }
     examples = stacked[batch.getExamples()[0]];
     done.push_back(batch);
@@ -122,7 +129,7 @@ private:
         if (all.getType() != type)
           return unbatch.emitOpError("gives ") << type << ", where " << computed << " is computed";
       }
-      result.replaceAllUsesWith(all);
+      result.replaceAllUsesWith(taken.insert(all).second ? all : another(all));
     }
     unbatch.erase();
     // A tape's view may end at an example: then it ends at all of them.
@@ -147,6 +154,7 @@ private:
   ValueRange values;
   Value examples;
   llvm::DenseMap<Value, Value> stacked;
+  llvm::DenseSet<Value> taken; // as examples or results
   IRMapping same; // of a region: the copies of what is the same for all examples
   SmallVector<Operation *> done;
 };

@@ -108,6 +108,34 @@ TEST(Composition, VmapOfVjpWithOneSeedForEach) {
   EXPECT_EQ(valuesOf(compiled({x, seeds})), (std::vector<double>{3, 0, 0, 12, 3, 12}));
 }
 
+TEST(Composition, ExamplesAndResultsOfVmapAreOtherValuesThanTensors) {
+  Tensor x = tensor<double>({1, 2});
+  auto same = [](const Tensor &example) { return example; };
+  // What vmap gives unchanged: d/dy (x y) = x at y = x, not 2 x.
+  inBothModes([&](const std::vector<Tensor> &in) {
+    Tensor y = vmap(same)(in[0]);
+    GradientTape tape;
+    tape.watch(y);
+    return *tape.gradient(in[0] * y, y);
+  }, {x}, {1, 2}, {2});
+  // Twice the same result.
+  inBothModes([](const std::vector<Tensor> &in) {
+    std::vector<Tensor> y = vmap([](const Tensor &example) { Tensor e = exp(example); return std::vector<Tensor>{e, e}; })(in[0]);
+    GradientTape tape;
+    tape.watch(y[0]);
+    tape.watch(y[1]);
+    return *tape.gradient(y[0] * log(y[1]), y[1]);
+  }, {x}, {1, 1}, {2});
+  // A tensor that is captured beside its examples: d/de (e sum(x)) = sum(x).
+  inBothModes([](const std::vector<Tensor> &in) {
+    return vmap([&](const Tensor &example) {
+      GradientTape tape;
+      tape.watch(example);
+      return *tape.gradient(example * sum(in[0]), example);
+    })(in[0]);
+  }, {x}, {3, 3}, {2});
+}
+
 //===-- Forward mode of everything ----------------------------------------------------------------===//
 
 TEST(Composition, JvpOfJvp) {

@@ -51,7 +51,8 @@ func.func @known(%x: tensor<?xf32>, %z: tensor<5xf32>, %w: tensor<3xf32>) -> (te
 // CHECK-NEXT: %[[V3:.*]] = calque.reshape %[[V2]] {shape = array<i64: 3>}
 // CHECK-NEXT: calque.print %[[V3]] {label = "x"}
 // CHECK-NEXT: calque.assert %[[C]] {message = "all"}
-// CHECK-NEXT: return %[[X]]
+// CHECK-NEXT: %[[V4:.*]] = calque.identity %[[X]]
+// CHECK-NEXT: return %[[V4]]
 func.func @effects(%x: tensor<2x3xf32>, %c: tensor<2x?xi1>) -> tensor<2x3xf32> {
   %e:2 = calque.batch %x, %c {axes = array<i64: 0, 0>} : (tensor<2x3xf32>, tensor<2x?xi1>) -> (tensor<3xf32>, tensor<?xi1>)
   calque.print %e#0 {label = "x"} : (tensor<3xf32>) -> ()
@@ -286,7 +287,8 @@ func.func @reduce_sum_all(%x: tensor<?x?x3xf32>) -> tensor<?xf32> {
 // A scalar is its own sum.
 // CHECK-LABEL: func.func @reduce_sum_scalar(
 // CHECK-SAME: %[[X:.*]]: tensor<?xf32>)
-// CHECK-NEXT: return %[[X]]
+// CHECK-NEXT: %[[V0:.*]] = calque.identity %[[X]]
+// CHECK-NEXT: return %[[V0]]
 func.func @reduce_sum_scalar(%x: tensor<?xf32>) -> tensor<?xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
   %y = calque.reduce_sum %e : (tensor<f32>) -> tensor<f32>

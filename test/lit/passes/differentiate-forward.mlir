@@ -164,11 +164,13 @@ func.func @gradient(%x: tensor<?xf64>, %g: tensor<?xf64>, %t: tensor<?xf64>) -> 
 // The tangent of what is done for many examples.
 // CHECK-LABEL: func.func @batch(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf64>, %[[T:.*]]: tensor<?x3xf64>)
-// CHECK-NEXT: calque.square %[[X]]
-// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<2.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[V0]], %[[X]]
-// CHECK-NEXT: %[[V2:.*]] = calque.mul %[[T]], %[[V1]]
-// CHECK-NEXT: return %[[V2]]
+// CHECK-NEXT: %[[V0:.*]] = calque.identity %[[X]]
+// CHECK-NEXT: calque.square %[[V0]]
+// CHECK-NEXT: %[[V1:.*]] = calque.identity %[[T]]
+// CHECK-NEXT: %[[V2:.*]] = calque.constant {value = dense<2.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[V2]], %[[V0]]
+// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[V1]], %[[V3]]
+// CHECK-NEXT: return %[[V4]]
 func.func @batch(%x: tensor<?x3xf64>, %t: tensor<?x3xf64>) -> tensor<?x3xf64> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x3xf64>) -> tensor<3xf64>
   %s = calque.square %e : (tensor<3xf64>) -> tensor<3xf64>
