@@ -1,6 +1,7 @@
 #include "codegen/LinalgBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 
 using namespace mlir;
@@ -16,9 +17,15 @@ SizeList LinalgBuilder::sizesOf(Type type, ArrayRef<Size> otherwise) {
 }
 
 Value LinalgBuilder::refined(Value value) {
-  SizeList known = sizesOf(value);
-  auto shape = llvm::map_to_vector(known, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); });
-  return typed(value, RankedTensorType::get(shape, typeOf(value).getElementType()));
+  return typed(value, typeWith(sizesOf(value), typeOf(value).getElementType()));
+}
+
+RankedTensorType LinalgBuilder::typeWith(ArrayRef<Size> shape, Type element) {
+  return RankedTensorType::get(llvm::map_to_vector(shape, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); }), element);
+}
+
+SizeList LinalgBuilder::emitted(ArrayRef<Size> list) {
+  return llvm::map_to_vector(list, [&](Size size) { return constantOf(size) ? size : Size(valueOf(size)); });
 }
 
 Value LinalgBuilder::typed(Value value, Type type) {
@@ -98,22 +105,31 @@ static std::optional<SmallVector<ReassociationIndices>> groupsOfUnits(ArrayRef<S
   return groups;
 }
 
+// Whether MLIR will see a constant, of which it makes another one of the type that it is reshaped to.
+static bool isConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_present<arith::ConstantOp>(op);
+}
+
 Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
   value = refined(value);
   SizeList fromSizes = sizesOf(value);
   if (fromSizes == SizeList(shape))
     return value;
   Type element = typeOf(value).getElementType();
-  auto typeFor = [&](ArrayRef<Size> list) {
-    return RankedTensorType::get(llvm::map_to_vector(list, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); }), element);
-  };
-  RankedTensorType from = typeOf(value), to = typeFor(shape);
+  RankedTensorType from = typeOf(value), to = typeWith(shape, element);
   // Of no elements there is no order to keep, and MLIR's loops can't take an index apart by sizes of zero.
   if (llvm::is_contained(from.getShape(), 0))
     return empty(shape, element);
+  // There is no constant of unknown sizes.
+  if (!to.hasStaticShape() && isConstant(value)) {
+    value = bufferization::AllocTensorOp::create(builder, location, from, ValueRange(), value);
+    sizes.set(value, fromSizes);
+  }
   auto expand = [&](ArrayRef<ReassociationIndices> groups) {
-    SizeList output = llvm::map_to_vector(shape, [&](Size size) { return constantOf(size) ? size : Size(valueOf(size)); });
-    value = tensor::ExpandShapeOp::create(builder, location, to, value, groups, output);
+    value = tensor::ExpandShapeOp::create(builder, location, to, value, groups, emitted(shape));
     sizes.set(value, shape);
     return value;
   };
@@ -129,7 +145,7 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
   }
   // By way of one dimension, which always works.
   Size count = sizes.product(fromSizes);
-  RankedTensorType flat = typeFor({count});
+  RankedTensorType flat = typeWith({count}, element);
   auto all = [](int64_t rank) {
     SmallVector<ReassociationIndices> groups(rank ? 1 : 0);
     for (int64_t i = 0; i < rank; ++i)
@@ -150,11 +166,11 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
     return value;
   }
   // The count may be known on one side alone.
-  RankedTensorType target = typeFor({sizes.product(shape)});
+  RankedTensorType target = typeWith({sizes.product(shape)}, element);
   if (typeOf(value) != target)
     value = tensor::CastOp::create(builder, location, target, value);
   if (to.getRank() == 0) {
-    auto one = typeFor({sizes.constant(1)});
+    auto one = typeWith({sizes.constant(1)}, element);
     if (typeOf(value) != one)
       value = tensor::CastOp::create(builder, location, one, value);
     return tensor::CollapseShapeOp::create(builder, location, to, value, ArrayRef<ReassociationIndices>());
@@ -184,9 +200,8 @@ Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<Size> starts, Arra
   whole = refined(whole);
   if (llvm::is_contained(shapeOf(part), 0))
     return whole;
-  auto asValues = [&](ArrayRef<Size> list) { return llvm::map_to_vector(list, [&](Size size) { return constantOf(size) ? size : Size(valueOf(size)); }); };
   SizeList shape = sizesOf(whole);
-  Value result = tensor::InsertSliceOp::create(builder, location, part, whole, asValues(starts), asValues(sizesOf(part)), sizes.constants(strides));
+  Value result = tensor::InsertSliceOp::create(builder, location, part, whole, emitted(starts), emitted(sizesOf(part)), sizes.constants(strides));
   sizes.set(result, shape);
   return result;
 }
@@ -196,9 +211,7 @@ Value LinalgBuilder::extract(Value whole, ArrayRef<Size> starts, ArrayRef<Size> 
   Type element = typeOf(whole).getElementType();
   if (llvm::any_of(shape, [](Size size) { return constantOf(size) == 0; }))
     return empty(shape, element);
-  auto asValues = [&](ArrayRef<Size> list) { return llvm::map_to_vector(list, [&](Size size) { return constantOf(size) ? size : Size(valueOf(size)); }); };
-  auto type = RankedTensorType::get(llvm::map_to_vector(shape, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); }), element);
-  Value result = tensor::ExtractSliceOp::create(builder, location, type, whole, asValues(starts), asValues(shape), sizes.constants(strides));
+  Value result = tensor::ExtractSliceOp::create(builder, location, typeWith(shape, element), whole, emitted(starts), emitted(shape), sizes.constants(strides));
   sizes.set(result, shape);
   return result;
 }

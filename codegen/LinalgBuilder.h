@@ -22,6 +22,7 @@ public:
   static llvm::ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
   static int64_t rankOf(Value value) { return typeOf(value).getRank(); }
   SizeList sizesOf(Value value) { return sizes.of(value); }
+  static mlir::RankedTensorType typeWith(llvm::ArrayRef<Size> shape, mlir::Type element);
   // The value with a type that has the sizes that are known by now: two that must be equal may have turned out to be a constant.
   Value refined(Value value);
   // The value as one of a type with as many known sizes or fewer.
@@ -35,6 +36,8 @@ public:
   Value index(int64_t value);
   // A size as a value, where the builder stands or before.
   Value valueOf(Size size) { return sizes.value(size); }
+  // The sizes with those that are not constants as values.
+  SizeList emitted(llvm::ArrayRef<Size> list);
 
   // One result; `maps` has one for each input and one for the result. The last body argument is the result's element.
   Value generic(llvm::ArrayRef<Value> inputs, Value init, llvm::ArrayRef<mlir::AffineMap> maps, unsigned numLoops,
