@@ -72,6 +72,26 @@ Value lowerReshapeLike(LinalgBuilder &b, ir::ReshapeLikeOp op, LoweringContext &
   return b.reshape(op.getX(), b.sizesOf(op.getLike()));
 }
 
+int64_t normal(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
+Value lowerMergeDims(LinalgBuilder &b, ir::MergeDimsOp op, LoweringContext &) {
+  SizeList shape = b.sizesOf(op.getX());
+  int64_t axis = normal(op.getAxis(), LinalgBuilder::rankOf(op.getX()));
+  shape[axis] = b.sizes.multiply(shape[axis], shape[axis + 1]);
+  shape.erase(shape.begin() + axis + 1);
+  return b.reshape(op.getX(), shape);
+}
+
+Value lowerSplitDim(LinalgBuilder &b, ir::SplitDimOp op, LoweringContext &context) {
+  SizeList shape = b.sizesOf(op.getX()), like = b.sizesOf(op.getLike());
+  int64_t axis = normal(op.getAxis(), shape.size());
+  Size first = like[normal(op.getFirst(), like.size())], second = like[normal(op.getSecond(), like.size())];
+  context.equal(op, b.sizes.named(op, 0, axis), b.sizes.named(b.sizes.multiply(first, second)));
+  shape[axis] = first;
+  shape.insert(shape.begin() + axis + 1, second);
+  return b.reshape(op.getX(), b.sizesOf(op.getResult().getType(), shape));
+}
+
 Value lowerExpandDims(LinalgBuilder &b, ir::ExpandDimsOp op, LoweringContext &) {
   int64_t rank = LinalgBuilder::rankOf(op.getResult());
   SizeList from = b.sizesOf(op.getX()), shape(rank);
@@ -329,6 +349,8 @@ void populateMovementLowering(RewritePatternSet &patterns, LoweringContext &cont
   addLowering<ir::IotaOp>(patterns, context, lowerIota);
   addLowering<ir::ReshapeOp>(patterns, context, lowerReshape);
   addLowering<ir::ReshapeLikeOp>(patterns, context, lowerReshapeLike);
+  addLowering<ir::MergeDimsOp>(patterns, context, lowerMergeDims);
+  addLowering<ir::SplitDimOp>(patterns, context, lowerSplitDim);
   addLowering<ir::ExpandDimsOp>(patterns, context, lowerExpandDims);
   addLowering<ir::BroadcastToOp>(patterns, context, lowerBroadcastTo);
   addLowering<ir::BroadcastLikeOp>(patterns, context, lowerBroadcastLike);

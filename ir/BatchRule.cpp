@@ -51,6 +51,12 @@ SmallVector<Value> BatchRule::all() {
   return values;
 }
 
+Value BatchRule::example(unsigned i) {
+  if (!isBatched(i))
+    return operands[i];
+  return exampleType(i).hasStaticShape() ? zerosLike(op->getOperand(i)) : create<SumOp>(operands[i], ArrayRef<int64_t>{0}, false);
+}
+
 Value BatchRule::zerosLike(Value value) {
   GradientRule rule(builder, op->getLoc(), value);
   return create<BroadcastToOp>(rule.constant(0), typeOf(value).getShape());
@@ -73,23 +79,24 @@ Value moveAxis(OpBuilder &builder, Location location, Value value, int64_t from,
 
 Value BatchRule::move(Value value, int64_t from, int64_t to) { return moveAxis(builder, op->getLoc(), value, from, to); }
 
-Value BatchRule::merge(Value value) { return mergeInto(value, 0); }
-Value BatchRule::part(Value value, int64_t axis) { return partAt(value, 0, axis); }
-Value BatchRule::partFrom(Value value, int64_t axis) { return toFront(partAt(value, axis, axis), axis); }
-
 Value BatchRule::mergeInto(Value value, int64_t axis) {
   Value moved = move(value, 0, axis);
   SmallVector<int64_t> shape(typeOf(moved).getShape());
+  if (llvm::is_contained(shape, ShapedType::kDynamic))
+    return create<MergeDimsOp>(moved, axis);
   shape[axis] *= shape[axis + 1];
   shape.erase(shape.begin() + axis + 1);
   return create<ReshapeOp>(moved, shape);
 }
 
-Value BatchRule::partAt(Value value, int64_t at, int64_t axis) {
+Value BatchRule::partFrom(Value value, int64_t axis, Value like, int64_t second) {
+  ArrayRef<int64_t> sizes = typeOf(like).getShape();
   SmallVector<int64_t> shape(typeOf(value).getShape());
-  shape[at] = typeOf(op->getResult(0)).getDimSize(axis);
-  shape.insert(shape.begin() + at, size());
-  return create<ReshapeOp>(value, shape);
+  shape[axis] = sizes[0];
+  shape.insert(shape.begin() + axis + 1, sizes[second]);
+  bool isKnown = !llvm::is_contained(shape, ShapedType::kDynamic);
+  Value parted = isKnown ? create<ReshapeOp>(value, shape) : create<SplitDimOp>(value, like, axis, 0, second);
+  return toFront(parted, axis);
 }
 
 Operation *BatchRule::recreate(ArrayRef<Value> arguments) {
@@ -139,8 +146,11 @@ LogicalResult BatchRule::unrolled(SmallVectorImpl<Value> &results) {
     for (unsigned i = 0; i < numOperands(); ++i)
       if (isBatched(i)) {
         SmallVector<int64_t> starts(rank(i) + 1, 0), limits(typeOf(operands[i]).getShape()), shape(exampleType(i).getShape());
-        if (llvm::is_contained(limits, ShapedType::kDynamic))
-          return refuse("is done on one example after the other, and a size is not known");
+        if (llvm::is_contained(limits, ShapedType::kDynamic)) {
+          auto index = RankedTensorType::get({}, builder.getI64Type());
+          arguments[i] = create<GatherOp>(operands[i], create<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(index, k))), 0);
+          continue;
+        }
         starts[0] = k;
         limits[0] = k + 1;
         arguments[i] = create<ReshapeOp>(create<SliceOp>(operands[i], starts, limits), shape);
@@ -152,6 +162,8 @@ LogicalResult BatchRule::unrolled(SmallVectorImpl<Value> &results) {
       stack.push_back(create<ExpandDimsOp>(result, ArrayRef<int64_t>{0}));
   }
   for (auto [stack, result] : llvm::zip_equal(stacked, op->getResults())) {
+    if (stack.empty() && !typeOf(result).hasStaticShape())
+      return refuse("is done on one example after the other, and there are none that would give its result's sizes");
     GradientRule rule(builder, op->getLoc(), result);
     SmallVector<int64_t> none{0};
     llvm::append_range(none, typeOf(result).getShape());

@@ -49,8 +49,9 @@ public:
   // Operand i with dimensions of size 1 after the first, so that what follows has this rank.
   Value aligned(unsigned i, int64_t rank);
   Value aligned(Value value, int64_t rank);
-  // Zeros like operand i or the result of one example, whose sizes must be known.
-  Value zerosLikeExample(unsigned i) { return zerosLike(op->getOperand(i)); }
+  // A tensor of numbers that has operand i's type and sizes for one example; its elements mean nothing.
+  Value example(unsigned i);
+  // Zeros like the result of one example, whose sizes must be known.
   Value zerosLikeResult() { return zerosLike(op->getResult(0)); }
   // Axes of one example in all of them; none stand for all where the operation says so.
   llvm::SmallVector<int64_t> shifted(llvm::ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll = false) const;
@@ -58,12 +59,13 @@ public:
   // The values with one axis before the others, or the first at another place.
   Value toFront(Value value, int64_t axis) { return move(value, axis, 0); }
   Value move(Value value, int64_t from, int64_t to);
-  // The examples joined to the dimension after them, and parted from it again, which is dimension `axis` of one example's result.
-  Value merge(Value value);
-  Value part(Value value, int64_t axis = 0);
-  // Axis 0 moved to stand before `axis` and joined to it, and parted from that dimension of the result again.
+  // Axis 0 moved to stand before `axis` and joined to it, and parted from it again: the sizes are those of axis 0 and `second` of a
+  // tensor of all examples.
   Value mergeInto(Value value, int64_t axis);
-  Value partFrom(Value value, int64_t axis);
+  Value partFrom(Value value, int64_t axis, Value like, int64_t second);
+  // The examples joined to the dimension after them, and parted from it again.
+  Value merge(Value value) { return mergeInto(value, 0); }
+  Value part(Value value, Value like) { return partFrom(value, 0, like, 1); }
 
   // The operation on other operands, with the same attributes.
   Value apply(llvm::ArrayRef<Value> arguments);
@@ -83,7 +85,6 @@ public:
 
 private:
   Value zerosLike(Value value);
-  Value partAt(Value value, int64_t at, int64_t axis);
   mlir::Operation *recreate(llvm::ArrayRef<Value> arguments);
 
   llvm::ArrayRef<Value> operands;

@@ -65,50 +65,46 @@ void MaxPoolOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImp
 // example the operation is done on one after the other.
 
 LogicalResult ConvOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  if (failed(rule.requireKnownSizes()))
-    return failure();
   if (rule.isBatched(0) && rule.isBatched(1))
     return rule.unrolled(results);
   if (rule.isBatched(0))
-    results.push_back(rule.part(rule.apply({rule.merge(rule[0]), rule[1]})));
+    results.push_back(rule.part(rule.apply({rule.merge(rule[0]), rule[1]}), rule[0]));
   else
-    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(rule[1], 3)}), 3));
+    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(rule[1], 3)}), 3, rule[1], 4));
   return success();
 }
 
 LogicalResult ConvInputGradOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  if (failed(rule.requireKnownSizes()))
-    return failure();
   if (rule.isBatched(0) && rule.isBatched(1))
     return rule.unrolled(results);
-  if (rule.isBatched(1))
-    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(rule[1], 2), rule.mergeInto(rule.repeated(rule.zerosLikeExample(2)), 3)}), 3));
-  else
-    results.push_back(rule.part(rule.apply({rule.merge(rule.all(0)), rule[1], rule.merge(rule.all(2))})));
+  if (rule.isBatched(1)) {
+    Value filters = rule.mergeInto(rule[1], 2), like = rule.mergeInto(rule.repeated(rule.example(2)), 3);
+    results.push_back(rule.partFrom(rule.apply({rule[0], filters, like}), 3, rule[1], 3));
+  } else {
+    Value cotangents = rule.all(0);
+    results.push_back(rule.part(rule.apply({rule.merge(cotangents), rule[1], rule.merge(rule.all(2))}), cotangents));
+  }
   return success();
 }
 
 LogicalResult ConvFilterGradOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  if (failed(rule.requireKnownSizes()))
-    return failure();
   if (rule.isBatched(0) && rule.isBatched(1))
     return rule.unrolled(results);
-  Value like = rule.repeated(rule.zerosLikeExample(2));
-  if (rule.isBatched(0))
-    results.push_back(rule.partFrom(rule.apply({rule.mergeInto(rule[0], 3), rule[1], rule.mergeInto(like, 2)}), 2));
-  else
-    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(rule.all(1), 3), rule.mergeInto(like, 3)}), 3));
+  Value like = rule.repeated(rule.example(2));
+  if (rule.isBatched(0)) {
+    results.push_back(rule.partFrom(rule.apply({rule.mergeInto(rule[0], 3), rule[1], rule.mergeInto(like, 2)}), 2, rule[0], 4));
+  } else {
+    Value cotangents = rule.all(1);
+    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(cotangents, 3), rule.mergeInto(like, 3)}), 3, cotangents, 4));
+  }
   return success();
 }
 
 namespace {
 LogicalResult batchImages(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  if (failed(rule.requireKnownSizes()))
-    return failure();
-  SmallVector<Value> merged;
-  for (Value images : rule.all())
-    merged.push_back(rule.merge(images));
-  results.push_back(rule.part(rule.apply(merged)));
+  SmallVector<Value> all = rule.all();
+  SmallVector<Value> merged = llvm::map_to_vector(all, [&](Value images) { return rule.merge(images); });
+  results.push_back(rule.part(rule.apply(merged), all[0]));
   return success();
 }
 } // namespace

@@ -108,6 +108,18 @@ LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &r
 
 LogicalResult ReshapeLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return rule.same(results); }
 
+LogicalResult MergeDimsOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<MergeDimsOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
+  return success();
+}
+
+LogicalResult SplitDimOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  auto ofLike = [&](int64_t axis) { return rule.isBatched(1) ? rule.shifted(axis, rule.rank(1)) : axis; };
+  results.push_back(rule.create<SplitDimOp>(rule.all(0), rule[1], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)),
+                                            ofLike(getFirst()), ofLike(getSecond())));
+  return success();
+}
+
 LogicalResult ExpandDimsOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(rule.create<ExpandDimsOp>(rule[0], rule.shifted(getAxes(), rule.rank(0) + getAxes().size())));
   return success();
@@ -224,7 +236,7 @@ LogicalResult GatherPutOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> 
     return failure();
   Value slices = moveRange(rule, rule.all(0), axis + 1, rule.rank(2), 1), like = rule.move(rule.all(1), axis + 1, 1);
   Value joined = rule.create<GatherPutOp>(slices, rule.merge(like), joinedIndices(rule, 2, rule.exampleType(1).getDimSize(axis)), 0);
-  results.push_back(rule.move(rule.part(joined, axis), 1, axis + 1));
+  results.push_back(rule.move(rule.part(joined, like), 1, axis + 1));
   return success();
 }
 

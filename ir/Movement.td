@@ -43,6 +43,20 @@ def Calque_ExpandDimsOp : Calque_MovementOp<"expand_dims", "expandDims"> {
   let vjp = [(Apply "reshape_like", $g, $x)];
   let linear = ["x"];
 }
+def Calque_MergeDimsOp : Calque_MovementOp<"merge_dims", "mergeDims"> {
+  let summary = "Dimensions `axis` and `axis + 1` of x as one";
+  let arguments = (ins Calque_Tensor:$x, I64Attr:$axis);
+  let function = "";
+  let vjp = [(Apply "reshape_like", $g, $x)];
+  let linear = ["x"];
+}
+def Calque_SplitDimOp : Calque_MovementOp<"split_dim", "splitDim"> {
+  let summary = "Dimension `axis` of x as two, which are as large as dimensions `first` and `second` of like";
+  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, I64Attr:$axis, I64Attr:$first, I64Attr:$second);
+  let function = "";
+  let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
+  let linear = ["x"];
+}
 def Calque_BroadcastToOp : Calque_MovementOp<"broadcast_to", "broadcastTo"> {
   let summary = "x repeated along dimensions of size 1 and new leading ones, to a shape";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);

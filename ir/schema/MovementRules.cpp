@@ -98,6 +98,56 @@ Fault expandDims(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+namespace {
+// The size of two dimensions as one; unknown where one is.
+std::int64_t merged(std::int64_t a, std::int64_t b) {
+  if (a == 0 || b == 0)
+    return 0;
+  return a == kDynamic || b == kDynamic ? kDynamic : a * b;
+}
+} // namespace
+
+Fault mergeDims(const OpCall &call, std::vector<TensorType> &results) {
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  if (axis + 1 == call[0].rank())
+    return valueFault("there is no dimension behind dimension " + std::to_string(axis) + " of " + call[0].str());
+  TensorType result = call[0];
+  if (!productOf({result.dims.begin() + axis, result.dims.begin() + axis + 2}))
+    return valueFault("dimensions " + std::to_string(axis) + " and " + std::to_string(axis + 1) + " of " + call[0].str() + " are too large for one");
+  result.dims[axis] = merged(result.dims[axis], result.dims[axis + 1]);
+  result.dims.erase(result.dims.begin() + axis + 1);
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault splitDim(const OpCall &call, std::vector<TensorType> &results) {
+  std::int64_t axis = 0, first = 0, second = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(1), call[1].rank(), first))
+    return fault;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(2), call[1].rank(), second))
+    return fault;
+  std::int64_t sizes[] = {call[1].dims[first], call[1].dims[second]};
+  TensorType expected = call[0];
+  if (productOf(sizes))
+    expected.dims[axis] = merged(sizes[0], sizes[1]);
+  if (!productOf(sizes) || !fit(call[0], expected))
+    return shapeFault("dimension " + std::to_string(axis) + " of " + call[0].str() + " is not as large as dimensions " + std::to_string(first) +
+                      " and " + std::to_string(second) + " of " + call[1].str() + " together; " + expected.str() + " would fit");
+  TensorType result = call[0];
+  std::int64_t whole = result.dims[axis];
+  for (std::size_t i : {0u, 1u}) // one size follows from the others
+    if (whole != kDynamic && sizes[i] == kDynamic && sizes[1 - i] != kDynamic && sizes[1 - i] > 0)
+      sizes[i] = whole / sizes[1 - i];
+  result.dims[axis] = sizes[0];
+  result.dims.insert(result.dims.begin() + axis + 1, sizes[1]);
+  results.push_back(std::move(result));
+  return {};
+}
+
 Fault broadcastTo(const OpCall &call, std::vector<TensorType> &results) {
   TensorType target{call[0].dtype, ints(call, 0)};
   if (Fault fault = checkSizes(target.dims))

@@ -38,9 +38,11 @@ struct Recorder {
   ValueId operator()(OpId op, const std::vector<ValueId> &operands, const std::vector<Attribute> &attributes = {}) {
     return many(op, operands, attributes).at(0);
   }
-  ValueId constant(double value, DType dtype = DType::Float32) {
+  // One value at every element of a shape.
+  ValueId constant(double value, DType dtype = DType::Float32, Shape shape = {}) {
     auto data = std::make_shared<schema::ConstantData>();
-    data->type = {dtype, {}};
+    data->splat = !shape.empty();
+    data->type = {dtype, std::move(shape)};
     data->bytes.resize(size_of(dtype));
     auto put = [&](auto element) { std::memcpy(data->bytes.data(), &element, sizeof(element)); };
     dtype == DType::Float32 ? put(static_cast<float>(value)) : dtype == DType::Float64 ? put(value) : dtype == DType::Int32 ? put(static_cast<std::int32_t>(value)) : put(static_cast<std::int64_t>(value));

@@ -94,6 +94,18 @@ TEST_P(Sizes, AgreeWithKnownOnes) {
   }
 }
 
+// Both paddings and their gradients.
+std::vector<ValueId> convolved(Recorder &r, const std::vector<ValueId> &x) {
+  std::vector<ValueId> results;
+  for (const char *padding : {"same", "valid"}) {
+    ValueId y = r(OpId::Conv, {x[0], x[1]}, {Ints{1, 2}, std::string(padding)});
+    results.push_back(y);
+    for (ValueId each : r.gradient(y, {x[0], x[1]}))
+      results.push_back(each);
+  }
+  return results;
+}
+
 ValueId matmul(Recorder &r, ValueId a, ValueId b) { return r(OpId::Contract, {a, b}, {Ints{}, Ints{}, Ints{1}, Ints{0}}); }
 
 const std::vector<Ints> kPairs = {{0, 3}, {1, 1}, {3, 0}, {3, 5}, {17, 130}, {64, 10}, {33, 257}};
@@ -184,6 +196,17 @@ const std::vector<Case> kCases = {
        std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, x[1]}), {x[0], x[1]});
        results.push_back(y);
        return results; }, kPairs},
+    {"merge_and_split", {f32({-1, -2, 3}), f32({-2, 2, -1})}, [](Recorder &r, auto &x) {
+       ValueId first = r(OpId::MergeDims, {x[0]}, {std::int64_t(0)}), last = r(OpId::MergeDims, {x[0]}, {std::int64_t(1)});
+       ValueId parted = r(OpId::SplitDim, {first, x[1]}, {std::int64_t(0), std::int64_t(-1), std::int64_t(0)});
+       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {parted, parted}), {x[0]});
+       results.insert(results.end(), {first, last, parted, r(OpId::SplitDim, {last, x[0]}, {std::int64_t(1), std::int64_t(1), std::int64_t(2)})});
+       return results; }, kPairs},
+    {"constants_take_open_shapes", {f32({-1, -2}), f32({-1, 1})}, [](Recorder &r, auto &x) {
+       std::vector<Attribute> sizes{std::int64_t(0), std::int64_t(0), std::int64_t(1)};
+       ValueId matrix = r.constant(2, DType::Float32, {3, 4}), flat = r.constant(3, DType::Float32, {12}), six = r.constant(4, DType::Int64, {6});
+       return std::vector{r(OpId::ReshapeLike, {matrix, x[0]}), r(OpId::SplitDim, {flat, x[0]}, sizes), r(OpId::SplitDim, {six, x[1]}, sizes)}; },
+     {{6, 2}}},
     // Sizes that must be equal to known ones, in what MLIR's types still call unknown.
     {"become_known", {f32({-1}), f32({-2, -3}), f32({2, 3})}, [](Recorder &r, auto &x) {
        ValueId six = r(OpId::Reshape, {x[0]}, {Ints{6}});
@@ -194,15 +217,7 @@ const std::vector<Case> kCases = {
        return results; }, {{6, 2, 3}}},
     {"reduced_become_known", {f32({-1, -2, -3, 1})}, [](Recorder &r, auto &x) {
        return std::vector{r(OpId::BroadcastTo, {r(OpId::ReduceMax, {x[0]}, {Ints{0, 1, 3}, true})}, {Ints{1, 1, 2, 1}})}; }, {{2, 3, 2}, {1, 1, 2}}},
-    {"channels_become_known", {f32({2, 5, 4, -1}), f32({2, 2, 3, 4})}, [](Recorder &r, auto &x) {
-       std::vector<ValueId> results;
-       for (const char *padding : {"same", "valid"}) {
-         ValueId y = r(OpId::Conv, {x[0], x[1]}, {Ints{1, 2}, std::string(padding)});
-         results.push_back(y);
-         for (ValueId each : r.gradient(y, {x[0], x[1]}))
-           results.push_back(each);
-       }
-       return results; }, {{3}}},
+    {"channels_become_known", {f32({2, 5, 4, -1}), f32({2, 2, 3, 4})}, convolved, {{3}}},
     {"copy", {f32({-1, 3, -2})}, [](Recorder &r, auto &x) {
        ValueId copy = r(OpId::Barrier, {x[0]});
        return std::vector{copy, r(OpId::Mul, {copy, x[0]})}; }, kPairs},
@@ -247,24 +262,8 @@ const std::vector<Case> kCases = {
     {"one_hot", {i32({-1})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::OneHot, {x[0]}, {std::int64_t(5), DType::Float32})}; }},
     {"iota_of_known_shape", {f32({-1, 9})}, [](Recorder &r, auto &x) {
        return std::vector{r(OpId::Add, {x[0], r(OpId::Iota, {}, {Ints{9}, DType::Float32, std::int64_t(0)})})}; }},
-    {"conv_batch", {f32({-1, 7, 6, 3}), f32({3, 2, 3, 8})}, [](Recorder &r, auto &x) {
-       std::vector<ValueId> results;
-       for (const char *padding : {"same", "valid"}) {
-         ValueId y = r(OpId::Conv, {x[0], x[1]}, {Ints{1, 2}, std::string(padding)});
-         results.push_back(y);
-         for (ValueId each : r.gradient(y, {x[0], x[1]}))
-           results.push_back(each);
-       }
-       return results; }, {{0}, {1}, {3}, {9}}},
-    {"conv_images", {f32({2, -1, -2, 3}), f32({3, 2, 3, 8})}, [](Recorder &r, auto &x) {
-       std::vector<ValueId> results;
-       for (const char *padding : {"same", "valid"}) {
-         ValueId y = r(OpId::Conv, {x[0], x[1]}, {Ints{1, 2}, std::string(padding)});
-         results.push_back(y);
-         for (ValueId each : r.gradient(y, {x[0], x[1]}))
-           results.push_back(each);
-       }
-       return results; }, {{0, 3}, {1, 1}, {3, 2}, {7, 6}, {12, 17}}},
+    {"conv_batch", {f32({-1, 7, 6, 3}), f32({3, 2, 3, 8})}, convolved, {{0}, {1}, {3}, {9}}},
+    {"conv_images", {f32({2, -1, -2, 3}), f32({3, 2, 3, 8})}, convolved, {{0, 3}, {1, 1}, {3, 2}, {7, 6}, {12, 17}}},
     {"pool", {f32({-1, 7, 6, 3})}, [](Recorder &r, auto &x) {
        std::vector<ValueId> results;
        for (const char *padding : {"same", "valid"})

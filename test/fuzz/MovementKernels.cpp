@@ -130,7 +130,8 @@ void oneHot(const Call &call) {
 
 const KernelTable &movementKernels() {
   static const auto *table = new KernelTable{
-      {"reshape", sameElements}, {"reshape_like", sameElements}, {"expand_dims", sameElements}, {"stop_gradient", sameElements},
+      {"reshape", sameElements}, {"reshape_like", sameElements}, {"merge_dims", sameElements}, {"split_dim", sameElements},
+      {"expand_dims", sameElements}, {"stop_gradient", sameElements},
       {"identity", sameElements}, {"barrier", sameElements}, {"broadcast_to", broadcast}, {"broadcast_like", broadcast},
       {"transpose", transpose}, {"concat", concat}, {"concat_part", concatPart}, {"slice", slice}, {"slice_like", sliceLike},
       {"slice_put", slicePut}, {"pad", pad}, {"gather", gather}, {"gather_put", gatherPut}, {"one_hot", oneHot},

@@ -55,6 +55,60 @@ func.func @reshape_like(%a: tensor<2x3xf32>, %b: tensor<5xf32>) {
 
 // -----
 
+func.func @merge_dims_range(%a: tensor<2x?xf32>) {
+  // expected-error @below {{merge_dims: axis -3 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.merge_dims %a {axis = -3 : i64} : (tensor<2x?xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @merge_dims_last(%a: tensor<2x?xf32>) {
+  // expected-error @below {{merge_dims: there is no dimension behind dimension 1 of float32[2,?]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.merge_dims %a {axis = -1 : i64} : (tensor<2x?xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @merge_dims_large(%a: tensor<0x4294967296x4294967296xf32>) {
+  // expected-error @below {{merge_dims: dimensions 1 and 2 of float32[0,4294967296,4294967296] are too large for one}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.merge_dims %a {axis = 1 : i64} : (tensor<0x4294967296x4294967296xf32>) -> tensor<0x?xf32>
+  return
+}
+
+// -----
+
+func.func @split_dim(%a: tensor<2x6xf32>, %b: tensor<5x2xi32>) {
+  // expected-error @below {{split_dim: dimension 1 of float32[2,6] is not as large as dimensions 0 and 1 of int32[5,2] together; float32[2,10] would fit}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.split_dim %a, %b {axis = 1 : i64, first = 0 : i64, second = 1 : i64} : (tensor<2x6xf32>, tensor<5x2xi32>) -> tensor<2x5x2xf32>
+  return
+}
+
+// -----
+
+func.func @split_dim_axis(%a: tensor<2x6xf32>, %b: tensor<3x2xi32>) {
+  // expected-error @below {{split_dim: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.split_dim %a, %b {axis = 2 : i64, first = 0 : i64, second = 1 : i64} : (tensor<2x6xf32>, tensor<3x2xi32>) -> tensor<2x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @split_dim_like(%a: tensor<2x6xf32>, %b: tensor<3xi32>) {
+  // expected-error @below {{split_dim: axis 1 is out of range for a tensor of rank 1; it must be within [-1, 1)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.split_dim %a, %b {axis = 1 : i64, first = 0 : i64, second = 1 : i64} : (tensor<2x6xf32>, tensor<3xi32>) -> tensor<2x3x2xf32>
+  return
+}
+
+// -----
+
 func.func @expand_dims_range(%a: tensor<2x?xf32>) {
   // expected-error @below {{expand_dims: axis 3 is out of range for a tensor of rank 3; it must be within [-3, 3)}}
   // expected-error @below {{failed to infer returned types}}

@@ -26,6 +26,25 @@ func.func @reshape_like(%arg0: tensor<3x5xi1>, %arg1: tensor<15xf32>, %arg2: ten
 
 // -----
 
+func.func @merge_dims(%arg0: tensor<3x5xi1>, %arg1: tensor<2x?x3xf64>, %arg2: tensor<4x0x?xi32>, %arg3: tensor<?x?x7xf32>) {
+  %0 = calque.merge_dims %arg0 {axis = 0 : i64} : (tensor<3x5xi1>) -> tensor<15xi1>
+  %1 = calque.merge_dims %arg1 {axis = -2 : i64} : (tensor<2x?x3xf64>) -> tensor<2x?xf64>
+  %2 = calque.merge_dims %arg2 {axis = 1 : i64} : (tensor<4x0x?xi32>) -> tensor<4x0xi32>
+  %3 = calque.merge_dims %arg3 {axis = 0 : i64} : (tensor<?x?x7xf32>) -> tensor<?x7xf32>
+  return
+}
+
+// -----
+
+func.func @split_dim(%arg0: tensor<4x15xi1>, %arg1: tensor<5x2x3xf64>, %arg2: tensor<?x7xf32>, %arg3: tensor<?x3xi32>, %arg4: tensor<0xi64>, %arg5: tensor<?x0xf32>) {
+  %0 = calque.split_dim %arg0, %arg1 {axis = -1 : i64, first = 0 : i64, second = -1 : i64} : (tensor<4x15xi1>, tensor<5x2x3xf64>) -> tensor<4x5x3xi1>
+  %1 = calque.split_dim %arg2, %arg3 {axis = 0 : i64, first = 0 : i64, second = 1 : i64} : (tensor<?x7xf32>, tensor<?x3xi32>) -> tensor<?x3x7xf32>
+  %2 = calque.split_dim %arg4, %arg5 {axis = 0 : i64, first = 1 : i64, second = 0 : i64} : (tensor<0xi64>, tensor<?x0xf32>) -> tensor<0x?xi64>
+  return
+}
+
+// -----
+
 func.func @expand_dims(%arg0: tensor<i64>, %arg1: tensor<0x3xi1>, %arg2: tensor<?x3xf32>) {
   %0 = calque.expand_dims %arg0 {axes = array<i64: 0>} : (tensor<i64>) -> tensor<1xi64>
   %1 = calque.expand_dims %arg1 {axes = array<i64>} : (tensor<0x3xi1>) -> tensor<0x3xi1>

@@ -532,15 +532,13 @@ func.func @conv2d_input_grad(%o: tensor<6x2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>,
 // CHECK-SAME: %[[O:.*]]: tensor<2x2x6x4xf32>, %[[W:.*]]: tensor<6x3x2x3x4xf32>, %[[X:.*]]: tensor<2x5x7x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[W]] {permutation = array<i64: 1, 2, 0, 3, 4>}
 // CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[V0]] {shape = array<i64: 3, 2, 18, 4>}
-// CHECK-NEXT: %[[V2:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
-// CHECK-NEXT: %[[V3:.*]] = calque.broadcast_to %[[V2]] {shape = array<i64: 2, 5, 7, 3>}
-// CHECK-NEXT: %[[V4:.*]] = calque.broadcast_to %[[V3]] {shape = array<i64: 6, 2, 5, 7, 3>}
-// CHECK-NEXT: %[[V5:.*]] = calque.transpose %[[V4]] {permutation = array<i64: 1, 2, 3, 0, 4>}
-// CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 2, 5, 7, 18>}
-// CHECK-NEXT: %[[V7:.*]] = calque.conv2d_input_grad %[[O]], %[[V1]], %[[V6]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V8:.*]] = calque.reshape %[[V7]] {shape = array<i64: 2, 5, 7, 6, 3>}
-// CHECK-NEXT: %[[V9:.*]] = calque.transpose %[[V8]] {permutation = array<i64: 3, 0, 1, 2, 4>}
-// CHECK-NEXT: return %[[V9]]
+// CHECK-NEXT: %[[V2:.*]] = calque.broadcast_to %[[X]] {shape = array<i64: 6, 2, 5, 7, 3>}
+// CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V2]] {permutation = array<i64: 1, 2, 3, 0, 4>}
+// CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 2, 5, 7, 18>}
+// CHECK-NEXT: %[[V5:.*]] = calque.conv2d_input_grad %[[O]], %[[V1]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 2, 5, 7, 6, 3>}
+// CHECK-NEXT: %[[V7:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 3, 0, 1, 2, 4>}
+// CHECK-NEXT: return %[[V7]]
 func.func @conv2d_input_grad_filters(%o: tensor<2x2x6x4xf32>, %w: tensor<6x3x2x3x4xf32>, %x: tensor<2x5x7x3xf32>) -> tensor<6x2x5x7x3xf32> {
   %e = calque.batch %w {axes = array<i64: 0>} : (tensor<6x3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
   %y = calque.conv2d_input_grad %o, %e, %x {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>, tensor<2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
@@ -550,17 +548,15 @@ func.func @conv2d_input_grad_filters(%o: tensor<2x2x6x4xf32>, %w: tensor<6x3x2x3
 
 // CHECK-LABEL: func.func @conv2d_filter_grad(
 // CHECK-SAME: %[[X:.*]]: tensor<2x5x7x3xf32>, %[[O:.*]]: tensor<6x2x2x6x4xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
-// CHECK-NEXT: %[[V1:.*]] = calque.broadcast_to %[[V0]] {shape = array<i64: 3, 2, 3, 4>}
-// CHECK-NEXT: %[[V2:.*]] = calque.broadcast_to %[[V1]] {shape = array<i64: 6, 3, 2, 3, 4>}
-// CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[O]] {permutation = array<i64: 1, 2, 3, 0, 4>}
-// CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 2, 2, 6, 24>}
-// CHECK-NEXT: %[[V5:.*]] = calque.transpose %[[V2]] {permutation = array<i64: 1, 2, 3, 0, 4>}
-// CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 3, 2, 3, 24>}
-// CHECK-NEXT: %[[V7:.*]] = calque.conv2d_filter_grad %[[X]], %[[V4]], %[[V6]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V8:.*]] = calque.reshape %[[V7]] {shape = array<i64: 3, 2, 3, 6, 4>}
-// CHECK-NEXT: %[[V9:.*]] = calque.transpose %[[V8]] {permutation = array<i64: 3, 0, 1, 2, 4>}
-// CHECK-NEXT: return %[[V9]]
+// CHECK-NEXT: %[[V0:.*]] = calque.broadcast_to %[[W]] {shape = array<i64: 6, 3, 2, 3, 4>}
+// CHECK-NEXT: %[[V1:.*]] = calque.transpose %[[O]] {permutation = array<i64: 1, 2, 3, 0, 4>}
+// CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V1]] {shape = array<i64: 2, 2, 6, 24>}
+// CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V0]] {permutation = array<i64: 1, 2, 3, 0, 4>}
+// CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 3, 2, 3, 24>}
+// CHECK-NEXT: %[[V5:.*]] = calque.conv2d_filter_grad %[[X]], %[[V2]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 3, 2, 3, 6, 4>}
+// CHECK-NEXT: %[[V7:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 3, 0, 1, 2, 4>}
+// CHECK-NEXT: return %[[V7]]
 func.func @conv2d_filter_grad(%x: tensor<2x5x7x3xf32>, %o: tensor<6x2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<6x3x2x3x4xf32> {
   %e = calque.batch %o {axes = array<i64: 0>} : (tensor<6x2x2x6x4xf32>) -> tensor<2x2x6x4xf32>
   %y = calque.conv2d_filter_grad %x, %e, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
@@ -570,17 +566,15 @@ func.func @conv2d_filter_grad(%x: tensor<2x5x7x3xf32>, %o: tensor<6x2x2x6x4xf32>
 
 // CHECK-LABEL: func.func @conv2d_filter_grad_images(
 // CHECK-SAME: %[[X:.*]]: tensor<6x2x5x7x3xf32>, %[[O:.*]]: tensor<2x2x6x4xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
-// CHECK-NEXT: %[[V1:.*]] = calque.broadcast_to %[[V0]] {shape = array<i64: 3, 2, 3, 4>}
-// CHECK-NEXT: %[[V2:.*]] = calque.broadcast_to %[[V1]] {shape = array<i64: 6, 3, 2, 3, 4>}
-// CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[X]] {permutation = array<i64: 1, 2, 3, 0, 4>}
-// CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 2, 5, 7, 18>}
-// CHECK-NEXT: %[[V5:.*]] = calque.transpose %[[V2]] {permutation = array<i64: 1, 2, 0, 3, 4>}
-// CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 3, 2, 18, 4>}
-// CHECK-NEXT: %[[V7:.*]] = calque.conv2d_filter_grad %[[V4]], %[[O]], %[[V6]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V8:.*]] = calque.reshape %[[V7]] {shape = array<i64: 3, 2, 6, 3, 4>}
-// CHECK-NEXT: %[[V9:.*]] = calque.transpose %[[V8]] {permutation = array<i64: 2, 0, 1, 3, 4>}
-// CHECK-NEXT: return %[[V9]]
+// CHECK-NEXT: %[[V0:.*]] = calque.broadcast_to %[[W]] {shape = array<i64: 6, 3, 2, 3, 4>}
+// CHECK-NEXT: %[[V1:.*]] = calque.transpose %[[X]] {permutation = array<i64: 1, 2, 3, 0, 4>}
+// CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V1]] {shape = array<i64: 2, 5, 7, 18>}
+// CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V0]] {permutation = array<i64: 1, 2, 0, 3, 4>}
+// CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 3, 2, 18, 4>}
+// CHECK-NEXT: %[[V5:.*]] = calque.conv2d_filter_grad %[[V2]], %[[O]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 3, 2, 6, 3, 4>}
+// CHECK-NEXT: %[[V7:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 2, 0, 1, 3, 4>}
+// CHECK-NEXT: return %[[V7]]
 func.func @conv2d_filter_grad_images(%x: tensor<6x2x5x7x3xf32>, %o: tensor<2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<6x3x2x3x4xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<6x2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
   %y = calque.conv2d_filter_grad %e, %o, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
@@ -631,6 +625,38 @@ func.func @max_pool2d_pick(%x: tensor<6x2x5x7x3xf32>, %v: tensor<2x5x7x3xf32>) -
   return %r : tensor<6x2x2x6x3xf32>
 }
 
+// Of open sizes the joined dimension takes its parts' sizes from a tensor of all examples.
+// CHECK-LABEL: func.func @open_images(
+// CHECK-SAME: %[[X:.*]]: tensor<?x2x?x?x3xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.merge_dims %[[X]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv2d %[[V0]], %[[W]]
+// CHECK-NEXT: %[[V2:.*]] = calque.split_dim %[[V1]], %[[X]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: return %[[V2]]
+func.func @open_images(%x: tensor<?x2x?x?x3xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<?x2x?x?x4xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x2x?x?x3xf32>) -> tensor<2x?x?x3xf32>
+  %y = calque.conv2d %e, %w : (tensor<2x?x?x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x?x?x4xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x?x?x4xf32>, tensor<2x?x?x3xf32>, tensor<?x2x?x?x3xf32>) -> tensor<?x2x?x?x4xf32>
+  return %r : tensor<?x2x?x?x4xf32>
+}
+
+// One example after the other is picked where sizes are open.
+// CHECK-LABEL: func.func @open_both(
+// CHECK-SAME: %[[X:.*]]: tensor<1x2x?x7x3xf32>, %[[W:.*]]: tensor<1x3x2x3x4xf32>)
+// CHECK-NEXT: %[[K:.*]] = calque.constant {value = dense<0> : tensor<i64>}
+// CHECK-NEXT: %[[V0:.*]] = calque.gather %[[X]], %[[K]]
+// CHECK-NEXT: %[[V1:.*]] = calque.slice %[[W]]
+// CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.conv2d %[[V0]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V5:.*]] = calque.concat %[[V4]]
+// CHECK-NEXT: return %[[V5]]
+func.func @open_both(%x: tensor<1x2x?x7x3xf32>, %w: tensor<1x3x2x3x4xf32>) -> tensor<1x2x?x6x4xf32> {
+  %e:2 = calque.batch %x, %w {axes = array<i64: 0, 0>} : (tensor<1x2x?x7x3xf32>, tensor<1x3x2x3x4xf32>) -> (tensor<2x?x7x3xf32>, tensor<3x2x3x4xf32>)
+  %y = calque.conv2d %e#0, %e#1 : (tensor<2x?x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x?x6x4xf32>
+  %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x?x6x4xf32>, tensor<2x?x7x3xf32>, tensor<1x2x?x7x3xf32>) -> tensor<1x2x?x6x4xf32>
+  return %r : tensor<1x2x?x6x4xf32>
+}
+
 //===-- Movement ----------------------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @reshape(
@@ -671,6 +697,39 @@ func.func @reshape_like(%x: tensor<?x?x3xf32>, %like: tensor<3x?xf32>) -> tensor
   %y = calque.reshape_like %e, %like : (tensor<?x3xf32>, tensor<3x?xf32>) -> tensor<3x?xf32>
   %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3x?xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x3x?xf32>
   return %r : tensor<?x3x?xf32>
+}
+
+// CHECK-LABEL: func.func @merge_dims(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.merge_dims %[[X]] {axis = 2 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @merge_dims(%x: tensor<?x?x?x3xf32>) -> tensor<?x?x?xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x?x3xf32>) -> tensor<?x?x3xf32>
+  %y = calque.merge_dims %e {axis = -2 : i64} : (tensor<?x?x3xf32>) -> tensor<?x?xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x?xf32>, tensor<?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}
+
+// CHECK-LABEL: func.func @split_dim(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[LIKE:.*]]: tensor<2x?x?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.split_dim %[[X]], %[[LIKE]] {axis = 1 : i64, first = 1 : i64, second = 2 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @split_dim(%x: tensor<?x?x3xf32>, %like: tensor<2x?x?xf32>) -> tensor<?x?x?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y = calque.split_dim %e, %like {axis = 0 : i64, first = 1 : i64, second = 2 : i64} : (tensor<?x3xf32>, tensor<2x?x?xf32>) -> tensor<?x?x3xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x?x3xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x?x3xf32>
+  return %r : tensor<?x?x?x3xf32>
+}
+
+// CHECK-LABEL: func.func @split_dim_both(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[LIKE:.*]]: tensor<?x2x?x?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.split_dim %[[X]], %[[LIKE]] {axis = 1 : i64, first = 2 : i64, second = 3 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @split_dim_both(%x: tensor<?x?x3xf32>, %like: tensor<?x2x?x?xf32>) -> tensor<?x?x?x3xf32> {
+  %e:2 = calque.batch %x, %like {axes = array<i64: 0, 0>} : (tensor<?x?x3xf32>, tensor<?x2x?x?xf32>) -> (tensor<?x3xf32>, tensor<2x?x?xf32>)
+  %y = calque.split_dim %e#0, %e#1 {axis = 0 : i64, first = 1 : i64, second = 2 : i64} : (tensor<?x3xf32>, tensor<2x?x?xf32>) -> tensor<?x?x3xf32>
+  %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x?x3xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x?x3xf32>
+  return %r : tensor<?x?x?x3xf32>
 }
 
 // CHECK-LABEL: func.func @expand_dims(

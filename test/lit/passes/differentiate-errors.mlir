@@ -247,12 +247,12 @@ func.func @unknown_reshape(%x: tensor<?x?xf32>) -> tensor<?x?x3xf32> {
 
 // -----
 
-func.func @unknown_images(%x: tensor<2x1x?x?x3xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<2x1x?x?x4xf32> {
-  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<2x1x?x?x3xf32>) -> tensor<1x?x?x3xf32>
-  // expected-error @below {{'calque.conv2d' op has an operand of unknown size; vmap can't do it for many examples at once}}
-  %y = calque.conv2d %e, %w : (tensor<1x?x?x3xf32>, tensor<3x2x3x4xf32>) -> tensor<1x?x?x4xf32>
-  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<1x?x?x4xf32>, tensor<1x?x?x3xf32>, tensor<2x1x?x?x3xf32>) -> tensor<2x1x?x?x4xf32>
-  return %r : tensor<2x1x?x?x4xf32>
+func.func @unknown_slices(%x: tensor<2x?x3xf32>, %i: tensor<2x4xi64>) -> tensor<2x4x3xf32> {
+  %e:2 = calque.batch %x, %i {axes = array<i64: 0, 0>} : (tensor<2x?x3xf32>, tensor<2x4xi64>) -> (tensor<?x3xf32>, tensor<4xi64>)
+  // expected-error @below {{'calque.gather' op has an operand of unknown size; vmap can't do it for many examples at once}}
+  %y = calque.gather %e#0, %e#1 : (tensor<?x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
+  %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<4x3xf32>, tensor<?x3xf32>, tensor<2x?x3xf32>) -> tensor<2x4x3xf32>
+  return %r : tensor<2x4x3xf32>
 }
 
 // -----
@@ -267,12 +267,12 @@ func.func @print_unknown_count(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
 
 // -----
 
-func.func @print_unknown_size(%x: tensor<3x?xf32>) -> tensor<3x?xf32> {
-  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<3x?xf32>) -> tensor<?xf32>
-  // expected-error @below {{'calque.print' op is done on one example after the other, and a size is not known; vmap can't do it for many examples at once}}
-  calque.print %e {label = "e"} : (tensor<?xf32>) -> ()
-  %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>, tensor<3x?xf32>) -> tensor<3x?xf32>
-  return %r : tensor<3x?xf32>
+func.func @no_examples(%x: tensor<0x1x?x7x3xf32>, %w: tensor<0x3x2x3x4xf32>) -> tensor<0x1x?x6x4xf32> {
+  %e:2 = calque.batch %x, %w {axes = array<i64: 0, 0>} : (tensor<0x1x?x7x3xf32>, tensor<0x3x2x3x4xf32>) -> (tensor<1x?x7x3xf32>, tensor<3x2x3x4xf32>)
+  // expected-error @below {{'calque.conv2d' op is done on one example after the other, and there are none that would give its result's sizes; vmap can't do it for many examples at once}}
+  %y = calque.conv2d %e#0, %e#1 : (tensor<1x?x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<1x?x6x4xf32>
+  %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<1x?x6x4xf32>, tensor<1x?x7x3xf32>, tensor<0x1x?x7x3xf32>) -> tensor<0x1x?x6x4xf32>
+  return %r : tensor<0x1x?x6x4xf32>
 }
 
 // -----

@@ -467,6 +467,28 @@ func.func @reshape_like(%x: tensor<?x3xf32>, %like: tensor<3x?xf32>, %t: tensor<
   return %d : tensor<3x?xf32>
 }
 
+// CHECK-LABEL: func.func @merge_dims(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[T:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: calque.merge_dims %[[X]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V0:.*]] = calque.merge_dims %[[T]] {axis = 0 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @merge_dims(%x: tensor<?x?x3xf32>, %t: tensor<?x?x3xf32>) -> tensor<?x3xf32> {
+  %y = calque.merge_dims %x {axis = 0 : i64} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x3xf32>, tensor<?x?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @split_dim(
+// CHECK-SAME: %[[X:.*]]: tensor<3x?xf32>, %[[LIKE:.*]]: tensor<?x?xf32>, %[[T:.*]]: tensor<3x?xf32>)
+// CHECK-NEXT: calque.split_dim %[[X]], %[[LIKE]] {axis = 1 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V0:.*]] = calque.split_dim %[[T]], %[[LIKE]] {axis = 1 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @split_dim(%x: tensor<3x?xf32>, %like: tensor<?x?xf32>, %t: tensor<3x?xf32>) -> tensor<3x?x?xf32> {
+  %y = calque.split_dim %x, %like {axis = 1 : i64, first = 0 : i64, second = 1 : i64} : (tensor<3x?xf32>, tensor<?x?xf32>) -> tensor<3x?x?xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<3x?x?xf32>, tensor<3x?xf32>, tensor<3x?xf32>) -> tensor<3x?x?xf32>
+  return %d : tensor<3x?x?xf32>
+}
+
 // CHECK-LABEL: func.func @expand_dims(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
 // CHECK-NEXT: calque.expand_dims %[[X]] {axes = array<i64: 0>}

@@ -26,6 +26,30 @@ func.func @reshape_like(%x: tensor<?x3xf32>, %like: tensor<3x?xf32>, %g: tensor<
   return %d#0, %d#1 : tensor<?x3xf32>, tensor<3x?xf32>
 }
 
+// CHECK-LABEL: func.func @merge_dims(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[G:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.merge_dims %[[X]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V0:.*]] = calque.reshape_like %[[G]], %[[X]]
+// CHECK-NEXT: return %[[V0]]
+func.func @merge_dims(%x: tensor<?x?x3xf32>, %g: tensor<?x3xf32>) -> tensor<?x?x3xf32> {
+  %y = calque.merge_dims %x {axis = 0 : i64} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x3xf32>
+  return %d : tensor<?x?x3xf32>
+}
+
+// CHECK-LABEL: func.func @split_dim(
+// CHECK-SAME: %[[X:.*]]: tensor<3x?xf32>, %[[LIKE:.*]]: tensor<?x?xf32>, %[[G:.*]]: tensor<3x?x?xf32>)
+// CHECK-NEXT: calque.split_dim %[[X]], %[[LIKE]] {axis = 1 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V0:.*]] = calque.reshape_like %[[G]], %[[X]]
+// CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V2:.*]] = calque.broadcast_like %[[V1]], %[[LIKE]]
+// CHECK-NEXT: return %[[V0]], %[[V2]]
+func.func @split_dim(%x: tensor<3x?xf32>, %like: tensor<?x?xf32>, %g: tensor<3x?x?xf32>) -> (tensor<3x?xf32>, tensor<?x?xf32>) {
+  %y = calque.split_dim %x, %like {axis = 1 : i64, first = 0 : i64, second = 1 : i64} : (tensor<3x?xf32>, tensor<?x?xf32>) -> tensor<3x?x?xf32>
+  %d:2 = calque.gradient %y, %g, %x, %like {counts = array<i64: 1, 2, 0>} : (tensor<3x?x?xf32>, tensor<3x?x?xf32>, tensor<3x?xf32>, tensor<?x?xf32>) -> (tensor<3x?xf32>, tensor<?x?xf32>)
+  return %d#0, %d#1 : tensor<3x?xf32>, tensor<?x?xf32>
+}
+
 // CHECK-LABEL: func.func @expand_dims(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[G:.*]]: tensor<1x?x3xf32>)
 // CHECK-NEXT: calque.expand_dims %[[X]] {axes = array<i64: 0>}
