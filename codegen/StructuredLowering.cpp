@@ -320,32 +320,42 @@ std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Val
   Location location = b.location;
   SizeList shape = b.sizesOf(input);
   Type element = LinalgBuilder::typeOf(input).getElementType();
-  ir::ScalarBuilder s(builder, location);
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, location, value); };
   auto valueOf = [&](Size value) { return constantOf(value) ? index(*constantOf(value)) : b.valueOf(value); };
-  Value best = extremeOf(builder, location, element, true), bestRow = index(0), bestColumn = index(0), found = s.constant(0, builder.getI1Type());
-  for (int64_t k = 0; k < size[0] * size[1]; ++k) {
-    auto position = [&](Value outer, int64_t stride, int64_t offset, Size before) -> Value {
-      Value scaled = arith::MulIOp::create(builder, location, outer, index(stride));
-      return arith::AddIOp::create(builder, location, scaled, valueOf(b.sizes.subtract(b.sizes.constant(offset), before)));
+  // Of the best so far, its row and column and whether there is one.
+  auto compare = [&](OpBuilder &inner, Value rowInWindow, Value columnInWindow, ValueRange state) -> SmallVector<Value> {
+    ir::ScalarBuilder s(inner, location);
+    auto position = [&](Value outer, int64_t stride, Value offset, Size before) -> Value {
+      Value first = arith::MulIOp::create(inner, location, outer, index(stride));
+      return arith::SubIOp::create(inner, location, arith::AddIOp::create(inner, location, first, offset), valueOf(before));
     };
-    Value row = position(at[1], strides[0], k / size[1], window.rows.padLow);
-    Value column = position(at[2], strides[1], k % size[1], window.columns.padLow);
+    Value row = position(at[1], strides[0], rowInWindow, window.rows.padLow);
+    Value column = position(at[2], strides[1], columnInWindow, window.columns.padLow);
     auto inside = [&](Value value, Size bound) -> Value {
-      return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, value, valueOf(bound));
+      return arith::CmpIOp::create(inner, location, arith::CmpIPredicate::ult, value, valueOf(bound));
     };
     Value rowIsInside = inside(row, shape[1]), columnIsInside = inside(column, shape[2]);
     Value isInside = s.logicalAnd(rowIsInside, columnIsInside);
     Value safeRow = s.select(isInside, row, index(0)), safeColumn = s.select(isInside, column, index(0));
-    Value candidate = tensor::ExtractOp::create(builder, location, input, ValueRange{at[0], safeRow, safeColumn, at[3]});
+    Value candidate = tensor::ExtractOp::create(inner, location, input, ValueRange{at[0], safeRow, safeColumn, at[3]});
+    Value best = state[0], found = state[3];
     Value isLarger = s.less(best, candidate), larger = s.logicalOr(isLarger, isFirstNaN(s, best, candidate));
     Value take = s.logicalAnd(isInside, s.logicalOr(larger, s.logicalNot(found)));
-    best = s.select(take, candidate, best);
-    bestRow = s.select(take, safeRow, bestRow);
-    bestColumn = s.select(take, safeColumn, bestColumn);
-    found = s.logicalOr(found, isInside);
+    return {s.select(take, candidate, best), s.select(take, safeRow, state[1]), s.select(take, safeColumn, state[2]), s.logicalOr(found, isInside)};
+  };
+  SmallVector<Value> state{extremeOf(builder, location, element, true), index(0), index(0), ir::ScalarBuilder(builder, location).constant(0, builder.getI1Type())};
+  constexpr int64_t kMostUnrolled = 64;
+  if (size[0] <= kMostUnrolled && size[1] <= kMostUnrolled / size[0]) {
+    for (int64_t k = 0; k < size[0] * size[1]; ++k)
+      state = compare(builder, index(k / size[1]), index(k % size[1]), state);
+    return {state[1], state[2]};
   }
-  return {bestRow, bestColumn};
+  auto loops = scf::buildLoopNest(builder, location, {index(0), index(0)}, {index(size[0]), index(size[1])}, {index(1), index(1)}, state,
+                                  [&](OpBuilder &inner, Location, ValueRange place, ValueRange carried) -> scf::ValueVector {
+                                    SmallVector<Value> next = compare(inner, place[0], place[1], carried);
+                                    return scf::ValueVector(next.begin(), next.end());
+                                  });
+  return {loops.results[1], loops.results[2]};
 }
 
 // Windows that tile the image: each of their elements asks on its own whether it is the first largest one of its window.

@@ -93,3 +93,8 @@ TEST(Pooling, OfNotANumber) {
     expectPooling({shape, {2, 2}, {2, 2}, false}, makeTensor(dtype, std::vector<double>(values.size(), -INFINITY), shape));
   }
 }
+
+TEST(Pooling, OfWindowsThatAreLargerThanTheImage) {
+  expectPoolings({{1, 1, 9, 8}, {1, 2312}, {1, 2}, true});
+  expectPoolings({{2, 9, 11, 3}, {9, 8}, {2, 3}, false});
+}
