@@ -1,6 +1,7 @@
 #include "frontend/Apply.h"
 
 #include "calque/call_site.h"
+#include "calque/transforms.h"
 #include "frontend/CustomGradient.h"
 #include "frontend/Dump.h"
 #include "frontend/Execute.h"
@@ -200,12 +201,16 @@ Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, 
   return x;
 }
 
-Tensor zerosLike(const Tensor &x, SourceLocation where) {
+namespace {
+// `make` is zeros or ones.
+Tensor filledLike(decltype(zeros) make, const Tensor &x, SourceLocation where) {
   const schema::TensorType &type = *implOf(x, where).type;
-  if (type.isStatic())
-    return zeros(type.dims, type.dtype, where);
-  return repeatedLike(zeros({}, type.dtype, where), x, where);
+  return type.isStatic() ? make(type.dims, type.dtype, where) : repeatedLike(make({}, type.dtype, where), x, where);
 }
+} // namespace
+
+Tensor zerosLike(const Tensor &x, SourceLocation where) { return filledLike(zeros, x, where); }
+Tensor onesLike(const Tensor &x, SourceLocation where) { return filledLike(ones, x, where); }
 
 std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
   DType dtype = adoptedType(operands);

@@ -28,7 +28,7 @@ Tensor applyPublic(schema::OpId op, const std::vector<Tensor> &operands, std::in
 // one side while tracing are compared at the call.
 Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, SourceLocation where);
 
-// Zeros of a tensor's type, whose sizes may be open.
+// Zeros of a tensor's type, whose sizes may be open; onesLike is in calque/transforms.h. Neither counts as following the tensor.
 Tensor zerosLike(const Tensor &x, SourceLocation where);
 
 // The operands as tensors of one call.

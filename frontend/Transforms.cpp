@@ -172,14 +172,6 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
   return result;
 }
 
-Tensor onesLike(const Tensor &x, SourceLocation where) {
-  const TensorImpl &impl = implOf(x, where);
-  if (impl.type->isStatic())
-    return ones(impl.type->dims, impl.type->dtype, where);
-  Tensor operands[] = {ones({}, impl.type->dtype, where), x};
-  return apply(OpId::BroadcastLike, operands, {}, userLine(where));
-}
-
 Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where) {
   requireFloating(operation, {x}, where);
   const schema::TensorType &type = *implOf(x, where).type;
