@@ -465,6 +465,19 @@ Real epsilonIn(const Program &program, int begin, int end) {
   return epsilon;
 }
 
+bool isFinite(const ArrayRef &array) {
+  return !array || std::all_of(array->elements.begin(), array->elements.end(), [](const Num &element) { return std::isfinite(element.value); });
+}
+// Whether all values in the bodies of transformations are finite.
+bool isFiniteInside(const Environment &environment) {
+  for (const auto &bodies : environment.bodies)
+    if (bodies)
+      for (const Environment &body : *bodies)
+        if (!std::all_of(body.values.begin(), body.values.end(), isFinite) || !isFiniteInside(body))
+          return false;
+  return true;
+}
+
 constexpr unsigned kRuns = 4; // the first without noise
 
 // Derivatives with bounds from those of all runs.
@@ -487,7 +500,8 @@ std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const
       const auto &[value, doubt] = runs[0][r][e];
       // A rule such as s (1 - s) loses what is small beside 1: hence a bound that does not shrink with the derivative.
       Real rounding = 32 * spreads[e] + 4 * most + 256 * epsilon * largest;
-      bool known = std::isfinite(value) && std::isfinite(doubt) && std::fabs(value) < largestOf(types[r].dtype);
+      // Beside a pole differences are of the other side and may be off by more than they doubt.
+      bool known = std::isfinite(value) && doubt <= std::max<Real>(1, std::fabs(value)) && std::fabs(value) < largestOf(types[r].dtype);
       array->elements.push_back(known ? Num{value, rounding + doubt, 2 * rounding} : Num{0, kUnknown, kUnknown});
     }
     results.push_back(std::move(array));
@@ -503,15 +517,18 @@ std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<Array
   bool isKnown = true;
   for (unsigned run = 0; run < kRuns; ++run) {
     Differences differences(program, run);
-    runs.push_back(differences.gradient(differences.smooth(values, step.tape->begin, index), index, run == 0));
-    isKnown &= !differences.isInDoubt();
+    Environment environment = differences.smooth(values, step.tape->begin, index);
+    runs.push_back(differences.gradient(environment, index, run == 0));
+    isKnown &= !differences.isInDoubt() && isFiniteInside(environment);
   }
   std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1));
   // A rule multiplies with what it was given: no change times NaN is NaN, which differences don't see.
-  for (int i = step.tape->begin; i < index; ++i)
-    for (std::size_t r = 0; r < program.steps[i].types.size(); ++r)
-      if (const ArrayRef &value = values[program.steps[i].firstResult + static_cast<int>(r)])
-        isKnown = isKnown && std::all_of(value->elements.begin(), value->elements.end(), [](const Num &element) { return std::isfinite(element.value); });
+  for (int i = step.tape->begin; i <= index; ++i) {
+    for (int operand : program.steps[i].operands)
+      isKnown &= isFinite(values[operand]);
+    for (std::size_t r = 0; i < index && r < program.steps[i].types.size(); ++r)
+      isKnown &= isFinite(values[program.steps[i].firstResult + static_cast<int>(r)]);
+  }
   if (!isKnown)
     for (ArrayRef &result : results) {
       auto unknown = std::make_shared<Array>(*result);
@@ -543,7 +560,7 @@ std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<Ar
     }
     Environment environment = differences.smooth(std::move(given), index, index + 1);
     runs.push_back(differences.derivatives(step, environment, environment.bodies[index]->front(), run == 0));
-    isKnown &= !differences.isInDoubt();
+    isKnown &= !differences.isInDoubt() && isFiniteInside(environment);
   }
   if (isKnown)
     return bounded(runs, types, epsilonIn(program, index, index + 1));

@@ -76,6 +76,13 @@ private:
       if (take(one))
         return true;
     }
+    // What comes before a result may fail as well.
+    for (int value = static_cast<int>(best.inputs.size()); value < best.numValues(); ++value) {
+      Program early = best;
+      early.results = {value};
+      if (check(early) && prune(early).steps.size() < best.steps.size() && take(early))
+        return true;
+    }
     return each(best.results.size(), [&](std::size_t i) {
       if (i >= best.results.size() || best.results.size() == 1)
         return false;
