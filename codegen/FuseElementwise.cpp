@@ -21,6 +21,9 @@ bool isWorthFusing(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (!consumer || !producer)
     return operand->get().hasOneUse();
+  // Fused, it would keep its result, to which the consumer's reductions mean nothing.
+  if (llvm::any_of(producer.getDpsInitsMutable(), [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); }))
+    return false;
   if (onlyMoves(producer))
     return true;
   // An element that several iterations read would be computed in each of them.

@@ -175,7 +175,10 @@ Value lowerContract(LinalgBuilder &b, ir::ContractOp op, LoweringContext &contex
     resultExpressions.push_back(b.builder.getAffineDimExpr(i));
   AffineMap maps[] = {AffineMap::get(next, 0, sides[0].expressions, mlirContext), AffineMap::get(next, 0, sides[1].expressions, mlirContext),
                       AffineMap::get(next, 0, resultExpressions, mlirContext)};
-  return b.generic({op.getLhs(), op.getRhs()}, b.zeros(shape, LinalgBuilder::typeOf(op.getResult()).getElementType()), maps, next, reductionLoops, multiplyAdd);
+  Type element = LinalgBuilder::typeOf(op.getResult()).getElementType();
+  if (reductionLoops.empty())
+    return b.parallel(shape, element, {op.getLhs(), op.getRhs()}, ArrayRef(maps).drop_back(), [](ir::ScalarBuilder &s, ValueRange v) { return s.mul(v[0], v[1]); });
+  return b.generic({op.getLhs(), op.getRhs()}, b.zeros(shape, element), maps, next, reductionLoops, multiplyAdd);
 }
 
 //===-- Windows ---------------------------------------------------------------------------------===//

@@ -231,3 +231,30 @@ TEST(Contraction, OfManyStridedOperandsInOneFunction) {
   for (std::size_t i = 0; i < one.size(); ++i)
     EXPECT_NEAR(found[i], one[i], 1e-3f * (std::fabs(one[i]) + 1e-3f));
 }
+
+// A product without a sum is elementwise, also where a sum reads it.
+TEST(Contraction, OfNoDimensionsInsideOfOthers) {
+  std::mt19937 random(9);
+  for (DType dtype : kTypes) {
+    Tensor a = wholes(random, {}, dtype), x = wholes(random, {1, 2}, dtype), y = wholes(random, {5}, dtype), z = wholes(random, {1, 2, 5}, dtype);
+    auto f = compile([](const std::vector<Tensor> &in) {
+      Tensor scaled = contract(in[0], in[1], {}, {}, {}, {}), outer = contract(in[1], in[2], {}, {}, {}, {});
+      return std::vector<Tensor>{contract(scaled, in[1], {}, {}, {0, 1}, {0, 1}), outer, contract(outer, in[3], {}, {}, {0, 1, 2}, {0, 1, 2}), sum(scaled)};
+    });
+    std::vector<Tensor> found = f({a, x, y, z});
+    double factor = valuesOf(a)[0], square = 0, all = 0, total = 0;
+    std::vector<double> xs = valuesOf(x), ys = valuesOf(y), zs = valuesOf(z), products;
+    for (std::size_t i = 0; i < 2; ++i) {
+      square += factor * xs[i] * xs[i];
+      total += factor * xs[i];
+      for (std::size_t k = 0; k < 5; ++k) {
+        products.push_back(xs[i] * ys[k]);
+        all += products.back() * zs[i * 5 + k];
+      }
+    }
+    expectElements(found[0], {}, {square});
+    expectElements(found[1], {1, 2, 5}, products);
+    expectElements(found[2], {}, {all});
+    expectElements(found[3], {}, {total});
+  }
+}
