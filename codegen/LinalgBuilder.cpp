@@ -194,11 +194,11 @@ Value LinalgBuilder::reduce(Value value, ArrayRef<int64_t> axes, Value neutral, 
   return generic({value}, filled(resultShape, neutral), maps, shape.size(), reductionLoops, combine);
 }
 
-// A part without elements may start at the end, which MLIR's operations refuse.
+// A part without elements may start at the end, which MLIR's operations refuse; of a whole without elements every part is one.
 Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<Size> starts, ArrayRef<int64_t> strides) {
   part = refined(part);
   whole = refined(whole);
-  if (llvm::is_contained(shapeOf(part), 0))
+  if (llvm::is_contained(shapeOf(part), 0) || llvm::is_contained(shapeOf(whole), 0))
     return whole;
   SizeList shape = sizesOf(whole);
   Value result = tensor::InsertSliceOp::create(builder, location, part, whole, emitted(starts), emitted(sizesOf(part)), sizes.constants(strides));
@@ -209,7 +209,7 @@ Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<Size> starts, Arra
 Value LinalgBuilder::extract(Value whole, ArrayRef<Size> starts, ArrayRef<Size> shape, ArrayRef<int64_t> strides) {
   whole = refined(whole);
   Type element = typeOf(whole).getElementType();
-  if (llvm::any_of(shape, [](Size size) { return constantOf(size) == 0; }))
+  if (llvm::is_contained(shapeOf(whole), 0) || llvm::any_of(shape, [](Size size) { return constantOf(size) == 0; }))
     return empty(shape, element);
   Value result = tensor::ExtractSliceOp::create(builder, location, typeWith(shape, element), whole, emitted(starts), emitted(shape), sizes.constants(strides));
   sizes.set(result, shape);

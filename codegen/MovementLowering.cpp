@@ -83,12 +83,13 @@ Value lowerMergeDims(LinalgBuilder &b, ir::MergeDimsOp op, LoweringContext &) {
 }
 
 Value lowerSplitDim(LinalgBuilder &b, ir::SplitDimOp op, LoweringContext &context) {
-  SizeList shape = b.sizesOf(op.getX()), like = b.sizesOf(op.getLike());
-  int64_t axis = normal(op.getAxis(), shape.size());
-  Size first = like[normal(op.getFirst(), like.size())], second = like[normal(op.getSecond(), like.size())];
-  context.equal(op, b.sizes.named(op, 0, axis), b.sizes.named(b.sizes.multiply(first, second)));
-  shape[axis] = first;
-  shape.insert(shape.begin() + axis + 1, second);
+  int64_t axis = normal(op.getAxis(), LinalgBuilder::rankOf(op.getX())), rank = LinalgBuilder::rankOf(op.getLike());
+  int64_t first = normal(op.getFirst(), rank), second = normal(op.getSecond(), rank);
+  auto ofLike = [&](int64_t dimension) { return b.sizes.of(op.getLike(), dimension); };
+  context.equal(op, b.sizes.named(op, 0, axis), b.sizes.named(b.sizes.multiply(ofLike(first), ofLike(second))));
+  SizeList shape = b.sizesOf(op.getX());
+  shape[axis] = ofLike(first);
+  shape.insert(shape.begin() + axis + 1, ofLike(second));
   return b.reshape(op.getX(), b.sizesOf(op.getResult().getType(), shape));
 }
 

@@ -207,6 +207,11 @@ const std::vector<Case> kCases = {
        ValueId matrix = r.constant(2, DType::Float32, {3, 4}), flat = r.constant(3, DType::Float32, {12}), six = r.constant(4, DType::Int64, {6});
        return std::vector{r(OpId::ReshapeLike, {matrix, x[0]}), r(OpId::SplitDim, {flat, x[0]}, sizes), r(OpId::SplitDim, {six, x[1]}, sizes)}; },
      {{6, 2}}},
+    {"parts_of_nothing", {f32({-1})}, [](Recorder &r, auto &x) {
+       ValueId none = r.constant(0, DType::Float32, {0});
+       return std::vector{r(OpId::ConcatPart, {none, x[0], x[0], none}, {std::int64_t(0), std::int64_t(0)})}; }, {{0}}},
+    {"split_becomes_known", {f32({2, 1, -1, 1})}, [](Recorder &r, auto &x) {
+       return std::vector{r(OpId::SplitDim, {x[0], x[0]}, {std::int64_t(0), std::int64_t(-3), std::int64_t(2)})}; }, {{2}}},
     // Sizes that must be equal to known ones, in what MLIR's types still call unknown.
     {"become_known", {f32({-1}), f32({-2, -3}), f32({2, 3})}, [](Recorder &r, auto &x) {
        ValueId six = r(OpId::Reshape, {x[0]}, {Ints{6}});
