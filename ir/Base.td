@@ -65,6 +65,7 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   bit notDifferentiable = 0;
   bit differentiates = 0;          // its results are derivatives of its operands
   bit gradientPassesToCounted = 0; // to the first `counts[0]` operands alone, not to all
+  bit gradientPassesToAxes = 0;    // to as many of the first operands as `axes` has entries, not to all
   bit lacksGradient = 0;           // not differentiable for want of a rule: to ask for a gradient through it is an error
 
   // Exactly one of these, or the partials, says how tangents pass through a differentiable operation.

@@ -67,6 +67,7 @@ def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
   }];
   let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$axes, I64Attr:$batch_axis);
   let results = (outs Variadic<Calque_Tensor>:$results);
+  let gradientPassesToAxes = 1;
   let customVjp = 1;
   let customJvp = 1;
 }

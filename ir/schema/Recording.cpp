@@ -28,7 +28,11 @@ ValueId Recording::append(OpId op, std::span<const ValueId> operands, std::span<
 
 std::span<const ValueId> Recording::gradientOperandsOf(const RecordedOp &op) const {
   std::span<const ValueId> operands = operandsOf(op);
-  return schemaOf(op.op).counted ? operands.first(static_cast<std::size_t>(std::get<std::vector<std::int64_t>>(attributesOf(op)[0])[0])) : operands;
+  const OperationSchema &schema = schemaOf(op.op);
+  if (!schema.counted && !schema.perAxis)
+    return operands;
+  const auto &list = std::get<std::vector<std::int64_t>>(attributesOf(op)[0]);
+  return operands.first(schema.counted ? static_cast<std::size_t>(list[0]) : list.size());
 }
 
 std::span<const ValueId> Recording::capturesOf(const RecordedOp &op) const {

@@ -107,6 +107,7 @@ struct OperationSchema {
   bool differentiable; // false: no gradient passes
   bool differentiates; // its results are derivatives of its operands
   bool counted;        // gradients pass to the first operands alone, as many as the first of `counts` says
+  bool perAxis;        // ... as many as `axes` has entries
   bool lacksGradient;  // a gradient that would pass is an error
 };
 

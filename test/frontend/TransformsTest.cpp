@@ -97,6 +97,19 @@ TEST(Grad, HoldsWhatIsCapturedConstant) {
   inBothModes(f, scalar(3.0f), {1}, {});
 }
 
+TEST(Vmap, OfAConstantFollowsNoExample) {
+  for (bool compiled : {false, true}) {
+    auto body = [](const Tensor &x) {
+      GradientTape tape;
+      tape.watch(x);
+      Tensor y = vmap([](const Tensor &) { return ones({3}); })(x);
+      return sum(y) + (tape.gradient(y, x) ? 100.0f : 0.0f);
+    };
+    auto f = function(body);
+    EXPECT_EQ((compiled ? f(ones({2})) : body(ones({2}))).item<float>(), 6);
+  }
+}
+
 TEST(Grad, NestsToAnyOrder) {
   auto fourth = [](const Tensor &x) { return grad(grad(grad(grad([](const Tensor &a) { return a * a * a * a * a; }))))(x); };
   inBothModes(fourth, scalar(2.0f), {240}, {});

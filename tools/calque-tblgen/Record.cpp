@@ -54,6 +54,8 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
         llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " names no operand: " + name);
   if (counted() && (attributes_.empty() || attributes_[0].name != "counts"))
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be `counts`");
+  if (perAxis() && (attributes_.empty() || attributes_[0].name != "axes"))
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be `axes`");
   if (elementwise() + batchSame() + batchUnrolled() > 1)
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": more than one rule for many examples at once");
   for (llvm::StringRef field : {"partials", "vjp"})

@@ -41,6 +41,7 @@ public:
   std::vector<llvm::StringRef> names(llvm::StringRef field) const { return record_.getValueAsListOfStrings(field); }
   bool differentiates() const { return record_.getValueAsBit("differentiates"); }
   bool counted() const { return record_.getValueAsBit("gradientPassesToCounted"); }
+  bool perAxis() const { return record_.getValueAsBit("gradientPassesToAxes"); }
   bool lacksGradient() const { return record_.getValueAsBit("lacksGradient"); }
   bool batchSame() const { return record_.getValueAsBit("batchSame"); }
   bool batchUnrolled() const { return record_.getValueAsBit("batchUnrolled"); }
