@@ -85,16 +85,20 @@ void Sum::take(Real term, int bit) {
   ++terms;
 }
 
+// The machine's terms may have other bits than these where they are off.
+constexpr int kAnyBit = -(1 << 20);
+
 void Sum::add(const Num &a) {
-  take(a.value, a.value != 0 && std::isfinite(a.value) ? lowestBit(a.value) : INT_MAX);
+  take(a.value, a.off > kTiny ? kAnyBit : a.value != 0 && std::isfinite(a.value) ? lowestBit(a.value) : INT_MAX);
   off += a.off;
   apart += a.apart;
 }
 void Sum::add(const Num &a, const Num &b) {
   bool counts = a.value != 0 && b.value != 0 && std::isfinite(a.value) && std::isfinite(b.value);
-  take(a.value * b.value, counts ? lowestBit(a.value) + lowestBit(b.value) : INT_MAX);
+  Real own = productBound(a, b, &Num::off);
+  take(a.value * b.value, own > kTiny ? kAnyBit : counts ? lowestBit(a.value) + lowestBit(b.value) : INT_MAX);
   products = true;
-  off += productBound(a, b, &Num::off);
+  off += own;
   apart += productBound(a, b, &Num::apart);
 }
 

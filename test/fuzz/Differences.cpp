@@ -28,6 +28,8 @@ using Elements = std::vector<std::vector<Element>>; // by result
 
 using Numbers = std::vector<Real>;
 
+bool isDoubtful(const Element &element) { return !(element.doubt <= std::max<Real>(1, std::fabs(element.value)) / 64); }
+
 // The derivatives of some numbers at 0, or of their weighed sum.
 std::vector<Element> derive(const std::function<Numbers(Real)> &f, Real h, const Numbers *weights, bool withDoubt) {
   Numbers plus1 = f(h), minus1 = f(-h), plus2 = f(2 * h), minus2 = f(-2 * h), plusHalf, minusHalf, here;
@@ -36,7 +38,7 @@ std::vector<Element> derive(const std::function<Numbers(Real)> &f, Real h, const
     minusHalf = f(-h / 2);
     here = f(0);
   }
-  auto at = [&](std::size_t first, std::size_t last) {
+  auto at = [&](std::size_t first, std::size_t last, const Numbers *weights) {
     auto difference = [&](const Numbers &a, const Numbers &b) {
       Real sum = 0;
       for (std::size_t i = first; i < last; ++i)
@@ -57,11 +59,16 @@ std::vector<Element> derive(const std::function<Numbers(Real)> &f, Real h, const
     return result;
   };
   std::vector<Element> elements;
-  if (weights)
-    elements.push_back(at(0, plus1.size()));
-  else
+  if (!weights) {
     for (std::size_t i = 0; i < plus1.size(); ++i)
-      elements.push_back(at(i, i + 1));
+      elements.push_back(at(i, i + 1, nullptr));
+    return elements;
+  }
+  elements.push_back(at(0, plus1.size(), weights));
+  // A weight of zero does not hide a derivative that is infinite.
+  for (std::size_t i = 0; withDoubt && i < plus1.size(); ++i)
+    if ((*weights)[i] == 0 && isDoubtful(at(i, i + 1, nullptr)))
+      elements[0].doubt = kUnknown;
   return elements;
 }
 
@@ -138,23 +145,42 @@ public:
         result.push_back(differences.cotangents(body, seen, {argument}, inner.results, weights, inner.typeOf(argument), withDoubt));
       return result;
     }
-    std::vector<Move> moves;
-    Real farthest = 0;
+    std::vector<Move> moves, others;
+    Real farthest = 0, nearest = kUnknown;
     for (int argument : arguments) {
       const Array &at = *body.values[argument], &tangent = *environment.values[step.operands[next++]];
-      Move move{argument, {}};
-      for (std::size_t e = 0; e < tangent.elements.size(); ++e)
+      Move move{argument, {}}, other{argument, {}};
+      for (std::size_t e = 0; e < tangent.elements.size(); ++e) {
+        if (tangent.elements[e].value == 0)
+          other.by.emplace_back(e, std::max<Real>(1, std::fabs(at.elements[e].value)));
         if (Real by = tangent.elements[e].value; by != 0) {
           move.by.emplace_back(e, by);
-          farthest = std::max(farthest, std::fabs(by) / std::max<Real>(1, std::fabs(at.elements[e].value)));
+          Real far = std::fabs(by) / std::max<Real>(1, std::fabs(at.elements[e].value));
+          farthest = std::max(farthest, far);
+          nearest = std::min(nearest, far);
         }
+      }
       moves.push_back(std::move(move));
+      others.push_back(std::move(other));
     }
     std::vector<bool> affected = differences.affectedBy(arguments, seen);
     std::vector<Element> all;
     if (farthest > 0)
       all = derive([&](Real by) { return differences.targetsAt(body, seen, affected, moves, inner.results, by); },
                    std::ldexp(1 / farthest, -11), nullptr, withDoubt);
+    // What moves a million times less than another does not move.
+    for (Element &element : all)
+      if (nearest < std::ldexp(farthest, -20))
+        element.doubt = kUnknown;
+    // A tangent of zero does not hide a derivative that is infinite.
+    if (withDoubt) {
+      std::vector<Element> hidden = derive([&](Real by) { return differences.targetsAt(body, seen, affected, others, inner.results, by); },
+                                           std::ldexp(Real(1), -11), nullptr, true);
+      all.resize(hidden.size());
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (isDoubtful(hidden[i]))
+          all[i].doubt = kUnknown;
+    }
     auto at = all.begin();
     for (int target : inner.results) {
       auto count = static_cast<std::ptrdiff_t>(countOf(inner.typeOf(target)));
@@ -429,7 +455,7 @@ private:
   void noteDoubt(const Elements &found) const {
     for (const std::vector<Element> &result : found)
       for (const Element &element : result)
-        inDoubt |= !(element.doubt <= std::max<Real>(1, std::fabs(element.value)) / 64);
+        inDoubt |= isDoubtful(element);
   }
 
   std::uint64_t saltOf(const Step &step) const { return salt * 1000003 + static_cast<std::uint64_t>(step.firstResult) + 1; }
@@ -478,10 +504,27 @@ bool isFiniteInside(const Environment &environment) {
   return true;
 }
 
+// How many differences of differences some steps are.
+int orderIn(const Program &program, int begin, int end) {
+  int order = 0;
+  for (int i = begin; i < end; ++i) {
+    const Step &step = program.steps[i];
+    if (step.tape)
+      order = std::max(order, 1 + orderIn(program, step.tape->begin, i));
+    if (step.transform) {
+      bool derives = step.transform->kind == Transform::Kind::Jvp || step.transform->kind == Transform::Kind::Vjp;
+      order = std::max(order, derives + orderIn(*step.transform->body, 0, static_cast<int>(step.transform->body->steps.size())));
+    }
+  }
+  return order;
+}
+// The least that derivatives of such an order are off by: each order divides the roundings of long double by another step.
+Real noiseOf(int order) { return std::ldexp(Real(1), -60 + 11 * order); }
+
 constexpr unsigned kRuns = 4; // the first without noise
 
 // Derivatives with bounds from those of all runs.
-std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const TensorType> types, Real epsilon) {
+std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const TensorType> types, Real epsilon, int order) {
   std::vector<ArrayRef> results;
   for (std::size_t r = 0; r < types.size(); ++r) {
     auto array = std::make_shared<Array>();
@@ -499,7 +542,7 @@ std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const
     for (std::size_t e = 0; e < runs[0][r].size(); ++e) {
       const auto &[value, doubt] = runs[0][r][e];
       // A rule such as s (1 - s) loses what is small beside 1: hence a bound that does not shrink with the derivative.
-      Real rounding = 32 * spreads[e] + 4 * most + 256 * epsilon * largest;
+      Real rounding = 32 * spreads[e] + 4 * most + (256 * epsilon + noiseOf(order)) * largest;
       // Beside a pole differences are of the other side and may be off by more than they doubt.
       bool known = std::isfinite(value) && doubt <= std::max<Real>(1, std::fabs(value)) && std::fabs(value) < largestOf(types[r].dtype);
       array->elements.push_back(known ? Num{value, rounding + doubt, 2 * rounding} : Num{0, kUnknown, kUnknown});
@@ -521,7 +564,7 @@ std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<Array
     runs.push_back(differences.gradient(environment, index, run == 0));
     isKnown &= !differences.isInDoubt() && isFiniteInside(environment);
   }
-  std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1));
+  std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1), 1 + orderIn(program, step.tape->begin, index));
   // A rule multiplies with what it was given: no change times NaN is NaN, which differences don't see.
   for (int i = step.tape->begin; i <= index; ++i) {
     for (int operand : program.steps[i].operands)
@@ -563,7 +606,7 @@ std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<Ar
     isKnown &= !differences.isInDoubt() && isFiniteInside(environment);
   }
   if (isKnown)
-    return bounded(runs, types, epsilonIn(program, index, index + 1));
+    return bounded(runs, types, epsilonIn(program, index, index + 1), orderIn(program, index, index + 1));
   std::vector<ArrayRef> results;
   for (const TensorType &type : types) {
     auto array = std::make_shared<Array>(*zerosOf(type));

@@ -214,6 +214,19 @@ TEST(Interpreter, KnowsNoGradientOfInfiniteSeeds) {
   EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
 }
 
+TEST(Interpreter, KnowsNoProductOfZeroAndAnInfiniteDerivative) {
+  // x^x at 0 along 0, and with a weight of 0.
+  std::vector<Input> zero = {{Input::Kind::Parameter, dataOf(DType::Float64, {}, {0})}};
+  Step power{OpId::Pow, {0, 0}, {}, {}, 0, {}};
+  Program jvp = programOf(zero, {transformed(OpId::Jvp, Transform::Kind::Jvp, {power}, {1}, {0, 0})}, {2});
+  Program vjp = programOf(zero, {transformed(OpId::Gradient, Transform::Kind::Vjp, {power}, {1}, {0, 0})}, {2});
+  for (const Program *program : {&jvp, &vjp}) {
+    Meaning meaning = meaningOf(*program);
+    EXPECT_EQ(meaning.values[2]->elements[0].off, kUnknown);
+    EXPECT_EQ(compare(*program, meaning, runAll(*program)), "");
+  }
+}
+
 TEST(Interpreter, DoesNotSeeWhatATapeDoesNot) {
   // d/dx x^2 x with x^2 computed while the tape pauses.
   Step product{OpId::Mul, {1, 0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}, -1, 0, 1}};
@@ -229,6 +242,9 @@ TEST(Interpreter, BoundsWhatTheOrderOfASumMayChange) {
   EXPECT_EQ(meaningOf(exact).values[1]->elements[0].apart, 0);
   Program lossy = programOf({{Input::Kind::Parameter, floats({4}, {1e8L, 1, -1e8L, 1})}}, {sum}, {1});
   EXPECT_GT(meaningOf(lossy).values[1]->elements[0].apart, 2);
+  // Terms that are off may have more bits on the machine.
+  Program rounded = programOf({{Input::Kind::Parameter, floats({4}, {0, 0, 0, 0})}}, {{OpId::Cos, {0}, {}, {}, 0, {}}, {OpId::Sum, {1}, {Ints(), false}, {}, 0, {}}}, {2});
+  EXPECT_GT(meaningOf(rounded).values[2]->elements[0].apart, 0);
 }
 
 // One in 2,000 cubes in long double happens to be a double, which does not make the product's two roundings exact.
