@@ -554,13 +554,38 @@ std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const
 
 } // namespace
 
+namespace {
+// The values with those that were computed before as far off as they may be.
+std::vector<ArrayRef> perturbed(const std::vector<ArrayRef> &values, const std::vector<int> &before, const Differences &differences, unsigned run) {
+  std::vector<ArrayRef> result = values;
+  for (int value : before) {
+    auto array = std::make_shared<Array>(*values[value]);
+    for (std::size_t e = 0; e < array->elements.size() && run; ++e)
+      if (array->elements[e].off > kTiny)
+        array->elements[e].value += differences.noise(value, e) * array->elements[e].off;
+    result[value] = std::move(array);
+  }
+  return result;
+}
+bool areBounded(const std::vector<ArrayRef> &values, const std::vector<int> &before) {
+  return std::all_of(before.begin(), before.end(), [&](int value) {
+    return std::all_of(values[value]->elements.begin(), values[value]->elements.end(), [](const Num &element) { return std::isfinite(element.off); });
+  });
+}
+} // namespace
+
 std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<ArrayRef> &values, int index) {
   const Step &step = program.steps[index];
+  std::vector<int> before;
+  for (int i = step.tape->begin; i <= index; ++i)
+    for (int operand : program.steps[i].operands)
+      if (program.stepOf(operand) < step.tape->begin && std::find(before.begin(), before.end(), operand) == before.end())
+        before.push_back(operand);
   std::vector<Elements> runs;
-  bool isKnown = true;
+  bool isKnown = areBounded(values, before);
   for (unsigned run = 0; run < kRuns; ++run) {
     Differences differences(program, run);
-    Environment environment = differences.smooth(values, step.tape->begin, index);
+    Environment environment = differences.smooth(isKnown ? perturbed(values, before, differences, run) : values, step.tape->begin, index);
     runs.push_back(differences.gradient(environment, index, run == 0));
     isKnown &= !differences.isInDoubt() && isFiniteInside(environment);
   }
@@ -585,23 +610,13 @@ std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<Ar
   const Step &step = program.steps[index];
   const Program &body = *step.transform->body;
   std::span<const TensorType> types = std::span(step.types).subspan(body.results.size());
-  bool isKnown = true;
+  bool isKnown = areBounded(values, step.operands);
   for (int operand : step.operands)
-    for (const Num &element : values[operand]->elements)
-      isKnown &= std::isfinite(element.off) && std::isfinite(element.value);
+    isKnown &= isFinite(values[operand]);
   std::vector<Elements> runs;
   for (unsigned run = 0; run < kRuns && isKnown; ++run) {
     Differences differences(program, run);
-    // What is computed before is off already.
-    std::vector<ArrayRef> given = values;
-    for (int operand : step.operands) {
-      auto array = std::make_shared<Array>(*values[operand]);
-      for (std::size_t e = 0; e < array->elements.size() && run; ++e)
-        if (array->elements[e].off > kTiny)
-          array->elements[e].value += differences.noise(operand, e) * array->elements[e].off;
-      given[operand] = std::move(array);
-    }
-    Environment environment = differences.smooth(std::move(given), index, index + 1);
+    Environment environment = differences.smooth(perturbed(values, step.operands, differences, run), index, index + 1);
     runs.push_back(differences.derivatives(step, environment, environment.bodies[index]->front(), run == 0));
     isKnown &= !differences.isInDoubt() && isFiniteInside(environment);
   }

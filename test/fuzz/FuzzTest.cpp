@@ -227,6 +227,16 @@ TEST(Interpreter, KnowsNoProductOfZeroAndAnInfiniteDerivative) {
   }
 }
 
+// d/dx x / s = 1 / s is off by what s is, which was computed before; and unknown where s is.
+TEST(Interpreter, BoundsGradientsByWhatWasComputedBefore) {
+  Step sum{OpId::Sum, {0}, {Ints(), false}, {}, 0, {}}, quotient{OpId::Div, {1, 2}, {}, {}, 0, {}}, gradient{OpId::Gradient, {3, 1}, {}, {}, 0, TapeUse{1, 1, false, {}}};
+  std::vector<Input> inputs = {{Input::Kind::Parameter, floats({4}, {1e8L, 1, -1e8L, 1})}, {Input::Kind::Parameter, floats({}, {1})}};
+  Program program = programOf(inputs, {sum, quotient, gradient}, {4});
+  Meaning meaning = meaningOf(program);
+  EXPECT_FALSE(meaning.values[4]->elements[0].off < 1);
+  EXPECT_EQ(compare(program, meaning, runAll(program)), "");
+}
+
 TEST(Interpreter, DoesNotSeeWhatATapeDoesNot) {
   // d/dx x^2 x with x^2 computed while the tape pauses.
   Step product{OpId::Mul, {1, 0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}, -1, 0, 1}};
