@@ -82,3 +82,22 @@ TEST(Transforms, OfNoExamples) {
   for (std::size_t i = 0; i < shapes.size(); ++i)
     EXPECT_EQ(none[i].shape(), shapes[i]) << "result " << i;
 }
+
+// A convolution is linear in its images, and does each image on its own.
+TEST(Transforms, JoinsAndPartsOpenDimensions) {
+  std::mt19937 random(12);
+  Tensor w = randomTensor(random, {2, 3, 2, 4}), x = randomTensor(random, {2, 3, 4, 5, 2}), t = randomTensor(random, {2, 3, 4, 5, 2});
+  auto each = [&](const Tensor &all) { return vmap([&](const Tensor &images) { return conv2d(images, w); })(all); };
+  auto expected = [&](const Tensor &all, Shape shape) { return valuesOf(reshape(conv2d(reshape(all, {-1, 4, 5, 2}), w), std::move(shape))); };
+  auto expectEqual = [](const std::vector<double> &found, const std::vector<double> &wanted) {
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], wanted[i], 1e-12 * (1 + std::fabs(wanted[i]))) << "element " << i;
+  };
+  TensorSpec<double> five({kDynamic, kDynamic, kDynamic, kDynamic, 2}), six({kDynamic, kDynamic, kDynamic, kDynamic, kDynamic, 2});
+  auto tangents = function([&](const Tensor &a, const Tensor &b) { return jvp(each, a, b).second; }, {.name = "tangents", .input_signature = {five, five}});
+  expectEqual(valuesOf(tangents(x, t)), expected(t, {2, 3, 3, 3, 4}));
+  auto many = function([&](const Tensor &all) { return vmap(each)(all); }, {.name = "many_examples", .input_signature = {six}});
+  Tensor stacked = randomTensor(random, {3, 2, 2, 4, 5, 2});
+  expectEqual(valuesOf(many(stacked)), expected(stacked, {3, 2, 2, 3, 3, 4}));
+}
