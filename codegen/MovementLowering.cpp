@@ -72,19 +72,17 @@ Value lowerReshapeLike(LinalgBuilder &b, ir::ReshapeLikeOp op, LoweringContext &
   return b.reshape(op.getX(), b.sizesOf(op.getLike()));
 }
 
-int64_t normal(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
-
 Value lowerMergeDims(LinalgBuilder &b, ir::MergeDimsOp op, LoweringContext &) {
   SizeList shape = b.sizesOf(op.getX());
-  int64_t axis = normal(op.getAxis(), LinalgBuilder::rankOf(op.getX()));
+  int64_t axis = normalAxis(op.getAxis(), LinalgBuilder::rankOf(op.getX()));
   shape[axis] = b.sizes.multiply(shape[axis], shape[axis + 1]);
   shape.erase(shape.begin() + axis + 1);
   return b.reshape(op.getX(), shape);
 }
 
 Value lowerSplitDim(LinalgBuilder &b, ir::SplitDimOp op, LoweringContext &context) {
-  int64_t axis = normal(op.getAxis(), LinalgBuilder::rankOf(op.getX())), rank = LinalgBuilder::rankOf(op.getLike());
-  int64_t first = normal(op.getFirst(), rank), second = normal(op.getSecond(), rank);
+  int64_t axis = normalAxis(op.getAxis(), LinalgBuilder::rankOf(op.getX())), rank = LinalgBuilder::rankOf(op.getLike());
+  int64_t first = normalAxis(op.getFirst(), rank), second = normalAxis(op.getSecond(), rank);
   auto ofLike = [&](int64_t dimension) { return b.sizes.of(op.getLike(), dimension); };
   context.equal(op, b.sizes.named(op, 0, axis), b.sizes.named(b.sizes.multiply(ofLike(first), ofLike(second))));
   SizeList shape = b.sizesOf(op.getX());

@@ -47,8 +47,8 @@ private:
     for (auto [tensor, example, axis] : llvm::zip_equal(batch.getTensors(), batch.getExamples(), batch.getAxes())) {
       int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
       Value all = moved(tensor, normal(axis, rank), 0);
-      bool isRead = llvm::any_of(tensor.getUsers(), [](Operation *user) { return !isa<BatchOp, UnbatchOp>(user); });
-      stacked[example] = all == tensor && isRead ? another(all) : all;
+      bool isReadElsewhere = llvm::count_if(tensor.getUsers(), [](Operation *user) { return !isa<UnbatchOp>(user); }) > 1;
+      stacked[example] = all == tensor && isReadElsewhere ? another(all) : all;
       taken.insert(stacked[example]);
     }
     examples = stacked[batch.getExamples()[0]];

@@ -126,6 +126,14 @@ TEST(Composition, ExamplesAndResultsOfVmapAreOtherValuesThanTensors) {
     tape.watch(y[1]);
     return *tape.gradient(y[0] * log(y[1]), y[1]);
   }, {x}, {1, 1}, {2});
+  // Two examples of one tensor: d/da (a b) = b.
+  inBothModes([](const std::vector<Tensor> &in) {
+    return vmap([](const Tensor &a, const Tensor &b) {
+      GradientTape tape;
+      tape.watch(a);
+      return *tape.gradient(a * b, a);
+    })(in[0], in[0]);
+  }, {x}, {1, 2}, {2});
   // A tensor that is captured beside its examples: d/de (e sum(x)) = sum(x).
   inBothModes([](const std::vector<Tensor> &in) {
     return vmap([&](const Tensor &example) {
