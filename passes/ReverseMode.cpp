@@ -117,7 +117,8 @@ private:
     SmallVector<Value> resultCotangents;
     bool any = false;
     for (Value result : op->getResults()) {
-      resultCotangents.push_back(cotangents.lookup(result));
+      // What stops at one result passes the others.
+      resultCotangents.push_back(stops.contains(result) ? Value() : cotangents.lookup(result));
       any |= static_cast<bool>(resultCotangents.back());
     }
     if (!any)

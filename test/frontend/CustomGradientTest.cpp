@@ -59,6 +59,21 @@ TEST(CustomGradient, TakesManyArgumentsAndGivesStructures) {
   }, scalar(2.0f), {3 + 5, 5, 9});
 }
 
+// Found by calque-fuzz: compiled, the gradient went on from one result as long as the tape could have followed the other.
+TEST(CustomGradient, NothingPassesAResultFromBeforeTheTape) {
+  auto twice = custom_gradient([](const Tensor &x) {
+    return std::pair(std::pair(2 * x, 3 * x), [](const std::pair<Tensor, Tensor> &g) { return 2 * g.first + 3 * g.second; });
+  });
+  inBothModes([&](const Tensor &x) {
+    auto [y, z] = twice(x);
+    GradientTape tape;
+    tape.watch(x);
+    tape.watch(y);
+    auto gradients = tape.gradient(square(y), std::vector<Tensor>{x, y}, {.unconnected_gradients = UnconnectedGradients::Zero});
+    return concat({expand_dims(*gradients[0], {0}), expand_dims(*gradients[1], {0}), expand_dims(z, {0})});
+  }, scalar(2.0f), {0, 8, 6});
+}
+
 TEST(CustomGradient, WhatIsTheSameForAllExamplesGetsTheSum) {
   auto scale = custom_gradient([](const Tensor &w, const Tensor &x) {
     return std::pair(w * x, [=](const Tensor &g) { return std::pair(10 * g * x, g * w); });

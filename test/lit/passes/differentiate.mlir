@@ -141,6 +141,25 @@ func.func @stopped_source(%x: tensor<3xf32>, %seed: tensor<3xf32>) -> (tensor<3x
   return %g#0, %g#1 : tensor<3xf32>, tensor<3xf32>
 }
 
+// Nor does it pass anything on beside a result of the same operation that the tape would have followed.
+// CHECK-LABEL: func.func @stopped_beside_another(
+// CHECK-SAME: %[[X:.*]]: tensor<3xf32>, %[[SEED:.*]]: tensor<3xf32>)
+// CHECK: vector.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[ZERO:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[GX:.*]] = calque.broadcast_like %[[ZERO]], %[[X]]
+// CHECK-NEXT: return %[[GX]], %[[SEED]]
+func.func @stopped_beside_another(%x: tensor<3xf32>, %seed: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %a = calque.exp %x : (tensor<3xf32>) -> tensor<3xf32>
+  %y:2 = calque.custom_gradient %x, %a, %x {counts = array<i64: 1, 2, 0>} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  ^bb0(%g: tensor<3xf32>, %h: tensor<3xf32>):
+    %sum = calque.add %g, %h : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    vector.yield %sum : tensor<3xf32>
+  }
+  %g:2 = calque.gradient %y#0, %seed, %x, %y#0, %y#0 {counts = array<i64: 1, 2, 1>} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>)
+  return %g#0, %g#1 : tensor<3xf32>, tensor<3xf32>
+}
+
 // Nothing passes an integer, though casts on both sides of it have rules.
 // CHECK-LABEL: func.func @through_integers(
 // CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
