@@ -66,9 +66,15 @@ def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
 def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseFloat"> {
   let summary = "lhs to the power of rhs";
   let scalar = (S_pow $lhs, $rhs);
-  // The logarithm's argument is made harmless where lhs <= 0, so that its own derivative is finite there too.
+  // 0 to the power of 0 is 1 as everything else to it is, so that nothing divides by lhs there. The logarithm's argument is made
+  // harmless where lhs <= 0, so that its own derivative is finite there too.
   let partials = [
-    (Apply "mul", $rhs, (Apply "pow", $lhs, (Apply "sub", $rhs, (Constant "1.0")))),
+    (Apply "mul", $rhs,
+      (Apply "pow",
+        (Apply "where",
+          (Apply "logical_or", (Apply "not_equal", $lhs, (Constant "0.0")), (Apply "not_equal", $rhs, (Constant "0.0"))),
+          $lhs, (Constant "1.0")),
+        (Apply "sub", $rhs, (Constant "1.0")))),
     (Apply "mul", $result,
       (Apply "log", (Apply "where", (Apply "greater", $lhs, (Constant "0.0")), $lhs, (Constant "1.0"))))];
   let domain = ["0.5", "2.5"];

@@ -45,3 +45,14 @@ TEST_P(ElementwiseGradient, IsThatOfCentralDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(Operations, ElementwiseGradient, ::testing::ValuesIn(differentiableCases()),
                          [](const auto &info) { return info.param.name(); });
+
+// Found by calque-fuzz: h^0 = 0^0 = 1, so that the slope is 0 and not 0 * (1 / 0). JAX and PyTorch give 0 as well.
+TEST(Gradient, OfThePowerZeroIsZero) {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    Tensor x = makeTensor<double>(dtype, {0, -0.0, 2, 0, 0}, {5}), y = makeTensor<double>(dtype, {0, 0, 0, 1, 2}, {5});
+    auto slope = [&](const Tensor &x) { return sum(pow(x, y)); };
+    EXPECT_EQ(valuesOf(grad(slope)(x)), (std::vector<double>{0, 0, 0, 1, 0}));
+    EXPECT_EQ(valuesOf(function<Tensor(const Tensor &)>(grad(slope))(x)), (std::vector<double>{0, 0, 0, 1, 0}));
+    EXPECT_EQ(valuesOf(jvp(slope, x, makeTensor<double>(dtype, {1, 1, 1, 1, 1}, {5})).second), std::vector<double>{1});
+  }
+}

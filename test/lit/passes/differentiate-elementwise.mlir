@@ -275,9 +275,16 @@ func.func @div(%a: tensor<?x?xf32>, %b: tensor<?xf32>, %g: tensor<?x?xf32>) -> (
 // CHECK-LABEL: func.func @pow(
 // CHECK-SAME: %[[A:.*]]: tensor<?x?xf32>, %[[B:.*]]: tensor<?xf32>, %[[G:.*]]: tensor<?x?xf32>)
 // CHECK-NEXT: %[[Y:.*]] = calque.pow %[[A]], %[[B]]
+// CHECK-NEXT: %[[ZERO0:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[NOT0:.*]] = calque.not_equal %[[A]], %[[ZERO0]]
+// CHECK-NEXT: %[[ZERO1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[NOT1:.*]] = calque.not_equal %[[B]], %[[ZERO1]]
+// CHECK-NEXT: %[[ANY:.*]] = calque.logical_or %[[NOT0]], %[[NOT1]]
+// CHECK-NEXT: %[[ONE:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[BASE:.*]] = calque.where %[[ANY]], %[[A]], %[[ONE]]
 // CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<1.000000e+00> : tensor<f32>}
 // CHECK-NEXT: %[[V1:.*]] = calque.sub %[[B]], %[[V0]]
-// CHECK-NEXT: %[[V2:.*]] = calque.pow %[[A]], %[[V1]]
+// CHECK-NEXT: %[[V2:.*]] = calque.pow %[[BASE]], %[[V1]]
 // CHECK-NEXT: %[[V3:.*]] = calque.mul %[[B]], %[[V2]]
 // CHECK-NEXT: %[[V4:.*]] = calque.mul %[[G]], %[[V3]]
 // CHECK-NEXT: %[[V5:.*]] = calque.sum_like %[[V4]], %[[A]]
