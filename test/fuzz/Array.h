@@ -19,6 +19,9 @@ struct Array {
 };
 using ArrayRef = std::shared_ptr<const Array>;
 ArrayRef arrayOf(const Data &data);
+// An example of each operand of a vmap, and the results of all examples as one.
+ArrayRef exampleOf(const ArrayRef &operand, std::optional<std::int64_t> axis, std::int64_t example);
+ArrayRef stackOf(const std::vector<ArrayRef> &examples, const TensorType &type, std::int64_t axis);
 
 // The call fails: the class of the error, its message and the step.
 struct Failure {

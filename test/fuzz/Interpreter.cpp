@@ -1,18 +1,10 @@
 #include "test/fuzz/Interpreter.h"
 
-#include "test/fuzz/Differences.h"
+#include "test/fuzz/Derivatives.h"
 #include "test/fuzz/Extern.h"
 #include "test/fuzz/Kernels.h"
 
 namespace calque::fuzz {
-
-ArrayRef arrayOf(const Data &data) {
-  auto array = std::make_shared<Array>();
-  array->type = data.type;
-  for (Real value : data.values)
-    array->elements.push_back({value, 0, 0});
-  return array;
-}
 
 void Interpreter::run() {
   while (meaning.values.size() < program.inputs.size())

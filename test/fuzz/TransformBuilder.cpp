@@ -1,7 +1,6 @@
 // Transformations of programs that are built.
 #include "test/fuzz/Builder.h"
 #include "test/fuzz/Cost.h"
-#include "test/fuzz/Differences.h"
 
 namespace calque::fuzz {
 
