@@ -58,8 +58,8 @@ Real noiseOf(int order) { return std::ldexp(Real(1), -60 + 11 * order); }
 
 constexpr unsigned kRuns = 4; // the first without noise
 
-// Derivatives with bounds from those of all runs.
-std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const TensorType> types, Real epsilon, int order) {
+// Derivatives with bounds from those of all runs. `inner`: what the derivatives that they were taken of are off by.
+std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const TensorType> types, Real epsilon, int order, Real inner) {
   std::vector<ArrayRef> results;
   for (std::size_t r = 0; r < types.size(); ++r) {
     auto array = std::make_shared<Array>();
@@ -80,7 +80,7 @@ std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const
       Real rounding = 32 * spreads[e] + 4 * most + (256 * epsilon + noiseOf(order)) * largest;
       // Beside a pole differences are of the other side and may be off by more than they doubt.
       bool known = std::isfinite(value) && doubt <= std::max<Real>(1, std::fabs(value)) && std::fabs(value) < largestOf(types[r].dtype);
-      array->elements.push_back(known ? Num{value, rounding + doubt, 2 * rounding} : Num{0, kUnknown, kUnknown});
+      array->elements.push_back(known ? Num{value, rounding + doubt + 8 * inner * largest, 2 * rounding} : Num{0, kUnknown, kUnknown});
     }
     results.push_back(std::move(array));
   }
@@ -114,14 +114,16 @@ std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<Array
       if (program.stepOf(operand) < step.tape->begin && std::find(before.begin(), before.end(), operand) == before.end())
         before.push_back(operand);
   std::vector<Elements> runs;
+  Real inner = 0;
   bool isKnown = areBounded(values, before);
   for (unsigned run = 0; run < kRuns; ++run) {
     Differences differences(program, run);
     Environment environment = differences.smooth(isKnown ? perturbed(values, before, differences, run) : values, step.tape->begin, index);
     runs.push_back(differences.gradient(environment, index, run == 0));
-    isKnown &= !differences.isInDoubt() && isFiniteInside(environment);
+    inner = std::max(inner, differences.doubt());
+    isKnown &= std::isfinite(inner) && isFiniteInside(environment);
   }
-  std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1), 1 + orderIn(program, step.tape->begin, index));
+  std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1), 1 + orderIn(program, step.tape->begin, index), inner);
   // A rule multiplies with what it was given: no change times NaN is NaN, which differences don't see.
   for (int i = step.tape->begin; i <= index; ++i) {
     for (int operand : program.steps[i].operands)
@@ -146,14 +148,16 @@ std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<Ar
   for (int operand : step.operands)
     isKnown &= isFinite(values[operand]);
   std::vector<Elements> runs;
+  Real inner = 0;
   for (unsigned run = 0; run < kRuns && isKnown; ++run) {
     Differences differences(program, run);
     Environment environment = differences.smooth(perturbed(values, step.operands, differences, run), index, index + 1);
     runs.push_back(differences.derivatives(step, environment, environment.bodies[index]->front(), run == 0));
-    isKnown &= !differences.isInDoubt() && isFiniteInside(environment);
+    inner = std::max(inner, differences.doubt());
+    isKnown &= std::isfinite(inner) && isFiniteInside(environment);
   }
   if (isKnown)
-    return bounded(runs, types, epsilonIn(program, index, index + 1), orderIn(program, index, index + 1));
+    return bounded(runs, types, epsilonIn(program, index, index + 1), orderIn(program, index, index + 1), inner);
   std::vector<ArrayRef> results;
   for (const TensorType &type : types) {
     auto array = std::make_shared<Array>(*zerosOf(type));

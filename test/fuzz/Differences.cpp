@@ -305,7 +305,7 @@ void Differences::transform(Environment &environment, const Environment &hidden,
       bodies->push_back(inner.moved((*hidden.bodies[index])[static_cast<std::size_t>(example)], arguments, isMoved));
     }
   }
-  inDoubt |= inner.inDoubt;
+  mostDoubt = std::max(mostDoubt, inner.mostDoubt);
   std::vector<ArrayRef> results;
   std::size_t numValues = body.results.size();
   switch (transform.kind) {
@@ -360,7 +360,7 @@ ArrayRef Differences::byPullback(const Environment &environment, const Environme
 void Differences::noteDoubt(const Elements &found) const {
   for (const std::vector<Element> &result : found)
     for (const Element &element : result)
-      inDoubt |= isDoubtful(element);
+      mostDoubt = std::max(mostDoubt, isDoubtful(element) ? kUnknown : element.doubt / std::max<Real>(1, std::fabs(element.value)));
 }
 
 Real Differences::noise(int value, std::size_t element) const {

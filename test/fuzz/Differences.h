@@ -29,8 +29,8 @@ public:
   Elements derivatives(const Step &step, const Environment &environment, const Environment &body, bool withDoubt) const;
   // In [-1, 1], the same for the same element of a run.
   Real noise(int value, std::size_t element) const;
-  // Whether derivatives that others were taken of are known.
-  bool isInDoubt() const { return inDoubt; }
+  // The most that derivatives which others were taken of may be off by, beside their size; unknown at a kink.
+  Real doubt() const { return mostDoubt; }
 
 private:
   // Where a value goes: by these multiples of how far the sources move.
@@ -69,15 +69,16 @@ private:
   // What moves as a pullback says that it does: along the arguments, with the weights that it has where they have not moved.
   ArrayRef byPullback(const Environment &environment, const Environment &hidden, int index) const;
 
-  // Derivatives of another order are taken of these, which stand at a kink where they are in doubt: differences halve there what a
-  // rule gives to one side, and where operands of maximum move together the kink is not seen again.
+  // Derivatives of another order are taken of these. They stand at a kink where they are in doubt: differences halve there what a rule
+  // gives to one side, and where operands of maximum move together the kink is not seen again. Elsewhere what they are off by is smooth
+  // and so in the derivatives of them, too.
   void noteDoubt(const Elements &found) const;
   std::uint64_t saltOf(const Step &step) const { return salt * 1000003 + static_cast<std::uint64_t>(step.firstResult) + 1; }
 
   const Program &program;
   unsigned run;
   std::uint64_t salt;
-  mutable bool inDoubt = false; // found on the way
+  mutable Real mostDoubt = 0; // found on the way
 };
 
 } // namespace calque::fuzz

@@ -237,6 +237,19 @@ TEST(Interpreter, BoundsGradientsByWhatWasComputedBefore) {
   EXPECT_EQ(compare(program, meaning, runAll(program)), "");
 }
 
+// d/dx of 1/sqrt's derivative at sigmoid's: differences of differences whose steps are wide beside 0.2, where 1/sqrt bends.
+TEST(Interpreter, BoundsDerivativesOfDerivativesByWhatThoseAreOffBy) {
+  std::vector<Step> steps = {{OpId::Sigmoid, {0}, {}, {}, 0, {}}, {OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}},
+                             {OpId::Rsqrt, {2}, {}, {}, 0, {}},   {OpId::Gradient, {3, 2}, {}, {}, 0, TapeUse{2, 1, false, {}}},
+                             {OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}};
+  Program program = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {}, {1})}}, steps, {5});
+  Meaning meaning = meaningOf(program);
+  // With v = s (1 - s): 3/4 v^(-5/2) v (1 - 2 s).
+  EXPECT_NEAR(static_cast<double>(meaning.values[5]->elements[0].value), -3.9755621408828476, 1e-7);
+  EXPECT_LT(meaning.values[5]->elements[0].off, 1e-5L);
+  EXPECT_EQ(compare(program, meaning, runAll(program)), "");
+}
+
 TEST(Interpreter, DoesNotSeeWhatATapeDoesNot) {
   // d/dx x^2 x with x^2 computed while the tape pauses.
   Step product{OpId::Mul, {1, 0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}, -1, 0, 1}};
