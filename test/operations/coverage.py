@@ -1,8 +1,8 @@
-"""Fails when an operation that is not elementwise is compiled by no test: coverage.py BIN_DIRECTORY
+"""Fails when an operation that is not elementwise is compiled by no test: coverage.py DUMPS FRONTEND_TESTS
 
 The tests compare what they compile with references and derivatives with differences, so an operation that appears in none of their
-programs is untested. The operations come from the records, and so do the cases of the elementwise ones; the tests' programs come
-from CALQUE_DUMP.
+programs is untested. The operations come from the records, and so do the cases of the elementwise ones; the tests' programs are in
+the files of a folder, as CALQUE_DUMP wrote them.
 """
 import os
 import pathlib
@@ -14,19 +14,21 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lit" / "scripts"))
 import records
 
-# One case of a family shows its operations as well as all do.
-CASES = "Movement.*:Structured.*:Transforms.*:Structured/Reductions.HaveDerivatives*:Structured/Windows.*/valid_6x5*"
 
-
-def programs(binary, tests, stage):
+def programs(dump):
     """The programs of tests: the name of each function and its operations."""
+    parts = dump.split("\n// -----\n")
+    return [(re.search(r"^// \w+ (\S+)", part)[1], set(re.findall(r"\bcalque\.([a-z_0-9]+)", part))) for part in parts if part]
+
+
+def made_by_derivatives(binary):
+    """The programs of checkpoints, which have operations that derivatives alone make."""
     with tempfile.NamedTemporaryFile() as dump:
-        environment = dict(os.environ, CALQUE_DUMP=stage, CALQUE_DUMP_EAGER="1", CALQUE_DUMP_FILE=dump.name)
-        run = subprocess.run([pathlib.Path(sys.argv[1], binary), "--gtest_filter=" + tests, "--gtest_brief=1"], env=environment, capture_output=True, text=True)
+        environment = dict(os.environ, CALQUE_DUMP="differentiated", CALQUE_DUMP_FILE=dump.name)
+        run = subprocess.run([binary, "--gtest_filter=*Checkpoint*"], env=environment, capture_output=True, text=True)
         if run.returncode:
             sys.exit(f"{binary} fails:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
-        parts = dump.read().decode().split("\n// -----\n")
-    return [(re.search(r"^// \w+ (\S+)", part)[1], set(re.findall(r"\bcalque\.([a-z_0-9]+)", part))) for part in parts if part]
+        return programs(dump.read().decode())
 
 
 def require(seen, needed, what):
@@ -36,9 +38,9 @@ def require(seen, needed, what):
 
 
 # The tests name the functions in which derivatives, and what is done for many examples, are compared with something.
-runs = programs("calque-operation-tests", CASES, "differentiated")
-runs += programs("calque-frontend-tests", "*", "traced") + programs("calque-training-tests", "Random*", "traced")
-runs += programs("calque-frontend-tests", "*Checkpoint*", "differentiated") # what derivatives alone make
+runs = made_by_derivatives(sys.argv[2])
+for path in pathlib.Path(sys.argv[1]).iterdir():
+    runs += programs(path.read_text())
 operations = {name: record for name, record in records.operations().items() if "Calque_ElementwiseOp" not in record["!superclasses"]}
 pure = {name: record for name, record in operations.items() if not {"Calque_EffectOp", "Calque_TransformOp"} & set(record["!superclasses"])}
 require((found for _, found in runs), operations, "")
