@@ -26,12 +26,6 @@ separate_arguments(CALQUE_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_definitions(calque_mlir INTERFACE ${CALQUE_LLVM_DEFINITIONS})
 target_compile_options(calque_mlir INTERFACE -fno-rtti -fno-exceptions)
 target_link_libraries(calque_mlir INTERFACE MLIR LLVM)
-# The address sanitizer stops at null pointers and outside of objects on its own; in MLIR's headers these checks take more time to
-# compile than all others.
-if(CALQUE_SANITIZE MATCHES undefined)
-  set(CALQUE_FEWER_CHECKS -fno-sanitize=null,alignment,object-size)
-  target_compile_options(calque_mlir INTERFACE ${CALQUE_FEWER_CHECKS})
-endif()
 
 # calque_tblgen(OUTPUT GENERATOR [SOURCE]): what calque-tblgen makes of the records, into the build tree at OUTPUT.
 file(GLOB CALQUE_RECORDS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ir/*.td)

@@ -23,13 +23,6 @@ void inBothModes(const Body &body, const std::vector<Tensor> &inputs, const std:
 
 Tensor cubes(const Tensor &x) { return x * x * x; }
 
-std::vector<double> map(const std::vector<double> &x, double (*f)(double)) {
-  std::vector<double> result;
-  for (double value : x)
-    result.push_back(f(value));
-  return result;
-}
-
 // A network with what networks have: a convolution, pooling, matrices, softmax.
 Tensor network(const Tensor &image, const Tensor &filter, const Tensor &w) {
   Tensor h = max_pool2d(tanh(conv2d(image, filter, {1, 1}, "same")), {2, 2}, {2, 2});
