@@ -14,6 +14,7 @@ ArrayRef zerosOf(const TensorType &type) {
   array->elements.resize(static_cast<std::size_t>(countOf(type)));
   return array;
 }
+
 Real epsilonIn(const Program &program, int begin, int end) {
   Real epsilon = 0;
   for (int i = begin; i < end; ++i) {
