@@ -3,14 +3,20 @@
 #include "ir/Conversion.h"
 #include "passes/Passes.h"
 
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
@@ -331,6 +337,24 @@ LogicalResult schedule(Program &program) {
   return failed(lowered) ? failure() : placeBuffers(program);
 }
 
+// What MLIR has a pass for each dialect for, in one conversion: each of them visits everything, and in a small program that takes
+// longer than the conversion itself.
+static LogicalResult convertToLLVM(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  options.useBarePtrCallConv = true;
+  LLVMTypeConverter converter(context, options);
+  RewritePatternSet patterns(context);
+  populateMathToLLVMConversionPatterns(converter, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  LLVMConversionTarget target(*context);
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
 LogicalResult lowerToLLVM(Program &program) {
   // The users' name may be that of a function of libm, which the code calls by name.
   func::FuncOp function = entryOf(program);
@@ -340,20 +364,15 @@ LogicalResult lowerToLLVM(Program &program) {
   outlineParallelLoops(program);
   if (failed(lowerMath(program)))
     return failure();
-  return runPasses(program, [](OpPassManager &manager) {
+  LogicalResult vectors = runPasses(program, [](OpPassManager &manager) {
     manager.addPass(createSCFToControlFlowPass());
     manager.addPass(memref::createExpandStridedMetadataPass());
     manager.addPass(createLowerAffinePass());
     manager.addPass(createConvertVectorToLLVMPass());
-    manager.addPass(createConvertMathToLLVMPass());
-    manager.addPass(createFinalizeMemRefToLLVMConversionPass());
-    ConvertFuncToLLVMPassOptions options;
-    options.useBarePtrCallConv = true;
-    manager.addPass(createConvertFuncToLLVMPass(options));
-    manager.addPass(createConvertControlFlowToLLVMPass());
-    manager.addPass(createArithToLLVMConversionPass());
-    manager.addPass(createReconcileUnrealizedCastsPass());
   });
+  if (failed(vectors) || failed(convertToLLVM(*program.module)))
+    return failure();
+  return runPasses(program, [](OpPassManager &manager) { manager.addPass(createReconcileUnrealizedCastsPass()); });
 }
 
 LogicalResult lowerTo(Program &program, Stage stage) {
