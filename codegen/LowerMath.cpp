@@ -2,10 +2,10 @@
 // the C library's functions.
 #include "codegen/NativeCode.h"
 #include "codegen/Target.h"
+#include "ir/Opaque.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -47,8 +47,11 @@ LogicalResult lowerMath(Program &program) {
     return failure();
   // LLVM folds constants, too, so that they are hidden from it until its passes are over.
   OpBuilder declarations = OpBuilder::atBlockBegin(program.module->getBody());
-  program.module->walk([&](LLVM::FreezeOp opaque) {
-    Type type = opaque.getVal().getType();
+  program.module->walk([&](Operation *opaque) {
+    if (!ir::isOpaque(opaque))
+      return;
+    Value value = opaque->getOperand(0);
+    Type type = value.getType();
     std::string name = kOpaquePrefix.str() + std::to_string(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
     if (auto vector = dyn_cast<VectorType>(type))
       for (int64_t size : vector.getShape())
@@ -59,8 +62,8 @@ LogicalResult lowerMath(Program &program) {
       function.setPrivate();
     }
     OpBuilder builder(opaque);
-    opaque.replaceAllUsesWith(func::CallOp::create(builder, opaque.getLoc(), function, opaque.getVal()).getResult(0));
-    opaque.erase();
+    opaque->replaceAllUsesWith(func::CallOp::create(builder, opaque->getLoc(), function, value));
+    opaque->erase();
   });
   return success();
 }

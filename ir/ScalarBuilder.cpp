@@ -1,7 +1,7 @@
 #include "ir/ScalarBuilder.h"
+#include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
@@ -63,9 +63,7 @@ Value ScalarBuilder::abs(Value x) {
   return select(isNegative, neg(x), x);
 }
 
-// Eager code computes a function at run time, so compiled code must, too, where it knows the argument: MLIR folds functions of
-// constants to other bits. Nothing is known of what is frozen; codegen/LowerMath.cpp keeps it so until the end.
-static Value opaque(ScalarBuilder &b, Value x) { return LLVM::FreezeOp::create(b.builder, b.location, x); }
+static Value opaque(ScalarBuilder &b, Value x) { return makeOpaque(b.builder, b.location, x); }
 
 Value ScalarBuilder::pow(Value a, Value b) {
   Value base = opaque(*this, a);

@@ -1,8 +1,8 @@
 #include "codegen/schedule/VectorBuilder.h"
 #include "codegen/Pipeline.h"
+#include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -28,7 +28,7 @@ bool VectorBuilder::canVectorize(const Nest &nest) {
     if (isa<linalg::IndexOp, arith::ConstantOp>(op))
       continue;
     auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
-    if (!(OpTrait::hasElementwiseMappableTraits(&op) || isa<LLVM::FreezeOp>(op)) || op.getNumResults() != 1 || !isScalar(op.getResult(0).getType()) ||
+    if (!(OpTrait::hasElementwiseMappableTraits(&op) || ir::isOpaque(&op)) || op.getNumResults() != 1 || !isScalar(op.getResult(0).getType()) ||
         !llvm::all_of(op.getOperandTypes(), isScalar))
       return false;
   }

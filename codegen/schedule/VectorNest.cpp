@@ -1,7 +1,7 @@
 #include "codegen/schedule/Kernels.h"
+#include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::optional<Combiner> Combiner::of(const Nest &nest) {
 double Schedule::cyclesOfBody(const Nest &nest) {
   double cycles = 0.5;
   for (Operation &op : nest.body->without_terminator())
-    if (!isa<arith::ConstantOp, linalg::IndexOp, LLVM::FreezeOp>(op))
+    if (!isa<arith::ConstantOp, linalg::IndexOp>(op) && !ir::isOpaque(&op))
       cycles += op.getDialect()->getNamespace() == "math" ? 12 : isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op) ? 4 : 0.5;
   for (const auto *accesses : {&nest.inputs, &nest.outputs})
     for (const Access &access : *accesses)
