@@ -22,7 +22,10 @@ std::string lineOf(Location location) {
 }
 
 int32_t LoweringContext::addSite(Site::Kind kind, Operation *op, StringRef text) {
-  sites.push_back({kind, op->getName().stripDialect().str(), text.str(), lineOf(op->getLoc())});
+  // What a pass has made may stand for another operation.
+  auto named = dyn_cast<NameLoc>(op->getLoc());
+  StringRef name = named ? named.getName().strref() : op->getName().stripDialect();
+  sites.push_back({kind, name.str(), text.str(), lineOf(op->getLoc())});
   return static_cast<int32_t>(sites.size()) - 1;
 }
 

@@ -39,14 +39,34 @@ private:
   // To derivatives an example and the tensor that it is of are two values, and so are two results that are equal.
   Value another(Value value) { return IdentityOp::create(builder, unbatch.getLoc(), value); }
 
+  static bool isCounted(Value all) { return !cast<RankedTensorType>(all.getType()).isDynamicDim(0); }
+
+  // `all`, whose axis 0 is as large as that of `like`, which is checked when it runs: as one dimension taken apart into 1 and that many.
+  Value withExamplesOf(Value all, Value like) {
+    Location location = NameLoc::get(builder.getStringAttr("vmap"), unbatch.getLoc());
+    Value one = ExpandDimsOp::create(builder, location, like, ArrayRef<int64_t>{0});
+    Value parted = SplitDimOp::create(builder, location, all, one, /*axis=*/0, /*first=*/0, /*second=*/1);
+    return MergeDimsOp::create(builder, location, parted, /*axis=*/0);
+  }
+
   static int64_t normal(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
   void begin(BatchOp batch) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(batch);
-    for (auto [tensor, example, axis] : llvm::zip_equal(batch.getTensors(), batch.getExamples(), batch.getAxes())) {
-      int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
-      Value all = moved(tensor, normal(axis, rank), 0);
+    SmallVector<Value> allOfEach;
+    for (auto [tensor, axis] : llvm::zip_equal(batch.getTensors(), batch.getAxes()))
+      allOfEach.push_back(moved(tensor, normal(axis, cast<RankedTensorType>(tensor.getType()).getRank()), 0));
+    // Numbers of examples that are not known are checked, whichever of the examples are read.
+    if (!llvm::all_of(allOfEach, isCounted) && !llvm::all_equal(allOfEach)) {
+      Value *counted = llvm::find_if(allOfEach, isCounted);
+      Value like = counted != allOfEach.end() ? *counted : allOfEach.front();
+      for (Value all : allOfEach)
+        like = all == like ? like : withExamplesOf(all, like);
+      for (Value &all : allOfEach)
+        all = all == like ? like : withExamplesOf(all, like);
+    }
+    for (auto [tensor, all, example] : llvm::zip_equal(batch.getTensors(), allOfEach, batch.getExamples())) {
       bool isReadElsewhere = llvm::count_if(tensor.getUsers(), [](Operation *user) { return !isa<UnbatchOp>(user); }) > 1;
       stacked[example] = all == tensor && isReadElsewhere ? another(all) : all;
       taken.insert(stacked[example]);

@@ -263,3 +263,36 @@ TEST(FunctionContract, VmapOfConvolutionsAndPoolingTakesUnknownDimensions) {
     EXPECT_EQ(open.trace_count(), 1);
   }
 }
+
+// How many examples there are is known of one tensor, or of none; it is checked even where one tensor's are not read.
+TEST(FunctionContract, ExamplesOfOpenTensorsAreAsManyAsOfTheOthers) {
+  using Tensors = std::vector<Tensor>;
+  auto first = [](const Tensors &in) { return Tensors{in[0]}; };
+  std::mt19937 random(12);
+  Tensor known = randomTensor(random, {3, 2});
+  TensorSpec<double> matrix({kDynamic, kDynamic}), solid({kDynamic, kDynamic, kDynamic});
+  auto withKnown = function([=](const Tensor &x) { return vmap(first, {.in_axes = {-2, 1}})(Tensors{x, known}); }, {.input_signature = {solid}});
+  Tensor x = randomTensor(random, {3, 2, 4});
+  EXPECT_EQ(withKnown(x)[0].shape(), (Shape{2, 3, 4}));
+  EXPECT_EQ(valuesOf(withKnown(x)[0]), valuesOf(transpose(x, {1, 0, 2})));
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { withKnown(randomTensor(random, {2, 4, 3})); }), "vmap: dimension 1 of argument 0 is 4, and it must be 2");
+
+  auto open = function([=](const Tensor &a, const Tensor &b) { return vmap(first)(Tensors{a, b}); }, {.input_signature = {matrix, matrix}});
+  EXPECT_EQ(valuesOf(open(known, randomTensor(random, {3, 5}))[0]), valuesOf(known));
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { open(known, randomTensor(random, {2, 2})); }),
+                  "vmap: dimension 0 of argument 1 is 2, and it must be 3");
+
+  auto unread = function([=](const Tensor &a) { return vmap(first)(Tensors{known, a}); }, {.input_signature = {matrix}});
+  EXPECT_EQ(valuesOf(unread(x = randomTensor(random, {3, 1}))[0]), valuesOf(known));
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { unread(randomTensor(random, {1, 2})); }), "vmap: dimension 0 of argument 0 is 1, and it must be 3");
+
+  auto nested = function(
+      [=](const Tensor &a, const Tensor &b) {
+        return vmap([&](const Tensors &outer) { return vmap([](const Tensor &p, const Tensor &q) { return p * q; })(outer[0], outer[1]); })(Tensors{a, b});
+      },
+      {.input_signature = {solid, matrix}});
+  Tensor factors = randomTensor(random, {3, 4}), cube = randomTensor(random, {3, 4, 5});
+  EXPECT_EQ(valuesOf(nested(cube, factors)), valuesOf(cube * expand_dims(factors, {2})));
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { nested(cube, randomTensor(random, {3, 5})); }), "dimension 1 of argument 1 is 5, and it must be 4");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { nested(cube, randomTensor(random, {2, 4})); }), "vmap: dimension 0 of argument 1 is 2, and it must be 3");
+}
