@@ -12,8 +12,8 @@ struct Uncertain {
 };
 
 // How far f(x) moves while each operand moves within its bound: at the corners, which is exact to first order; where a bound is so
-// large that this means nothing, it is unknown unless the operand makes no difference at all.
-Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncertain> x, Real at) {
+// large that this means nothing, it is unknown unless the operand makes no difference at all. With `signs` zeros of two signs differ.
+Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncertain> x, Real at, bool signs) {
   std::vector<std::vector<Real>> points;
   bool any = false, wide = false;
   for (const Uncertain &operand : x) {
@@ -42,7 +42,8 @@ Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncer
   for (bool more = true; more;) {
     for (std::size_t i = 0; i < x.size(); ++i)
       corner[i] = points[i][index[i]];
-    most = std::max(most, distance(f(corner.data()), at));
+    Real moved = f(corner.data());
+    most = std::max(most, signs && moved == 0 && at == 0 && std::signbit(moved) != std::signbit(at) ? kTiny : distance(moved, at));
     more = false;
     for (std::size_t i = 0; i < x.size() && !more; ++i) {
       more = ++index[i] < points[i].size();
@@ -50,7 +51,7 @@ Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncer
         index[i] = 0;
     }
   }
-  return wide && most > 0 ? kUnknown : most * 1.01L;
+  return wide && most > kTiny ? kUnknown : most * 1.01L;
 }
 
 } // namespace
@@ -79,7 +80,7 @@ void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f,
         const Num &operand = call.in(k, places[k](i));
         x[k] = {operand.value, operand.*bound, call[k].type.dtype};
       }
-      return deviation(f, x, value);
+      return deviation(f, x, value, bound == &Num::apart && is_floating(dtype));
     };
     if (call.machine && !exactOperands)
       off = deviate(&Num::off);

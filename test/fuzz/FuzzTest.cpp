@@ -270,6 +270,17 @@ TEST(Interpreter, BoundsWhatTheOrderOfASumMayChange) {
   EXPECT_GT(meaningOf(rounded).values[2]->elements[0].apart, 0);
 }
 
+// Of a number that is zero but for what sums in another order are apart, nobody knows the sign, nor of its product with zero.
+TEST(Interpreter, LeavesTheSignOfAZeroOpenThatIsOfAnUncertainNumber) {
+  Program program = programOf({{Input::Kind::Parameter, floats({4}, {0, 0, 0, 0})}, {Input::Kind::Parameter, floats({}, {4})}, {Input::Kind::Parameter, floats({}, {0})}},
+                              {{OpId::Cos, {0}, {}, {}, 0, {}}, {OpId::Sum, {3}, {Ints(), false}, {}, 0, {}}, {OpId::Sub, {4, 1}, {}, {}, 0, {}}, {OpId::Mul, {5, 2}, {}, {}, 0, {}}},
+                              {6});
+  Num product = meaningOf(program).values[6]->elements[0];
+  EXPECT_EQ(product.value, 0);
+  EXPECT_GT(product.apart, 0);
+  EXPECT_LT(product.apart, 1e-3000L);
+}
+
 // One in 2,000 cubes in long double happens to be a double, which does not make the product's two roundings exact.
 TEST(Interpreter, BoundsRoundingsWhoseResultIsANumberByAccident) {
   Data data = dataOf(DType::Float64, {20000}, {});
