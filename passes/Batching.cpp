@@ -59,12 +59,16 @@ private:
       allOfEach.push_back(moved(tensor, normal(axis, cast<RankedTensorType>(tensor.getType()).getRank()), 0));
     // Numbers of examples that are not known are checked, whichever of the examples are read.
     if (!llvm::all_of(allOfEach, isCounted) && !llvm::all_equal(allOfEach)) {
-      Value *counted = llvm::find_if(allOfEach, isCounted);
-      Value like = counted != allOfEach.end() ? *counted : allOfEach.front();
-      for (Value all : allOfEach)
-        like = all == like ? like : withExamplesOf(all, like);
+      Value *counted = llvm::find_if(allOfEach, isCounted), *last = counted != allOfEach.end() ? counted : allOfEach.begin();
+      Value like = *last;
       for (Value &all : allOfEach)
-        all = all == like ? like : withExamplesOf(all, like);
+        if (all != *last) {
+          like = withExamplesOf(all, like);
+          last = &all;
+        }
+      // The last one is like all others, and these become like it.
+      for (Value &all : allOfEach)
+        all = &all == last ? like : withExamplesOf(all, like);
     }
     for (auto [tensor, all, example] : llvm::zip_equal(batch.getTensors(), allOfEach, batch.getExamples())) {
       bool isReadElsewhere = llvm::count_if(tensor.getUsers(), [](Operation *user) { return !isa<UnbatchOp>(user); }) > 1;

@@ -4,21 +4,28 @@
 
 //===-- What the pass does whatever the operations are --------------------------------------------===//
 
-// Examples come along any axis and leave along any; what depends on none is repeated, or done once.
+// Examples come along any axis and leave along any; what depends on none is repeated, or done once. How many there are is checked
+// where it is not known: a split_dim takes one tensor's apart as 1 and the other's.
 // CHECK-LABEL: func.func @axes(
 // CHECK-SAME: %[[X:.*]]: tensor<2x?x3xf32>, %[[Z:.*]]: tensor<?x3xf32>, %[[W:.*]]: tensor<3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[X]] {permutation = array<i64: 1, 0, 2>}
-// CHECK-NEXT: %[[V1:.*]] = calque.exp %[[W]]
-// CHECK-NEXT: %[[V2:.*]] = calque.mul %[[Z]], %[[V1]]
-// CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V0]] {permutation = array<i64: 1, 2, 0>}
-// CHECK-NEXT: %[[V4:.*]] = calque.transpose %[[V2]] {permutation = array<i64: 1, 0>}
-// CHECK-NEXT: %[[V5:.*]] = calque.equal %[[V0]], %[[V0]]
-// CHECK-NEXT: %[[V6:.*]] = calque.cast %[[V5]] {dtype = i32}
-// CHECK-NEXT: %[[V7:.*]] = calque.reduce_sum %[[V6]] {axes = array<i64: 1, 2>}
-// CHECK-NEXT: %[[V8:.*]] = calque.equal %[[V7]], %[[V7]]
-// CHECK-NEXT: %[[V9:.*]] = calque.expand_dims %[[V8]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V10:.*]] = calque.where %[[V9]], %[[V1]], %[[V1]]
-// CHECK-NEXT: return %[[V3]], %[[V4]], %[[V10]]
+// CHECK-NEXT: %[[V1:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V2:.*]] = calque.split_dim %[[Z]], %[[V1]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.merge_dims %[[V2]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V5:.*]] = calque.split_dim %[[V0]], %[[V4]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.merge_dims %[[V5]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V7:.*]] = calque.exp %[[W]]
+// CHECK-NEXT: %[[V8:.*]] = calque.mul %[[V3]], %[[V7]]
+// CHECK-NEXT: %[[V9:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 1, 2, 0>}
+// CHECK-NEXT: %[[V10:.*]] = calque.transpose %[[V8]] {permutation = array<i64: 1, 0>}
+// CHECK-NEXT: %[[V11:.*]] = calque.equal %[[V6]], %[[V6]]
+// CHECK-NEXT: %[[V12:.*]] = calque.cast %[[V11]] {dtype = i32}
+// CHECK-NEXT: %[[V13:.*]] = calque.reduce_sum %[[V12]] {axes = array<i64: 1, 2>}
+// CHECK-NEXT: %[[V14:.*]] = calque.equal %[[V13]], %[[V13]]
+// CHECK-NEXT: %[[V15:.*]] = calque.expand_dims %[[V14]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V16:.*]] = calque.where %[[V15]], %[[V7]], %[[V7]]
+// CHECK-NEXT: return %[[V9]], %[[V10]], %[[V16]]
 func.func @axes(%x: tensor<2x?x3xf32>, %z: tensor<?x3xf32>, %w: tensor<3xf32>) -> (tensor<2x3x?xf32>, tensor<3x?xf32>, tensor<?x3xf32>) {
   %e:2 = calque.batch %x, %z {axes = array<i64: -2, 0>} : (tensor<2x?x3xf32>, tensor<?x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
   %c = calque.exp %w : (tensor<3xf32>) -> tensor<3xf32>
@@ -27,13 +34,18 @@ func.func @axes(%x: tensor<2x?x3xf32>, %z: tensor<?x3xf32>, %w: tensor<3xf32>) -
   return %r#0, %r#1, %r#2 : tensor<2x3x?xf32>, tensor<3x?xf32>, tensor<?x3xf32>
 }
 
-// A known number of examples repeats by its shape; a result has the recorded type, though a rule knows less.
+// A known number of examples repeats by its shape, and is that of all tensors.
 // CHECK-LABEL: func.func @known(
 // CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[Z:.*]]: tensor<5xf32>, %[[W:.*]]: tensor<3xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.neg %[[X]]
-// CHECK-NEXT: %[[V1:.*]] = calque.broadcast_to %[[W]] {shape = array<i64: 5, 3>}
-// CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V0]] {shape = array<i64: 5>}
-// CHECK-NEXT: return %[[V1]], %[[V2]]
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[Z]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[X]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[Z]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.neg %[[V2]]
+// CHECK-NEXT: %[[V7:.*]] = calque.broadcast_to %[[W]] {shape = array<i64: 5, 3>}
+// CHECK-NEXT: return %[[V7]], %[[V6]]
 func.func @known(%x: tensor<?xf32>, %z: tensor<5xf32>, %w: tensor<3xf32>) -> (tensor<5x3xf32>, tensor<5xf32>) {
   %e:2 = calque.batch %z, %x {axes = array<i64: 0, 0>} : (tensor<5xf32>, tensor<?xf32>) -> (tensor<f32>, tensor<f32>)
   %y = calque.neg %e#1 : (tensor<f32>) -> tensor<f32>
@@ -214,9 +226,15 @@ func.func @shared(%x: tensor<?x?x3xf32>, %b: tensor<3xf32>) -> tensor<?x?x3xf32>
 // An example of a smaller rank broadcasts as it did, behind the axis of examples.
 // CHECK-LABEL: func.func @ranks(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[B:.*]]: tensor<?x?x3xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.add %[[V0]], %[[B]]
-// CHECK-NEXT: return %[[V1]]
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[B]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[X]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.expand_dims %[[V5]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V7:.*]] = calque.add %[[V6]], %[[V2]]
+// CHECK-NEXT: return %[[V7]]
 func.func @ranks(%x: tensor<?x3xf32>, %b: tensor<?x?x3xf32>) -> tensor<?x?x3xf32> {
   %e:2 = calque.batch %x, %b {axes = array<i64: 0, 0>} : (tensor<?x3xf32>, tensor<?x?x3xf32>) -> (tensor<3xf32>, tensor<?x3xf32>)
   %y = calque.add %e#0, %e#1 : (tensor<3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
@@ -238,9 +256,15 @@ func.func @lower(%x: tensor<?xf32>, %b: tensor<?x3xf32>) -> tensor<?x?x3xf32> {
 
 // CHECK-LABEL: func.func @where(
 // CHECK-SAME: %[[C:.*]]: tensor<?x?x1xi1>, %[[X:.*]]: tensor<?x3xf32>, %[[Z:.*]]: tensor<f32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.where %[[C]], %[[V0]], %[[Z]]
-// CHECK-NEXT: return %[[V1]]
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[C]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[X]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[C]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V7:.*]] = calque.where %[[V5]], %[[V6]], %[[Z]]
+// CHECK-NEXT: return %[[V7]]
 func.func @where(%c: tensor<?x?x1xi1>, %x: tensor<?x3xf32>, %z: tensor<f32>) -> tensor<?x?x3xf32> {
   %e:2 = calque.batch %c, %x {axes = array<i64: 0, 0>} : (tensor<?x?x1xi1>, tensor<?x3xf32>) -> (tensor<?x1xi1>, tensor<3xf32>)
   %y = calque.where %e#0, %e#1, %z : (tensor<?x1xi1>, tensor<3xf32>, tensor<f32>) -> tensor<?x3xf32>
@@ -395,10 +419,16 @@ func.func @axis_size_scalar(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // CHECK-LABEL: func.func @sum_like(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[LIKE:.*]]: tensor<?x3xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[LIKE]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.sum_like %[[X]], %[[V0]]
-// CHECK-NEXT: %[[V2:.*]] = calque.reshape_like %[[V1]], %[[LIKE]]
-// CHECK-NEXT: return %[[V2]]
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[LIKE]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[X]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V7:.*]] = calque.sum_like %[[V5]], %[[V6]]
+// CHECK-NEXT: %[[V8:.*]] = calque.reshape_like %[[V7]], %[[V2]]
+// CHECK-NEXT: return %[[V8]]
 func.func @sum_like(%x: tensor<?x?x3xf32>, %like: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %e:2 = calque.batch %x, %like {axes = array<i64: 0, 0>} : (tensor<?x?x3xf32>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<3xf32>)
   %y = calque.sum_like %e#0, %e#1 : (tensor<?x3xf32>, tensor<3xf32>) -> tensor<3xf32>
@@ -428,8 +458,14 @@ func.func @sum_like_shared(%x: tensor<?x3xf32>, %like: tensor<?x?x1xf32>) -> ten
 // Examples of both are a batch dimension, those of one a free dimension.
 // CHECK-LABEL: func.func @contract(
 // CHECK-SAME: %[[A:.*]]: tensor<?x?x3x?xf32>, %[[B:.*]]: tensor<?x3x?x7xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.contract %[[A]], %[[B]] {lhs_batch = array<i64: 0, 1>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0, 2>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: return %[[V0]]
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[A]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[B]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[A]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.contract %[[V5]], %[[V2]] {lhs_batch = array<i64: 0, 1>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0, 2>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: return %[[V6]]
 func.func @contract(%a: tensor<?x?x3x?xf32>, %b: tensor<?x3x?x7xf32>) -> tensor<?x?x?x7xf32> {
   %e:2 = calque.batch %a, %b {axes = array<i64: 0, 0>} : (tensor<?x?x3x?xf32>, tensor<?x3x?x7xf32>) -> (tensor<?x3x?xf32>, tensor<3x?x7xf32>)
   %y = calque.contract %e#0, %e#1 {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<?x3x?xf32>, tensor<3x?x7xf32>) -> tensor<?x?x7xf32>
@@ -723,8 +759,14 @@ func.func @split_dim(%x: tensor<?x?x3xf32>, %like: tensor<2x?x?xf32>) -> tensor<
 
 // CHECK-LABEL: func.func @split_dim_both(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[LIKE:.*]]: tensor<?x2x?x?xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.split_dim %[[X]], %[[LIKE]] {axis = 1 : i64, first = 2 : i64, second = 3 : i64}
-// CHECK-NEXT: return %[[V0]]
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[LIKE]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[X]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.split_dim %[[V5]], %[[V2]] {axis = 1 : i64, first = 2 : i64, second = 3 : i64}
+// CHECK-NEXT: return %[[V6]]
 func.func @split_dim_both(%x: tensor<?x?x3xf32>, %like: tensor<?x2x?x?xf32>) -> tensor<?x?x?x3xf32> {
   %e:2 = calque.batch %x, %like {axes = array<i64: 0, 0>} : (tensor<?x?x3xf32>, tensor<?x2x?x?xf32>) -> (tensor<?x3xf32>, tensor<2x?x?xf32>)
   %y = calque.split_dim %e#0, %e#1 {axis = 0 : i64, first = 1 : i64, second = 2 : i64} : (tensor<?x3xf32>, tensor<2x?x?xf32>) -> tensor<?x?x3xf32>
@@ -915,8 +957,14 @@ func.func @slice_like(%x: tensor<?x?x3xf32>, %like: tensor<?x2xf32>) -> tensor<?
 
 // CHECK-LABEL: func.func @slice_put(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x2xf32>, %[[LIKE:.*]]: tensor<?x?x3xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.slice_put %[[X]], %[[LIKE]] {starts = array<i64: 0, 1, 0>, strides = array<i64: 1, 2, 1>}
-// CHECK-NEXT: return %[[V0]]
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[LIKE]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[X]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.slice_put %[[V5]], %[[V2]] {starts = array<i64: 0, 1, 0>, strides = array<i64: 1, 2, 1>}
+// CHECK-NEXT: return %[[V6]]
 func.func @slice_put(%x: tensor<?x?x2xf32>, %like: tensor<?x?x3xf32>) -> tensor<?x?x3xf32> {
   %e:2 = calque.batch %x, %like {axes = array<i64: 0, 0>} : (tensor<?x?x2xf32>, tensor<?x?x3xf32>) -> (tensor<?x2xf32>, tensor<?x3xf32>)
   %y = calque.slice_put %e#0, %e#1 {starts = array<i64: 1, 0>, strides = array<i64: 2, 1>} : (tensor<?x2xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
