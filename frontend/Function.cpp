@@ -1,5 +1,7 @@
 #include "calque/function.h"
 
+#include "calque/transforms.h"
+
 #include "frontend/Apply.h"
 #include "frontend/FunctionCore.h"
 #include "frontend/Graph.h"
@@ -31,6 +33,23 @@ DepthGuard::DepthGuard() {
   ++depth;
 }
 DepthGuard::~DepthGuard() { --depth; }
+
+InlinedCall::InlinedCall() : numBefore_(currentTrace() ? currentTrace()->recording.numValues() : 0) {}
+
+std::vector<Tensor> InlinedCall::own(const std::vector<Tensor> &results, SourceLocation where) const {
+  where = userLine(where);
+  const std::shared_ptr<Trace> &trace = currentTrace();
+  if (!trace)
+    return aliases(results, where);
+  std::vector<schema::ValueId> values;
+  for (const Tensor &result : results)
+    values.push_back(trace->ownValue(result, numBefore_, values, where));
+  std::vector<Tensor> tensors = results;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (const TensorImpl &impl = implOf(results[i]); impl.trace != trace->id || impl.value != values[i])
+      tensors[i] = trace->tensorOf(values[i], where);
+  return tensors;
+}
 
 bool callsInline() { return currentTrace() != nullptr || runEagerly.load(std::memory_order_relaxed); }
 

@@ -124,7 +124,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
     TraceScope scope(trace);
     body.run(body.context, tensors, standIns, results);
     for (const Tensor &result : results.tensors)
-      trace->recording.results.push_back(trace->valueOf(result, {}));
+      trace->recording.results.push_back(trace->ownValue(result, 0, trace->recording.results, where));
   }
   // What host calls give are further results, which tapes of the caller can't compute again.
   std::vector<schema::ValueId> hostResults = trace->hostResults();

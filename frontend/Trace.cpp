@@ -103,6 +103,18 @@ ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
   return value;
 }
 
+ValueId Trace::ownValue(const Tensor &result, std::size_t numBefore, std::span<const ValueId> others, SourceLocation where) {
+  ValueId value = valueOf(result, where);
+  auto isAmong = [&](std::span<const ValueId> values) { return std::find(values.begin(), values.end(), value) != values.end(); };
+  auto isCapture = [&] {
+    return std::any_of(captured.begin(), captured.end(), [&](const auto &capture) { return capture.second == value; });
+  };
+  if (static_cast<std::size_t>(value) >= numBefore && !isAmong(recording.parameters) && !isAmong(others) && !isAmong(reads) && !isCapture())
+    return value;
+  const schema::TensorType type = recording.typeOf(value);
+  return append(OpId::Identity, {&value, 1}, {}, {&type, 1}, where);
+}
+
 std::size_t Trace::indexOf(const std::shared_ptr<VariableState> &variable) {
   std::shared_ptr<VariableState> state = variable;
   for (std::size_t i = 0; i < standIns.size(); ++i)

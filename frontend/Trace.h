@@ -21,6 +21,10 @@ public:
   Tensor addParameter(TypeRef type);
   // The value of a tensor: its own, or a capture. LeakedTensorError for another trace's.
   schema::ValueId valueOf(const Tensor &x, SourceLocation where);
+  // That of a call's result, made by an `identity` for what was among the trace's first `numBefore` values, is an argument, a
+  // capture or a variable's value, or is one of the call's other results: derivatives tell apart what native code gives as
+  // separate tensors.
+  schema::ValueId ownValue(const Tensor &result, std::size_t numBefore, std::span<const schema::ValueId> others, SourceLocation where);
   Tensor tensorOf(schema::ValueId value, SourceLocation where) const;
   schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
                          std::span<const schema::Attribute> attributes, std::span<const schema::TensorType> results,

@@ -14,8 +14,10 @@ using schema::ValueId;
 std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inputs,
                                 const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body, SourceLocation where) {
   where = userLine(where);
-  if (currentTrace())
-    return body(inputs);
+  if (currentTrace()) {
+    InlinedCall call;
+    return call.own(body(inputs), where);
+  }
   auto trace = std::make_shared<Trace>(true);
   trace->mostConstantElements = 0; // code is kept by structure, which must not hold values that change
   trace->recording.name = name;
@@ -30,7 +32,7 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
   {
     TraceScope scope(trace);
     for (const Tensor &result : body(parameters))
-      trace->recording.results.push_back(trace->valueOf(result, where));
+      trace->recording.results.push_back(trace->ownValue(result, 0, trace->recording.results, where));
   }
   // What host calls give are further results, which tapes can't compute again.
   std::size_t numResults = trace->recording.results.size();
@@ -57,6 +59,12 @@ Tensor alias(const Tensor &x, SourceLocation where) {
   if (eagerTapesActive())
     recordEager(OpId::Identity, {&x, 1}, {}, {&result, 1}, where);
   return result;
+}
+
+std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where) {
+  for (Tensor &x : tensors)
+    x = alias(x, where);
+  return tensors;
 }
 
 namespace {

@@ -389,6 +389,81 @@ TEST(Composition, AnExampleThatLeavesVmapIsRefused) {
   EXPECT_CONTAINS(errorOf<CompileError>([&] { f(tensor<double>({1, 2})); }), "gives one of many examples, which nothing puts together again");
 }
 
+//===-- Results ----------------------------------------------------------------------------------===//
+
+// What a function or a transformation gives are values of their own, called eagerly as well as inside of another function: here
+// two results that are one value in the lambda, or one that is an argument, a capture or a variable's value.
+TEST(Composition, ResultsAreValuesOfTheirOwn) {
+  // d/db of a b, where `a` does not depend on `b`, is a; it were a + b = 2 a if they were one value.
+  auto derivative = [](const Tensor &a, const Tensor &b) {
+    GradientTape tape;
+    tape.watch(b);
+    Tensor product = a * b;
+    return *tape.gradient(product, b);
+  };
+  using Pair = std::pair<Tensor, Tensor>;
+  auto twice = [](const Tensor &x) {
+    Tensor y = cubes(x);
+    return Pair(y, y);
+  };
+  auto twiceAsFunction = function(twice);
+  auto itself = function([](const Tensor &x) { return x; });
+  auto named = function([](const std::map<std::string, Tensor> &x) { return x; });
+  auto concrete = twiceAsFunction.get_concrete_function(TensorSpec<double>({2}));
+  Variable v(tensor<double>({8, 27}), "v");
+  auto variable = function([&] { return v.value(); });
+  Tensor captured = tensor<double>({8, 27});
+  auto capture = function([&] { return captured; });
+
+  using Case = std::pair<const char *, std::function<Pair(const Tensor &)>>;
+  const std::vector<Case> cases = {
+      {"function", twiceAsFunction},
+      {"concrete function", [&](const Tensor &x) { return concrete(x); }},
+      {"vjp", [&](const Tensor &x) { return vjp(twice, x).first; }},
+      {"value_and_grad", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, value_and_grad([&](const Tensor &) { return y; })(x).first); }},
+      {"jvp", [&](const Tensor &x) { return jvp(twice, x, x).first; }},
+      {"tangents of jvp", [&](const Tensor &x) { return jvp([](const Tensor &a) { return Pair(a, a); }, x, cubes(x)).second; }},
+      {"checkpoint", [&](const Tensor &x) { return checkpoint(twice)(x); }},
+      {"vmap", [&](const Tensor &x) { return vmap(twice)(x); }},
+      {"argument", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, itself(y)); }},
+      {"argument in a map", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, named({{"y", y}}).at("y")); }},
+      {"argument of jvp", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, jvp([](const Tensor &a) { return a; }, y, y).first); }},
+      {"argument of vjp", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, vjp([](const Tensor &a) { return a; }, y).first); }},
+      {"value around it", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, function([&] { return y; })()); }},
+      {"variable, read before", [&](const Tensor &) { Tensor y = v.value(); return Pair(y, variable()); }},
+      {"variable, read after", [&](const Tensor &) { Tensor y = variable(); return Pair(v.value(), y); }},
+      {"capture, used before", [&](const Tensor &) { Tensor y = captured; return Pair(y, capture()); }},
+      {"capture, used after", [&](const Tensor &) { Tensor y = capture(); return Pair(captured, y); }},
+  };
+  for (const auto &[name, f] : cases) {
+    SCOPED_TRACE(name);
+    auto body = [&](const std::vector<Tensor> &in) {
+      auto [a, b] = f(in[0]);
+      return derivative(a, b) + derivative(b, a);
+    };
+    inBothModes(body, {tensor<double>({2, 3})}, {16, 54}, {2});
+    SCOPED_TRACE("functions run eagerly");
+    config::run_functions_eagerly(true);
+    std::vector<double> values = valuesOf(body({tensor<double>({2, 3})}));
+    config::run_functions_eagerly(false);
+    EXPECT_EQ(values, (std::vector<double>{16, 54}));
+  }
+}
+
+// A tape that was there before follows them to where they come from.
+TEST(Composition, DerivativesFollowResultsToTheirArguments) {
+  auto swap = function([](const Tensor &x, const Tensor &y) { return std::pair(y, x); });
+  auto f = [&](const std::vector<Tensor> &in) {
+    GradientTape tape({.persistent = true});
+    tape.watch(in[0]);
+    tape.watch(in[1]);
+    auto [second, first] = swap(in[0], in[1]);
+    Tensor y = sum(first * 3 + second * second);
+    return concat({*tape.gradient(y, in[0]), *tape.gradient(y, in[1]), *tape.gradient(y, first), *tape.gradient(y, second)});
+  };
+  inBothModes(f, {tensor<double>({2, 3}), tensor<double>({5, 7})}, {3, 3, 10, 14, 3, 3, 10, 14}, {8});
+}
+
 //===-- Sizes that are not known ------------------------------------------------------------------===//
 
 TEST(Composition, JacobiansNeedSizes) {

@@ -203,7 +203,7 @@ TEST(Function, IsAtTheLineWhereItIsMade) {
   auto f = function([](const Tensor &x) { return x; });
   std::string ir = f.ir("traced", ones({3})), at = " loc(\"" __FILE__ "\":" + line + ":0)";
   EXPECT_CONTAINS(ir, "%arg0: tensor<3xf32>" + at);
-  EXPECT_CONTAINS(ir, "return %arg0 : tensor<3xf32>" + at);
+  EXPECT_CONTAINS(ir, "return %0 : tensor<3xf32>" + at);
   EXPECT_CONTAINS(ir, "}" + at);
 }
 

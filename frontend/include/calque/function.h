@@ -169,6 +169,18 @@ struct Results {
   void count(std::size_t) {}
 };
 
+// The tensors of a structure, in order.
+template <typename T> std::vector<Tensor> tensorsIn(const T &x) {
+  Results collected;
+  visit_structure(x, collected);
+  return std::move(collected.tensors);
+}
+// The structure with other tensors.
+template <typename T> T withTensors(const T &x, const std::vector<Tensor> &tensors) {
+  Replacement replacement{tensors, {}};
+  return map_structure(x, replacement);
+}
+
 // A call's results: tensors in order, and the prototype that the trace made. Up to a few without allocation.
 struct CallResults {
   std::array<Tensor, 4> few;
@@ -228,6 +240,19 @@ public:
   DepthGuard &operator=(const DepthGuard &) = delete;
 };
 
+// A call that runs the lambda, in a trace or because functions run eagerly. Its results are values of their own, as those of a
+// call of native code are: none is an argument, a variable's value, another result or anything else that was there before.
+class CALQUE_API InlinedCall {
+public:
+  InlinedCall();
+  template <typename R> R results(const R &result, SourceLocation where) const { return withTensors(result, own(tensorsIn(result), where)); }
+  std::vector<Tensor> own(const std::vector<Tensor> &results, SourceLocation where) const;
+
+private:
+  DepthGuard guard_;
+  std::size_t numBefore_ = 0; // values of the trace
+};
+
 } // namespace detail
 
 namespace detail {
@@ -277,6 +302,13 @@ template <typename R, typename... Args> struct FunctionState {
     };
     std::apply([&](const auto &...given) { (part(given), ...); }, static_cast<Call *>(pointer)->given);
   }
+  R inlined(const SourceLocation &where, Args... args) const {
+    InlinedCall call;
+    if constexpr (std::is_void_v<R>)
+      lambda(std::forward<Args>(args)...);
+    else
+      return call.results(lambda(std::forward<Args>(args)...), where);
+  }
   static R resultsOf(CallResults &results) {
     if constexpr (!std::is_void_v<R>) {
       Replacement replacement{results.tensors(), {}};
@@ -304,8 +336,7 @@ public:
     typename State::Call call{state_.get(), {args...}};
     if (detail::callsInline()) {
       detail::checkInlinedCall(*core_, call.body(), where);
-      detail::DepthGuard guard;
-      return state_->lambda(std::forward<Args>(args)...);
+      return state_->inlined(where, std::forward<Args>(args)...);
     }
     detail::Arguments arguments;
     (visit_structure(args, arguments), ...);
@@ -379,8 +410,7 @@ public:
     if (detail::callsInline()) {
       if (detail::hasInputSignature(*state_->core))
         detail::checkInlinedCall(*state_->core, call.body(), where);
-      detail::DepthGuard guard;
-      return state_->lambda(std::forward<Args>(args)...);
+      return state_->inlined(where, std::forward<Args>(args)...);
     }
     detail::Arguments arguments;
     (visit_structure(args, arguments), ...);

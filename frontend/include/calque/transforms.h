@@ -36,6 +36,7 @@ CALQUE_API std::vector<Tensor> runRecorded(const char *name, const std::vector<T
 
 // x as another value, from which derivatives begin: nothing that was computed from x depends on it.
 CALQUE_API Tensor alias(const Tensor &x, SourceLocation where);
+CALQUE_API std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where);
 
 // One of the examples of each tensor that has an axis; while recording.
 CALQUE_API std::vector<Tensor> takeExample(const std::vector<Tensor> &tensors, const VmapOptions &options, SourceLocation where);
@@ -67,17 +68,6 @@ private:
   GradientTape tape_;
 };
 
-// The tensors of a structure, in order.
-template <typename T> std::vector<Tensor> tensorsIn(const T &x) {
-  Results collected;
-  visit_structure(x, collected);
-  return std::move(collected.tensors);
-}
-// The structure with other tensors.
-template <typename T> T withTensors(const T &x, const std::vector<Tensor> &tensors) {
-  Replacement replacement{tensors, {}};
-  return map_structure(x, replacement);
-}
 // Calls f with the arguments, their tensors replaced.
 template <typename F, typename... Args> auto callWith(const F &f, const std::tuple<const Args &...> &args, const std::vector<Tensor> &tensors) {
   Replacement replacement{tensors, {}};
@@ -155,7 +145,8 @@ template <typename F, typename Primals> auto vjp(F f, const Primals &primals, So
                                                                            SourceLocation line = SourceLocation::current()) {
     return detail::withTensors(primals, tape->cotangents(targets, sources, detail::tensorsIn(cotangents), line));
   };
-  return std::pair<decltype(y), decltype(pullback)>(std::move(y), std::move(pullback));
+  auto result = detail::withTensors(y, detail::aliases(detail::tensorsIn(y), where));
+  return std::pair<decltype(y), decltype(pullback)>(std::move(result), std::move(pullback));
 }
 
 // The function that gives f's value and its derivative with respect to its first argument, a tensor or a structure of tensors;
