@@ -16,6 +16,16 @@ LogicalResult calque::expandTransform(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op).Case<GradientOp, JvpOp, UnbatchOp>([](auto transform) { return expand(transform); });
 }
 
+void calque::replaceResult(OpBuilder &builder, Value result, Value value) {
+  auto isSourceOrStop = [](OpOperand &use) {
+    auto gradient = dyn_cast<GradientOp>(use.getOwner());
+    return gradient && static_cast<int64_t>(use.getOperandNumber()) >= 2 * gradient.getCounts()[0];
+  };
+  if (llvm::any_of(result.getUses(), isSourceOrStop))
+    value = IdentityOp::create(builder, result.getLoc(), value);
+  result.replaceAllUsesWith(value);
+}
+
 void calque::EmittedTransforms::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
   if (isTransform(op))
     operations.push_back(op);

@@ -32,7 +32,7 @@ public:
       Value tangent = tangents.lookup(target);
       if (!tangent)
         tangent = GradientRule(builder, jvp.getLoc(), target).zerosLike(target);
-      result.replaceAllUsesWith(tangent);
+      calque::replaceResult(builder, result, tangent);
     }
     jvp.erase();
     return emitted.expandAll();

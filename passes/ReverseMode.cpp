@@ -38,7 +38,7 @@ public:
       Value cotangent = cotangents.lookup(source);
       if (!cotangent)
         cotangent = GradientRule(builder, gradient.getLoc(), source).zerosLike(source);
-      result.replaceAllUsesWith(cotangent);
+      calque::replaceResult(builder, result, cotangent);
     }
     gradient.erase();
     return emitted.expandAll();

@@ -410,7 +410,7 @@ TEST(Composition, ResultsAreValuesOfTheirOwn) {
   auto itself = function([](const Tensor &x) { return x; });
   auto named = function([](const std::map<std::string, Tensor> &x) { return x; });
   auto concrete = twiceAsFunction.get_concrete_function(TensorSpec<double>({2}));
-  Variable v(tensor<double>({8, 27}), "v");
+  Variable v(tensor<double>({8, 27}));
   auto variable = function([&] { return v.value(); });
   Tensor captured = tensor<double>({8, 27});
   auto capture = function([&] { return captured; });
@@ -423,6 +423,8 @@ TEST(Composition, ResultsAreValuesOfTheirOwn) {
       {"value_and_grad", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, value_and_grad([&](const Tensor &) { return y; })(x).first); }},
       {"jvp", [&](const Tensor &x) { return jvp(twice, x, x).first; }},
       {"tangents of jvp", [&](const Tensor &x) { return jvp([](const Tensor &a) { return Pair(a, a); }, x, cubes(x)).second; }},
+      {"gradients", [&](const Tensor &x) { auto [a, b] = grad([](const Pair &p, const Tensor &c) { return (p.first + p.second) * c; })(Pair(x, x), cubes(x)); return Pair(a, b); }},
+      {"pullback", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, vjp([](const Tensor &a) { return -(-a); }, x).second(y)); }},
       {"checkpoint", [&](const Tensor &x) { return checkpoint(twice)(x); }},
       {"vmap", [&](const Tensor &x) { return vmap(twice)(x); }},
       {"argument", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, itself(y)); }},
