@@ -87,6 +87,16 @@ TEST(FunctionsPage, Caps) {
   EXPECT_EQ(c.trace_count(), 4);
 }
 
+TEST(FunctionsPage, Results) {
+  Output output;
+  auto twice = function([](const Tensor &x) { return std::pair(x, x); });
+  auto [first, second] = twice(ones({2}));
+  GradientTape tape;
+  tape.watch(second);
+  std::cout << *tape.gradient(first * second, second); // the first; twice that if they were one
+  EXPECT_EQ(output.text(), "[1. 1.]");
+}
+
 TEST(FunctionsPage, Methods) {
   Model model;
   EXPECT_EQ(model.predict(scalar(3.0f)).item<float>(), 6);

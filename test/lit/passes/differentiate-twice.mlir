@@ -107,3 +107,23 @@ func.func @gather(%x: tensor<?x3xf32>, %i: tensor<?xi32>, %g: tensor<?x3xf32>, %
   %dd = calque.gradient %d, %h, %g {counts = array<i64: 1, 1, 0>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
   return %dd : tensor<?x3xf32>
 }
+
+// Both results of the inner gradient are the seed. The outer one is with respect to one of them, of which neither the other nor the seed
+// is a part: g * g times the seed g, not three times that.
+// CHECK-LABEL: func.func @results_are_apart(
+// CHECK-SAME: %[[X:.*]]: tensor<f64>, %[[Y:.*]]: tensor<f64>, %[[G:.*]]: tensor<f64>)
+// CHECK-NEXT: calque.add %[[X]], %[[Y]]
+// CHECK-NEXT: %[[D:.*]] = calque.identity %[[G]]
+// CHECK-NEXT: %[[P:.*]] = calque.mul %[[D]], %[[G]]
+// CHECK-NEXT: calque.mul %[[P]], %[[G]]
+// CHECK-NEXT: %[[V0:.*]] = calque.mul %[[G]], %[[G]]
+// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[V0]], %[[G]]
+// CHECK-NEXT: return %[[V1]]
+func.func @results_are_apart(%x: tensor<f64>, %y: tensor<f64>, %g: tensor<f64>) -> tensor<f64> {
+  %s = calque.add %x, %y : (tensor<f64>, tensor<f64>) -> tensor<f64>
+  %d:2 = calque.gradient %s, %g, %x, %y {counts = array<i64: 1, 2, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<f64>, tensor<f64>)
+  %p = calque.mul %d#0, %d#1 : (tensor<f64>, tensor<f64>) -> tensor<f64>
+  %z = calque.mul %p, %g : (tensor<f64>, tensor<f64>) -> tensor<f64>
+  %dd = calque.gradient %z, %g, %d#0 {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<f64>
+  return %dd : tensor<f64>
+}
