@@ -90,6 +90,13 @@ struct LowerAssert : OpRewritePattern<ir::AssertOp> {
   LoweringContext &context;
 };
 
+// A tensor whose address is handed over. Its elements must stand one behind the other: of several dimensions whose sizes are not known,
+// bufferization takes a slice for a whole buffer, as the strides might be those. Of one dimension it does not.
+Value handedOver(LinalgBuilder &b, Value x) {
+  auto type = cast<RankedTensorType>(x.getType());
+  return type.hasStaticShape() || type.getRank() < 2 ? x : b.flatten(x);
+}
+
 // A print becomes a call of a function that knows the tensor's shape; EmitLLVM gives it its body, once tensors are pointers.
 struct LowerPrint : OpRewritePattern<ir::PrintOp> {
   LowerPrint(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
@@ -100,7 +107,7 @@ struct LowerPrint : OpRewritePattern<ir::PrintOp> {
     LinalgBuilder b(rewriter, op.getLoc(), context.sizes);
     bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
     // Unknown sizes are further arguments.
-    SmallVector<Value> arguments{context.frame, isEmpty ? b.reshape(op.getX(), {context.sizes.constant(0)}) : op.getX()};
+    SmallVector<Value> arguments{context.frame, isEmpty ? b.reshape(op.getX(), {context.sizes.constant(0)}) : handedOver(b, op.getX())};
     SmallVector<int64_t> dims;
     for (Size size : context.sizes.of(op.getX())) {
       dims.push_back(constantOf(size).value_or(ShapedType::kDynamic));
@@ -138,7 +145,9 @@ LogicalResult callHost(PatternRewriter &rewriter, LoweringContext &context, Oper
 
   // All buffers are made before the first address is taken: they are alive together until the call has returned.
   SmallVector<Value> buffers;
-  for (Value input : op->getOperands()) {
+  LinalgBuilder b(rewriter, location, context.sizes);
+  for (Value operand : op->getOperands()) {
+    Value input = handedOver(b, operand);
     auto type = cast<RankedTensorType>(input.getType());
     auto buffer = bufferization::ToBufferOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType()), input);
     buffer.setReadOnly(true);

@@ -121,6 +121,25 @@ TEST(HostCall, ItsResultsHaveKnownSizes) {
   EXPECT_THROW(host_call([](In in) { return in[0]; }, {ones({2})}, {TensorSpec<float>(kAnyShape)}), ValueError);
 }
 
+// A part of another tensor, whose rows do not stand one behind the other. Found by the fuzzer, seed 2166896747, program 8948.
+TEST(HostCall, TakesPartsOfOpenSizes) {
+  const TensorSpec<float> rows({2, kDynamic}), any({kDynamic, kDynamic});
+  for (const TensorSpec<float> &spec : {rows, any}) {
+    auto f = function(
+        [](const Tensor &a, const Tensor &b, const Tensor &w) {
+          GradientTape tape;
+          tape.watch(a);
+          Tensor part = *tape.gradient(sum(concat({a, b}, 1) * w), a); // of w's columns those that a has
+          print("part", part);
+          return host_call([](In in) { return in[0] * 10; }, {part}, {TensorSpec<float>({2, 2})});
+        },
+        {.input_signature = {spec, spec, spec}});
+    ::testing::internal::CaptureStdout();
+    expectValues(f(ones({2, 2}), ones({2, 1}), tensor<float>({1, 2, 3, 4, 5, 6}, {2, 3})), {10, 20, 40, 50});
+    EXPECT_EQ(::testing::internal::GetCapturedStdout(), "part [[1. 2.]\n [4. 5.]]\n");
+  }
+}
+
 TEST(HostCall, TouchingAVariableOfItsOwnCallIsAnError) {
   Variable v(1.0f, {.name = "v"}), other(1.0f);
   auto inner = function([&] { return v + 1; });
