@@ -97,8 +97,13 @@ Elements Differences::derivatives(const Step &step, const Environment &environme
     std::vector<Element> hidden = derive([&](Real by) { return differences.targetsAt(body, seen, affected, others, inner.results, by); },
                                          std::ldexp(Real(1), -11), nullptr, true);
     all.resize(hidden.size());
+    std::vector<Move> every = moves;
+    for (std::size_t i = 0; i < every.size(); ++i)
+      every[i].by.insert(every[i].by.end(), others[i].by.begin(), others[i].by.end());
+    bool hides = differences.isSingular(body, nullptr, nullptr, seen, affected) &&
+                 differences.hidesSingularity(body, seen, affected, moves, farthest > 0 ? std::ldexp(1 / farthest, -11) : 0, every);
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (isDoubtful(hidden[i]))
+      if (hides || isDoubtful(hidden[i]))
         all[i].doubt = kUnknown;
   }
   auto at = all.begin();
@@ -143,12 +148,16 @@ std::vector<Element> Differences::cotangents(const Environment &base, const Seen
     reaches |= affected[target];
   if (!reaches)
     return result;
+  bool mayHide = withDoubt && isSingular(base, nullptr, nullptr, seen, affected);
   for (std::size_t e = 0; e < result.size(); ++e) {
     std::vector<Move> moves;
     for (int value : moved)
       moves.push_back({value, {{e, 1}}});
+    Real h = stepAt(base.values[moved[0]]->elements[e].value);
     result[e] = derive([&](Real by) { return targetsAt(base, seen, affected, moves, targets, by); },
-                       stepAt(base.values[moved[0]]->elements[e].value), &weights, withDoubt)[0];
+                       h, &weights, withDoubt)[0];
+    if (mayHide && hidesSingularity(base, seen, affected, moves, h, moves))
+      result[e].doubt = kUnknown;
   }
   return result;
 }
@@ -181,8 +190,8 @@ std::vector<bool> Differences::affectedBy(const std::vector<int> &moved, const S
   return affected;
 }
 
-Numbers Differences::targetsAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
-                  const std::vector<int> &targets, Real by) const {
+Environment Differences::environmentAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
+                                       Real by) const {
   Environment environment = base;
   auto apply = [&](const Move &move) {
     if (move.by.empty())
@@ -203,6 +212,12 @@ Numbers Differences::targetsAt(const Environment &base, const Seen &seen, const 
       if (move.value >= step.firstResult && move.value < step.firstResult + static_cast<int>(step.types.size()))
         apply(move);
   }
+  return environment;
+}
+
+Numbers Differences::targetsAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
+                  const std::vector<int> &targets, Real by) const {
+  Environment environment = environmentAt(base, seen, affected, moves, by);
   std::vector<ArrayRef> values;
   for (int target : targets)
     values.push_back(environment.values[target]);
@@ -235,6 +250,98 @@ Environment Differences::moved(const Environment &base, const std::vector<ArrayR
   return environment;
 }
 
+std::vector<std::shared_ptr<Array>> Differences::computed(const Step &step, const std::vector<const Array *> &operands) {
+  std::vector<std::shared_ptr<Array>> results;
+  for (const TensorType &type : step.types) {
+    auto result = std::make_shared<Array>();
+    result->type = type;
+    result->elements.resize(static_cast<std::size_t>(countOf(type)));
+    Call call{step, operands, *result, false};
+    try {
+      if (step.op == OpId::Extern)
+        evaluateExtern(call, results.size());
+      else
+        evaluate(call);
+    } catch (const Failure &) {
+      throw Undecided("a step fails on unrounded values");
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+bool Differences::hidesSingularity(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
+                                   Real by, const std::vector<Move> &all) const {
+  Real before = mostDoubt; // of what is computed from NaN nothing is known, which says nothing here
+  Environment moved = environmentAt(base, seen, affected, moves, by);
+  Environment spoilt = environmentAt(base, seen, affected, all, std::numeric_limits<Real>::quiet_NaN());
+  mostDoubt = before;
+  return isSingular(base, &moved, &spoilt, seen, affected);
+}
+
+bool Differences::isSingular(const Environment &base, const Environment *moved, const Environment *spoilt, const Seen &seen,
+                             const std::vector<bool> &affected) const {
+  for (int i = seen.begin; i < seen.end; ++i)
+    if (seen(i) && isSingularAt(base, moved, spoilt, affected, i))
+      return true;
+  return false;
+}
+
+bool Differences::isSingularAt(const Environment &base, const Environment *moved, const Environment *spoilt, const std::vector<bool> &affected,
+                               int index) const {
+  const Step &step = program.steps[index];
+  if (step.transform) {
+    const Program &body = *step.transform->body;
+    Differences inner(body, run, saltOf(step));
+    std::vector<int> movedArguments;
+    for (int i = 0; i < body.numArguments; ++i)
+      if (affected[step.operands[i]])
+        movedArguments.push_back(i);
+    Seen seen{0, static_cast<int>(body.steps.size()), nullptr};
+    std::vector<bool> affectedInside = inner.affectedBy(movedArguments, seen);
+    auto example = [&](const Environment *environment, std::size_t i) { return environment ? &(*environment->bodies[index])[i] : nullptr; };
+    for (std::size_t i = 0; i < base.bodies[index]->size(); ++i)
+      if (inner.isSingular(*example(&base, i), example(moved, i), example(spoilt, i), seen, affectedInside))
+        return true;
+    return false;
+  }
+  bool isOperation = !step.tape && !step.types.empty() && step.op != OpId::VariableRead && step.op != OpId::HostCall && passesDerivatives(step);
+  for (std::size_t o = 0; o < step.operands.size() && isOperation; ++o) {
+    int value = step.operands[o];
+    const Array &operand = *base.values[value];
+    if (!affected[value] || !is_floating(operand.type.dtype))
+      continue;
+    auto at = [&](Real by) {
+      Array changed = operand;
+      for (std::size_t e = 0; e < changed.elements.size(); ++e) {
+        Real &element = changed.elements[e].value;
+        if (!moved || (std::isnan(spoilt->values[value]->elements[e].value) && distance(moved->values[value]->elements[e].value, element) == 0))
+          element += by * stepAt(element);
+      }
+      std::vector<const Array *> operands;
+      for (int other : step.operands)
+        operands.push_back(base.values[other].get());
+      operands[o] = &changed;
+      std::vector<ArrayRef> results;
+      for (std::shared_ptr<Array> &result : computed(step, operands))
+        if (is_floating(result->type.dtype))
+          results.push_back(std::move(result));
+      return numbersOf(results);
+    };
+    Numbers here = at(0);
+    for (Real side : {-1, 1}) {
+      Numbers far = at(side), near = at(side / 4);
+      for (std::size_t i = 0; i < here.size(); ++i) {
+        Real wide = distance(far[i], here[i]), narrow = distance(near[i], here[i]);
+        // A root's difference halves where its step is a quarter.
+        if (!std::isfinite(wide) || 4 * narrow > 1.5L * wide + 1e-9L * std::max<Real>(1, std::fabs(here[i])))
+          return true;
+      }
+    }
+  }
+  return false;
+}
+
 void Differences::advance(Environment &environment, const Environment &hidden, int index) const {
   const Step &step = program.steps[index];
   if (step.types.empty())
@@ -253,24 +360,11 @@ void Differences::advance(Environment &environment, const Environment &hidden, i
     environment.values[step.firstResult] = hidden.values[step.firstResult];
     return;
   }
-  std::vector<std::shared_ptr<Array>> results;
-  for (const TensorType &type : step.types) {
-    results.push_back(std::make_shared<Array>());
-    results.back()->type = type;
-    results.back()->elements.resize(static_cast<std::size_t>(countOf(type)));
-  }
+  std::vector<const Array *> operands;
+  for (int operand : step.operands)
+    operands.push_back(environment.values[operand].get());
+  std::vector<std::shared_ptr<Array>> results = computed(step, operands);
   for (std::size_t r = 0; r < results.size(); ++r) {
-    Call call{step, {}, *results[r], false};
-    for (int operand : step.operands)
-      call.x.push_back(environment.values[operand].get());
-    try {
-      if (step.op == OpId::Extern)
-        evaluateExtern(call, r);
-      else
-        evaluate(call);
-    } catch (const Failure &) {
-      throw Undecided("a step fails on unrounded values");
-    }
     for (std::size_t e = 0; e < results[r]->elements.size(); ++e) {
       Num &element = results[r]->elements[e];
       if (run && element.off > kTiny)

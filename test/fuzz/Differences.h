@@ -56,13 +56,27 @@ private:
   static bool passes(const Step &step, int result);
   // The values that move with some others, as far as is seen.
   std::vector<bool> affectedBy(const std::vector<int> &moved, const Seen &seen) const;
-  // The targets' elements where the sources are moved.
+  // The environment, and the targets' elements, where the sources are moved.
+  Environment environmentAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
+                            Real by) const;
   Numbers targetsAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
                     const std::vector<int> &targets, Real by) const;
   void advanceAffected(Environment &environment, const Environment &hidden, const std::vector<bool> &affected, int index) const;
   // The environment of a body some of whose arguments have moved.
   Environment moved(const Environment &base, const std::vector<ArrayRef> &arguments, const std::vector<bool> &isMoved) const;
 
+  // Whether a step has an infinite derivative, or none to one side, with respect to what is computed from elements that move and stays
+  // all the same, as x - x does: no difference shows it, and a rule that multiplies it with no change gives NaN.
+  bool hidesSingularity(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves, Real by,
+                        const std::vector<Move> &all) const;
+  // The same where `moved` and `spoilt` are the environment with what moves elsewhere and NaN; without them, of whatever may move.
+  bool isSingular(const Environment &base, const Environment *moved, const Environment *spoilt, const Seen &seen,
+                  const std::vector<bool> &affected) const;
+  bool isSingularAt(const Environment &base, const Environment *moved, const Environment *spoilt, const std::vector<bool> &affected,
+                    int index) const;
+
+  // What a step that is an operation gives, unrounded.
+  static std::vector<std::shared_ptr<Array>> computed(const Step &step, const std::vector<const Array *> &operands);
   // Computes a step of an environment; what is hidden comes from another. Where both are the same one, nothing is hidden.
   void advance(Environment &environment, const Environment &hidden, int index) const;
   void transform(Environment &environment, const Environment &hidden, int index) const;

@@ -227,6 +227,38 @@ TEST(Interpreter, KnowsNoProductOfZeroAndAnInfiniteDerivative) {
   }
 }
 
+// Nor where what is not seen to move has one: sqrt(x - x), along x and by a tape. But sqrt(2 - x + x) is smooth.
+TEST(Interpreter, KnowsNoProductOfNoChangeAndAnInfiniteDerivative) {
+  std::vector<Input> inputs = {{Input::Kind::Parameter, dataOf(DType::Float64, {}, {2})}, {Input::Kind::Parameter, dataOf(DType::Float64, {}, {2})}};
+  Step none{OpId::Sub, {0, 0}, {}, {}, 0, {}}, root{OpId::Sqrt, {2}, {}, {}, 0, {}}, gradient{OpId::Gradient, {3, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  Program tape = programOf(inputs, {none, root, gradient}, {4});
+  Step rootInside{OpId::Sqrt, {1}, {}, {}, 0, {}};
+  Program jvp = programOf({inputs[0]}, {transformed(OpId::Jvp, Transform::Kind::Jvp, {none, rootInside}, {2}, {0, 0})}, {2});
+  Step batch = transformed(OpId::Checkpoint, Transform::Kind::Checkpoint, {none, rootInside}, {2}, {0});
+  Program inside = programOf({inputs[0]}, {batch, {OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {2});
+  for (const Program *program : {&tape, &jvp, &inside}) {
+    Meaning meaning = meaningOf(*program);
+    EXPECT_EQ(meaning.values[static_cast<std::size_t>(program->results[0])]->elements[0].off, kUnknown) << toCpp(*program);
+    EXPECT_EQ(compare(*program, meaning, runAll(*program)), "");
+  }
+  Step difference{OpId::Sub, {1, 0}, {}, {}, 0, {}}, sum{OpId::Add, {2, 0}, {}, {}, 0, {}}, smooth{OpId::Sqrt, {3}, {}, {}, 0, {}};
+  // One element hides it, the other does not: sqrt(|x - x [1, 0]|).
+  Step masked{OpId::Mul, {0, 1}, {}, {}, 0, {}}, rest{OpId::Sub, {0, 2}, {}, {}, 0, {}};
+  Program each = programOf({{Input::Kind::Parameter, floats({2}, {3, 4})}, {Input::Kind::Parameter, floats({2}, {1, 0})}},
+                           {masked, rest, {OpId::Abs, {3}, {}, {}, 0, {}}, {OpId::Sqrt, {4}, {}, {}, 0, {}},
+                            {OpId::Gradient, {5, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {6});
+  std::vector<Num> elements = meaningOf(each).values[6]->elements;
+  EXPECT_EQ(elements[0].off, kUnknown);
+  EXPECT_NEAR(static_cast<double>(elements[1].value), 0.25, 1e-9);
+  EXPECT_LT(elements[1].off, 1e-3L);
+  EXPECT_EQ(compare(each, meaningOf(each), runAll(each)), "");
+  Program known = programOf(inputs, {difference, sum, smooth, {OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {5});
+  Meaning meaning = meaningOf(known);
+  EXPECT_NEAR(static_cast<double>(meaning.values[5]->elements[0].value), 0, 1e-9);
+  EXPECT_LT(meaning.values[5]->elements[0].off, 1e-9L);
+  EXPECT_EQ(compare(known, meaning, runAll(known)), "");
+}
+
 // d/dx x / s = 1 / s is off by what s is, which was computed before; and unknown where s is.
 TEST(Interpreter, BoundsGradientsByWhatWasComputedBefore) {
   Step sum{OpId::Sum, {0}, {Ints(), false}, {}, 0, {}}, quotient{OpId::Div, {1, 2}, {}, {}, 0, {}}, gradient{OpId::Gradient, {3, 1}, {}, {}, 0, TapeUse{1, 1, false, {}}};
