@@ -34,7 +34,8 @@ DepthGuard::DepthGuard() {
 }
 DepthGuard::~DepthGuard() { --depth; }
 
-InlinedCall::InlinedCall() : numBefore_(currentTrace() ? currentTrace()->recording.numValues() : 0) {}
+InlinedCall::InlinedCall(const std::vector<Tensor> &arguments, SourceLocation where)
+    : arguments_(aliases(arguments, where)), numBefore_(currentTrace() ? currentTrace()->recording.numValues() : 0) {}
 
 std::vector<Tensor> InlinedCall::own(const std::vector<Tensor> &results, SourceLocation where) const {
   where = userLine(where);

@@ -15,7 +15,7 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
                                 const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body, SourceLocation where) {
   where = userLine(where);
   if (currentTrace()) {
-    InlinedCall call;
+    InlinedCall call({}, where);
     return call.own(body(inputs), where);
   }
   auto trace = std::make_shared<Trace>(true);

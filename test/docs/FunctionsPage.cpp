@@ -87,7 +87,7 @@ TEST(FunctionsPage, Caps) {
   EXPECT_EQ(c.trace_count(), 4);
 }
 
-TEST(FunctionsPage, Results) {
+TEST(FunctionsPage, ArgumentsAndResults) {
   Output output;
   auto twice = function([](const Tensor &x) { return std::pair(x, x); });
   auto [first, second] = twice(ones({2}));

@@ -452,6 +452,35 @@ TEST(Composition, ResultsAreValuesOfTheirOwn) {
   }
 }
 
+// Nor is a function's argument what else it is called with or captures.
+TEST(Composition, ArgumentsAreValuesOfTheirOwn) {
+  auto partial = [](const Tensor &a, const Tensor &b) {
+    GradientTape tape;
+    tape.watch(b);
+    Tensor product = a * b;
+    return *tape.gradient(product, b);
+  };
+  auto both = function(partial);
+  auto listed = function([&](const std::vector<Tensor> &x) { return partial(x[0], x[1]); });
+  auto concrete = both.get_concrete_function(TensorSpec<double>({2}), TensorSpec<double>({2}));
+  using Case = std::pair<const char *, std::function<Tensor(const Tensor &)>>;
+  const std::vector<Case> cases = {
+      {"argument", [&](const Tensor &x) { return both(x, x); }},
+      {"argument in a list", [&](const Tensor &x) { return listed({x, x}); }},
+      {"argument of a concrete function", [&](const Tensor &x) { return concrete(x, x); }},
+      {"capture", [&](const Tensor &x) { return function([&](const Tensor &y) { return partial(x, y); })(x); }},
+  };
+  for (const auto &[name, f] : cases) {
+    SCOPED_TRACE(name);
+    inBothModes([&](const std::vector<Tensor> &in) { return f(in[0] + 1); }, {tensor<double>({2, 3})}, {3, 4}, {2});
+    SCOPED_TRACE("functions run eagerly");
+    config::run_functions_eagerly(true);
+    std::vector<double> values = valuesOf(f(tensor<double>({3, 4})));
+    config::run_functions_eagerly(false);
+    EXPECT_EQ(values, (std::vector<double>{3, 4}));
+  }
+}
+
 // A tape that was there before follows them to where they come from.
 TEST(Composition, DerivativesFollowResultsToTheirArguments) {
   auto swap = function([](const Tensor &x, const Tensor &y) { return std::pair(y, x); });

@@ -240,16 +240,19 @@ public:
   DepthGuard &operator=(const DepthGuard &) = delete;
 };
 
-// A call that runs the lambda, in a trace or because functions run eagerly. Its results are values of their own, as those of a
-// call of native code are: none is an argument, a variable's value, another result or anything else that was there before.
+// A call that runs the lambda, in a trace or because functions run eagerly. Its arguments and results are values of their own, as the
+// parameters and results of native code are: no argument is another or a capture, no result an argument, a variable's value,
+// another result or anything else that was there before.
 class CALQUE_API InlinedCall {
 public:
-  InlinedCall();
+  InlinedCall(const std::vector<Tensor> &arguments, SourceLocation where);
+  std::span<const Tensor> arguments() const { return arguments_; }
   template <typename R> R results(const R &result, SourceLocation where) const { return withTensors(result, own(tensorsIn(result), where)); }
   std::vector<Tensor> own(const std::vector<Tensor> &results, SourceLocation where) const;
 
 private:
   DepthGuard guard_;
+  std::vector<Tensor> arguments_;
   std::size_t numBefore_ = 0; // values of the trace
 };
 
@@ -267,18 +270,31 @@ template <typename R, typename... Args> struct FunctionState {
     FunctionState *state;
     std::tuple<const std::remove_reference_t<Args> &...> given;
     CallBody body() { return {this, &trace, &describe}; }
+    // The arguments, with other tensors and variables.
+    std::tuple<std::remove_cvref_t<Args>...> with(std::span<const Tensor> tensors, std::span<const Variable> variables) const {
+      Replacement replacement{tensors, variables};
+      // Braces keep the order of evaluation.
+      return std::apply(
+          [&](const auto &...given) { return std::tuple<std::remove_cvref_t<Args>...>{map_structure(given, replacement)...}; }, this->given);
+    }
+    R inlined(const SourceLocation &where) const {
+      InlinedCall call(tensorsIn(given), where);
+      auto replaced = with(call.arguments(), {});
+      return std::apply(
+          [&](auto &...values) {
+            if constexpr (std::is_void_v<R>)
+              state->lambda(std::forward<Args>(values)...);
+            else
+              return call.results(state->lambda(std::forward<Args>(values)...), where);
+          },
+          replaced);
+    }
   };
 
   static void trace(void *pointer, std::span<const Tensor> tensors, std::span<const Variable> variables, Results &results) {
     auto &call = *static_cast<Call *>(pointer);
     DepthGuard guard;
-    Replacement replacement{tensors, variables};
-    // Braces keep the order of evaluation.
-    auto traced = std::apply(
-        [&](const auto &...given) {
-          return std::tuple<std::remove_cvref_t<Args>...>{map_structure(given, replacement)...};
-        },
-        call.given);
+    auto traced = call.with(tensors, variables);
     std::apply(
         [&](auto &...values) {
           if constexpr (std::is_void_v<R>) {
@@ -301,13 +317,6 @@ template <typename R, typename... Args> struct FunctionState {
       ++index;
     };
     std::apply([&](const auto &...given) { (part(given), ...); }, static_cast<Call *>(pointer)->given);
-  }
-  R inlined(const SourceLocation &where, Args... args) const {
-    InlinedCall call;
-    if constexpr (std::is_void_v<R>)
-      lambda(std::forward<Args>(args)...);
-    else
-      return call.results(lambda(std::forward<Args>(args)...), where);
   }
   static R resultsOf(CallResults &results) {
     if constexpr (!std::is_void_v<R>) {
@@ -336,7 +345,7 @@ public:
     typename State::Call call{state_.get(), {args...}};
     if (detail::callsInline()) {
       detail::checkInlinedCall(*core_, call.body(), where);
-      return state_->inlined(where, std::forward<Args>(args)...);
+      return call.inlined(where);
     }
     detail::Arguments arguments;
     (visit_structure(args, arguments), ...);
@@ -410,7 +419,7 @@ public:
     if (detail::callsInline()) {
       if (detail::hasInputSignature(*state_->core))
         detail::checkInlinedCall(*state_->core, call.body(), where);
-      return state_->inlined(where, std::forward<Args>(args)...);
+      return call.inlined(where);
     }
     detail::Arguments arguments;
     (visit_structure(args, arguments), ...);
