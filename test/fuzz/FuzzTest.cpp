@@ -302,6 +302,22 @@ TEST(Interpreter, BoundsWhatTheOrderOfASumMayChange) {
   EXPECT_GT(meaningOf(rounded).values[2]->elements[0].apart, 0);
 }
 
+// A sum of one element may be 0 + -0; where there is no sum, -0 stays.
+TEST(Interpreter, LeavesTheSignOfAZeroOpenThatMayBeASum) {
+  auto sumLike = [](const Shape &like) {
+    Program program = programOf({{Input::Kind::Parameter, floats({1, 2}, {-0.0L, 1})}, {Input::Kind::Parameter, dataOf(DType::Float32, like, {0, 0})}},
+                                {{OpId::SumLike, {0, 1}, {}, {}, 0, {}}}, {2});
+    EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+    return meaningOf(program).values[2]->elements;
+  };
+  EXPECT_GT(sumLike({2})[0].off, 0);
+  EXPECT_EQ(sumLike({2})[1].off, 0);
+  Program none = programOf({{Input::Kind::Parameter, floats({2}, {-0.0L, 1})}, {Input::Kind::Parameter, floats({2}, {0, 0})}},
+                           {{OpId::SumLike, {0, 1}, {}, {}, 0, {}}}, {2});
+  EXPECT_EQ(meaningOf(none).values[2]->elements[0].off, 0);
+  EXPECT_EQ(compare(none, meaningOf(none), runAll(none)), "");
+}
+
 // Of a number that is zero but for what sums in another order are apart, nobody knows the sign, nor of its product with zero.
 TEST(Interpreter, LeavesTheSignOfAZeroOpenThatIsOfAnUncertainNumber) {
   Program program = programOf({{Input::Kind::Parameter, floats({4}, {0, 0, 0, 0})}, {Input::Kind::Parameter, floats({}, {4})}, {Input::Kind::Parameter, floats({}, {0})}},

@@ -138,8 +138,8 @@ void sumLike(const Call &call) {
     sums[place(i)].add(call.in(0, i));
   for (std::int64_t i = 0; i < call.count(); ++i)
     call.out(i) = sums[i].finish();
-  // Where nothing is summed, elements are themselves.
-  if (productOf(call.shape(0)) == call.count())
+  // Where nothing is summed, elements are themselves. A dimension of size 1 may be summed, as may one that comes before: 0 + -0 is 0.
+  if (call.shape(0) == call.shape() && std::find(call.shape().begin(), call.shape().end(), 1) == call.shape().end())
     pick(call, 0, [&](const Shape &index) { return ravel(index, call.shape()); });
 }
 
