@@ -180,11 +180,12 @@ static Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, Array
   return memref::ReinterpretCastOp::create(builder, location, MemRefType::get(type.getShape(), type.getElementType()), buffer, builder.getIndexAttr(0), sizes, strides);
 }
 
-// MLIR can't expand a reshape of unknown sizes in all cases. With its sizes and strides it is a cast.
+// With its sizes and strides a reshape is a cast. MLIR can't expand one of unknown sizes in all cases, and would have each access find
+// its place before the reshape: divisions in the innermost loop.
 static void castReshapes(func::FuncOp function) {
   SmallVector<Operation *> reshapes;
   function.walk([&](Operation *op) {
-    if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op) && !cast<MemRefType>(op->getResult(0).getType()).hasStaticShape())
+    if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
       reshapes.push_back(op);
   });
   for (Operation *op : llvm::reverse(reshapes)) {
@@ -328,6 +329,7 @@ LogicalResult bufferize(Program &program) {
 LogicalResult schedule(Program &program) {
   if (program.options.optimize)
     scheduleLoops(entryOf(program), Target::host());
+  castReshapes(entryOf(program));
   LogicalResult lowered = runPasses(program, [](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
     manager.addPass(memref::createFoldMemRefAliasOpsPass());
@@ -358,7 +360,6 @@ static LogicalResult convertToLLVM(ModuleOp module) {
 LogicalResult lowerToLLVM(Program &program) {
   // The users' name may be that of a function of libm, which the code calls by name.
   func::FuncOp function = entryOf(program);
-  castReshapes(function);
   program.entry = "calque_" + program.entry;
   function.setName(program.entry);
   outlineParallelLoops(program);

@@ -159,6 +159,19 @@ TEST(FunctionContract, VariablesTakeValuesWhoseSizesAreComparedAtTheCall) {
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4, 3})); }), "dimension 0 of argument 0 is 4, and it must be 2");
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({1, 3})); }), "is 1, and it must be 2");
   expectValues(v.value(), std::vector<float>(6, 4));
+  // What is reshaped has as many elements as the variable. Found by the fuzzer, seed 1236835893, program 13019.
+  Variable flat(ones({16}));
+  auto reshaped = function(
+      [&](const Tensor &x) {
+        Tensor y = reshape(x, {-1});
+        flat.assign_add(y);
+        return y;
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic, kDynamic})}});
+  for (const Shape &shape : {Shape{4, 4}, Shape{2, 8}})
+    expectValues(reshaped(full(shape, 2)), std::vector<float>(16, 2));
+  expectValues(flat.value(), std::vector<float>(16, 5));
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { reshaped(ones({3, 5})); }), "15");
   auto other = function([&](const Tensor &x) { v.assign(x); }, {.input_signature = {TensorSpec<float>({kDynamic, 4})}});
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { other(ones({2, 4})); }), "is float32[2,3] and can't be assigned float32[?,4]");
 }
