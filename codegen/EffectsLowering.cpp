@@ -90,24 +90,17 @@ struct LowerAssert : OpRewritePattern<ir::AssertOp> {
   LoweringContext &context;
 };
 
-// A tensor whose address is handed over. Its elements must stand one behind the other: of several dimensions whose sizes are not known,
-// bufferization takes a slice for a whole buffer, as the strides might be those. Of one dimension it does not.
-Value handedOver(LinalgBuilder &b, Value x) {
-  auto type = cast<RankedTensorType>(x.getType());
-  return type.hasStaticShape() || type.getRank() < 2 ? x : b.flatten(x);
-}
-
 // A print becomes a call of a function that knows the tensor's shape; EmitLLVM gives it its body, once tensors are pointers.
 struct LowerPrint : OpRewritePattern<ir::PrintOp> {
   LowerPrint(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
   LogicalResult matchAndRewrite(ir::PrintOp op, PatternRewriter &rewriter) const override {
     int32_t site = context.addSite(Site::Kind::Print, op, op.getLabel());
     auto type = cast<RankedTensorType>(op.getX().getType());
-    // Of a tensor without elements there is no bare pointer unless it has one dimension; the shape that is printed is the callee's.
+    // The shape that is printed is the callee's. Only of one dimension has a tensor without elements a bare pointer, and bufferization
+    // would take a slice of several dimensions for a whole buffer where their sizes are not known, as the strides might be those.
     LinalgBuilder b(rewriter, op.getLoc(), context.sizes);
-    bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
     // Unknown sizes are further arguments.
-    SmallVector<Value> arguments{context.frame, isEmpty ? b.reshape(op.getX(), {context.sizes.constant(0)}) : handedOver(b, op.getX())};
+    SmallVector<Value> arguments{context.frame, b.flatten(op.getX())};
     SmallVector<int64_t> dims;
     for (Size size : context.sizes.of(op.getX())) {
       dims.push_back(constantOf(size).value_or(ShapedType::kDynamic));
@@ -147,7 +140,7 @@ LogicalResult callHost(PatternRewriter &rewriter, LoweringContext &context, Oper
   SmallVector<Value> buffers;
   LinalgBuilder b(rewriter, location, context.sizes);
   for (Value operand : op->getOperands()) {
-    Value input = handedOver(b, operand);
+    Value input = b.flatten(operand); // as a print's
     auto type = cast<RankedTensorType>(input.getType());
     auto buffer = bufferization::ToBufferOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType()), input);
     buffer.setReadOnly(true);

@@ -389,18 +389,33 @@ TEST(Composition, AnExampleThatLeavesVmapIsRefused) {
   EXPECT_CONTAINS(errorOf<CompileError>([&] { f(tensor<double>({1, 2})); }), "gives one of many examples, which nothing puts together again");
 }
 
-//===-- Results ----------------------------------------------------------------------------------===//
+//===-- Arguments and results --------------------------------------------------------------------===//
+
+namespace {
+
+// d/db of a b for an `a` that does not depend on `b`: a. It were 2 a if they were one value.
+Tensor derivativeOfProduct(const Tensor &a, const Tensor &b) {
+  GradientTape tape;
+  tape.watch(b);
+  Tensor product = a * b;
+  return *tape.gradient(product, b);
+}
+
+// Eagerly, in a function, and where functions run eagerly.
+void inAllModes(const Body &body, const std::vector<Tensor> &inputs, const std::vector<double> &expected) {
+  inBothModes(body, inputs, expected, {static_cast<std::int64_t>(expected.size())});
+  struct RunEagerly {
+    RunEagerly() { config::run_functions_eagerly(true); }
+    ~RunEagerly() { config::run_functions_eagerly(false); }
+  } scope;
+  EXPECT_EQ(valuesOf(body(inputs)), expected) << "functions run eagerly";
+}
+
+} // namespace
 
 // What a function or a transformation gives are values of their own, called eagerly as well as inside of another function: here
 // two results that are one value in the lambda, or one that is an argument, a capture or a variable's value.
 TEST(Composition, ResultsAreValuesOfTheirOwn) {
-  // d/db of a b, where `a` does not depend on `b`, is a; it were a + b = 2 a if they were one value.
-  auto derivative = [](const Tensor &a, const Tensor &b) {
-    GradientTape tape;
-    tape.watch(b);
-    Tensor product = a * b;
-    return *tape.gradient(product, b);
-  };
   using Pair = std::pair<Tensor, Tensor>;
   auto twice = [](const Tensor &x) {
     Tensor y = cubes(x);
@@ -441,43 +456,27 @@ TEST(Composition, ResultsAreValuesOfTheirOwn) {
     SCOPED_TRACE(name);
     auto body = [&](const std::vector<Tensor> &in) {
       auto [a, b] = f(in[0]);
-      return derivative(a, b) + derivative(b, a);
+      return derivativeOfProduct(a, b) + derivativeOfProduct(b, a);
     };
-    inBothModes(body, {tensor<double>({2, 3})}, {16, 54}, {2});
-    SCOPED_TRACE("functions run eagerly");
-    config::run_functions_eagerly(true);
-    std::vector<double> values = valuesOf(body({tensor<double>({2, 3})}));
-    config::run_functions_eagerly(false);
-    EXPECT_EQ(values, (std::vector<double>{16, 54}));
+    inAllModes(body, {tensor<double>({2, 3})}, {16, 54});
   }
 }
 
 // Nor is a function's argument what else it is called with or captures.
 TEST(Composition, ArgumentsAreValuesOfTheirOwn) {
-  auto partial = [](const Tensor &a, const Tensor &b) {
-    GradientTape tape;
-    tape.watch(b);
-    Tensor product = a * b;
-    return *tape.gradient(product, b);
-  };
-  auto both = function(partial);
-  auto listed = function([&](const std::vector<Tensor> &x) { return partial(x[0], x[1]); });
+  auto both = function(derivativeOfProduct);
+  auto listed = function([](const std::vector<Tensor> &x) { return derivativeOfProduct(x[0], x[1]); });
   auto concrete = both.get_concrete_function(TensorSpec<double>({2}), TensorSpec<double>({2}));
   using Case = std::pair<const char *, std::function<Tensor(const Tensor &)>>;
   const std::vector<Case> cases = {
       {"argument", [&](const Tensor &x) { return both(x, x); }},
       {"argument in a list", [&](const Tensor &x) { return listed({x, x}); }},
       {"argument of a concrete function", [&](const Tensor &x) { return concrete(x, x); }},
-      {"capture", [&](const Tensor &x) { return function([&](const Tensor &y) { return partial(x, y); })(x); }},
+      {"capture", [&](const Tensor &x) { return function([&](const Tensor &y) { return derivativeOfProduct(x, y); })(x); }},
   };
   for (const auto &[name, f] : cases) {
     SCOPED_TRACE(name);
-    inBothModes([&](const std::vector<Tensor> &in) { return f(in[0] + 1); }, {tensor<double>({2, 3})}, {3, 4}, {2});
-    SCOPED_TRACE("functions run eagerly");
-    config::run_functions_eagerly(true);
-    std::vector<double> values = valuesOf(f(tensor<double>({3, 4})));
-    config::run_functions_eagerly(false);
-    EXPECT_EQ(values, (std::vector<double>{3, 4}));
+    inAllModes([&](const std::vector<Tensor> &in) { return f(in[0] + 1); }, {tensor<double>({2, 3})}, {3, 4});
   }
 }
 

@@ -171,7 +171,7 @@ TEST(FunctionContract, VariablesTakeValuesWhoseSizesAreComparedAtTheCall) {
   for (const Shape &shape : {Shape{4, 4}, Shape{2, 8}})
     expectValues(reshaped(full(shape, 2)), std::vector<float>(16, 2));
   expectValues(flat.value(), std::vector<float>(16, 5));
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { reshaped(ones({3, 5})); }), "15");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { reshaped(ones({3, 5})); }), "is 16 and dimension 0 of operand 1 is 15, and they must be equal");
   auto other = function([&](const Tensor &x) { v.assign(x); }, {.input_signature = {TensorSpec<float>({kDynamic, 4})}});
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { other(ones({2, 4})); }), "is float32[2,3] and can't be assigned float32[?,4]");
 }
@@ -296,7 +296,7 @@ TEST(FunctionContract, ExamplesOfOpenTensorsAreAsManyAsOfTheOthers) {
                   "vmap: dimension 0 of argument 1 is 2, and it must be 3");
 
   auto unread = function([=](const Tensor &a) { return vmap(first)(Tensors{known, a}); }, {.input_signature = {matrix}});
-  EXPECT_EQ(valuesOf(unread(x = randomTensor(random, {3, 1}))[0]), valuesOf(known));
+  EXPECT_EQ(valuesOf(unread(randomTensor(random, {3, 1}))[0]), valuesOf(known));
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { unread(randomTensor(random, {1, 2})); }), "vmap: dimension 0 of argument 0 is 1, and it must be 3");
 
   auto nested = function(

@@ -234,8 +234,8 @@ TEST(Interpreter, KnowsNoProductOfNoChangeAndAnInfiniteDerivative) {
   Program tape = programOf(inputs, {none, root, gradient}, {4});
   Step rootInside{OpId::Sqrt, {1}, {}, {}, 0, {}};
   Program jvp = programOf({inputs[0]}, {transformed(OpId::Jvp, Transform::Kind::Jvp, {none, rootInside}, {2}, {0, 0})}, {2});
-  Step batch = transformed(OpId::Checkpoint, Transform::Kind::Checkpoint, {none, rootInside}, {2}, {0});
-  Program inside = programOf({inputs[0]}, {batch, {OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {2});
+  Step checkpoint = transformed(OpId::Checkpoint, Transform::Kind::Checkpoint, {none, rootInside}, {2}, {0});
+  Program inside = programOf({inputs[0]}, {checkpoint, {OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {2});
   for (const Program *program : {&tape, &jvp, &inside}) {
     Meaning meaning = meaningOf(*program);
     EXPECT_EQ(meaning.values[static_cast<std::size_t>(program->results[0])]->elements[0].off, kUnknown) << toCpp(*program);

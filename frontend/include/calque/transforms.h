@@ -36,6 +36,7 @@ CALQUE_API std::vector<Tensor> runRecorded(const char *name, const std::vector<T
 
 // x as another value, from which derivatives begin: nothing that was computed from x depends on it.
 CALQUE_API Tensor alias(const Tensor &x, SourceLocation where);
+// The same of each.
 CALQUE_API std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where);
 
 // One of the examples of each tensor that has an axis; while recording.
@@ -145,6 +146,7 @@ template <typename F, typename Primals> auto vjp(F f, const Primals &primals, So
                                                                            SourceLocation line = SourceLocation::current()) {
     return detail::withTensors(primals, tape->cotangents(targets, sources, detail::tensorsIn(cotangents), line));
   };
+  // The pullback follows y; what is returned is a value of its own.
   auto result = detail::withTensors(y, detail::aliases(detail::tensorsIn(y), where));
   return std::pair<decltype(y), decltype(pullback)>(std::move(result), std::move(pullback));
 }
