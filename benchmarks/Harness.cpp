@@ -17,7 +17,9 @@ using Row = nlohmann::ordered_json;
 
 constexpr std::size_t kWarmUps = 2, kFewestRuns = 5, kMostRuns = 20000, kLongestError = 200;
 
-double millisecondsSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 double medianOf(std::vector<double> times) {
   std::sort(times.begin(), times.end());
@@ -34,7 +36,8 @@ void measure(const Case &which, double seconds, Row &row) {
   for (std::size_t i = 0; i < kWarmUps; ++i)
     work.call();
   std::vector<double> times;
-  Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  Clock::time_point end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   while ((times.size() < kFewestRuns || Clock::now() < end) && times.size() < kMostRuns) {
     start = Clock::now();
     work.call();
@@ -46,7 +49,8 @@ void measure(const Case &which, double seconds, Row &row) {
   row["check"] = check;
 }
 
-// A positive number of an environment variable, or a fallback. `known` turns false when the variable holds another text.
+// A positive number of an environment variable, or a fallback. `known` turns false when the variable holds another
+// text.
 double numberFrom(const char *variable, double fallback, bool &known) {
   const char *text = std::getenv(variable);
   if (!text || !*text)

@@ -29,7 +29,8 @@ public:
   Mlp() {
     const std::int64_t sizes[] = {784, 512, 512, 10};
     for (int i = 0; i < 3; ++i) {
-      parameters.push_back(Variable(lcg(20 + i, {sizes[i], sizes[i + 1]}, -1, 1, std::pow(static_cast<float>(sizes[i]), -0.5f))));
+      parameters.push_back(
+          Variable(lcg(20 + i, {sizes[i], sizes[i + 1]}, -1, 1, std::pow(static_cast<float>(sizes[i]), -0.5f))));
       parameters.push_back(Variable(zeros({sizes[i + 1]})));
     }
   }

@@ -19,7 +19,8 @@ template <typename F, typename... Inputs> Work compiled(F body, const Inputs &..
 }
 
 // The same with one body for all sizes: those of the inputs are unknown where the specs say so.
-template <typename F, typename... Inputs> Work compiledForAll(F body, std::vector<TensorSpec<>> specs, const Inputs &...inputs) {
+template <typename F, typename... Inputs>
+Work compiledForAll(F body, std::vector<TensorSpec<>> specs, const Inputs &...inputs) {
   return {[f = function(body, {.input_signature = std::move(specs)}), inputs...] { return f(inputs...); }, sumOf};
 }
 
@@ -52,7 +53,8 @@ Work layerNormGradient() {
       tape.watch(source);
     return tape.gradient(sum(square(layerNorm(x, gain, bias))), std::vector<Tensor>{x, gain, bias});
   });
-  return {[f, x = matrix(), gain = lcg(9, {kColumns}), bias = lcg(10, {kColumns})] { return *f(x, gain, bias)[1]; }, sumOf};
+  return {[f, x = matrix(), gain = lcg(9, {kColumns}), bias = lcg(10, {kColumns})] { return *f(x, gain, bias)[1]; },
+          sumOf};
 }
 
 Work blackScholesGreeks() {
@@ -88,13 +90,15 @@ Work power100() {
 
 Work mlpStep() {
   auto model = std::make_shared<Mlp>();
-  return compiled([model](const Tensor &x, const Tensor &y) { return model->step(x, y); }, lcg(30, {128, 784}), cyclicLabels(128));
+  return compiled([model](const Tensor &x, const Tensor &y) { return model->step(x, y); }, lcg(30, {128, 784}),
+                  cyclicLabels(128));
 }
 
 Work mlpStepForAll() {
   auto model = std::make_shared<Mlp>();
   return compiledForAll([model](const Tensor &x, const Tensor &y) { return model->step(x, y); },
-                        {TensorSpec<float>({kDynamic, 784}), TensorSpec<std::int32_t>({kDynamic})}, lcg(30, {128, 784}), cyclicLabels(128));
+                        {TensorSpec<float>({kDynamic, 784}), TensorSpec<std::int32_t>({kDynamic})}, lcg(30, {128, 784}),
+                        cyclicLabels(128));
 }
 
 Work cnnStep() {
@@ -115,19 +119,22 @@ std::vector<Case> allCases() {
   add("call_overhead", [] { return compiled([](const Tensor &x) { return x + 1.f; }, scalar(1.f)); });
   add("eager_add", [] { return Work{[x = lcg(1, {8}), y = lcg(2, {8})] { return x + y; }, sumOf}; });
 
-  const std::int64_t products[][3] = {{16, 16, 16},    {32, 32, 32},       {64, 64, 64},     {128, 128, 128}, {256, 256, 256},
-                                      {512, 512, 512}, {1024, 1024, 1024}, {64, 3136, 256}, {64, 256, 10},   {1, 1024, 1024}};
+  const std::int64_t products[][3] = {{16, 16, 16},    {32, 32, 32},    {64, 64, 64},       {128, 128, 128},
+                                      {256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}, {64, 3136, 256},
+                                      {64, 256, 10},   {1, 1024, 1024}};
   for (auto [m, k, n] : products)
     add("gemm_" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), [=] {
       return compiled([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, lcg(1, {m, k}), lcg(2, {k, n}));
     });
   add("power100", power100);
   add("conv_200", [] {
-    return compiled([](const Tensor &x, const Tensor &w) { return conv2d(x, w, {1, 1}, "valid"); }, lcg(5, {1, 200, 200, 100}),
-                    lcg(6, {3, 3, 100, 100}));
+    return compiled([](const Tensor &x, const Tensor &w) { return conv2d(x, w, {1, 1}, "valid"); },
+                    lcg(5, {1, 200, 200, 100}), lcg(6, {3, 3, 100, 100}));
   });
 
-  add("gelu_bias", [] { return compiled([](const Tensor &x, const Tensor &bias) { return gelu(x + bias); }, matrix(), lcg(8, {kColumns})); });
+  add("gelu_bias", [] {
+    return compiled([](const Tensor &x, const Tensor &bias) { return gelu(x + bias); }, matrix(), lcg(8, {kColumns}));
+  });
   add("softmax", [] { return compiled([](const Tensor &x) { return softmax(x, -1); }, matrix()); });
   add("layernorm", [] { return compiled(layerNorm, matrix(), lcg(9, {kColumns}), lcg(10, {kColumns})); });
   add("layernorm_grad", layerNormGradient);
@@ -140,9 +147,13 @@ std::vector<Case> allCases() {
   // Against the cases of the same names without `_any`: what it costs to know the sizes only when called.
   add("gemm_512x512x512_any", [] {
     TensorSpec<> any = TensorSpec<float>({kDynamic, kDynamic});
-    return compiledForAll([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, {any, any}, lcg(1, {512, 512}), lcg(2, {512, 512}));
+    return compiledForAll([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, {any, any}, lcg(1, {512, 512}),
+                          lcg(2, {512, 512}));
   });
-  add("softmax_any", [] { return compiledForAll([](const Tensor &x) { return softmax(x, -1); }, {TensorSpec<float>({kDynamic, kDynamic})}, matrix()); });
+  add("softmax_any", [] {
+    return compiledForAll([](const Tensor &x) { return softmax(x, -1); }, {TensorSpec<float>({kDynamic, kDynamic})},
+                          matrix());
+  });
   add("mlp_step_any", mlpStepForAll);
   return cases;
 }

@@ -26,12 +26,15 @@ size_t bytesOfConstants(const schema::Recording &recording) {
   return bytes;
 }
 
-// Contexts with all dialects loaded, which takes a fifth of the time of compiling something small. Each serves one compilation at a
-// time, so that threads compile side by side. What a context has made of types and constants stays in it: it is not used for ever.
+// Contexts with all dialects loaded, which takes a fifth of the time of compiling something small. Each serves one
+// compilation at a time, so that threads compile side by side. What a context has made of types and constants stays in
+// it: it is not used for ever.
 class Contexts {
 public:
   struct Entry {
-    explicit Entry(const DialectRegistry &registry) : context(registry, MLIRContext::Threading::DISABLED) { context.loadAllAvailableDialects(); }
+    explicit Entry(const DialectRegistry &registry) : context(registry, MLIRContext::Threading::DISABLED) {
+      context.loadAllAvailableDialects();
+    }
     MLIRContext context;
     int uses = 0;
     size_t bytes = 0; // of constants
@@ -82,8 +85,9 @@ public:
     withProgram(recording, options, result.error, [&](codegen::Program &program) {
       if (failed(codegen::lowerTo(program, Stage::LLVM)))
         return failure();
-      codegen::NativeResult native = codegen::makeExecutable(program, recording.parameters.size() + recording.variables.size(),
-                                                             recording.results.size() + program.assigned.size());
+      codegen::NativeResult native =
+          codegen::makeExecutable(program, recording.parameters.size() + recording.variables.size(),
+                                  recording.results.size() + program.assigned.size());
       result.executable = std::move(native.executable);
       result.error = std::move(native.error);
       return success(result.executable != nullptr);
@@ -94,13 +98,15 @@ public:
   PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
     PrintResult result;
     llvm::raw_string_ostream stream(result.text);
-    withProgram(recording, options, result.error, [&](codegen::Program &program) { return codegen::printAt(program, stage, stream); });
+    withProgram(recording, options, result.error,
+                [&](codegen::Program &program) { return codegen::printAt(program, stage, stream); });
     return result;
   }
 
 private:
   // Does something with the recording's IR. When it fails, `error` is the first diagnostic, with the user's line.
-  void withProgram(const schema::Recording &recording, CompileOptions options, std::string &error, llvm::function_ref<LogicalResult(codegen::Program &)> use) {
+  void withProgram(const schema::Recording &recording, CompileOptions options, std::string &error,
+                   llvm::function_ref<LogicalResult(codegen::Program &)> use) {
     contexts.with(recording, [&](MLIRContext &context) {
       ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error && error.empty()) {

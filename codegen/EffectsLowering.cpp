@@ -90,14 +90,16 @@ struct LowerAssert : OpRewritePattern<ir::AssertOp> {
   LoweringContext &context;
 };
 
-// A print becomes a call of a function that knows the tensor's shape; EmitLLVM gives it its body, once tensors are pointers.
+// A print becomes a call of a function that knows the tensor's shape; EmitLLVM gives it its body, once tensors are
+// pointers.
 struct LowerPrint : OpRewritePattern<ir::PrintOp> {
   LowerPrint(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
   LogicalResult matchAndRewrite(ir::PrintOp op, PatternRewriter &rewriter) const override {
     int32_t site = context.addSite(Site::Kind::Print, op, op.getLabel());
     auto type = cast<RankedTensorType>(op.getX().getType());
-    // The shape that is printed is the callee's. Only of one dimension has a tensor without elements a bare pointer, and bufferization
-    // would take a slice of several dimensions for a whole buffer where their sizes are not known, as the strides might be those.
+    // The shape that is printed is the callee's. Only of one dimension has a tensor without elements a bare pointer,
+    // and bufferization would take a slice of several dimensions for a whole buffer where their sizes are not known, as
+    // the strides might be those.
     LinalgBuilder b(rewriter, op.getLoc(), context.sizes);
     // Unknown sizes are further arguments.
     SmallVector<Value> arguments{context.frame, b.flatten(op.getX())};
@@ -107,12 +109,15 @@ struct LowerPrint : OpRewritePattern<ir::PrintOp> {
       if (ShapedType::isDynamic(dims.back()))
         arguments.push_back(context.sizes.value(size));
     }
-    func::FuncOp function = declare(context.module, "calque_print_" + std::to_string(site), ValueRange(arguments).getTypes());
+    func::FuncOp function =
+        declare(context.module, "calque_print_" + std::to_string(site), ValueRange(arguments).getTypes());
     function.setArgAttr(1, "bufferization.access", rewriter.getStringAttr("read"));
-    function->setAttr("calque.print", rewriter.getDictionaryAttr(
-        {rewriter.getNamedAttr("site", rewriter.getI32IntegerAttr(site)),
-         rewriter.getNamedAttr("dtype", rewriter.getI32IntegerAttr(static_cast<int32_t>(*ir::toDType(type.getElementType())))),
-         rewriter.getNamedAttr("dims", rewriter.getDenseI64ArrayAttr(dims))}));
+    function->setAttr(
+        "calque.print",
+        rewriter.getDictionaryAttr({rewriter.getNamedAttr("site", rewriter.getI32IntegerAttr(site)),
+                                    rewriter.getNamedAttr("dtype", rewriter.getI32IntegerAttr(static_cast<int32_t>(
+                                                                       *ir::toDType(type.getElementType())))),
+                                    rewriter.getNamedAttr("dims", rewriter.getDenseI64ArrayAttr(dims))}));
     func::CallOp::create(rewriter, op.getLoc(), function, arguments);
     rewriter.eraseOp(op);
     return success();
@@ -120,8 +125,8 @@ struct LowerPrint : OpRewritePattern<ir::PrintOp> {
   LoweringContext &context;
 };
 
-// Has the site's C++ compute an operation's results. Addresses and sizes are handed over one by one, so that one declaration
-// serves calls of all types.
+// Has the site's C++ compute an operation's results. Addresses and sizes are handed over one by one, so that one
+// declaration serves calls of all types.
 LogicalResult callHost(PatternRewriter &rewriter, LoweringContext &context, Operation *op, int32_t site) {
   for (Value result : op->getResults())
     if (!cast<RankedTensorType>(result.getType()).hasStaticShape()) {
@@ -142,14 +147,16 @@ LogicalResult callHost(PatternRewriter &rewriter, LoweringContext &context, Oper
   for (Value operand : op->getOperands()) {
     Value input = b.flatten(operand); // as a print's
     auto type = cast<RankedTensorType>(input.getType());
-    auto buffer = bufferization::ToBufferOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType()), input);
+    auto buffer = bufferization::ToBufferOp::create(rewriter, location,
+                                                    MemRefType::get(type.getShape(), type.getElementType()), input);
     buffer.setReadOnly(true);
     buffers.push_back(buffer);
   }
   SmallVector<Value> outputs;
   for (Value result : op->getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
-    outputs.push_back(memref::AllocOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType())));
+    outputs.push_back(
+        memref::AllocOp::create(rewriter, location, MemRefType::get(type.getShape(), type.getElementType())));
   }
   llvm::append_range(buffers, outputs);
   for (Value buffer : buffers)
@@ -161,7 +168,8 @@ LogicalResult callHost(PatternRewriter &rewriter, LoweringContext &context, Oper
 
   SmallVector<Value> results;
   for (auto [buffer, result] : llvm::zip_equal(outputs, op->getResults()))
-    results.push_back(bufferization::ToTensorOp::create(rewriter, location, result.getType(), buffer, /*restrict=*/true, /*writable=*/true));
+    results.push_back(bufferization::ToTensorOp::create(rewriter, location, result.getType(), buffer, /*restrict=*/true,
+                                                        /*writable=*/true));
   rewriter.replaceOp(op, results);
   return success();
 }
@@ -198,7 +206,9 @@ struct Philox {
   Location location;
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
 
-  Value constant(uint32_t value) { return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(i32, APInt(32, value))); }
+  Value constant(uint32_t value) {
+    return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(i32, APInt(32, value)));
+  }
   Value low(Value wide) { return arith::TruncIOp::create(builder, location, i32, wide); }
   Value high(Value wide) {
     Value shift = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(32));
@@ -217,7 +227,8 @@ struct Philox {
     Value k0 = low(key), k1 = high(key);
     for (int round = 0; round < 10; ++round) {
       Value p0 = product(c[0], 0xD2511F53), p1 = product(c[2], 0xCD9E8D57);
-      c = {exclusiveOr(exclusiveOr(high(p1), c[1]), k0), low(p1), exclusiveOr(exclusiveOr(high(p0), c[3]), k1), low(p0)};
+      c = {exclusiveOr(exclusiveOr(high(p1), c[1]), k0), low(p1), exclusiveOr(exclusiveOr(high(p0), c[3]), k1),
+           low(p0)};
       k0 = arith::AddIOp::create(builder, location, k0, constant(0x9E3779B9));
       k1 = arith::AddIOp::create(builder, location, k1, constant(0xBB67AE85));
     }
@@ -231,43 +242,50 @@ Value lowerRandomUniform(LinalgBuilder &b, ir::RandomUniformOp op, LoweringConte
     return context.refuse(op, "has a size that nothing gives");
   RankedTensorType type = LinalgBuilder::typeOf(op.getResult());
   bool isDouble = type.getElementType().isF64();
-  auto stateAt = [&](int64_t i) -> Value { return tensor::ExtractOp::create(b.builder, b.location, op.getState(), ValueRange{b.index(i)}); };
+  auto stateAt = [&](int64_t i) -> Value {
+    return tensor::ExtractOp::create(b.builder, b.location, op.getState(), ValueRange{b.index(i)});
+  };
   Value key = stateAt(0), base = stateAt(1);
-  return b.parallel(b.sizes.constants(type.getShape()), type.getElementType(), {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
-    OpBuilder &inner = s.builder;
-    Location location = s.location;
-    Type i64 = inner.getI64Type();
-    auto wide = [&](int64_t value) -> Value { return arith::ConstantOp::create(inner, location, inner.getI64IntegerAttr(value)); };
-    Value linear = wide(0);
-    for (auto [i, size] : llvm::enumerate(type.getShape())) {
-      Value index = arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, i));
-      linear = s.add(s.mul(linear, wide(size)), index);
-    }
-    int64_t perBlock = isDouble ? 2 : 4;
-    Value block = arith::DivUIOp::create(inner, location, linear, wide(perBlock));
-    Value lane = arith::RemUIOp::create(inner, location, linear, wide(perBlock));
-    std::array<Value, 4> words = Philox{inner, location}(key, s.add(base, block));
-    auto pick = [&](ArrayRef<Value> choices) {
-      Value result = choices[0];
-      for (size_t i = 1; i < choices.size(); ++i)
-        result = s.select(s.equal(lane, wide(i)), choices[i], result);
-      return result;
-    };
-    auto shifted = [&](Value value, int64_t by) -> Value {
-      Value amount = arith::ConstantOp::create(inner, location, inner.getIntegerAttr(value.getType(), by));
-      return arith::ShRUIOp::create(inner, location, value, amount);
-    };
-    if (!isDouble) {
-      Value bits = shifted(pick({words[0], words[1], words[2], words[3]}), 8);
-      Value number = arith::UIToFPOp::create(inner, location, type.getElementType(), bits);
-      return s.mul(number, s.constant(0x1p-24, number));
-    }
-    Value lower = arith::ExtUIOp::create(inner, location, i64, pick({words[0], words[2]}));
-    Value upper = arith::ExtUIOp::create(inner, location, i64, pick({words[1], words[3]}));
-    Value bits = arith::OrIOp::create(inner, location, arith::ShLIOp::create(inner, location, upper, wide(32)), lower);
-    Value number = arith::UIToFPOp::create(inner, location, type.getElementType(), shifted(bits, 11));
-    return s.mul(number, s.constant(0x1p-53, number));
-  });
+  return b.parallel(
+      b.sizes.constants(type.getShape()), type.getElementType(), {}, {},
+      [&](ir::ScalarBuilder &s, ValueRange) -> Value {
+        OpBuilder &inner = s.builder;
+        Location location = s.location;
+        Type i64 = inner.getI64Type();
+        auto wide = [&](int64_t value) -> Value {
+          return arith::ConstantOp::create(inner, location, inner.getI64IntegerAttr(value));
+        };
+        Value linear = wide(0);
+        for (auto [i, size] : llvm::enumerate(type.getShape())) {
+          Value index = arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, i));
+          linear = s.add(s.mul(linear, wide(size)), index);
+        }
+        int64_t perBlock = isDouble ? 2 : 4;
+        Value block = arith::DivUIOp::create(inner, location, linear, wide(perBlock));
+        Value lane = arith::RemUIOp::create(inner, location, linear, wide(perBlock));
+        std::array<Value, 4> words = Philox{inner, location}(key, s.add(base, block));
+        auto pick = [&](ArrayRef<Value> choices) {
+          Value result = choices[0];
+          for (size_t i = 1; i < choices.size(); ++i)
+            result = s.select(s.equal(lane, wide(i)), choices[i], result);
+          return result;
+        };
+        auto shifted = [&](Value value, int64_t by) -> Value {
+          Value amount = arith::ConstantOp::create(inner, location, inner.getIntegerAttr(value.getType(), by));
+          return arith::ShRUIOp::create(inner, location, value, amount);
+        };
+        if (!isDouble) {
+          Value bits = shifted(pick({words[0], words[1], words[2], words[3]}), 8);
+          Value number = arith::UIToFPOp::create(inner, location, type.getElementType(), bits);
+          return s.mul(number, s.constant(0x1p-24, number));
+        }
+        Value lower = arith::ExtUIOp::create(inner, location, i64, pick({words[0], words[2]}));
+        Value upper = arith::ExtUIOp::create(inner, location, i64, pick({words[1], words[3]}));
+        Value bits =
+            arith::OrIOp::create(inner, location, arith::ShLIOp::create(inner, location, upper, wide(32)), lower);
+        Value number = arith::UIToFPOp::create(inner, location, type.getElementType(), shifted(bits, 11));
+        return s.mul(number, s.constant(0x1p-53, number));
+      });
 }
 
 } // namespace

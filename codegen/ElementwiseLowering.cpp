@@ -9,7 +9,8 @@ namespace calque::codegen {
 namespace {
 
 struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> {
-  LowerElementwise(MLIRContext *mlirContext, LoweringContext &context) : OpInterfaceRewritePattern(mlirContext), context(context) {}
+  LowerElementwise(MLIRContext *mlirContext, LoweringContext &context)
+      : OpInterfaceRewritePattern(mlirContext), context(context) {}
 
   LogicalResult matchAndRewrite(ir::ElementwiseOpInterface op, PatternRewriter &rewriter) const override {
     LinalgBuilder builder(rewriter, op.getLoc(), context.sizes);
@@ -21,8 +22,9 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
       maps.push_back(builder.broadcastMap(LinalgBuilder::shapeOf(input), type.getShape()));
     if (isa<ir::DivOp>(op) && isa<IntegerType>(type.getElementType()))
       checkDivisor(builder, op, inputs[1], shape);
-    Value lowered = builder.parallel(shape, type.getElementType(), inputs, maps,
-                                     [&](ir::ScalarBuilder &scalar, ValueRange elements) { return op.buildScalar(scalar, elements); });
+    Value lowered = builder.parallel(
+        shape, type.getElementType(), inputs, maps,
+        [&](ir::ScalarBuilder &scalar, ValueRange elements) { return op.buildScalar(scalar, elements); });
     rewriter.replaceOp(op, builder.typed(lowered, type));
     return success();
   }
@@ -55,7 +57,8 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
     Value flat = builder.flatten(divisor);
     Value bound = builder.valueOf(builder.sizesOf(flat)[0]);
     if (!constantOf(count)) {
-      Value isEmpty = arith::CmpIOp::create(builder.builder, builder.location, arith::CmpIPredicate::eq, builder.valueOf(count), builder.index(0));
+      Value isEmpty = arith::CmpIOp::create(builder.builder, builder.location, arith::CmpIPredicate::eq,
+                                            builder.valueOf(count), builder.index(0));
       bound = arith::SelectOp::create(builder.builder, builder.location, isEmpty, builder.index(0), bound);
     }
     builder.loopNest({Size(bound)}, {}, [&](OpBuilder &inner, ValueRange indices, ValueRange) {

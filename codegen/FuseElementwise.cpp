@@ -22,7 +22,8 @@ bool isWorthFusing(OpOperand *operand) {
   if (!consumer || !producer)
     return operand->get().hasOneUse();
   // Fused, it would keep its result, to which the consumer's reductions mean nothing.
-  if (llvm::any_of(producer.getDpsInitsMutable(), [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); }))
+  if (llvm::any_of(producer.getDpsInitsMutable(),
+                   [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); }))
     return false;
   if (onlyMoves(producer))
     return true;
@@ -33,8 +34,12 @@ bool isWorthFusing(OpOperand *operand) {
 struct FuseElementwise : PassWrapper<FuseElementwise, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FuseElementwise)
   StringRef getArgument() const final { return "calque-fuse-elementwise"; }
-  StringRef getDescription() const final { return "Fuse elementwise operations on tensors where nothing is computed twice"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>(); }
+  StringRef getDescription() const final {
+    return "Fuse elementwise operations on tensors where nothing is computed twice";
+  }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>();
+  }
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
@@ -45,7 +50,8 @@ struct FuseElementwise : PassWrapper<FuseElementwise, OperationPass<func::FuncOp
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
     getContext().getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), GreedyRewriteConfig().setUseTopDownTraversal())))
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), GreedyRewriteConfig().setUseTopDownTraversal())))
       signalPassFailure();
   }
 };

@@ -21,7 +21,8 @@ Value LinalgBuilder::refined(Value value) {
 }
 
 RankedTensorType LinalgBuilder::typeWith(ArrayRef<Size> shape, Type element) {
-  return RankedTensorType::get(llvm::map_to_vector(shape, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); }), element);
+  return RankedTensorType::get(
+      llvm::map_to_vector(shape, [](Size size) { return constantOf(size).value_or(ShapedType::kDynamic); }), element);
 }
 
 SizeList LinalgBuilder::emitted(ArrayRef<Size> list) {
@@ -57,22 +58,25 @@ Value LinalgBuilder::index(int64_t value) { return arith::ConstantIndexOp::creat
 
 Value LinalgBuilder::generic(ArrayRef<Value> given, Value init, ArrayRef<AffineMap> maps, unsigned numLoops,
                              ArrayRef<unsigned> reductionLoops, Body body) {
-  auto inputs = llvm::map_to_vector(given, [&](Value value) { return isa<RankedTensorType>(value.getType()) ? refined(value) : value; });
+  auto inputs = llvm::map_to_vector(
+      given, [&](Value value) { return isa<RankedTensorType>(value.getType()) ? refined(value) : value; });
   SmallVector<utils::IteratorType> iterators(numLoops, utils::IteratorType::parallel);
   for (unsigned loop : reductionLoops)
     iterators[loop] = utils::IteratorType::reduction;
   SizeList shape = sizesOf(init);
-  Value result = linalg::GenericOp::create(builder, location, TypeRange{init.getType()}, inputs, ValueRange{init}, maps, iterators,
-                                   [&](OpBuilder &inner, Location innerLocation, ValueRange elements) {
-                                     ir::ScalarBuilder scalar(inner, innerLocation);
-                                     linalg::YieldOp::create(inner, innerLocation, body(scalar, elements));
-                                   })
-                     .getResult(0);
+  Value result =
+      linalg::GenericOp::create(builder, location, TypeRange{init.getType()}, inputs, ValueRange{init}, maps, iterators,
+                                [&](OpBuilder &inner, Location innerLocation, ValueRange elements) {
+                                  ir::ScalarBuilder scalar(inner, innerLocation);
+                                  linalg::YieldOp::create(inner, innerLocation, body(scalar, elements));
+                                })
+          .getResult(0);
   sizes.set(result, shape);
   return result;
 }
 
-Value LinalgBuilder::parallel(ArrayRef<Size> shape, Type element, ArrayRef<Value> inputs, ArrayRef<AffineMap> inputMaps, Body body) {
+Value LinalgBuilder::parallel(ArrayRef<Size> shape, Type element, ArrayRef<Value> inputs, ArrayRef<AffineMap> inputMaps,
+                              Body body) {
   SmallVector<AffineMap> maps(inputMaps);
   maps.push_back(builder.getMultiDimIdentityMap(shape.size()));
   return generic(inputs, empty(shape, element), maps, shape.size(), {}, body);
@@ -82,7 +86,8 @@ AffineMap LinalgBuilder::broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> 
   SmallVector<AffineExpr> expressions;
   size_t offset = to.size() - from.size();
   for (auto [i, size] : llvm::enumerate(from))
-    expressions.push_back(size == 1 && to[offset + i] != 1 ? builder.getAffineConstantExpr(0) : builder.getAffineDimExpr(offset + i));
+    expressions.push_back(size == 1 && to[offset + i] != 1 ? builder.getAffineConstantExpr(0)
+                                                           : builder.getAffineDimExpr(offset + i));
   return AffineMap::get(to.size(), 0, expressions, builder.getContext());
 }
 
@@ -133,7 +138,8 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
     sizes.set(value, shape);
     return value;
   };
-  // What puts in or takes away sizes of one says so: a size that is not known could not be told from a product otherwise.
+  // What puts in or takes away sizes of one says so: a size that is not known could not be told from a product
+  // otherwise.
   if (!from.hasStaticShape() || !to.hasStaticShape()) {
     if (auto groups = groupsOfUnits(fromSizes, shape))
       return expand(*groups);
@@ -190,18 +196,21 @@ Value LinalgBuilder::reduce(Value value, ArrayRef<int64_t> axes, Value neutral, 
       resultShape.push_back(size);
     }
   }
-  AffineMap maps[] = {builder.getMultiDimIdentityMap(shape.size()), AffineMap::get(shape.size(), 0, kept, builder.getContext())};
+  AffineMap maps[] = {builder.getMultiDimIdentityMap(shape.size()),
+                      AffineMap::get(shape.size(), 0, kept, builder.getContext())};
   return generic({value}, filled(resultShape, neutral), maps, shape.size(), reductionLoops, combine);
 }
 
-// A part without elements may start at the end, which MLIR's operations refuse; of a whole without elements every part is one.
+// A part without elements may start at the end, which MLIR's operations refuse; of a whole without elements every part
+// is one.
 Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<Size> starts, ArrayRef<int64_t> strides) {
   part = refined(part);
   whole = refined(whole);
   if (llvm::is_contained(shapeOf(part), 0) || llvm::is_contained(shapeOf(whole), 0))
     return whole;
   SizeList shape = sizesOf(whole);
-  Value result = tensor::InsertSliceOp::create(builder, location, part, whole, emitted(starts), emitted(sizesOf(part)), sizes.constants(strides));
+  Value result = tensor::InsertSliceOp::create(builder, location, part, whole, emitted(starts), emitted(sizesOf(part)),
+                                               sizes.constants(strides));
   sizes.set(result, shape);
   return result;
 }
@@ -211,7 +220,8 @@ Value LinalgBuilder::extract(Value whole, ArrayRef<Size> starts, ArrayRef<Size> 
   Type element = typeOf(whole).getElementType();
   if (llvm::is_contained(shapeOf(whole), 0) || llvm::any_of(shape, [](Size size) { return constantOf(size) == 0; }))
     return empty(shape, element);
-  Value result = tensor::ExtractSliceOp::create(builder, location, typeWith(shape, element), whole, emitted(starts), emitted(shape), sizes.constants(strides));
+  Value result = tensor::ExtractSliceOp::create(builder, location, typeWith(shape, element), whole, emitted(starts),
+                                                emitted(shape), sizes.constants(strides));
   sizes.set(result, shape);
   return result;
 }
@@ -221,9 +231,11 @@ ValueRange LinalgBuilder::loopNest(ArrayRef<Size> bounds, ValueRange carried,
   SmallVector<Value> indices, limits;
   for (Size bound : bounds)
     limits.push_back(constantOf(bound) ? Value() : valueOf(bound));
-  std::function<ValueRange(OpBuilder &, size_t, ValueRange)> emit = [&](OpBuilder &inner, size_t depth, ValueRange state) -> ValueRange {
+  std::function<ValueRange(OpBuilder &, size_t, ValueRange)> emit = [&](OpBuilder &inner, size_t depth,
+                                                                        ValueRange state) -> ValueRange {
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(inner, location, value); };
-    Value first = constant(0), bound = limits[depth] ? limits[depth] : constant(*constantOf(bounds[depth])), step = constant(1);
+    Value first = constant(0), bound = limits[depth] ? limits[depth] : constant(*constantOf(bounds[depth])),
+          step = constant(1);
     auto loop = scf::ForOp::create(inner, location, first, bound, step, state,
                                    [&](OpBuilder &nested, Location, Value index, ValueRange arguments) {
                                      indices.push_back(index);

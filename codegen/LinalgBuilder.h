@@ -1,4 +1,5 @@
-// Shorthand for the linalg operations that lowering emits. Sizes are constants or values that the function's front computes.
+// Shorthand for the linalg operations that lowering emits. Sizes are constants or values that the function's front
+// computes.
 #ifndef CALQUE_CODEGEN_LINALGBUILDER_H
 #define CALQUE_CODEGEN_LINALGBUILDER_H
 
@@ -16,14 +17,16 @@ public:
   using Value = mlir::Value;
   using Body = llvm::function_ref<Value(ir::ScalarBuilder &, mlir::ValueRange)>;
 
-  LinalgBuilder(mlir::OpBuilder &builder, mlir::Location location, Sizes &sizes) : builder(builder), location(location), sizes(sizes) {}
+  LinalgBuilder(mlir::OpBuilder &builder, mlir::Location location, Sizes &sizes)
+      : builder(builder), location(location), sizes(sizes) {}
 
   static mlir::RankedTensorType typeOf(Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
   static llvm::ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
   static int64_t rankOf(Value value) { return typeOf(value).getRank(); }
   SizeList sizesOf(Value value) { return sizes.of(value); }
   static mlir::RankedTensorType typeWith(llvm::ArrayRef<Size> shape, mlir::Type element);
-  // The value with a type that has the sizes that are known by now: two that must be equal may have turned out to be a constant.
+  // The value with a type that has the sizes that are known by now: two that must be equal may have turned out to be a
+  // constant.
   Value refined(Value value);
   // The value as one of a type with as many known sizes or fewer.
   Value typed(Value value, mlir::Type type);
@@ -55,7 +58,9 @@ public:
   Value extract(Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<Size> shape, llvm::ArrayRef<int64_t> strides);
   // Loops over all indices of a shape, carrying tensors or scalars.
   mlir::ValueRange loopNest(llvm::ArrayRef<Size> bounds, mlir::ValueRange carried,
-                            llvm::function_ref<llvm::SmallVector<Value>(mlir::OpBuilder &, mlir::ValueRange indices, mlir::ValueRange carried)> body);
+                            llvm::function_ref<llvm::SmallVector<Value>(mlir::OpBuilder &, mlir::ValueRange indices,
+                                                                        mlir::ValueRange carried)>
+                                body);
 
   mlir::OpBuilder &builder;
   mlir::Location location;

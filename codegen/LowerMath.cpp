@@ -1,5 +1,5 @@
-// Gives the math operations their code: polynomials where MLIR has them, instructions where the processor has them, and else
-// the C library's functions.
+// Gives the math operations their code: polynomials where MLIR has them, instructions where the processor has them, and
+// else the C library's functions.
 #include "codegen/NativeCode.h"
 #include "codegen/Target.h"
 #include "ir/Opaque.h"
@@ -18,29 +18,32 @@ namespace calque::codegen {
 
 LogicalResult lowerMath(Program &program) {
   MLIRContext *context = program.module->getContext();
-  // MLIR's lowering leaves it to LLVM whether kernels' products and sums are one instruction, and LLVM may not decide that
-  // (see makeTargetMachine).
+  // MLIR's lowering leaves it to LLVM whether kernels' products and sums are one instruction, and LLVM may not decide
+  // that (see makeTargetMachine).
   if (Target::host().fma)
     program.module->walk([](vector::FMAOp op) {
       OpBuilder builder(op);
-      op.replaceAllUsesWith(math::FmaOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs(), op.getAcc()).getResult());
+      op.replaceAllUsesWith(
+          math::FmaOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs(), op.getAcc()).getResult());
       op.erase();
     });
   // A power's approximation is not exact enough.
   auto isInstruction = [](StringRef name) {
-    return name == math::SqrtOp::getOperationName() || name == math::FloorOp::getOperationName() || name == math::AbsFOp::getOperationName() ||
-           name == math::FmaOp::getOperationName();
+    return name == math::SqrtOp::getOperationName() || name == math::FloorOp::getOperationName() ||
+           name == math::AbsFOp::getOperationName() || name == math::FmaOp::getOperationName();
   };
   RewritePatternSet approximations(context);
-  populateMathPolynomialApproximationPatterns(approximations,
-                                              [&](StringRef name) { return !isInstruction(name) && name != math::PowFOp::getOperationName(); });
+  populateMathPolynomialApproximationPatterns(
+      approximations, [&](StringRef name) { return !isInstruction(name) && name != math::PowFOp::getOperationName(); });
   if (failed(applyPatternsGreedily(*program.module, std::move(approximations))))
     return failure();
 
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  target.addDynamicallyLegalDialect<math::MathDialect>(
-      [&](Operation *op) { return isInstruction(op->getName().getStringRef()) || !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())); });
+  target.addDynamicallyLegalDialect<math::MathDialect>([&](Operation *op) {
+    return isInstruction(op->getName().getStringRef()) ||
+           !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
+  });
   RewritePatternSet calls(context);
   populateMathToLibmConversionPatterns(calls);
   if (failed(applyPartialConversion(*program.module, target, std::move(calls))))
@@ -58,7 +61,8 @@ LogicalResult lowerMath(Program &program) {
         name.append("x").append(std::to_string(size));
     auto function = program.module->lookupSymbol<func::FuncOp>(name);
     if (!function) {
-      function = func::FuncOp::create(declarations, program.module->getLoc(), name, declarations.getFunctionType({type}, {type}));
+      function = func::FuncOp::create(declarations, program.module->getLoc(), name,
+                                      declarations.getFunctionType({type}, {type}));
       function.setPrivate();
     }
     OpBuilder builder(opaque);

@@ -20,8 +20,8 @@ struct LoweringContext {
   bool refused = false;
 
   int32_t addSite(Site::Kind kind, mlir::Operation *op, llvm::StringRef text = "");
-  // Has the function's caller check that two sizes are equal, where that is not known already; from here on they are one.
-  // Returns the size, the known one of two.
+  // Has the function's caller check that two sizes are equal, where that is not known already; from here on they are
+  // one. Returns the size, the known one of two.
   Size equal(mlir::Operation *op, Sizes::Named found, Sizes::Named expected);
   Size equal(mlir::Operation *op, unsigned operand, int64_t dimension, unsigned otherOperand, int64_t otherDimension) {
     return equal(op, sizes.named(op, operand, dimension), sizes.named(op, otherOperand, otherDimension));
@@ -33,7 +33,8 @@ struct LoweringContext {
   void fail(mlir::OpBuilder &builder, mlir::Location location, int32_t site, mlir::Value value, mlir::Value bound);
 };
 
-void emitFail(mlir::OpBuilder &builder, mlir::Location location, mlir::Value frame, int32_t site, mlir::Value value, mlir::Value bound);
+void emitFail(mlir::OpBuilder &builder, mlir::Location location, mlir::Value frame, int32_t site, mlir::Value value,
+              mlir::Value bound);
 
 // An axis as ODS gives it, whose accessors have no sign, counted from the front.
 inline int64_t normalAxis(uint64_t axis, int64_t rank) {

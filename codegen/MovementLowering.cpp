@@ -57,7 +57,8 @@ Value lowerReshape(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context)
   }
   if (open >= 0) {
     // The unknown sizes themselves, if the known ones of both sides cancel out.
-    Size rest = b.sizes.maximum(b.sizes.product(shape), b.sizes.constant(1)), known = b.sizes.constant(1), unknown = known;
+    Size rest = b.sizes.maximum(b.sizes.product(shape), b.sizes.constant(1)), known = b.sizes.constant(1),
+         unknown = known;
     for (Size size : b.sizesOf(op.getX()))
       (constantOf(size) ? known : unknown) = b.sizes.multiply(constantOf(size) ? known : unknown, size);
     bool cancels = constantOf(known) && constantOf(rest) && *constantOf(known) % *constantOf(rest) == 0;
@@ -146,7 +147,8 @@ Value lowerTranspose(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
     expressions[axis] = b.builder.getAffineDimExpr(i);
     shape.push_back(from[axis]);
   }
-  return b.parallel(shape, elementOf(op.getX()), {op.getX()}, {AffineMap::get(rank, 0, expressions, b.builder.getContext())},
+  return b.parallel(shape, elementOf(op.getX()), {op.getX()},
+                    {AffineMap::get(rank, 0, expressions, b.builder.getContext())},
                     [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
 }
 
@@ -155,7 +157,8 @@ SizeList concatSizes(LinalgBuilder &b, Operation *op, unsigned first, int64_t ax
   SizeList shape = b.sizesOf(op->getOperand(first));
   for (unsigned operand = first + 1; operand < op->getNumOperands(); ++operand)
     for (auto [i, size] : llvm::enumerate(b.sizesOf(op->getOperand(operand))))
-      shape[i] = static_cast<int64_t>(i) == axis ? b.sizes.add(shape[i], size) : context.equal(op, first, i, operand, i);
+      shape[i] =
+          static_cast<int64_t>(i) == axis ? b.sizes.add(shape[i], size) : context.equal(op, first, i, operand, i);
   return shape;
 }
 
@@ -193,10 +196,13 @@ Value lowerSlice(LinalgBuilder &b, ir::SliceOp op, LoweringContext &context) {
 }
 
 // Every element of a part lies within the whole.
-void checkPart(LinalgBuilder &b, Operation *op, unsigned whole, unsigned part, ArrayRef<int64_t> starts, ArrayRef<int64_t> strides, LoweringContext &context) {
+void checkPart(LinalgBuilder &b, Operation *op, unsigned whole, unsigned part, ArrayRef<int64_t> starts,
+               ArrayRef<int64_t> strides, LoweringContext &context) {
   for (auto [i, size] : llvm::enumerate(b.sizesOf(op->getOperand(part)))) {
-    Size beyondLast = b.sizes.subtract(b.sizes.multiply(size, b.sizes.constant(strides[i])), b.sizes.constant(strides[i] - 1));
-    context.atLeast(op, whole, i, b.sizes.add(b.sizes.constant(starts[i]), b.sizes.maximum(beyondLast, b.sizes.constant(0))));
+    Size beyondLast =
+        b.sizes.subtract(b.sizes.multiply(size, b.sizes.constant(strides[i])), b.sizes.constant(strides[i] - 1));
+    context.atLeast(op, whole, i,
+                    b.sizes.add(b.sizes.constant(starts[i]), b.sizes.maximum(beyondLast, b.sizes.constant(0))));
   }
 }
 
@@ -207,11 +213,13 @@ Value lowerSliceLike(LinalgBuilder &b, ir::SliceLikeOp op, LoweringContext &cont
 
 Value lowerSlicePut(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context) {
   checkPart(b, op, 1, 0, op.getStarts(), op.getStrides(), context);
-  return b.insert(op.getX(), b.zeros(b.sizesOf(op.getLike()), elementOf(op.getX())), b.sizes.constants(op.getStarts()), op.getStrides());
+  return b.insert(op.getX(), b.zeros(b.sizesOf(op.getLike()), elementOf(op.getX())), b.sizes.constants(op.getStarts()),
+                  op.getStrides());
 }
 
 Value lowerPad(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
-  Value value = ir::ScalarBuilder(b.builder, b.location).constant(op.getValue().convertToDouble(), elementOf(op.getX()));
+  Value value =
+      ir::ScalarBuilder(b.builder, b.location).constant(op.getValue().convertToDouble(), elementOf(op.getX()));
   SizeList shape = b.sizesOf(op.getX());
   SmallVector<int64_t> ones(shape.size(), 1);
   for (auto [i, size] : llvm::enumerate(shape))
@@ -230,7 +238,8 @@ void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bound, Lo
     ir::ScalarBuilder s(inner, b.location);
     Type i64 = inner.getI64Type();
     Value index = s.castTo(tensor::ExtractOp::create(inner, b.location, flat, at), i64);
-    Value limit = given ? arith::IndexCastOp::create(inner, b.location, i64, given).getResult() : s.constant(static_cast<double>(*constantOf(bound)), i64);
+    Value limit = given ? arith::IndexCastOp::create(inner, b.location, i64, given).getResult()
+                        : s.constant(static_cast<double>(*constantOf(bound)), i64);
     Value outside = arith::CmpIOp::create(inner, b.location, arith::CmpIPredicate::uge, index, limit);
     scf::IfOp::create(inner, b.location, outside, [&](OpBuilder &then, Location location) {
       context.fail(then, location, site, index, limit);
@@ -245,7 +254,8 @@ Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value given) {
   Type i64 = s.builder.getI64Type();
   Value wide = s.castTo(index, i64), last;
   if (given)
-    last = arith::SubIOp::create(s.builder, s.location, arith::IndexCastOp::create(s.builder, s.location, i64, given), s.constant(1, i64));
+    last = arith::SubIOp::create(s.builder, s.location, arith::IndexCastOp::create(s.builder, s.location, i64, given),
+                                 s.constant(1, i64));
   else
     last = s.constant(static_cast<double>(*constantOf(bound) - 1), i64);
   Value notAbove = s.minimum(wide, last);
@@ -271,22 +281,25 @@ Value lowerGather(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
     expressions.push_back(b.builder.getAffineDimExpr(axis + i));
   // Where the axis may be empty, the first element stands for all: a buffer without elements has room for it.
   Value given = constantOf(from[axis]) ? Value() : b.valueOf(from[axis]);
-  return b.parallel(result, elementOf(op.getX()), {op.getIndices()}, {AffineMap::get(result.size(), 0, expressions, b.builder.getContext())},
-                    [&](ir::ScalarBuilder &s, ValueRange v) -> Value {
-                      Value zero, isEmpty;
-                      if (given) {
-                        zero = arith::ConstantIndexOp::create(s.builder, s.location, 0);
-                        isEmpty = arith::CmpIOp::create(s.builder, s.location, arith::CmpIPredicate::eq, given, zero);
-                      }
-                      SmallVector<Value> at;
-                      for (int64_t i = 0; i < static_cast<int64_t>(from.size()); ++i) {
-                        at.push_back(i == axis ? clampIndex(s, v[0], from[axis], given)
-                                               : linalg::IndexOp::create(s.builder, s.location, i < axis ? i : i + indexRank - 1).getResult());
-                        if (given && i != axis)
-                          at.back() = arith::SelectOp::create(s.builder, s.location, isEmpty, zero, at.back());
-                      }
-                      return tensor::ExtractOp::create(s.builder, s.location, op.getX(), at);
-                    });
+  return b.parallel(
+      result, elementOf(op.getX()), {op.getIndices()},
+      {AffineMap::get(result.size(), 0, expressions, b.builder.getContext())},
+      [&](ir::ScalarBuilder &s, ValueRange v) -> Value {
+        Value zero, isEmpty;
+        if (given) {
+          zero = arith::ConstantIndexOp::create(s.builder, s.location, 0);
+          isEmpty = arith::CmpIOp::create(s.builder, s.location, arith::CmpIPredicate::eq, given, zero);
+        }
+        SmallVector<Value> at;
+        for (int64_t i = 0; i < static_cast<int64_t>(from.size()); ++i) {
+          at.push_back(
+              i == axis ? clampIndex(s, v[0], from[axis], given)
+                        : linalg::IndexOp::create(s.builder, s.location, i < axis ? i : i + indexRank - 1).getResult());
+          if (given && i != axis)
+            at.back() = arith::SelectOp::create(s.builder, s.location, isEmpty, zero, at.back());
+        }
+        return tensor::ExtractOp::create(s.builder, s.location, op.getX(), at);
+      });
 }
 
 Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
@@ -310,7 +323,8 @@ Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &cont
   if (given) {
     // Into an empty axis nothing is put.
     Value isEmpty = arith::CmpIOp::create(b.builder, b.location, arith::CmpIPredicate::eq, given, b.index(0));
-    bounds[0] = Size(arith::SelectOp::create(b.builder, b.location, isEmpty, b.index(0), b.valueOf(bounds[0])).getResult());
+    bounds[0] =
+        Size(arith::SelectOp::create(b.builder, b.location, isEmpty, b.index(0), b.valueOf(bounds[0])).getResult());
   }
   return b.loopNest(bounds, {zeros}, [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
     ir::ScalarBuilder s(inner, b.location);
@@ -334,10 +348,12 @@ Value lowerOneHot(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
   for (unsigned i = 0; i < last; ++i)
     expressions.push_back(b.builder.getAffineDimExpr(i));
   AffineMap map = AffineMap::get(result.size(), 0, expressions, b.builder.getContext());
-  return b.parallel(result, elementOf(op.getResult()), {op.getIndices()}, {map}, [&](ir::ScalarBuilder &s, ValueRange v) {
-    Value position = arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(), linalg::IndexOp::create(s.builder, s.location, last));
-    return s.castTo(s.equal(s.castTo(v[0], s.builder.getI64Type()), position), elementOf(op.getResult()));
-  });
+  return b.parallel(
+      result, elementOf(op.getResult()), {op.getIndices()}, {map}, [&](ir::ScalarBuilder &s, ValueRange v) {
+        Value position = arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(),
+                                                    linalg::IndexOp::create(s.builder, s.location, last));
+        return s.castTo(s.equal(s.castTo(v[0], s.builder.getI64Type()), position), elementOf(op.getResult()));
+      });
 }
 
 } // namespace

@@ -39,12 +39,12 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Program &program, s
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  // LLVM contracts nothing: eager and compiled results are equal bit for bit. Kernels say themselves where products and sums
-  // are one instruction.
+  // LLVM contracts nothing: eager and compiled results are equal bit for bit. Kernels say themselves where products and
+  // sums are one instruction.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), Target::host().features, options, llvm::Reloc::PIC_,
-                                                                          llvm::CodeModel::Small,
-                                                                          program.options.optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, llvm::sys::getHostCPUName(), Target::host().features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      program.options.optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
 }
 
 llvm::Value *fieldOf(llvm::IRBuilder<> &builder, llvm::Value *frame, std::size_t offset) {
@@ -61,11 +61,13 @@ void returnFailed(llvm::IRBuilder<> &builder, llvm::Value *frame) {
 void addShapes(llvm::Module &module, llvm::Function &function) {
   llvm::IRBuilder<> builder(module.getContext());
   llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty();
-  auto *shapes = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false), llvm::Function::ExternalLinkage, kShapesName, module);
+  auto *shapes = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false),
+                                        llvm::Function::ExternalLinkage, kShapesName, module);
   builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", shapes));
   llvm::Value *frame = shapes->getArg(0);
-  llvm::SmallVector<llvm::Value *> arguments{frame, builder.CreateLoad(pointer, fieldOf(builder, frame, offsetof(CalqueCallFrame, output_sizes))),
-                                             fieldOf(builder, frame, offsetof(CalqueCallFrame, workspace_bytes))};
+  llvm::SmallVector<llvm::Value *> arguments{
+      frame, builder.CreateLoad(pointer, fieldOf(builder, frame, offsetof(CalqueCallFrame, output_sizes))),
+      fieldOf(builder, frame, offsetof(CalqueCallFrame, workspace_bytes))};
   llvm::Value *sizes = builder.CreateLoad(pointer, fieldOf(builder, frame, offsetof(CalqueCallFrame, input_sizes)));
   for (unsigned i = 0; arguments.size() < function.arg_size(); ++i)
     arguments.push_back(builder.CreateLoad(i64, builder.CreateConstGEP1_64(i64, sizes, i)));
@@ -75,11 +77,13 @@ void addShapes(llvm::Module &module, llvm::Function &function) {
 }
 
 // int32_t calque_entry(CalqueCallFrame *frame): takes the pointers and sizes out of the frame and calls the function.
-void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs, unsigned numSizes, unsigned numOutputs, bool workspace) {
+void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs, unsigned numSizes,
+              unsigned numOutputs, bool workspace) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> builder(context);
   llvm::Type *pointer = builder.getPtrTy();
-  auto *entry = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false), llvm::Function::ExternalLinkage, kEntryName, module);
+  auto *entry = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false),
+                                       llvm::Function::ExternalLinkage, kEntryName, module);
   builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
   llvm::Value *frame = entry->getArg(0);
   auto field = [&](std::size_t offset) { return fieldOf(builder, frame, offset); };
@@ -132,17 +136,23 @@ void definePrints(llvm::Module &module, llvm::ArrayRef<Print> prints) {
       llvm::Type *i64 = builder.getInt64Ty();
       llvm::Value *sizes = builder.CreateAlloca(i64, builder.getInt32(print.dims.size()));
       for (unsigned i = 0, next = 2; i < print.dims.size(); ++i)
-        builder.CreateStore(mlir::ShapedType::isDynamic(print.dims[i]) ? static_cast<llvm::Value *>(function->getArg(next++)) : builder.getInt64(print.dims[i]),
+        builder.CreateStore(mlir::ShapedType::isDynamic(print.dims[i])
+                                ? static_cast<llvm::Value *>(function->getArg(next++))
+                                : builder.getInt64(print.dims[i]),
                             builder.CreateConstGEP1_64(i64, sizes, i));
-      llvm::FunctionCallee callee = module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
+      llvm::FunctionCallee callee =
+          module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
       builder.CreateCall(callee, {function->getArg(0), builder.getInt32(print.site), builder.getInt32(print.dtype),
                                   builder.getInt32(print.dims.size()), sizes, function->getArg(1)});
       builder.CreateRetVoid();
       continue;
     }
-    auto *dims = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(print.dims.data()), print.dims.size()));
-    auto *global = new llvm::GlobalVariable(module, dims->getType(), true, llvm::GlobalValue::PrivateLinkage, dims, print.name + "_dims");
-    llvm::FunctionCallee callee = module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
+    auto *dims = llvm::ConstantDataArray::get(
+        context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(print.dims.data()), print.dims.size()));
+    auto *global = new llvm::GlobalVariable(module, dims->getType(), true, llvm::GlobalValue::PrivateLinkage, dims,
+                                            print.name + "_dims");
+    llvm::FunctionCallee callee =
+        module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
     builder.CreateCall(callee, {function->getArg(0), builder.getInt32(print.site), builder.getInt32(print.dtype),
                                 builder.getInt32(print.dims.size()), global, function->getArg(1)});
     builder.CreateRetVoid();
@@ -166,16 +176,20 @@ void defineParallels(llvm::Module &module, llvm::ArrayRef<Parallel> parallels) {
     call->setLinkage(llvm::Function::InternalLinkage);
     piece->setLinkage(llvm::Function::InternalLinkage);
     unsigned firstCapture = parallel.count ? 0 : 1;
-    auto *captures = llvm::StructType::get(context, llvm::SmallVector<llvm::Type *>(call->getFunctionType()->params().drop_front(firstCapture)));
-    auto *thunk = llvm::Function::Create(llvm::FunctionType::get(nothing, {pointer, i64, i64}, false), llvm::Function::InternalLinkage,
-                                         parallel.piece + "_thunk", module);
+    auto *captures = llvm::StructType::get(
+        context, llvm::SmallVector<llvm::Type *>(call->getFunctionType()->params().drop_front(firstCapture)));
+    auto *thunk = llvm::Function::Create(llvm::FunctionType::get(nothing, {pointer, i64, i64}, false),
+                                         llvm::Function::InternalLinkage, parallel.piece + "_thunk", module);
 
     builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", call));
     llvm::Value *place = builder.CreateAlloca(captures);
     for (unsigned i = firstCapture; i < call->arg_size(); ++i)
       builder.CreateStore(call->getArg(i), builder.CreateStructGEP(captures, place, i - firstCapture));
-    llvm::FunctionCallee run = module.getOrInsertFunction("calque_rt_parallel_for", nothing, i64, i64, pointer, pointer);
-    builder.CreateCall(run, {parallel.count ? builder.getInt64(*parallel.count) : static_cast<llvm::Value *>(call->getArg(0)), builder.getInt64(parallel.grain), thunk, place});
+    llvm::FunctionCallee run =
+        module.getOrInsertFunction("calque_rt_parallel_for", nothing, i64, i64, pointer, pointer);
+    builder.CreateCall(
+        run, {parallel.count ? builder.getInt64(*parallel.count) : static_cast<llvm::Value *>(call->getArg(0)),
+              builder.getInt64(parallel.grain), thunk, place});
     builder.CreateRetVoid();
 
     builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", thunk));
@@ -198,11 +212,12 @@ bool runPasses(llvm::Module &module, llvm::TargetMachine &machine, std::string &
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, components, modules);
-  // Vectors and tiles are made before LLVM sees the code; what is left to it is to clean up. With its standard pipeline a
-  // training step takes more than twice as long to compile and is no faster.
+  // Vectors and tiles are made before LLVM sees the code; what is left to it is to clean up. With its standard pipeline
+  // a training step takes more than twice as long to compile and is no faster.
   llvm::ModulePassManager pipeline;
-  if (llvm::Error failure = passes.parsePassPipeline(pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
-                                                               "instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg)")) {
+  if (llvm::Error failure = passes.parsePassPipeline(
+          pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
+                    "instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg)")) {
     error = llvm::toString(std::move(failure));
     return false;
   }
@@ -210,20 +225,24 @@ bool runPasses(llvm::Module &module, llvm::TargetMachine &machine, std::string &
   return true;
 }
 
-std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &context, unsigned numInputs, unsigned numOutputs,
-                                        llvm::TargetMachine &machine, std::string &error) {
+std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &context, unsigned numInputs,
+                                        unsigned numOutputs, llvm::TargetMachine &machine, std::string &error) {
   llvm::SmallVector<Print> prints;
   llvm::SmallVector<Parallel> parallels;
   program.module->walk([&](mlir::LLVM::LLVMFuncOp function) {
     if (auto parallel = function->getAttrOfType<mlir::DictionaryAttr>(kParallelAttr))
       parallels.push_back({function.getName().str(), parallel.getAs<mlir::StringAttr>("piece").str(),
-                           parallel.contains("count") ? std::optional(parallel.getAs<mlir::IntegerAttr>("count").getInt()) : std::nullopt, parallel.getAs<mlir::IntegerAttr>("grain").getInt()});
+                           parallel.contains("count")
+                               ? std::optional(parallel.getAs<mlir::IntegerAttr>("count").getInt())
+                               : std::nullopt,
+                           parallel.getAs<mlir::IntegerAttr>("grain").getInt()});
     auto print = function->getAttrOfType<mlir::DictionaryAttr>("calque.print");
     if (!print)
       return;
     llvm::ArrayRef<int64_t> dims = print.getAs<mlir::DenseI64ArrayAttr>("dims").asArrayRef();
     prints.push_back({function.getName().str(), static_cast<int32_t>(print.getAs<mlir::IntegerAttr>("site").getInt()),
-                      static_cast<int32_t>(print.getAs<mlir::IntegerAttr>("dtype").getInt()), llvm::SmallVector<int64_t>(dims)});
+                      static_cast<int32_t>(print.getAs<mlir::IntegerAttr>("dtype").getInt()),
+                      llvm::SmallVector<int64_t>(dims)});
   });
   std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(*program.module, context);
   if (!module) {
@@ -236,7 +255,8 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   defineParallels(*module, parallels);
   llvm::Function *function = module->getFunction(program.entry);
   unsigned numSizes = program.unknownInputs.size();
-  addEntry(*module, *function, numInputs, numSizes, numOutputs, function->arg_size() > 1 + numInputs + numSizes + numOutputs);
+  addEntry(*module, *function, numInputs, numSizes, numOutputs,
+           function->arg_size() > 1 + numInputs + numSizes + numOutputs);
   if (program.hasShapes())
     addShapes(*module, *module->getFunction(kShapeFunction));
   if (llvm::verifyModule(*module)) {
@@ -268,7 +288,8 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   return module;
 }
 
-std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type, llvm::SmallVectorImpl<char> &bytes) {
+std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type,
+                 llvm::SmallVectorImpl<char> &bytes) {
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager manager;
   if (machine.addPassesToEmitFile(manager, stream, nullptr, type))
@@ -308,13 +329,15 @@ NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOu
   }
   executable->jit = std::move(*jit);
   llvm::orc::JITDylib &library = executable->jit->getMainJITDylib();
-  auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(executable->jit->getDataLayout().getGlobalPrefix());
+  auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      executable->jit->getDataLayout().getGlobalPrefix());
   if (!symbols) {
     result.error = describe(symbols.takeError());
     return result;
   }
   library.addGenerator(std::move(*symbols));
-  if (llvm::Error error = executable->jit->addObjectFile(std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "calque", false))) {
+  if (llvm::Error error = executable->jit->addObjectFile(
+          std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "calque", false))) {
     result.error = describe(std::move(error));
     return result;
   }

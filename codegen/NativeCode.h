@@ -14,7 +14,8 @@ struct NativeResult {
   std::string error;
 };
 
-// The program must stand at Stage::LLVM. `numInputs` counts parameters and variables, `numOutputs` the results and new values.
+// The program must stand at Stage::LLVM. `numInputs` counts parameters and variables, `numOutputs` the results and new
+// values.
 NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOutputs);
 // Assembly text instead.
 std::string assembly(Program &program, unsigned numInputs, unsigned numOutputs, std::string &error);

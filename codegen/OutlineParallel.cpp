@@ -49,14 +49,16 @@ void outline(scf::ParallelOp loop, unsigned number, ModuleOp module) {
   llvm::append_range(pieceTypes, types);
 
   OpBuilder outside = OpBuilder::atBlockEnd(module.getBody());
-  auto piece = func::FuncOp::create(outside, location, "calque_piece_" + std::to_string(number), builder.getFunctionType(pieceTypes, {}));
+  auto piece = func::FuncOp::create(outside, location, "calque_piece_" + std::to_string(number),
+                                    builder.getFunctionType(pieceTypes, {}));
   piece.setPrivate();
   // A count that is not known is the call's first argument.
   SmallVector<Value> arguments(captured.getArrayRef());
   std::optional<int64_t> count = getConstantIntValue(loop.getUpperBound()[0]);
   if (!count)
     arguments.insert(arguments.begin(), loop.getUpperBound()[0]);
-  auto call = func::FuncOp::create(outside, location, "calque_parallel_" + std::to_string(number), builder.getFunctionType(ValueRange(arguments).getTypes(), {}));
+  auto call = func::FuncOp::create(outside, location, "calque_parallel_" + std::to_string(number),
+                                   builder.getFunctionType(ValueRange(arguments).getTypes(), {}));
   call.setPrivate();
   SmallVector<NamedAttribute> attributes{builder.getNamedAttr("grain", loop->getAttrOfType<IntegerAttr>(kGrainAttr)),
                                          builder.getNamedAttr("piece", builder.getStringAttr(piece.getName()))};

@@ -47,8 +47,9 @@ using namespace mlir;
 namespace calque::codegen {
 
 void registerPipelineDialects(DialectRegistry &registry) {
-  registry.insert<ir::CalqueDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+  registry.insert<ir::CalqueDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
@@ -70,10 +71,13 @@ LogicalResult runPasses(Program &program, llvm::function_ref<void(OpPassManager 
 }
 
 // The size of an unknown dimension of an input, as a value at the front. `firstSize` is the argument of the first one.
-Value inputSize(Program &program, Block &body, unsigned firstSize, unsigned input, int64_t dimension, OpBuilder &front) {
+Value inputSize(Program &program, Block &body, unsigned firstSize, unsigned input, int64_t dimension,
+                OpBuilder &front) {
   for (auto [unknown, size] : llvm::zip_equal(program.unknownInputs, program.inputSizes))
     if (unknown.index == input && static_cast<int64_t>(unknown.dimension) == dimension)
-      return size.known ? arith::ConstantIndexOp::create(front, body.getArgument(firstSize).getLoc(), *size.known).getResult() : body.getArgument(firstSize + size.number);
+      return size.known
+                 ? arith::ConstantIndexOp::create(front, body.getArgument(firstSize).getLoc(), *size.known).getResult()
+                 : body.getArgument(firstSize + size.number);
   return {};
 }
 
@@ -86,7 +90,8 @@ void resolveSizes(func::FuncOp function, Program &program) {
     if (!argument || argument.getOwner() != &body || !dim.getConstantIndex())
       return;
     OpBuilder builder(dim);
-    if (Value size = inputSize(program, body, numTensors, argument.getArgNumber() - 1, *dim.getConstantIndex(), builder))
+    if (Value size =
+            inputSize(program, body, numTensors, argument.getArgNumber() - 1, *dim.getConstantIndex(), builder))
       dim.replaceAllUsesWith(size);
   });
 }
@@ -98,7 +103,8 @@ LogicalResult lowerToLinalg(Program &program) {
   if (auto assigned = function->getAttrOfType<DenseI64ArrayAttr>(kAssignedAttr))
     program.assigned.assign(assigned.asArrayRef().begin(), assigned.asArrayRef().end());
 
-  Value frame = function.getBody().insertArgument(0u, LLVM::LLVMPointerType::get(function.getContext()), function.getLoc());
+  Value frame =
+      function.getBody().insertArgument(0u, LLVM::LLVMPointerType::get(function.getContext()), function.getLoc());
   LoweringContext context{*program.module, frame, Sizes(function)};
   for (const Sizes::Symbol &symbol : context.sizes.symbols)
     program.unknownInputs.push_back({symbol.argument, static_cast<size_t>(symbol.dimension)});
@@ -121,7 +127,8 @@ LogicalResult lowerToLinalg(Program &program) {
     makeShapeFunction(program, context, results);
   program.sites = std::move(context.sites);
   Operation *terminator = function.getBody().front().getTerminator();
-  function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), terminator->getOperandTypes()));
+  function.setType(
+      FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), terminator->getOperandTypes()));
   if (!program.options.optimize)
     return success();
   LogicalResult fused = runPasses(program, [&](OpPassManager &manager) {
@@ -140,8 +147,8 @@ LogicalResult lowerToLinalg(Program &program) {
   });
 }
 
-// Gives every use of a fresh or filled tensor its own, and every insertion into a tensor with others in it. CSE merges equal
-// ones; bufferization would then give two results one destination, and the second would overwrite the first.
+// Gives every use of a fresh or filled tensor its own, and every insertion into a tensor with others in it. CSE merges
+// equal ones; bufferization would then give two results one destination, and the second would overwrite the first.
 static void separateDestinations(func::FuncOp function) {
   auto separateUses = [](Operation *op, ArrayRef<OpOperand *> uses) {
     for (OpOperand *use : uses.drop_front(std::min<size_t>(uses.size(), 1))) {
@@ -149,7 +156,9 @@ static void separateDestinations(func::FuncOp function) {
       use->set(builder.clone(*op)->getResult(0));
     }
   };
-  auto separate = [&](Operation *op) { separateUses(op, llvm::map_to_vector(op->getUses(), [](OpOperand &use) { return &use; })); };
+  auto separate = [&](Operation *op) {
+    separateUses(op, llvm::map_to_vector(op->getUses(), [](OpOperand &use) { return &use; }));
+  };
   SmallVector<tensor::InsertSliceOp> inserts;
   function.walk([&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
   for (tensor::InsertSliceOp insert : llvm::reverse(inserts)) { // what is cloned inserts into what stands before it
@@ -174,14 +183,16 @@ static Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, Array
     if (a && b)
       stride = builder.getIndexAttr(*a * *b);
     else if (dimension > 0)
-      stride = builder.createOrFold<arith::MulIOp>(location, getValueOrCreateConstantIndexOp(builder, location, sizes[dimension]),
+      stride = builder.createOrFold<arith::MulIOp>(location,
+                                                   getValueOrCreateConstantIndexOp(builder, location, sizes[dimension]),
                                                    getValueOrCreateConstantIndexOp(builder, location, stride));
   }
-  return memref::ReinterpretCastOp::create(builder, location, MemRefType::get(type.getShape(), type.getElementType()), buffer, builder.getIndexAttr(0), sizes, strides);
+  return memref::ReinterpretCastOp::create(builder, location, MemRefType::get(type.getShape(), type.getElementType()),
+                                           buffer, builder.getIndexAttr(0), sizes, strides);
 }
 
-// With its sizes and strides a reshape is a cast. MLIR can't expand one of unknown sizes in all cases, and would have each access find
-// its place before the reshape: divisions in the innermost loop.
+// With its sizes and strides a reshape is a cast. MLIR can't expand one of unknown sizes in all cases, and would have
+// each access find its place before the reshape: divisions in the innermost loop.
 static void castReshapes(func::FuncOp function) {
   SmallVector<Operation *> reshapes;
   function.walk([&](Operation *op) {
@@ -221,7 +232,8 @@ static void passPointers(Program &program, unsigned numInputs) {
       use->set(view);
   };
   for (unsigned number = 1; number < firstSize; ++number)
-    pass(body.getArgument(number), [&](size_t dimension) { return inputSize(program, body, firstSize, number - 1, dimension, front); });
+    pass(body.getArgument(number),
+         [&](size_t dimension) { return inputSize(program, body, firstSize, number - 1, dimension, front); });
   Operation *terminator = body.getTerminator();
   for (unsigned number = numInputs; number < body.getNumArguments(); ++number)
     pass(body.getArgument(number), [&](size_t dimension) -> Value {
@@ -243,7 +255,8 @@ static void passPointers(Program &program, unsigned numInputs) {
       OpBuilder builder(call);
       auto pointer = MemRefType::get({1}, buffer.getElementType());
       Value operand = call.getOperand(number);
-      call.setOperand(number, memref::ReinterpretCastOp::create(builder, call.getLoc(), pointer, operand, 0, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}));
+      call.setOperand(number, memref::ReinterpretCastOp::create(builder, call.getLoc(), pointer, operand, 0,
+                                                                ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}));
       type = pointer;
     }
     callee.setType(FunctionType::get(callee.getContext(), types, {}));
@@ -266,7 +279,8 @@ LogicalResult bufferize(Program &program) {
   for (Value result : terminator->getOperands().drop_back(sizes.size())) {
     auto type = cast<RankedTensorType>(result.getType());
     Value destination = body.addArgument(MemRefType::get(type.getShape(), type.getElementType()), function.getLoc());
-    auto store = bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), Type(), result, destination);
+    auto store =
+        bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), Type(), result, destination);
     store.setRestrict(true);
     store.setWritable(true);
   }
@@ -287,14 +301,15 @@ LogicalResult bufferize(Program &program) {
   });
   if (failed(bufferized))
     return failure();
-  // A memref without elements has no strides that a bare pointer could stand for. Nothing is ever read from it or written
-  // to it, so that any buffer will do inside.
+  // A memref without elements has no strides that a bare pointer could stand for. Nothing is ever read from it or
+  // written to it, so that any buffer will do inside.
   OpBuilder front = OpBuilder::atBlockBegin(&body);
   for (BlockArgument argument : body.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type || !type.hasStaticShape() || type.getNumElements() != 0 || type.getRank() == 1)
       continue;
-    argument.replaceAllUsesWith(memref::AllocOp::create(front, argument.getLoc(), MemRefType::get(type.getShape(), type.getElementType())));
+    argument.replaceAllUsesWith(
+        memref::AllocOp::create(front, argument.getLoc(), MemRefType::get(type.getShape(), type.getElementType())));
     argument.setType(MemRefType::get({0}, type.getElementType()));
   }
   if (program.hasShapes())
@@ -339,8 +354,8 @@ LogicalResult schedule(Program &program) {
   return failed(lowered) ? failure() : placeBuffers(program);
 }
 
-// What MLIR has a pass for each dialect for, in one conversion: each of them visits everything, and in a small program that takes
-// longer than the conversion itself.
+// What MLIR has a pass for each dialect for, in one conversion: each of them visits everything, and in a small program
+// that takes longer than the conversion itself.
 static LogicalResult convertToLLVM(ModuleOp module) {
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);

@@ -45,18 +45,20 @@ llvm::LogicalResult lowerToLLVM(Program &program);
 std::unique_ptr<mlir::Pass> createFuseElementwise();
 void scheduleLoops(mlir::func::FuncOp function, const Target &target);
 llvm::LogicalResult placeBuffers(Program &program);
-// Makes the function of shapes, which does the checks and gives the sizes of results; placeBuffers adds the workspace to it.
+// Makes the function of shapes, which does the checks and gives the sizes of results; placeBuffers adds the workspace
+// to it.
 void makeShapeFunction(Program &program, LoweringContext &context, llvm::ArrayRef<mlir::Type> results);
 // A multiple of the alignment, small enough that a size and an offset add up.
 inline constexpr int64_t kMostBytes = (int64_t(1) << 62) - CALQUE_BUFFER_ALIGNMENT;
-// The bytes of values of a type, of which some sizes are unknown. Where they are more than can be addressed, the call fails at
-// `site`; the builder stands in the function of shapes then, else there is no check.
-mlir::Value emitBytes(mlir::OpBuilder &builder, mlir::Location location, mlir::ShapedType type, mlir::ValueRange unknown, mlir::Value frame, std::optional<int32_t> site);
+// The bytes of values of a type, of which some sizes are unknown. Where they are more than can be addressed, the call
+// fails at `site`; the builder stands in the function of shapes then, else there is no check.
+mlir::Value emitBytes(mlir::OpBuilder &builder, mlir::Location location, mlir::ShapedType type,
+                      mlir::ValueRange unknown, mlir::Value frame, std::optional<int32_t> site);
 void outlineParallelLoops(Program &program);
 llvm::LogicalResult lowerMath(Program &program);
 
-// On a parallel loop: the iterations that one thread takes at a time. On the function that stands for the loop once it is
-// outlined: its count, its grain and the function that runs a piece.
+// On a parallel loop: the iterations that one thread takes at a time. On the function that stands for the loop once it
+// is outlined: its count, its grain and the function that runs a piece.
 inline constexpr llvm::StringLiteral kGrainAttr = "calque.grain", kParallelAttr = "calque.parallel";
 
 } // namespace calque::codegen

@@ -41,7 +41,9 @@ struct Slot {
       return bytes;
     };
     return tenants[0]->sizes == other.sizes && known(mine) == known(its) &&
-           llvm::none_of(tenants, [&](UnknownPlacement *tenant) { return tenant->begin <= other.end && other.begin <= tenant->end; });
+           llvm::none_of(tenants, [&](UnknownPlacement *tenant) {
+             return tenant->begin <= other.end && other.begin <= tenant->end;
+           });
   }
 };
 
@@ -53,8 +55,8 @@ unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, u
     Value value = values.pop_back_val();
     for (Operation *user : value.getUsers()) {
       last = std::max(last, numbers.lookup(block.findAncestorOpInBlock(*user)));
-      // Any operation that gives back a memref may give back this one: views, selects, loops that carry it. An address that is taken once
-      // may be handed over again later.
+      // Any operation that gives back a memref may give back this one: views, selects, loops that carry it. An address
+      // that is taken once may be handed over again later.
       bool isAddress = isa<memref::ExtractAlignedPointerAsIndexOp, arith::IndexCastOp>(user);
       for (Value result : user->getResults())
         if (isa<MemRefType>(result.getType()) || isAddress)
@@ -64,9 +66,10 @@ unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, u
   return last;
 }
 
-// Gives buffers of unknown size their places behind the known ones, at the function's front, and the function of shapes the
-// bytes of all.
-void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPlacement> &buffers, Value workspace, int64_t knownBytes, OpBuilder &front) {
+// Gives buffers of unknown size their places behind the known ones, at the function's front, and the function of shapes
+// the bytes of all.
+void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPlacement> &buffers, Value workspace,
+                  int64_t knownBytes, OpBuilder &front) {
   auto shapes = program.module->lookupSymbol<func::FuncOp>(kShapeFunction);
   if (!shapes)
     return;
@@ -88,14 +91,17 @@ void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPla
       firstSize = std::min(firstSize, number);
   for (BlockArgument size : block.getArguments().drop_front(3))
     mapping.map(function.getArgument(firstSize + size.getArgNumber() - 3), size);
-  auto number = [&](OpBuilder &builder, int64_t value) -> Value { return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value)); };
+  auto number = [&](OpBuilder &builder, int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
+  };
   Value offset = number(front, knownBytes), total = number(inShapes, knownBytes), most = number(inShapes, kMostBytes);
   for (const Slot &slot : slots) {
     MemRefType type = slot.tenants[0]->type;
     Location made = slot.tenants[0]->alloc->getLoc();
     program.sites.push_back({Site::Kind::TooManyBytes, "", "an intermediate value", lineOf(made)});
     auto site = static_cast<int32_t>(program.sites.size()) - 1;
-    SmallVector<Value> sizes = llvm::map_to_vector(slot.tenants[0]->sizes, [&](Value size) { return cloneSize(inShapes, size, mapping); });
+    SmallVector<Value> sizes =
+        llvm::map_to_vector(slot.tenants[0]->sizes, [&](Value size) { return cloneSize(inShapes, size, mapping); });
     Value bytes = emitBytes(inShapes, made, type, sizes, block.getArgument(0), site);
     total = arith::MinUIOp::create(inShapes, location, arith::AddIOp::create(inShapes, location, total, bytes), most);
     Value tooMany = arith::CmpIOp::create(inShapes, location, arith::CmpIPredicate::eq, total, most);
@@ -105,13 +111,16 @@ void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPla
 
     Value start = arith::IndexCastOp::create(front, location, front.getIndexType(), offset);
     for (UnknownPlacement *tenant : slot.tenants) {
-      Value view = memref::ViewOp::create(front, tenant->alloc.getLoc(), tenant->alloc.getType(), workspace, start, tenant->sizes);
+      Value view = memref::ViewOp::create(front, tenant->alloc.getLoc(), tenant->alloc.getType(), workspace, start,
+                                          tenant->sizes);
       tenant->alloc.replaceAllUsesWith(view);
       tenant->alloc.erase();
     }
-    offset = arith::AddIOp::create(front, location, offset, emitBytes(front, made, type, slot.tenants[0]->sizes, Value(), std::nullopt));
+    offset = arith::AddIOp::create(front, location, offset,
+                                   emitBytes(front, made, type, slot.tenants[0]->sizes, Value(), std::nullopt));
   }
-  memref::StoreOp::create(inShapes, location, total, block.getArgument(2), ValueRange{arith::ConstantIndexOp::create(inShapes, location, 0)});
+  memref::StoreOp::create(inShapes, location, total, block.getArgument(2),
+                          ValueRange{arith::ConstantIndexOp::create(inShapes, location, 0)});
 }
 
 } // namespace
@@ -192,7 +201,8 @@ LogicalResult placeBuffers(Program &program) {
       offset = std::max(offset, other->offset + other->bytes);
     }
     if (offset > kMostBytes - placement->bytes)
-      return placement->alloc.emitError("the intermediate values that are alive at once have more bytes than can be addressed, of which ")
+      return placement->alloc.emitError(
+                 "the intermediate values that are alive at once have more bytes than can be addressed, of which ")
              << placement->bytes << " are this one's";
     placement->offset = offset;
     total = std::max(total, offset + placement->bytes);
@@ -206,7 +216,8 @@ LogicalResult placeBuffers(Program &program) {
   for (Placement &placement : placements) {
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     Value offset = arith::ConstantIndexOp::create(builder, placement.alloc.getLoc(), placement.offset);
-    Value view = memref::ViewOp::create(builder, placement.alloc.getLoc(), placement.alloc.getType(), workspace, offset, ValueRange());
+    Value view = memref::ViewOp::create(builder, placement.alloc.getLoc(), placement.alloc.getType(), workspace, offset,
+                                        ValueRange());
     placement.alloc.replaceAllUsesWith(view);
     placement.alloc.erase();
   }

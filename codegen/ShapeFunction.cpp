@@ -1,5 +1,6 @@
-// What is known once the sizes of a call's arguments are: whether they fit together, the sizes of the results, and the bytes of
-// the workspace. A function of its own computes it, so that the caller can make the buffers before anything runs.
+// What is known once the sizes of a call's arguments are: whether they fit together, the sizes of the results, and the
+// bytes of the workspace. A function of its own computes it, so that the caller can make the buffers before anything
+// runs.
 #include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -9,18 +10,26 @@ using namespace mlir;
 namespace calque::codegen {
 
 // Calls calque_rt_fail for a condition that holds.
-static void failIf(OpBuilder &builder, Location location, Value condition, Value frame, int32_t site, Value found, Value expected) {
+static void failIf(OpBuilder &builder, Location location, Value condition, Value frame, int32_t site, Value found,
+                   Value expected) {
   auto ifOp = scf::IfOp::create(builder, location, condition, false);
   OpBuilder then = OpBuilder::atBlockBegin(ifOp.thenBlock());
   Type i64 = builder.getI64Type();
-  auto wide = [&](Value value) -> Value { return value.getType() == i64 ? value : arith::IndexCastOp::create(then, location, i64, value).getResult(); };
+  auto wide = [&](Value value) -> Value {
+    return value.getType() == i64 ? value : arith::IndexCastOp::create(then, location, i64, value).getResult();
+  };
   emitFail(then, location, frame, site, wide(found), wide(expected));
 }
 
-Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRange unknown, Value frame, std::optional<int32_t> site) {
+Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRange unknown, Value frame,
+                std::optional<int32_t> site) {
   Type i64 = builder.getI64Type();
-  auto number = [&](int64_t value) -> Value { return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value)); };
-  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value { return arith::CmpIOp::create(builder, location, predicate, a, b); };
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, location, predicate, a, b);
+  };
   auto either = [&](Value a, Value b) -> Value { return arith::OrIOp::create(builder, location, a, b); };
   int64_t known = (type.getElementTypeBitWidth() + 7) / 8;
   bool isEmpty = false, overflows = false;
@@ -31,7 +40,8 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
     }
   if (isEmpty || (overflows && !site))
     return number(CALQUE_BUFFER_ALIGNMENT);
-  Value zero = number(0), bytes = number(overflows ? std::numeric_limits<int64_t>::max() : known), tooMany = compare(arith::CmpIPredicate::ne, zero, zero), anyEmpty = tooMany;
+  Value zero = number(0), bytes = number(overflows ? std::numeric_limits<int64_t>::max() : known),
+        tooMany = compare(arith::CmpIPredicate::ne, zero, zero), anyEmpty = tooMany;
   for (Value size : unknown) {
     Value wide = arith::IndexCastOp::create(builder, location, i64, size);
     if (!site) {
@@ -40,12 +50,14 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
     }
     auto product = arith::MulSIExtendedOp::create(builder, location, bytes, wide);
     anyEmpty = either(anyEmpty, compare(arith::CmpIPredicate::eq, wide, zero));
-    tooMany = either(tooMany, either(compare(arith::CmpIPredicate::ne, product.getHigh(), zero), compare(arith::CmpIPredicate::slt, product.getLow(), zero)));
+    tooMany = either(tooMany, either(compare(arith::CmpIPredicate::ne, product.getHigh(), zero),
+                                     compare(arith::CmpIPredicate::slt, product.getLow(), zero)));
     bytes = product.getLow();
   }
   if (site) {
     tooMany = either(tooMany, compare(arith::CmpIPredicate::sgt, bytes, number(kMostBytes)));
-    Value isNot = compare(arith::CmpIPredicate::eq, anyEmpty, arith::ConstantOp::create(builder, location, builder.getBoolAttr(false)));
+    Value isNot = compare(arith::CmpIPredicate::eq, anyEmpty,
+                          arith::ConstantOp::create(builder, location, builder.getBoolAttr(false)));
     failIf(builder, location, arith::AndIOp::create(builder, location, tooMany, isNot), frame, *site, zero, zero);
   }
   // A buffer without elements has room for one.
@@ -59,7 +71,8 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
   Block &body = function.getBody().front();
   Operation *terminator = body.getTerminator();
   Location location = function.getLoc();
-  // The unknown sizes of results, which the function returns too, so that they stay what the function's body knows them as.
+  // The unknown sizes of results, which the function returns too, so that they stay what the function's body knows them
+  // as.
   SmallVector<Value> resultSizes;
   SmallVector<SmallVector<Value>> unknown(results.size());
   SmallVector<Value> returned(terminator->getOperands());
@@ -76,7 +89,8 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
 
   OpBuilder builder = OpBuilder::atBlockEnd(program.module->getBody());
   Type i64 = builder.getI64Type();
-  SmallVector<Type> types{context.frame.getType(), MemRefType::get({static_cast<int64_t>(resultSizes.size())}, i64), MemRefType::get({1}, i64)};
+  SmallVector<Type> types{context.frame.getType(), MemRefType::get({static_cast<int64_t>(resultSizes.size())}, i64),
+                          MemRefType::get({1}, i64)};
   types.append(context.sizes.symbols.size(), builder.getIndexType());
   auto shapes = func::FuncOp::create(builder, location, kShapeFunction, builder.getFunctionType(types, {}));
   Block *block = shapes.addEntryBlock();
@@ -86,13 +100,16 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
     mapping.map(symbol.value, block->getArgument(3 + number));
   Value frame = block->getArgument(0);
   for (const Sizes::Check &check : context.sizes.checks) {
-    Value found = cloneSize(builder, context.sizes.valueBeforeChecks(check.found), mapping), expected = cloneSize(builder, context.sizes.valueBeforeChecks(check.expected), mapping);
-    Value wrong = arith::CmpIOp::create(builder, location, check.orMore ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ne, found, expected);
+    Value found = cloneSize(builder, context.sizes.valueBeforeChecks(check.found), mapping),
+          expected = cloneSize(builder, context.sizes.valueBeforeChecks(check.expected), mapping);
+    Value wrong = arith::CmpIOp::create(
+        builder, location, check.orMore ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ne, found, expected);
     failIf(builder, location, wrong, frame, check.site, found, expected);
   }
   for (auto [number, size] : llvm::enumerate(resultSizes)) {
     Value wide = arith::IndexCastOp::create(builder, location, i64, cloneSize(builder, size, mapping));
-    memref::StoreOp::create(builder, location, wide, block->getArgument(1), ValueRange{arith::ConstantIndexOp::create(builder, location, number)});
+    memref::StoreOp::create(builder, location, wide, block->getArgument(1),
+                            ValueRange{arith::ConstantIndexOp::create(builder, location, number)});
   }
   for (auto [number, type] : llvm::enumerate(results)) {
     if (unknown[number].empty())
@@ -111,7 +128,8 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
   context.sizes.replaceUnified();
   for (const Sizes::Symbol &symbol : context.sizes.symbols) {
     Size size = context.sizes.canonical(Value(symbol.value));
-    auto same = llvm::find_if(context.sizes.symbols, [&](const Sizes::Symbol &each) { return Size(Value(each.value)) == size; });
+    auto same = llvm::find_if(context.sizes.symbols,
+                              [&](const Sizes::Symbol &each) { return Size(Value(each.value)) == size; });
     program.inputSizes.push_back({static_cast<size_t>(same - context.sizes.symbols.begin()), constantOf(size)});
   }
 }

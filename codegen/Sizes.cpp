@@ -18,7 +18,8 @@ Sizes::Sizes(func::FuncOp function) : function(function) {
     auto type = cast<RankedTensorType>(argument.getType());
     for (auto [dimension, size] : llvm::enumerate(type.getShape()))
       if (ShapedType::isDynamic(size))
-        symbols.push_back({body.addArgument(builder.getIndexType(), argument.getLoc()), static_cast<unsigned>(number), static_cast<int64_t>(dimension)});
+        symbols.push_back({body.addArgument(builder.getIndexType(), argument.getLoc()), static_cast<unsigned>(number),
+                           static_cast<int64_t>(dimension)});
   }
 }
 
@@ -50,7 +51,8 @@ SizeList Sizes::of(Value tensor) {
       sizes.push_back(constant(size));
     } else if (found != known.end()) {
       sizes.push_back(canonical(found->second[dimension]));
-    } else if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &function.getBody().front()) {
+    } else if (auto argument = dyn_cast<BlockArgument>(tensor);
+               argument && argument.getOwner() == &function.getBody().front()) {
       auto symbol = llvm::find_if(symbols, [&](const Symbol &each) {
         return each.argument + 1 == argument.getArgNumber() && each.dimension == static_cast<int64_t>(dimension);
       });
@@ -85,18 +87,29 @@ Size Sizes::make(Kind kind, Size a, Size b) {
     int64_t result = 0;
     bool overflows = false;
     switch (kind) {
-    case Kind::Add: overflows = __builtin_add_overflow(*x, *y, &result); break;
-    case Kind::Subtract: overflows = __builtin_sub_overflow(*x, *y, &result); break;
-    case Kind::Multiply: overflows = __builtin_mul_overflow(*x, *y, &result); break;
-    case Kind::Divide: result = *x / *y; break;
-    case Kind::Maximum: result = std::max(*x, *y); break;
+    case Kind::Add:
+      overflows = __builtin_add_overflow(*x, *y, &result);
+      break;
+    case Kind::Subtract:
+      overflows = __builtin_sub_overflow(*x, *y, &result);
+      break;
+    case Kind::Multiply:
+      overflows = __builtin_mul_overflow(*x, *y, &result);
+      break;
+    case Kind::Divide:
+      result = *x / *y;
+      break;
+    case Kind::Maximum:
+      result = std::max(*x, *y);
+      break;
     }
     if (!overflows)
       return constant(result);
   }
   if ((kind == Kind::Add && x == 0) || (kind == Kind::Multiply && x == 1))
     return b;
-  if (((kind == Kind::Add || kind == Kind::Subtract) && y == 0) || ((kind == Kind::Multiply || kind == Kind::Divide) && y == 1) || (kind == Kind::Maximum && a == b))
+  if (((kind == Kind::Add || kind == Kind::Subtract) && y == 0) ||
+      ((kind == Kind::Multiply || kind == Kind::Divide) && y == 1) || (kind == Kind::Maximum && a == b))
     return a;
   if (kind == Kind::Multiply && (x == 0 || y == 0))
     return constant(0);
@@ -108,11 +121,21 @@ Size Sizes::make(Kind kind, Size a, Size b) {
   Location location = function.getLoc();
   Value result;
   switch (kind) {
-  case Kind::Add: result = arith::AddIOp::create(builder, location, left, right); break;
-  case Kind::Subtract: result = arith::SubIOp::create(builder, location, left, right); break;
-  case Kind::Multiply: result = arith::MulIOp::create(builder, location, left, right); break;
-  case Kind::Divide: result = arith::DivUIOp::create(builder, location, left, right); break;
-  case Kind::Maximum: result = arith::MaxSIOp::create(builder, location, left, right); break;
+  case Kind::Add:
+    result = arith::AddIOp::create(builder, location, left, right);
+    break;
+  case Kind::Subtract:
+    result = arith::SubIOp::create(builder, location, left, right);
+    break;
+  case Kind::Multiply:
+    result = arith::MulIOp::create(builder, location, left, right);
+    break;
+  case Kind::Divide:
+    result = arith::DivUIOp::create(builder, location, left, right);
+    break;
+  case Kind::Maximum:
+    result = arith::MaxSIOp::create(builder, location, left, right);
+    break;
   }
   return made[{kind, a.getOpaqueValue(), b.getOpaqueValue()}] = result;
 }
@@ -124,7 +147,8 @@ Size Sizes::divide(Size a, Size b) {
   // Of 24 n by 3, 8 n.
   auto value = dyn_cast<Value>(canonical(a));
   auto product = value ? value.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
-  std::optional<int64_t> factor = product ? getConstantIntValue(product.getRhs()) : std::nullopt, by = constantOf(canonical(b));
+  std::optional<int64_t> factor = product ? getConstantIntValue(product.getRhs()) : std::nullopt,
+                         by = constantOf(canonical(b));
   if (factor && by && *by > 0 && *factor % *by == 0)
     return multiply(product.getLhs(), constant(*factor / *by));
   return make(Kind::Divide, a, b);
@@ -193,7 +217,8 @@ Value cloneSize(OpBuilder &builder, Value size, IRMapping &mapping) {
   if (Value found = mapping.lookupOrNull(size))
     return found;
   Operation *op = size.getDefiningOp();
-  if (!op || op->getNumResults() != 1 || op->getNumRegions() || !isPure(op) || !llvm::all_of(op->getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
+  if (!op || op->getNumResults() != 1 || op->getNumRegions() || !isPure(op) ||
+      !llvm::all_of(op->getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
     return {};
   for (Value operand : op->getOperands())
     if (!cloneSize(builder, operand, mapping))

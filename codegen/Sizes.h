@@ -1,6 +1,6 @@
-// The sizes of a function's values: constants, or index values that are computed at the function's front from the sizes of its
-// arguments, which it takes as index arguments of their own. What must hold of them is checked before the function runs, by
-// the function that makeShapeFunction makes.
+// The sizes of a function's values: constants, or index values that are computed at the function's front from the sizes
+// of its arguments, which it takes as index arguments of their own. What must hold of them is checked before the
+// function runs, by the function that makeShapeFunction makes.
 #ifndef CALQUE_CODEGEN_SIZES_H
 #define CALQUE_CODEGEN_SIZES_H
 
@@ -19,7 +19,8 @@ using SizeList = llvm::SmallVector<mlir::OpFoldResult>;
 
 class Sizes {
 public:
-  // Appends an index argument to the function for each unknown dimension of its tensors. The first argument is the frame.
+  // Appends an index argument to the function for each unknown dimension of its tensors. The first argument is the
+  // frame.
   explicit Sizes(mlir::func::FuncOp function);
 
   SizeList of(mlir::Value tensor);
@@ -38,7 +39,9 @@ public:
   // As a value that the whole function can use.
   mlir::Value value(Size size);
   // The same, but what was later found to be equal to another is still itself.
-  mlir::Value valueBeforeChecks(Size size) { return mlir::isa<mlir::Value>(size) ? mlir::cast<mlir::Value>(size) : value(size); }
+  mlir::Value valueBeforeChecks(Size size) {
+    return mlir::isa<mlir::Value>(size) ? mlir::cast<mlir::Value>(size) : value(size);
+  }
 
   // A size and what it is called in a message: a dimension, or the number of elements (-1), of an operand.
   struct Named {
@@ -82,12 +85,13 @@ private:
 
 std::optional<int64_t> constantOf(Size size);
 
-// Clones the arithmetic that a size is made of to where the builder stands. `mapping` has what the sizes of arguments are
-// there, and remembers. Null for what is not made of them.
+// Clones the arithmetic that a size is made of to where the builder stands. `mapping` has what the sizes of arguments
+// are there, and remembers. Null for what is not made of them.
 mlir::Value cloneSize(mlir::OpBuilder &builder, mlir::Value size, mlir::IRMapping &mapping);
 
-// The function that is called before the entry when sizes are unknown: (frame, pointer to the results' sizes, pointer to the
-// workspace's bytes, sizes of arguments). It does the checks in order; its caller makes the results and the workspace.
+// The function that is called before the entry when sizes are unknown: (frame, pointer to the results' sizes, pointer
+// to the workspace's bytes, sizes of arguments). It does the checks in order; its caller makes the results and the
+// workspace.
 inline constexpr llvm::StringLiteral kShapeFunction = "calque.shapes";
 
 } // namespace calque::codegen

@@ -26,10 +26,12 @@ Ints normalAxes(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) {
 // The identity of max (low) or min for a type.
 Value extremeOf(OpBuilder &builder, Location location, Type type, bool low) {
   if (auto floating = dyn_cast<FloatType>(type))
-    return arith::ConstantOp::create(builder, location, builder.getFloatAttr(floating, APFloat::getInf(floating.getFloatSemantics(), low)));
+    return arith::ConstantOp::create(
+        builder, location, builder.getFloatAttr(floating, APFloat::getInf(floating.getFloatSemantics(), low)));
   unsigned width = type.getIntOrFloatBitWidth();
-  return arith::ConstantOp::create(builder, location,
-                                   builder.getIntegerAttr(type, low ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width)));
+  return arith::ConstantOp::create(
+      builder, location,
+      builder.getIntegerAttr(type, low ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width)));
 }
 
 template <typename Op> Value lowerReduction(LinalgBuilder &b, Op op, Value neutral, LinalgBuilder::Body combine) {
@@ -76,7 +78,9 @@ Value lowerSumLike(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &context)
     else
       context.equal(op, 0, i, 1, i - offset);
   Value zero = ir::ScalarBuilder(b.builder, b.location).constant(0, LinalgBuilder::typeOf(op.getX()).getElementType());
-  Value sum = axes.empty() ? op.getX() : b.reduce(op.getX(), axes, zero, [](ir::ScalarBuilder &s, ValueRange v) { return s.add(v[1], v[0]); });
+  Value sum = axes.empty() ? op.getX() : b.reduce(op.getX(), axes, zero, [](ir::ScalarBuilder &s, ValueRange v) {
+    return s.add(v[1], v[0]);
+  });
   return b.reshape(sum, b.sizesOf(op.getLike()));
 }
 
@@ -116,20 +120,24 @@ Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
   }
   AffineMap keptMap = AffineMap::get(rank, 0, expressions, b.builder.getContext());
   ir::ScalarBuilder outer(b.builder, b.location);
-  Value best = b.filled(kept, extremeOf(b.builder, b.location, element, true)), index = b.filled(kept, outer.constant(-1, i64));
-  Value result = linalg::GenericOp::create(
-             b.builder, b.location, TypeRange{best.getType(), index.getType()}, ValueRange{x}, ValueRange{best, index},
-             ArrayRef<AffineMap>{b.builder.getMultiDimIdentityMap(rank), keptMap, keptMap}, iterators,
-             [&](OpBuilder &inner, Location location, ValueRange v) {
-               ir::ScalarBuilder s(inner, location);
-               // The first element is taken whatever it is, then larger ones; NaN is larger than all but NaN.
-               Value isFirst = s.less(v[2], s.constant(0, i64)), take = s.logicalOr(isFirst, s.less(v[1], v[0]));
-               if (isa<FloatType>(element))
-                 take = s.logicalOr(take, isFirstNaN(s, v[1], v[0]));
-               Value position = arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, axis));
-               linalg::YieldOp::create(inner, location, ValueRange{s.select(take, v[0], v[1]), s.select(take, position, v[2])});
-             })
-      .getResult(1);
+  Value best = b.filled(kept, extremeOf(b.builder, b.location, element, true)),
+        index = b.filled(kept, outer.constant(-1, i64));
+  Value result =
+      linalg::GenericOp::create(
+          b.builder, b.location, TypeRange{best.getType(), index.getType()}, ValueRange{x}, ValueRange{best, index},
+          ArrayRef<AffineMap>{b.builder.getMultiDimIdentityMap(rank), keptMap, keptMap}, iterators,
+          [&](OpBuilder &inner, Location location, ValueRange v) {
+            ir::ScalarBuilder s(inner, location);
+            // The first element is taken whatever it is, then larger ones; NaN is larger than all but NaN.
+            Value isFirst = s.less(v[2], s.constant(0, i64)), take = s.logicalOr(isFirst, s.less(v[1], v[0]));
+            if (isa<FloatType>(element))
+              take = s.logicalOr(take, isFirstNaN(s, v[1], v[0]));
+            Value position =
+                arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, axis));
+            linalg::YieldOp::create(inner, location,
+                                    ValueRange{s.select(take, v[0], v[1]), s.select(take, position, v[2])});
+          })
+          .getResult(1);
   b.sizes.set(result, kept);
   return result;
 }
@@ -142,7 +150,8 @@ Value lowerContract(LinalgBuilder &b, ir::ContractOp op, LoweringContext &contex
     Ints batch, contracting;
     SmallVector<AffineExpr> expressions;
   } sides[] = {{op.getLhs(), {}, {}, {}}, {op.getRhs(), {}, {}, {}}};
-  ArrayRef<int64_t> batches[] = {op.getLhsBatch(), op.getRhsBatch()}, contractings[] = {op.getLhsContracting(), op.getRhsContracting()};
+  ArrayRef<int64_t> batches[] = {op.getLhsBatch(), op.getRhsBatch()},
+                    contractings[] = {op.getLhsContracting(), op.getRhsContracting()};
   for (int i : {0, 1}) {
     int64_t rank = LinalgBuilder::typeOf(sides[i].value).getRank();
     sides[i].batch = normalAxes(batches[i], rank, false);
@@ -173,11 +182,13 @@ Value lowerContract(LinalgBuilder &b, ir::ContractOp op, LoweringContext &contex
   SmallVector<AffineExpr> resultExpressions;
   for (unsigned i = 0; i < resultRank; ++i)
     resultExpressions.push_back(b.builder.getAffineDimExpr(i));
-  AffineMap maps[] = {AffineMap::get(next, 0, sides[0].expressions, mlirContext), AffineMap::get(next, 0, sides[1].expressions, mlirContext),
+  AffineMap maps[] = {AffineMap::get(next, 0, sides[0].expressions, mlirContext),
+                      AffineMap::get(next, 0, sides[1].expressions, mlirContext),
                       AffineMap::get(next, 0, resultExpressions, mlirContext)};
   Type element = LinalgBuilder::typeOf(op.getResult()).getElementType();
   if (reductionLoops.empty())
-    return b.parallel(shape, element, {op.getLhs(), op.getRhs()}, ArrayRef(maps).drop_back(), [](ir::ScalarBuilder &s, ValueRange v) { return s.mul(v[0], v[1]); });
+    return b.parallel(shape, element, {op.getLhs(), op.getRhs()}, ArrayRef(maps).drop_back(),
+                      [](ir::ScalarBuilder &s, ValueRange v) { return s.mul(v[0], v[1]); });
   return b.generic({op.getLhs(), op.getRhs()}, b.zeros(shape, element), maps, next, reductionLoops, multiplyAdd);
 }
 
@@ -207,9 +218,11 @@ Extent extentOf(Sizes &sizes, Size input, int64_t window, int64_t stride, bool s
   return {output, low, sizes.subtract(padding, low)};
 }
 
-Window windowOf(LinalgBuilder &b, Value input, int64_t height, int64_t width, ArrayRef<int64_t> strides, StringRef padding) {
+Window windowOf(LinalgBuilder &b, Value input, int64_t height, int64_t width, ArrayRef<int64_t> strides,
+                StringRef padding) {
   bool same = padding == "same";
-  return {extentOf(b.sizes, b.sizes.of(input, 1), height, strides[0], same), extentOf(b.sizes, b.sizes.of(input, 2), width, strides[1], same)};
+  return {extentOf(b.sizes, b.sizes.of(input, 1), height, strides[0], same),
+          extentOf(b.sizes, b.sizes.of(input, 2), width, strides[1], same)};
 }
 
 Value padImages(LinalgBuilder &b, Value input, const Window &window, Value value) {
@@ -234,8 +247,10 @@ Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resu
   MLIRContext *context = b.builder.getContext();
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
   AffineMap maps[] = {AffineMap::get(7, 0, {d(0), d(1) * strides[0] + d(4), d(2) * strides[1] + d(5), d(6)}, context),
-                      AffineMap::get(7, 0, {d(4), d(5), d(6), d(3)}, context), AffineMap::get(7, 0, {d(0), d(1), d(2), d(3)}, context)};
-  return b.generic({padded, filter}, b.zeros(resultShape, LinalgBuilder::typeOf(padded).getElementType()), maps, 7, {4, 5, 6}, multiplyAdd);
+                      AffineMap::get(7, 0, {d(4), d(5), d(6), d(3)}, context),
+                      AffineMap::get(7, 0, {d(0), d(1), d(2), d(3)}, context)};
+  return b.generic({padded, filter}, b.zeros(resultShape, LinalgBuilder::typeOf(padded).getElementType()), maps, 7,
+                   {4, 5, 6}, multiplyAdd);
 }
 
 Value zeroOf(LinalgBuilder &b, Value like) {
@@ -257,7 +272,8 @@ Value lowerConv(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
   context.equal(op, 0, 3, 1, 2);
   Window window = windowOf(b, op.getInput(), filter[0], filter[1], op.getStrides(), op.getPadding());
   SizeList result = slidOver(b, op.getInput(), window, b.sizes.of(op.getFilter(), 3));
-  return convolve(b, padImages(b, op.getInput(), window, zeroOf(b, op.getInput())), op.getFilter(), result, op.getStrides());
+  return convolve(b, padImages(b, op.getInput(), window, zeroOf(b, op.getInput())), op.getFilter(), result,
+                  op.getStrides());
 }
 
 // The cotangent, spread out by the strides and bordered with zeros, convolved with the filter turned around.
@@ -269,14 +285,18 @@ Value lowerConvInputGrad(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringConte
   equalSizes(b, op, 0, slidOver(b, op.getLike(), window, filterSizes[3]), context);
   Type element = LinalgBuilder::typeOf(op.getFilter()).getElementType();
   Size border[] = {b.sizes.constant(filter[0] - 1), b.sizes.constant(filter[1] - 1)};
-  Value spread = b.zeros({image[0], b.sizes.add(image[1], border[0]), b.sizes.add(image[2], border[1]), filterSizes[3]}, element);
+  Value spread =
+      b.zeros({image[0], b.sizes.add(image[1], border[0]), b.sizes.add(image[2], border[1]), filterSizes[3]}, element);
   Size zero = b.sizes.constant(0);
-  spread = b.insert(op.getCotangent(), spread, {zero, b.sizes.subtract(border[0], window.rows.padLow), b.sizes.subtract(border[1], window.columns.padLow), zero},
-                    {1, strides[0], strides[1], 1});
+  spread = b.insert(
+      op.getCotangent(), spread,
+      {zero, b.sizes.subtract(border[0], window.rows.padLow), b.sizes.subtract(border[1], window.columns.padLow), zero},
+      {1, strides[0], strides[1], 1});
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
-  AffineMap turn = AffineMap::get(4, 0, {filter[0] - 1 - d(0), filter[1] - 1 - d(1), d(3), d(2)}, b.builder.getContext());
-  Value turned = b.parallel({filterSizes[0], filterSizes[1], filterSizes[3], filterSizes[2]}, element, {op.getFilter()}, {turn},
-                            [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+  AffineMap turn =
+      AffineMap::get(4, 0, {filter[0] - 1 - d(0), filter[1] - 1 - d(1), d(3), d(2)}, b.builder.getContext());
+  Value turned = b.parallel({filterSizes[0], filterSizes[1], filterSizes[3], filterSizes[2]}, element, {op.getFilter()},
+                            {turn}, [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
   return convolve(b, spread, turned, image, {1, 1});
 }
 
@@ -294,7 +314,8 @@ Value lowerConvFilterGrad(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringCon
   MLIRContext *context = b.builder.getContext();
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
   AffineMap maps[] = {AffineMap::get(7, 0, {d(4), d(5) * strides[0] + d(0), d(6) * strides[1] + d(1), d(2)}, context),
-                      AffineMap::get(7, 0, {d(4), d(5), d(6), d(3)}, context), AffineMap::get(7, 0, {d(0), d(1), d(2), d(3)}, context)};
+                      AffineMap::get(7, 0, {d(4), d(5), d(6), d(3)}, context),
+                      AffineMap::get(7, 0, {d(0), d(1), d(2), d(3)}, context)};
   return b.generic({padded, op.getCotangent()}, zeros, maps, 7, {4, 5, 6}, multiplyAdd);
 }
 
@@ -310,7 +331,8 @@ Value lowerMaxPool(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
   MLIRContext *context = b.builder.getContext();
   auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
   AffineMap maps[] = {AffineMap::get(6, 0, {d(0), d(1) * strides[0] + d(4), d(2) * strides[1] + d(5), d(3)}, context),
-                      AffineMap::get(6, 0, {d(4), d(5)}, context), AffineMap::get(6, 0, {d(0), d(1), d(2), d(3)}, context)};
+                      AffineMap::get(6, 0, {d(4), d(5)}, context),
+                      AffineMap::get(6, 0, {d(0), d(1), d(2), d(3)}, context)};
   // It gives the window's loops their bounds and is never read.
   Value bounds = b.empty(b.sizes.constants(size), element);
   return b.generic({padded, bounds}, b.filled(result, lowest), maps, 6, {4, 5},
@@ -326,11 +348,13 @@ std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Val
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, location, value); };
   auto valueOf = [&](Size value) { return constantOf(value) ? index(*constantOf(value)) : b.valueOf(value); };
   // Of the best so far, its row and column and whether there is one.
-  auto compare = [&](OpBuilder &inner, Value rowInWindow, Value columnInWindow, ValueRange state) -> SmallVector<Value> {
+  auto compare = [&](OpBuilder &inner, Value rowInWindow, Value columnInWindow,
+                     ValueRange state) -> SmallVector<Value> {
     ir::ScalarBuilder s(inner, location);
     auto position = [&](Value outer, int64_t stride, Value offset, Size before) -> Value {
       Value first = arith::MulIOp::create(inner, location, outer, index(stride));
-      return arith::SubIOp::create(inner, location, arith::AddIOp::create(inner, location, first, offset), valueOf(before));
+      return arith::SubIOp::create(inner, location, arith::AddIOp::create(inner, location, first, offset),
+                                   valueOf(before));
     };
     Value row = position(at[1], strides[0], rowInWindow, window.rows.padLow);
     Value column = position(at[2], strides[1], columnInWindow, window.columns.padLow);
@@ -344,24 +368,28 @@ std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Val
     Value best = state[0], found = state[3];
     Value isLarger = s.less(best, candidate), larger = s.logicalOr(isLarger, isFirstNaN(s, best, candidate));
     Value take = s.logicalAnd(isInside, s.logicalOr(larger, s.logicalNot(found)));
-    return {s.select(take, candidate, best), s.select(take, safeRow, state[1]), s.select(take, safeColumn, state[2]), s.logicalOr(found, isInside)};
+    return {s.select(take, candidate, best), s.select(take, safeRow, state[1]), s.select(take, safeColumn, state[2]),
+            s.logicalOr(found, isInside)};
   };
-  SmallVector<Value> state{extremeOf(builder, location, element, true), index(0), index(0), ir::ScalarBuilder(builder, location).constant(0, builder.getI1Type())};
+  SmallVector<Value> state{extremeOf(builder, location, element, true), index(0), index(0),
+                           ir::ScalarBuilder(builder, location).constant(0, builder.getI1Type())};
   constexpr int64_t kMostUnrolled = 64;
   if (size[0] <= kMostUnrolled && size[1] <= kMostUnrolled / size[0]) {
     for (int64_t k = 0; k < size[0] * size[1]; ++k)
       state = compare(builder, index(k / size[1]), index(k % size[1]), state);
     return {state[1], state[2]};
   }
-  auto loops = scf::buildLoopNest(builder, location, {index(0), index(0)}, {index(size[0]), index(size[1])}, {index(1), index(1)}, state,
-                                  [&](OpBuilder &inner, Location, ValueRange place, ValueRange carried) -> scf::ValueVector {
-                                    SmallVector<Value> next = compare(inner, place[0], place[1], carried);
-                                    return scf::ValueVector(next.begin(), next.end());
-                                  });
+  auto loops = scf::buildLoopNest(
+      builder, location, {index(0), index(0)}, {index(size[0]), index(size[1])}, {index(1), index(1)}, state,
+      [&](OpBuilder &inner, Location, ValueRange place, ValueRange carried) -> scf::ValueVector {
+        SmallVector<Value> next = compare(inner, place[0], place[1], carried);
+        return scf::ValueVector(next.begin(), next.end());
+      });
   return {loops.results[1], loops.results[2]};
 }
 
-// Windows that tile the image: each of their elements asks on its own whether it is the first largest one of its window.
+// Windows that tile the image: each of their elements asks on its own whether it is the first largest one of its
+// window.
 Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
   Value input = op.getInput(), cotangent = op.getCotangent();
   ArrayRef<int64_t> size = op.getWindow();
@@ -393,7 +421,8 @@ Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
       position = s.select(larger, number(k), position);
     }
     auto index = [&](unsigned loop) -> Value {
-      return arith::IndexCastOp::create(s.builder, s.location, s.builder.getI32Type(), linalg::IndexOp::create(s.builder, s.location, loop));
+      return arith::IndexCastOp::create(s.builder, s.location, s.builder.getI32Type(),
+                                        linalg::IndexOp::create(s.builder, s.location, loop));
     };
     Value row = index(2), width = number(size[1]), column = index(4);
     Value isOwn = s.equal(position, s.add(s.mul(row, width), column));
@@ -410,17 +439,19 @@ Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &
   constexpr int64_t kMostCandidates = 16; // each is read for each element
   // The tiles take an image apart, which is done where its sizes are known.
   bool isKnown = constantOf(b.sizes.of(input, 1)) && constantOf(b.sizes.of(input, 2));
-  if (op.getWindow() == op.getStrides() && op.getWindow()[0] * op.getWindow()[1] <= kMostCandidates && isKnown && !window.rows.isPadded() && !window.columns.isPadded())
+  if (op.getWindow() == op.getStrides() && op.getWindow()[0] * op.getWindow()[1] <= kMostCandidates && isKnown &&
+      !window.rows.isPadded() && !window.columns.isPadded())
     return tiledMaxPoolGrad(b, op);
   Value result = b.zeros(b.sizesOf(input), LinalgBuilder::typeOf(input).getElementType());
-  return b.loopNest(b.sizesOf(op.getCotangent()), {result}, [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    auto [row, column] = argMaxOfWindow(b, inner, input, op.getWindow(), op.getStrides(), window, at);
-    ir::ScalarBuilder s(inner, b.location);
-    Value g = tensor::ExtractOp::create(inner, b.location, op.getCotangent(), at);
-    SmallVector<Value> indices{at[0], row, column, at[3]};
-    Value old = tensor::ExtractOp::create(inner, b.location, carried[0], indices);
-    return {tensor::InsertOp::create(inner, b.location, s.add(old, g), carried[0], indices)};
-  })[0];
+  return b.loopNest(b.sizesOf(op.getCotangent()), {result},
+                    [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
+                      auto [row, column] = argMaxOfWindow(b, inner, input, op.getWindow(), op.getStrides(), window, at);
+                      ir::ScalarBuilder s(inner, b.location);
+                      Value g = tensor::ExtractOp::create(inner, b.location, op.getCotangent(), at);
+                      SmallVector<Value> indices{at[0], row, column, at[3]};
+                      Value old = tensor::ExtractOp::create(inner, b.location, carried[0], indices);
+                      return {tensor::InsertOp::create(inner, b.location, s.add(old, g), carried[0], indices)};
+                    })[0];
 }
 
 Value lowerMaxPoolPick(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &context) {
@@ -428,11 +459,13 @@ Value lowerMaxPoolPick(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &
   equalSizes(b, op, 1, b.sizesOf(input), context);
   Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
   SizeList result = slidOver(b, input, window, b.sizes.of(input, 3));
-  return b.loopNest(result, {b.empty(result, LinalgBuilder::typeOf(input).getElementType())}, [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    auto [row, column] = argMaxOfWindow(b, inner, input, op.getWindow(), op.getStrides(), window, at);
-    Value picked = tensor::ExtractOp::create(inner, b.location, op.getValues(), SmallVector<Value>{at[0], row, column, at[3]});
-    return {tensor::InsertOp::create(inner, b.location, picked, carried[0], at)};
-  })[0];
+  return b.loopNest(result, {b.empty(result, LinalgBuilder::typeOf(input).getElementType())},
+                    [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
+                      auto [row, column] = argMaxOfWindow(b, inner, input, op.getWindow(), op.getStrides(), window, at);
+                      Value picked = tensor::ExtractOp::create(inner, b.location, op.getValues(),
+                                                               SmallVector<Value>{at[0], row, column, at[3]});
+                      return {tensor::InsertOp::create(inner, b.location, picked, carried[0], at)};
+                    })[0];
 }
 
 } // namespace

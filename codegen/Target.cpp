@@ -9,7 +9,9 @@ static Target describeHost() {
   Target target;
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   for (const auto &feature : features)
-    target.features.append(target.features.empty() ? "" : ",").append(feature.second ? "+" : "-").append(feature.first().str());
+    target.features.append(target.features.empty() ? "" : ",")
+        .append(feature.second ? "+" : "-")
+        .append(feature.first().str());
   target.features += ",-prefer-256-bit";
   target.fma = features.lookup("fma") || features.lookup("neon");
   if (features.lookup("avx512f")) {

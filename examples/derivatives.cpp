@@ -5,7 +5,9 @@
 using namespace calque;
 
 // Four points on y = 2 x + 1 and a line that is not there yet.
-Tensor loss(const Tensor &line, const Tensor &x, const Tensor &y) { return mean(square(gather(line, scalar(0)) * x + gather(line, scalar(1)) - y)); }
+Tensor loss(const Tensor &line, const Tensor &x, const Tensor &y) {
+  return mean(square(gather(line, scalar(0)) * x + gather(line, scalar(1)) - y));
+}
 
 // The naive gradient at 100 is inf * 0.
 const auto log1pexp = custom_gradient([](const Tensor &x) {
@@ -35,7 +37,8 @@ int main() {
     Tensor h = hessian(at)(p), g = grad(at)(p);
     auto element = [&](int i, int j) { return reshape(slice(h, {i, j}, {i + 1, j + 1}), {1}); };
     Tensor determinant = element(0, 0) * element(1, 1) - element(0, 1) * element(1, 0);
-    Tensor inverse = reshape(concat({element(1, 1), -element(0, 1), -element(1, 0), element(0, 0)}), {2, 2}) / determinant;
+    Tensor inverse =
+        reshape(concat({element(1, 1), -element(0, 1), -element(1, 0), element(0, 0)}), {2, 2}) / determinant;
     return p - sum(inverse * g, {1});
   });
   std::cout << "newton    " << newton(line) << '\n';

@@ -44,7 +44,8 @@ public:
     ++done;
     seen += images;
     auto now = Clock::now();
-    bool due = terminal ? done == steps || now - shown > std::chrono::milliseconds(100) : done * 10 / steps != (done - 1) * 10 / steps;
+    bool due = terminal ? done == steps || now - shown > std::chrono::milliseconds(100)
+                        : done * 10 / steps != (done - 1) * 10 / steps;
     if (!due)
       return;
     shown = now;
@@ -52,8 +53,9 @@ public:
     auto left = static_cast<long>(seconds / static_cast<double>(done) * static_cast<double>(steps - done) + 0.5);
     char text[160];
     std::snprintf(text, sizeof(text), "%s  %*lld/%lld  %s  %.0f images/s  %ld:%02ld left", title.c_str(),
-                  static_cast<int>(std::to_string(steps).size()), static_cast<long long>(done), static_cast<long long>(steps),
-                  numbers().c_str(), static_cast<double>(seen) / seconds, left / 60, left % 60);
+                  static_cast<int>(std::to_string(steps).size()), static_cast<long long>(done),
+                  static_cast<long long>(steps), numbers().c_str(), static_cast<double>(seen) / seconds, left / 60,
+                  left % 60);
     if (terminal)
       std::printf("\r\033[K%s %s%s", text, bar().c_str(), done == steps ? "\n" : "");
     else
@@ -117,7 +119,8 @@ void run(const Options &options) {
       step(x, y);
       progress.advance(x.shape()[0], [&] {
         char text[64];
-        std::snprintf(text, sizeof(text), "loss %.4f  accuracy %.4f", loss.result().item<float>(), accuracy.result().item<float>());
+        std::snprintf(text, sizeof(text), "loss %.4f  accuracy %.4f", loss.result().item<float>(),
+                      accuracy.result().item<float>());
         return std::string(text);
       });
     }
@@ -134,8 +137,11 @@ int main(int argc, char **argv) {
   Options options;
   CLI::App app("Trains a convolutional network on images of digits or clothes, and tests it.", "mnist");
   const auto atLeastOne = CLI::Range(1, 1'000'000);
-  app.add_option("--data", options.directory, "directory with the four files of MNIST or Fashion-MNIST, plain or .gz")->capture_default_str();
-  app.add_option("--epochs", options.epochs, "how often all images are gone through")->check(atLeastOne)->capture_default_str();
+  app.add_option("--data", options.directory, "directory with the four files of MNIST or Fashion-MNIST, plain or .gz")
+      ->capture_default_str();
+  app.add_option("--epochs", options.epochs, "how often all images are gone through")
+      ->check(atLeastOne)
+      ->capture_default_str();
   app.add_option("--batch", options.batch, "images in a step")->check(atLeastOne)->capture_default_str();
   app.add_option("--seed", options.seed, "of weights, dropout and order")->capture_default_str();
   app.add_option("--threads", options.threads, "threads of compiled code (default: all)")->check(atLeastOne);

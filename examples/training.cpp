@@ -7,7 +7,8 @@ using namespace calque;
 // Two layers with dropout in between, and a scale of its own.
 struct Classifier : Module {
   Variable scale = variable("scale", ones({}));
-  layers::Dense hidden = submodule("hidden", layers::Dense(32, {.activation = "relu", .kernel_initializer = he_normal}));
+  layers::Dense hidden =
+      submodule("hidden", layers::Dense(32, {.activation = "relu", .kernel_initializer = he_normal}));
   layers::Dropout dropout = submodule("dropout", layers::Dropout(0.1));
   layers::Dense head = submodule("head", layers::Dense(2));
 

@@ -51,8 +51,7 @@ std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where)
 }
 
 // Valid within the caller's ReadScope.
-const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
-                      SourceLocation where) {
+const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
   thread_local Key key;
   key.clear();
   key.push_back(static_cast<std::uint64_t>(op));
@@ -93,7 +92,8 @@ bool inLibraryCall() { return callSite.line != 0; }
 SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
 
 namespace {
-std::vector<Tensor> record(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+std::vector<Tensor> record(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
+                           SourceLocation where) {
   Trace &trace = *currentTrace();
   std::vector<schema::TensorType> types = inferOrThrow(op, typesOf(operands, where), attributes, where);
   std::vector<schema::ValueId> values;
@@ -166,15 +166,16 @@ DType adoptedType(std::span<const Operand *const> operands) {
 }
 } // namespace
 
-std::vector<Tensor> applyRecorded(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
-                                  SourceLocation where) {
+std::vector<Tensor> applyRecorded(OpId op, std::span<const Tensor> operands,
+                                  std::span<const schema::Attribute> attributes, SourceLocation where) {
   std::vector<const Tensor *> pointers;
   for (const Tensor &operand : operands)
     pointers.push_back(&operand);
   return record(op, pointers, attributes, where);
 }
 
-Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+             SourceLocation where) {
   StackArray<const Tensor *, 8> pointers(operands.size());
   for (std::size_t i = 0; i < operands.size(); ++i)
     pointers[i] = &operands[i];
@@ -221,7 +222,8 @@ std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
   return tensors;
 }
 
-Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands, std::initializer_list<schema::Attribute> attributes) {
+Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands,
+                   std::initializer_list<schema::Attribute> attributes) {
   std::span<const Operand *const> all(operands.begin(), operands.size());
   // Neither copies of tensors nor memory: this is the way of every eager operation.
   DType dtype = adoptedType(all);
@@ -232,7 +234,8 @@ Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands, std
       numbers[i] = all[i]->toTensor(dtype);
     pointers[i] = all[i]->isNumber() ? &numbers[i] : &all[i]->tensor();
   }
-  return applyTo(op, pointers, {attributes.begin(), attributes.size()}, all.empty() ? SourceLocation() : all[0]->where());
+  return applyTo(op, pointers, {attributes.begin(), attributes.size()},
+                 all.empty() ? SourceLocation() : all[0]->where());
 }
 
 Tensor applyPublic(OpId op, const std::vector<Tensor> &operands, std::initializer_list<schema::Attribute> attributes,

@@ -55,8 +55,8 @@ void check_gradients(const std::function<Tensor(const std::vector<Tensor> &)> &f
       if (std::fabs(ofTape[element] - difference) <= options.atol + options.rtol * std::fabs(difference))
         continue;
       std::ostringstream message;
-      message << "check_gradients: at element " << indexString(static_cast<std::int64_t>(element), inputs[i].shape()) << " of input " << i
-              << " the gradient is " << ofTape[element] << " and the difference " << difference;
+      message << "check_gradients: at element " << indexString(static_cast<std::int64_t>(element), inputs[i].shape())
+              << " of input " << i << " the gradient is " << ofTape[element] << " and the difference " << difference;
       throw AssertionError(message.str(), where);
     }
   }

@@ -23,7 +23,8 @@ struct Program {
   std::shared_ptr<Trace> trace;
   std::vector<Tensor> results;
 };
-template <typename F> Program record(const char *what, const std::vector<Tensor> &like, F &&body, SourceLocation where) {
+template <typename F>
+Program record(const char *what, const std::vector<Tensor> &like, F &&body, SourceLocation where) {
   Program program{Trace::inside(currentTrace(), what), {}};
   program.trace->recording.line = lineOf(where);
   std::vector<Tensor> parameters;
@@ -48,34 +49,39 @@ std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors) {
 }
 
 // The gradients, each of its input's type.
-std::vector<Tensor> checked(const char *operation, std::vector<Tensor> gradients, const std::vector<Tensor> &inputs, SourceLocation where) {
+std::vector<Tensor> checked(const char *operation, std::vector<Tensor> gradients, const std::vector<Tensor> &inputs,
+                            SourceLocation where) {
   if (gradients.size() != inputs.size())
-    throw ValueError(std::string(operation) + ": the pullback gives " + std::to_string(gradients.size()) + " gradients, and " +
-                         std::to_string(inputs.size()) + " arguments need one",
+    throw ValueError(std::string(operation) + ": the pullback gives " + std::to_string(gradients.size()) +
+                         " gradients, and " + std::to_string(inputs.size()) + " arguments need one",
                      where);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const schema::TensorType &given = *implOf(gradients[i], where).type, &needed = *implOf(inputs[i], where).type;
-    gradients[i] = fitting(
-        std::string(operation) + ": the pullback gives " + given.str() + " as gradient " + std::to_string(i) + ", and the argument is " + needed.str(),
-        gradients[i], inputs[i], where);
+    gradients[i] = fitting(std::string(operation) + ": the pullback gives " + given.str() + " as gradient " +
+                               std::to_string(i) + ", and the argument is " + needed.str(),
+                           gradients[i], inputs[i], where);
   }
   return gradients;
 }
 
 } // namespace
 
-std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs, const std::vector<Tensor> &values,
-                                 const PullbackFunction &pullback, SourceLocation where) {
+std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs,
+                                 const std::vector<Tensor> &values, const PullbackFunction &pullback,
+                                 SourceLocation where) {
   where = userLine(where);
   std::vector<Tensor> sources = floatingOf(inputs), primals = floatingOf(values);
   // A cotangent for every value: zeros for those that have none.
-  Program program = record("a pullback", primals, [&](const std::vector<Tensor> &seeds) {
-    std::vector<Tensor> cotangents = values;
-    std::size_t next = 0;
-    for (Tensor &cotangent : cotangents)
-      cotangent = is_floating(cotangent.dtype()) ? seeds[next++] : zerosLike(cotangent, where);
-    return checked(operation, pullback(cotangents), sources, where);
-  }, where);
+  Program program = record(
+      "a pullback", primals,
+      [&](const std::vector<Tensor> &seeds) {
+        std::vector<Tensor> cotangents = values;
+        std::size_t next = 0;
+        for (Tensor &cotangent : cotangents)
+          cotangent = is_floating(cotangent.dtype()) ? seeds[next++] : zerosLike(cotangent, where);
+        return checked(operation, pullback(cotangents), sources, where);
+      },
+      where);
   if (sources.empty() || primals.empty())
     return values;
   std::vector<Tensor> operands = sources;
@@ -103,22 +109,27 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
   return all;
 }
 
-std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs, const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
+std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
+                                 const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
                                  SourceLocation where) {
   where = userLine(where);
-  return runRecorded("checkpoint", inputs, [&](const std::vector<Tensor> &given) {
-    Program program = record("a checkpoint", given, body, where);
-    std::vector<Tensor> operands = given;
-    operands.insert(operands.end(), program.trace->captures.begin(), program.trace->captures.end());
-    schema::Attribute attribute = attributeOf(program);
-    return applyRecorded(OpId::Checkpoint, operands, {&attribute, 1}, where);
-  }, where);
+  return runRecorded(
+      "checkpoint", inputs,
+      [&](const std::vector<Tensor> &given) {
+        Program program = record("a checkpoint", given, body, where);
+        std::vector<Tensor> operands = given;
+        operands.insert(operands.end(), program.trace->captures.begin(), program.trace->captures.end());
+        schema::Attribute attribute = attributeOf(program);
+        return applyRecorded(OpId::Checkpoint, operands, {&attribute, 1}, where);
+      },
+      where);
 }
 
 bool gradientOverridesActive() { return !overrides.empty(); }
 
 Tensor overrideGradient(OpId op, std::span<const Tensor> operands, Tensor result, SourceLocation where) {
-  auto found = std::find_if(overrides.rbegin(), overrides.rend(), [&](const Override &o) { return o.op == op && !o.suspended; });
+  auto found =
+      std::find_if(overrides.rbegin(), overrides.rend(), [&](const Override &o) { return o.op == op && !o.suspended; });
   if (found == overrides.rend() || !result.defined() || !is_floating(result.dtype()))
     return result;
   std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;

@@ -1,4 +1,5 @@
-// Shows programs on their way to native code, as the environment of the process asks for it; docs/tools.md is for users.
+// Shows programs on their way to native code, as the environment of the process asks for it; docs/tools.md is for
+// users.
 //
 //   CALQUE_DUMP=STAGE          after a stage of the compiler, or after each one: all
 //   CALQUE_DUMP_FILE=FILE      appended to this file instead of written to standard error

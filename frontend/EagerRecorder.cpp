@@ -77,7 +77,8 @@ struct HostExample {
   ValueId ofOne, ofAll;
 };
 
-// By the first result of the `batch` that makes the examples. A result of a call is known, an example of one is taken from it.
+// By the first result of the `batch` that makes the examples. A result of a call is known, an example of one is taken
+// from it.
 std::unordered_map<ValueId, std::vector<HostExample>> hostExamples(const schema::Recording &called) {
   std::unordered_map<ValueId, std::vector<HostExample>> examples;
   std::unordered_map<ValueId, ValueId> batchOf; // by example
@@ -207,7 +208,8 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
     for (std::uint32_t r = 0; r < op.numResults; ++r) {
       ValueId value = first + static_cast<ValueId>(r);
       renamed[index(op.firstResult) + r] = value;
-      if (tracked && (schema::schemaOf(op.op).differentiable || schema::schemaOf(op.op).lacksGradient) && is_floating(types[r].dtype))
+      if (tracked && (schema::schemaOf(op.op).differentiable || schema::schemaOf(op.op).lacksGradient) &&
+          is_floating(types[r].dtype))
         recorder.track(value);
     }
     for (std::size_t i = 0; i < added.size(); ++i)

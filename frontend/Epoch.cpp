@@ -33,7 +33,9 @@ EpochRecord &takeEpochRecord() {
   return *(threadEpoch = record);
 }
 
-void Retired::add(std::shared_ptr<const void> object) { objects.push_back({std::move(object), currentEpoch.fetch_add(1) + 1}); }
+void Retired::add(std::shared_ptr<const void> object) {
+  objects.push_back({std::move(object), currentEpoch.fetch_add(1) + 1});
+}
 
 void Retired::collect() {
   if (objects.empty())
@@ -43,7 +45,8 @@ void Retired::collect() {
     if (std::uint64_t epoch = record->epoch.load())
       oldest = std::min(oldest, epoch);
   // Destructors may come back here, so the list is in order before the first runs.
-  auto kept = std::stable_partition(objects.begin(), objects.end(), [&](const Object &object) { return object.epoch > oldest; });
+  auto kept = std::stable_partition(objects.begin(), objects.end(),
+                                    [&](const Object &object) { return object.epoch > oldest; });
   std::vector<Object> freed(std::make_move_iterator(kept), std::make_move_iterator(objects.end()));
   objects.erase(kept, objects.end());
 }

@@ -49,7 +49,8 @@ void throwFault(const schema::Fault &fault, SourceLocation where) {
 
 void throwLeaked(const TensorImpl &x, SourceLocation where) {
   if (const SpecImpl *spec = specOf(x))
-    throw StateError("a TensorSpec, " + typeText(*x.type, spec->anyRank) + ", stands for the tensors that a function takes; it has no elements "
+    throw StateError("a TensorSpec, " + typeText(*x.type, spec->anyRank) +
+                         ", stands for the tensors that a function takes; it has no elements "
                          "to compute with",
                      where);
   throw LeakedTensorError("a traced tensor is used outside of the trace that made it, at " + lineOf(x.where).str() +

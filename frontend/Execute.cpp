@@ -100,11 +100,12 @@ std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
 
 namespace {
 
-// The locks of a call's variables, in the order of their addresses: exclusive for what is assigned, else shared. A host call
-// of the call may not take one of them again, so each thread knows what its calls in progress hold.
+// The locks of a call's variables, in the order of their addresses: exclusive for what is assigned, else shared. A host
+// call of the call may not take one of them again, so each thread knows what its calls in progress hold.
 class VariableLocks {
 public:
-  VariableLocks(std::span<VariableState *const> variables, const std::vector<std::size_t> &assigned, SourceLocation where)
+  VariableLocks(std::span<VariableState *const> variables, const std::vector<std::size_t> &assigned,
+                SourceLocation where)
       : entries(variables.size()), outer(held) {
     if (outer) [[unlikely]]
       for (VariableState *variable : variables)
@@ -145,7 +146,8 @@ private:
 
 // Whom native code reaches: writes what it prints to standard output, a line at a time, and calls C++ for it.
 struct Host : runtime::HostCallbacks {
-  explicit Host(const Code &code) : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable) {}
+  explicit Host(const Code &code)
+      : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable) {}
   static void addAddress(void *self, void *data) { static_cast<Host *>(self)->addresses.push_back(data); }
   static void addSize(void *self, std::int64_t size) { static_cast<Host *>(self)->sizes.push_back(size); }
   // An exception waits here until native code has returned.
@@ -214,8 +216,10 @@ struct Host : runtime::HostCallbacks {
 std::string describeSizes(const Site &site, const std::int64_t *values) {
   auto described = [&](int which) {
     const Site::Size &size = site.sizes[which];
-    std::string whose = size.argument >= 0 ? "argument " + std::to_string(size.argument) : "operand " + std::to_string(size.operand);
-    std::string what = size.dimension >= 0 ? "dimension " + std::to_string(size.dimension) + " of " : "the number of elements of ";
+    std::string whose =
+        size.argument >= 0 ? "argument " + std::to_string(size.argument) : "operand " + std::to_string(size.operand);
+    std::string what =
+        size.dimension >= 0 ? "dimension " + std::to_string(size.dimension) + " of " : "the number of elements of ";
     return what + whose + " is " + std::to_string(values[which]);
   };
   auto isNamed = [&](int which) { return site.sizes[which].argument >= 0 || site.sizes[which].operand >= 0; };
@@ -247,7 +251,8 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
   case Site::Kind::SizeTooSmall:
     throw SizesDisagree(site.operation + ": " + describeSizes(site, slot.values), where, &code);
   case Site::Kind::TooManyBytes:
-    throw ShapeError(site.text + " has more bytes than can be addressed with the sizes of this call's arguments", where);
+    throw ShapeError(site.text + " has more bytes than can be addressed with the sizes of this call's arguments",
+                     where);
   case Site::Kind::Print:
   case Site::Kind::HostCall:
   case Site::Kind::Extern:
@@ -266,7 +271,8 @@ const TypeRef &typeOfOutput(const Code &code, std::size_t output) {
 
 void refuseHeld(const VariableState &variable, SourceLocation where) {
   if (VariableLocks::holds(variable))
-    throw StateError("variable '" + variable.name + "' is touched by a host call of a function that holds it; pass its value as an input of the "
+    throw StateError("variable '" + variable.name +
+                         "' is touched by a host call of a function that holds it; pass its value as an input of the "
                          "host call, and assign what that gives",
                      where);
 }
@@ -290,7 +296,8 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   frame.host = static_cast<runtime::HostCallbacks *>(&host);
 
   // Sizes that are not known until now: those of the arguments go in, those of the results come out.
-  StackArray<std::int64_t, 8> inputSizes(executable.unknownInputs.size()), outputSizes(executable.unknownOutputs.size());
+  StackArray<std::int64_t, 8> inputSizes(executable.unknownInputs.size()),
+      outputSizes(executable.unknownOutputs.size());
   std::size_t workspaceBytes = executable.workspaceBytes;
   if (executable.shapes) {
     for (std::size_t i = 0; i < inputSizes.size(); ++i) {
@@ -415,7 +422,8 @@ Key keyOf(const schema::Recording &recording) {
   for (ValueId parameter : recording.parameters)
     appendKey(key, recording.typeOf(parameter));
   for (const schema::RecordedOp &op : recording.ops()) {
-    key.push_back(static_cast<std::uint64_t>(op.op) << 48 | static_cast<std::uint64_t>(op.numOperands) << 16 | op.numResults);
+    key.push_back(static_cast<std::uint64_t>(op.op) << 48 | static_cast<std::uint64_t>(op.numOperands) << 16 |
+                  op.numResults);
     for (ValueId operand : recording.operandsOf(op))
       key.push_back(static_cast<std::uint64_t>(operand));
     for (const schema::Attribute &attribute : recording.attributesOf(op))
@@ -506,7 +514,8 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
 
 std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
                                  const std::vector<std::shared_ptr<VariableState>> &variables,
-                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions, SourceLocation where) {
+                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
+                                 SourceLocation where) {
   ReadScope scope;
   // Host calls are by number: code with equal structure calls others.
   std::unique_ptr<const Code> once = hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions);

@@ -15,8 +15,8 @@ inline constexpr std::size_t kMostCachedOperations = 2048;
 
 // The compiler, loaded at the first use. CompileError when there is none.
 Compiler &compiler();
-// How this thread compiles: with every optimisation, unless the environment says CALQUE_OPTIMIZE=0 or it was told otherwise.
-// ValueError for another setting.
+// How this thread compiles: with every optimisation, unless the environment says CALQUE_OPTIMIZE=0 or it was told
+// otherwise. ValueError for another setting.
 CompileOptions compileOptions();
 CALQUE_API void setOptimizing(bool optimize);
 
@@ -33,7 +33,8 @@ std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
 
 // The sizes of a call's arguments don't fit together in code that leaves them open. Nothing has happened yet.
 struct SizesDisagree : ShapeError {
-  SizesDisagree(const std::string &message, SourceLocation where, const Code *code) : ShapeError(message, where), code(code) {}
+  SizesDisagree(const std::string &message, SourceLocation where, const Code *code)
+      : ShapeError(message, where), code(code) {}
   const Code *code;
 };
 
@@ -59,7 +60,8 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
 // Runs a whole recording, whose code is kept by structure, and shows it to the eager tapes.
 std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
                                  const std::vector<std::shared_ptr<VariableState>> &variables,
-                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions, SourceLocation where);
+                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
+                                 SourceLocation where);
 
 // Appends what tells attributes and types apart.
 void appendKey(Key &key, const schema::Attribute &attribute);

@@ -110,7 +110,8 @@ std::string listFunction(FunctionCore &core) { return core.list(); }
 std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count, const SourceLocation &where) {
   if (core.options.input_signature.size() != count)
     throw SignatureError(core.name + " has " + std::to_string(count) + " arguments and an input signature of " +
-                             std::to_string(core.options.input_signature.size()) + " tensors; say which arguments its concrete function takes",
+                             std::to_string(core.options.input_signature.size()) +
+                             " tensors; say which arguments its concrete function takes",
                          where);
   return core.options.input_signature;
 }
@@ -125,9 +126,12 @@ void requireEager(const Arguments &arguments, SourceLocation where) {
 }
 } // namespace
 
-void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where) { core.byInputSignature(core.describe(body), where); }
+void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where) {
+  core.byInputSignature(core.describe(body), where);
+}
 
-void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body, CallResults &results, const SourceLocation &where) {
+void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body, CallResults &results,
+                  const SourceLocation &where) {
   requireEager(arguments, where);
   ReadScope scope;
   std::size_t hash = hashKey(arguments.key());
@@ -177,7 +181,8 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
     variables = manyVariables.data();
   }
   auto stateOf = [&](const BoundVariable &bound) -> const std::shared_ptr<VariableState> & {
-    return bound.argument >= 0 ? arguments.variables()[static_cast<std::size_t>(bound.argument)]->state() : bound.captured;
+    return bound.argument >= 0 ? arguments.variables()[static_cast<std::size_t>(bound.argument)]->state()
+                               : bound.captured;
   };
   for (std::size_t i = 0; i < concrete.variables.size(); ++i)
     variables[i] = stateOf(concrete.variables[i]).get();
@@ -211,7 +216,8 @@ std::string printRecording(const schema::Recording &recording, const std::string
 
 namespace {
 // The trace of just these arguments, for looking at.
-std::shared_ptr<Concrete> traceToShow(FunctionCore &core, const Arguments &arguments, CallBody body, SourceLocation where) {
+std::shared_ptr<Concrete> traceToShow(FunctionCore &core, const Arguments &arguments, CallBody body,
+                                      SourceLocation where) {
   Signature signature = core.describe(body);
   {
     ReadScope scope;
@@ -241,8 +247,8 @@ std::string graphFunction(FunctionCore &core, const Arguments &arguments, CallBo
 
 //===-- Concrete functions ----------------------------------------------------------------------===//
 
-std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments, CallBody body,
-                                           const SourceLocation &where) {
+std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments,
+                                           CallBody body, const SourceLocation &where) {
   Signature signature = core->byInputSignature(core->describe(body), where);
   auto concrete = std::make_shared<ConcreteCore>(core, signature);
   if (!signature.hasAnyRank)
@@ -250,19 +256,25 @@ std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, c
   return concrete;
 }
 
-void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results, const SourceLocation &where) {
+void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results,
+                  const SourceLocation &where) {
   requireEager(arguments, where);
   runConcrete(*core.function, core.traceFor(arguments, body, userLine(where)), arguments, results);
 }
 
-void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where) { core.check(core.function->describe(body), where); }
+void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where) {
+  core.check(core.function->describe(body), where);
+}
 
-std::string printConcrete(const ConcreteCore &core, const std::string &stage) { return printRecording(core.only().recording, stage); }
+std::string printConcrete(const ConcreteCore &core, const std::string &stage) {
+  return printRecording(core.only().recording, stage);
+}
 
 std::string graphConcrete(const ConcreteCore &core) { return drawn(core.only()); }
 
 std::string describeConcrete(const ConcreteCore &core) {
-  return core.signature.hasAnyRank ? core.function->name + "\n" + core.signature.str("  ") : core.only().str(core.function->name);
+  return core.signature.hasAnyRank ? core.function->name + "\n" + core.signature.str("  ")
+                                   : core.only().str(core.function->name);
 }
 
 namespace {

@@ -18,8 +18,8 @@ std::string siteText(SourceLocation where) { return where.line ? detail::lineOf(
 } // namespace
 
 std::string Retrace::str() const {
-  std::string text = "traced in " + timeText(milliseconds) + " for the call at " + siteText(call) + "; the most similar trace is of the call at " +
-                     siteText(previous_call) + "\n";
+  std::string text = "traced in " + timeText(milliseconds) + " for the call at " + siteText(call) +
+                     "; the most similar trace is of the call at " + siteText(previous_call) + "\n";
   for (const Change &change : changes)
     text += "  " + change.argument + " was " + change.before + " and is " + change.now + "\n";
   if (!note.empty())
@@ -31,7 +31,9 @@ namespace detail {
 
 namespace {
 using Clock = std::chrono::steady_clock;
-double millisecondsSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 // The name as a symbol of native code: the given one, or quickstart_15 for examples/quickstart.cpp:15.
 std::string symbolName(std::string name, SourceLocation where) {
@@ -88,8 +90,8 @@ Signature FunctionCore::byInputSignature(const Signature &given, SourceLocation 
   return inputSignature.empty() ? given : declared(given, inputSignature, name, where);
 }
 
-std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body, SourceLocation call,
-                                              bool mayFallBack) {
+std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body,
+                                              SourceLocation call, bool mayFallBack) {
   auto trace = std::make_shared<Trace>(traces.load() == 0);
   trace->mayFallBack = mayFallBack;
   trace->recording.name = name;
@@ -186,8 +188,8 @@ const Code &FunctionCore::codeOf(Concrete &concrete) {
 //===-- Misses ----------------------------------------------------------------------------------===//
 
 // The trace with the sizes open in which similar ones differ; null, and why, if it can't be had.
-std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
-                                                     SourceLocation call, std::string &note) {
+std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature, const Arguments &arguments,
+                                                     CallBody body, SourceLocation call, std::string &note) {
   Signature common = signature;
   for (const std::shared_ptr<Concrete> &other : table.entries())
     if (std::optional<Signature> both = relaxed(common, other->signature))
@@ -216,7 +218,8 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
   return nullptr;
 }
 
-Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocation call, double milliseconds, std::string note, bool counts) {
+Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocation call, double milliseconds,
+                               std::string note, bool counts) {
   auto made = std::make_shared<TraceHistory>();
   made->signature = concrete->signature;
   made->call = call;
@@ -234,9 +237,11 @@ Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocatio
       }
     }
     if (fewest.empty() && note.empty()) {
-      bool there = std::any_of(table.entries().begin(), table.entries().end(),
-                               [&](const auto &entry) { return entry->key == concrete->key && entry->unknown == concrete->unknown; });
-      note = there ? "the signature is the same; other variables are captured, or other modes hold" : "the trace for this signature was evicted or cleared";
+      bool there = std::any_of(table.entries().begin(), table.entries().end(), [&](const auto &entry) {
+        return entry->key == concrete->key && entry->unknown == concrete->unknown;
+      });
+      note = there ? "the signature is the same; other variables are captured, or other modes hold"
+                   : "the trace for this signature was evicted or cleared";
     }
     made->retrace = {std::move(fewest), closest->call, call, 0, std::move(note)};
   }
@@ -269,13 +274,16 @@ std::string FunctionCore::warning() {
   for (std::size_t i = 0; i < callsPerTrace.size() && i < history.size(); ++i)
     spent += history[history.size() - 1 - i]->milliseconds;
   const Retrace &last = history.back()->retrace;
-  std::string text = std::to_string(callsPerTrace.size()) + " of the last " + std::to_string(calls) + " calls of function '" + name +
-                     "', made at " + lineOf(where).str() + ", traced it, which took " + timeText(spent);
+  std::string text = std::to_string(callsPerTrace.size()) + " of the last " + std::to_string(calls) +
+                     " calls of function '" + name + "', made at " + lineOf(where).str() + ", traced it, which took " +
+                     timeText(spent);
   for (std::size_t i = 0; i < last.changes.size(); ++i)
-    text += (i ? ", " : ": ") + last.changes[i].argument + " was " + last.changes[i].before + " and is " + last.changes[i].now;
+    text += (i ? ", " : ": ") + last.changes[i].argument + " was " + last.changes[i].before + " and is " +
+            last.changes[i].now;
   text += "; the calls are at " + siteText(last.previous_call) + " and " + siteText(last.call);
-  return text + ". Pass tensors instead of numbers that change, or leave sizes open: input_signature, reduce_retracing. "
-                "explain_retraces() has them all";
+  return text +
+         ". Pass tensors instead of numbers that change, or leave sizes open: input_signature, reduce_retracing. "
+         "explain_retraces() has them all";
 }
 
 Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation call) {
@@ -306,7 +314,8 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
   return *concrete;
 }
 
-Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, SourceLocation call, const std::string &reason) {
+Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, SourceLocation call,
+                                     const std::string &reason) {
   std::lock_guard lock(mutex);
   auto known = [&](const Concrete &concrete) { return !concrete.isPattern() && concrete.accepts(arguments); };
   if (Concrete *found = table.find(hashKey(arguments.key()), arguments.key(), known))
@@ -314,10 +323,12 @@ Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, 
   Clock::time_point start = Clock::now();
   std::shared_ptr<Concrete> made = trace(describe(body), arguments, body, call, false);
   return *insert(std::move(made), call, millisecondsSince(start),
-                 "it is traced for these sizes, because the trace that leaves them open has refused them: " + reason, true);
+                 "it is traced for these sizes, because the trace that leaves them open has refused them: " + reason,
+                 true);
 }
 
-std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body, SourceLocation call) {
+std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body,
+                                                SourceLocation call) {
   std::lock_guard lock(mutex);
   for (const std::shared_ptr<Concrete> &entry : table.entries())
     if (entry->key == signature.key && entry->unknown == signature.unknown && entry->accepts(arguments))
@@ -368,7 +379,8 @@ void ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
 
 const Concrete &ConcreteCore::only() const {
   if (signature.hasAnyRank)
-    throw StateError(function->name + " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank");
+    throw StateError(function->name +
+                     " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank");
   return *first.load()->concrete;
 }
 
@@ -388,14 +400,16 @@ Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, Sour
   Signature given = function->describe(body);
   check(given, where);
   if (!signature.hasAnyRank)
-    throw SignatureError(known ? function->name + ": a variable is both an argument and captured, or another one than when it was traced"
-                               : function->name + ": the call is another than that which the concrete function was made for",
-                         where);
+    throw SignatureError(
+        known ? function->name + ": a variable is both an argument and captured, or another one than when it was traced"
+              : function->name + ": the call is another than that which the concrete function was made for",
+        where);
   std::vector<ExpectedTensor> expected;
   for (const SignaturePart &part : signature.parts)
     if (part.kind == SignaturePart::Kind::Tensor)
       expected.push_back({part.type, part.anyRank, ""});
-  std::shared_ptr<Concrete> concrete = function->exactly(declared(given, expected, function->name, where), arguments, body, where);
+  std::shared_ptr<Concrete> concrete =
+      function->exactly(declared(given, expected, function->name, where), arguments, body, where);
   Concrete &result = *concrete;
   add(std::move(concrete));
   return result;

@@ -63,7 +63,8 @@ public:
   // The trace for a call whose sizes a relaxed trace has refused.
   Concrete &afterRefusal(const Arguments &arguments, CallBody body, SourceLocation where, const std::string &reason);
   // The trace of just this signature, whatever else matches.
-  std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body, SourceLocation where);
+  std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body,
+                                    SourceLocation where);
   const Code &codeOf(Concrete &concrete);
   void noteCall() {
     // Counted up to the length of the history only, so that a steady call writes nothing that threads share.
@@ -89,10 +90,12 @@ private:
   static constexpr std::size_t kMostHistory = 256;
 
   // With the lock held.
-  std::shared_ptr<Concrete> trace(Signature signature, const Arguments &arguments, CallBody body, SourceLocation where, bool mayFallBack);
-  std::shared_ptr<Concrete> traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body, SourceLocation where,
-                                         std::string &note);
-  Concrete *insert(std::shared_ptr<Concrete> concrete, SourceLocation where, double milliseconds, std::string note, bool counts);
+  std::shared_ptr<Concrete> trace(Signature signature, const Arguments &arguments, CallBody body, SourceLocation where,
+                                  bool mayFallBack);
+  std::shared_ptr<Concrete> traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
+                                         SourceLocation where, std::string &note);
+  Concrete *insert(std::shared_ptr<Concrete> concrete, SourceLocation where, double milliseconds, std::string note,
+                   bool counts);
   void compile(Concrete &concrete);
   std::string warning();
 
@@ -110,7 +113,8 @@ private:
 // What a ConcreteFunction's handles share.
 class ConcreteCore {
 public:
-  ConcreteCore(std::shared_ptr<FunctionCore> function, Signature signature) : function(std::move(function)), signature(std::move(signature)) {}
+  ConcreteCore(std::shared_ptr<FunctionCore> function, Signature signature)
+      : function(std::move(function)), signature(std::move(signature)) {}
   ~ConcreteCore();
 
   // The trace that serves a call, made where the rank is open and new. SignatureError.

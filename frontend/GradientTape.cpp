@@ -20,7 +20,9 @@ void GradientTape::watch(const Tensor &x, SourceLocation where) {
   if (state_->eager && detail::implOf(x, where).trace)
     detail::throwLeaked(*x.impl(), where);
   if (!is_floating(x.dtype()))
-    detail::warn("a tensor of type " + std::string(name_of(x.dtype())) + " is watched; only floating-point tensors have gradients", where);
+    detail::warn("a tensor of type " + std::string(name_of(x.dtype())) +
+                     " is watched; only floating-point tensors have gradients",
+                 where);
   state_->watch(state_->valueOf(x, where));
 }
 
@@ -37,7 +39,8 @@ void GradientTape::watch(const Variable &x, SourceLocation where) {
   x.value(where); // what was read before is watched from now on
 }
 
-std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<detail::Source> &sources, SourceLocation where) {
+std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<detail::Source> &sources,
+                                                            SourceLocation where) {
   state_->checkUse(where);
   std::vector<std::vector<schema::ValueId>> values(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -54,7 +57,8 @@ std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<de
   return values;
 }
 
-std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Tensor> &targets, const std::vector<detail::Source> &sources,
+std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Tensor> &targets,
+                                                            const std::vector<detail::Source> &sources,
                                                             const GradientOptions &options, SourceLocation where) {
   where = detail::userLine(where);
   std::vector<std::vector<schema::ValueId>> values = use(sources, where);
@@ -80,21 +84,27 @@ template <typename T> std::vector<detail::Source> sourcesOf(const std::vector<T>
 }
 } // namespace
 
-std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets,
+                                                          const std::vector<Tensor> &sources,
+                                                          const std::vector<Tensor> &output_gradients,
+                                                          SourceLocation where) {
   return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
 }
-std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets, const std::vector<Variable> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets,
+                                                          const std::vector<Variable> &sources,
+                                                          const std::vector<Tensor> &output_gradients,
+                                                          SourceLocation where) {
   return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
 }
 
 std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Tensor> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+                                                          const std::vector<Tensor> &output_gradients,
+                                                          SourceLocation where) {
   return gradient(std::vector<Tensor>{target}, sources, output_gradients, where);
 }
 std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Variable> &sources,
-                                                          const std::vector<Tensor> &output_gradients, SourceLocation where) {
+                                                          const std::vector<Tensor> &output_gradients,
+                                                          SourceLocation where) {
   return gradient(std::vector<Tensor>{target}, sources, output_gradients, where);
 }
 std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Tensor &source,
@@ -106,7 +116,8 @@ std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Variabl
   return gradient(std::vector<Tensor>{target}, std::vector<Variable>{source}, output_gradients, where)[0];
 }
 
-std::optional<Tensor> GradientTape::jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples, SourceLocation where) {
+std::optional<Tensor> GradientTape::jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples,
+                                               SourceLocation where) {
   where = detail::userLine(where);
   std::vector<std::vector<schema::ValueId>> values = use({source}, where);
   std::optional<Tensor> result = state_->jacobian(target, values, ofExamples, where)[0];

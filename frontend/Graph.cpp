@@ -21,7 +21,8 @@ std::string graphOf(const schema::Recording &recording, std::size_t numArguments
     text += "  " + id + " [label=" + quoted(label) + (ellipse ? ", shape=ellipse" : "") + "];\n";
   };
   auto edge = [&](schema::ValueId value, const std::string &to) {
-    text += "  " + nodes[static_cast<std::size_t>(value)] + " -> " + to + " [label=" + quoted(recording.typeOf(value).str()) + "];\n";
+    text += "  " + nodes[static_cast<std::size_t>(value)] + " -> " + to +
+            " [label=" + quoted(recording.typeOf(value).str()) + "];\n";
   };
   for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
     std::string id = "p" + std::to_string(i);

@@ -12,23 +12,24 @@ namespace calque::detail {
 namespace {
 std::vector<Tensor> checked(const HostFunction &function, std::vector<Tensor> results) {
   if (results.size() != function.results.size())
-    throw SignatureError("a host call must give " + std::to_string(function.results.size()) + " tensors by its specs, and gives " +
-                             std::to_string(results.size()),
+    throw SignatureError("a host call must give " + std::to_string(function.results.size()) +
+                             " tensors by its specs, and gives " + std::to_string(results.size()),
                          function.where);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const TensorImpl &impl = implOf(results[i], function.where);
     if (impl.trace)
       throwLeaked(impl, function.where);
     if (*impl.type != function.results[i])
-      throw SignatureError("result " + std::to_string(i) + " of a host call must be " + function.results[i].str() + ", not " + impl.type->str(),
+      throw SignatureError("result " + std::to_string(i) + " of a host call must be " + function.results[i].str() +
+                               ", not " + impl.type->str(),
                            function.where);
   }
   return results;
 }
 } // namespace
 
-std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs,
-                             SourceLocation where) {
+std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs,
+                             const std::vector<TensorSpec<>> &specs, SourceLocation where) {
   where = userLine(where);
   auto function = std::make_shared<HostFunction>();
   function->callable = std::move(callable);

@@ -13,7 +13,8 @@ struct HostFunction {
   std::vector<schema::TensorType> results;
   SourceLocation where;
 
-  // Calls it on the elements at the addresses, and copies what it gives to those after them; sizes are those of all inputs.
+  // Calls it on the elements at the addresses, and copies what it gives to those after them; sizes are those of all
+  // inputs.
   void run(std::span<void *const> addresses, std::span<const std::int64_t> sizes) const;
   void clearResults(std::span<void *const> addresses) const;
 };

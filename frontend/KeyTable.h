@@ -1,5 +1,6 @@
 // A table that readers take no lock for: open addressing, entries published into empty slots. Patterns, entries that
-// match many keys, are looked at one by one, the most specific that matches wins. A cap evicts what was not used for longest.
+// match many keys, are looked at one by one, the most specific that matches wins. A cap evicts what was not used for
+// longest.
 #ifndef CALQUE_FRONTEND_KEYTABLE_H
 #define CALQUE_FRONTEND_KEYTABLE_H
 
@@ -43,7 +44,8 @@ struct KeyEntry {
     }
     return true;
   }
-  // Of two that match one key: whether everything that this one matches is matched by the other, too, and not the reverse.
+  // Of two that match one key: whether everything that this one matches is matched by the other, too, and not the
+  // reverse.
   bool moreSpecificThan(const KeyEntry &other) const {
     return unknown.size() < other.unknown.size() &&
            std::includes(other.unknown.begin(), other.unknown.end(), unknown.begin(), unknown.end());
@@ -69,7 +71,8 @@ public:
       T *entry = slots.entries[i].load(std::memory_order_acquire);
       if (!entry)
         return slots.patterns.empty() ? nullptr : findPattern(slots, key, accept);
-      if (entry->hash == hash && std::equal(key.begin(), key.end(), entry->key.begin(), entry->key.end()) && accept(*entry)) {
+      if (entry->hash == hash && std::equal(key.begin(), key.end(), entry->key.begin(), entry->key.end()) &&
+          accept(*entry)) {
         touch(*entry);
         return entry;
       }

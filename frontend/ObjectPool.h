@@ -1,5 +1,6 @@
-// Memory for small objects that are made and freed all the time, on any thread: a list for each thread, and batches that
-// threads hand to each other. What was once taken from operator new stays here, so that a steady program asks for nothing.
+// Memory for small objects that are made and freed all the time, on any thread: a list for each thread, and batches
+// that threads hand to each other. What was once taken from operator new stays here, so that a steady program asks for
+// nothing.
 //
 //   std::allocate_shared<TensorImpl>(PoolAllocator<TensorImpl>());
 #ifndef CALQUE_FRONTEND_OBJECTPOOL_H
@@ -104,7 +105,9 @@ template <typename T> struct PoolAllocator {
   T *allocate(std::size_t n) { return static_cast<T *>(::operator new(n * sizeof(T))); }
   void deallocate(T *memory, std::size_t) noexcept { ::operator delete(memory); }
 #else
-  T *allocate(std::size_t n) { return static_cast<T *>(n == 1 ? BlockPool<sizeof(T)>::take() : ::operator new(n * sizeof(T))); }
+  T *allocate(std::size_t n) {
+    return static_cast<T *>(n == 1 ? BlockPool<sizeof(T)>::take() : ::operator new(n * sizeof(T)));
+  }
   void deallocate(T *memory, std::size_t n) noexcept {
     if (n == 1)
       BlockPool<sizeof(T)>::give(memory);

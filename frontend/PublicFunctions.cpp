@@ -31,7 +31,9 @@ Tensor broadcastBatch(const Tensor &x, const Shape &batch, SourceLocation where)
   shape.insert(shape.end(), own.end() - 2, own.end());
   for (std::int64_t size : shape)
     if (size == kDynamic)
-      throw ShapeError("matmul: " + schema::shapeString(own) + " can't be broadcast to batches whose number is not known while tracing", where);
+      throw ShapeError("matmul: " + schema::shapeString(own) +
+                           " can't be broadcast to batches whose number is not known while tracing",
+                       where);
   return broadcast_to(Operand(x, where), shape);
 }
 
@@ -43,8 +45,9 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
     for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
       std::int64_t size = (*shape)[i], &merged = batch[offset + i];
       if (size != 1 && merged != 1 && !schema::mergeDims(size, merged))
-        throw ShapeError("matmul: the batch dimensions of " + shapes + " don't broadcast: sizes " + std::to_string(merged) + " and " +
-                             std::to_string(size) + " must be equal, or one of them 1",
+        throw ShapeError("matmul: the batch dimensions of " + shapes + " don't broadcast: sizes " +
+                             std::to_string(merged) + " and " + std::to_string(size) +
+                             " must be equal, or one of them 1",
                          where);
       merged = merged == 1 ? size : size == 1 ? merged : *schema::mergeDims(size, merged);
     }
@@ -62,11 +65,13 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   std::string shapes = schema::shapeString(lhs.shape()) + " and " + schema::shapeString(rhs.shape());
   if (lhs.rank() < 2 || rhs.rank() < 2)
     throw ShapeError("matmul: both operands need rank 2 or more; their shapes are " + shapes, where);
-  std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1), rhsInner = rhs.rank() - (options.transpose_b ? 1 : 2);
+  std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1),
+               rhsInner = rhs.rank() - (options.transpose_b ? 1 : 2);
   std::int64_t inner = lhs.shape()[lhsInner], other = rhs.shape()[rhsInner];
   if (!schema::mergeDims(inner, other))
     throw ShapeError("matmul: the inner dimensions are " + std::to_string(inner) + " and " + std::to_string(other) +
-                         " and must be equal; the shapes are " + shapes + (options.transpose_a ? ", the first transposed" : "") +
+                         " and must be equal; the shapes are " + shapes +
+                         (options.transpose_a ? ", the first transposed" : "") +
                          (options.transpose_b ? ", the second transposed" : ""),
                      where);
 

@@ -37,7 +37,9 @@ std::uint64_t mix(std::uint64_t x) {
 }
 } // namespace
 
-Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where) { return tensor<std::int64_t>({key, counter}, where); }
+Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where) {
+  return tensor<std::int64_t>({key, counter}, where);
+}
 
 std::int64_t counters_used(std::int64_t count, DType dtype) {
   std::int64_t perCounter = dtype == DType::Float64 ? 2 : 4;
@@ -48,8 +50,8 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
   SourceLocation where = detail::userLine(state.where());
   double length = options.maxval - options.minval;
   if (!(length > 0) || !std::isfinite(length))
-    throw ValueError("uniform: no number is in [" + std::to_string(options.minval) + ", " + std::to_string(options.maxval) +
-                         "); minval must be less than maxval, and both finite",
+    throw ValueError("uniform: no number is in [" + std::to_string(options.minval) + ", " +
+                         std::to_string(options.maxval) + "); minval must be less than maxval, and both finite",
                      where);
   Tensor u = unit(shape, state.toTensor(), options.dtype, where);
   if (options.minval == 0 && options.maxval == 1)
@@ -64,7 +66,8 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
 Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options) {
   SourceLocation where = detail::userLine(state.where());
   if (!(options.stddev >= 0) || !std::isfinite(options.stddev))
-    throw ValueError("normal: a standard deviation is finite and not below 0, unlike " + std::to_string(options.stddev), where);
+    throw ValueError("normal: a standard deviation is finite and not below 0, unlike " + std::to_string(options.stddev),
+                     where);
   Tensor first = state.toTensor();
   Tensor u = unit(shape, first, options.dtype, where);
   Tensor v = unit(shape, advance(first, countersOf(u), where), options.dtype, where);
@@ -105,7 +108,9 @@ Tensor Generator::bernoulli(const Shape &shape, double probability, SourceLocati
   return drawn;
 }
 
-void Generator::reset(std::int64_t seed, SourceLocation where) { state_.assign(Operand(random::state(seed, 0, where), where)); }
+void Generator::reset(std::int64_t seed, SourceLocation where) {
+  state_.assign(Operand(random::state(seed, 0, where), where));
+}
 
 std::int64_t Generator::draw_seed() {
   InitScope now;

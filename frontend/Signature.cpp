@@ -10,7 +10,8 @@ TensorSpec<void>::TensorSpec(DType dtype, Shape shape, std::string name, SourceL
     : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)) {
   for (std::int64_t size : *shape_)
     if (size < 0 && size != kDynamic)
-      throw ValueError("a TensorSpec has no negative sizes; kDynamic is one that is not known, and " + std::to_string(size) + " is none",
+      throw ValueError("a TensorSpec has no negative sizes; kDynamic is one that is not known, and " +
+                           std::to_string(size) + " is none",
                        where);
 }
 
@@ -91,7 +92,9 @@ void SignatureBuilder::note(std::string value) { state->value = std::move(value)
 
 namespace {
 // Tensors, variables and texts are entered themselves: the level's path is theirs.
-template <typename State> std::string ownPath(State &state) { return state.levels.empty() ? state.root : state.levels.back().path; }
+template <typename State> std::string ownPath(State &state) {
+  return state.levels.empty() ? state.root : state.levels.back().path;
+}
 } // namespace
 
 void SignatureBuilder::tensor(const Tensor &x) {
@@ -146,7 +149,8 @@ void SignatureBuilder::text(const std::string &text) {
 }
 
 void SignatureBuilder::count(std::size_t n) {
-  state->add(SignaturePart::Kind::Count, ownPath(*state)).text = std::to_string(n) + (n == 1 ? " element" : " elements");
+  state->add(SignaturePart::Kind::Count, ownPath(*state)).text =
+      std::to_string(n) + (n == 1 ? " element" : " elements");
   state->words.count(n);
 }
 
@@ -164,7 +168,8 @@ std::string typeText(const schema::TensorType &type, bool anyRank) {
 }
 std::string ExpectedTensor::str() const { return typeText(type, anyRank); }
 
-bool within(const schema::TensorType &given, bool givenAnyRank, const schema::TensorType &expected, bool expectedAnyRank) {
+bool within(const schema::TensorType &given, bool givenAnyRank, const schema::TensorType &expected,
+            bool expectedAnyRank) {
   if (given.dtype != expected.dtype)
     return false;
   if (expectedAnyRank)
@@ -193,7 +198,8 @@ std::string Signature::str(const std::string &indent) const {
   return text;
 }
 
-Signature declared(const Signature &given, std::span<const ExpectedTensor> expected, const std::string &function, SourceLocation where) {
+Signature declared(const Signature &given, std::span<const ExpectedTensor> expected, const std::string &function,
+                   SourceLocation where) {
   Signature result = given;
   result.unknown.clear();
   result.hasAnyRank = false;
@@ -201,8 +207,8 @@ Signature declared(const Signature &given, std::span<const ExpectedTensor> expec
   for (const SignaturePart &part : given.parts)
     tensors += part.kind == SignaturePart::Kind::Tensor;
   if (tensors != expected.size())
-    throw SignatureError(function + " is declared with " + std::to_string(expected.size()) + " tensors and called with " +
-                             std::to_string(tensors),
+    throw SignatureError(function + " is declared with " + std::to_string(expected.size()) +
+                             " tensors and called with " + std::to_string(tensors),
                          where);
   for (SignaturePart &part : result.parts) {
     if (part.kind != SignaturePart::Kind::Tensor)
@@ -233,7 +239,8 @@ std::optional<Signature> relaxed(const Signature &a, const Signature &b) {
   for (std::size_t p = 0; p < a.parts.size(); ++p) {
     SignaturePart &part = result.parts[p];
     const SignaturePart &other = b.parts[p];
-    if (part.kind != SignaturePart::Kind::Tensor || other.kind != part.kind || part.type.dims.size() != other.type.dims.size())
+    if (part.kind != SignaturePart::Kind::Tensor || other.kind != part.kind ||
+        part.type.dims.size() != other.type.dims.size())
       continue;
     for (std::size_t i = 0; i < part.type.dims.size(); ++i) {
       std::size_t word = part.firstWord + 1 + i;
@@ -263,7 +270,8 @@ std::string mismatch(const Signature &expected, const Signature &given) {
                                                  ? within(part.type, part.anyRank, wanted.type, wanted.anyRank)
                                                  : wanted.text == part.text);
     if (!fits)
-      return wanted.path + (wanted.kind == SignaturePart::Kind::Host ? " is bound to " : " must be ") + wanted.text + ", not " + part.text;
+      return wanted.path + (wanted.kind == SignaturePart::Kind::Host ? " is bound to " : " must be ") + wanted.text +
+             ", not " + part.text;
   }
   return "";
 }

@@ -22,8 +22,8 @@ inline const SpecImpl *specOf(const TensorImpl &impl) {
 struct SignaturePart {
   enum class Kind { Tensor, Variable, Host, Count };
   Kind kind;
-  std::string path; // "argument 1[0]", "argument 0 'x'"
-  std::string text; // "float32[?,3]", "int 2", "3 elements"
+  std::string path;          // "argument 1[0]", "argument 0 'x'"
+  std::string text;          // "float32[?,3]", "int 2", "3 elements"
   schema::TensorType type;   // of a tensor or variable
   bool anyRank = false;      // of a tensor; the type has no sizes then
   std::size_t firstWord = 0; // of the key; a tensor's sizes follow it
@@ -51,16 +51,19 @@ struct ExpectedTensor {
 };
 std::string typeText(const schema::TensorType &type, bool anyRank);
 // Whether what is given is all within what is expected.
-bool within(const schema::TensorType &given, bool givenAnyRank, const schema::TensorType &expected, bool expectedAnyRank);
+bool within(const schema::TensorType &given, bool givenAnyRank, const schema::TensorType &expected,
+            bool expectedAnyRank);
 
 // The signature with the sizes that are expected in place of those given; a rank that is expected to be any stays. What
 // does not fit is a SignatureError.
-Signature declared(const Signature &given, std::span<const ExpectedTensor> expected, const std::string &function, SourceLocation where);
+Signature declared(const Signature &given, std::span<const ExpectedTensor> expected, const std::string &function,
+                   SourceLocation where);
 
 // What two signatures have in common, unknown where their sizes differ; none where they differ in more than that.
 std::optional<Signature> relaxed(const Signature &a, const Signature &b);
 
-// The first part in which a call differs from what a concrete function takes, as the end of a sentence; empty if none does.
+// The first part in which a call differs from what a concrete function takes, as the end of a sentence; empty if none
+// does.
 std::string mismatch(const Signature &expected, const Signature &given);
 
 // "argument 0 was float32[2] and is float32[3]", for each part that differs.

@@ -15,7 +15,8 @@ std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 
 // That of a user's operation is its symbol.
 std::string nameOf(const schema::Recording &recording, const schema::RecordedOp &op) {
-  return op.op == OpId::Extern ? std::get<std::string>(recording.attributesOf(op)[0]) : std::string(schema::schemaOf(op.op).mnemonic);
+  return op.op == OpId::Extern ? std::get<std::string>(recording.attributesOf(op)[0])
+                               : std::string(schema::schemaOf(op.op).mnemonic);
 }
 } // namespace
 
@@ -39,7 +40,8 @@ void TapeState::stop() {
   endOp = recording().ops().size();
   std::vector<TapeState *> &tapes = activeTapes();
   std::erase(tapes, this);
-  if (eager && eager == eagerRecorder() && std::none_of(tapes.begin(), tapes.end(), [](TapeState *tape) { return tape->eager; }))
+  if (eager && eager == eagerRecorder() &&
+      std::none_of(tapes.begin(), tapes.end(), [](TapeState *tape) { return tape->eager; }))
     eagerRecorder() = nullptr;
 }
 
@@ -92,16 +94,19 @@ void TapeState::noteRead(const std::shared_ptr<VariableState> &variable, ValueId
 
 void TapeState::checkUse(SourceLocation where) {
   if (used && !options.persistent)
-    throw StateError("a tape serves one gradient() unless it is persistent; this one, made at " + lineOf(this->where).str() +
-                         ", has served it",
+    throw StateError("a tape serves one gradient() unless it is persistent; this one, made at " +
+                         lineOf(this->where).str() + ", has served it",
                      where);
   if (trace ? trace != currentTrace() : currentTrace() != nullptr)
-    throw StateError(trace ? "a tape of a trace is asked outside of the trace" : "a tape from outside of a trace is asked inside", where);
+    throw StateError(trace ? "a tape of a trace is asked outside of the trace"
+                           : "a tape from outside of a trace is asked inside",
+                     where);
 }
 
-// What the tape saw: values that follow something watched, and those from which a target is reached. What a custom gradient
-// captures is followed by derivatives of its results, though not by the results.
-TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std::span<const ValueId> sources, SourceLocation where) {
+// What the tape saw: values that follow something watched, and those from which a target is reached. What a custom
+// gradient captures is followed by derivatives of its results, though not by the results.
+TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std::span<const ValueId> sources,
+                                          SourceLocation where) {
   schema::Recording &recording = this->recording();
   std::span<const schema::RecordedOp> ops = recording.ops();
   std::size_t end = recordingNow ? ops.size() : endOp;
@@ -159,7 +164,9 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
       continue;
     derivatives |= schema::schemaOf(ops[i].op).differentiates;
     if (schema::schemaOf(ops[i].op).lacksGradient)
-      throw LookupError("gradient: operation '" + nameOf(recording, ops[i]) + "' at " + ops[i].line.str() + " has no gradient registered", where);
+      throw LookupError("gradient: operation '" + nameOf(recording, ops[i]) + "' at " + ops[i].line.str() +
+                            " has no gradient registered",
+                        where);
     auto reach = [&](ValueId operand) {
       if (!is_floating(recording.typeOf(operand).dtype))
         return;
@@ -177,8 +184,8 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
   for (ValueId target : targets)
     if (!produced[index(target)])
       isStop[index(target)] = true;
-  // A source that the tape did not compute keeps its stop: it has a cotangent, and what came before it has none. Before a parameter
-  // there is nothing.
+  // A source that the tape did not compute keeps its stop: it has a cotangent, and what came before it has none. Before
+  // a parameter there is nothing.
   for (ValueId parameter : recording.parameters)
     if (std::find(sources.begin(), sources.end(), parameter) != sources.end())
       isStop[index(parameter)] = false;
@@ -188,7 +195,8 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
   return activity;
 }
 
-ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
+                          SourceLocation where) {
   std::vector<schema::TensorType> types;
   for (ValueId operand : operands)
     types.push_back(recording().typeOf(operand));
@@ -207,7 +215,8 @@ ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<
   return first;
 }
 
-TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<ValueId>> &sources, SourceLocation where) {
+TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<ValueId>> &sources,
+                                   SourceLocation where) {
   Plan plan;
   std::vector<ValueId> allSources;
   for (const Tensor &target : targets)
@@ -224,8 +233,8 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
 }
 
 // The cotangents of the sources, -1 where there are none. Of a variable that was read several times, the sum.
-std::vector<ValueId> TapeState::cotangentsOf(const Plan &plan, const std::vector<std::vector<ValueId>> &sources, std::span<const ValueId> seeds,
-                                             SourceLocation where) {
+std::vector<ValueId> TapeState::cotangentsOf(const Plan &plan, const std::vector<std::vector<ValueId>> &sources,
+                                             std::span<const ValueId> seeds, SourceLocation where) {
   std::vector<ValueId> operands;
   std::int64_t numTargets = 0;
   auto isSeeded = [&](std::size_t i) { return is_floating(recording().typeOf(plan.targets[i]).dtype); };
@@ -286,16 +295,20 @@ std::vector<std::optional<Tensor>> TapeState::deliver(std::span<const ValueId> v
   return tensors;
 }
 
-std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor> &targets, const std::vector<std::vector<ValueId>> &sources,
+std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor> &targets,
+                                                       const std::vector<std::vector<ValueId>> &sources,
                                                        const std::vector<Tensor> &seeds, SourceLocation where) {
   if (!seeds.empty() && seeds.size() != targets.size())
-    throw ValueError("gradient: " + std::to_string(seeds.size()) + " output gradients are given for " + std::to_string(targets.size()) + " targets",
+    throw ValueError("gradient: " + std::to_string(seeds.size()) + " output gradients are given for " +
+                         std::to_string(targets.size()) + " targets",
                      where);
   std::vector<ValueId> seedValues;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const schema::TensorType &target = *implOf(targets[i], where).type, &seed = *implOf(seeds[i], where).type;
-    seedValues.push_back(valueOf(
-        fitting("gradient: output gradient " + std::to_string(i) + " is " + seed.str() + " and its target " + target.str(), seeds[i], targets[i], where), where));
+    seedValues.push_back(valueOf(fitting("gradient: output gradient " + std::to_string(i) + " is " + seed.str() +
+                                             " and its target " + target.str(),
+                                         seeds[i], targets[i], where),
+                                 where));
   }
   Plan plan = planFor(targets, sources, where);
   if (plan.connected.empty())
@@ -321,8 +334,9 @@ ValueId TapeState::onesLike(ValueId value, SourceLocation where) {
   return type.isStatic() ? operands[0] : append(OpId::BroadcastLike, operands, {}, where);
 }
 
-std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target, const std::vector<std::vector<ValueId>> &sources, bool ofExamples,
-                                                       SourceLocation where) {
+std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
+                                                       const std::vector<std::vector<ValueId>> &sources,
+                                                       bool ofExamples, SourceLocation where) {
   const char *name = ofExamples ? "batch_jacobian" : "jacobian";
   const schema::TensorType type = *implOf(target, where).type;
   if (!type.isStatic())
@@ -330,7 +344,8 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target, con
   if (!is_floating(type.dtype))
     return std::vector<std::optional<Tensor>>(sources.size());
   if (ofExamples && type.rank() == 0)
-    throw ShapeError(std::string(name) + ": the target's first dimension runs over the examples; it is " + type.str(), where);
+    throw ShapeError(std::string(name) + ": the target's first dimension runs over the examples; it is " + type.str(),
+                     where);
   Plan plan = planFor({target}, sources, where);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
@@ -364,7 +379,8 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target, con
     if (!source.isStatic())
       throw ShapeError(std::string(name) + ": the source's sizes must be known; it is " + source.str(), where);
     if (ofExamples && (source.rank() == 0 || source.dims[0] != type.dims[0]))
-      throw ShapeError(std::string(name) + ": target and source must have one number of examples; they are " + type.str() + " and " + source.str(),
+      throw ShapeError(std::string(name) + ": target and source must have one number of examples; they are " +
+                           type.str() + " and " + source.str(),
                        where);
     // [elements, source], or [examples, elements, source of an example]
     std::array<ValueId, 3> operands{cotangents[i], seed, basis};

@@ -9,7 +9,7 @@ namespace calque::detail {
 
 // The eager operations that any active tape of the thread follows.
 struct EagerRecorder {
-  schema::ValueId valueOf(const Tensor &x);   // a new leaf if it was not met
+  schema::ValueId valueOf(const Tensor &x); // a new leaf if it was not met
   bool isTracked(const Tensor &x) const;
   void track(schema::ValueId value);
 
@@ -29,10 +29,11 @@ public:
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
                                               const std::vector<std::vector<schema::ValueId>> &sources,
                                               const std::vector<Tensor> &seeds, SourceLocation where);
-  // The derivatives of each element of the target, shaped target + source; `ofExamples`: of each element of an example with
-  // respect to that example of the source, shaped target + source of one example.
-  std::vector<std::optional<Tensor>> jacobian(const Tensor &target, const std::vector<std::vector<schema::ValueId>> &sources,
-                                              bool ofExamples, SourceLocation where);
+  // The derivatives of each element of the target, shaped target + source; `ofExamples`: of each element of an example
+  // with respect to that example of the source, shaped target + source of one example.
+  std::vector<std::optional<Tensor>> jacobian(const Tensor &target,
+                                              const std::vector<std::vector<schema::ValueId>> &sources, bool ofExamples,
+                                              SourceLocation where);
   void stop();
   void pause();
   void resume();
@@ -63,18 +64,20 @@ private:
     std::vector<bool> tracked, reaches;
     std::vector<schema::ValueId> stops;
   };
-  Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources, SourceLocation where);
+  Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources,
+                      SourceLocation where);
   // What a gradient is asked of: the sources from which a path leads to a target, and where the tape's view ends.
   struct Plan {
     std::vector<schema::ValueId> targets, connected, stops;
   };
-  Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources, SourceLocation where);
+  Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
+               SourceLocation where);
   std::vector<schema::ValueId> cotangentsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
                                             std::span<const schema::ValueId> seeds, SourceLocation where);
   std::vector<std::optional<Tensor>> deliver(std::span<const schema::ValueId> values, SourceLocation where);
   schema::ValueId onesLike(schema::ValueId value, SourceLocation where);
-  schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands, std::span<const schema::Attribute> attributes,
-                         SourceLocation where);
+  schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
+                         std::span<const schema::Attribute> attributes, SourceLocation where);
   schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
                          std::span<const schema::Attribute> attributes, std::span<const schema::TensorType> types,
                          SourceLocation where);

@@ -102,10 +102,12 @@ void checkShape(const Shape &shape, DType dtype, SourceLocation where) {
   }
   for (std::int64_t size : shape)
     if (!empty && __builtin_mul_overflow(bytes, size, &bytes))
-      throw ValueError("a tensor of shape " + schema::shapeString(shape) + " has more bytes than can be addressed", where);
+      throw ValueError("a tensor of shape " + schema::shapeString(shape) + " has more bytes than can be addressed",
+                       where);
 }
 
-void requireType(const std::string &message, const schema::TensorType &given, const schema::TensorType &wanted, SourceLocation where) {
+void requireType(const std::string &message, const schema::TensorType &given, const schema::TensorType &wanted,
+                 SourceLocation where) {
   if (given.dtype != wanted.dtype)
     throw DTypeError(message, where);
   if (given.dims != wanted.dims)
@@ -114,10 +116,12 @@ void requireType(const std::string &message, const schema::TensorType &given, co
 
 Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape, SourceLocation where) {
   checkShape(shape, dtype, where);
-  TypeRef type = shape.empty() ? scalarType(dtype) : std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
+  TypeRef type = shape.empty()
+                     ? scalarType(dtype)
+                     : std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
   if (static_cast<std::int64_t>(count) != type->numElements())
-    throw ValueError(std::to_string(count) + " elements are given for shape " + schema::shapeString(type->dims) + ", which has " +
-                         std::to_string(type->numElements()),
+    throw ValueError(std::to_string(count) + " elements are given for shape " + schema::shapeString(type->dims) +
+                         ", which has " + std::to_string(type->numElements()),
                      where);
   runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
   if (count)
@@ -144,7 +148,8 @@ std::int64_t Tensor::rank() const { return detail::implOf(*this).type->rank(); }
 std::int64_t Tensor::size() const {
   const schema::TensorType &type = typeForSizes(*this);
   if (!type.isStatic())
-    throw StateError("the number of elements of " + type.str() + " is not known while tracing", detail::implOf(*this).where);
+    throw StateError("the number of elements of " + type.str() + " is not known while tracing",
+                     detail::implOf(*this).where);
   return type.numElements();
 }
 
@@ -153,10 +158,11 @@ const void *Tensor::rawData(DType dtype, SourceLocation where) const {
   if (impl.trace) {
     if (!detail::currentTrace() || detail::currentTrace()->id != impl.trace)
       detail::throwLeaked(impl, where);
-    throw StateError("the elements of a traced tensor are not known while tracing; print() shows them when the function runs. The "
-                     "tensor is made at " +
-                         detail::lineOf(impl.where).str(),
-                     where);
+    throw StateError(
+        "the elements of a traced tensor are not known while tracing; print() shows them when the function runs. The "
+        "tensor is made at " +
+            detail::lineOf(impl.where).str(),
+        where);
   }
   if (dtype != impl.type->dtype)
     throw DTypeError(std::string("the elements are ") + name_of(impl.type->dtype) + ", not " + name_of(dtype), where);
@@ -257,7 +263,8 @@ Tensor full(Shape shape, const Operand &value, DType dtype) {
   Tensor element = value.toTensor(dtype);
   const detail::TensorImpl &impl = detail::implOf(element, where);
   if (impl.trace || impl.type->dims != Shape() || impl.type->dtype != dtype)
-    return detail::apply(schema::OpId::BroadcastTo, {&element, 1}, std::array<schema::Attribute, 1>{schema::Attribute(shape)}, where);
+    return detail::apply(schema::OpId::BroadcastTo, {&element, 1},
+                         std::array<schema::Attribute, 1>{schema::Attribute(shape)}, where);
   detail::checkShape(shape, dtype, where);
   auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
   runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());

@@ -35,7 +35,8 @@ Tensor makeEager(TypeRef type, runtime::Buffer buffer);
 void checkShape(const Shape &shape, DType dtype, SourceLocation where);
 [[noreturn]] void throwLeaked(const TensorImpl &x, SourceLocation where);
 // DTypeError or ShapeError with the message where a type is not the one that is wanted.
-void requireType(const std::string &message, const schema::TensorType &given, const schema::TensorType &wanted, SourceLocation where);
+void requireType(const std::string &message, const schema::TensorType &given, const schema::TensorType &wanted,
+                 SourceLocation where);
 [[noreturn]] void throwFault(const schema::Fault &fault, SourceLocation where);
 
 // A variable. Where a function takes one as an argument, its traces see a stand-in, so that a captured variable and an

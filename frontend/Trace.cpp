@@ -18,7 +18,9 @@ thread_local std::shared_ptr<Trace> current;
 }
 
 const std::shared_ptr<Trace> &currentTrace() { return current; }
-TraceScope::TraceScope(std::shared_ptr<Trace> trace, bool ends) : previous(std::move(current)), ends(ends) { current = std::move(trace); }
+TraceScope::TraceScope(std::shared_ptr<Trace> trace, bool ends) : previous(std::move(current)), ends(ends) {
+  current = std::move(trace);
+}
 TraceScope::~TraceScope() {
   if (current && ends)
     current->ended = true;
@@ -47,8 +49,8 @@ Tensor Trace::tensorOf(ValueId value, SourceLocation where) const {
 std::shared_ptr<Trace> Trace::inside(std::shared_ptr<Trace> outer, const char *what) {
   auto trace = std::make_shared<Trace>(false);
   trace->inner = what;
-  // What is captured is a value around it, also a constant: a derivative of the operation goes through it, and eager code is kept by
-  // structure, which must not hold values that change.
+  // What is captured is a value around it, also a constant: a derivative of the operation goes through it, and eager
+  // code is kept by structure, which must not hold values that change.
   trace->mostConstantElements = 0;
   trace->recording.name = what;
   trace->outer = std::move(outer);
@@ -103,13 +105,17 @@ ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
   return value;
 }
 
-ValueId Trace::ownValue(const Tensor &result, std::size_t numBefore, std::span<const ValueId> others, SourceLocation where) {
+ValueId Trace::ownValue(const Tensor &result, std::size_t numBefore, std::span<const ValueId> others,
+                        SourceLocation where) {
   ValueId value = valueOf(result, where);
-  auto isAmong = [&](std::span<const ValueId> values) { return std::find(values.begin(), values.end(), value) != values.end(); };
+  auto isAmong = [&](std::span<const ValueId> values) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
   auto isCapture = [&] {
     return std::any_of(captured.begin(), captured.end(), [&](const auto &capture) { return capture.second == value; });
   };
-  if (static_cast<std::size_t>(value) >= numBefore && !isAmong(recording.parameters) && !isAmong(others) && !isAmong(reads) && !isCapture())
+  if (static_cast<std::size_t>(value) >= numBefore && !isAmong(recording.parameters) && !isAmong(others) &&
+      !isAmong(reads) && !isCapture())
     return value;
   const schema::TensorType type = recording.typeOf(value);
   return append(OpId::Identity, {&value, 1}, {}, {&type, 1}, where);
@@ -147,7 +153,8 @@ Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocatio
 
 void Trace::assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where) {
   if (inner)
-    throw StateError("variable '" + variable->name + "' is assigned in " + inner + ", which may run any number of times", where);
+    throw StateError(
+        "variable '" + variable->name + "' is assigned in " + inner + ", which may run any number of times", where);
   ValueId operand = valueOf(value, where);
   std::size_t index = indexOf(variable);
   schema::Attribute attribute = static_cast<std::int64_t>(index);
@@ -164,7 +171,8 @@ std::vector<schema::ValueId> Trace::hostResults() const {
       continue;
     for (std::uint32_t i = 0; i < op.numResults; ++i) {
       schema::ValueId value = op.firstResult + static_cast<schema::ValueId>(i);
-      for (auto found = stackedHostResults.find(value); found != stackedHostResults.end(); found = stackedHostResults.find(value))
+      for (auto found = stackedHostResults.find(value); found != stackedHostResults.end();
+           found = stackedHostResults.find(value))
         value = found->second;
       values.push_back(value);
     }
@@ -185,7 +193,8 @@ std::vector<schema::ValueId> Trace::hostResultsFrom(schema::ValueId example) con
     if (!begun)
       continue;
     std::span<const schema::ValueId> operands = recording.operandsOf(op);
-    bool any = isBegin || std::any_of(operands.begin(), operands.end(), [&](schema::ValueId value) { return follows[static_cast<std::size_t>(value)]; });
+    bool any = isBegin || std::any_of(operands.begin(), operands.end(),
+                                      [&](schema::ValueId value) { return follows[static_cast<std::size_t>(value)]; });
     std::fill_n(follows.begin() + static_cast<std::ptrdiff_t>(first), op.numResults, any);
   }
   std::erase_if(values, [&](schema::ValueId value) { return !follows[static_cast<std::size_t>(value)]; });
@@ -205,7 +214,8 @@ Tensor Trace::evaluate(const Tensor &x, SourceLocation where) const {
   for (const schema::RecordedOp &op : slice.recording.ops())
     needsArguments |= op.op == OpId::HostCall;
   if (needsArguments || slice.readsVariables)
-    throw StateError("a variable that is made while tracing has an initial value that does not depend on the function's arguments, on "
+    throw StateError("a variable that is made while tracing has an initial value that does not depend on the "
+                     "function's arguments, on "
                      "other variables or on a host call",
                      where);
   std::vector<Tensor> parameters(numArguments);

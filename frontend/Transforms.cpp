@@ -12,7 +12,8 @@ using schema::OpId;
 using schema::ValueId;
 
 std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inputs,
-                                const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body, SourceLocation where) {
+                                const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
+                                SourceLocation where) {
   where = userLine(where);
   if (currentTrace()) {
     InlinedCall call({}, where);
@@ -69,12 +70,13 @@ std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where) {
 
 namespace {
 // The axis of each tensor that has examples.
-std::vector<std::optional<std::int64_t>> axesOf(const std::vector<Tensor> &tensors, const VmapOptions &options, SourceLocation where) {
+std::vector<std::optional<std::int64_t>> axesOf(const std::vector<Tensor> &tensors, const VmapOptions &options,
+                                                SourceLocation where) {
   if (options.in_axes.empty())
     return std::vector<std::optional<std::int64_t>>(tensors.size(), 0);
   if (options.in_axes.size() != tensors.size())
-    throw ValueError("vmap: in_axes has " + std::to_string(options.in_axes.size()) + " entries, and the arguments have " +
-                         std::to_string(tensors.size()) + " tensors",
+    throw ValueError("vmap: in_axes has " + std::to_string(options.in_axes.size()) +
+                         " entries, and the arguments have " + std::to_string(tensors.size()) + " tensors",
                      where);
   return options.in_axes;
 }
@@ -99,8 +101,9 @@ std::vector<Tensor> takeExample(const std::vector<Tensor> &tensors, const VmapOp
   return result;
 }
 
-std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::vector<Tensor> &examples, const std::vector<Tensor> &tensors,
-                                  const VmapOptions &options, SourceLocation where) {
+std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::vector<Tensor> &examples,
+                                  const std::vector<Tensor> &tensors, const VmapOptions &options,
+                                  SourceLocation where) {
   where = userLine(where);
   if (!options.out_axes.empty() && options.out_axes.size() != values.size())
     throw ValueError("vmap: out_axes has " + std::to_string(options.out_axes.size()) + " entries, and the result has " +
@@ -142,21 +145,25 @@ void requireFloating(const char *operation, const std::vector<Tensor> &tensors, 
   for (const Tensor &x : tensors) {
     const schema::TensorType &type = *implOf(x, where).type;
     if (!is_floating(type.dtype))
-      throw DTypeError(std::string(operation) + ": derivatives are with respect to float32 and float64, not " + type.str(), where);
+      throw DTypeError(
+          std::string(operation) + ": derivatives are with respect to float32 and float64, not " + type.str(), where);
   }
 }
 
-std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources, const std::vector<Tensor> &tangents,
-                               SourceLocation where) {
+std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
+                               const std::vector<Tensor> &tangents, SourceLocation where) {
   where = userLine(where);
   requireFloating("jvp", sources, where);
   if (sources.size() != tangents.size())
-    throw ValueError("jvp: " + std::to_string(tangents.size()) + " tangents are given for " + std::to_string(sources.size()) + " primals", where);
+    throw ValueError("jvp: " + std::to_string(tangents.size()) + " tangents are given for " +
+                         std::to_string(sources.size()) + " primals",
+                     where);
   std::vector<Tensor> directions;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const schema::TensorType &source = *implOf(sources[i], where).type, &tangent = *implOf(tangents[i], where).type;
     directions.push_back(
-        fitting("jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str(), tangents[i], sources[i], where));
+        fitting("jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str(),
+                tangents[i], sources[i], where));
   }
   // What has no fraction does not change.
   std::vector<Tensor> operands, result = targets;
@@ -173,7 +180,8 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
     return result;
   operands.insert(operands.end(), sources.begin(), sources.end());
   operands.insert(operands.end(), directions.begin(), directions.end());
-  schema::Attribute counts = std::vector<std::int64_t>{static_cast<std::int64_t>(moving.size()), static_cast<std::int64_t>(sources.size())};
+  schema::Attribute counts =
+      std::vector<std::int64_t>{static_cast<std::int64_t>(moving.size()), static_cast<std::int64_t>(sources.size())};
   std::vector<Tensor> changes = applyRecorded(OpId::Jvp, operands, {&counts, 1}, where);
   for (std::size_t i = 0; i < moving.size(); ++i)
     result[moving[i]] = changes[i];
@@ -184,7 +192,8 @@ Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where) {
   requireFloating(operation, {x}, where);
   const schema::TensorType &type = *implOf(x, where).type;
   if (!type.isStatic())
-    throw ShapeError(std::string(operation) + ": the argument's sizes must be known; it is " + type.str(), userLine(where));
+    throw ShapeError(std::string(operation) + ": the argument's sizes must be known; it is " + type.str(),
+                     userLine(where));
   Shape shape = type.dims;
   shape.insert(shape.begin(), type.numElements());
   CallSite site(where);
@@ -193,8 +202,8 @@ Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where) {
 
 void PullbackTape::stop() { tape_.state_->stop(); }
 
-std::vector<Tensor> PullbackTape::cotangents(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources, const std::vector<Tensor> &seeds,
-                                             SourceLocation where) {
+std::vector<Tensor> PullbackTape::cotangents(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
+                                             const std::vector<Tensor> &seeds, SourceLocation where) {
   std::vector<std::optional<Tensor>> found =
       tape_.gradient(targets, sources, GradientOptions{seeds, UnconnectedGradients::Zero}, where);
   std::vector<Tensor> result;

@@ -35,15 +35,16 @@ std::vector<TensorSpec<>> specsOf(std::span<const Tensor> tensors, SourceLocatio
 
 // What the compiler asks, answered by the program's own rules. Nothing may leave through it but an answer.
 struct Rules : schema::ExternRules {
-  schema::RecordingRef batched(const std::string &symbol, std::span<const schema::TensorType> operands, const std::vector<bool> &isBatched,
-                               std::string &error) override {
+  schema::RecordingRef batched(const std::string &symbol, std::span<const schema::TensorType> operands,
+                               const std::vector<bool> &isBatched, std::string &error) override {
     std::shared_ptr<const OperationDefinition> definition = findUserOperation(symbol);
     if (!definition || !definition->batching)
       return nullptr;
     try {
       auto trace = std::make_shared<Trace>(false);
       trace->recording.name = symbol;
-      trace->mostConstantElements = std::numeric_limits<std::int64_t>::max(); // it has no other inputs than the operands
+      trace->mostConstantElements =
+          std::numeric_limits<std::int64_t>::max(); // it has no other inputs than the operands
       std::vector<Tensor> inputs;
       for (const schema::TensorType &type : operands)
         inputs.push_back(trace->addParameter(std::make_shared<const schema::TensorType>(type)));
@@ -68,11 +69,12 @@ std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &
   return found == registry().operations.end() ? nullptr : found->second;
 }
 
-std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types, std::size_t numInputs,
-                              std::span<void *const> addresses) {
+std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types,
+                              std::size_t numInputs, std::span<void *const> addresses) {
   std::vector<KernelTensor> tensors;
   for (std::size_t i = 0; i < types.size(); ++i)
-    tensors.push_back({types[i].numElements() ? addresses[i] : nullptr, types[i].dims.data(), static_cast<std::int32_t>(types[i].dims.size()), types[i].dtype});
+    tensors.push_back({types[i].numElements() ? addresses[i] : nullptr, types[i].dims.data(),
+                       static_cast<std::int32_t>(types[i].dims.size()), types[i].dtype});
   return definition.kernel(tensors.data(), tensors.data() + numInputs, definition.data);
 }
 
@@ -91,7 +93,8 @@ Operation::Operation(OperationDefinition definition, SourceLocation where) {
   auto shared = std::make_shared<const OperationDefinition>(std::move(definition));
   detail::Registry &registry = detail::registry();
   std::lock_guard lock(registry.mutex);
-  if (schema::findOperation(shared->name) || schema::findFunction(shared->name) || !registry.operations.emplace(shared->name, shared).second)
+  if (schema::findOperation(shared->name) || schema::findFunction(shared->name) ||
+      !registry.operations.emplace(shared->name, shared).second)
     throw ValueError("there is an operation '" + shared->name + "' already", where);
   definition_ = std::move(shared);
 }
@@ -112,7 +115,9 @@ std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, Sou
   if (types.empty())
     throw ValueError(definition.name + ": the type rule gives no results", where);
   schema::Attribute attributes[] = {definition.name, std::move(types)};
-  auto apply = [&](const std::vector<Tensor> &given) { return detail::applyRecorded(schema::OpId::Extern, given, attributes, where); };
+  auto apply = [&](const std::vector<Tensor> &given) {
+    return detail::applyRecorded(schema::OpId::Extern, given, attributes, where);
+  };
   std::vector<Tensor> results = detail::runRecorded(definition.name.c_str(), inputs, apply, where);
   if (!definition.pullback)
     return results;

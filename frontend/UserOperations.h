@@ -10,9 +10,10 @@ namespace calque::detail {
 // The operation of that name, or null.
 std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &name);
 
-// Runs the kernel on the addresses of the operands, then the results; sizes are those of all operands. Returns its result.
-std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types, std::size_t numInputs,
-                              std::span<void *const> addresses);
+// Runs the kernel on the addresses of the operands, then the results; sizes are those of all operands. Returns its
+// result.
+std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types,
+                              std::size_t numInputs, std::span<void *const> addresses);
 
 // What the compiler asks of them.
 schema::ExternRules &userOperationRules();

@@ -18,13 +18,15 @@ Tensor assignable(const VariableState &variable, const Tensor &value, SourceLoca
   const schema::TensorType &given = *detail::implOf(value, where).type, &wanted = *variable.type;
   if (given == wanted)
     return value;
-  bool mayFit = given.dtype == wanted.dtype && std::equal(given.dims.begin(), given.dims.end(), wanted.dims.begin(), wanted.dims.end(),
-                                                          [](std::int64_t a, std::int64_t b) { return a == b || a == kDynamic; });
+  bool mayFit = given.dtype == wanted.dtype &&
+                std::equal(given.dims.begin(), given.dims.end(), wanted.dims.begin(), wanted.dims.end(),
+                           [](std::int64_t a, std::int64_t b) { return a == b || a == kDynamic; });
   if (mayFit) {
     schema::Attribute shape = wanted.dims;
     return detail::apply(schema::OpId::BroadcastTo, {&value, 1}, {&shape, 1}, where);
   }
-  detail::requireType("variable '" + variable.name + "' is " + wanted.str() + " and can't be assigned " + given.str(), given, wanted, where);
+  detail::requireType("variable '" + variable.name + "' is " + wanted.str() + " and can't be assigned " + given.str(),
+                      given, wanted, where);
   return value;
 }
 } // namespace
@@ -34,7 +36,8 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
   Tensor value = initial.toTensor();
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     if (!trace->mayMakeVariables)
-      throw StateError("variable '" + options.name + "' is made in a later trace of a function; a function makes its variables in "
+      throw StateError("variable '" + options.name +
+                           "' is made in a later trace of a function; a function makes its variables in "
                            "its first trace only, so keep them outside of the lambda",
                        where);
     value = trace->evaluate(value, where);
@@ -64,7 +67,8 @@ Tensor Variable::value(SourceLocation where) const {
     value = trace->read(state_, where);
   } else {
     if (state_->standIn)
-      throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace", where);
+      throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace",
+                              where);
     detail::refuseHeld(*state_, where);
     std::shared_lock lock(state_->mutex);
     value = state_->value;

@@ -24,7 +24,9 @@ Value BatchRule::aligned(Value value, int64_t wanted) {
   return create<ExpandDimsOp>(value, llvm::to_vector(llvm::seq<int64_t>(1, 1 + missing)));
 }
 
-Value BatchRule::aligned(unsigned i, int64_t wanted) { return isBatched(i) ? aligned(operands[i], wanted) : operands[i]; }
+Value BatchRule::aligned(unsigned i, int64_t wanted) {
+  return isBatched(i) ? aligned(operands[i], wanted) : operands[i];
+}
 
 Value BatchRule::repeated(Value value) {
   RankedTensorType type = typeOf(value);
@@ -32,7 +34,8 @@ Value BatchRule::repeated(Value value) {
   llvm::append_range(shape, type.getShape());
   if (!llvm::is_contained(shape, ShapedType::kDynamic))
     return create<BroadcastToOp>(value, shape);
-  // Where a size is unknown, the examples give it: a condition with their number of elements chooses between equal values.
+  // Where a size is unknown, the examples give it: a condition with their number of elements chooses between equal
+  // values.
   int64_t rank = typeOf(examples).getRank();
   Value each = create<EqualOp>(examples, examples);
   Value counted = create<CastOp>(each, TypeAttr::get(builder.getI32Type()));
@@ -54,7 +57,8 @@ SmallVector<Value> BatchRule::all() {
 Value BatchRule::example(unsigned i) {
   if (!isBatched(i))
     return operands[i];
-  return exampleType(i).hasStaticShape() ? zerosLike(op->getOperand(i)) : create<SumOp>(operands[i], ArrayRef<int64_t>{0}, false);
+  return exampleType(i).hasStaticShape() ? zerosLike(op->getOperand(i))
+                                         : create<SumOp>(operands[i], ArrayRef<int64_t>{0}, false);
 }
 
 Value BatchRule::zerosLike(Value value) {
@@ -77,7 +81,9 @@ Value moveAxis(OpBuilder &builder, Location location, Value value, int64_t from,
   return TransposeOp::create(builder, location, value, permutation);
 }
 
-Value BatchRule::move(Value value, int64_t from, int64_t to) { return moveAxis(builder, op->getLoc(), value, from, to); }
+Value BatchRule::move(Value value, int64_t from, int64_t to) {
+  return moveAxis(builder, op->getLoc(), value, from, to);
+}
 
 Value BatchRule::mergeInto(Value value, int64_t axis) {
   Value moved = move(value, 0, axis);
@@ -105,8 +111,8 @@ Operation *BatchRule::recreate(ArrayRef<Value> arguments) {
   state.addAttributes(llvm::to_vector(op->getAttrDictionary().getValue()));
   SmallVector<Type> types;
   auto inference = cast<InferTypeOpInterface>(op);
-  if (failed(inference.inferReturnTypes(op->getContext(), op->getLoc(), arguments, op->getAttrDictionary(), op->getPropertiesStorage(),
-                                        op->getRegions(), types)))
+  if (failed(inference.inferReturnTypes(op->getContext(), op->getLoc(), arguments, op->getAttrDictionary(),
+                                        op->getPropertiesStorage(), op->getRegions(), types)))
     return nullptr;
   state.addTypes(types);
   return builder.create(state);
@@ -139,16 +145,19 @@ LogicalResult BatchRule::unrolled(SmallVectorImpl<Value> &results) {
   if (size() == ShapedType::kDynamic)
     return refuse("is done on one example after the other, and their number is not known");
   if (size() > kMostUnrolled)
-    return refuse("is done on one example after the other, and " + Twine(size()) + " are more than the " + Twine(kMostUnrolled) + " that are allowed");
+    return refuse("is done on one example after the other, and " + Twine(size()) + " are more than the " +
+                  Twine(kMostUnrolled) + " that are allowed");
   SmallVector<SmallVector<Value>> stacked(op->getNumResults());
   for (int64_t k = 0; k < size(); ++k) {
     SmallVector<Value> arguments(operands);
     for (unsigned i = 0; i < numOperands(); ++i)
       if (isBatched(i)) {
-        SmallVector<int64_t> starts(rank(i) + 1, 0), limits(typeOf(operands[i]).getShape()), shape(exampleType(i).getShape());
+        SmallVector<int64_t> starts(rank(i) + 1, 0), limits(typeOf(operands[i]).getShape()),
+            shape(exampleType(i).getShape());
         if (llvm::is_contained(limits, ShapedType::kDynamic)) {
           auto index = RankedTensorType::get({}, builder.getI64Type());
-          arguments[i] = create<GatherOp>(operands[i], create<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(index, k))), 0);
+          arguments[i] = create<GatherOp>(operands[i],
+                                          create<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(index, k))), 0);
           continue;
         }
         starts[0] = k;
@@ -167,12 +176,15 @@ LogicalResult BatchRule::unrolled(SmallVectorImpl<Value> &results) {
     GradientRule rule(builder, op->getLoc(), result);
     SmallVector<int64_t> none{0};
     llvm::append_range(none, typeOf(result).getShape());
-    results.push_back(stack.empty() ? create<BroadcastToOp>(rule.constantLike(0, result), none) : create<ConcatOp>(stack, 0));
+    results.push_back(stack.empty() ? create<BroadcastToOp>(rule.constantLike(0, result), none)
+                                    : create<ConcatOp>(stack, 0));
   }
   return success();
 }
 
-LogicalResult BatchRule::refuse(const Twine &why) { return op->emitOpError() << why << "; vmap can't do it for many examples at once"; }
+LogicalResult BatchRule::refuse(const Twine &why) {
+  return op->emitOpError() << why << "; vmap can't do it for many examples at once";
+}
 
 LogicalResult BatchRule::requireKnownSizes() {
   for (Value operand : operands)

@@ -19,13 +19,13 @@ class BatchRule {
 public:
   using Value = mlir::Value;
 
-  // `operands` are those of the operation, with all examples along axis 0 where `batched`. `examples` is any tensor whose
-  // axis 0 runs over the examples.
-  // `body` emits a block's operations for all examples, where the builder stands, and gives what it yields for them.
-  using Body = llvm::function_ref<llvm::FailureOr<llvm::SmallVector<Value>>(mlir::OpBuilder &builder, mlir::Block &block,
-                                                                            llvm::ArrayRef<Value> arguments)>;
-  BatchRule(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<Value> operands, const llvm::SmallBitVector &batched, Value examples,
-            Body body = nullptr)
+  // `operands` are those of the operation, with all examples along axis 0 where `batched`. `examples` is any tensor
+  // whose axis 0 runs over the examples. `body` emits a block's operations for all examples, where the builder stands,
+  // and gives what it yields for them.
+  using Body = llvm::function_ref<llvm::FailureOr<llvm::SmallVector<Value>>(
+      mlir::OpBuilder &builder, mlir::Block &block, llvm::ArrayRef<Value> arguments)>;
+  BatchRule(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<Value> operands,
+            const llvm::SmallBitVector &batched, Value examples, Body body = nullptr)
       : builder(builder), op(op), body(body), operands(operands), batched(batched), examples(examples) {}
 
   template <typename Op, typename... Args> Value create(Args &&...args) {
@@ -38,7 +38,9 @@ public:
   // The number of examples, or kDynamic.
   int64_t size() const;
   // The type and the sizes that operand i has for one example.
-  mlir::RankedTensorType exampleType(unsigned i) const { return mlir::cast<mlir::RankedTensorType>(op->getOperand(i).getType()); }
+  mlir::RankedTensorType exampleType(unsigned i) const {
+    return mlir::cast<mlir::RankedTensorType>(op->getOperand(i).getType());
+  }
   int64_t rank(unsigned i) const { return exampleType(i).getRank(); }
 
   // Operand i, repeated for each example where it is the same for all.
@@ -59,8 +61,8 @@ public:
   // The values with one axis before the others, or the first at another place.
   Value toFront(Value value, int64_t axis) { return move(value, axis, 0); }
   Value move(Value value, int64_t from, int64_t to);
-  // Axis 0 moved to stand before `axis` and joined to it, and parted from it again: the sizes are those of axis 0 and `second` of a
-  // tensor of all examples.
+  // Axis 0 moved to stand before `axis` and joined to it, and parted from it again: the sizes are those of axis 0 and
+  // `second` of a tensor of all examples.
   Value mergeInto(Value value, int64_t axis);
   Value partFrom(Value value, int64_t axis, Value like, int64_t second);
   // The examples joined to the dimension after them, and parted from it again.

@@ -29,7 +29,8 @@ Side describe(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contractin
 }
 
 // The cotangent of `self`, whose free dimensions stand at `selfFree` in the result and the other's at `otherFree`.
-Value cotangentOf(GradientRule &rule, const Side &self, const Side &other, Value g, int64_t selfFree, int64_t otherFree) {
+Value cotangentOf(GradientRule &rule, const Side &self, const Side &other, Value g, int64_t selfFree,
+                  int64_t otherFree) {
   auto range = [](int64_t begin, size_t count) { return llvm::to_vector(llvm::seq<int64_t>(begin, begin + count)); };
   Value product = rule.create<ContractOp>(g, other.value, range(0, self.batch.size()), other.batch,
                                           range(otherFree, other.free.size()), other.free);
@@ -50,7 +51,8 @@ Value cotangentOf(GradientRule &rule, const Side &self, const Side &other, Value
 
 } // namespace
 
-void ContractOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void ContractOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                          SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   Side lhs = describe(getLhs(), getLhsBatch(), getLhsContracting());
   Side rhs = describe(getRhs(), getRhsBatch(), getRhsContracting());
@@ -63,7 +65,8 @@ void ContractOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm:
 }
 
 LogicalResult ContractOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  Side sides[] = {describe(getLhs(), getLhsBatch(), getLhsContracting()), describe(getRhs(), getRhsBatch(), getRhsContracting())};
+  Side sides[] = {describe(getLhs(), getLhsBatch(), getLhsContracting()),
+                  describe(getRhs(), getRhsBatch(), getRhsContracting())};
   for (unsigned i : {0u, 1u})
     if (rule.isBatched(i))
       for (auto *dims : {&sides[i].batch, &sides[i].contracting})
@@ -73,9 +76,11 @@ LogicalResult ContractOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &
   if (both)
     for (Side &side : sides)
       side.batch.insert(side.batch.begin(), 0);
-  Value product = rule.create<ContractOp>(rule[0], rule[1], sides[0].batch, sides[1].batch, sides[0].contracting, sides[1].contracting);
+  Value product = rule.create<ContractOp>(rule[0], rule[1], sides[0].batch, sides[1].batch, sides[0].contracting,
+                                          sides[1].contracting);
   // The examples of one operand are its first free dimension.
-  int64_t axis = both ? 0 : static_cast<int64_t>(sides[0].batch.size() + (rule.isBatched(1) ? sides[0].free.size() : 0));
+  int64_t axis =
+      both ? 0 : static_cast<int64_t>(sides[0].batch.size() + (rule.isBatched(1) ? sides[0].free.size() : 0));
   results.push_back(rule.toFront(product, axis));
   return success();
 }

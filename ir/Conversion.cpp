@@ -39,7 +39,8 @@ static Attribute constantToMlir(const schema::ConstantData &data, MLIRContext *c
       values.push_back(byte != std::byte(0));
     return DenseElementsAttr::get(type, ArrayRef<bool>(values));
   }
-  return DenseElementsAttr::getFromRawBuffer(type, ArrayRef(reinterpret_cast<const char *>(data.bytes.data()), data.bytes.size()));
+  return DenseElementsAttr::getFromRawBuffer(
+      type, ArrayRef(reinterpret_cast<const char *>(data.bytes.data()), data.bytes.size()));
 }
 
 Attribute toMlir(const schema::Attribute &attribute, MLIRContext *context) {
@@ -131,8 +132,9 @@ static schema::RecordingRef toSchema(Region &region) {
   return program;
 }
 
-LogicalResult inferFromSchema(schema::OpId op, MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                              ArrayRef<Attribute> attributes, RegionRange regions, SmallVectorImpl<Type> &types) {
+LogicalResult inferFromSchema(schema::OpId op, MLIRContext *context, std::optional<Location> location,
+                              ValueRange operands, ArrayRef<Attribute> attributes, RegionRange regions,
+                              SmallVectorImpl<Type> &types) {
   const schema::OperationSchema &schema = schema::schemaOf(op);
   SmallVector<schema::TensorType> operandTypes;
   for (Value operand : operands) {
@@ -150,7 +152,8 @@ LogicalResult inferFromSchema(schema::OpId op, MLIRContext *context, std::option
     }
     std::optional<schema::Attribute> value = toSchema(attribute);
     if (!value)
-      return emitOptionalError(location, schema.mnemonic, ": attribute '", expected.name, "' is missing or of a type that the dialect does not have");
+      return emitOptionalError(location, schema.mnemonic, ": attribute '", expected.name,
+                               "' is missing or of a type that the dialect does not have");
     converted.push_back(std::move(*value));
   }
   schema::Inference inference = schema::inferTypes(op, operandTypes, converted);

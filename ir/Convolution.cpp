@@ -1,5 +1,5 @@
-// Reverse rules of convolutions and pooling. A convolution is bilinear in images and filters, and so are its two gradients:
-// the three are closed under differentiation. Pooling and its two companions are, too.
+// Reverse rules of convolutions and pooling. A convolution is bilinear in images and filters, and so are its two
+// gradients: the three are closed under differentiation. Pooling and its two companions are, too.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
@@ -7,62 +7,76 @@ using namespace mlir;
 
 namespace calque::ir {
 
-void ConvOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void ConvOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                      SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(2, Value());
   if (needed[0])
-    operandCotangents[0] = rule.create<ConvInputGradOp>(cotangents[0], getFilter(), getInput(), getStrides(), getPadding());
+    operandCotangents[0] =
+        rule.create<ConvInputGradOp>(cotangents[0], getFilter(), getInput(), getStrides(), getPadding());
   if (needed[1])
-    operandCotangents[1] = rule.create<ConvFilterGradOp>(getInput(), cotangents[0], getFilter(), getStrides(), getPadding());
+    operandCotangents[1] =
+        rule.create<ConvFilterGradOp>(getInput(), cotangents[0], getFilter(), getStrides(), getPadding());
 }
 
-void ConvInputGradOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void ConvInputGradOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                               SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(3, Value());
   if (needed[0])
     operandCotangents[0] = rule.create<ConvOp>(cotangents[0], getFilter(), getStrides(), getPadding());
   if (needed[1])
-    operandCotangents[1] = rule.create<ConvFilterGradOp>(cotangents[0], getCotangent(), getFilter(), getStrides(), getPadding());
+    operandCotangents[1] =
+        rule.create<ConvFilterGradOp>(cotangents[0], getCotangent(), getFilter(), getStrides(), getPadding());
 }
 
-void ConvFilterGradOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void ConvFilterGradOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                                SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(3, Value());
   if (needed[0])
-    operandCotangents[0] = rule.create<ConvInputGradOp>(getCotangent(), cotangents[0], getInput(), getStrides(), getPadding());
+    operandCotangents[0] =
+        rule.create<ConvInputGradOp>(getCotangent(), cotangents[0], getInput(), getStrides(), getPadding());
   if (needed[1])
     operandCotangents[1] = rule.create<ConvOp>(getInput(), cotangents[0], getStrides(), getPadding());
 }
 
-void MaxPoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void MaxPoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                         SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
-  operandCotangents.assign(1, rule.create<MaxPoolGradOp>(getInput(), cotangents[0], getWindow(), getStrides(), getPadding()));
+  operandCotangents.assign(
+      1, rule.create<MaxPoolGradOp>(getInput(), cotangents[0], getWindow(), getStrides(), getPadding()));
 }
 
-void MaxPoolGradOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void MaxPoolGradOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                             SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(2, Value());
   if (needed[1])
-    operandCotangents[1] = rule.create<MaxPoolPickOp>(getInput(), cotangents[0], getWindow(), getStrides(), getPadding());
+    operandCotangents[1] =
+        rule.create<MaxPoolPickOp>(getInput(), cotangents[0], getWindow(), getStrides(), getPadding());
 }
 
-void MaxPoolPickOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void MaxPoolPickOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                             SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(2, Value());
   if (needed[1])
-    operandCotangents[1] = rule.create<MaxPoolGradOp>(getInput(), cotangents[0], getWindow(), getStrides(), getPadding());
+    operandCotangents[1] =
+        rule.create<MaxPoolGradOp>(getInput(), cotangents[0], getWindow(), getStrides(), getPadding());
 }
 
 //===-- Tangents --------------------------------------------------------------------------------===//
 
 void MaxPoolOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   GradientRule rule(builder, getLoc(), getResult());
-  resultTangents.assign(1, rule.create<MaxPoolPickOp>(getInput(), tangents[0], getWindow(), getStrides(), getPadding()));
+  resultTangents.assign(1,
+                        rule.create<MaxPoolPickOp>(getInput(), tangents[0], getWindow(), getStrides(), getPadding()));
 }
 
 //===-- Many examples ---------------------------------------------------------------------------===//
-// Examples of images join the batch dimension, those of filters the channels; where both operands differ from example to
-// example the operation is done on one after the other.
+// Examples of images join the batch dimension, those of filters the channels; where both operands differ from example
+// to example the operation is done on one after the other.
 
 LogicalResult ConvOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   if (rule.isBatched(0) && rule.isBatched(1))
@@ -92,10 +106,12 @@ LogicalResult ConvFilterGradOp::buildBatched(BatchRule &rule, SmallVectorImpl<Va
     return rule.unrolled(results);
   Value like = rule.repeated(rule.example(2));
   if (rule.isBatched(0)) {
-    results.push_back(rule.partFrom(rule.apply({rule.mergeInto(rule[0], 3), rule[1], rule.mergeInto(like, 2)}), 2, rule[0], 4));
+    results.push_back(
+        rule.partFrom(rule.apply({rule.mergeInto(rule[0], 3), rule[1], rule.mergeInto(like, 2)}), 2, rule[0], 4));
   } else {
     Value cotangents = rule.all(1);
-    results.push_back(rule.partFrom(rule.apply({rule[0], rule.mergeInto(cotangents, 3), rule.mergeInto(like, 3)}), 3, cotangents, 4));
+    results.push_back(
+        rule.partFrom(rule.apply({rule[0], rule.mergeInto(cotangents, 3), rule.mergeInto(like, 3)}), 3, cotangents, 4));
   }
   return success();
 }
@@ -109,8 +125,14 @@ LogicalResult batchImages(BatchRule &rule, SmallVectorImpl<Value> &results) {
 }
 } // namespace
 
-LogicalResult MaxPoolOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchImages(rule, results); }
-LogicalResult MaxPoolGradOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchImages(rule, results); }
-LogicalResult MaxPoolPickOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchImages(rule, results); }
+LogicalResult MaxPoolOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchImages(rule, results);
+}
+LogicalResult MaxPoolGradOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchImages(rule, results);
+}
+LogicalResult MaxPoolPickOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchImages(rule, results);
+}
 
 } // namespace calque::ir

@@ -1,5 +1,5 @@
-#include "ir/Conversion.h"
 #include "ir/BatchRule.h"
+#include "ir/Conversion.h"
 #include "ir/GradientRule.h"
 #include "ir/Import.h"
 
@@ -13,14 +13,17 @@ LogicalResult CalqueDialect::verifyOperationAttribute(Operation *op, NamedAttrib
     return success();
   auto variables = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!variables)
-    return op->emitOpError("attribute '") << kVariablesAttr << "' must be an array of {name, type}, not " << attribute.getValue();
+    return op->emitOpError("attribute '")
+           << kVariablesAttr << "' must be an array of {name, type}, not " << attribute.getValue();
   for (Attribute variable : variables) {
     auto fields = dyn_cast<DictionaryAttr>(variable);
     auto type = fields ? fields.getAs<TypeAttr>("type") : TypeAttr();
     if (!type || !fields.getAs<StringAttr>("name"))
-      return op->emitOpError("attribute '") << kVariablesAttr << "' must hold {name = \"...\", type = tensor<...>}, not " << variable;
+      return op->emitOpError("attribute '")
+             << kVariablesAttr << "' must hold {name = \"...\", type = tensor<...>}, not " << variable;
     if (!toSchema(type.getValue()))
-      return op->emitOpError("attribute '") << kVariablesAttr << "' names a type that is not a tensor of the dialect: " << type;
+      return op->emitOpError("attribute '")
+             << kVariablesAttr << "' names a type that is not a tensor of the dialect: " << type;
   }
   return success();
 }
@@ -50,7 +53,8 @@ LogicalResult ExternOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
   if (!program)
     return rule.unrolled(results);
   if (program->results.size() != getNumResults())
-    return rule.refuse("'" + getSymbol() + "': its batching rule gives " + Twine(program->results.size()) + " results, not " + Twine(getNumResults()));
+    return rule.refuse("'" + getSymbol() + "': its batching rule gives " + Twine(program->results.size()) +
+                       " results, not " + Twine(getNumResults()));
   for (auto [i, result] : llvm::enumerate(getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<int64_t> sizes{rule.size()};

@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace calque::ir {
 
-void CastOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void CastOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                      SmallVectorImpl<Value> &operandCotangents) {
   operandCotangents.assign(1, Value());
   Type element = cast<RankedTensorType>(getX().getType()).getElementType();
   if (isa<FloatType>(element))

@@ -18,8 +18,8 @@ Value GradientRule::unbroadcast(Value cotangent, Value operand) {
   auto type = cast<RankedTensorType>(cotangent.getType());
   if (type == operand.getType() && type.hasStaticShape())
     return cotangent;
-  // A partial that does not depend on every operand leaves a cotangent smaller than the result; it is never smaller than
-  // the operand, since the result's own cotangent is a factor.
+  // A partial that does not depend on every operand leaves a cotangent smaller than the result; it is never smaller
+  // than the operand, since the result's own cotangent is a factor.
   return create<SumLikeOp>(cotangent, operand);
 }
 
@@ -51,8 +51,8 @@ void linearJvp(Operation *op, OpBuilder &builder, ValueRange tangents, ArrayRef<
     resultTangents[0] = applyTo(op, builder, arguments);
 }
 
-void multilinearJvp(Operation *op, OpBuilder &builder, ValueRange tangents, ArrayRef<std::pair<unsigned, unsigned>> operands,
-                    SmallVectorImpl<Value> &resultTangents) {
+void multilinearJvp(Operation *op, OpBuilder &builder, ValueRange tangents,
+                    ArrayRef<std::pair<unsigned, unsigned>> operands, SmallVectorImpl<Value> &resultTangents) {
   resultTangents.assign(1, Value());
   GradientRule rule(builder, op->getLoc(), op->getResult(0));
   for (auto [first, count] : operands)

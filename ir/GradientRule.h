@@ -34,12 +34,15 @@ public:
   mlir::Value result;
 };
 
-// The tangents of an operation that is linear in some operands, given as (first, count): it is applied to their tangents.
+// The tangents of an operation that is linear in some operands, given as (first, count): it is applied to their
+// tangents.
 void linearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
-               llvm::ArrayRef<std::pair<unsigned, unsigned>> operands, llvm::SmallVectorImpl<mlir::Value> &resultTangents);
+               llvm::ArrayRef<std::pair<unsigned, unsigned>> operands,
+               llvm::SmallVectorImpl<mlir::Value> &resultTangents);
 // Of one that is linear in each of some operands: the sum over them.
 void multilinearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
-                    llvm::ArrayRef<std::pair<unsigned, unsigned>> operands, llvm::SmallVectorImpl<mlir::Value> &resultTangents);
+                    llvm::ArrayRef<std::pair<unsigned, unsigned>> operands,
+                    llvm::SmallVectorImpl<mlir::Value> &resultTangents);
 
 } // namespace calque::ir
 #endif

@@ -59,14 +59,17 @@ OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRCo
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
 
   auto typesOf = [&](ArrayRef<schema::ValueId> values) {
-    return llvm::map_to_vector(values, [&](schema::ValueId value) -> Type { return toMlir(recording.typeOf(value), context); });
+    return llvm::map_to_vector(values,
+                               [&](schema::ValueId value) -> Type { return toMlir(recording.typeOf(value), context); });
   };
-  auto function = func::FuncOp::create(builder, made, recording.name,
-                                       builder.getFunctionType(typesOf(recording.parameters), typesOf(recording.results)));
+  auto function =
+      func::FuncOp::create(builder, made, recording.name,
+                           builder.getFunctionType(typesOf(recording.parameters), typesOf(recording.results)));
   SmallVector<Attribute> variables;
   for (const schema::RecordedVariable &variable : recording.variables)
-    variables.push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(variable.name)),
-                                                   builder.getNamedAttr("type", TypeAttr::get(toMlir(variable.type, context)))}));
+    variables.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(variable.name)),
+                                   builder.getNamedAttr("type", TypeAttr::get(toMlir(variable.type, context)))}));
   if (!variables.empty())
     function->setAttr(kVariablesAttr, builder.getArrayAttr(variables));
 

@@ -17,7 +17,8 @@ inline constexpr llvm::StringLiteral kVariablesAttr = "calque.variables";
 mlir::OwningOpRef<mlir::ModuleOp> importRecording(const schema::Recording &recording, mlir::MLIRContext *context);
 
 // Its operations where the builder stands, on given values of its parameters; returns its results.
-llvm::SmallVector<mlir::Value> importBody(const schema::Recording &recording, mlir::ValueRange arguments, mlir::OpBuilder &builder);
+llvm::SmallVector<mlir::Value> importBody(const schema::Recording &recording, mlir::ValueRange arguments,
+                                          mlir::OpBuilder &builder);
 
 } // namespace calque::ir
 #endif

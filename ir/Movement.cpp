@@ -8,7 +8,8 @@ namespace calque::ir {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
-void TransposeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void TransposeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> inverse; // an empty permutation reverses, and so does its inverse
   int64_t rank = cast<RankedTensorType>(getX().getType()).getRank();
@@ -18,7 +19,8 @@ void TransposeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   operandCotangents.assign(1, rule.create<TransposeOp>(cotangents[0], inverse));
 }
 
-void ConcatOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void ConcatOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                        SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(getTensors().size(), Value());
   for (size_t i = 0; i < getTensors().size(); ++i)
@@ -26,7 +28,8 @@ void ConcatOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::S
       operandCotangents[i] = rule.create<ConcatPartOp>(cotangents[0], getTensors(), getAxis(), i);
 }
 
-void ConcatPartOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void ConcatPartOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                            SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(getOperation()->getNumOperands(), Value());
   if (!needed[0])
@@ -37,7 +40,8 @@ void ConcatPartOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llv
   operandCotangents[0] = rule.create<ConcatOp>(parts, getAxis());
 }
 
-void SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                       SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> strides(getStrides());
   if (strides.empty())
@@ -45,34 +49,39 @@ void SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   operandCotangents.assign(1, rule.create<SlicePutOp>(cotangents[0], getX(), getStarts(), strides));
 }
 
-void SliceLikeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void SliceLikeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                           SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(2, Value());
   if (needed[0])
     operandCotangents[0] = rule.create<SlicePutOp>(cotangents[0], getX(), getStarts(), getStrides());
 }
 
-void SlicePutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void SlicePutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                          SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(2, Value());
   if (needed[0])
     operandCotangents[0] = rule.create<SliceLikeOp>(cotangents[0], getX(), getStarts(), getStrides());
 }
 
-void PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                     SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> ones(getLow().size(), 1);
   operandCotangents.assign(1, rule.create<SliceLikeOp>(cotangents[0], getX(), getLow(), ones));
 }
 
-void GatherOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void GatherOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                        SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(2, Value());
   if (needed[0])
     operandCotangents[0] = rule.create<GatherPutOp>(cotangents[0], getX(), getIndices(), getAxis());
 }
 
-void GatherPutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void GatherPutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                           SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(3, Value());
   if (needed[0])
@@ -102,11 +111,14 @@ LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &r
   bool isKnown = rule.size() != ShapedType::kDynamic;
   if (!isKnown && !type.hasStaticShape())
     return rule.refuse("gives an unknown size, and the number of examples is not known");
-  results.push_back(rule.create<ReshapeOp>(rule[0], withFirst(isKnown ? rule.size() : -1, type.hasStaticShape() ? type.getShape() : getShape())));
+  results.push_back(rule.create<ReshapeOp>(
+      rule[0], withFirst(isKnown ? rule.size() : -1, type.hasStaticShape() ? type.getShape() : getShape())));
   return success();
 }
 
-LogicalResult ReshapeLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return rule.same(results); }
+LogicalResult ReshapeLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return rule.same(results);
+}
 
 LogicalResult MergeDimsOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(rule.create<MergeDimsOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
@@ -115,7 +127,8 @@ LogicalResult MergeDimsOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> 
 
 LogicalResult SplitDimOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   auto ofLike = [&](int64_t axis) { return rule.isBatched(1) ? rule.shifted(axis, rule.rank(1)) : axis; };
-  results.push_back(rule.create<SplitDimOp>(rule.all(0), rule[1], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)),
+  results.push_back(rule.create<SplitDimOp>(rule.all(0), rule[1],
+                                            rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)),
                                             ofLike(getFirst()), ofLike(getSecond())));
   return success();
 }
@@ -156,7 +169,8 @@ LogicalResult ConcatOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
 
 LogicalResult ConcatPartOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   SmallVector<Value> all = rule.all();
-  results.push_back(rule.create<ConcatPartOp>(all[0], ArrayRef(all).drop_front(), rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)), getIndex()));
+  results.push_back(rule.create<ConcatPartOp>(all[0], ArrayRef(all).drop_front(),
+                                              rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)), getIndex()));
   return success();
 }
 
@@ -165,19 +179,23 @@ LogicalResult SliceOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
   strides.resize(rule.rank(0), 1);
   strides = withFirst(1, strides);
   if (rule.size() != ShapedType::kDynamic)
-    results.push_back(rule.create<SliceOp>(rule[0], withFirst(0, getStarts()), withFirst(rule.size(), getLimits()), strides));
+    results.push_back(
+        rule.create<SliceOp>(rule[0], withFirst(0, getStarts()), withFirst(rule.size(), getLimits()), strides));
   else
-    results.push_back(rule.create<SliceLikeOp>(rule[0], rule.repeated(rule.zerosLikeResult()), withFirst(0, getStarts()), strides));
+    results.push_back(
+        rule.create<SliceLikeOp>(rule[0], rule.repeated(rule.zerosLikeResult()), withFirst(0, getStarts()), strides));
   return success();
 }
 
 LogicalResult SliceLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  results.push_back(rule.create<SliceLikeOp>(rule.all(0), rule.all(1), withFirst(0, getStarts()), withFirst(1, getStrides())));
+  results.push_back(
+      rule.create<SliceLikeOp>(rule.all(0), rule.all(1), withFirst(0, getStarts()), withFirst(1, getStrides())));
   return success();
 }
 
 LogicalResult SlicePutOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  results.push_back(rule.create<SlicePutOp>(rule.all(0), rule.all(1), withFirst(0, getStarts()), withFirst(1, getStrides())));
+  results.push_back(
+      rule.create<SlicePutOp>(rule.all(0), rule.all(1), withFirst(0, getStarts()), withFirst(1, getStrides())));
   return success();
 }
 
@@ -193,9 +211,13 @@ Value joinedIndices(BatchRule &rule, unsigned i, int64_t count) {
   auto element = TypeAttr::get(type.getElementType());
   GradientRule constants(rule.builder, rule.op->getLoc(), rule[i]);
   Value indices = rule[i];
-  Value first = rule.create<MulOp>(rule.aligned(rule.create<IotaOp>(ArrayRef<int64_t>{rule.size()}, element), type.getRank()), constants.constant(count));
-  Value below = rule.create<LessOp>(indices, constants.constant(0)), above = rule.create<GreaterEqualOp>(indices, constants.constant(count));
-  Value outside = rule.create<SelectOp>(below, indices, rule.create<AddOp>(indices, constants.constant(count * rule.size())));
+  Value first =
+      rule.create<MulOp>(rule.aligned(rule.create<IotaOp>(ArrayRef<int64_t>{rule.size()}, element), type.getRank()),
+                         constants.constant(count));
+  Value below = rule.create<LessOp>(indices, constants.constant(0)),
+        above = rule.create<GreaterEqualOp>(indices, constants.constant(count));
+  Value outside =
+      rule.create<SelectOp>(below, indices, rule.create<AddOp>(indices, constants.constant(count * rule.size())));
   return rule.create<SelectOp>(rule.create<LogicalOrOp>(below, above), outside, rule.create<AddOp>(indices, first));
 }
 
@@ -235,7 +257,8 @@ LogicalResult GatherPutOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> 
   if (failed(rule.requireKnownSizes()))
     return failure();
   Value slices = moveRange(rule, rule.all(0), axis + 1, rule.rank(2), 1), like = rule.move(rule.all(1), axis + 1, 1);
-  Value joined = rule.create<GatherPutOp>(slices, rule.merge(like), joinedIndices(rule, 2, rule.exampleType(1).getDimSize(axis)), 0);
+  Value joined = rule.create<GatherPutOp>(slices, rule.merge(like),
+                                          joinedIndices(rule, 2, rule.exampleType(1).getDimSize(axis)), 0);
   results.push_back(rule.move(rule.part(joined, like), 1, axis + 1));
   return success();
 }

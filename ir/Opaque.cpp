@@ -6,7 +6,9 @@ using namespace mlir;
 
 namespace calque::ir {
 
-Value makeOpaque(OpBuilder &builder, Location location, Value value) { return LLVM::FreezeOp::create(builder, location, value); }
+Value makeOpaque(OpBuilder &builder, Location location, Value value) {
+  return LLVM::FreezeOp::create(builder, location, value);
+}
 
 bool isOpaque(Operation *op) { return isa<LLVM::FreezeOp>(op); }
 

@@ -1,5 +1,6 @@
-// Eager code computes a function at run time, so compiled code must, too, where it knows the argument: MLIR folds functions of
-// constants to other bits. Nothing is known of an opaque value; codegen/LowerMath.cpp keeps it so until the end.
+// Eager code computes a function at run time, so compiled code must, too, where it knows the argument: MLIR folds
+// functions of constants to other bits. Nothing is known of an opaque value; codegen/LowerMath.cpp keeps it so until
+// the end.
 #ifndef CALQUE_IR_OPAQUE_H
 #define CALQUE_IR_OPAQUE_H
 

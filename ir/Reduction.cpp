@@ -41,23 +41,29 @@ template <typename Op> void extremeVjp(Op op, OpBuilder &builder, Value g, Small
 
 } // namespace
 
-void SumOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void SumOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                     SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
-  operandCotangents.assign(1, rule.create<BroadcastLikeOp>(withDims(rule, cotangents[0], getX(), getAxes(), getKeepdims()), getX()));
+  operandCotangents.assign(
+      1, rule.create<BroadcastLikeOp>(withDims(rule, cotangents[0], getX(), getAxes(), getKeepdims()), getX()));
 }
 
-void ReduceMaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void ReduceMaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
   extremeVjp(*this, builder, cotangents[0], operandCotangents);
 }
 
-void ReduceMinOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void ReduceMinOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
   extremeVjp(*this, builder, cotangents[0], operandCotangents);
 }
 
-void MeanOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void MeanOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                      SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   Value share = rule.create<DivOp>(cotangents[0], rule.create<AxisSizeOp>(getX(), getAxes()));
-  operandCotangents.assign(1, rule.create<BroadcastLikeOp>(withDims(rule, share, getX(), getAxes(), getKeepdims()), getX()));
+  operandCotangents.assign(
+      1, rule.create<BroadcastLikeOp>(withDims(rule, share, getX(), getAxes(), getKeepdims()), getX()));
 }
 
 SmallVector<Value> MeanOp::expand(OpBuilder &builder) {
@@ -66,7 +72,8 @@ SmallVector<Value> MeanOp::expand(OpBuilder &builder) {
   return {rule.create<DivOp>(sum, rule.create<AxisSizeOp>(getX(), getAxes()))};
 }
 
-void LogSumExpOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void LogSumExpOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   Value result = withDims(rule, getResult(), getX(), getAxes(), getKeepdims());
   Value g = withDims(rule, cotangents[0], getX(), getAxes(), getKeepdims());
@@ -88,7 +95,8 @@ SmallVector<Value> LogSumExpOp::expand(OpBuilder &builder) {
   return {result};
 }
 
-void SoftmaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void SoftmaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                         SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   int64_t axes[] = {static_cast<int64_t>(getAxis())};
   Value inner = rule.create<SumOp>(rule.create<MulOp>(cotangents[0], getResult()), ArrayRef<int64_t>(axes), true);
@@ -131,7 +139,8 @@ void ReduceMinOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorI
 void LogSumExpOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
-  Value weights = rule.create<ExpOp>(rule.create<SubOp>(getX(), withDims(rule, getResult(), getX(), getAxes(), getKeepdims())));
+  Value weights =
+      rule.create<ExpOp>(rule.create<SubOp>(getX(), withDims(rule, getResult(), getX(), getAxes(), getKeepdims())));
   Value weighted = rule.create<MulOp>(tangents[0], weights);
   resultTangents.assign(1, axes.empty() ? weighted : rule.create<SumOp>(weighted, axes, getKeepdims()));
 }
@@ -155,11 +164,21 @@ template <typename Op> LogicalResult batchReduction(Op op, BatchRule &rule, Smal
 }
 } // namespace
 
-LogicalResult SumOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
-LogicalResult ReduceMaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
-LogicalResult ReduceMinOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
-LogicalResult MeanOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
-LogicalResult LogSumExpOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) { return batchReduction(*this, rule, results); }
+LogicalResult SumOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchReduction(*this, rule, results);
+}
+LogicalResult ReduceMaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchReduction(*this, rule, results);
+}
+LogicalResult ReduceMinOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchReduction(*this, rule, results);
+}
+LogicalResult MeanOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchReduction(*this, rule, results);
+}
+LogicalResult LogSumExpOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchReduction(*this, rule, results);
+}
 
 LogicalResult SoftmaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(rule.create<SoftmaxOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));

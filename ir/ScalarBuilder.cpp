@@ -20,7 +20,8 @@ template <typename FloatOp, typename IntOp> Value either(ScalarBuilder &b, Value
   return IntOp::create(b.builder, b.location, x, y);
 }
 
-Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicate signedInts, arith::CmpIPredicate bools, Value x, Value y) {
+Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicate signedInts,
+              arith::CmpIPredicate bools, Value x, Value y) {
   if (isFloat(x))
     return arith::CmpFOp::create(b.builder, b.location, floats, x, y);
   return arith::CmpIOp::create(b.builder, b.location, x.getType().isInteger(1) ? bools : signedInts, x, y);
@@ -134,8 +135,10 @@ Value ScalarBuilder::castTo(Value x, Type type) {
     Value notBelow = lessEqual(low, x), isBelowHigh = less(x, high);
     Value inside = logicalAnd(notBelow, isBelowHigh);
     Value converted = arith::FPToSIOp::create(builder, location, type, select(inside, x, constant(0, x)));
-    Value largest = arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMaxValue(width)));
-    Value smallest = arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMinValue(width)));
+    Value largest =
+        arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMaxValue(width)));
+    Value smallest =
+        arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMinValue(width)));
     Value isAbove = lessEqual(high, x), isBelow = less(x, low);
     return select(isAbove, largest, select(isBelow, smallest, converted));
   }

@@ -1,6 +1,6 @@
-// The scalar operations that `scalar` dags are written in: each chooses the instruction for the element type. Nothing here
-// may be contracted or reassociated, so that eager and compiled code are equal bit for bit. What several calls build is
-// built by one statement each, in an order that no compiler chooses.
+// The scalar operations that `scalar` dags are written in: each chooses the instruction for the element type. Nothing
+// here may be contracted or reassociated, so that eager and compiled code are equal bit for bit. What several calls
+// build is built by one statement each, in an order that no compiler chooses.
 #ifndef CALQUE_IR_SCALARBUILDER_H
 #define CALQUE_IR_SCALARBUILDER_H
 

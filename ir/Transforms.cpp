@@ -1,5 +1,5 @@
-// What transformations are recorded as. `differentiate` expands them in program order, so that none meets another that was
-// there before it.
+// What transformations are recorded as. `differentiate` expands them in program order, so that none meets another that
+// was there before it.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
@@ -19,32 +19,51 @@ template <typename Op> void refuseDerivative(Op op, SmallVectorImpl<Value> &deri
 }
 } // namespace
 
-void GradientOp::buildVjp(OpBuilder &, ValueRange, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void GradientOp::buildVjp(OpBuilder &, ValueRange, const llvm::SmallBitVector &,
+                          SmallVectorImpl<Value> &operandCotangents) {
   refuseDerivative(*this, operandCotangents, getOperation()->getNumOperands());
 }
 void JvpOp::buildVjp(OpBuilder &, ValueRange, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
   refuseDerivative(*this, operandCotangents, getOperation()->getNumOperands());
 }
-void BatchOp::buildVjp(OpBuilder &, ValueRange, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void BatchOp::buildVjp(OpBuilder &, ValueRange, const llvm::SmallBitVector &,
+                       SmallVectorImpl<Value> &operandCotangents) {
   operandCotangents.assign(getOperation()->getNumOperands(), Value());
-  emitOpError("is followed from one of many examples to all of them; a tape that is asked inside of vmap begins there too");
+  emitOpError(
+      "is followed from one of many examples to all of them; a tape that is asked inside of vmap begins there too");
 }
-void UnbatchOp::buildVjp(OpBuilder &, ValueRange, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void UnbatchOp::buildVjp(OpBuilder &, ValueRange, const llvm::SmallBitVector &,
+                         SmallVectorImpl<Value> &operandCotangents) {
   refuseDerivative(*this, operandCotangents, getOperation()->getNumOperands());
 }
 
-void GradientOp::buildJvp(OpBuilder &, ValueRange, SmallVectorImpl<Value> &tangents) { refuseDerivative(*this, tangents, getOperation()->getNumResults()); }
-void JvpOp::buildJvp(OpBuilder &, ValueRange, SmallVectorImpl<Value> &tangents) { refuseDerivative(*this, tangents, getOperation()->getNumResults()); }
+void GradientOp::buildJvp(OpBuilder &, ValueRange, SmallVectorImpl<Value> &tangents) {
+  refuseDerivative(*this, tangents, getOperation()->getNumResults());
+}
+void JvpOp::buildJvp(OpBuilder &, ValueRange, SmallVectorImpl<Value> &tangents) {
+  refuseDerivative(*this, tangents, getOperation()->getNumResults());
+}
 void BatchOp::buildJvp(OpBuilder &, ValueRange, SmallVectorImpl<Value> &tangents) {
   tangents.assign(getOperation()->getNumResults(), Value());
-  emitOpError("is followed from all examples to one of them; a jvp that is asked inside of vmap takes its arguments there too");
+  emitOpError(
+      "is followed from all examples to one of them; a jvp that is asked inside of vmap takes its arguments there too");
 }
-void UnbatchOp::buildJvp(OpBuilder &, ValueRange, SmallVectorImpl<Value> &tangents) { refuseDerivative(*this, tangents, getOperation()->getNumResults()); }
+void UnbatchOp::buildJvp(OpBuilder &, ValueRange, SmallVectorImpl<Value> &tangents) {
+  refuseDerivative(*this, tangents, getOperation()->getNumResults());
+}
 
-LogicalResult GradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) { return rule.refuse("is met before it was expanded"); }
-LogicalResult JvpOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) { return rule.refuse("is met before it was expanded"); }
-LogicalResult BatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) { return rule.refuse("is met before it was expanded"); }
-LogicalResult UnbatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) { return rule.refuse("is met before it was expanded"); }
+LogicalResult GradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
+  return rule.refuse("is met before it was expanded");
+}
+LogicalResult JvpOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
+  return rule.refuse("is met before it was expanded");
+}
+LogicalResult BatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
+  return rule.refuse("is met before it was expanded");
+}
+LogicalResult UnbatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
+  return rule.refuse("is met before it was expanded");
+}
 
 //===-- Gradients of the user's -----------------------------------------------------------------===//
 
@@ -86,18 +105,20 @@ SmallVector<Value> pullBack(CustomGradientOp op, OpBuilder &builder, ValueRange 
 
 SmallVector<Value> CustomGradientOp::expand(OpBuilder &) { return SmallVector<Value>(getPrimals()); }
 
-void CustomGradientOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &, SmallVectorImpl<Value> &operandCotangents) {
+void CustomGradientOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                                SmallVectorImpl<Value> &operandCotangents) {
   operandCotangents = pullBack(*this, builder, cotangents);
   operandCotangents.resize(getOperation()->getNumOperands());
 }
 
-// The pullback is linear in the cotangents, so its transpose pushes tangents forward: the derivative of what it yields with
-// respect to the cotangents, at any of them.
+// The pullback is linear in the cotangents, so its transpose pushes tangents forward: the derivative of what it yields
+// with respect to the cotangents, at any of them.
 void CustomGradientOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   SmallVector<Value> origins, targets, seeds;
   for (Value result : getResults())
     origins.push_back(IdentityOp::create(builder, getLoc(), zerosLike(builder, getLoc(), result)));
-  for (auto [cotangent, tangent] : llvm::zip(pullBack(*this, builder, origins), tangents.take_front(getInputs().size())))
+  for (auto [cotangent, tangent] :
+       llvm::zip(pullBack(*this, builder, origins), tangents.take_front(getInputs().size())))
     if (tangent) {
       targets.push_back(cotangent);
       seeds.push_back(tangent);
@@ -117,7 +138,8 @@ LogicalResult CustomGradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Va
   // Every operand with all its examples, so that an input that is the same for all has the sum of its cotangents.
   SmallVector<Value> all = rule.all();
   ArrayRef<int64_t> counts = getCounts();
-  SmallVector<Type> types = llvm::map_to_vector(ArrayRef(all).slice(counts[0], counts[1]), [](Value value) { return value.getType(); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(ArrayRef(all).slice(counts[0], counts[1]), [](Value value) { return value.getType(); });
   auto created = CustomGradientOp::create(rule.builder, getLoc(), types, all, counts);
   for (Value capture : ArrayRef(all).drop_front(counts[0] + counts[1]))
     types.push_back(capture.getType());
@@ -132,7 +154,8 @@ LogicalResult CustomGradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Va
 SmallVector<Value> CheckpointOp::expand(OpBuilder &builder) { return emitBody(getBody(), builder, getInputs()); }
 
 // The body once more, on inputs behind a barrier: or the values of the first time would be kept for it.
-void CheckpointOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed, SmallVectorImpl<Value> &operandCotangents) {
+void CheckpointOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                            SmallVectorImpl<Value> &operandCotangents) {
   SmallVector<Value> inputs, targets, seeds, sources;
   for (Value input : getInputs())
     inputs.push_back(BarrierOp::create(builder, getLoc(), input));

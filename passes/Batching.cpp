@@ -41,7 +41,8 @@ private:
 
   static bool isCounted(Value all) { return !cast<RankedTensorType>(all.getType()).isDynamicDim(0); }
 
-  // `all`, whose axis 0 is as large as that of `like`, which is checked when it runs: as one dimension taken apart into 1 and that many.
+  // `all`, whose axis 0 is as large as that of `like`, which is checked when it runs: as one dimension taken apart into
+  // 1 and that many.
   Value withExamplesOf(Value all, Value like) {
     Location location = NameLoc::get(builder.getStringAttr("vmap"), unbatch.getLoc());
     Value one = ExpandDimsOp::create(builder, location, like, ArrayRef<int64_t>{0});
@@ -59,7 +60,8 @@ private:
       allOfEach.push_back(moved(tensor, normal(axis, cast<RankedTensorType>(tensor.getType()).getRank()), 0));
     // Numbers of examples that are not known are checked, whichever of the examples are read.
     if (!llvm::all_of(allOfEach, isCounted) && !llvm::all_equal(allOfEach)) {
-      Value *counted = llvm::find_if(allOfEach, isCounted), *last = counted != allOfEach.end() ? counted : allOfEach.begin();
+      Value *counted = llvm::find_if(allOfEach, isCounted),
+            *last = counted != allOfEach.end() ? counted : allOfEach.begin();
       Value like = *last;
       for (Value &all : allOfEach)
         if (all != *last) {
@@ -71,7 +73,8 @@ private:
         all = &all == last ? like : withExamplesOf(all, like);
     }
     for (auto [tensor, all, example] : llvm::zip_equal(batch.getTensors(), allOfEach, batch.getExamples())) {
-      bool isReadElsewhere = llvm::count_if(tensor.getUsers(), [](Operation *user) { return !isa<UnbatchOp>(user); }) > 1;
+      bool isReadElsewhere =
+          llvm::count_if(tensor.getUsers(), [](Operation *user) { return !isa<UnbatchOp>(user); }) > 1;
       stacked[example] = all == tensor && isReadElsewhere ? another(all) : all;
       taken.insert(stacked[example]);
     }
@@ -83,7 +86,8 @@ private:
   LogicalResult repeat(OpBuilder &here, Operation *op) {
     auto schemaOp = dyn_cast<SchemaOpInterface>(op);
     if (!schemaOp) {
-      InFlightDiagnostic diagnostic = op->emitOpError("takes one of many examples, and only operations of the dialect can be done for all of them");
+      InFlightDiagnostic diagnostic =
+          op->emitOpError("takes one of many examples, and only operations of the dialect can be done for all of them");
       diagnostic.attachNote(unbatch.getLoc()) << "the examples end here";
       return diagnostic;
     }
@@ -94,13 +98,16 @@ private:
       isStacked[i] = static_cast<bool>(all);
       operands.push_back(all ? all : same.lookupOrDefault(operand));
     }
-    auto body = [&](OpBuilder &inside, Block &block, ArrayRef<Value> arguments) { return repeat(inside, block, arguments); };
+    auto body = [&](OpBuilder &inside, Block &block, ArrayRef<Value> arguments) {
+      return repeat(inside, block, arguments);
+    };
     BatchRule rule(here, op, operands, isStacked, examples, body);
     SmallVector<Value> results;
     if (failed(schemaOp.buildBatched(rule, results)))
       return failure();
     for (auto [result, all] : llvm::zip_equal(op->getResults(), results)) {
-      assert(succeeded(verifyCompatibleShape(cast<RankedTensorType>(all.getType()).getShape().drop_front(), cast<RankedTensorType>(result.getType()).getShape())) &&
+      assert(succeeded(verifyCompatibleShape(cast<RankedTensorType>(all.getType()).getShape().drop_front(),
+                                             cast<RankedTensorType>(result.getType()).getShape())) &&
              "a rule for many examples gives the results of one behind their number");
       stacked[result] = all;
     }
@@ -179,7 +186,7 @@ private:
   Value examples;
   llvm::DenseMap<Value, Value> stacked;
   llvm::DenseSet<Value> taken; // as examples or results
-  IRMapping same; // of a region: the copies of what is the same for all examples
+  IRMapping same;              // of a region: the copies of what is the same for all examples
   SmallVector<Operation *> done;
 };
 

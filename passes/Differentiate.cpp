@@ -13,7 +13,8 @@ using namespace calque::ir;
 bool calque::isTransform(Operation *op) { return isa<GradientOp, JvpOp, UnbatchOp>(op); }
 
 LogicalResult calque::expandTransform(Operation *op) {
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op).Case<GradientOp, JvpOp, UnbatchOp>([](auto transform) { return expand(transform); });
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op).Case<GradientOp, JvpOp, UnbatchOp>(
+      [](auto transform) { return expand(transform); });
 }
 
 void calque::replaceResult(OpBuilder &builder, Value result, Value value) {
@@ -62,7 +63,8 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
         batch->erase();
         return WalkResult::advance();
       }
-      InFlightDiagnostic diagnostic = batch.emitOpError("gives one of many examples, which nothing puts together again");
+      InFlightDiagnostic diagnostic =
+          batch.emitOpError("gives one of many examples, which nothing puts together again");
       diagnostic.attachNote(batch->user_begin()->getLoc()) << "it is used here";
       return WalkResult::interrupt();
     });

@@ -8,8 +8,8 @@ using namespace calque::ir;
 
 namespace {
 
-// Forward mode over the operations that stand before a jvp, in its block and those around it: tangents follow values in program
-// order.
+// Forward mode over the operations that stand before a jvp, in its block and those around it: tangents follow values in
+// program order.
 class ForwardMode {
 public:
   explicit ForwardMode(JvpOp jvp) : jvp(jvp), builder(jvp, &emitted) {
@@ -53,7 +53,8 @@ private:
 
   // Other dialects have no rules; a tangent that needs one must not come out as zero.
   LogicalResult refuse(Operation *op) {
-    InFlightDiagnostic diagnostic = op->emitOpError("passes a tangent on, and only operations of the dialect have derivatives");
+    InFlightDiagnostic diagnostic =
+        op->emitOpError("passes a tangent on, and only operations of the dialect have derivatives");
     diagnostic.attachNote(jvp.getLoc()) << "the jvp";
     return diagnostic;
   }
@@ -77,7 +78,9 @@ private:
   }
 
   LogicalResult forward(Operation *op) {
-    if (llvm::none_of(op->getResults(), [&](Value result) { return needed.contains(result) && calque::isDifferentiable(result) && !tangents.contains(result); }))
+    if (llvm::none_of(op->getResults(), [&](Value result) {
+          return needed.contains(result) && calque::isDifferentiable(result) && !tangents.contains(result);
+        }))
       return success();
     SmallVector<Value> operandTangents;
     bool any = false;
@@ -87,7 +90,9 @@ private:
     }
     bool takesInside = false;
     for (Region &region : op->getRegions())
-      region.walk([&](Operation *inner) { takesInside |= llvm::any_of(inner->getOperands(), [&](Value operand) { return tangents.contains(operand); }); });
+      region.walk([&](Operation *inner) {
+        takesInside |= llvm::any_of(inner->getOperands(), [&](Value operand) { return tangents.contains(operand); });
+      });
     if (!any && !takesInside)
       return success();
     auto schemaOp = dyn_cast<SchemaOpInterface>(op);

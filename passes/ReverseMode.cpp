@@ -47,16 +47,20 @@ public:
 private:
   // Other dialects have no reverse rules; a gradient that needs one must not come out as zero.
   LogicalResult refuse(Operation *op) {
-    InFlightDiagnostic diagnostic = op->emitOpError("passes a gradient on, and only operations of the dialect have derivatives");
+    InFlightDiagnostic diagnostic =
+        op->emitOpError("passes a gradient on, and only operations of the dialect have derivatives");
     diagnostic.attachNote(gradient.getLoc()) << "the gradient";
     return diagnostic;
   }
 
   bool takesActive(Operation *op) {
-    return op->walk([&](Operation *inner) {
-               bool takes = llvm::any_of(inner->getOperands(), [&](Value operand) { return active.contains(operand) && calque::isDifferentiable(operand); });
-               return takes ? WalkResult::interrupt() : WalkResult::advance();
-             })
+    return op
+        ->walk([&](Operation *inner) {
+          bool takes = llvm::any_of(inner->getOperands(), [&](Value operand) {
+            return active.contains(operand) && calque::isDifferentiable(operand);
+          });
+          return takes ? WalkResult::interrupt() : WalkResult::advance();
+        })
         .wasInterrupted();
   }
 
@@ -70,7 +74,8 @@ private:
       Block *block = end->getBlock();
       // What a block's arguments stand for is not known once there are branches, nor which blocks came before.
       if (!block->isEntryBlock())
-        return gradient.emitOpError("stands behind a branch; gradients are followed through a region's first block only");
+        return gradient.emitOpError(
+            "stands behind a branch; gradients are followed through a region's first block only");
       findActive(*block, end);
       if (end != gradient && llvm::any_of(end->getOperands(), [&](Value operand) { return active.contains(operand); }))
         for (Region &region : end->getRegions())
@@ -143,7 +148,8 @@ private:
   ValueRange targets, seeds, sources;
   llvm::DenseSet<Value> stops, active;
   SmallVector<Operation *> path;
-  SmallVector<std::pair<Value, Operation *>> carried; // arguments of blocks around the gradient, on which a source may act
+  SmallVector<std::pair<Value, Operation *>>
+      carried; // arguments of blocks around the gradient, on which a source may act
   llvm::DenseMap<Value, Value> cotangents;
 };
 

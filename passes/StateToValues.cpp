@@ -41,7 +41,8 @@ struct StateToValues : calque::impl::StateToValuesBase<StateToValues> {
     WalkResult nested = function.walk([&](Operation *op) {
       if (!isa<calque::ir::VariableReadOp, calque::ir::VariableAssignOp>(op) || op->getBlock() == &body)
         return WalkResult::advance();
-      op->emitOpError("stands in a region or behind a branch; variables are followed through a function's first block only");
+      op->emitOpError(
+          "stands in a region or behind a branch; variables are followed through a function's first block only");
       return WalkResult::interrupt();
     });
     if (nested.wasInterrupted())

@@ -17,8 +17,9 @@ inline bool isDifferentiable(mlir::Value value) {
   return type && mlir::isa<mlir::FloatType>(type.getElementType());
 }
 
-// Puts a value in place of a transformation's result. A result that a gradient is taken with respect to, or ends at, is a value of its
-// own, as it is where it is computed by itself: another result, or what the derivative is taken along, may be the same value.
+// Puts a value in place of a transformation's result. A result that a gradient is taken with respect to, or ends at, is
+// a value of its own, as it is where it is computed by itself: another result, or what the derivative is taken along,
+// may be the same value.
 void replaceResult(mlir::OpBuilder &builder, mlir::Value result, mlir::Value value);
 
 // Notes the transformations that rules emit, for which the emitter then cares.

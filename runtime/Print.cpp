@@ -16,14 +16,12 @@ constexpr int64_t EdgeItems = 3;
 
 void append(std::string &text, uint8_t value) { text += value ? "True" : "False"; }
 
-template <std::signed_integral T>
-void append(std::string &text, T value) {
+template <std::signed_integral T> void append(std::string &text, T value) {
   char digits[24];
   text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
-template <std::floating_point T>
-void append(std::string &text, T value) {
+template <std::floating_point T> void append(std::string &text, T value) {
   if (std::isnan(value)) {
     text += "nan"; // whatever its sign
     return;
@@ -49,8 +47,7 @@ void append(std::string &text, T value) {
     text += shortest.substr(exponent);
 }
 
-template <typename T>
-class Formatter {
+template <typename T> class Formatter {
 public:
   Formatter(std::span<const int64_t> dims, int64_t count) : dims(dims), shortened(count > MostElements) {}
 
@@ -90,8 +87,7 @@ private:
   bool shortened;
 };
 
-template <typename T>
-std::string format(std::span<const int64_t> dims, const void *data) {
+template <typename T> std::string format(std::span<const int64_t> dims, const void *data) {
   int64_t count = 1;
   for (int64_t size : dims)
     count *= size;

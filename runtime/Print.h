@@ -28,9 +28,9 @@ struct HostCallbacks {
   // `self` is the frame's host pointer. Called on the thread of the call; must not throw: generated code has no way to
   // unwind, so an exception ends the process.
   void (*print)(void *self, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data);
-  // A host call: the addresses of operands and results and the sizes of the operands, one by one, then the call, which gives
-  // whether it succeeded. It is not to run when a check has `failed`, but fills the results all the same. Null for a caller
-  // that serves none: the call fails.
+  // A host call: the addresses of operands and results and the sizes of the operands, one by one, then the call, which
+  // gives whether it succeeded. It is not to run when a check has `failed`, but fills the results all the same. Null
+  // for a caller that serves none: the call fails.
   void (*address)(void *self, void *data) = nullptr;
   void (*size)(void *self, int64_t size) = nullptr;
   bool (*call)(void *self, int32_t site, bool failed) = nullptr;

@@ -24,8 +24,7 @@ void relax() {
 }
 
 // Waits for `done` to hold, awake, for at most SpinTime. False if the time is over.
-template <typename Done>
-bool spinUntil(Done done) {
+template <typename Done> bool spinUntil(Done done) {
   constexpr int StepsPerLook = 32; // the clock costs about as much as that
   auto end = std::chrono::steady_clock::time_point();
   for (;;) {
@@ -66,8 +65,8 @@ struct Shared {
   alignas(64) std::atomic<bool> busy{false};
   Job job;
   alignas(64) std::atomic<uint32_t> gate{0};
-  std::atomic<int> sleepers{0};         // workers that wait for the gate to change and need a wake-up
-  std::atomic<uint32_t> lastIsOut{0};   // what a sleeping caller waits for
+  std::atomic<int> sleepers{0};       // workers that wait for the gate to change and need a wake-up
+  std::atomic<uint32_t> lastIsOut{0}; // what a sleeping caller waits for
   alignas(64) std::atomic<int64_t> nextPiece{0};
   alignas(64) std::atomic<int> wantedThreads{0}; // 0: not yet asked for
 };
@@ -242,8 +241,8 @@ int threadCount() {
 
 } // namespace calque::runtime
 
-extern "C" __attribute__((visibility("default"))) void
-calque_rt_parallel_for(int64_t count, int64_t grain, CalqueLoopBody body, void *context) {
+extern "C" __attribute__((visibility("default"))) void calque_rt_parallel_for(int64_t count, int64_t grain,
+                                                                              CalqueLoopBody body, void *context) {
   using namespace calque::runtime;
   if (count <= 0)
     return;

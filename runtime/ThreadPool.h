@@ -33,12 +33,10 @@ constexpr int64_t pieceCount(int64_t count, int64_t grain) {
 }
 
 // `calque_rt_parallel_for` for a callable body(begin, end).
-template <typename Body>
-void parallelFor(int64_t count, int64_t grain, Body &&body) {
+template <typename Body> void parallelFor(int64_t count, int64_t grain, Body &&body) {
   using Callable = std::remove_reference_t<Body>;
   calque_rt_parallel_for(
-      count, grain,
-      [](void *context, int64_t begin, int64_t end) { (*static_cast<Callable *>(context))(begin, end); },
+      count, grain, [](void *context, int64_t begin, int64_t end) { (*static_cast<Callable *>(context))(begin, end); },
       const_cast<void *>(static_cast<const void *>(std::addressof(body))));
 }
 

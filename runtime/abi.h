@@ -1,11 +1,11 @@
 // The contract between generated code and the runtime, in C so that ahead-of-time code needs nothing else.
 //
-// A compiled function is `int32_t entry(CalqueCallFrame *frame)`. It returns 0, or 1 after a check failed; the error slot
-// then says which site failed and with which values. The object code holds no address: it reaches data through the frame
-// and the runtime through the `calque_rt_*` functions below, by name.
+// A compiled function is `int32_t entry(CalqueCallFrame *frame)`. It returns 0, or 1 after a check failed; the error
+// slot then says which site failed and with which values. The object code holds no address: it reaches data through the
+// frame and the runtime through the `calque_rt_*` functions below, by name.
 //
-// A failed check does not jump: it is noted in the slot (the first one wins), the code goes on with values that are safe,
-// and nothing that a caller can see, a variable or a print, happens after it.
+// A failed check does not jump: it is noted in the slot (the first one wins), the code goes on with values that are
+// safe, and nothing that a caller can see, a variable or a print, happens after it.
 #ifndef CALQUE_RUNTIME_ABI_H
 #define CALQUE_RUNTIME_ABI_H
 
@@ -35,9 +35,10 @@ typedef struct CalqueCallFrame {
   void *workspace; // as many bytes as the executable asks for
   CalqueErrorSlot error;
   void *host; // the caller's: who receives what the code prints
-  // For code whose inputs have dimensions of unknown size: their sizes, in the order of the inputs and their dimensions; then
-  // what the function of shapes, `int32_t shapes(CalqueCallFrame *frame)`, makes of them: the unknown sizes of the outputs,
-  // and the bytes of the workspace. It is called before the entry, and returns 1 when sizes don't fit together.
+  // For code whose inputs have dimensions of unknown size: their sizes, in the order of the inputs and their
+  // dimensions; then what the function of shapes, `int32_t shapes(CalqueCallFrame *frame)`, makes of them: the unknown
+  // sizes of the outputs, and the bytes of the workspace. It is called before the entry, and returns 1 when sizes don't
+  // fit together.
   const int64_t *input_sizes;
   int64_t *output_sizes;
   int64_t workspace_bytes;
@@ -50,10 +51,11 @@ typedef int32_t (*CalqueEntry)(CalqueCallFrame *);
 void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t bound);
 
 // Prints one tensor. `dims` has `rank` sizes; `dtype` is the schema's code; the site carries the text that goes before.
-void calque_rt_print(CalqueCallFrame *frame, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data);
+void calque_rt_print(CalqueCallFrame *frame, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims,
+                     const void *data);
 
-// Calls C++ of the program. The addresses of its operands, then of its results, are given before one by one, and so are the
-// sizes of the operands' dimensions. After a failed check nothing is called; the results are zeros then.
+// Calls C++ of the program. The addresses of its operands, then of its results, are given before one by one, and so are
+// the sizes of the operands' dimensions. After a failed check nothing is called; the results are zeros then.
 void calque_rt_host_address(CalqueCallFrame *frame, int64_t address);
 void calque_rt_host_size(CalqueCallFrame *frame, int64_t size);
 void calque_rt_host_call(CalqueCallFrame *frame, int32_t site);

@@ -209,10 +209,12 @@ inline void expectTangents(const ManyBody &f, const std::vector<Tensor> &inputs,
     ASSERT_EQ(found[k].size(), here.first.size());
     for (std::size_t i = 0; i < found[k].size(); ++i) {
       ASSERT_EQ(found[k][i].shape(), here.first[i].shape());
-      std::vector<double> exact = valuesOf(found[k][i]), low = valuesOf(before.first[i]), high = valuesOf(after.first[i]);
+      std::vector<double> exact = valuesOf(found[k][i]), low = valuesOf(before.first[i]),
+                          high = valuesOf(after.first[i]);
       for (std::size_t j = 0; j < exact.size(); ++j) {
         double numeric = (high[j] - low[j]) / (2 * epsilon);
-        EXPECT_NEAR(exact[j], numeric, 1e-5 + 1e-3 * std::fabs(numeric)) << "tangent of result " << i << ", element " << j;
+        EXPECT_NEAR(exact[j], numeric, 1e-5 + 1e-3 * std::fabs(numeric))
+            << "tangent of result " << i << ", element " << j;
       }
     }
   }

@@ -32,12 +32,13 @@ namespace {
 namespace cl = llvm::cl;
 cl::OptionCategory category("Options");
 cl::opt<std::string> file(cl::Positional, cl::desc("FILE.mlir"), cl::cat(category));
-cl::opt<std::string> stageOption("stage", cl::desc("A stage of the compiler, or all (default: traced)"), cl::value_desc("stage"),
-                                 cl::init("traced"), cl::cat(category));
-cl::opt<std::string> functionOption("function", cl::desc("Only functions of this name"), cl::value_desc("name"), cl::cat(category));
+cl::opt<std::string> stageOption("stage", cl::desc("A stage of the compiler, or all (default: traced)"),
+                                 cl::value_desc("stage"), cl::init("traced"), cl::cat(category));
+cl::opt<std::string> functionOption("function", cl::desc("Only functions of this name"), cl::value_desc("name"),
+                                    cl::cat(category));
 cl::opt<bool> eager("eager", cl::desc("Also what a program runs eagerly, one operation at a time"), cl::cat(category));
-cl::opt<std::string> outputOption("o", cl::desc("Write to a file; the program keeps its standard output"), cl::value_desc("file"),
-                                  cl::init("-"), cl::cat(category));
+cl::opt<std::string> outputOption("o", cl::desc("Write to a file; the program keeps its standard output"),
+                                  cl::value_desc("file"), cl::init("-"), cl::cat(category));
 
 enum ExitCode { Failed = 1, Misused = 2, CantRun = 126, NotFound = 127, Signalled = 128 };
 
@@ -87,7 +88,8 @@ int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
     if (!function.isExternal() && (functionOption.empty() || functionOption == function.getName()))
       names.push_back(function.getName().str());
   if (names.empty())
-    return fail(file + (functionOption.empty() ? " has no function" : " has no function '" + functionOption + "'"), Failed);
+    return fail(file + (functionOption.empty() ? " has no function" : " has no function '" + functionOption + "'"),
+                Failed);
   for (const std::string &name : names)
     for (const calque::StageName &stage : stages) {
       // Each function by itself, as it is compiled.
@@ -155,7 +157,8 @@ int dumpProgram(char **command, llvm::raw_ostream &os) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
   if (WIFSIGNALED(status))
-    return fail(llvm::Twine(command[0]) + " was ended by signal " + llvm::Twine(WTERMSIG(status)) + ", " + strsignal(WTERMSIG(status)),
+    return fail(llvm::Twine(command[0]) + " was ended by signal " + llvm::Twine(WTERMSIG(status)) + ", " +
+                    strsignal(WTERMSIG(status)),
                 Signalled + WTERMSIG(status));
   if (!any)
     fail(llvm::Twine(command[0]) + " traced no function" +
@@ -187,7 +190,8 @@ int main(int argc, char **argv) {
     if (stageOption == stage.name || stageOption == "all")
       stages.push_back(stage);
   if (stages.empty())
-    return fail("there is no stage '" + stageOption + "'; the stages are " + calque::stageNames() + ", or all", Misused);
+    return fail("there is no stage '" + stageOption + "'; the stages are " + calque::stageNames() + ", or all",
+                Misused);
   if (file.empty() == (command == end))
     return fail("give a FILE.mlir, or a program after --; --help says more", Misused);
   if (eager && command == end)

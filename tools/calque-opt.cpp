@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace {
 
-llvm::cl::opt<std::string> targetOption("calque-target", llvm::cl::desc("Schedule for baseline, avx2 or avx512 (default: this CPU)"),
+llvm::cl::opt<std::string> targetOption("calque-target",
+                                        llvm::cl::desc("Schedule for baseline, avx2 or avx512 (default: this CPU)"),
                                         llvm::cl::value_desc("target"));
 
 // Takes each module to a stage, as the compiler does.
@@ -25,12 +26,15 @@ struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const final { return "calque-stage"; }
   StringRef getDescription() const final { return "Take a traced program to a stage of the compiler"; }
-  void getDependentDialects(DialectRegistry &registry) const final { calque::codegen::registerPipelineDialects(registry); }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    calque::codegen::registerPipelineDialects(registry);
+  }
 
   void runOnOperation() override {
     std::optional<calque::Stage> stage = calque::stageNamed(name);
     if (!stage || *stage == calque::Stage::Object) {
-      getOperation().emitError("there is no stage '") << name << "' of IR; the stages are " << calque::stageNames() << ", which is not IR";
+      getOperation().emitError("there is no stage '")
+          << name << "' of IR; the stages are " << calque::stageNames() << ", which is not IR";
       return signalPassFailure();
     }
     calque::codegen::Program program;
@@ -48,7 +52,8 @@ struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
     (void)program.module.release();
   }
 
-  Option<std::string> name{*this, "name", llvm::cl::desc("The stage, before `object`; calque-dump --help lists them"), llvm::cl::init("llvm")};
+  Option<std::string> name{*this, "name", llvm::cl::desc("The stage, before `object`; calque-dump --help lists them"),
+                           llvm::cl::init("llvm")};
 };
 
 constexpr const char *kOverview = R"(Runs Calque's passes and stages on .mlir files.
@@ -63,9 +68,20 @@ constexpr const char *kOverview = R"(Runs Calque's passes and stages on .mlir fi
 )";
 
 // LLVM's libraries and MLIR's driver register hundreds of options; all of them work, these are shown.
-constexpr const char *kShown[] = {"help", "o", "calque-target", "pass-pipeline", "split-input-file", "verify-diagnostics", "verify-each",
-                                  "mlir-print-debuginfo", "mlir-print-local-scope", "mlir-print-ir-before-all", "mlir-print-ir-after-all", "mlir-print-ir-after-change",
-                                  "mlir-print-ir-after-failure", "mlir-timing"};
+constexpr const char *kShown[] = {"help",
+                                  "o",
+                                  "calque-target",
+                                  "pass-pipeline",
+                                  "split-input-file",
+                                  "verify-diagnostics",
+                                  "verify-each",
+                                  "mlir-print-debuginfo",
+                                  "mlir-print-local-scope",
+                                  "mlir-print-ir-before-all",
+                                  "mlir-print-ir-after-all",
+                                  "mlir-print-ir-after-change",
+                                  "mlir-print-ir-after-failure",
+                                  "mlir-timing"};
 
 void showFewOptions() {
   // All passes are values of one option.
@@ -89,7 +105,8 @@ int main(int argc, char **argv) {
   showFewOptions();
   auto [input, output] = parseCLIOptions(argc, argv, kOverview);
   if (!targetOption.empty() && !calque::codegen::Target::pretend(targetOption)) {
-    llvm::errs() << "calque-opt: there is no target '" << targetOption << "'; the targets are baseline, avx2 and avx512\n";
+    llvm::errs() << "calque-opt: there is no target '" << targetOption
+                 << "'; the targets are baseline, avx2 and avx512\n";
     return 1;
   }
   return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));

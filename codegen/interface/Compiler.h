@@ -57,17 +57,27 @@ inline std::string stageNames() {
 
 // A place in the program at which a call can fail or print; generated code names it by its index.
 struct Site {
-  enum class Kind { IndexOutOfRange, DivisionByZero, AssertionFailed, Print, HostCall, Extern, SizesDiffer, SizeTooSmall, TooManyBytes };
+  enum class Kind {
+    IndexOutOfRange,
+    DivisionByZero,
+    AssertionFailed,
+    Print,
+    HostCall,
+    Extern,
+    SizesDiffer,
+    SizeTooSmall,
+    TooManyBytes
+  };
   Kind kind;
-  std::string operation; // "gather"
-  std::string text;      // the user's: an assertion's message, a print's label
-  std::string line;      // "model.cpp:12"
-  std::int64_t callee = 0; // of a host call: its number among those of the recording
+  std::string operation;                      // "gather"
+  std::string text;                           // the user's: an assertion's message, a print's label
+  std::string line;                           // "model.cpp:12"
+  std::int64_t callee = 0;                    // of a host call: its number among those of the recording
   std::vector<schema::TensorType> types = {}; // of a user's operation: its operands' and results'; `text` is its symbol
   std::size_t numInputs = 0;
 
-  // What the two sizes of a failed check are sizes of: a dimension of a parameter or of an operand of the operation. Neither
-  // for a size that the operation's attributes and other operands demand.
+  // What the two sizes of a failed check are sizes of: a dimension of a parameter or of an operand of the operation.
+  // Neither for a size that the operation's attributes and other operands demand.
   struct Size {
     std::int64_t argument = -1, operand = -1;
     std::int64_t dimension = -1; // none: the number of elements
@@ -81,16 +91,17 @@ struct UnknownSize {
   std::size_t dimension;
 };
 
-// Native code and what a caller must know to call it. The frame's inputs are the recording's parameters, then the current
-// values of its variables; the outputs are its results, then the new values of `assigned` variables. Each output is a
-// buffer of its own that no input shares.
+// Native code and what a caller must know to call it. The frame's inputs are the recording's parameters, then the
+// current values of its variables; the outputs are its results, then the new values of `assigned` variables. Each
+// output is a buffer of its own that no input shares.
 class Executable {
 public:
   virtual ~Executable() = default;
   CalqueEntry entry = nullptr;
   std::size_t workspaceBytes = 0;
-  // With unknown sizes, `shapes` is called before the entry, on the frame whose `input_sizes` are those of `unknownInputs`: it
-  // checks them, and gives those of `unknownOutputs` and the workspace's bytes. Null when all are known.
+  // With unknown sizes, `shapes` is called before the entry, on the frame whose `input_sizes` are those of
+  // `unknownInputs`: it checks them, and gives those of `unknownOutputs` and the workspace's bytes. Null when all are
+  // known.
   CalqueEntry shapes = nullptr;
   std::vector<UnknownSize> unknownInputs, unknownOutputs;
   std::vector<std::size_t> assigned; // indices into the recording's variables, ascending
@@ -108,7 +119,8 @@ struct PrintResult {
 };
 
 struct CompileOptions {
-  // Off: nothing is folded, merged, fused, vectorised or shared out to threads, so that a fault of one of these is told from others.
+  // Off: nothing is folded, merged, fused, vectorised or shared out to threads, so that a fault of one of these is told
+  // from others.
   bool optimize = true;
 };
 

@@ -1,7 +1,7 @@
-// Sums of products with a tile of results in registers. One operand (B) is read as vectors along a loop of the result, the
-// other (A) element by element along another one; both stay in the first cache while the tiles pass. The panel of B is copied
-// where it is strided or read often. This makes products of matrices in any layout and convolutions with both their gradients:
-// they differ in nothing but strides.
+// Sums of products with a tile of results in registers. One operand (B) is read as vectors along a loop of the result,
+// the other (A) element by element along another one; both stay in the first cache while the tiles pass. The panel of B
+// is copied where it is strided or read often. This makes products of matrices in any layout and convolutions with both
+// their gradients: they differ in nothing but strides.
 #include "codegen/schedule/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,8 +31,9 @@ bool isMultiplyAdd(const Nest &nest) {
   auto operandsAre = [](Operation *op, Value x, Value y) {
     return (op->getOperand(0) == x && op->getOperand(1) == y) || (op->getOperand(0) == y && op->getOperand(1) == x);
   };
-  return operandsAre(multiply, a, b) && operandsAre(add, multiply->getResult(0), result) && nest.body->getTerminator()->getOperand(0) == add->getResult(0) &&
-         nest.inputs[0].isBuffer && nest.inputs[1].isBuffer;
+  return operandsAre(multiply, a, b) && operandsAre(add, multiply->getResult(0), result) &&
+         nest.body->getTerminator()->getOperand(0) == add->getResult(0) && nest.inputs[0].isBuffer &&
+         nest.inputs[1].isBuffer;
 }
 
 // The sizes of a kernel.
@@ -41,7 +42,8 @@ struct Tile {
   double cycles = std::numeric_limits<double>::infinity(); // for one term of all results
 };
 
-// Cycles for one term of a tile: two multiply-adds and two loads a cycle, and four cycles until a sum can be added to again.
+// Cycles for one term of a tile: two multiply-adds and two loads a cycle, and four cycles until a sum can be added to
+// again.
 double cyclesOf(int64_t rows, int64_t vectors) {
   if (!rows || !vectors)
     return 0;
@@ -54,7 +56,8 @@ Tile chooseTile(int64_t rows, int64_t vectors, const Target &target) {
     for (int64_t n = 1; n <= std::min<int64_t>(vectors, 8); ++n) {
       if (r * n + n + 1 > target.vectorRegisters)
         continue;
-      double cycles = static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cyclesOf(r, n) + cyclesOf(r, vectors % n)) +
+      double cycles = static_cast<double>(rows / r) *
+                          (static_cast<double>(vectors / n) * cyclesOf(r, n) + cyclesOf(r, vectors % n)) +
                       static_cast<double>(vectors / n) * cyclesOf(rows % r, n) + cyclesOf(rows % r, vectors % n);
       // At equal speed the wider panel is read fewer times.
       if (cycles < best.cycles * 0.999)
@@ -65,9 +68,10 @@ Tile chooseTile(int64_t rows, int64_t vectors, const Target &target) {
 
 class Contraction {
 public:
-  Contraction(Schedule &schedule, const Nest &nest, unsigned vectorLoop, unsigned rowLoop, const Access &a, const Access &b, int64_t lanes, Tile tile)
-      : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes), vectorLoop(vectorLoop), rowLoop(rowLoop), a(a), b(b),
-        result(nest.outputs[0]), initial(schedule.initial), tile(tile) {
+  Contraction(Schedule &schedule, const Nest &nest, unsigned vectorLoop, unsigned rowLoop, const Access &a,
+              const Access &b, int64_t lanes, Tile tile)
+      : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes), vectorLoop(vectorLoop),
+        rowLoop(rowLoop), a(a), b(b), result(nest.outputs[0]), initial(schedule.initial), tile(tile) {
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
       if (nest.isReduction[loop])
         terms.push_back(loop);
@@ -78,7 +82,8 @@ public:
     auto byDistance = [&](unsigned x, unsigned y) { return a.distance(x) > a.distance(y); };
     llvm::stable_sort(terms, byDistance);
     // Blocks are cut from the outermost loop, so that what lies within has to be known.
-    llvm::stable_sort(terms, [&](unsigned x, unsigned y) { return !nest.extents[x].isKnown() && nest.extents[y].isKnown(); });
+    llvm::stable_sort(terms,
+                      [&](unsigned x, unsigned y) { return !nest.extents[x].isKnown() && nest.extents[y].isKnown(); });
     llvm::stable_sort(batches, byDistance);
     llvm::stable_sort(levels, byDistance);
     isFloat = isa<FloatType>(result.element);
@@ -96,12 +101,15 @@ public:
       result = partial->access;
       initial = zero;
     }
-    SmallVector<std::pair<unsigned, Number>> shared; // a loop, or none for the pieces of the terms, and its number of pieces
+    SmallVector<std::pair<unsigned, Number>>
+        shared; // a loop, or none for the pieces of the terms, and its number of pieces
     shared.push_back({VectorBuilder::kNoLoop, termPieces});
     for (unsigned loop : batches)
       shared.push_back({loop, v.number(nest.extents[loop])});
     for (unsigned loop : levels) {
-      Number pieces = loop == rowLoop ? v.ceilDivide(rowExtent, rowBlock) : isShared[loop] ? v.number(nest.extents[loop]) : Number(1);
+      Number pieces = loop == rowLoop  ? v.ceilDivide(rowExtent, rowBlock)
+                      : isShared[loop] ? v.number(nest.extents[loop])
+                                       : Number(1);
       if (!pieces.known || *pieces.known > 1)
         shared.push_back({loop, pieces});
     }
@@ -110,10 +118,13 @@ public:
     for (const auto &[loop, count] : shared)
       pieces = v.multiply(pieces, count);
     // Of one term of one result.
-    double cycles = tile.cycles / static_cast<double>((rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess()) * nest.extents[vectorLoop].guess());
+    double cycles =
+        tile.cycles / static_cast<double>((rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess()) *
+                                          nest.extents[vectorLoop].guess());
     Number times = 1;
     if (pieces.known && nest.isKnown())
-      cycles *= static_cast<double>(*nest.iterations().known()) / static_cast<double>(std::max<int64_t>(*pieces.known, 1));
+      cycles *=
+          static_cast<double>(*nest.iterations().known()) / static_cast<double>(std::max<int64_t>(*pieces.known, 1));
     else
       times = v.divide(v.number(nest.iterations()), v.maximum(pieces, 1));
     v.parallel(pieces, cycles, times, [&](Value piece) {
@@ -171,8 +182,10 @@ private:
     constexpr double kPieceWork = 1 << 20; // multiply-adds
     constexpr int64_t kMaxPieces = 32;
     int64_t extent = *nest.extents[terms[0]].known();
-    int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(*nest.iterations().known()) / kPieceWork), 1, kMaxPieces);
-    int64_t rowExtent = *this->rowExtent.known, numPanels = *this->numPanels.known, rowBlock = rowExtent, panelBlock = numPanels, termBlock = 1;
+    int64_t wanted = std::clamp<int64_t>(
+        static_cast<int64_t>(static_cast<double>(*nest.iterations().known()) / kPieceWork), 1, kMaxPieces);
+    int64_t rowExtent = *this->rowExtent.known, numPanels = *this->numPanels.known, rowBlock = rowExtent,
+            panelBlock = numPanels, termBlock = 1;
     auto extentOf = [&](unsigned loop) { return *nest.extents[loop].known(); };
     isShared.assign(nest.numLoops(), false);
 
@@ -183,7 +196,8 @@ private:
     int64_t termsOfPiece = ceilDiv(extent, termPieces);
 
     // A block of terms: the panel of B stays in the first cache while all tiles pass.
-    termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / (innerTerms() * panelWidth() * elementBytes()), 1, termsOfPiece);
+    termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / (innerTerms() * panelWidth() * elementBytes()), 1,
+                                    termsOfPiece);
     termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
     termsOfPiece = ceilDiv(termsOfPiece, termBlock) * termBlock;
     termPieces = ceilDiv(extent, termsOfPiece);
@@ -213,8 +227,11 @@ private:
       }
       sharePanels();
     } else {
-      // The rows of A that pass a panel stay in the second cache; panels are shared out first, so that each is copied once.
-      int64_t rowsInCache = std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+      // The rows of A that pass a panel stay in the second cache; panels are shared out first, so that each is copied
+      // once.
+      int64_t rowsInCache =
+          std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) *
+          tile.rows;
       if (rowBlock > rowsInCache) {
         rowBlock = ceilDiv(ceilDiv(rowBlock, ceilDiv(rowBlock, rowsInCache)), tile.rows) * tile.rows;
         pieces *= ceilDiv(rowExtent, rowBlock);
@@ -243,13 +260,15 @@ private:
     packs &= termsPerBlock() * panelWidth() * elementBytes() <= kMaxPanelBytes;
   }
 
-  // The same by sizes that the code finds when it runs. A panel is bounded by what is known; the terms are not shared out.
+  // The same by sizes that the code finds when it runs. A panel is bounded by what is known; the terms are not shared
+  // out.
   void chooseBlocksOfUnknown() {
     constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
     Number extent = v.number(nest.extents[terms[0]]);
     Number wanted = v.maximum(v.minimum(v.divide(v.number(nest.iterations()), kPieceWork), kMaxPieces), 1);
     isShared.assign(nest.numLoops(), false);
-    mostTermBlock = std::max<int64_t>(schedule.target.l1Bytes * 5 / 8 / (std::max<int64_t>(innerTerms(), 1) * panelWidth() * elementBytes()), 1);
+    mostTermBlock = std::max<int64_t>(
+        schedule.target.l1Bytes * 5 / 8 / (std::max<int64_t>(innerTerms(), 1) * panelWidth() * elementBytes()), 1);
     if (extent.known)
       mostTermBlock = std::min(mostTermBlock, std::max<int64_t>(*extent.known, 1));
     Number termBlocks = v.maximum(v.ceilDivide(extent, mostTermBlock), 1);
@@ -258,7 +277,8 @@ private:
       mostTermBlock = *termBlock.known;
     decideToPack(rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess());
 
-    Number pieces = 1, everyRow = v.maximum(v.roundUp(rowExtent, tile.rows), tile.rows), everyPanel = v.maximum(numPanels, 1);
+    Number pieces = 1, everyRow = v.maximum(v.roundUp(rowExtent, tile.rows), tile.rows),
+           everyPanel = v.maximum(numPanels, 1);
     for (unsigned loop : batches)
       pieces = v.multiply(pieces, v.number(nest.extents[loop]));
     rowBlock = everyRow;
@@ -269,7 +289,8 @@ private:
       isShared[outermost] = true;
       return;
     }
-    int64_t rowsInCache = std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+    int64_t rowsInCache =
+        std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
     Number rowPieces = v.maximum(v.ceilDivide(rowExtent, rowsInCache), 1);
     Number inCache = v.maximum(v.roundUp(v.ceilDivide(rowExtent, rowPieces), tile.rows), tile.rows);
     pieces = v.maximum(v.multiply(pieces, rowPieces), 1);
@@ -282,15 +303,16 @@ private:
     rowBlock = v.minimum(inCache, cut);
   }
 
-
   // One piece: blocks of terms, in each panel after panel, and all tiles of rows for a panel.
   void emitPiece(Position at, Piece piece) {
     ofPiece = result;
     if (termPieces > 1) {
       int64_t results = *nest.iterations(false).known();
-      auto type = MemRefType::get({results}, result.element, StridedLayoutAttr::get(v.b.getContext(), ShapedType::kDynamic, {1}));
+      auto type = MemRefType::get({results}, result.element,
+                                  StridedLayoutAttr::get(v.b.getContext(), ShapedType::kDynamic, {1}));
       OpFoldResult offset = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.index(results)).getResult();
-      ofPiece.value = memref::ReinterpretCastOp::create(v.b, v.location, type, result.value, offset, ArrayRef<OpFoldResult>{v.b.getIndexAttr(results)},
+      ofPiece.value = memref::ReinterpretCastOp::create(v.b, v.location, type, result.value, offset,
+                                                        ArrayRef<OpFoldResult>{v.b.getIndexAttr(results)},
                                                         ArrayRef<OpFoldResult>{v.b.getIndexAttr(1)});
     }
     Number extent = v.number(nest.extents[terms[0]]), size = extent;
@@ -325,13 +347,16 @@ private:
   }
 
   void panels(Position at, Piece piece, Value from, Value to, Value start) {
-    Number fullPanels = v.divide(columnExtent, panelWidth()), start0 = v.multiply(fullPanels, panelWidth()), rest = v.subtract(columnExtent, start0);
+    Number fullPanels = v.divide(columnExtent, panelWidth()), start0 = v.multiply(fullPanels, panelWidth()),
+           rest = v.subtract(columnExtent, start0);
     auto inPanel = [&](Value column, const Number &columns) {
       Position inside = at;
       inside.index[vectorLoop] = column;
       panel(inside, piece, from, to, columns, start);
     };
-    auto startOf = [&](Value number) { return arith::MulIOp::create(v.b, v.location, number, v.index(panelWidth())).getResult(); };
+    auto startOf = [&](Value number) {
+      return arith::MulIOp::create(v.b, v.location, number, v.index(panelWidth())).getResult();
+    };
     auto lastPanel = [&] { inPanel(v.valueOf(start0), rest); };
     if (panelBlock.known && panelBlock.known == numPanels.known) {
       v.loop(fullPanels, 1, {}, [&](Value number, ValueRange) {
@@ -359,7 +384,8 @@ private:
 
   void panel(Position at, Piece piece, Value from, Value to, const Number &columns, Value start) {
     Access columnsOfB = packs ? pack(at, from, to, columns) : b;
-    tiles(0, at, piece, 1, [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
+    tiles(0, at, piece, 1,
+          [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
   }
 
   // The loops over results from the `depth`-th level on, that over rows in steps of a tile.
@@ -391,7 +417,8 @@ private:
         largest *= 2;
       for (int64_t count = largest; count >= 1; count /= 2) {
         Value bit = arith::AndIOp::create(v.b, v.location, rest.value, v.index(count));
-        Value row = arith::AddIOp::create(v.b, v.location, v.valueOf(fullRows), arith::AndIOp::create(v.b, v.location, rest.value, v.index(-2 * count)));
+        Value row = arith::AddIOp::create(v.b, v.location, v.valueOf(fullRows),
+                                          arith::AndIOp::create(v.b, v.location, rest.value, v.index(-2 * count)));
         v.onlyIf(v.less(0, bit), [&] { some(row, count); });
       }
     };
@@ -411,7 +438,8 @@ private:
   }
 
   // The loops over terms from the `depth`-th on; the outermost runs over [from, to).
-  SmallVector<Value> sum(size_t depth, Position at, Value from, Value to, ValueRange carried, function_ref<SmallVector<Value>(Position, ValueRange)> body) {
+  SmallVector<Value> sum(size_t depth, Position at, Value from, Value to, ValueRange carried,
+                         function_ref<SmallVector<Value>(Position, ValueRange)> body) {
     if (depth == terms.size())
       return body(at, carried);
     unsigned loop = terms[depth];
@@ -433,14 +461,17 @@ private:
   Access pack(Position at, Value from, Value to, const Number &columns) {
     auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
     if (!buffer) {
-      // One for the kernel's whole run on a thread; it is moved to the front of the function that the thread calls. Without
-      // threads it lies in the workspace: on the stack, those of all kernels of a function would add up.
-      if (auto loop = v.b.getInsertionBlock()->getParentOp(); isa<scf::ParallelOp>(loop) || loop->getParentOfType<scf::ParallelOp>()) {
+      // One for the kernel's whole run on a thread; it is moved to the front of the function that the thread calls.
+      // Without threads it lies in the workspace: on the stack, those of all kernels of a function would add up.
+      if (auto loop = v.b.getInsertionBlock()->getParentOp();
+          isa<scf::ParallelOp>(loop) || loop->getParentOfType<scf::ParallelOp>()) {
         buffer = memref::AllocaOp::create(v.b, v.location, type, v.b.getI64IntegerAttr(64));
         buffer->moveBefore(&buffer->getParentOfType<scf::ParallelOp>()->getRegion(0).front().front());
       } else {
         buffer = memref::AllocOp::create(v.b, v.location, type);
-        if (Operation *outermost = buffer->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*buffer); outermost != buffer)
+        if (Operation *outermost =
+                buffer->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*buffer);
+            outermost != buffer)
           buffer->moveBefore(outermost);
       }
     }
@@ -466,7 +497,8 @@ private:
       Position target = relative(term, from);
       for (int64_t j = 0; j < tile.vectors; ++j) {
         Number valid = validIn(columns, j);
-        Value value = valid == 0 ? v.constant(v.b.getZeroAttr(b.element)) : v.load(b, term.shifted(vectorLoop, j * v.lanes), valid);
+        Value value = valid == 0 ? v.constant(v.b.getZeroAttr(b.element))
+                                 : v.load(b, term.shifted(vectorLoop, j * v.lanes), valid);
         v.store(place, target.shifted(vectorLoop, j * v.lanes), value, v.lanes);
       }
       return SmallVector<Value>();
@@ -491,7 +523,8 @@ private:
         loop == terms[0] ? v.loop(from, to, 1, {}, inside) : v.loop(v.number(nest.extents[loop]), 1, {}, inside);
         return;
       }
-      Value first = along == terms[0] ? from : v.index(0), last = along == terms[0] ? to : v.valueOf(v.number(nest.extents[along]));
+      Value first = along == terms[0] ? from : v.index(0),
+            last = along == terms[0] ? to : v.valueOf(v.number(nest.extents[along]));
       Value count = arith::SubIOp::create(v.b, v.location, last, first);
       Value odd = arith::RemUIOp::create(v.b, v.location, count, v.index(v.lanes));
       Value even = arith::SubIOp::create(v.b, v.location, last, odd);
@@ -505,16 +538,19 @@ private:
             if (valid.known)
               source = source.shifted(vectorLoop, column + lane);
             else // columns beyond the last repeat it
-              source.index[vectorLoop] = v.valueOf(v.add(Number(source.index[vectorLoop]), v.minimum(v.subtract(columns, 1), column + lane)));
+              source.index[vectorLoop] =
+                  v.valueOf(v.add(Number(source.index[vectorLoop]), v.minimum(v.subtract(columns, 1), column + lane)));
             square[lane] = rows.load(b, source, v.lanes);
           }
           v.transpose(square);
           for (int64_t lane = 0; lane < v.lanes; ++lane)
-            v.store(place, relative(term.at(along, i), from).shifted(along, lane).shifted(vectorLoop, column), square[lane], v.lanes);
+            v.store(place, relative(term.at(along, i), from).shifted(along, lane).shifted(vectorLoop, column),
+                    square[lane], v.lanes);
           return SmallVector<Value>();
         });
         v.loop(even, last, 1, {}, [&](Value i, ValueRange) {
-          Value value = valid == 0 ? v.constant(v.b.getZeroAttr(b.element)) : v.load(b, term.at(along, i).shifted(vectorLoop, column), valid);
+          Value value = valid == 0 ? v.constant(v.b.getZeroAttr(b.element))
+                                   : v.load(b, term.at(along, i).shifted(vectorLoop, column), valid);
           v.store(place, relative(term.at(along, i), from).shifted(vectorLoop, column), value, v.lanes);
           return SmallVector<Value>();
         });
@@ -523,8 +559,8 @@ private:
     emit(0, at);
   }
 
-  // How many columns of a panel's `j`-th vector there are. Where that is not known until the code runs it may be too many or
-  // negative, which masks take for all and none.
+  // How many columns of a panel's `j`-th vector there are. Where that is not known until the code runs it may be too
+  // many or negative, which masks take for all and none.
   Number validIn(const Number &columns, int64_t j) {
     if (columns.known)
       return std::clamp<int64_t>(*columns.known - j * v.lanes, 0, v.lanes);
@@ -538,7 +574,8 @@ private:
     return result;
   }
 
-  void microkernel(Position at, int64_t rows, const Access &columnsOfB, Value from, Value to, const Number &columns, Value start) {
+  void microkernel(Position at, int64_t rows, const Access &columnsOfB, Value from, Value to, const Number &columns,
+                   Value start) {
     int64_t vectors = columns.known ? ceilDiv(*columns.known, v.lanes) : tile.vectors;
     SmallVector<Number> valid;
     for (int64_t j = 0; j < vectors; ++j)
@@ -610,7 +647,8 @@ bool emitContraction(Schedule schedule, Nest nest) {
   for (int operandOfB : {1, 0}) {
     const Access &a = nest.inputs[1 - operandOfB], &b = nest.inputs[operandOfB];
     for (unsigned vectorLoop = 0; vectorLoop < nest.numLoops(); ++vectorLoop) {
-      if (nest.isReduction[vectorLoop] || a.varies(vectorLoop) || !b.varies(vectorLoop) || !(result.strides[vectorLoop] == 1))
+      if (nest.isReduction[vectorLoop] || a.varies(vectorLoop) || !b.varies(vectorLoop) ||
+          !(result.strides[vectorLoop] == 1))
         continue;
       int64_t extent = nest.extents[vectorLoop].guess(), vectors = (extent + lanes - 1) / lanes;
       auto consider = [&](unsigned rowLoop) {

@@ -1,4 +1,5 @@
-// The kernels that a nest can become. Each emits its loops where the builder stands and leaves the operation to its caller.
+// The kernels that a nest can become. Each emits its loops where the builder stands and leaves the operation to its
+// caller.
 #ifndef CALQUE_CODEGEN_SCHEDULE_KERNELS_H
 #define CALQUE_CODEGEN_SCHEDULE_KERNELS_H
 
@@ -46,8 +47,8 @@ private:
 // Loops over single elements, vectors of one loop's iterations, reductions in registers.
 void emitVectorNest(Schedule schedule, Nest nest);
 
-// A product summed over loops, with a tile of results in registers: contractions and convolutions. False if the nest isn't one,
-// or would gain nothing.
+// A product summed over loops, with a tile of results in registers: contractions and convolutions. False if the nest
+// isn't one, or would gain nothing.
 bool emitContraction(Schedule schedule, Nest nest);
 
 } // namespace calque::codegen

@@ -39,12 +39,16 @@ Extent Extent::operator*(const Extent &other) const {
 }
 
 bool Extent::operator==(const Extent &other) const {
-  return factor == other.factor && (factor == 0 || (values.size() == other.values.size() && std::is_permutation(values.begin(), values.end(), other.values.begin())));
+  return factor == other.factor &&
+         (factor == 0 || (values.size() == other.values.size() &&
+                          std::is_permutation(values.begin(), values.end(), other.values.begin())));
 }
 
 Value Extent::emit(OpBuilder &builder, Location location) const {
   Value result;
-  auto times = [&](Value value) { result = result ? arith::MulIOp::create(builder, location, result, value).getResult() : value; };
+  auto times = [&](Value value) {
+    result = result ? arith::MulIOp::create(builder, location, result, value).getResult() : value;
+  };
   if (!isKnown())
     for (Value value : values)
       times(value);
@@ -108,7 +112,8 @@ LogicalResult addLinear(AffineExpr expression, const Extent &factor, Access &acc
   if (!binary)
     return failure();
   if (binary.getKind() == AffineExprKind::Add)
-    return success(succeeded(addLinear(binary.getLHS(), factor, access, offsets)) && succeeded(addLinear(binary.getRHS(), factor, access, offsets)));
+    return success(succeeded(addLinear(binary.getLHS(), factor, access, offsets)) &&
+                   succeeded(addLinear(binary.getRHS(), factor, access, offsets)));
   auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (binary.getKind() != AffineExprKind::Mul || !constant)
     return failure();
@@ -171,7 +176,8 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
     layout.offsets = source.offsets;
     // That of the innermost loop, of which a size of one is none.
     for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
-      auto inner = llvm::find_if(llvm::reverse(group), [&](int64_t dimension) { return !(source.sizes[dimension] == 1); });
+      auto inner =
+          llvm::find_if(llvm::reverse(group), [&](int64_t dimension) { return !(source.sizes[dimension] == 1); });
       layout.strides.push_back(source.strides[inner == group.rend() ? group.back() : *inner]);
     }
     return layout;
@@ -187,15 +193,18 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
   if (!isKnown)
     metadata = memref::ExtractStridedMetadataOp::create(builder, buffer.getLoc(), buffer);
   for (auto [dimension, stride] : llvm::enumerate(strides))
-    layout.strides.push_back(ShapedType::isDynamic(stride) ? Extent(OpFoldResult(metadata.getStrides()[dimension])) : Extent(stride));
+    layout.strides.push_back(ShapedType::isDynamic(stride) ? Extent(OpFoldResult(metadata.getStrides()[dimension]))
+                                                           : Extent(stride));
   layout.offsets.push_back(ShapedType::isDynamic(offset) ? Extent(OpFoldResult(metadata.getOffset())) : Extent(offset));
   return layout;
 }
 
-// What a buffer is a view of, whose first element is at the same address. MLIR can't follow all views whose sizes are not known.
+// What a buffer is a view of, whose first element is at the same address. MLIR can't follow all views whose sizes are
+// not known.
 Value viewed(Value buffer) {
   while (Operation *made = buffer.getDefiningOp())
-    if (isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::SubViewOp, memref::ReinterpretCastOp>(made))
+    if (isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::SubViewOp,
+            memref::ReinterpretCastOp>(made))
       buffer = made->getOperand(0);
     else
       break;
@@ -219,14 +228,16 @@ Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout
     auto flat = MemRefType::get({last + 1}, type.getElementType());
     if (type == flat)
       return buffer;
-    return memref::ReinterpretCastOp::create(builder, location, flat, viewed(buffer), 0, ArrayRef<int64_t>{last + 1}, ArrayRef<int64_t>{1});
+    return memref::ReinterpretCastOp::create(builder, location, flat, viewed(buffer), 0, ArrayRef<int64_t>{last + 1},
+                                             ArrayRef<int64_t>{1});
   }
   // Its size is of no consequence: nothing is checked against it.
   auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
   if (type == flat)
     return buffer;
   Value size = layout.sizes.empty() ? Extent(1).emit(builder, location) : layout.sizes[0].emit(builder, location);
-  return memref::ReinterpretCastOp::create(builder, location, flat, viewed(buffer), builder.getIndexAttr(0), ArrayRef<OpFoldResult>{size},
+  return memref::ReinterpretCastOp::create(builder, location, flat, viewed(buffer), builder.getIndexAttr(0),
+                                           ArrayRef<OpFoldResult>{size},
                                            ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
 }
 
@@ -236,7 +247,8 @@ Value asCast(OpBuilder &builder, Value view) {
   Location location = view.getLoc();
   Layout layout = layoutOf(builder, view);
   auto folded = [&](const Extent &extent) -> OpFoldResult {
-    return extent.isKnown() ? OpFoldResult(builder.getIndexAttr(*extent.known())) : OpFoldResult(extent.emit(builder, location));
+    return extent.isKnown() ? OpFoldResult(builder.getIndexAttr(*extent.known()))
+                            : OpFoldResult(extent.emit(builder, location));
   };
   OpFoldResult offset = builder.getIndexAttr(0);
   for (const Extent &each : layout.offsets) {
@@ -246,9 +258,11 @@ Value asCast(OpBuilder &builder, Value view) {
       offset = builder.getIndexAttr(*a + *b);
     else
       offset = arith::AddIOp::create(builder, location, getValueOrCreateConstantIndexOp(builder, location, offset),
-                                     getValueOrCreateConstantIndexOp(builder, location, next)).getResult();
+                                     getValueOrCreateConstantIndexOp(builder, location, next))
+                   .getResult();
   }
-  return memref::ReinterpretCastOp::create(builder, location, cast<MemRefType>(view.getType()), viewed(view), offset, llvm::map_to_vector(layout.sizes, folded),
+  return memref::ReinterpretCastOp::create(builder, location, cast<MemRefType>(view.getType()), viewed(view), offset,
+                                           llvm::map_to_vector(layout.sizes, folded),
                                            llvm::map_to_vector(layout.strides, folded));
 }
 
@@ -275,7 +289,9 @@ FailureOr<Access> accessOf(OpOperand &operand, AffineMap map, unsigned numLoops,
       continue;
     }
     Value value = offset.emit(builder, location);
-    access.unknownOffset = access.unknownOffset ? arith::AddIOp::create(builder, location, access.unknownOffset, value).getResult() : value;
+    access.unknownOffset = access.unknownOffset
+                               ? arith::AddIOp::create(builder, location, access.unknownOffset, value).getResult()
+                               : value;
   }
   access.value = flatView(builder, location, operand.get(), layout);
   return access;
@@ -295,7 +311,9 @@ void dropLoop(Nest &nest, unsigned loop) {
 bool canMerge(const Nest &nest, unsigned outer, unsigned inner) {
   if (nest.isReduction[outer] != nest.isReduction[inner])
     return false;
-  auto merges = [&](const Access &access) { return !access.isBuffer || access.strides[outer] == access.strides[inner] * nest.extents[inner]; };
+  auto merges = [&](const Access &access) {
+    return !access.isBuffer || access.strides[outer] == access.strides[inner] * nest.extents[inner];
+  };
   return llvm::all_of(nest.inputs, merges) && llvm::all_of(nest.outputs, merges);
 }
 
@@ -339,7 +357,8 @@ FailureOr<Nest> Nest::of(linalg::LinalgOp op, OpBuilder &builder) {
     for (OpOperand &operand : op->getOpOperands()) {
       AffineMap map = op.getMatchingIndexingMap(&operand);
       for (auto [dimension, expression] : llvm::enumerate(map.getResults()))
-        if (auto dim = dyn_cast<AffineDimExpr>(expression); dim && dim.getPosition() == loop && !(size && size->isKnown()))
+        if (auto dim = dyn_cast<AffineDimExpr>(expression);
+            dim && dim.getPosition() == loop && !(size && size->isKnown()))
           size = Extent(sizeOf(builder, operand.get(), dimension));
     }
     if (!size)

@@ -8,8 +8,8 @@
 
 namespace calque::codegen {
 
-// A size or a stride: a constant times sizes that are known when the code runs. So it stays decidable whether two loops are one,
-// and whether elements are adjacent.
+// A size or a stride: a constant times sizes that are known when the code runs. So it stays decidable whether two loops
+// are one, and whether elements are adjacent.
 class Extent {
 public:
   Extent(int64_t factor = 0) : factor(factor) {}
@@ -59,20 +59,22 @@ struct Nest {
   // For each loop of the operation, the nest's, or -1 for one of a single iteration.
   llvm::SmallVector<int64_t> loopOf;
 
-  // The operation's, with loops of one iteration dropped and adjacent ones merged where all operands allow it. Fails for what
-  // is not affine. Makes flat views of the operands where the builder stands.
+  // The operation's, with loops of one iteration dropped and adjacent ones merged where all operands allow it. Fails
+  // for what is not affine. Makes flat views of the operands where the builder stands.
   static llvm::FailureOr<Nest> of(mlir::linalg::LinalgOp op, mlir::OpBuilder &builder);
 
   unsigned numLoops() const { return extents.size(); }
   Extent iterations() const;
   // Iterations of the loops for which `reduction` holds.
   Extent iterations(bool reduction) const;
-  bool isKnown() const { return llvm::all_of(extents, [](const Extent &extent) { return extent.isKnown(); }); }
+  bool isKnown() const {
+    return llvm::all_of(extents, [](const Extent &extent) { return extent.isKnown(); });
+  }
   bool hasReduction() const { return llvm::is_contained(isReduction, true); }
   mlir::Location location() const { return op->getLoc(); }
 
-  // Splits a loop into pieces of `size` iterations, which must divide it: the loop goes on within a piece, and a new loop
-  // over the pieces is added. Returns its number. The body must not ask for the loop's index. The extent is known.
+  // Splits a loop into pieces of `size` iterations, which must divide it: the loop goes on within a piece, and a new
+  // loop over the pieces is added. Returns its number. The body must not ask for the loop's index. The extent is known.
   unsigned split(unsigned loop, int64_t size);
   // Keeps `count` iterations of a loop from `start` on. The body must not ask for the loop's index.
   void slice(unsigned loop, int64_t start, int64_t count);

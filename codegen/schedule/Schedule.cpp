@@ -11,12 +11,13 @@ namespace calque::codegen {
 namespace {
 
 bool touches(Operation *op, Value root) {
-  return op->walk([&](Operation *inner) {
-             for (Value operand : inner->getOperands())
-               if (isa<MemRefType>(operand.getType()) && rootBuffer(operand) == root && !isa<ViewLikeOpInterface>(inner))
-                 return WalkResult::interrupt();
-             return WalkResult::advance();
-           })
+  return op
+      ->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (isa<MemRefType>(operand.getType()) && rootBuffer(operand) == root && !isa<ViewLikeOpInterface>(inner))
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
       .wasInterrupted();
 }
 

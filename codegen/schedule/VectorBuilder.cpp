@@ -28,8 +28,8 @@ bool VectorBuilder::canVectorize(const Nest &nest) {
     if (isa<linalg::IndexOp, arith::ConstantOp>(op))
       continue;
     auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
-    if (!(OpTrait::hasElementwiseMappableTraits(&op) || ir::isOpaque(&op)) || op.getNumResults() != 1 || !isScalar(op.getResult(0).getType()) ||
-        !llvm::all_of(op.getOperandTypes(), isScalar))
+    if (!(OpTrait::hasElementwiseMappableTraits(&op) || ir::isOpaque(&op)) || op.getNumResults() != 1 ||
+        !isScalar(op.getResult(0).getType()) || !llvm::all_of(op.getOperandTypes(), isScalar))
       return false;
   }
   return true;
@@ -42,7 +42,8 @@ Value VectorBuilder::index(int64_t value) { return arith::ConstantIndexOp::creat
 Value VectorBuilder::constant(TypedAttr value) {
   if (lanes == 1)
     return arith::ConstantOp::create(b, location, value);
-  return arith::ConstantOp::create(b, location, DenseElementsAttr::get(cast<ShapedType>(typeOf(value.getType())), Attribute(value)));
+  return arith::ConstantOp::create(b, location,
+                                   DenseElementsAttr::get(cast<ShapedType>(typeOf(value.getType())), Attribute(value)));
 }
 
 Value VectorBuilder::splat(Value scalar) {
@@ -53,7 +54,9 @@ Value VectorBuilder::splat(Value scalar) {
   return vector::BroadcastOp::create(b, location, typeOf(scalar.getType()), scalar);
 }
 
-template <typename Op> static Number makeNumber(VectorBuilder &v, const Number &x, const Number &y, function_ref<int64_t(int64_t, int64_t)> fold) {
+template <typename Op>
+static Number makeNumber(VectorBuilder &v, const Number &x, const Number &y,
+                         function_ref<int64_t(int64_t, int64_t)> fold) {
   if (x.known && y.known)
     return fold(*x.known, *y.known);
   Value left = v.valueOf(x), right = v.valueOf(y);
@@ -102,7 +105,8 @@ Value VectorBuilder::scalarAddress(const Access &access, const Position &positio
     const Extent &stride = access.strides[loop];
     if (stride == 0 || !position.index[loop])
       continue;
-    plus(stride == 1 ? position.index[loop] : arith::MulIOp::create(b, location, position.index[loop], stride.emit(b, location)).getResult());
+    plus(stride == 1 ? position.index[loop]
+                     : arith::MulIOp::create(b, location, position.index[loop], stride.emit(b, location)).getResult());
   }
   if (!sum)
     return index(offset);
@@ -132,7 +136,8 @@ Value VectorBuilder::load(const Access &access, const Position &position, const 
     Value address = scalarAddress(access, position);
     if (valid == lanes)
       return vector::LoadOp::create(b, location, type, access.value, address);
-    return vector::MaskedLoadOp::create(b, location, type, access.value, address, mask(valid), constant(b.getZeroAttr(access.element)));
+    return vector::MaskedLoadOp::create(b, location, type, access.value, address, mask(valid),
+                                        constant(b.getZeroAttr(access.element)));
   }
   SmallVector<Value> elements;
   if (!valid.known) {
@@ -166,7 +171,8 @@ void VectorBuilder::store(const Access &access, const Position &position, Value 
   for (int64_t lane = 0; lane < valid.known.value_or(lanes); ++lane) {
     auto storeLane = [&] {
       Value element = vector::ExtractOp::create(b, location, value, lane);
-      memref::StoreOp::create(b, location, element, access.value, scalarAddress(access, position.shifted(vectorLoop, lane)));
+      memref::StoreOp::create(b, location, element, access.value,
+                              scalarAddress(access, position.shifted(vectorLoop, lane)));
     };
     valid.known ? storeLane() : onlyIf(less(lane, valid), storeLane);
   }
@@ -193,7 +199,8 @@ SmallVector<Value> VectorBuilder::body(const Position &position, ValueRange outp
       Value value = splat(scalar);
       if (lanes > 1 && loop == vectorLoop) {
         auto steps = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
-        value = arith::AddIOp::create(b, location, value, arith::ConstantOp::create(b, location, b.getIndexVectorAttr(steps)));
+        value = arith::AddIOp::create(b, location, value,
+                                      arith::ConstantOp::create(b, location, b.getIndexVectorAttr(steps)));
       }
       mapping.map(indexOp.getResult(), value);
       continue;
@@ -220,7 +227,8 @@ Value VectorBuilder::horizontal(Operation *combiner, Value vector) {
   if (lanes == 1)
     return vector;
   for (int64_t width = lanes / 2; width >= 1; width /= 2) {
-    auto low = llvm::to_vector(llvm::seq<int64_t>(0, width)), high = llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
+    auto low = llvm::to_vector(llvm::seq<int64_t>(0, width)),
+         high = llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
     Value lower = vector::ShuffleOp::create(b, location, vector, vector, low);
     Value upper = vector::ShuffleOp::create(b, location, vector, vector, high);
     vector = apply(combiner, lower, upper);
@@ -268,7 +276,8 @@ SmallVector<Value> VectorBuilder::loop(const Number &extent, int64_t step, Value
   return loop(index(0), valueOf(extent), step, carried, body);
 }
 
-SmallVector<Value> VectorBuilder::onlyIf(Value condition, ValueRange carried, function_ref<SmallVector<Value>(ValueRange)> body) {
+SmallVector<Value> VectorBuilder::onlyIf(Value condition, ValueRange carried,
+                                         function_ref<SmallVector<Value>(ValueRange)> body) {
   auto ifOp = scf::IfOp::create(b, location, carried.getTypes(), condition, true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(ifOp.elseBlock());
@@ -295,7 +304,8 @@ void VectorBuilder::parallel(const Number &extent, double cycles, const Number &
   if (extent.known && *extent.known <= 1)
     return serial();
   auto emit = [&](Value count, int64_t grain, function_ref<void(Value)> inside) {
-    auto parallelOp = scf::ParallelOp::create(b, location, ValueRange{index(0)}, ValueRange{count}, ValueRange{index(1)});
+    auto parallelOp =
+        scf::ParallelOp::create(b, location, ValueRange{index(0)}, ValueRange{count}, ValueRange{index(1)});
     parallelOp->setAttr(kGrainAttr, b.getI64IntegerAttr(grain));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(parallelOp.getBody()->getTerminator());
@@ -305,13 +315,15 @@ void VectorBuilder::parallel(const Number &extent, double cycles, const Number &
     double cost = cycles * static_cast<double>(*times.known);
     if (cost * static_cast<double>(*extent.known) < kParallelCycles)
       return serial();
-    auto grain = std::max<int64_t>(static_cast<int64_t>(std::ceil(kPieceCycles / cost)), (*extent.known + kMaxPieces - 1) / kMaxPieces);
+    auto grain = std::max<int64_t>(static_cast<int64_t>(std::ceil(kPieceCycles / cost)),
+                                   (*extent.known + kMaxPieces - 1) / kMaxPieces);
     return emit(index(*extent.known), std::clamp<int64_t>(grain, 1, *extent.known), body);
   }
   // The same in whole 64ths of a cycle, when the code runs. What is not worth it is one piece.
   constexpr int64_t kUnit = 64;
   Number cost = maximum(multiply(times, std::max<int64_t>(static_cast<int64_t>(cycles * kUnit), 1)), 1);
-  Number byCost = ceilDivide(static_cast<int64_t>(kPieceCycles) * kUnit, cost), byCount = ceilDivide(extent, kMaxPieces), grain = maximum(byCost, byCount);
+  Number byCost = ceilDivide(static_cast<int64_t>(kPieceCycles) * kUnit, cost),
+         byCount = ceilDivide(extent, kMaxPieces), grain = maximum(byCost, byCount);
   Value all = valueOf(extent);
   Value isSmall = less(multiply(extent, cost), static_cast<int64_t>(kParallelCycles) * kUnit);
   grain = maximum(Number(arith::SelectOp::create(b, location, isSmall, all, valueOf(grain)).getResult()), 1);

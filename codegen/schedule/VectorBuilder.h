@@ -54,7 +54,9 @@ public:
 
   // Arithmetic on numbers that are not negative, folded where both are known.
   Value valueOf(const Number &number) { return number.known ? index(*number.known) : number.value; }
-  Number number(const Extent &extent) { return extent.isKnown() ? Number(*extent.known()) : Number(extent.emit(b, location)); }
+  Number number(const Extent &extent) {
+    return extent.isKnown() ? Number(*extent.known()) : Number(extent.emit(b, location));
+  }
   Number add(const Number &x, const Number &y);
   Number subtract(const Number &x, const Number &y);
   Number multiply(const Number &x, const Number &y);
@@ -89,10 +91,11 @@ public:
   // The same over [0, extent); unrolled where that is short.
   llvm::SmallVector<Value> loop(const Number &extent, int64_t step, mlir::ValueRange carried, LoopBody body);
   // What `body` makes of the carried values if a condition holds, else those themselves.
-  llvm::SmallVector<Value> onlyIf(Value condition, mlir::ValueRange carried, llvm::function_ref<llvm::SmallVector<Value>(mlir::ValueRange carried)> body);
+  llvm::SmallVector<Value> onlyIf(Value condition, mlir::ValueRange carried,
+                                  llvm::function_ref<llvm::SmallVector<Value>(mlir::ValueRange carried)> body);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
-  // Iterations that may run at once: on the pool's threads where the estimate of one iteration, `cycles` times `times`, makes
-  // it worth it. How they are cut depends on these numbers alone.
+  // Iterations that may run at once: on the pool's threads where the estimate of one iteration, `cycles` times `times`,
+  // makes it worth it. How they are cut depends on these numbers alone.
   void parallel(const Number &extent, double cycles, const Number &times, llvm::function_ref<void(Value index)> body);
 
   mlir::OpBuilder &b;

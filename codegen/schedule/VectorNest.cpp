@@ -29,7 +29,9 @@ double Schedule::cyclesOfBody(const Nest &nest) {
   double cycles = 0.5;
   for (Operation &op : nest.body->without_terminator())
     if (!isa<arith::ConstantOp, linalg::IndexOp>(op) && !ir::isOpaque(&op))
-      cycles += op.getDialect()->getNamespace() == "math" ? 12 : isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op) ? 4 : 0.5;
+      cycles += op.getDialect()->getNamespace() == "math"                ? 12
+                : isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op) ? 4
+                                                                         : 0.5;
   for (const auto *accesses : {&nest.inputs, &nest.outputs})
     for (const Access &access : *accesses)
       if (access.isBuffer)
@@ -52,8 +54,8 @@ namespace {
 class VectorNest {
 public:
   VectorNest(Schedule &schedule, const Nest &nest, unsigned vectorLoop, int64_t lanes, std::optional<Combiner> combiner)
-      : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes), scalars(schedule.builder, nest, VectorBuilder::kNoLoop, 1),
-        combiner(combiner) {
+      : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes),
+        scalars(schedule.builder, nest, VectorBuilder::kNoLoop, 1), combiner(combiner) {
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
       if (loop != vectorLoop)
         (nest.isReduction[loop] ? reductions : parallels).push_back(loop);
@@ -72,7 +74,9 @@ public:
     llvm::stable_sort(reductions, byStride(nest.inputs));
     // The longest of the outer loops is the one to share out, if the first is short.
     if (parallels.size() > 1 && nest.extents[parallels[0]].guess() < 8) {
-      auto longest = std::max_element(parallels.begin(), parallels.end(), [&](unsigned a, unsigned b) { return nest.extents[a].guess() < nest.extents[b].guess(); });
+      auto longest = std::max_element(parallels.begin(), parallels.end(), [&](unsigned a, unsigned b) {
+        return nest.extents[a].guess() < nest.extents[b].guess();
+      });
       std::rotate(parallels.begin(), longest, longest + 1);
     }
     cycles = Schedule::cyclesOfBody(nest) / static_cast<double>(lanes);
@@ -114,7 +118,8 @@ private:
   }
 
   // The loops over what is combined, from the `depth`-th on, unrolled where they are short.
-  SmallVector<Value> reduce(size_t depth, Position at, ValueRange carried, function_ref<SmallVector<Value>(Position, ValueRange)> body) {
+  SmallVector<Value> reduce(size_t depth, Position at, ValueRange carried,
+                            function_ref<SmallVector<Value>(Position, ValueRange)> body) {
     if (depth == reductions.size())
       return body(at, carried);
     unsigned loop = reductions[depth];
@@ -127,7 +132,8 @@ private:
         values = reduce(depth + 1, at.shifted(loop, i), values, body);
       return values;
     }
-    return v.loop(v.number(nest.extents[loop]), 1, carried, [&](Value i, ValueRange inner) { return reduce(depth + 1, at.at(loop, i), inner, body); });
+    return v.loop(v.number(nest.extents[loop]), 1, carried,
+                  [&](Value i, ValueRange inner) { return reduce(depth + 1, at.at(loop, i), inner, body); });
   }
 
   //===-- Vectors of results ----------------------------------------------------------------------===//
@@ -178,7 +184,9 @@ private:
     Number blocks = v.divide(extent, width), afterBlocks = v.multiply(blocks, width);
     if (parallels.empty()) {
       Number times = v.multiply(iterationsBeside(v.vectorLoop), width);
-      v.parallel(blocks, cycles, times, [&](Value i) { block(at.at(v.vectorLoop, v.valueOf(v.multiply(Number(i), width))), unroll, v.lanes); });
+      v.parallel(blocks, cycles, times, [&](Value i) {
+        block(at.at(v.vectorLoop, v.valueOf(v.multiply(Number(i), width))), unroll, v.lanes);
+      });
     } else {
       v.loop(v.index(0), v.valueOf(afterBlocks), width, {}, [&](Value i, ValueRange) {
         block(at.at(v.vectorLoop, i), unroll, v.lanes);
@@ -231,7 +239,8 @@ private:
   void rows(Position at) {
     const Access &output = nest.outputs[0];
     bool isKnown = vectorExtent().isKnown();
-    int64_t extent = vectorExtent().known().value_or(0), vectors = extent / v.lanes, unroll = isKnown ? std::clamp<int64_t>(vectors, 1, 4) : 4;
+    int64_t extent = vectorExtent().known().value_or(0), vectors = extent / v.lanes,
+            unroll = isKnown ? std::clamp<int64_t>(vectors, 1, 4) : 4;
     int64_t main = vectors / unroll * unroll * v.lanes;
     SmallVector<Value> partial(unroll, v.constant(combiner->identity));
     Number unknown, afterBlocks = main, afterVectors, rest;
@@ -250,9 +259,9 @@ private:
         return next;
       });
       if (!isKnown) {
-        values[0] = v.loop(v.valueOf(afterBlocks), v.valueOf(afterVectors), v.lanes, {values[0]}, [&](Value i, ValueRange inner) {
-          return v.body(point.at(v.vectorLoop, i), inner, v.lanes);
-        })[0];
+        values[0] =
+            v.loop(v.valueOf(afterBlocks), v.valueOf(afterVectors), v.lanes, {values[0]},
+                   [&](Value i, ValueRange inner) { return v.body(point.at(v.vectorLoop, i), inner, v.lanes); })[0];
         values[0] = v.onlyIf(v.less(0, rest), {values[0]}, [&](ValueRange inner) -> SmallVector<Value> {
           Value next = v.body(point.at(v.vectorLoop, v.valueOf(afterVectors)), inner, rest)[0];
           return {arith::SelectOp::create(v.b, v.location, v.mask(rest), next, inner[0]).getResult()};
@@ -262,7 +271,9 @@ private:
       for (int64_t done = main, u = 0; done < extent; done += v.lanes, u = (u + 1) % unroll) {
         int64_t valid = std::min(v.lanes, extent - done);
         Value next = v.body(point.shifted(v.vectorLoop, done), values[u], valid)[0];
-        values[u] = valid == v.lanes ? next : arith::SelectOp::create(v.b, v.location, v.mask(valid), next, values[u]).getResult();
+        values[u] = valid == v.lanes
+                        ? next
+                        : arith::SelectOp::create(v.b, v.location, v.mask(valid), next, values[u]).getResult();
       }
       return values;
     });
@@ -306,8 +317,8 @@ unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
 
 void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner);
 
-// Results that are few and long in the making are computed in pieces, which threads can share. The number of pieces depends
-// on sizes alone.
+// Results that are few and long in the making are computed in pieces, which threads can share. The number of pieces
+// depends on sizes alone.
 bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
   constexpr int64_t kFewResults = 4096, kPieceIterations = 1 << 14, kMaxPieces = 32;
   if (!nest.isKnown())
@@ -318,18 +329,23 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
     return false;
   unsigned split = VectorBuilder::kNoLoop;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (nest.isReduction[loop] && (split == VectorBuilder::kNoLoop || *nest.extents[loop].known() > *nest.extents[split].known()))
+    if (nest.isReduction[loop] &&
+        (split == VectorBuilder::kNoLoop || *nest.extents[loop].known() > *nest.extents[split].known()))
       split = loop;
   // Rows enough for all: nothing to gain. Sums of rows read each row once from end to end; pieces of them would leap.
   auto isRow = [&](unsigned loop) {
-    return llvm::all_of(nest.inputs, [&](const Access &access) { return !access.varies(split) || access.distance(loop) > access.distance(split); });
+    return llvm::all_of(nest.inputs, [&](const Access &access) {
+      return !access.varies(split) || access.distance(loop) > access.distance(split);
+    });
   };
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
     int64_t extent = *nest.extents[loop].known();
-    if (!nest.isReduction[loop] && ((extent >= 64 && isRow(loop)) || (extent >= 16 && !(nest.outputs[0].strides[loop] == 1))))
+    if (!nest.isReduction[loop] &&
+        ((extent >= 64 && isRow(loop)) || (extent >= 16 && !(nest.outputs[0].strides[loop] == 1))))
       return false;
   }
-  int64_t extent = *nest.extents[split].known(), pieces = std::min({kMaxPieces, results * terms / kPieceIterations, extent});
+  int64_t extent = *nest.extents[split].known(),
+          pieces = std::min({kMaxPieces, results * terms / kPieceIterations, extent});
   if (pieces < 2)
     return false;
 
@@ -368,7 +384,8 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
 } // namespace
 
 PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces)
-    : access(nest.outputs[0]), results(*nest.iterations(false).known()), nest(nest), combiner(combiner), pieces(pieces) {
+    : access(nest.outputs[0]), results(*nest.iterations(false).known()), nest(nest), combiner(combiner),
+      pieces(pieces) {
   auto type = MemRefType::get({pieces * results}, access.element);
   access.value = memref::AllocOp::create(schedule.builder, nest.location(), type);
   access.offset = 0;
@@ -376,7 +393,9 @@ PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner co
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (!nest.isReduction[loop])
       loops.push_back(loop);
-  llvm::stable_sort(loops, [&](unsigned x, unsigned y) { return nest.outputs[0].strides[x].guess() < nest.outputs[0].strides[y].guess(); });
+  llvm::stable_sort(loops, [&](unsigned x, unsigned y) {
+    return nest.outputs[0].strides[x].guess() < nest.outputs[0].strides[y].guess();
+  });
   int64_t stride = 1;
   for (unsigned loop : loops) {
     access.strides[loop] = stride;

@@ -135,8 +135,8 @@ struct Batch : Node {
 
   struct At : Cursor {
     At(std::unique_ptr<Cursor> from, const Batch &batch)
-        : from(std::move(from)), batchSize(static_cast<std::size_t>(batch.batchSize)), dropRemainder(batch.dropRemainder),
-          where(batch.where) {}
+        : from(std::move(from)), batchSize(static_cast<std::size_t>(batch.batchSize)),
+          dropRemainder(batch.dropRemainder), where(batch.where) {}
     bool next(Item &item) override {
       items.clear();
       for (Item one; items.size() < batchSize && from->next(one);)
@@ -163,12 +163,15 @@ struct Batch : Node {
       for (std::size_t i = 0; i < items.size(); ++i) {
         const Item &item = items[i];
         auto differs = [&] {
-          return "batch: element " + std::to_string(i) + " differs from the first of its batch in component " + std::to_string(component);
+          return "batch: element " + std::to_string(i) + " differs from the first of its batch in component " +
+                 std::to_string(component);
         };
         if (dtypeOf(item) != dtype)
           throw DTypeError(differs() + ": it is " + name_of(dtypeOf(item)) + ", not " + name_of(dtype), where);
         if (shapeOf(item) != one)
-          throw ShapeError(differs() + ": its shape is " + training::describe(shapeOf(item)) + ", not " + training::describe(one), where);
+          throw ShapeError(differs() + ": its shape is " + training::describe(shapeOf(item)) + ", not " +
+                               training::describe(one),
+                           where);
         if (item.rows)
           item.rows->components[component].copy(item.row, stacked.data() + i * bytes);
         else if (bytes)
@@ -203,7 +206,8 @@ struct Prefetch : Node {
 
   class At : public Cursor {
   public:
-    At(std::unique_ptr<Cursor> from, std::size_t count) : from(std::move(from)), count(count), thread([this] { run(); }) {}
+    At(std::unique_ptr<Cursor> from, std::size_t count)
+        : from(std::move(from)), count(count), thread([this] { run(); }) {}
     ~At() override {
       {
         std::lock_guard lock(mutex);
@@ -307,8 +311,8 @@ Dataset Dataset::from_tensor_slices(const Tensor &x, const Tensor &y, SourceLoca
   if (x.rank() == 0 || y.rank() == 0)
     throw ShapeError("from_tensor_slices: a scalar has no slices", where);
   if (x.shape()[0] != y.shape()[0])
-    throw ShapeError("from_tensor_slices: there are " + std::to_string(x.shape()[0]) + " and " + std::to_string(y.shape()[0]) +
-                         " slices, and must be as many of both",
+    throw ShapeError("from_tensor_slices: there are " + std::to_string(x.shape()[0]) + " and " +
+                         std::to_string(y.shape()[0]) + " slices, and must be as many of both",
                      where);
   detail::bytesOf(x), detail::bytesOf(y); // a traced tensor has no elements
   return Dataset(detail::makeSource({x.shape()[0], {detail::componentOf(x), detail::componentOf(y)}}));
@@ -317,7 +321,8 @@ Dataset Dataset::from_tensor_slices(const Tensor &x, const Tensor &y, SourceLoca
 Dataset Dataset::shuffle(std::int64_t buffer_size, ShuffleOptions options, SourceLocation where) const {
   checkAtLeastOne("shuffle", "the buffer's size", buffer_size, where);
   std::int64_t seed = options.seed ? *options.seed : random::global_generator().draw_seed();
-  return Dataset(std::make_shared<detail::Shuffle>(node_, buffer_size, static_cast<std::uint64_t>(seed), options.reshuffle_each_iteration));
+  return Dataset(std::make_shared<detail::Shuffle>(node_, buffer_size, static_cast<std::uint64_t>(seed),
+                                                   options.reshuffle_each_iteration));
 }
 
 Dataset Dataset::batch(std::int64_t size, bool drop_remainder, SourceLocation where) const {

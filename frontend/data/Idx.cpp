@@ -57,7 +57,8 @@ public:
       if (code == Z_BUF_ERROR)
         fail("truncated: the compressed data have no end");
       if (got < 0 || code < 0)
-        fail(code == Z_ERRNO ? std::string("can't be read: ") + std::strerror(errno) : std::string("not sound as gzip: ") + message);
+        fail(code == Z_ERRNO ? std::string("can't be read: ") + std::strerror(errno)
+                             : std::string("not sound as gzip: ") + message);
       if (got == 0)
         break;
       done += static_cast<std::size_t>(got);
@@ -65,7 +66,9 @@ public:
     return done;
   }
 
-  [[noreturn]] void fail(const std::string &fault) const { throw DataError(path + ": " + fault, CallSite::resolve(where)); }
+  [[noreturn]] void fail(const std::string &fault) const {
+    throw DataError(path + ": " + fault, CallSite::resolve(where));
+  }
 
 private:
   struct Close {
@@ -100,7 +103,8 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
   unsigned magic = header(word.data());
   std::size_t elementSize = sizeOf(word[2]);
   if (word[0] || word[1] || !elementSize || (expected && magic != expected))
-    reader.fail("wrong magic number " + hex(magic) + (expected ? ", which should be " + hex(expected) : "; this is no IDX file"));
+    reader.fail("wrong magic number " + hex(magic) +
+                (expected ? ", which should be " + hex(expected) : "; this is no IDX file"));
 
   IdxFile file{static_cast<IdxFile::Type>(word[2]), {}, {}};
   std::size_t total = elementSize;
@@ -119,8 +123,8 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
     file.bytes.resize(before + piece);
     std::size_t got = reader.read(file.bytes.data() + before, piece);
     if (got != piece)
-      reader.fail("truncated: its header says " + sizes + ", and there are " + std::to_string(before + got) + " bytes of " +
-                  (total == kTooMany ? "more than 2^64" : std::to_string(total)));
+      reader.fail("truncated: its header says " + sizes + ", and there are " + std::to_string(before + got) +
+                  " bytes of " + (total == kTooMany ? "more than 2^64" : std::to_string(total)));
   }
   unsigned char more;
   if (reader.read(&more, 1))
@@ -144,7 +148,8 @@ Tensor read_idx(const std::string &path, SourceLocation where) {
   case IdxFile::Int8:
     return convert([](const unsigned char *p) { return static_cast<std::int32_t>(static_cast<signed char>(*p)); });
   case IdxFile::Int16:
-    return convert([](const unsigned char *p) { return static_cast<std::int32_t>(static_cast<std::int16_t>(p[0] << 8 | p[1])); });
+    return convert(
+        [](const unsigned char *p) { return static_cast<std::int32_t>(static_cast<std::int16_t>(p[0] << 8 | p[1])); });
   case IdxFile::Int32:
     return convert([](const unsigned char *p) { return static_cast<std::int32_t>(bigEndian(p)); });
   case IdxFile::Float32:

@@ -45,8 +45,8 @@ Dataset mnist(const std::string &split, const std::string &directory, SourceLoca
                     where);
   for (std::size_t i = 0; i < labels->bytes.size(); ++i)
     if (labels->bytes[i] >= kClasses)
-      throw DataError(labelsPath + ": label " + std::to_string(i) + " is " + std::to_string(labels->bytes[i]) + " and must be below " +
-                          std::to_string(kClasses),
+      throw DataError(labelsPath + ": label " + std::to_string(i) + " is " + std::to_string(labels->bytes[i]) +
+                          " and must be below " + std::to_string(kClasses),
                       where);
 
   // Bytes stay bytes until they are asked for: as floats they would take four times the memory.

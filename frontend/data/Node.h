@@ -24,7 +24,8 @@ struct Rows {
   std::array<Component, 2> components;
 };
 
-// An element: a row that nobody has copied yet, so that shuffling moves no elements and batching copies them once; or tensors.
+// An element: a row that nobody has copied yet, so that shuffling moves no elements and batching copies them once; or
+// tensors.
 struct Item {
   std::shared_ptr<const Rows> rows;
   std::int64_t row = 0;

@@ -1,7 +1,7 @@
 #include "calque/initializers.h"
 
-#include "calque/random.h"
 #include "Support.h"
+#include "calque/random.h"
 
 #include <cmath>
 #include <sstream>

@@ -1,8 +1,8 @@
 #include "calque/layers.h"
 
+#include "Support.h"
 #include "calque/functions.h"
 #include "calque/init_scope.h"
-#include "Support.h"
 
 #include <cmath>
 #include <set>
@@ -16,7 +16,8 @@ using training::fail;
 
 std::string LayerBody::title() const { return name().empty() ? kind_ : kind_ + " '" + name() + "'"; }
 
-Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer, bool trainable) {
+Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
+                           bool trainable) {
   Tensor initial;
   {
     InitScope now;
@@ -65,7 +66,8 @@ namespace {
 
 void checkAtLeastOne(const char *layer, const char *what, std::int64_t value, SourceLocation where) {
   if (value < 1)
-    fail<ValueError>(std::string(layer) + ": " + what + " is " + std::to_string(value) + " and must be at least 1", where);
+    fail<ValueError>(std::string(layer) + ": " + what + " is " + std::to_string(value) + " and must be at least 1",
+                     where);
 }
 
 void checkExtent(const char *layer, const char *what, Extent extent, SourceLocation where) {
@@ -174,7 +176,8 @@ private:
 
 class BatchNormalizationBody : public LayerBody {
 public:
-  explicit BatchNormalizationBody(BatchNormalizationOptions options) : LayerBody("batch_normalization"), options(options) {}
+  explicit BatchNormalizationBody(BatchNormalizationOptions options)
+      : LayerBody("batch_normalization"), options(options) {}
 
 protected:
   void build(const Shape &input, DType dtype) override {
@@ -195,7 +198,8 @@ protected:
     if (!call.training)
       return normalise(x - movingMean, movingVariance.value());
     if (x.size() == 0)
-      fail<ShapeError>(title() + ": a batch without elements, of shape " + describe(x.shape()) + ", has no mean in training");
+      fail<ShapeError>(title() + ": a batch without elements, of shape " + describe(x.shape()) +
+                       ", has no mean in training");
     std::vector<std::int64_t> axes;
     for (std::int64_t axis = 0; axis + 1 < x.rank(); ++axis)
       axes.push_back(axis);
@@ -260,7 +264,8 @@ protected:
 
 class ActivationBody : public LayerBody {
 public:
-  explicit ActivationBody(ActivationFunction function) : LayerBody("activation", false), function(std::move(function)) {}
+  explicit ActivationBody(ActivationFunction function)
+      : LayerBody("activation", false), function(std::move(function)) {}
 
 protected:
   Tensor call(const Tensor &x, CallOptions) override { return function(x); }
@@ -356,7 +361,8 @@ BatchNormalization::BatchNormalization(BatchNormalizationOptions options, Source
     fail<ValueError>("batch_normalization: epsilon is not below 0, unlike " + describe(options.epsilon), where);
 }
 
-Dropout::Dropout(double rate, DropoutOptions options, SourceLocation where) : Layer(std::make_shared<DropoutBody>(rate, options)) {
+Dropout::Dropout(double rate, DropoutOptions options, SourceLocation where)
+    : Layer(std::make_shared<DropoutBody>(rate, options)) {
   if (!(rate >= 0 && rate < 1))
     fail<ValueError>("dropout: the rate is in [0, 1), unlike " + describe(rate), where);
 }
@@ -364,11 +370,14 @@ Dropout::Dropout(double rate, DropoutOptions options, SourceLocation where) : La
 Flatten::Flatten() : Layer(std::make_shared<FlattenBody>()) {}
 Activation::Activation(ActivationFunction function) : Layer(std::make_shared<ActivationBody>(std::move(function))) {}
 
-Sequential::Sequential(std::initializer_list<Layer> layers, SourceLocation where) : Layer(std::make_shared<SequentialBody>()) {
+Sequential::Sequential(std::initializer_list<Layer> layers, SourceLocation where)
+    : Layer(std::make_shared<SequentialBody>()) {
   for (const Layer &layer : layers)
     add(layer, where);
 }
-void Sequential::add(const Layer &layer, SourceLocation where) { static_cast<SequentialBody &>(*body()).add(layer, where); }
+void Sequential::add(const Layer &layer, SourceLocation where) {
+  static_cast<SequentialBody &>(*body()).add(layer, where);
+}
 const std::vector<Layer> &Sequential::layers() const { return static_cast<const SequentialBody &>(*body()).layers; }
 
 } // namespace calque::layers

@@ -5,7 +5,8 @@
 namespace calque {
 
 Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor &predictions) {
-  std::string given = describe(labels.dtype(), labels.shape()) + " and " + describe(predictions.dtype(), predictions.shape());
+  std::string given =
+      describe(labels.dtype(), labels.shape()) + " and " + describe(predictions.dtype(), predictions.shape());
   if (!is_integer(labels.dtype()) || !is_floating(predictions.dtype()))
     fail<DTypeError>(std::string(what) + ": takes integer labels and floating-point predictions, not " + given);
   Shape expected = predictions.shape();
@@ -19,7 +20,8 @@ Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor 
     if (labels.shape() == column && classes > 0)
       return reshape(labels, expected);
   }
-  fail<ShapeError>(std::string(what) + ": takes labels [...] or [...,1] and predictions [...,C] with at least one class, not " + given);
+  fail<ShapeError>(std::string(what) +
+                   ": takes labels [...] or [...,1] and predictions [...,C] with at least one class, not " + given);
 }
 
 namespace losses {

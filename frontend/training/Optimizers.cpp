@@ -1,7 +1,7 @@
 #include "calque/optimizers.h"
 
-#include "calque/functions.h"
 #include "Support.h"
+#include "calque/functions.h"
 
 #include <cmath>
 #include <unordered_set>
@@ -27,14 +27,15 @@ std::vector<Variable> &Optimizer::slotsOf(const Variable &of) {
   // Numbered, because variables may share a name.
   std::string number = std::to_string(slots.size());
   for (const std::string &name : slotNames)
-    made.variables.emplace_back(zeros(of.shape(), of.dtype()), VariableOptions{.name = kind + "/" + number + "/" + name, .trainable = false});
+    made.variables.emplace_back(zeros(of.shape(), of.dtype()),
+                                VariableOptions{.name = kind + "/" + number + "/" + name, .trainable = false});
   for (std::size_t i = 0; i < slotNames.size(); ++i)
     adopt(slotNames[i] + "_" + number, made.variables[i]);
   return slots.emplace(of.state().get(), std::move(made)).first->second.variables;
 }
 
-void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables,
-                                SourceLocation where) {
+void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradients,
+                                const std::vector<Variable> &variables, SourceLocation where) {
   CallSite site(where);
   if (gradients.size() != variables.size())
     fail<ValueError>(kind + ": there are " + std::to_string(gradients.size()) + " gradients for " +
@@ -50,8 +51,9 @@ void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradie
       continue;
     any = true;
     if (variable.is_argument())
-      fail<StateError>(kind + ": " + name + " is an argument of the function being traced, which stands for different variables; "
-                                            "what is kept for each is not known, so capture it instead");
+      fail<StateError>(kind + ": " + name +
+                       " is an argument of the function being traced, which stands for different variables; "
+                       "what is kept for each is not known, so capture it instead");
     std::string types = name + " is " + describe(variable.dtype(), variable.shape()) + " and its gradient " +
                         describe(gradients[i]->dtype(), gradients[i]->shape());
     if (gradients[i]->dtype() != variable.dtype() || !is_floating(variable.dtype()))
@@ -81,7 +83,8 @@ void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradie
 }
 
 SGD::SGD(double learning_rate, SGDOptions options, SourceLocation where)
-    : Optimizer("sgd", learning_rate, options.momentum == 0 ? std::vector<std::string>() : std::vector<std::string>{"velocity"}, where),
+    : Optimizer("sgd", learning_rate,
+                options.momentum == 0 ? std::vector<std::string>() : std::vector<std::string>{"velocity"}, where),
       options(options) {
   if (!(options.momentum >= 0 && options.momentum < 1))
     fail<ValueError>("sgd: the momentum is in [0, 1), unlike " + describe(options.momentum), where);

@@ -37,9 +37,15 @@ Fault sameType(const OpCall &call, Allowed allowed, std::vector<TensorType> &res
 
 } // namespace
 
-Fault elementwiseNumeric(const OpCall &call, std::vector<TensorType> &results) { return sameType(call, Allowed::Numeric, results); }
-Fault elementwiseFloat(const OpCall &call, std::vector<TensorType> &results) { return sameType(call, Allowed::Float, results); }
-Fault elementwiseBool(const OpCall &call, std::vector<TensorType> &results) { return sameType(call, Allowed::Bool, results); }
+Fault elementwiseNumeric(const OpCall &call, std::vector<TensorType> &results) {
+  return sameType(call, Allowed::Numeric, results);
+}
+Fault elementwiseFloat(const OpCall &call, std::vector<TensorType> &results) {
+  return sameType(call, Allowed::Float, results);
+}
+Fault elementwiseBool(const OpCall &call, std::vector<TensorType> &results) {
+  return sameType(call, Allowed::Bool, results);
+}
 
 Fault elementwiseComparison(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = sameDType(call[0], call[1]))

@@ -73,7 +73,8 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
     if (inferred >= 0 && known > 0 && count % *known == 0)
       result.dims[inferred] = count / *known;
     else if (inferred >= 0 || known != count)
-      return shapeFault(call[0].str() + " has " + std::to_string(count) + " elements, which don't fill " + shapeString(ints(call, 0)));
+      return shapeFault(call[0].str() + " has " + std::to_string(count) + " elements, which don't fill " +
+                        shapeString(ints(call, 0)));
   }
   results.push_back(std::move(result));
   return {};
@@ -115,7 +116,8 @@ Fault mergeDims(const OpCall &call, std::vector<TensorType> &results) {
     return valueFault("there is no dimension behind dimension " + std::to_string(axis) + " of " + call[0].str());
   TensorType result = call[0];
   if (!productOf({result.dims.begin() + axis, result.dims.begin() + axis + 2}))
-    return valueFault("dimensions " + std::to_string(axis) + " and " + std::to_string(axis + 1) + " of " + call[0].str() + " are too large for one");
+    return valueFault("dimensions " + std::to_string(axis) + " and " + std::to_string(axis + 1) + " of " +
+                      call[0].str() + " are too large for one");
   result.dims[axis] = merged(result.dims[axis], result.dims[axis + 1]);
   result.dims.erase(result.dims.begin() + axis + 1);
   results.push_back(std::move(result));
@@ -135,8 +137,9 @@ Fault splitDim(const OpCall &call, std::vector<TensorType> &results) {
   if (productOf(sizes))
     expected.dims[axis] = merged(sizes[0], sizes[1]);
   if (!productOf(sizes) || !fit(call[0], expected))
-    return shapeFault("dimension " + std::to_string(axis) + " of " + call[0].str() + " is not as large as dimensions " + std::to_string(first) +
-                      " and " + std::to_string(second) + " of " + call[1].str() + " together; " + expected.str() + " would fit");
+    return shapeFault("dimension " + std::to_string(axis) + " of " + call[0].str() + " is not as large as dimensions " +
+                      std::to_string(first) + " and " + std::to_string(second) + " of " + call[1].str() +
+                      " together; " + expected.str() + " would fit");
   TensorType result = call[0];
   std::int64_t whole = result.dims[axis];
   for (std::size_t i : {0u, 1u}) // one size follows from the others
@@ -200,7 +203,8 @@ Fault concatOf(std::span<const TensorType> tensors, std::int64_t givenAxis, Tens
   for (std::size_t k = 1; k < tensors.size(); ++k) {
     const TensorType &type = tensors[k];
     if (type.dtype != result.dtype)
-      return dtypeFault("the tensors' types differ: " + tensors[0].str() + " and " + type.str() + "; there is no implicit conversion, use cast");
+      return dtypeFault("the tensors' types differ: " + tensors[0].str() + " and " + type.str() +
+                        "; there is no implicit conversion, use cast");
     bool fits = type.rank() == result.rank();
     for (std::int64_t i = 0; fits && i < result.rank(); ++i) {
       if (i == axis) {
@@ -215,8 +219,8 @@ Fault concatOf(std::span<const TensorType> tensors, std::int64_t givenAxis, Tens
       }
     }
     if (!fits)
-      return shapeFault("tensor " + std::to_string(k) + " is " + type.str() + ", which differs from " + tensors[0].str() +
-                        " in more than axis " + std::to_string(axis));
+      return shapeFault("tensor " + std::to_string(k) + " is " + type.str() + ", which differs from " +
+                        tensors[0].str() + " in more than axis " + std::to_string(axis));
   }
   return {};
 }
@@ -251,17 +255,19 @@ Fault slice(const OpCall &call, std::vector<TensorType> &results) {
   Ints strides = ints(call, 2);
   if (strides.empty())
     strides.assign(call[0].dims.size(), 1);
-  for (auto [values, what] : {std::pair(&starts, "starts"), std::pair(&limits, "limits"), std::pair<const Ints *, const char *>(&strides, "strides")})
+  for (auto [values, what] : {std::pair(&starts, "starts"), std::pair(&limits, "limits"),
+                              std::pair<const Ints *, const char *>(&strides, "strides")})
     if (Fault fault = checkPerDimension(*values, call[0], what))
       return fault;
   TensorType result{call[0].dtype, {}};
   for (std::int64_t i = 0; i < call[0].rank(); ++i) {
     std::int64_t size = call[0].dims[i];
     if (strides[i] < 1)
-      return valueFault("strides must be positive, not " + std::to_string(strides[i]) + " in dimension " + std::to_string(i));
+      return valueFault("strides must be positive, not " + std::to_string(strides[i]) + " in dimension " +
+                        std::to_string(i));
     if (starts[i] < 0 || limits[i] < starts[i] || (size != kDynamic && limits[i] > size))
-      return valueFault("[" + std::to_string(starts[i]) + ", " + std::to_string(limits[i]) + ") is out of range in dimension " +
-                        std::to_string(i) + " of " + call[0].str());
+      return valueFault("[" + std::to_string(starts[i]) + ", " + std::to_string(limits[i]) +
+                        ") is out of range in dimension " + std::to_string(i) + " of " + call[0].str());
     result.dims.push_back(limits[i] == starts[i] ? 0 : (limits[i] - starts[i] - 1) / strides[i] + 1);
   }
   results.push_back(std::move(result));
@@ -284,7 +290,8 @@ Fault checkSliceOf(const OpCall &call, const TensorType &whole, const TensorType
     std::int64_t start = ints(call, 0)[i], stride = ints(call, 1)[i];
     // The index of the last element may not fit, the number of steps up to the end always does.
     bool empty = part.dims[i] == 0 || part.dims[i] == kDynamic;
-    if (start > whole.dims[i] || (!empty && (start == whole.dims[i] || part.dims[i] - 1 > (whole.dims[i] - 1 - start) / stride)))
+    if (start > whole.dims[i] ||
+        (!empty && (start == whole.dims[i] || part.dims[i] - 1 > (whole.dims[i] - 1 - start) / stride)))
       return shapeFault(part.str() + " from " + shapeString(ints(call, 0)) + " does not lie within " + whole.str());
   }
   return {};
@@ -384,8 +391,10 @@ Fault assertion(const OpCall &call, std::vector<TensorType> &) {
 Fault hostCall(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &types = ints(call, 1);
   for (std::size_t i = 0; i < types.size();) {
-    bool known = types[i] >= static_cast<std::int64_t>(DType::Bool) && types[i] <= static_cast<std::int64_t>(DType::Float64);
-    if (!known || i + 1 == types.size() || types[i + 1] < 0 || types[i + 1] > static_cast<std::int64_t>(types.size() - i - 2))
+    bool known =
+        types[i] >= static_cast<std::int64_t>(DType::Bool) && types[i] <= static_cast<std::int64_t>(DType::Float64);
+    if (!known || i + 1 == types.size() || types[i + 1] < 0 ||
+        types[i + 1] > static_cast<std::int64_t>(types.size() - i - 2))
       return valueFault("the types " + shapeString(types) + " don't describe results");
     auto first = types.begin() + static_cast<std::ptrdiff_t>(i) + 2, last = first + types[i + 1];
     TensorType type{static_cast<DType>(types[i]), {first, last}};

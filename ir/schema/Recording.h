@@ -1,5 +1,5 @@
-// A sequence of operations in the order in which they were applied: what a trace, a tape and a compiled function have in
-// common. It knows no MLIR; `ir/Import` builds the dialect's IR from one.
+// A sequence of operations in the order in which they were applied: what a trace, a tape and a compiled function have
+// in common. It knows no MLIR; `ir/Import` builds the dialect's IR from one.
 //
 //   Recording recording;
 //   ValueId x = recording.addParameter({DType::Float32, {2}}, {});

@@ -8,11 +8,11 @@
 
 namespace calque::schema {
 
-bool TensorType::isStatic() const {
-  return std::find(dims.begin(), dims.end(), kDynamic) == dims.end();
-}
+bool TensorType::isStatic() const { return std::find(dims.begin(), dims.end(), kDynamic) == dims.end(); }
 
-std::int64_t TensorType::numElements() const { return productOf(dims).value_or(std::numeric_limits<std::int64_t>::max()); }
+std::int64_t TensorType::numElements() const {
+  return productOf(dims).value_or(std::numeric_limits<std::int64_t>::max());
+}
 
 std::string shapeString(std::span<const std::int64_t> dims) {
   std::string text = "[";
@@ -105,7 +105,8 @@ const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
 static Fault checkBytes(std::span<const TensorType> types, const char *what) {
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!productOf(types[i].dims, static_cast<std::int64_t>(size_of(types[i].dtype))))
-      return valueFault(std::string(what) + " " + std::to_string(i) + ", " + types[i].str() + ", has more bytes than can be addressed");
+      return valueFault(std::string(what) + " " + std::to_string(i) + ", " + types[i].str() +
+                        ", has more bytes than can be addressed");
   return {};
 }
 

@@ -1,6 +1,7 @@
 // What the records say of operations, without MLIR: identities, attributes, type rules, traits.
 //
-// The front end asks it while recording, the dialect's verifier while compiling, so both give the same answer and message:
+// The front end asks it while recording, the dialect's verifier while compiling, so both give the same answer and
+// message:
 //
 //   Inference inference = inferTypes(OpId::Add, {{DType::Float32, {2, 1}}, {DType::Float32, {3}}}, {});
 //   inference.types[0].str()  // "float32[2,3]"
@@ -47,7 +48,8 @@ using ConstantRef = std::shared_ptr<const ConstantData>;
 class Recording;
 using RecordingRef = std::shared_ptr<const Recording>;
 
-using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
+using Attribute =
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
 enum class AttributeKind : std::uint8_t { Bool, Int, Float, String, Ints, Type, Constant, Recording };
 
 bool equal(const Attribute &a, const Attribute &b);

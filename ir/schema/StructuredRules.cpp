@@ -29,7 +29,8 @@ Fault reduce(const OpCall &call, bool needsElements, std::vector<TensorType> &re
   for (std::int64_t i = 0; i < call[0].rank(); ++i) {
     bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
     if (reduced && needsElements && call[0].dims[i] == 0)
-      return valueFault("axis " + std::to_string(i) + " of " + call[0].str() + " is empty, and an empty set has no result");
+      return valueFault("axis " + std::to_string(i) + " of " + call[0].str() +
+                        " is empty, and an empty set has no result");
     if (!reduced)
       result.dims.push_back(call[0].dims[i]);
     else if (keepdims)
@@ -69,7 +70,8 @@ Fault softmax(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
     return fault;
   if (call[0].dims[axis] == 0)
-    return valueFault("axis " + std::to_string(axis) + " of " + call[0].str() + " is empty, and an empty set has no result");
+    return valueFault("axis " + std::to_string(axis) + " of " + call[0].str() +
+                      " is empty, and an empty set has no result");
   results.push_back(call[0]);
   return {};
 }
@@ -81,7 +83,8 @@ Fault argmax(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
     return fault;
   if (call[0].dims[axis] == 0)
-    return valueFault("axis " + std::to_string(axis) + " of " + call[0].str() + " is empty, and an empty set has no result");
+    return valueFault("axis " + std::to_string(axis) + " of " + call[0].str() +
+                      " is empty, and an empty set has no result");
   TensorType result{DType::Int64, call[0].dims};
   result.dims.erase(result.dims.begin() + axis);
   results.push_back(std::move(result));
@@ -129,13 +132,15 @@ Fault contract(const OpCall &call, std::vector<TensorType> &results) {
   for (int pair : {0, 2}) {
     Ints left = nonNegative(pair), right = nonNegative(pair + 1);
     if (left.size() != right.size())
-      return valueFault(std::to_string(left.size()) + " dimensions of lhs are paired with " + std::to_string(right.size()) + " of rhs");
+      return valueFault(std::to_string(left.size()) + " dimensions of lhs are paired with " +
+                        std::to_string(right.size()) + " of rhs");
     for (std::size_t i = 0; i < left.size(); ++i) {
       std::optional<std::int64_t> dim = mergeDims(call[0].dims[left[i]], call[1].dims[right[i]]);
       if (!dim)
         return shapeFault("dimension " + std::to_string(left[i]) + " of " + call[0].str() + " has size " +
-                          std::to_string(call[0].dims[left[i]]) + " and dimension " + std::to_string(right[i]) + " of " +
-                          call[1].str() + " has size " + std::to_string(call[1].dims[right[i]]) + "; they must be equal");
+                          std::to_string(call[0].dims[left[i]]) + " and dimension " + std::to_string(right[i]) +
+                          " of " + call[1].str() + " has size " + std::to_string(call[1].dims[right[i]]) +
+                          "; they must be equal");
       if (pair == 0)
         result.dims.push_back(*dim);
     }
@@ -146,7 +151,8 @@ Fault contract(const OpCall &call, std::vector<TensorType> &results) {
       bool inBatch = std::binary_search(batch.begin(), batch.end(), i);
       bool inContracting = std::binary_search(contracting.begin(), contracting.end(), i);
       if (inBatch && inContracting)
-        return valueFault("dimension " + std::to_string(i) + " of " + call[side].str() + " is both batch and contracting");
+        return valueFault("dimension " + std::to_string(i) + " of " + call[side].str() +
+                          " is both batch and contracting");
       if (!inBatch && !inContracting)
         result.dims.push_back(call[side].dims[i]);
     }
@@ -194,8 +200,8 @@ Fault convResult(const TensorType &input, const TensorType &filter, const std::v
   if (Fault fault = windowResult(input, filter.dims[0], filter.dims[1], filter.dims[3], strides, padding, result))
     return fault;
   if (!mergeDims(input.dims[3], filter.dims[2]))
-    return shapeFault("images " + input.str() + " have " + std::to_string(input.dims[3]) + " channels and filters " + filter.str() +
-                      " take " + std::to_string(filter.dims[2]));
+    return shapeFault("images " + input.str() + " have " + std::to_string(input.dims[3]) + " channels and filters " +
+                      filter.str() + " take " + std::to_string(filter.dims[2]));
   return {};
 }
 
@@ -205,7 +211,9 @@ Fault checkCompatible(const TensorType &given, const TensorType &expected, const
   return sameDType(given, expected);
 }
 
-const std::vector<std::int64_t> &ints(const OpCall &call, std::size_t i) { return call.attribute<std::vector<std::int64_t>>(i); }
+const std::vector<std::int64_t> &ints(const OpCall &call, std::size_t i) {
+  return call.attribute<std::vector<std::int64_t>>(i);
+}
 
 Fault poolResult(const OpCall &call, TensorType &result) {
   if (Fault fault = checkFloat(call))

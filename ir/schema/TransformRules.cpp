@@ -20,10 +20,12 @@ Fault checkProgram(const RecordingRef &program, std::span<const TensorType> para
   if (!program)
     return valueFault(std::string("its ") + what + " is no program");
   if (program->parameters.size() != parameters.size())
-    return valueFault(std::string("its ") + what + " takes " + std::to_string(program->parameters.size()) + " values, not " + std::to_string(parameters.size()));
+    return valueFault(std::string("its ") + what + " takes " + std::to_string(program->parameters.size()) +
+                      " values, not " + std::to_string(parameters.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (const TensorType &taken = program->typeOf(program->parameters[i]); taken != parameters[i])
-      return shapeFault(std::string("its ") + what + " takes " + taken.str() + " as value " + std::to_string(i) + ", not " + parameters[i].str());
+      return shapeFault(std::string("its ") + what + " takes " + taken.str() + " as value " + std::to_string(i) +
+                        ", not " + parameters[i].str());
   return {};
 }
 
@@ -33,7 +35,8 @@ Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
   if (counts.size() != 3 || counts[0] < 1 || counts[1] < 0 || counts[2] < 0 ||
       2 * counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) + " values");
+    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) +
+                      " values");
   for (std::int64_t i = 0; i < counts[0]; ++i)
     if (call[i] != call[counts[0] + i])
       return shapeFault("the target is " + call[i].str() + " and its seed is " + call[counts[0] + i].str());
@@ -46,8 +49,10 @@ Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
 
 Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
-  if (counts.size() != 2 || counts[0] < 1 || counts[1] < 1 || counts[0] + 2 * counts[1] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) + " values");
+  if (counts.size() != 2 || counts[0] < 1 || counts[1] < 1 ||
+      counts[0] + 2 * counts[1] != static_cast<std::int64_t>(call.operands.size()))
+    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) +
+                      " values");
   if (Fault fault = requireFloating(call.operands))
     return fault;
   for (std::int64_t i = 0; i < counts[1]; ++i) {
@@ -62,7 +67,8 @@ Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
 Fault batch(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &axes = call.attribute<Ints>(0);
   if (axes.empty() || axes.size() != call.operands.size())
-    return valueFault(std::to_string(axes.size()) + " axes are given for " + std::to_string(call.operands.size()) + " tensors");
+    return valueFault(std::to_string(axes.size()) + " axes are given for " + std::to_string(call.operands.size()) +
+                      " tensors");
   std::int64_t examples = kDynamic;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     std::int64_t axis = 0;
@@ -71,7 +77,8 @@ Fault batch(const OpCall &call, std::vector<TensorType> &results) {
     std::optional<std::int64_t> merged = mergeDims(examples, call[i].dims[axis]);
     if (!merged)
       return shapeFault("the tensors have different numbers of examples: " + std::to_string(examples) + ", and " +
-                        std::to_string(call[i].dims[axis]) + " along axis " + std::to_string(axis) + " of " + call[i].str());
+                        std::to_string(call[i].dims[axis]) + " along axis " + std::to_string(axis) + " of " +
+                        call[i].str());
     examples = *merged;
     TensorType example = call[i];
     example.dims.erase(example.dims.begin() + axis);
@@ -104,8 +111,10 @@ Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
   if (counts.size() != 3 || counts[0] < 1 || counts[1] < 1 || counts[2] < 0 ||
       counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) + " values");
-  std::span<const TensorType> values = call.operands.subspan(static_cast<std::size_t>(counts[0]), static_cast<std::size_t>(counts[1]));
+    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) +
+                      " values");
+  std::span<const TensorType> values =
+      call.operands.subspan(static_cast<std::size_t>(counts[0]), static_cast<std::size_t>(counts[1]));
   if (Fault fault = requireFloating(call.operands.first(static_cast<std::size_t>(counts[0] + counts[1]))))
     return fault;
   const RecordingRef &pullback = call.attribute<RecordingRef>(1);
@@ -115,7 +124,8 @@ Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkProgram(pullback, parameters, "pullback"))
     return fault;
   if (static_cast<std::int64_t>(pullback->results.size()) != counts[0])
-    return valueFault("its pullback gives " + std::to_string(pullback->results.size()) + " gradients for " + std::to_string(counts[0]) + " inputs");
+    return valueFault("its pullback gives " + std::to_string(pullback->results.size()) + " gradients for " +
+                      std::to_string(counts[0]) + " inputs");
   for (std::int64_t i = 0; i < counts[0]; ++i)
     if (const TensorType &given = pullback->typeOf(pullback->results[i]); given != call[i])
       return shapeFault("gradient " + std::to_string(i) + " is " + given.str() + ", and the input is " + call[i].str());

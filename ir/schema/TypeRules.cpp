@@ -26,7 +26,8 @@ Fault addSize(std::int64_t &size, std::int64_t more) {
     size = sum;
     return {};
   }
-  return valueFault("the sizes " + std::to_string(size) + " and " + std::to_string(more) + " add up to more than a dimension can have");
+  return valueFault("the sizes " + std::to_string(size) + " and " + std::to_string(more) +
+                    " add up to more than a dimension can have");
 }
 
 bool fit(const TensorType &a, const TensorType &b) {
@@ -42,7 +43,8 @@ bool broadcastsTo(const TensorType &from, const TensorType &to) {
 
 Fault sameDType(const TensorType &a, const TensorType &b) {
   if (a.dtype != b.dtype)
-    return dtypeFault("the operands' types differ: " + a.str() + " and " + b.str() + "; there is no implicit conversion, use cast");
+    return dtypeFault("the operands' types differ: " + a.str() + " and " + b.str() +
+                      "; there is no implicit conversion, use cast");
   return {};
 }
 
@@ -78,12 +80,14 @@ Fault broadcastShapes(std::span<const TensorType> operands, Shape &result) {
 Fault normalizeAxis(std::int64_t axis, std::int64_t rank, std::int64_t &result) {
   if (axis < -rank || axis >= rank)
     return valueFault("axis " + std::to_string(axis) + " is out of range for a tensor of rank " + std::to_string(rank) +
-                      (rank ? "; it must be within [" + std::to_string(-rank) + ", " + std::to_string(rank) + ")" : ", which has none"));
+                      (rank ? "; it must be within [" + std::to_string(-rank) + ", " + std::to_string(rank) + ")"
+                            : ", which has none"));
   result = axis < 0 ? axis + rank : axis;
   return {};
 }
 
-Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool emptyMeansAll, std::vector<std::int64_t> &result) {
+Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool emptyMeansAll,
+                    std::vector<std::int64_t> &result) {
   result.clear();
   if (axes.empty() && emptyMeansAll)
     for (std::int64_t i = 0; i < rank; ++i)

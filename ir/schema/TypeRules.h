@@ -1,5 +1,5 @@
-// The type rules that records name, one family a file. Each appends the result's type or says what is wrong; the name of
-// the operation is put before the message by the caller.
+// The type rules that records name, one family a file. Each appends the result's type or says what is wrong; the name
+// of the operation is put before the message by the caller.
 #ifndef CALQUE_IR_SCHEMA_TYPERULES_H
 #define CALQUE_IR_SCHEMA_TYPERULES_H
 
@@ -36,7 +36,8 @@ std::optional<std::int64_t> productOf(std::span<const std::int64_t> sizes, std::
 Fault addSize(std::int64_t &size, std::int64_t more);
 
 // Makes axes non-negative; they must be within [-rank, rank) and differ. No axes become all when `emptyMeansAll`.
-Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool emptyMeansAll, std::vector<std::int64_t> &result);
+Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool emptyMeansAll,
+                    std::vector<std::int64_t> &result);
 Fault normalizeAxis(std::int64_t axis, std::int64_t rank, std::int64_t &result);
 
 // The sizes of a window's output and the padding before it, for one dimension; "same" pads at the end first.

@@ -11,7 +11,8 @@ struct Contraction {
   Axes lhsBatch, rhsBatch, lhsContracting, rhsContracting;
 };
 
-// The elements with the batch's dimensions first, then what is left, then the contracting ones; and the sizes of the three.
+// The elements with the batch's dimensions first, then what is left, then the contracting ones; and the sizes of the
+// three.
 struct Side {
   std::vector<double> values;
   Shape left;
@@ -58,7 +59,8 @@ template <typename Sum> void sumUp(Sums &sums, const Side &l, const Side &r) {
   for (std::int64_t b = 0; b < l.batch; ++b)
     for (std::int64_t i = 0; i < l.free; ++i)
       for (std::int64_t j = 0; j < r.free; ++j) {
-        const double *x = l.values.data() + (b * l.free + i) * l.terms, *y = r.values.data() + (b * r.free + j) * l.terms;
+        const double *x = l.values.data() + (b * l.free + i) * l.terms,
+                     *y = r.values.data() + (b * r.free + j) * l.terms;
         Sum sum = 0;
         double magnitude = 0;
         for (std::int64_t k = 0; k < l.terms; ++k) {
@@ -72,8 +74,8 @@ template <typename Sum> void sumUp(Sums &sums, const Side &l, const Side &r) {
 }
 
 void expectContraction(const Contraction &c, DType dtype) {
-  SCOPED_TRACE(std::string(name_of(dtype)) + ": " + text(c.lhs) + " " + text(c.rhs) + " batch " + text(c.lhsBatch) + " " +
-               text(c.rhsBatch) + " contracting " + text(c.lhsContracting) + " " + text(c.rhsContracting));
+  SCOPED_TRACE(std::string(name_of(dtype)) + ": " + text(c.lhs) + " " + text(c.rhs) + " batch " + text(c.lhsBatch) +
+               " " + text(c.rhsBatch) + " contracting " + text(c.lhsContracting) + " " + text(c.rhsContracting));
   std::mt19937 random(3);
   Tensor x = operand(random, c.lhs, dtype), y = operand(random, c.rhs, dtype);
   Side l(x, c.lhsBatch, c.lhsContracting), r(y, c.rhsBatch, c.rhsContracting);
@@ -99,7 +101,8 @@ constexpr DType kTypes[] = {DType::Float32, DType::Float64, DType::Int32, DType:
 } // namespace
 
 TEST(Contraction, OfSizesAroundTilesAndVectors) {
-  const std::int64_t sizes[] = {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 700, 1000};
+  const std::int64_t sizes[] = {1,  2,  3,  5,   7,   8,   9,   15,  16,  17,  31,  32,  33,
+                                63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 700, 1000};
   std::mt19937 random(5);
   auto size = [&] { return sizes[random() % std::size(sizes)]; };
   for (int i = 0; i < 48;) {
@@ -190,7 +193,8 @@ TEST(Contraction, OfMovedOperands) {
   auto f = compile([](const std::vector<Tensor> &in) {
     Tensor product = matmul(transpose(in[0]), transpose(in[1]));
     Tensor ofRow = matmul(broadcast_to(in[2], {40, 33}), in[0]), shifted = matmul(in[1] + 1, in[0] * 2);
-    return std::vector<Tensor>{product, transpose(product) + 1, ofRow, shifted, matmul(in[0], in[0], {.transpose_b = true})};
+    return std::vector<Tensor>{product, transpose(product) + 1, ofRow, shifted,
+                               matmul(in[0], in[0], {.transpose_b = true})};
   });
   std::vector<double> a = valuesOf(x), b = valuesOf(y), c = valuesOf(row);
   auto sum = [](std::int64_t terms, auto &&term) {
@@ -200,7 +204,9 @@ TEST(Contraction, OfMovedOperands) {
     return total;
   };
   std::vector<Tensor> found = f({x, y, row});
-  auto product = [&](std::int64_t i, std::int64_t j) { return sum(33, [&](std::int64_t k) { return a[k * 17 + i] * b[j * 33 + k]; }); };
+  auto product = [&](std::int64_t i, std::int64_t j) {
+    return sum(33, [&](std::int64_t k) { return a[k * 17 + i] * b[j * 33 + k]; });
+  };
   expectElements(found[0], {17, 29}, generate({17, 29}, [&](const Shape &at) { return product(at[0], at[1]); }));
   expectElements(found[1], {29, 17}, generate({29, 17}, [&](const Shape &at) { return product(at[1], at[0]) + 1; }));
   expectElements(found[2], {40, 17}, generate({40, 17}, [&](const Shape &at) {
@@ -236,10 +242,12 @@ TEST(Contraction, OfManyStridedOperandsInOneFunction) {
 TEST(Contraction, OfNoDimensionsInsideOfOthers) {
   std::mt19937 random(9);
   for (DType dtype : kTypes) {
-    Tensor a = wholes(random, {}, dtype), x = wholes(random, {1, 2}, dtype), y = wholes(random, {5}, dtype), z = wholes(random, {1, 2, 5}, dtype);
+    Tensor a = wholes(random, {}, dtype), x = wholes(random, {1, 2}, dtype), y = wholes(random, {5}, dtype),
+           z = wholes(random, {1, 2, 5}, dtype);
     auto f = compile([](const std::vector<Tensor> &in) {
       Tensor scaled = contract(in[0], in[1], {}, {}, {}, {}), outer = contract(in[1], in[2], {}, {}, {}, {});
-      return std::vector<Tensor>{contract(scaled, in[1], {}, {}, {0, 1}, {0, 1}), outer, contract(outer, in[3], {}, {}, {0, 1, 2}, {0, 1, 2}), sum(scaled)};
+      return std::vector<Tensor>{contract(scaled, in[1], {}, {}, {0, 1}, {0, 1}), outer,
+                                 contract(outer, in[3], {}, {}, {0, 1, 2}, {0, 1, 2}), sum(scaled)};
     });
     std::vector<Tensor> found = f({a, x, y, z});
     double factor = valuesOf(a)[0], square = 0, all = 0, total = 0;

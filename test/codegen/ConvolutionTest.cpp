@@ -14,7 +14,8 @@ struct Convolution {
 
 void expectConvolution(const Convolution &c, DType dtype) {
   SCOPED_TRACE(std::string(name_of(dtype)) + ": " + text({c.images, c.height, c.width, c.channels}) + " by " +
-               text({c.rows, c.columns, c.channels, c.filters}) + " strides " + text(c.strides) + (c.same ? " same" : " valid"));
+               text({c.rows, c.columns, c.channels, c.filters}) + " strides " + text(c.strides) +
+               (c.same ? " same" : " valid"));
   std::mt19937 random(4);
   Tensor x = operand(random, {c.images, c.height, c.width, c.channels}, dtype);
   Tensor w = operand(random, {c.rows, c.columns, c.channels, c.filters}, dtype);
@@ -25,7 +26,8 @@ void expectConvolution(const Convolution &c, DType dtype) {
   auto padding = [&](std::int64_t out, std::int64_t size, std::int64_t window, std::int64_t stride) {
     return c.same ? std::max<std::int64_t>((out - 1) * stride + window - size, 0) / 2 : 0;
   };
-  std::int64_t top = padding(outRows, c.height, c.rows, c.strides[0]), left = padding(outColumns, c.width, c.columns, c.strides[1]);
+  std::int64_t top = padding(outRows, c.height, c.rows, c.strides[0]),
+               left = padding(outColumns, c.width, c.columns, c.strides[1]);
   Tensor g = operand(random, {c.images, outRows, outColumns, c.filters}, dtype);
   auto f = compile([&](const std::vector<Tensor> &in) {
     GradientTape tape;
@@ -53,7 +55,8 @@ void expectConvolution(const Convolution &c, DType dtype) {
             for (std::int64_t channel = 0; channel < c.channels; ++channel)
               for (std::int64_t filter = 0; filter < c.filters; ++filter) {
                 auto ofX = static_cast<std::size_t>(((n * c.height + row) * c.width + column) * c.channels + channel);
-                auto ofW = static_cast<std::size_t>(((kh * c.columns + kw) * c.channels + channel) * c.filters + filter);
+                auto ofW =
+                    static_cast<std::size_t>(((kh * c.columns + kw) * c.channels + channel) * c.filters + filter);
                 auto ofG = static_cast<std::size_t>(((n * outRows + oh) * outColumns + ow) * c.filters + filter);
                 forward.add(ofG, static_cast<long double>(xs[ofX]) * ws[ofW]);
                 ofImages.add(ofX, static_cast<long double>(gs[ofG]) * ws[ofW]);
@@ -99,4 +102,6 @@ TEST(Convolution, OfTheCnnsLayers) {
 
 // Where the rows of one image are more than a panel may hold.
 TEST(Convolution, OfLargeImages) { expectConvolution({1, 200, 160, 3, 3, 3, 16, {1, 1}, true}, DType::Float32); }
-TEST(Convolution, OfLargeImagesWithManyChannels) { expectConvolution({1, 120, 120, 32, 3, 3, 16, {1, 1}, true}, DType::Float32); }
+TEST(Convolution, OfLargeImagesWithManyChannels) {
+  expectConvolution({1, 120, 120, 32, 3, 3, 16, {1, 1}, true}, DType::Float32);
+}

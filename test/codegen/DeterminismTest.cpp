@@ -63,7 +63,7 @@ TEST(Determinism, OfReductions) {
   for (const Shape &shape : {Shape{100'003}, Shape{3, 40'009}, Shape{40'009, 3}, Shape{301, 257}, Shape{33, 50, 41}})
     expectSameOnAllThreads(
         [](const std::vector<Tensor> &in) {
-          return std::vector<Tensor>{sum(in[0]),      sum(in[0], {0}),            sum(in[0], {-1}),
+          return std::vector<Tensor>{sum(in[0]),      sum(in[0], {0}),           sum(in[0], {-1}),
                                      max(in[0], {0}), mean(in[0] * in[0], {-1}), softmax(in[0])};
         },
         inputsOf({shape}));
@@ -90,7 +90,8 @@ TEST(Determinism, OfPooling) {
         GradientTape tape(GradientTapeOptions{.persistent = true});
         tape.watch(in[0]);
         Tensor tiled = max_pool2d(in[0], {2, 2}, {2, 2}), overlapping = max_pool2d(in[0], {3, 3}, {2, 2}, "same");
-        return std::vector<Tensor>{tiled, overlapping, *tape.gradient(sum(tiled), in[0]), *tape.gradient(sum(overlapping), in[0])};
+        return std::vector<Tensor>{tiled, overlapping, *tape.gradient(sum(tiled), in[0]),
+                                   *tape.gradient(sum(overlapping), in[0])};
       },
       inputsOf({{9, 27, 25, 17}}));
 }

@@ -1,4 +1,5 @@
-// Elementwise code and movement against plain loops: broadcasts, layouts, types of mixed widths, every tail and alignment.
+// Elementwise code and movement against plain loops: broadcasts, layouts, types of mixed widths, every tail and
+// alignment.
 #include "test/codegen/Testing.h"
 
 using namespace calque;
@@ -20,8 +21,8 @@ Shape smaller(std::mt19937 &random, const Shape &shape) {
 }
 
 void expectChain(const Tensor &a, const Tensor &b, const Tensor &c, const Tensor &condition, const Shape &shape) {
-  SCOPED_TRACE(std::string(name_of(a.dtype())) + " " + text(a.shape()) + " " + text(b.shape()) + " " + text(c.shape()) + " " +
-               text(condition.shape()));
+  SCOPED_TRACE(std::string(name_of(a.dtype())) + " " + text(a.shape()) + " " + text(b.shape()) + " " + text(c.shape()) +
+               " " + text(condition.shape()));
   auto f = compile([](const std::vector<Tensor> &in) {
     const Tensor &a = in[0], &b = in[1], &c = in[2], &condition = in[3];
     Tensor larger = a > b, chain = where(logical_and(condition, larger), a * b + c, b - c);
@@ -33,12 +34,14 @@ void expectChain(const Tensor &a, const Tensor &b, const Tensor &c, const Tensor
   std::vector<Tensor> found = f({a, b, c, condition});
   std::vector<double> as = valuesOf(a), bs = valuesOf(b), cs = valuesOf(c), conditions = valuesOf(condition);
   auto expect = [&](const Tensor &x, auto &&element) {
-    expectElements(x, x.shape(), generate(x.shape(), [&](const Shape &index) { return static_cast<double>(element(index)); }));
+    expectElements(x, x.shape(),
+                   generate(x.shape(), [&](const Shape &index) { return static_cast<double>(element(index)); }));
   };
   auto largerAt = [&](const Shape &i) { return at(as, a, i) > at(bs, b, i); };
   ASSERT_EQ(found[0].shape(), shape);
   expect(found[0], [&](const Shape &i) {
-    return at(conditions, condition, i) != 0 && largerAt(i) ? at(as, a, i) * at(bs, b, i) + at(cs, c, i) : at(bs, b, i) - at(cs, c, i);
+    return at(conditions, condition, i) != 0 && largerAt(i) ? at(as, a, i) * at(bs, b, i) + at(cs, c, i)
+                                                            : at(bs, b, i) - at(cs, c, i);
   });
   expect(found[1], largerAt);
   expect(found[2], [&](const Shape &i) { return at(conditions, condition, i) == 0; });
@@ -138,7 +141,8 @@ TEST(Elementwise, OfMathInEveryTail) {
     std::vector<double> xs = valuesOf(inputs[i]), ys = valuesOf(found[i]);
     for (std::size_t j = 0; j < xs.size(); ++j) {
       double x = xs[j], expected = std::exp(x) + std::tanh(x) * std::log(x + 2) / std::sqrt(x + 3);
-      EXPECT_NEAR(ys[j], expected, inputs[i].dtype() == DType::Float32 ? 2e-6 : 1e-14) << "size " << xs.size() << " element " << j;
+      EXPECT_NEAR(ys[j], expected, inputs[i].dtype() == DType::Float32 ? 2e-6 : 1e-14)
+          << "size " << xs.size() << " element " << j;
     }
   }
 }
@@ -177,7 +181,8 @@ TEST(Elementwise, OfSlicesAtOddOffsets) {
       for (std::int64_t i = 0; i <= 17; ++i)
         results.push_back(slice(in[0], {i}, {i + 67}) * 2 + slice(in[0], {3 * i}, {3 * i + 67}));
       for (std::int64_t i = 0; i < 5; ++i)
-        results.push_back(slice(in[1], {i, 2 * i + 1}, {i + 4, 2 * i + 20}) + slice(in[1], {0, i}, {8, i + 19}, {2, 1}));
+        results.push_back(slice(in[1], {i, 2 * i + 1}, {i + 4, 2 * i + 20}) +
+                          slice(in[1], {0, i}, {8, i + 19}, {2, 1}));
       results.push_back(sum(slice(in[1], {1, 3}, {8, 36}), {1}));
       results.push_back(sum(slice(in[1], {0, 1}, {9, 40}, {1, 2}), {0}));
       return results;
@@ -185,7 +190,8 @@ TEST(Elementwise, OfSlicesAtOddOffsets) {
     std::vector<Tensor> found = f({x, y});
     std::vector<double> xs = valuesOf(x), ys = valuesOf(y);
     for (std::int64_t i = 0; i <= 17; ++i)
-      expectElements(found[i], {67}, generate({67}, [&](const Shape &k) { return xs[i + k[0]] * 2 + xs[3 * i + k[0]]; }));
+      expectElements(found[i], {67},
+                     generate({67}, [&](const Shape &k) { return xs[i + k[0]] * 2 + xs[3 * i + k[0]]; }));
     for (std::int64_t i = 0; i < 5; ++i)
       expectElements(found[18 + i], {4, 19}, generate({4, 19}, [&](const Shape &k) {
                        return ys[(i + k[0]) * 40 + 2 * i + 1 + k[1]] + ys[2 * k[0] * 40 + i + k[1]];
@@ -220,7 +226,8 @@ TEST(Elementwise, MovementThereAndBack) {
         Tensor columns = concat({slice(y, {0, 0}, {shape[0], 5}), slice(y, {0, 5}, shape)}, 1);
         Tensor padded = slice(pad(y, {1, 3}, {2, 1}, 1), {1, 3}, {shape[0] + 1, shape[1] + 3});
         Tensor gathered = gather(gather(y, in[1]), in[2]);
-        return std::vector<Tensor>{rows, columns, padded, gathered, transpose(transpose(y)), reshape(reshape(y, {-1}), shape)};
+        return std::vector<Tensor>{
+            rows, columns, padded, gathered, transpose(transpose(y)), reshape(reshape(y, {-1}), shape)};
       });
       for (const Tensor &found : f({x, tensor(order, {shape[0]}), tensor(inverse, {shape[0]})}))
         expectElements(found, shape, valuesOf(x));

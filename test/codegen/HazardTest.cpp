@@ -7,7 +7,8 @@ using namespace calque::testing;
 namespace {
 
 std::vector<double> transposed(const std::vector<double> &x, std::int64_t rows, std::int64_t columns) {
-  return generate({columns, rows}, [&](const Shape &at) { return x[static_cast<std::size_t>(at[1] * columns + at[0])]; });
+  return generate({columns, rows},
+                  [&](const Shape &at) { return x[static_cast<std::size_t>(at[1] * columns + at[0])]; });
 }
 
 } // namespace
@@ -78,7 +79,8 @@ TEST(Hazards, AShiftWithinOneArray) {
   auto step = function([&] { w.assign(concat({slice(w, {1}, {100}), slice(w, {0}, {1})}, 0)); });
   step();
   step();
-  expectElements(w.value(), {100}, generate({100}, [](const Shape &i) { return static_cast<double>((i[0] + 2) % 100); }));
+  expectElements(w.value(), {100},
+                 generate({100}, [](const Shape &i) { return static_cast<double>((i[0] + 2) % 100); }));
 }
 
 TEST(Hazards, AProductOfWhatItReplaces) {
@@ -132,13 +134,15 @@ TEST(Hazards, NeighboursOfEachElement) {
   std::vector<double> x = valuesOf(w.value());
   auto step = function([&] {
     Tensor p = pad(w, {1, 1}, {1, 1});
-    w.assign(slice(p, {0, 1}, {40, 38}) + slice(p, {2, 1}, {42, 38}) + slice(p, {1, 0}, {41, 37}) + slice(p, {1, 2}, {41, 39}) - 4 * w);
+    w.assign(slice(p, {0, 1}, {40, 38}) + slice(p, {2, 1}, {42, 38}) + slice(p, {1, 0}, {41, 37}) +
+             slice(p, {1, 2}, {41, 39}) - 4 * w);
   });
   step();
   auto at = [&](std::int64_t i, std::int64_t j) {
     return i < 0 || i >= 40 || j < 0 || j >= 37 ? 0 : x[static_cast<std::size_t>(i * 37 + j)];
   };
   expectElements(w.value(), {40, 37}, generate({40, 37}, [&](const Shape &k) {
-                   return at(k[0] - 1, k[1]) + at(k[0] + 1, k[1]) + at(k[0], k[1] - 1) + at(k[0], k[1] + 1) - 4 * at(k[0], k[1]);
+                   return at(k[0] - 1, k[1]) + at(k[0] + 1, k[1]) + at(k[0], k[1] - 1) + at(k[0], k[1] + 1) -
+                          4 * at(k[0], k[1]);
                  }));
 }

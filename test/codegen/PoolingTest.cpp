@@ -13,8 +13,8 @@ struct Pooling {
 };
 
 void expectPooling(const Pooling &p, const Tensor &x) {
-  SCOPED_TRACE(std::string(name_of(x.dtype())) + ": " + text(p.images) + " window " + text(p.window) + " strides " + text(p.strides) +
-               (p.same ? " same" : " valid"));
+  SCOPED_TRACE(std::string(name_of(x.dtype())) + ": " + text(p.images) + " window " + text(p.window) + " strides " +
+               text(p.strides) + (p.same ? " same" : " valid"));
   std::int64_t out[2], low[2];
   for (std::size_t i : {0u, 1u}) {
     std::int64_t size = p.images[i + 1];
@@ -35,7 +35,8 @@ void expectPooling(const Pooling &p, const Tensor &x) {
     Shape at = unravel(static_cast<std::int64_t>(i), shape);
     std::int64_t best = -1;
     for (std::int64_t k = 0; k < p.window[0] * p.window[1]; ++k) {
-      std::int64_t row = at[1] * p.strides[0] + k / p.window[1] - low[0], column = at[2] * p.strides[1] + k % p.window[1] - low[1];
+      std::int64_t row = at[1] * p.strides[0] + k / p.window[1] - low[0],
+                   column = at[2] * p.strides[1] + k % p.window[1] - low[1];
       if (row < 0 || row >= p.images[1] || column < 0 || column >= p.images[2])
         continue;
       std::int64_t candidate = ravel({at[0], row, column, at[3]}, p.images);
@@ -90,7 +91,8 @@ TEST(Pooling, OfNotANumber) {
   for (DType dtype : {DType::Float32, DType::Float64}) {
     expectPooling({shape, {2, 2}, {2, 2}, false}, makeTensor(dtype, values, shape));
     expectPooling({shape, {3, 3}, {2, 2}, true}, makeTensor(dtype, values, shape));
-    expectPooling({shape, {2, 2}, {2, 2}, false}, makeTensor(dtype, std::vector<double>(values.size(), -INFINITY), shape));
+    expectPooling({shape, {2, 2}, {2, 2}, false},
+                  makeTensor(dtype, std::vector<double>(values.size(), -INFINITY), shape));
   }
 }
 

@@ -1,5 +1,5 @@
-// Recordings made by hand, compiled by the compiler's library and called as an ahead-of-time program calls them: through
-// runtime/abi.h alone.
+// Recordings made by hand, compiled by the compiler's library and called as an ahead-of-time program calls them:
+// through runtime/abi.h alone.
 #ifndef CALQUE_TEST_CODEGEN_RECORDINGS_H
 #define CALQUE_TEST_CODEGEN_RECORDINGS_H
 
@@ -23,7 +23,8 @@ using Ints = std::vector<std::int64_t>;
 // Appends operations whose types the records infer. Each has a line of its own, from 1 on, in "sizes.cpp".
 struct Recorder {
   ValueId parameter(const TensorType &type) { return recording.addParameter(type); }
-  std::vector<ValueId> many(OpId op, const std::vector<ValueId> &operands, const std::vector<Attribute> &attributes = {}) {
+  std::vector<ValueId> many(OpId op, const std::vector<ValueId> &operands,
+                            const std::vector<Attribute> &attributes = {}) {
     std::vector<TensorType> types;
     for (ValueId operand : operands)
       types.push_back(recording.typeOf(operand));
@@ -45,7 +46,10 @@ struct Recorder {
     data->type = {dtype, std::move(shape)};
     data->bytes.resize(size_of(dtype));
     auto put = [&](auto element) { std::memcpy(data->bytes.data(), &element, sizeof(element)); };
-    dtype == DType::Float32 ? put(static_cast<float>(value)) : dtype == DType::Float64 ? put(value) : dtype == DType::Int32 ? put(static_cast<std::int32_t>(value)) : put(static_cast<std::int64_t>(value));
+    dtype == DType::Float32   ? put(static_cast<float>(value))
+    : dtype == DType::Float64 ? put(value)
+    : dtype == DType::Int32   ? put(static_cast<std::int32_t>(value))
+                              : put(static_cast<std::int64_t>(value));
     return (*this)(OpId::Constant, {}, {schema::ConstantRef(data)});
   }
   // d(sum of target * weights) / d(sources), where the weights are all `seed`.
@@ -74,22 +78,37 @@ struct Array {
   double at(std::size_t i) const {
     const void *data = memory.get();
     switch (type.dtype) {
-    case DType::Bool: return static_cast<const unsigned char *>(data)[i];
-    case DType::Int32: return static_cast<const std::int32_t *>(data)[i];
-    case DType::Int64: return static_cast<double>(static_cast<const std::int64_t *>(data)[i]);
-    case DType::Float32: return static_cast<const float *>(data)[i];
-    case DType::Float64: break;
+    case DType::Bool:
+      return static_cast<const unsigned char *>(data)[i];
+    case DType::Int32:
+      return static_cast<const std::int32_t *>(data)[i];
+    case DType::Int64:
+      return static_cast<double>(static_cast<const std::int64_t *>(data)[i]);
+    case DType::Float32:
+      return static_cast<const float *>(data)[i];
+    case DType::Float64:
+      break;
     }
     return static_cast<const double *>(data)[i];
   }
   void set(std::size_t i, double value) {
     void *data = memory.get();
     switch (type.dtype) {
-    case DType::Bool: static_cast<unsigned char *>(data)[i] = value != 0; return;
-    case DType::Int32: static_cast<std::int32_t *>(data)[i] = static_cast<std::int32_t>(value); return;
-    case DType::Int64: static_cast<std::int64_t *>(data)[i] = static_cast<std::int64_t>(value); return;
-    case DType::Float32: static_cast<float *>(data)[i] = static_cast<float>(value); return;
-    case DType::Float64: static_cast<double *>(data)[i] = value; return;
+    case DType::Bool:
+      static_cast<unsigned char *>(data)[i] = value != 0;
+      return;
+    case DType::Int32:
+      static_cast<std::int32_t *>(data)[i] = static_cast<std::int32_t>(value);
+      return;
+    case DType::Int64:
+      static_cast<std::int64_t *>(data)[i] = static_cast<std::int64_t>(value);
+      return;
+    case DType::Float32:
+      static_cast<float *>(data)[i] = static_cast<float>(value);
+      return;
+    case DType::Float64:
+      static_cast<double *>(data)[i] = value;
+      return;
     }
   }
   bool sameBits(const Array &other) const {
@@ -142,7 +161,8 @@ struct Native {
       outcome.results.emplace_back(type);
       outputs.push_back(outcome.results.back().memory.get());
     }
-    std::size_t bytes = executable->shapes ? static_cast<std::size_t>(frame.workspace_bytes) : executable->workspaceBytes;
+    std::size_t bytes =
+        executable->shapes ? static_cast<std::size_t>(frame.workspace_bytes) : executable->workspaceBytes;
     Array workspace(TensorType{DType::Bool, {static_cast<std::int64_t>(bytes)}});
     frame.outputs = outputs.data();
     frame.workspace = workspace.memory.get();

@@ -116,7 +116,8 @@ TEST(Reduction, OfFusedTerms) {
                                  sum(cast(in[0] > in[1], DType::Float32), {0})};
     });
     std::vector<double> a = valuesOf(x), b = valuesOf(y);
-    std::vector<double> columns(b.size()), rows(static_cast<std::size_t>(shape[0])), largest(rows.size()), counts(b.size()), total(1);
+    std::vector<double> columns(b.size()), rows(static_cast<std::size_t>(shape[0])), largest(rows.size()),
+        counts(b.size()), total(1);
     for (std::size_t i = 0; i < a.size(); ++i) {
       std::size_t row = i / b.size(), column = i % b.size();
       double d = a[i] - b[column];
@@ -158,7 +159,8 @@ TEST(Reduction, ArgmaxTakesTheFirst) {
       Shape kept = shape, result = shape;
       kept[static_cast<std::size_t>(axis)] = 1;
       result.erase(result.begin() + axis);
-      std::vector<double> values = valuesOf(x), best(static_cast<std::size_t>(sizeOf(kept)), -INFINITY), index(best.size());
+      std::vector<double> values = valuesOf(x), best(static_cast<std::size_t>(sizeOf(kept)), -INFINITY),
+                          index(best.size());
       for (std::int64_t i = 0; i < x.size(); ++i) {
         Shape at = unravel(i, shape);
         auto to = static_cast<std::size_t>(broadcastIndex(at, kept));

@@ -106,10 +106,13 @@ std::vector<ValueId> convolved(Recorder &r, const std::vector<ValueId> &x) {
   return results;
 }
 
-ValueId matmul(Recorder &r, ValueId a, ValueId b) { return r(OpId::Contract, {a, b}, {Ints{}, Ints{}, Ints{1}, Ints{0}}); }
+ValueId matmul(Recorder &r, ValueId a, ValueId b) {
+  return r(OpId::Contract, {a, b}, {Ints{}, Ints{}, Ints{1}, Ints{0}});
+}
 
 const std::vector<Ints> kPairs = {{0, 3}, {1, 1}, {3, 0}, {3, 5}, {17, 130}, {64, 10}, {33, 257}};
-const std::vector<Ints> kTriples = {{0, 3, 2}, {1, 1, 1}, {3, 0, 5}, {3, 5, 0}, {7, 5, 3}, {17, 130, 9}, {64, 10, 70}, {33, 65, 257}, {130, 128, 131}};
+const std::vector<Ints> kTriples = {{0, 3, 2},    {1, 1, 1},    {3, 0, 5},     {3, 5, 0},      {7, 5, 3},
+                                    {17, 130, 9}, {64, 10, 70}, {33, 65, 257}, {130, 128, 131}};
 
 ValueId sumAll(Recorder &r, ValueId x) { return r(OpId::Sum, {x}, {Ints{}, false}); }
 
@@ -298,7 +301,8 @@ const std::vector<Case> kCases = {
        return std::vector{y}; }, {{1, 1}, {3, 5}, {17, 30}}, Agree::Close},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Sizes, ::testing::ValuesIn(kCases), [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, Sizes, ::testing::ValuesIn(kCases),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 // What a call says whose sizes don't fit together.
 struct Misfit {
@@ -338,42 +342,133 @@ TEST_P(Misfits, AreNamed) {
 }
 
 const std::vector<Misfit> kMisfits = {
-    {"add", {f32({-1, 3}), f32({-2, 3})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Add, {x[0], x[1]})}; }, {3, 4},
-     Site::Kind::SizesDiffer, "add", {3, 4}, {0, -1, 0}, {1, -1, 0}},
+    {"add",
+     {f32({-1, 3}), f32({-2, 3})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Add, {x[0], x[1]})}; },
+     {3, 4},
+     Site::Kind::SizesDiffer,
+     "add",
+     {3, 4},
+     {0, -1, 0},
+     {1, -1, 0}},
     // An unknown size is never broadcast.
-    {"add_one", {f32({3, -1}), f32({-2})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Add, {x[0], x[1]})}; }, {3, 1},
-     Site::Kind::SizesDiffer, "add", {3, 1}, {0, -1, 1}, {1, -1, 0}},
-    {"known", {f32({-1}), f32({3})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Mul, {x[0], x[1]})}; }, {4},
-     Site::Kind::SizesDiffer, "mul", {4, 3}, {0, -1, 0}, {1, -1, 0}},
-    {"contract", {f32({-1, -2}), f32({-3, 3})}, [](Recorder &r, auto &x) { return std::vector{matmul(r, x[0], x[1])}; }, {2, 3, 5},
-     Site::Kind::SizesDiffer, "contract", {3, 5}, {0, -1, 1}, {1, -1, 0}},
+    {"add_one",
+     {f32({3, -1}), f32({-2})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Add, {x[0], x[1]})}; },
+     {3, 1},
+     Site::Kind::SizesDiffer,
+     "add",
+     {3, 1},
+     {0, -1, 1},
+     {1, -1, 0}},
+    {"known",
+     {f32({-1}), f32({3})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Mul, {x[0], x[1]})}; },
+     {4},
+     Site::Kind::SizesDiffer,
+     "mul",
+     {4, 3},
+     {0, -1, 0},
+     {1, -1, 0}},
+    {"contract",
+     {f32({-1, -2}), f32({-3, 3})},
+     [](Recorder &r, auto &x) { return std::vector{matmul(r, x[0], x[1])}; },
+     {2, 3, 5},
+     Site::Kind::SizesDiffer,
+     "contract",
+     {3, 5},
+     {0, -1, 1},
+     {1, -1, 0}},
     // The first of two that don't fit.
-    {"first", {f32({-1}), f32({-2}), f32({-3})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Add, {r(OpId::Mul, {x[0], x[1]}), x[2]})}; }, {2, 3, 4},
-     Site::Kind::SizesDiffer, "mul", {2, 3}, {0, -1, 0}, {1, -1, 0}},
+    {"first",
+     {f32({-1}), f32({-2}), f32({-3})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Add, {r(OpId::Mul, {x[0], x[1]}), x[2]})}; },
+     {2, 3, 4},
+     Site::Kind::SizesDiffer,
+     "mul",
+     {2, 3},
+     {0, -1, 0},
+     {1, -1, 0}},
     // What has the size of an argument is called by the argument's name, what hasn't by its operand's.
-    {"derived", {f32({-1}), f32({-2}), f32({-3})},
-     [](Recorder &r, auto &x) { return std::vector{r(OpId::Add, {r(OpId::Concat, {x[0], x[1]}, {std::int64_t(0)}), r(OpId::Exp, {x[2]})})}; }, {2, 3, 4},
-     Site::Kind::SizesDiffer, "add", {5, 4}, {-1, 0, 0}, {2, -1, 0}},
-    {"reshape", {f32({-1, 2})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Reshape, {x[0]}, {Ints{3, 4}})}; }, {5},
-     Site::Kind::SizesDiffer, "reshape", {10, 12}, {0, -1, -1}},
-    {"reshape_rest", {f32({-1, 2})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Reshape, {x[0]}, {Ints{3, -1}})}; }, {5},
-     Site::Kind::SizesDiffer, "reshape", {10, 9}, {0, -1, -1}},
-    {"slice", {f32({-1})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Slice, {x[0]}, {Ints{1}, Ints{4}, Ints{}})}; }, {3},
-     Site::Kind::SizeTooSmall, "slice", {3, 4}, {0, -1, 0}},
-    {"empty_maximum", {f32({-1, 2})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::ReduceMax, {x[0]}, {Ints{0}, false})}; }, {0},
-     Site::Kind::SizeTooSmall, "reduce_max", {0, 1}, {0, -1, 0}},
-    {"channels", {f32({1, 4, 4, -1}), f32({2, 2, 3, 1})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Conv, {x[0], x[1]}, {Ints{1, 1}, std::string("valid")})}; }, {2},
-     Site::Kind::SizesDiffer, "conv2d", {2, 3}, {0, -1, 3}, {1, -1, 2}},
-    {"index", {f32({-1, 2}), i64({-2})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Gather, {x[0], x[1]}, {std::int64_t(0)})}; }, {0, 1},
-     Site::Kind::IndexOutOfRange, "gather", {0, 0}},
+    {"derived",
+     {f32({-1}), f32({-2}), f32({-3})},
+     [](Recorder &r, auto &x) {
+       return std::vector{r(OpId::Add, {r(OpId::Concat, {x[0], x[1]}, {std::int64_t(0)}), r(OpId::Exp, {x[2]})})};
+     },
+     {2, 3, 4},
+     Site::Kind::SizesDiffer,
+     "add",
+     {5, 4},
+     {-1, 0, 0},
+     {2, -1, 0}},
+    {"reshape",
+     {f32({-1, 2})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Reshape, {x[0]}, {Ints{3, 4}})}; },
+     {5},
+     Site::Kind::SizesDiffer,
+     "reshape",
+     {10, 12},
+     {0, -1, -1}},
+    {"reshape_rest",
+     {f32({-1, 2})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Reshape, {x[0]}, {Ints{3, -1}})}; },
+     {5},
+     Site::Kind::SizesDiffer,
+     "reshape",
+     {10, 9},
+     {0, -1, -1}},
+    {"slice",
+     {f32({-1})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Slice, {x[0]}, {Ints{1}, Ints{4}, Ints{}})}; },
+     {3},
+     Site::Kind::SizeTooSmall,
+     "slice",
+     {3, 4},
+     {0, -1, 0}},
+    {"empty_maximum",
+     {f32({-1, 2})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::ReduceMax, {x[0]}, {Ints{0}, false})}; },
+     {0},
+     Site::Kind::SizeTooSmall,
+     "reduce_max",
+     {0, 1},
+     {0, -1, 0}},
+    {"channels",
+     {f32({1, 4, 4, -1}), f32({2, 2, 3, 1})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Conv, {x[0], x[1]}, {Ints{1, 1}, std::string("valid")})}; },
+     {2},
+     Site::Kind::SizesDiffer,
+     "conv2d",
+     {2, 3},
+     {0, -1, 3},
+     {1, -1, 2}},
+    {"index",
+     {f32({-1, 2}), i64({-2})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::Gather, {x[0], x[1]}, {std::int64_t(0)})}; },
+     {0, 1},
+     Site::Kind::IndexOutOfRange,
+     "gather",
+     {0, 0}},
     // More bytes than can be addressed, in a result and in between, though no argument has an element.
-    {"large_result", {f32({-1, 0}), f32({0, -1})}, [](Recorder &r, auto &x) { return std::vector{matmul(r, x[0], x[1])}; }, {std::int64_t(1) << 32},
-     Site::Kind::TooManyBytes, "", {0, 0}},
-    {"large_between", {f32({-1, 0}), f32({0, -1})},
-     [](Recorder &r, auto &x) { return std::vector{sumAll(r, r(OpId::Softmax, {matmul(r, x[0], x[1])}, {std::int64_t(-1)}))}; }, {std::int64_t(1) << 32},
-     Site::Kind::TooManyBytes, "", {0, 0}},
+    {"large_result",
+     {f32({-1, 0}), f32({0, -1})},
+     [](Recorder &r, auto &x) { return std::vector{matmul(r, x[0], x[1])}; },
+     {std::int64_t(1) << 32},
+     Site::Kind::TooManyBytes,
+     "",
+     {0, 0}},
+    {"large_between",
+     {f32({-1, 0}), f32({0, -1})},
+     [](Recorder &r, auto &x) {
+       return std::vector{sumAll(r, r(OpId::Softmax, {matmul(r, x[0], x[1])}, {std::int64_t(-1)}))};
+     },
+     {std::int64_t(1) << 32},
+     Site::Kind::TooManyBytes,
+     "",
+     {0, 0}},
 };
-INSTANTIATE_TEST_SUITE_P(All, Misfits, ::testing::ValuesIn(kMisfits), [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, Misfits, ::testing::ValuesIn(kMisfits),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 // Work is cut by sizes, never by the number of threads.
 TEST(SizesAndThreads, GiveEqualBits) {
@@ -432,18 +527,25 @@ TEST(FunctionsOfUnknownSizes, SayWhatDoesNotFit) {
   TensorSpec<> rows = TensorSpec<float>({kDynamic, 3});
   auto sums = function([](const Tensor &x, const Tensor &y) { return x + y; }, {.input_signature = {rows, rows}});
   std::string message = messageOf([&] { sums(ones({3, 3}), ones({4, 3})); });
-  EXPECT_NE(message.find("add: dimension 0 of argument 0 is 3 and dimension 0 of argument 1 is 4, and they must be equal"), std::string::npos) << message;
+  EXPECT_NE(
+      message.find("add: dimension 0 of argument 0 is 3 and dimension 0 of argument 1 is 4, and they must be equal"),
+      std::string::npos)
+      << message;
   EXPECT_NE(message.find("SizesTest.cpp"), std::string::npos) << message;
   auto parts = function([](const Tensor &x) { return reshape(x, {2, 3}); }, {.input_signature = {rows}});
   message = messageOf([&] { parts(ones({3, 3})); });
-  EXPECT_NE(message.find("reshape: the number of elements of argument 0 is 9, and it must be 6"), std::string::npos) << message;
+  EXPECT_NE(message.find("reshape: the number of elements of argument 0 is 9, and it must be 6"), std::string::npos)
+      << message;
   auto largest = function([](const Tensor &x) { return max(x, {0}); }, {.input_signature = {rows}});
   message = messageOf([&] { largest(ones({0, 3})); });
   EXPECT_NE(message.find("dimension 0 of argument 0 is 0, and it must be at least 1"), std::string::npos) << message;
   TensorSpec<> columns = TensorSpec<float>({0, kDynamic}), many = TensorSpec<float>({kDynamic, 0});
-  auto products = function([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, {.input_signature = {many, columns}});
+  auto products =
+      function([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, {.input_signature = {many, columns}});
   message = messageOf([&] { products(zeros({std::int64_t(1) << 32, 0}), zeros({0, std::int64_t(1) << 32})); });
-  EXPECT_NE(message.find("a result has more bytes than can be addressed with the sizes of this call's arguments"), std::string::npos) << message;
+  EXPECT_NE(message.find("a result has more bytes than can be addressed with the sizes of this call's arguments"),
+            std::string::npos)
+      << message;
 }
 
 } // namespace

@@ -1,4 +1,5 @@
-// A network of two convolutions, pooling and a dense layer, trained by gradient descent: small, and every kind of kernel.
+// A network of two convolutions, pooling and a dense layer, trained by gradient descent: small, and every kind of
+// kernel.
 #ifndef CALQUE_TEST_CODEGEN_SMALLCNN_H
 #define CALQUE_TEST_CODEGEN_SMALLCNN_H
 
@@ -10,7 +11,8 @@ class SmallCnn {
 public:
   SmallCnn() {
     std::mt19937 random(25);
-    for (const Shape &shape : {Shape{3, 3, 1, 8}, Shape{8}, Shape{3, 3, 8, 17}, Shape{17}, Shape{5 * 5 * 17, 10}, Shape{10}})
+    for (const Shape &shape :
+         {Shape{3, 3, 1, 8}, Shape{8}, Shape{3, 3, 8, 17}, Shape{17}, Shape{5 * 5 * 17, 10}, Shape{10}})
       parameters.emplace_back(operand(random, shape, DType::Float32) * 0.2f);
   }
 

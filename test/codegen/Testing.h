@@ -42,7 +42,8 @@ inline Tensor wholes(std::mt19937 &random, const Shape &shape, DType dtype) {
 
 // Sums and the sums of their terms' magnitudes, in row-major order, and how many terms each has.
 struct Sums {
-  explicit Sums(const Shape &shape) : shape(shape), sum(static_cast<std::size_t>(sizeOf(shape))), magnitude(sum.size()) {}
+  explicit Sums(const Shape &shape)
+      : shape(shape), sum(static_cast<std::size_t>(sizeOf(shape))), magnitude(sum.size()) {}
   void add(std::size_t at, long double term) {
     sum[at] += term;
     magnitude[at] += std::fabs(term);
@@ -62,8 +63,8 @@ inline void expectSums(const Tensor &found, const Sums &expected) {
     auto off = static_cast<double>(std::fabs(values[i] - expected.sum[i]));
     if (!(off <= (expected.terms + 2) * epsilon * static_cast<double>(expected.magnitude[i]))) {
       ++wrong;
-      ADD_FAILURE() << "element " << text(unravel(static_cast<std::int64_t>(i), found.shape())) << " is " << values[i] << ", not "
-                    << static_cast<double>(expected.sum[i]);
+      ADD_FAILURE() << "element " << text(unravel(static_cast<std::int64_t>(i), found.shape())) << " is " << values[i]
+                    << ", not " << static_cast<double>(expected.sum[i]);
     }
   }
 }
@@ -77,7 +78,8 @@ inline void expectElements(const Tensor &found, const Shape &shape, const std::v
   for (std::size_t i = 0; i < values.size() && wrong < 4; ++i)
     if (values[i] != expected[i] && !(std::isnan(values[i]) && std::isnan(expected[i]))) {
       ++wrong;
-      ADD_FAILURE() << "element " << text(unravel(static_cast<std::int64_t>(i), shape)) << " is " << values[i] << ", not " << expected[i];
+      ADD_FAILURE() << "element " << text(unravel(static_cast<std::int64_t>(i), shape)) << " is " << values[i]
+                    << ", not " << expected[i];
     }
 }
 
@@ -89,7 +91,9 @@ inline std::vector<double> generate(const Shape &shape, const std::function<doub
   return values;
 }
 
-inline auto compile(ManyBody body) { return function<std::vector<Tensor>(const std::vector<Tensor> &)>(std::move(body)); }
+inline auto compile(ManyBody body) {
+  return function<std::vector<Tensor>(const std::vector<Tensor> &)>(std::move(body));
+}
 
 } // namespace calque::testing
 #endif

@@ -26,9 +26,9 @@ private:
 
 TEST(FunctionsPage, Kinds) {
   auto f = function([](const Tensor &x, int n) { return x * n; });
-  f(ones({2}), 3); // traces, compiles, runs
-  f(ones({2}), 3); // runs
-  f(ones({2}), 4); // another number: another trace
+  f(ones({2}), 3);       // traces, compiles, runs
+  f(ones({2}), 3);       // runs
+  f(ones({2}), 4);       // another number: another trace
   f.eager(ones({2}), 3); // the lambda itself
   EXPECT_EQ(f.trace_count(), 2);
 }
@@ -46,7 +46,8 @@ TEST(FunctionsPage, Listing) {
 }
 
 TEST(FunctionsPage, ManyShapes) {
-  auto h = function([](const Tensor &x) { return sum(x, {1}); }, {.input_signature = {TensorSpec<float>({kDynamic, 3}, "x")}});
+  auto h = function([](const Tensor &x) { return sum(x, {1}); },
+                    {.input_signature = {TensorSpec<float>({kDynamic, 3}, "x")}});
   h(ones({2, 3}));
   h(ones({5, 3})); // the same trace
   EXPECT_EQ(h.trace_count(), 1);

@@ -1,5 +1,5 @@
-// Transformations of transformations, of functions and in functions: against formulas and against central differences, eagerly and
-// compiled.
+// Transformations of transformations, of functions and in functions: against formulas and against central differences,
+// eagerly and compiled.
 #include "Testing.h"
 #include "test/Tensors.h"
 
@@ -9,7 +9,8 @@ using namespace calque::testing;
 namespace {
 
 // Runs a body eagerly and in a function; expected elements are in row-major order.
-void inBothModes(const Body &body, const std::vector<Tensor> &inputs, const std::vector<double> &expected, const Shape &shape) {
+void inBothModes(const Body &body, const std::vector<Tensor> &inputs, const std::vector<double> &expected,
+                 const Shape &shape) {
   auto f = function<Tensor(const std::vector<Tensor> &)>(body);
   for (bool compiled : {false, true}) {
     SCOPED_TRACE(compiled ? "compiled" : "eager");
@@ -47,14 +48,18 @@ TEST(Composition, VmapOfGradOfVmap) {
   Tensor w = tensor<double>({1, -2});
   auto f = [](const std::vector<Tensor> &in) {
     return vmap([&](const Tensor &matrix) {
-      return grad([&](const Tensor &rows) { return sum(vmap([&](const Tensor &row) { return square(sum(row * in[1])); })(rows)); })(matrix);
+      return grad([&](const Tensor &rows) {
+        return sum(vmap([&](const Tensor &row) { return square(sum(row * in[1])); })(rows));
+      })(matrix);
     })(in[0]);
   };
   inBothModes(f, {tensor<double>({1, 0, 0, 1, 2, 3, 1, 1}, {2, 2, 2}), w}, {2, -4, -4, 8, -8, 16, -2, 4}, {2, 2, 2});
 }
 
 TEST(Composition, JacobianOfVmapIsDiagonal) {
-  auto f = [](const std::vector<Tensor> &in) { return jacobian([](const Tensor &x) { return vmap(cubes)(x); })(in[0]); };
+  auto f = [](const std::vector<Tensor> &in) {
+    return jacobian([](const Tensor &x) { return vmap(cubes)(x); })(in[0]);
+  };
   inBothModes(f, {tensor<double>({1, 2, 3})}, {3, 0, 0, 0, 12, 0, 0, 0, 27}, {3, 3});
 }
 
@@ -63,7 +68,8 @@ TEST(Composition, VmapOfJacobianIsBatchJacobian) {
   std::mt19937 random(1);
   Tensor x = randomTensor(random, {4, 3});
   auto all = [&](const Tensor &rows) { return rows * sum(rows, {1}, true); };
-  inBothModes([&](const std::vector<Tensor> &in) { return vmap(jacobian(row))(in[0]); }, {x}, valuesOf(batch_jacobian(all)(x)), {4, 3, 3});
+  inBothModes([&](const std::vector<Tensor> &in) { return vmap(jacobian(row))(in[0]); }, {x},
+              valuesOf(batch_jacobian(all)(x)), {4, 3, 3});
 }
 
 TEST(Composition, JacobianOfJacobianIsTheThirdDerivativesOfAPotential) {
@@ -78,14 +84,18 @@ TEST(Composition, JacobianOfJacobianIsTheThirdDerivativesOfAPotential) {
 
 TEST(Composition, VmapOfHessian) {
   // sum x^3 has the Hessian diag(6 x).
-  auto f = [](const std::vector<Tensor> &in) { return vmap(hessian([](const Tensor &x) { return sum(cubes(x)); }))(in[0]); };
+  auto f = [](const std::vector<Tensor> &in) {
+    return vmap(hessian([](const Tensor &x) { return sum(cubes(x)); }))(in[0]);
+  };
   inBothModes(f, {tensor<double>({1, 2, 3, 4}, {2, 2})}, {6, 0, 0, 12, 18, 0, 0, 24}, {2, 2, 2});
 }
 
 TEST(Composition, HessianOfVmapAgreesWithJacobianOfGrad) {
   std::mt19937 random(2);
   Tensor x = randomTensor(random, {2, 3}), w = randomTensor(random, {3, 2});
-  auto f = [&](const Tensor &all) { return sum(square(vmap([&](const Tensor &row) { return tanh(matmul(expand_dims(row, {0}), w)); })(all))); };
+  auto f = [&](const Tensor &all) {
+    return sum(square(vmap([&](const Tensor &row) { return tanh(matmul(expand_dims(row, {0}), w)); })(all)));
+  };
   Tensor expected = jacobian(grad(f))(x);
   inBothModes([&](const std::vector<Tensor> &in) { return hessian(f)(in[0]); }, {x}, valuesOf(expected), {2, 3, 2, 3});
 }
@@ -105,36 +115,47 @@ TEST(Composition, ExamplesAndResultsOfVmapAreOtherValuesThanTensors) {
   Tensor x = tensor<double>({1, 2});
   auto same = [](const Tensor &example) { return example; };
   // What vmap gives unchanged: d/dy (x y) = x at y = x, not 2 x.
-  inBothModes([&](const std::vector<Tensor> &in) {
-    Tensor y = vmap(same)(in[0]);
-    GradientTape tape;
-    tape.watch(y);
-    return *tape.gradient(in[0] * y, y);
-  }, {x}, {1, 2}, {2});
+  inBothModes(
+      [&](const std::vector<Tensor> &in) {
+        Tensor y = vmap(same)(in[0]);
+        GradientTape tape;
+        tape.watch(y);
+        return *tape.gradient(in[0] * y, y);
+      },
+      {x}, {1, 2}, {2});
   // Twice the same result.
-  inBothModes([](const std::vector<Tensor> &in) {
-    std::vector<Tensor> y = vmap([](const Tensor &example) { Tensor e = exp(example); return std::vector<Tensor>{e, e}; })(in[0]);
-    GradientTape tape;
-    tape.watch(y[0]);
-    tape.watch(y[1]);
-    return *tape.gradient(y[0] * log(y[1]), y[1]);
-  }, {x}, {1, 1}, {2});
+  inBothModes(
+      [](const std::vector<Tensor> &in) {
+        std::vector<Tensor> y = vmap([](const Tensor &example) {
+          Tensor e = exp(example);
+          return std::vector<Tensor>{e, e};
+        })(in[0]);
+        GradientTape tape;
+        tape.watch(y[0]);
+        tape.watch(y[1]);
+        return *tape.gradient(y[0] * log(y[1]), y[1]);
+      },
+      {x}, {1, 1}, {2});
   // Two examples of one tensor: d/da (a b) = b.
-  inBothModes([](const std::vector<Tensor> &in) {
-    return vmap([](const Tensor &a, const Tensor &b) {
-      GradientTape tape;
-      tape.watch(a);
-      return *tape.gradient(a * b, a);
-    })(in[0], in[0]);
-  }, {x}, {1, 2}, {2});
+  inBothModes(
+      [](const std::vector<Tensor> &in) {
+        return vmap([](const Tensor &a, const Tensor &b) {
+          GradientTape tape;
+          tape.watch(a);
+          return *tape.gradient(a * b, a);
+        })(in[0], in[0]);
+      },
+      {x}, {1, 2}, {2});
   // A tensor that is captured beside its examples: d/de (e sum(x)) = sum(x).
-  inBothModes([](const std::vector<Tensor> &in) {
-    return vmap([&](const Tensor &example) {
-      GradientTape tape;
-      tape.watch(example);
-      return *tape.gradient(example * sum(in[0]), example);
-    })(in[0]);
-  }, {x}, {3, 3}, {2});
+  inBothModes(
+      [](const std::vector<Tensor> &in) {
+        return vmap([&](const Tensor &example) {
+          GradientTape tape;
+          tape.watch(example);
+          return *tape.gradient(example * sum(in[0]), example);
+        })(in[0]);
+      },
+      {x}, {3, 3}, {2});
 }
 
 //===-- Forward mode of everything ----------------------------------------------------------------===//
@@ -167,8 +188,11 @@ TEST(Composition, ForwardAndReverseInEitherOrder) {
   for (std::size_t i = 0; i < xs.size(); ++i)
     expected.push_back(2 * std::exp(xs[i]) * std::cos(xs[i]) * vs[i]);
   inBothModes([&](const std::vector<Tensor> &in) { return jvp(grad(f), in[0], in[1]).second; }, {x, v}, expected, {3});
-  inBothModes([&](const std::vector<Tensor> &in) { return grad([&](const Tensor &a) { return jvp(f, a, in[1]).second; })(in[0]); }, {x, v},
-              expected, {3});
+  inBothModes(
+      [&](const std::vector<Tensor> &in) {
+        return grad([&](const Tensor &a) { return jvp(f, a, in[1]).second; })(in[0]);
+      },
+      {x, v}, expected, {3});
   inBothModes([&](const std::vector<Tensor> &in) { return hvp(f)(in[0], in[1]); }, {x, v}, expected, {3});
 }
 
@@ -177,7 +201,8 @@ TEST(Composition, VmapOfJvpIsAJacobianByColumns) {
   Tensor x = randomTensor(random, {3}), w = randomTensor(random, {2, 3});
   auto f = [&](const Tensor &a) { return tanh(matmul(w, expand_dims(a, {1}))); };
   auto forward = [&](const std::vector<Tensor> &in) {
-    return vmap([&](const Tensor &direction) { return jvp(f, in[0], direction).second; }, {.out_axes = {-1}})(eye(3, DType::Float64));
+    return vmap([&](const Tensor &direction) { return jvp(f, in[0], direction).second; },
+                {.out_axes = {-1}})(eye(3, DType::Float64));
   };
   inBothModes(forward, {x}, valuesOf(jacobian(f)(x)), {2, 1, 3});
 }
@@ -198,7 +223,8 @@ TEST(Composition, HvpOfNetworksAgainstDifferencesOfGradients) {
   Three v;
   for (const Tensor &x : n.inputs)
     v.push_back(randomTensor(random, x.shape(), -1, 1));
-  auto compiled = function<Three(const Three &, const Three &)>([&](const Three &x, const Three &direction) { return hvp(loss)(x, direction); });
+  auto compiled = function<Three(const Three &, const Three &)>(
+      [&](const Three &x, const Three &direction) { return hvp(loss)(x, direction); });
   auto gradient = function<Three(const Three &)>([&](const Three &x) { return grad(loss)(x); });
   const double epsilon = 1e-6;
   Three after, before;
@@ -218,18 +244,22 @@ TEST(Composition, HvpOfNetworksAgainstDifferencesOfGradients) {
 TEST(Composition, GradientsForEachExampleOfANetwork) {
   // One gradient for each image, and their sum is that of the sum.
   NetworkInputs n(8);
-  auto one = [](const Tensor &filter, const Tensor &image, const Tensor &w) { return network(expand_dims(image, {0}), filter, w); };
+  auto one = [](const Tensor &filter, const Tensor &image, const Tensor &w) {
+    return network(expand_dims(image, {0}), filter, w);
+  };
   auto each = function<Tensor(const std::vector<Tensor> &)>([&](const std::vector<Tensor> &in) {
     return vmap([&](const Tensor &image) { return grad(one)(in[1], image, in[2]); })(in[0]);
   });
-  Tensor found = each(n.inputs), total = grad([&](const Tensor &filter) { return network(n.inputs[0], filter, n.inputs[2]); })(n.inputs[1]);
+  Tensor found = each(n.inputs),
+         total = grad([&](const Tensor &filter) { return network(n.inputs[0], filter, n.inputs[2]); })(n.inputs[1]);
   ASSERT_EQ(found.shape(), (Shape{2, 3, 3, 1, 2}));
   std::vector<double> summed = valuesOf(sum(found, {0})), expected = valuesOf(total);
   for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_NEAR(summed[i], expected[i], 1e-10) << "element " << i;
   for (std::int64_t k : {0, 1}) {
     Tensor image = reshape(slice(n.inputs[0], {k, 0, 0, 0}, {k + 1, 4, 4, 1}), {4, 4, 1});
-    std::vector<double> single = valuesOf(grad(one)(n.inputs[1], image, n.inputs[2])), own = valuesOf(gather(found, scalar(k)));
+    std::vector<double> single = valuesOf(grad(one)(n.inputs[1], image, n.inputs[2])),
+                        own = valuesOf(gather(found, scalar(k)));
     for (std::size_t i = 0; i < own.size(); ++i)
       EXPECT_NEAR(own[i], single[i], 1e-10) << "image " << k << ", element " << i;
   }
@@ -238,7 +268,8 @@ TEST(Composition, GradientsForEachExampleOfANetwork) {
 TEST(Composition, HessianOfANetworksFilterIsSymmetricAndThatOfJacobianOfGrad) {
   NetworkInputs n(9);
   auto f = [&](const Tensor &w) { return network(n.inputs[0], n.inputs[1], w); };
-  auto compiled = function<std::vector<Tensor>(const Tensor &)>([&](const Tensor &w) { return std::vector<Tensor>{hessian(f)(w), jacobian(grad(f))(w)}; });
+  auto compiled = function<std::vector<Tensor>(const Tensor &)>(
+      [&](const Tensor &w) { return std::vector<Tensor>{hessian(f)(w), jacobian(grad(f))(w)}; });
   std::vector<Tensor> found = compiled(n.inputs[2]);
   ASSERT_EQ(found[0].shape(), (Shape{8, 3, 8, 3}));
   std::vector<double> h = valuesOf(found[0]), j = valuesOf(found[1]);
@@ -269,16 +300,19 @@ TEST(Composition, TransformsOfFunctionsOfTransforms) {
   // function, grad, function, vmap, function: d/dx sum of (x_i w)^2 = 2 w^2 x_i
   auto square_of = function([](const Tensor &a, const Tensor &w) { return square(a * w); });
   auto all = function([&](const Tensor &x, const Tensor &w) {
-    return vmap([&](const Tensor &a, const Tensor &b) { return square_of(a, b); }, {.in_axes = {0, std::nullopt}})(x, w);
+    return vmap([&](const Tensor &a, const Tensor &b) { return square_of(a, b); }, {.in_axes = {0, std::nullopt}})(x,
+                                                                                                                   w);
   });
-  auto derivative = function([&](const Tensor &x, const Tensor &w) { return grad([&](const Tensor &a) { return all(a, w); })(x); });
+  auto derivative =
+      function([&](const Tensor &x, const Tensor &w) { return grad([&](const Tensor &a) { return all(a, w); })(x); });
   Tensor x = tensor<double>({1, 2, 3}), w = full({}, 3, DType::Float64);
   inBothModes([&](const std::vector<Tensor> &in) { return derivative(in[0], in[1]); }, {x, w}, {18, 36, 54}, {3});
   // Its derivative with respect to what is shared: 4 w x_i, along 1.
-  inBothModes([&](const std::vector<Tensor> &in) {
-                return jvp([&](const Tensor &b) { return derivative(in[0], b); }, in[1], ones({}, DType::Float64)).second;
-              },
-              {x, w}, {12, 24, 36}, {3});
+  inBothModes(
+      [&](const std::vector<Tensor> &in) {
+        return jvp([&](const Tensor &b) { return derivative(in[0], b); }, in[1], ones({}, DType::Float64)).second;
+      },
+      {x, w}, {12, 24, 36}, {3});
 }
 
 TEST(Composition, FunctionsWithVariables) {
@@ -288,8 +322,11 @@ TEST(Composition, FunctionsWithVariables) {
     return x * w * w;
   });
   Tensor x = tensor<double>({1, 10});
-  EXPECT_EQ(valuesOf(jvp([&](const Tensor &a) { return inner(a); }, x, ones({2}, DType::Float64)).second), (std::vector<double>{4, 9}));
-  auto compiled = function([&](const Tensor &a) { return jvp([&](const Tensor &b) { return inner(b); }, a, ones({2}, DType::Float64)).second; });
+  EXPECT_EQ(valuesOf(jvp([&](const Tensor &a) { return inner(a); }, x, ones({2}, DType::Float64)).second),
+            (std::vector<double>{4, 9}));
+  auto compiled = function([&](const Tensor &a) {
+    return jvp([&](const Tensor &b) { return inner(b); }, a, ones({2}, DType::Float64)).second;
+  });
   EXPECT_EQ(valuesOf(compiled(x)), (std::vector<double>{4, 9}));
   EXPECT_EQ(count.value().item<double>(), 2); // one for each run of the function
   auto rows = function([&](const Tensor &a) {
@@ -304,7 +341,8 @@ TEST(Composition, FunctionsWithVariables) {
 //===-- Tapes around and inside -------------------------------------------------------------------===//
 
 TEST(Composition, TapesAroundTransforms) {
-  // The tape sees what a transformation computes: d/dx of the derivative 3 x^2, of the product 6 x t, of the sum of rows' cubes.
+  // The tape sees what a transformation computes: d/dx of the derivative 3 x^2, of the product 6 x t, of the sum of
+  // rows' cubes.
   auto gradientOf = [](const std::function<Tensor(const Tensor &)> &f) {
     return [f](const std::vector<Tensor> &in) {
       GradientTape tape;
@@ -316,7 +354,9 @@ TEST(Composition, TapesAroundTransforms) {
   inBothModes(gradientOf([](const Tensor &a) { return grad(cubes)(a); }), {x}, {6, 12}, {2});
   inBothModes(gradientOf([&](const Tensor &a) { return jvp(cubes, a, t).second; }), {x}, {60, 1200}, {2});
   inBothModes(gradientOf([&](const Tensor &a) { return vmap(cubes)(a); }), {x}, {3, 12}, {2});
-  inBothModes(gradientOf([&](const Tensor &a) { return hessian([](const Tensor &b) { return sum(b * cubes(b)); })(a); }), {x}, {24, 48}, {2});
+  inBothModes(
+      gradientOf([&](const Tensor &a) { return hessian([](const Tensor &b) { return sum(b * cubes(b)); })(a); }), {x},
+      {24, 48}, {2});
   inBothModes(gradientOf([&](const Tensor &a) { return jacobian(cubes)(a); }), {x}, {6, 12}, {2});
 }
 
@@ -370,9 +410,16 @@ TEST(Composition, DerivativesOfTransforms) {
   auto loss = [](const Tensor &row, const Tensor &matrix) { return logsumexp(matmul(expand_dims(row, {0}), matrix)); };
   // Functions that are transformations themselves, differentiated twice against differences.
   std::vector<Body> bodies = {
-      [&](const std::vector<Tensor> &in) { return vmap([&](const Tensor &row) { return grad(loss)(row, in[1]); })(in[0]); },
-      [&](const std::vector<Tensor> &in) { return vmap([&](const Tensor &row) { return hvp([&](const Tensor &a) { return loss(a, in[1]); })(row, row); })(in[0]); },
-      [&](const std::vector<Tensor> &in) { return jacobian([&](const Tensor &a) { return softmax(matmul(a, in[1])); })(in[0]); },
+      [&](const std::vector<Tensor> &in) {
+        return vmap([&](const Tensor &row) { return grad(loss)(row, in[1]); })(in[0]);
+      },
+      [&](const std::vector<Tensor> &in) {
+        return vmap([&](const Tensor &row) { return hvp([&](const Tensor &a) { return loss(a, in[1]); })(row, row); })(
+            in[0]);
+      },
+      [&](const std::vector<Tensor> &in) {
+        return jacobian([&](const Tensor &a) { return softmax(matmul(a, in[1])); })(in[0]);
+      },
   };
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     SCOPED_TRACE("body " + std::to_string(i));
@@ -386,7 +433,8 @@ TEST(Composition, AnExampleThatLeavesVmapIsRefused) {
     vmap([&](const Tensor &one) { return kept = cubes(one); })(x);
     return kept + 1;
   });
-  EXPECT_CONTAINS(errorOf<CompileError>([&] { f(tensor<double>({1, 2})); }), "gives one of many examples, which nothing puts together again");
+  EXPECT_CONTAINS(errorOf<CompileError>([&] { f(tensor<double>({1, 2})); }),
+                  "gives one of many examples, which nothing puts together again");
 }
 
 //===-- Arguments and results --------------------------------------------------------------------===//
@@ -413,8 +461,9 @@ void inAllModes(const Body &body, const std::vector<Tensor> &inputs, const std::
 
 } // namespace
 
-// What a function or a transformation gives are values of their own, called eagerly as well as inside of another function: here
-// two results that are one value in the lambda, or one that is an argument, a capture or a variable's value.
+// What a function or a transformation gives are values of their own, called eagerly as well as inside of another
+// function: here two results that are one value in the lambda, or one that is an argument, a capture or a variable's
+// value.
 TEST(Composition, ResultsAreValuesOfTheirOwn) {
   using Pair = std::pair<Tensor, Tensor>;
   auto twice = [](const Tensor &x) {
@@ -435,22 +484,72 @@ TEST(Composition, ResultsAreValuesOfTheirOwn) {
       {"function", twiceAsFunction},
       {"concrete function", [&](const Tensor &x) { return concrete(x); }},
       {"vjp", [&](const Tensor &x) { return vjp(twice, x).first; }},
-      {"value_and_grad", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, value_and_grad([&](const Tensor &) { return y; })(x).first); }},
+      {"value_and_grad",
+       [&](const Tensor &x) {
+         Tensor y = cubes(x);
+         return Pair(y, value_and_grad([&](const Tensor &) { return y; })(x).first);
+       }},
       {"jvp", [&](const Tensor &x) { return jvp(twice, x, x).first; }},
-      {"tangents of jvp", [&](const Tensor &x) { return jvp([](const Tensor &a) { return Pair(a, a); }, x, cubes(x)).second; }},
-      {"gradients", [&](const Tensor &x) { auto [a, b] = grad([](const Pair &p, const Tensor &c) { return (p.first + p.second) * c; })(Pair(x, x), cubes(x)); return Pair(a, b); }},
-      {"pullback", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, vjp([](const Tensor &a) { return a; }, x).second(y)); }},
+      {"tangents of jvp",
+       [&](const Tensor &x) { return jvp([](const Tensor &a) { return Pair(a, a); }, x, cubes(x)).second; }},
+      {"gradients",
+       [&](const Tensor &x) {
+         auto [a, b] =
+             grad([](const Pair &p, const Tensor &c) { return (p.first + p.second) * c; })(Pair(x, x), cubes(x));
+         return Pair(a, b);
+       }},
+      {"pullback",
+       [&](const Tensor &x) {
+         Tensor y = cubes(x);
+         return Pair(y, vjp([](const Tensor &a) { return a; }, x).second(y));
+       }},
       {"checkpoint", [&](const Tensor &x) { return checkpoint(twice)(x); }},
       {"vmap", [&](const Tensor &x) { return vmap(twice)(x); }},
-      {"argument", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, itself(y)); }},
-      {"argument in a map", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, named({{"y", y}}).at("y")); }},
-      {"argument of jvp", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, jvp([](const Tensor &a) { return a; }, y, y).first); }},
-      {"argument of vjp", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, vjp([](const Tensor &a) { return a; }, y).first); }},
-      {"value around it", [&](const Tensor &x) { Tensor y = cubes(x); return Pair(y, function([&] { return y; })()); }},
-      {"variable, read before", [&](const Tensor &) { Tensor y = v.value(); return Pair(y, variable()); }},
-      {"variable, read after", [&](const Tensor &) { Tensor y = variable(); return Pair(v.value(), y); }},
-      {"capture, used before", [&](const Tensor &) { Tensor y = captured; return Pair(y, capture()); }},
-      {"capture, used after", [&](const Tensor &) { Tensor y = capture(); return Pair(captured, y); }},
+      {"argument",
+       [&](const Tensor &x) {
+         Tensor y = cubes(x);
+         return Pair(y, itself(y));
+       }},
+      {"argument in a map",
+       [&](const Tensor &x) {
+         Tensor y = cubes(x);
+         return Pair(y, named({{"y", y}}).at("y"));
+       }},
+      {"argument of jvp",
+       [&](const Tensor &x) {
+         Tensor y = cubes(x);
+         return Pair(y, jvp([](const Tensor &a) { return a; }, y, y).first);
+       }},
+      {"argument of vjp",
+       [&](const Tensor &x) {
+         Tensor y = cubes(x);
+         return Pair(y, vjp([](const Tensor &a) { return a; }, y).first);
+       }},
+      {"value around it",
+       [&](const Tensor &x) {
+         Tensor y = cubes(x);
+         return Pair(y, function([&] { return y; })());
+       }},
+      {"variable, read before",
+       [&](const Tensor &) {
+         Tensor y = v.value();
+         return Pair(y, variable());
+       }},
+      {"variable, read after",
+       [&](const Tensor &) {
+         Tensor y = variable();
+         return Pair(v.value(), y);
+       }},
+      {"capture, used before",
+       [&](const Tensor &) {
+         Tensor y = captured;
+         return Pair(y, capture());
+       }},
+      {"capture, used after",
+       [&](const Tensor &) {
+         Tensor y = capture();
+         return Pair(captured, y);
+       }},
   };
   for (const auto &[name, f] : cases) {
     SCOPED_TRACE(name);
@@ -472,7 +571,8 @@ TEST(Composition, ArgumentsAreValuesOfTheirOwn) {
       {"argument", [&](const Tensor &x) { return both(x, x); }},
       {"argument in a list", [&](const Tensor &x) { return listed({x, x}); }},
       {"argument of a concrete function", [&](const Tensor &x) { return concrete(x, x); }},
-      {"capture", [&](const Tensor &x) { return function([&](const Tensor &y) { return derivativeOfProduct(x, y); })(x); }},
+      {"capture",
+       [&](const Tensor &x) { return function([&](const Tensor &y) { return derivativeOfProduct(x, y); })(x); }},
   };
   for (const auto &[name, f] : cases) {
     SCOPED_TRACE(name);
@@ -489,7 +589,8 @@ TEST(Composition, DerivativesFollowResultsToTheirArguments) {
     tape.watch(in[1]);
     auto [second, first] = swap(in[0], in[1]);
     Tensor y = sum(first * 3 + second * second);
-    return concat({*tape.gradient(y, in[0]), *tape.gradient(y, in[1]), *tape.gradient(y, first), *tape.gradient(y, second)});
+    return concat(
+        {*tape.gradient(y, in[0]), *tape.gradient(y, in[1]), *tape.gradient(y, first), *tape.gradient(y, second)});
   };
   inBothModes(f, {tensor<double>({2, 3}), tensor<double>({5, 7})}, {3, 3, 10, 14, 3, 3, 10, 14}, {8});
 }
@@ -504,7 +605,10 @@ TEST(Composition, JacobiansNeedSizes) {
   };
   auto squares = [](const Tensor &x) { return x * x; };
   auto total = [](const Tensor &x) { return sum(x * x); };
-  EXPECT_CONTAINS(refused([&](const Tensor &x) { return jacobian(squares)(x); }), "jacobian: the target's sizes must be known; it is float32[?]");
-  EXPECT_CONTAINS(refused([&](const Tensor &x) { return jacobian(total)(x); }), "jacobian: the source's sizes must be known; it is float32[?]");
-  EXPECT_CONTAINS(refused([&](const Tensor &x) { return hessian(total)(x); }), "hessian: the argument's sizes must be known; it is float32[?]");
+  EXPECT_CONTAINS(refused([&](const Tensor &x) { return jacobian(squares)(x); }),
+                  "jacobian: the target's sizes must be known; it is float32[?]");
+  EXPECT_CONTAINS(refused([&](const Tensor &x) { return jacobian(total)(x); }),
+                  "jacobian: the source's sizes must be known; it is float32[?]");
+  EXPECT_CONTAINS(refused([&](const Tensor &x) { return hessian(total)(x); }),
+                  "hessian: the argument's sizes must be known; it is float32[?]");
 }

@@ -78,7 +78,8 @@ TEST(Concurrency, CallsOfManySignaturesSomeOfWhichThrow) {
   EXPECT_EQ(faults, kFaults);
   EXPECT_EQ(f.trace_count(), 6);
   EXPECT_EQ(g.trace_count(), 1);
-  EXPECT_EQ(calls.value().item<std::int64_t>(), successes) << "a call that threw has counted, or one that returned has not";
+  EXPECT_EQ(calls.value().item<std::int64_t>(), successes)
+      << "a call that threw has counted, or one that returned has not";
   expectValues(f(full({1}, 4), 2), {9});
   EXPECT_EQ(f.trace_count(), 6);
 }
@@ -151,8 +152,8 @@ TEST(Concurrency, EachThreadHasItsOwnTapes) {
   });
 }
 
-// 16 threads make 10,000 calls each: of one function with a variable, of one whose traces evict each other, of one that fails at
-// every tenth call, of a concrete function and of eager operations.
+// 16 threads make 10,000 calls each: of one function with a variable, of one whose traces evict each other, of one that
+// fails at every tenth call, of a concrete function and of eager operations.
 TEST(Concurrency, ManyCallsSomeOfWhichRetraceOrFail) {
   constexpr int kThreads = 16, kCalls = 10'000, kRetraceEvery = 500, kFailEvery = 10;
   Variable calls(scalar<std::int64_t>(0));
@@ -165,7 +166,8 @@ TEST(Concurrency, ManyCallsSomeOfWhichRetraceOrFail) {
     calls.assign_add(1000);
     assert_true(x < 0.0f, "not negative");
   });
-  auto concrete = function([](const Tensor &x, int n) { return x * n; }).get_concrete_function(TensorSpec<float>({2}), 3);
+  auto concrete =
+      function([](const Tensor &x, int n) { return x * n; }).get_concrete_function(TensorSpec<float>({2}), 3);
   WarningHandler before = set_warning_handler([](const Warning &) {});
   std::atomic<std::int64_t> counted{0}, failed{0}, wrong{0};
   onThreads(kThreads, [&](int thread) {

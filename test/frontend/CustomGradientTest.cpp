@@ -7,7 +7,8 @@ using namespace calque::testing;
 
 namespace {
 
-void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor &x, const std::vector<float> &expected) {
+void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor &x,
+                 const std::vector<float> &expected) {
   for (bool compiled : {false, true}) {
     SCOPED_TRACE(compiled ? "compiled" : "eager");
     auto f = function<Tensor(const Tensor &)>(body);
@@ -37,10 +38,13 @@ TEST(CustomGradient, TakesThePlaceOfTheOperationsOwn) {
 TEST(CustomGradient, IsDifferentiableItself) {
   // The second derivative of log(1 + e^x) at 0 is 1/4.
   inBothModes([](const Tensor &x) { return grad(grad(log1pexp))(x); }, scalar(0.0f), {0.25f});
-  inBothModes([](const Tensor &x) { return jvp(log1pexp, x, tensor({2.0f, 1.0f})).second; }, tensor({0.0f, 100.0f}), {1, 1});
+  inBothModes([](const Tensor &x) { return jvp(log1pexp, x, tensor({2.0f, 1.0f})).second; }, tensor({0.0f, 100.0f}),
+              {1, 1});
   inBothModes([](const Tensor &x) { return vmap(grad(log1pexp))(x); }, tensor({0.0f, 100.0f}), {0.5f, 1});
-  inBothModes([](const Tensor &x) { return grad([](const Tensor &a) { return sum(vmap(log1pexp)(a)); })(x); }, tensor({0.0f, 100.0f}), {0.5f, 1});
-  inBothModes([](const Tensor &x) { return hessian([](const Tensor &a) { return sum(log1pexp(a)); })(x); }, tensor({0.0f, 0.0f}), {0.25f, 0, 0, 0.25f});
+  inBothModes([](const Tensor &x) { return grad([](const Tensor &a) { return sum(vmap(log1pexp)(a)); })(x); },
+              tensor({0.0f, 100.0f}), {0.5f, 1});
+  inBothModes([](const Tensor &x) { return hessian([](const Tensor &a) { return sum(log1pexp(a)); })(x); },
+              tensor({0.0f, 0.0f}), {0.25f, 0, 0, 0.25f});
 }
 
 TEST(CustomGradient, TakesManyArgumentsAndGivesStructures) {
@@ -49,72 +53,90 @@ TEST(CustomGradient, TakesManyArgumentsAndGivesStructures) {
     auto pullback = [](const std::pair<Tensor, Tensor> &g) { return std::pair(3 * g.first, 5 * g.second); };
     return std::pair(std::pair(a * b, a + float(n)), pullback);
   });
-  inBothModes([&](const Tensor &x) {
-    GradientTape tape;
-    tape.watch(x);
-    Tensor y = x + 1;
-    auto [product, sum] = f(x, y, 7);
-    auto gradients = tape.gradient({product, sum}, std::vector<Tensor>{x, y});
-    return concat({expand_dims(*gradients[0], {0}), expand_dims(*gradients[1], {0}), expand_dims(sum, {0})});
-  }, scalar(2.0f), {3 + 5, 5, 9});
+  inBothModes(
+      [&](const Tensor &x) {
+        GradientTape tape;
+        tape.watch(x);
+        Tensor y = x + 1;
+        auto [product, sum] = f(x, y, 7);
+        auto gradients = tape.gradient({product, sum}, std::vector<Tensor>{x, y});
+        return concat({expand_dims(*gradients[0], {0}), expand_dims(*gradients[1], {0}), expand_dims(sum, {0})});
+      },
+      scalar(2.0f), {3 + 5, 5, 9});
 }
 
-// Found by calque-fuzz: compiled, the gradient went on from one result as long as the tape could have followed the other.
+// Found by calque-fuzz: compiled, the gradient went on from one result as long as the tape could have followed the
+// other.
 TEST(CustomGradient, NothingPassesAResultFromBeforeTheTape) {
   auto twice = custom_gradient([](const Tensor &x) {
-    return std::pair(std::pair(2 * x, 3 * x), [](const std::pair<Tensor, Tensor> &g) { return 2 * g.first + 3 * g.second; });
+    return std::pair(std::pair(2 * x, 3 * x),
+                     [](const std::pair<Tensor, Tensor> &g) { return 2 * g.first + 3 * g.second; });
   });
-  inBothModes([&](const Tensor &x) {
-    auto [y, z] = twice(x);
-    GradientTape tape;
-    tape.watch(x);
-    tape.watch(y);
-    auto gradients = tape.gradient(square(y), std::vector<Tensor>{x, y}, {.unconnected_gradients = UnconnectedGradients::Zero});
-    return concat({expand_dims(*gradients[0], {0}), expand_dims(*gradients[1], {0}), expand_dims(z, {0})});
-  }, scalar(2.0f), {0, 8, 6});
+  inBothModes(
+      [&](const Tensor &x) {
+        auto [y, z] = twice(x);
+        GradientTape tape;
+        tape.watch(x);
+        tape.watch(y);
+        auto gradients =
+            tape.gradient(square(y), std::vector<Tensor>{x, y}, {.unconnected_gradients = UnconnectedGradients::Zero});
+        return concat({expand_dims(*gradients[0], {0}), expand_dims(*gradients[1], {0}), expand_dims(z, {0})});
+      },
+      scalar(2.0f), {0, 8, 6});
 }
 
 TEST(CustomGradient, WhatIsTheSameForAllExamplesGetsTheSum) {
   auto scale = custom_gradient([](const Tensor &w, const Tensor &x) {
     return std::pair(w * x, [=](const Tensor &g) { return std::pair(10 * g * x, g * w); });
   });
-  inBothModes([&](const Tensor &x) {
-    return grad([&](const Tensor &w) { return sum(vmap([&](const Tensor &row) { return scale(w, row); })(x)); })(scalar(2.0f));
-  }, tensor({1.0f, 2.0f, 4.0f}), {70});
+  inBothModes(
+      [&](const Tensor &x) {
+        return grad([&](const Tensor &w) { return sum(vmap([&](const Tensor &row) { return scale(w, row); })(x)); })(
+            scalar(2.0f));
+      },
+      tensor({1.0f, 2.0f, 4.0f}), {70});
 }
 
-// Found by calque-fuzz: a small tensor that a trace captures is a constant of it, which a pullback must not hold another of.
+// Found by calque-fuzz: a small tensor that a trace captures is a constant of it, which a pullback must not hold
+// another of.
 TEST(CustomGradient, SecondDerivativesReachCapturedTensors) {
-  auto cube = custom_gradient([](const Tensor &x) {
-    return std::pair(x * x * x, [=](const Tensor &g) { return 3 * square(x) * g; });
-  });
+  auto cube = custom_gradient(
+      [](const Tensor &x) { return std::pair(x * x * x, [=](const Tensor &g) { return 3 * square(x) * g; }); });
   Tensor captured = tensor({1.0f, 2.0f});
-  inBothModes([&](const Tensor &) {
-    GradientTape outer, inner;
-    outer.watch(captured);
-    inner.watch(captured);
-    return *outer.gradient(*inner.gradient(cube(captured), captured), captured);
-  }, scalar(0.0f), {6, 12});
+  inBothModes(
+      [&](const Tensor &) {
+        GradientTape outer, inner;
+        outer.watch(captured);
+        inner.watch(captured);
+        return *outer.gradient(*inner.gradient(cube(captured), captured), captured);
+      },
+      scalar(0.0f), {6, 12});
 }
 
 TEST(CustomGradient, DerivativesOfGradientsReachWhatAPullbackCaptures) {
-  // f(x) = x with the gradient w: d/dw of it is 1, though f does not follow w; with w = v^2 captured in turn, d/dv is 2 v.
-  inBothModes([](const Tensor &w) {
-    Tensor x = scalar(5.0f);
-    auto f = custom_gradient([&](const Tensor &a) { return std::pair(a, [&](const Tensor &g) { return g * w; }); });
-    GradientTape outer, inner;
-    outer.watch(w);
-    inner.watch(x);
-    Tensor slope = *inner.gradient(f(x), x);
-    return *outer.gradient(slope * slope, w);
-  }, scalar(3.0f), {6});
-  inBothModes([](const Tensor &v) {
-    auto slopeOf = [&](const Tensor &w) {
-      auto f = custom_gradient([&](const Tensor &a) { return std::pair(a, [&](const Tensor &g) { return g * w; }); });
-      return grad(f)(v + 1);
-    };
-    return vjp([&](const Tensor &a) { return slopeOf(square(a)); }, v).second(scalar(1.0f));
-  }, scalar(3.0f), {6});
+  // f(x) = x with the gradient w: d/dw of it is 1, though f does not follow w; with w = v^2 captured in turn, d/dv is 2
+  // v.
+  inBothModes(
+      [](const Tensor &w) {
+        Tensor x = scalar(5.0f);
+        auto f = custom_gradient([&](const Tensor &a) { return std::pair(a, [&](const Tensor &g) { return g * w; }); });
+        GradientTape outer, inner;
+        outer.watch(w);
+        inner.watch(x);
+        Tensor slope = *inner.gradient(f(x), x);
+        return *outer.gradient(slope * slope, w);
+      },
+      scalar(3.0f), {6});
+  inBothModes(
+      [](const Tensor &v) {
+        auto slopeOf = [&](const Tensor &w) {
+          auto f =
+              custom_gradient([&](const Tensor &a) { return std::pair(a, [&](const Tensor &g) { return g * w; }); });
+          return grad(f)(v + 1);
+        };
+        return vjp([&](const Tensor &a) { return slopeOf(square(a)); }, v).second(scalar(1.0f));
+      },
+      scalar(3.0f), {6});
 }
 
 TEST(CustomGradient, NoneReachesWhatIsCaptured) {
@@ -129,13 +151,17 @@ TEST(CustomGradient, NoneReachesWhatIsCaptured) {
 }
 
 TEST(CustomGradient, RefusesOtherGradientsThanTheArgumentsNeed) {
-  auto with = [](auto pullback) { return custom_gradient([=](const Tensor &a, const Tensor &b) { return std::pair(a + b, pullback); }); };
+  auto with = [](auto pullback) {
+    return custom_gradient([=](const Tensor &a, const Tensor &b) { return std::pair(a + b, pullback); });
+  };
   Tensor x = ones({2});
   EXPECT_CONTAINS(errorOf<ValueError>([&] { with([](const Tensor &g) { return g; })(x, x); }),
                   "custom_gradient: the pullback gives 1 gradients, and 2 arguments need one");
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { with([](const Tensor &g) { return std::pair(g, sum(g)); })(x, x); }),
                   "gives float32[] as gradient 1, and the argument is float32[2]");
-  EXPECT_CONTAINS(errorOf<DTypeError>([&] { with([](const Tensor &g) { return std::pair(g, cast(g, DType::Float64)); })(x, x); }), "gives float64[2]");
+  EXPECT_CONTAINS(
+      errorOf<DTypeError>([&] { with([](const Tensor &g) { return std::pair(g, cast(g, DType::Float64)); })(x, x); }),
+      "gives float64[2]");
   Variable w(scalar(3.0f), {.name = "w"});
   EXPECT_CONTAINS(errorOf<StateError>([&] {
                     with([&](const Tensor &g) {
@@ -146,7 +172,11 @@ TEST(CustomGradient, RefusesOtherGradientsThanTheArgumentsNeed) {
                   "variable 'w' is assigned in a pullback");
   EXPECT_EQ(w.value().item<float>(), 3);
   // What the user's own code throws passes through, and nothing is left behind.
-  EXPECT_THROW(with([](const Tensor &g) -> std::pair<Tensor, Tensor> { throw std::logic_error("mine"); (void)g; })(x, x), std::logic_error);
+  EXPECT_THROW(with([](const Tensor &g) -> std::pair<Tensor, Tensor> {
+                 throw std::logic_error("mine");
+                 (void)g;
+               })(x, x),
+               std::logic_error);
   EXPECT_TRUE(executing_eagerly());
 }
 
@@ -172,7 +202,8 @@ TEST(GradientOverride, HoldsInItsScope) {
 TEST(GradientOverride, RefusesWhatIsNotThere) {
   auto nothing = [](const std::vector<Tensor> &, const Tensor &, const Tensor &) { return std::vector<Tensor>(); };
   EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("rellu", nothing); }), "there is no operation 'rellu'");
-  EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("floor", nothing); }), "operation 'floor' has no gradient");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("floor", nothing); }),
+                  "operation 'floor' has no gradient");
   GradientOverride wrong("relu", nothing);
   EXPECT_CONTAINS(errorOf<ValueError>([&] { relu(ones({2})); }), "gradient_override: the pullback gives 0 gradients");
 }
@@ -190,13 +221,15 @@ TEST(Checkpoint, ComputesAgainWhatGradientsNeed) {
 TEST(Checkpoint, PassesGradientsToWhatIsCaptured) {
   Variable w(scalar(3.0f), {.name = "w"});
   auto layer = checkpoint([&](const Tensor &x) { return std::pair(square(x * w), x + w); });
-  inBothModes([&](const Tensor &x) {
-    GradientTape tape;
-    tape.watch(x);
-    auto [a, b] = layer(x);
-    auto gradients = tape.gradient(a + b, std::tuple(x, w), GradientOptions());
-    return concat({expand_dims(*std::get<0>(gradients), {0}), expand_dims(*std::get<1>(gradients), {0})});
-  }, scalar(2.0f), {2 * 6 * 3 + 1, 2 * 6 * 2 + 1});
+  inBothModes(
+      [&](const Tensor &x) {
+        GradientTape tape;
+        tape.watch(x);
+        auto [a, b] = layer(x);
+        auto gradients = tape.gradient(a + b, std::tuple(x, w), GradientOptions());
+        return concat({expand_dims(*std::get<0>(gradients), {0}), expand_dims(*std::get<1>(gradients), {0})});
+      },
+      scalar(2.0f), {2 * 6 * 3 + 1, 2 * 6 * 2 + 1});
 }
 
 TEST(Checkpoint, ComposesWithOtherTransforms) {
@@ -204,8 +237,10 @@ TEST(Checkpoint, ComposesWithOtherTransforms) {
   inBothModes([&](const Tensor &x) { return grad(grad(cube))(x); }, scalar(2.0f), {12});
   inBothModes([&](const Tensor &x) { return jvp(cube, x, ones({2})).second; }, tensor({1.0f, 2.0f}), {3, 12});
   inBothModes([&](const Tensor &x) { return vmap(grad(cube))(x); }, tensor({1.0f, 2.0f}), {3, 12});
-  inBothModes([&](const Tensor &x) { return grad([&](const Tensor &a) { return sum(vmap(cube)(a)); })(x); }, tensor({1.0f, 2.0f}), {3, 12});
-  inBothModes([&](const Tensor &x) { return hessian([&](const Tensor &a) { return sum(checkpoint(cube)(a)); })(x); }, tensor({1.0f, 2.0f}), {6, 0, 0, 12});
+  inBothModes([&](const Tensor &x) { return grad([&](const Tensor &a) { return sum(vmap(cube)(a)); })(x); },
+              tensor({1.0f, 2.0f}), {3, 12});
+  inBothModes([&](const Tensor &x) { return hessian([&](const Tensor &a) { return sum(checkpoint(cube)(a)); })(x); },
+              tensor({1.0f, 2.0f}), {6, 0, 0, 12});
 }
 
 TEST(Checkpoint, RefusesAssignments) {

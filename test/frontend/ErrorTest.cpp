@@ -58,7 +58,8 @@ TEST(Error, IntegerDivisionByZeroIsADivisionError) {
 
 TEST(Error, AssertionsCarryTheirMessage) {
   assert_true(scalar(true), "fine");
-  EXPECT_CONTAINS(errorOf<AssertionError>([] { assert_true(scalar(false), "x must be positive"); }), "x must be positive");
+  EXPECT_CONTAINS(errorOf<AssertionError>([] { assert_true(scalar(false), "x must be positive"); }),
+                  "x must be positive");
   auto f = function([](const Tensor &x) {
     assert_true(x > 0, "x must be positive");
     return x;

@@ -72,7 +72,8 @@ TEST(FunctionContract, InputSignatureCountsTheTensors) {
                     {.name = "f", .input_signature = {TensorSpec<float>({2}), TensorSpec<float>({3})}});
   expectValues(f({ones({2}), ones({3})}), {1, 1});
   EXPECT_CONTAINS(errorOf<SignatureError>([&] { f({ones({2})}); }), "f is declared with 2 tensors and called with 1");
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f({ones({2}), ones({2})}); }), "argument 0[1] must be float32[3], not float32[2]");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f({ones({2}), ones({2})}); }),
+                  "argument 0[1] must be float32[3], not float32[2]");
 }
 
 //===-- Concrete functions ----------------------------------------------------------------------===//
@@ -88,8 +89,10 @@ TEST(FunctionContract, ConcreteFunctionsBindHostValues) {
   std::string message = errorOf<SignatureError>([&] { add(ones({2}), 4, "add"); });
   EXPECT_CONTAINS(message, "f: argument 1 'n' is bound to int 3, not int 4");
   EXPECT_CONTAINS(message, "FunctionContractTest.cpp:" + std::to_string(__LINE__ - 2));
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { add(ones({2}), 3, "mul"); }), "argument 2 is bound to string \"add\", not string \"mul\"");
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { add(ones({3}), 3, "add"); }), "argument 0 'x' must be float32[2], not float32[3]");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { add(ones({2}), 3, "mul"); }),
+                  "argument 2 is bound to string \"add\", not string \"mul\"");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { add(ones({3}), 3, "add"); }),
+                  "argument 0 'x' must be float32[2], not float32[3]");
   EXPECT_CONTAINS(errorOf<SignatureError>([&] { add(ones({2}, DType::Int32)); }), "not int32[2]");
   EXPECT_EQ(f.trace_count(), 1);
   // A call of the function finds the same trace.
@@ -103,15 +106,18 @@ TEST(FunctionContract, ConcreteFunctionsOfInputSignaturesNeedNoArguments) {
   auto g = f.get_concrete_function();
   expectValues(g(ones({2}), ones({2})), {2, 2});
   EXPECT_EQ(g.str(), "f\n  argument 0 'x': float32[2]\n  argument 1: float32[2]\n  result: float32[2]\n");
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { function(body).get_concrete_function(); }), "has 2 arguments and an input signature of 0 tensors");
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f.get_concrete_function(TensorSpec<float>({3}), TensorSpec<float>({2})); }),
-                  "argument 0 'x' must be float32[2], not float32[3]");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { function(body).get_concrete_function(); }),
+                  "has 2 arguments and an input signature of 0 tensors");
+  EXPECT_CONTAINS(
+      errorOf<SignatureError>([&] { f.get_concrete_function(TensorSpec<float>({3}), TensorSpec<float>({2})); }),
+      "argument 0 'x' must be float32[2], not float32[3]");
 }
 
 TEST(FunctionContract, ConcreteFunctionsShowThemselves) {
   auto f = function([](const Tensor &x, double by) { return std::pair(x * by, sum(x)); }, {.name = "scale"});
   auto g = f.get_concrete_function(TensorSpec<float>({2, 3}), 0.5);
-  EXPECT_EQ(g.str(), "scale\n  argument 0: float32[2,3]\n  argument 1: float 0.5\n  result[0]: float32[2,3]\n  result[1]: float32[]\n");
+  EXPECT_EQ(g.str(), "scale\n  argument 0: float32[2,3]\n  argument 1: float 0.5\n  result[0]: float32[2,3]\n  "
+                     "result[1]: float32[]\n");
   EXPECT_EQ(g.argument_specs(), std::vector<TensorSpec<>>{TensorSpec<float>({2, 3})});
   EXPECT_EQ(g.result_specs(), (std::vector<TensorSpec<>>{TensorSpec<float>({2, 3}), TensorSpec<float>({})}));
   EXPECT_CONTAINS(g.ir("traced"), "func.func @scale(%arg0: tensor<2x3xf32>");
@@ -143,7 +149,8 @@ TEST(FunctionContract, ConcreteFunctionsOfAnyRankTraceOncePerRank) {
   EXPECT_CONTAINS(errorOf<StateError>([&] { g.ir("traced"); }), "has a trace for each");
   EXPECT_THROW(g.result_specs(), StateError);
   EXPECT_CONTAINS(errorOf<SignatureError>([&] { g(ones({2}), 3); }), "argument 1 is bound to int 2, not int 3");
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { g(ones({2}, DType::Float64)); }), "argument 0 must be float32[...], not float64[2]");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { g(ones({2}, DType::Float64)); }),
+                  "argument 0 must be float32[...], not float64[2]");
   EXPECT_EQ(f.trace_count(), 0);
 }
 
@@ -152,7 +159,8 @@ TEST(FunctionContract, AVariableOfAConcreteFunctionCountsByItsType) {
   Variable v(ones({2})), other(full({2}, 3)), wide(ones({3}));
   auto g = f.get_concrete_function(v, TensorSpec<float>({2}));
   expectValues(g(other, ones({2})), {3, 3});
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { g(wide, ones({2})); }), "argument 0 must be Variable float32[2], not Variable float32[3]");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { g(wide, ones({2})); }),
+                  "argument 0 must be Variable float32[2], not Variable float32[3]");
 }
 
 //===-- Listing ---------------------------------------------------------------------------------===//
@@ -225,8 +233,8 @@ TEST(FunctionContract, RetracesAreExplained) {
   EXPECT_EQ(all[1].previous_call.line, first + 2);
   std::string text = std::regex_replace(all[1].str(), std::regex("[0-9.]+ ms|[^ ]*/"), "");
   EXPECT_EQ(text, "traced in  for the call at FunctionContractTest.cpp:" + std::to_string(first + 3) +
-                      "; the most similar trace is of the call at FunctionContractTest.cpp:" + std::to_string(first + 2) +
-                      "\n  argument 0 'x' was float32[2] and is float32[3]\n");
+                      "; the most similar trace is of the call at FunctionContractTest.cpp:" +
+                      std::to_string(first + 2) + "\n  argument 0 'x' was float32[2] and is float32[3]\n");
 }
 
 TEST(FunctionContract, RetraceWarningNamesWhatChanged) {
@@ -239,8 +247,10 @@ TEST(FunctionContract, RetraceWarningNamesWhatChanged) {
   ASSERT_EQ(warnings.all.size(), 1u);
   const std::string &message = warnings.all[0].message;
   EXPECT_CONTAINS(message, "5 of the last 5 calls of function 'grows'");
-  EXPECT_TRUE(std::regex_search(message, std::regex("which took [0-9.]+ ms: argument 1 was int 3 and is int 4"))) << message;
-  EXPECT_TRUE(std::regex_search(message, std::regex("the calls are at .*FunctionContractTest.cpp:[0-9]+ and .*FunctionContractTest.cpp:[0-9]+")))
+  EXPECT_TRUE(std::regex_search(message, std::regex("which took [0-9.]+ ms: argument 1 was int 3 and is int 4")))
+      << message;
+  EXPECT_TRUE(std::regex_search(
+      message, std::regex("the calls are at .*FunctionContractTest.cpp:[0-9]+ and .*FunctionContractTest.cpp:[0-9]+")))
       << message;
   EXPECT_EQ(warnings.all[0].location.line, __LINE__ - 7u);
   for (int i = 5; i < 20; ++i)
@@ -282,7 +292,8 @@ TEST(FunctionContract, WarningsGoToStandardErrorUnlessHandled) {
 
 TEST(FunctionContract, RelaxedRetracingFallsBackAndSaysSo) {
   // The lambda asks for a size, which must be known then.
-  auto f = function([](const Tensor &x) { return x * static_cast<float>(x.shape()[0]); }, {.name = "f", .reduce_retracing = true});
+  auto f = function([](const Tensor &x) { return x * static_cast<float>(x.shape()[0]); },
+                    {.name = "f", .reduce_retracing = true});
   expectValues(f(ones({2})), {2, 2});
   expectValues(f(ones({3})), {3, 3, 3});
   expectValues(f(ones({4})), {4, 4, 4, 4});
@@ -290,7 +301,8 @@ TEST(FunctionContract, RelaxedRetracingFallsBackAndSaysSo) {
   EXPECT_EQ(f.trace_count(), 3);
   std::vector<Retrace> all = f.explain_retraces();
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_CONTAINS(all[0].note, "it is traced for these sizes only, because a trace that leaves them open has failed: the lambda asks for a size");
+  EXPECT_CONTAINS(all[0].note, "it is traced for these sizes only, because a trace that leaves them open has failed: "
+                               "the lambda asks for a size");
   EXPECT_EQ(all[0].changes[0].now, "float32[3]");
   EXPECT_CONTAINS(all[0].str(), all[0].note);
   // The same for a size that is caught or turned into nothing on the way.
@@ -325,7 +337,8 @@ TEST(FunctionContract, MaxTracesEvictsTheLeastRecentlyUsed) {
   f(ones({3}));
   EXPECT_EQ(f.trace_count(), 4);
   std::string list = f.pretty_printed_concrete_signatures();
-  EXPECT_EQ(list, "f\n  argument 0: float32[3]\n  result: float32[3]\nf\n  argument 0: float32[2]\n  result: float32[2]\n");
+  EXPECT_EQ(list,
+            "f\n  argument 0: float32[3]\n  result: float32[3]\nf\n  argument 0: float32[2]\n  result: float32[2]\n");
 }
 
 //===-- Methods ---------------------------------------------------------------------------------===//
@@ -371,7 +384,8 @@ TEST(FunctionContract, MethodsHaveTheirObjectsCache) {
 }
 
 TEST(FunctionContract, MethodsKeepTheirClassFromBeingCopied) {
-  static_assert(!std::is_copy_constructible_v<Model> && !std::is_move_constructible_v<Model> && !std::is_copy_assignable_v<Model>);
+  static_assert(!std::is_copy_constructible_v<Model> && !std::is_move_constructible_v<Model> &&
+                !std::is_copy_assignable_v<Model>);
   static_assert(std::is_copy_constructible_v<Copied>);
   // The pitfall: the copy's function is the original's.
   Copied original, copy = original;
@@ -427,9 +441,9 @@ TEST(FunctionContract, OnlyWhatIsNeededRuns) {
   random::Generator dice(1);
   Tensor before = dice.state().value();
   auto f = function([&](const Tensor &x, const Tensor &i) {
-    gather(x, i);                // not used: dropped, though the index may be out of range
+    gather(x, i);                      // not used: dropped, though the index may be out of range
     scalar(1) / cast(i, DType::Int32); // nor is a division by zero one
-    dice.uniform({2});           // moves its state on
+    dice.uniform({2});                 // moves its state on
     print("x", x);
     v.assign(sum(x));
     return x + 1;
@@ -475,7 +489,8 @@ TEST(FunctionContract, LookingInsideAsAPicture) {
   auto f = function([&](const Tensor &x) { return std::pair(x * v, sum(large)); }, {.name = "picture"});
   std::string text = f.graph(ones({2}));
   EXPECT_TRUE(text.starts_with("digraph \"picture\" {\n  node [shape=box];\n  p0 [label=\"tensor 0\", shape=ellipse];\n"
-                               "  p1 [label=\"capture 0\", shape=ellipse];\n")) << text;
+                               "  p1 [label=\"capture 0\", shape=ellipse];\n"))
+      << text;
   EXPECT_CONTAINS(text, "[label=\"variable_read v ");
   EXPECT_CONTAINS(text, "FunctionContractTest.cpp:");
   EXPECT_CONTAINS(text, " -> r0 [label=\"float32[2]\"];\n");

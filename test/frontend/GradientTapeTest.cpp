@@ -34,7 +34,8 @@ TEST(GradientTape, IntermediatesCanBeSources) {
         GradientTape tape({.persistent = true});
         tape.watch(x);
         Tensor y = x * x, z = y * y;
-        return std::vector<Tensor>{tape.gradient(z, y).value(), tape.gradient(z, x).value(), tape.gradient(y, x).value()};
+        return std::vector<Tensor>{tape.gradient(z, y).value(), tape.gradient(z, x).value(),
+                                   tape.gradient(y, x).value()};
       },
       scalar(3.0f), {18, 108, 6});
 }
@@ -55,11 +56,11 @@ TEST(GradientTape, NoPathIsNone) {
   tape.watch(x);
   tape.watch(integer);
   Tensor y = x * x;
-  EXPECT_FALSE(tape.gradient(y, other));                      // unconnected
-  EXPECT_FALSE(tape.gradient(integer * integer, integer));    // integers
-  EXPECT_FALSE(tape.gradient(stop_gradient(y), x));           // stopped
+  EXPECT_FALSE(tape.gradient(y, other));                       // unconnected
+  EXPECT_FALSE(tape.gradient(integer * integer, integer));     // integers
+  EXPECT_FALSE(tape.gradient(stop_gradient(y), x));            // stopped
   EXPECT_FALSE(tape.gradient(cast(x > 1, DType::Float32), x)); // a comparison
-  EXPECT_FALSE(tape.gradient(scalar(y.item<float>()), x));    // computed outside
+  EXPECT_FALSE(tape.gradient(scalar(y.item<float>()), x));     // computed outside
   EXPECT_TRUE(tape.gradient(y, x));
   std::vector<std::optional<Tensor>> both = tape.gradient(y, std::vector<Tensor>{other, x});
   EXPECT_FALSE(both[0]);
@@ -134,8 +135,7 @@ TEST(GradientTape, TargetsAreSummedAndSeeded) {
         tape.watch(x);
         Tensor y = x * x, z = x * 3;
         return std::vector<Tensor>{tape.gradient(std::vector<Tensor>{y, z}, std::vector<Tensor>{x})[0].value(),
-                                   tape.gradient(y, x, {scalar(10.0f)}).value(),
-                                   tape.gradient(x, x).value()};
+                                   tape.gradient(y, x, {scalar(10.0f)}).value(), tape.gradient(x, x).value()};
       },
       scalar(2.0f), {7, 40, 1});
   Tensor x = ones({2});
@@ -252,7 +252,8 @@ TEST(GradientTape, UnconnectedGradientsCanBeZeros) {
   GradientTape tape;
   tape.watch(x);
   Tensor y = sum(x * x) + sum(w);
-  auto [dx, du, dw, dn] = tape.gradient(y, std::tuple(x, unrelated, w, unused), {.unconnected_gradients = UnconnectedGradients::Zero});
+  auto [dx, du, dw, dn] =
+      tape.gradient(y, std::tuple(x, unrelated, w, unused), {.unconnected_gradients = UnconnectedGradients::Zero});
   expectValues(*dx, {2, 4});
   EXPECT_EQ(du->dtype(), DType::Float64);
   EXPECT_EQ(du->to_vector<double>(), std::vector<double>(3, 0));
@@ -270,7 +271,8 @@ TEST(GradientTape, GradientsHaveTheStructureOfTheirSources) {
     Tensor y = weights.at("a") * inputs.first * inputs.second[1] + inputs.second[0];
     auto ofWeights = tape.gradient(y, weights);
     auto ofInputs = tape.gradient(y, inputs);
-    return std::tuple(*ofWeights.at("a"), ofWeights.at("b").has_value(), *ofInputs.first, ofInputs.second[0].has_value(), *ofInputs.second[1]);
+    return std::tuple(*ofWeights.at("a"), ofWeights.at("b").has_value(), *ofInputs.first,
+                      ofInputs.second[0].has_value(), *ofInputs.second[1]);
   };
   auto [a, hasB, first, hasSecond, third] = step();
   expectValues(a, {55});
@@ -302,7 +304,12 @@ TEST(GradientTape, APausedTapeSeesNothing) {
   expectValues(compiled(scalar(2.0f)), {108});
   GradientTape done;
   done.watch(scalar(1.0f));
-  EXPECT_THROW((void)[&] { (void)done.gradient(scalar(1.0f), scalar(1.0f)); return done.stop_recording(); }(), StateError);
+  EXPECT_THROW(
+      (void)[&] {
+        (void)done.gradient(scalar(1.0f), scalar(1.0f));
+        return done.stop_recording();
+      }(),
+      StateError);
 }
 
 TEST(GradientTape, ResetForgets) {
@@ -321,8 +328,9 @@ TEST(CheckGradients, AcceptsRightAndNamesWrongGradients) {
   Tensor a = tensor<double>({0.5, -1.5, 2, 0.25, 1, -0.75}, {2, 3}), b = tensor<double>({1.25, -0.5, 3});
   check_gradients([](const std::vector<Tensor> &x) { return sin(x[0]) * x[1]; }, {a, b});
   check_gradients([](const std::vector<Tensor> &x) { return x[1] * 2; }, {a, b}); // no path is zero
-  std::string text = errorOf<AssertionError>(
-      [&] { check_gradients([](const std::vector<Tensor> &x) { return x[0] * x[1] + 3 * stop_gradient(x[1]); }, {a, b}); });
+  std::string text = errorOf<AssertionError>([&] {
+    check_gradients([](const std::vector<Tensor> &x) { return x[0] * x[1] + 3 * stop_gradient(x[1]); }, {a, b});
+  });
   EXPECT_CONTAINS(text, "at element [0] of input 1 the gradient is 0.75 and the difference 6.75");
   EXPECT_CONTAINS(text, "GradientTapeTest.cpp");
 }
@@ -331,7 +339,8 @@ TEST(CheckGradients, RefusesWhatDifferencesCanNotDo) {
   auto square = [](const std::vector<Tensor> &x) { return x[0] * x[0]; };
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { check_gradients(square, {ones({2})}); }), "input 0 is float32");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] {
-                    check_gradients([](const std::vector<Tensor> &x) { return cast(x[0], DType::Float32); }, {ones({2}, DType::Float64)});
+                    check_gradients([](const std::vector<Tensor> &x) { return cast(x[0], DType::Float32); },
+                                    {ones({2}, DType::Float64)});
                   }),
                   "the result is float32");
   EXPECT_THROW(check_gradients(square, {ones({2}, DType::Float64)}, {.eps = 0}), ValueError);

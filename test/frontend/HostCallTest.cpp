@@ -32,10 +32,11 @@ TEST(HostCall, TakesAndGivesAllTypesAndNumbersOfTensors) {
   auto f = function([](const Tensor &x, const Tensor &flags) {
     std::vector<Tensor> all = host_call(
         [](In in) {
-          return std::vector<Tensor>{tensor<bool>({!in[1].to_vector<bool>()[0]}), scalar<std::int64_t>(in[0].size()), zeros({0, 3}),
-                                     in[0] + 1};
+          return std::vector<Tensor>{tensor<bool>({!in[1].to_vector<bool>()[0]}), scalar<std::int64_t>(in[0].size()),
+                                     zeros({0, 3}), in[0] + 1};
         },
-        {x, flags}, {TensorSpec<bool>({1}), TensorSpec<std::int64_t>({}), TensorSpec<float>({0, 3}), TensorSpec<double>({2, 2})});
+        {x, flags},
+        {TensorSpec<bool>({1}), TensorSpec<std::int64_t>({}), TensorSpec<float>({0, 3}), TensorSpec<double>({2, 2})});
     return all;
   });
   std::vector<Tensor> all = f(tensor<double>({1, 2, 3, 4}, {2, 2}), tensor<bool>({true, false}));
@@ -101,9 +102,7 @@ TEST(HostCall, WhatItThrowsReachesTheCallerAndNoVariableIsWritten) {
 }
 
 TEST(HostCall, MustGiveWhatItsSpecsSay) {
-  auto f = function([](const Tensor &x) {
-    return host_call([](In in) { return in[0]; }, {x}, kPair);
-  });
+  auto f = function([](const Tensor &x) { return host_call([](In in) { return in[0]; }, {x}, kPair); });
   std::string message = errorOf<SignatureError>([&] { f(ones({3})); });
   EXPECT_CONTAINS(message, "result 0 of a host call must be float32[2], not float32[3]");
   EXPECT_CONTAINS(message, "HostCallTest.cpp:" + std::to_string(__LINE__ - 4));
@@ -114,14 +113,15 @@ TEST(HostCall, MustGiveWhatItsSpecsSay) {
 }
 
 TEST(HostCall, ItsResultsHaveKnownSizes) {
-  auto f = function([](const Tensor &x) {
-    return host_call([](In in) { return in[0]; }, {x}, {TensorSpec<float>({kDynamic})});
-  });
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { f(ones({2})); }), "the results of a host call have known sizes; float32[?] has not");
+  auto f = function(
+      [](const Tensor &x) { return host_call([](In in) { return in[0]; }, {x}, {TensorSpec<float>({kDynamic})}); });
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { f(ones({2})); }),
+                  "the results of a host call have known sizes; float32[?] has not");
   EXPECT_THROW(host_call([](In in) { return in[0]; }, {ones({2})}, {TensorSpec<float>(kAnyShape)}), ValueError);
 }
 
-// A part of another tensor, whose rows do not stand one behind the other. Found by the fuzzer, seed 2166896747, program 8948.
+// A part of another tensor, whose rows do not stand one behind the other. Found by the fuzzer, seed 2166896747, program
+// 8948.
 TEST(HostCall, TakesPartsOfOpenSizes) {
   const TensorSpec<float> rows({2, kDynamic}), any({kDynamic, kDynamic});
   for (const TensorSpec<float> &spec : {rows, any}) {
@@ -166,7 +166,8 @@ TEST(HostCall, TouchingAVariableOfItsOwnCallIsAnError) {
         {x}, {TensorSpec<float>({})});
   });
   for (; kind < 4; ++kind)
-    EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0f)); }), "variable 'v' is touched by a host call of a function that holds it");
+    EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0f)); }),
+                    "variable 'v' is touched by a host call of a function that holds it");
   EXPECT_EQ(v.value().item<float>(), 1);
   EXPECT_EQ(f(scalar(1.0f)).item<float>(), 1);
   EXPECT_EQ(v.value().item<float>(), 2);
@@ -180,9 +181,8 @@ TEST(HostCall, MayCallFunctionsButNotWithoutEnd) {
     return host_call([&](In in) { return square(in[0]) + 1; }, {x}, {TensorSpec<float>({})});
   });
   EXPECT_EQ(f(scalar(3.0f)).item<float>(), 10);
-  auto endless = function([&](const Tensor &x) {
-    return host_call([&](In in) { return again(in[0]); }, {x}, {TensorSpec<float>({})});
-  });
+  auto endless = function(
+      [&](const Tensor &x) { return host_call([&](In in) { return again(in[0]); }, {x}, {TensorSpec<float>({})}); });
   again = endless;
   EXPECT_THROW(endless(scalar(1.0f)), RecursionError);
 }
@@ -223,7 +223,9 @@ TEST(HostCall, StandsInVmapWithTapesOutside) {
   };
   auto product = [&](const Tensor &one) { return sum(twice(one) * one * one); };
   auto rows = [&](const Tensor &x) { return vmap(product)(x); };
-  auto nested = [&](const Tensor &x) { return vmap([&](const Tensor &matrix) { return sum(vmap(product)(matrix)); })(x); };
+  auto nested = [&](const Tensor &x) {
+    return vmap([&](const Tensor &matrix) { return sum(vmap(product)(matrix)); })(x);
+  };
   auto transposed = [&](const Tensor &x) { return vmap(twice, {.out_axes = {1}})(x) * transpose(x); };
   Tensor x = tensor<float>({1, 2, 3, 4, 5, 6}, {3, 2});
   Tensor y = tensor<float>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {3, 2, 2});

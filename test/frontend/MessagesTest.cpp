@@ -32,35 +32,42 @@ TEST(Messages, OfMatmulSayWhatIsTransposed) {
   auto message = [&](const Tensor &x, const Tensor &y, MatmulOptions options = {}) {
     return errorOf<ShapeError>([&] { matmul(x, y, options); });
   };
-  EXPECT_CONTAINS(message(a, b), "matmul: the inner dimensions are 3 and 4 and must be equal; the shapes are [2,3] and [4,5]\n  at ");
-  EXPECT_CONTAINS(message(a, b, {.transpose_a = true}),
-                  "matmul: the inner dimensions are 2 and 4 and must be equal; the shapes are [2,3] and [4,5], the first transposed");
-  EXPECT_CONTAINS(message(a, b, {.transpose_b = true}),
-                  "matmul: the inner dimensions are 3 and 5 and must be equal; the shapes are [2,3] and [4,5], the second transposed");
+  EXPECT_CONTAINS(message(a, b),
+                  "matmul: the inner dimensions are 3 and 4 and must be equal; the shapes are [2,3] and [4,5]\n  at ");
+  EXPECT_CONTAINS(message(a, b, {.transpose_a = true}), "matmul: the inner dimensions are 2 and 4 and must be equal; "
+                                                        "the shapes are [2,3] and [4,5], the first transposed");
+  EXPECT_CONTAINS(message(a, b, {.transpose_b = true}), "matmul: the inner dimensions are 3 and 5 and must be equal; "
+                                                        "the shapes are [2,3] and [4,5], the second transposed");
   EXPECT_CONTAINS(message(a, b, {.transpose_a = true, .transpose_b = true}),
                   "the inner dimensions are 2 and 5 and must be equal; the shapes are [2,3] and [4,5], the first "
                   "transposed, the second transposed");
   EXPECT_CONTAINS(message(ones({3}), b), "matmul: both operands need rank 2 or more; their shapes are [3] and [4,5]");
   EXPECT_CONTAINS(message(ones({2, 1, 1}), ones({3, 1, 1})),
-                  "matmul: the batch dimensions of [2,1,1] and [3,1,1] don't broadcast: sizes 2 and 3 must be equal, or one of them 1");
+                  "matmul: the batch dimensions of [2,1,1] and [3,1,1] don't broadcast: sizes 2 and 3 must be equal, "
+                  "or one of them 1");
 }
 
 TEST(Messages, OfTensorsNameShapesAndTypes) {
   Tensor x = tensor<float>({1, 2});
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { x.data<int>(); }), "the elements are float32, not int32");
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { x.item<float>(); }), "item() needs a tensor of one element; this one has shape [2]");
-  EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<float>({1, 2, 3}, {2, 2}); }), "3 elements are given for shape [2,2], which has 4");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { x.item<float>(); }),
+                  "item() needs a tensor of one element; this one has shape [2]");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<float>({1, 2, 3}, {2, 2}); }),
+                  "3 elements are given for shape [2,2], which has 4");
   EXPECT_CONTAINS(errorOf<ValueError>([] { zeros({-1}); }), "a shape has no negative sizes; this one is [-1]");
   EXPECT_CONTAINS(errorOf<ValueError>([] { zeros({1LL << 40, 1LL << 40}); }),
                   "a tensor of shape [1099511627776,1099511627776] has more bytes than can be addressed");
   EXPECT_CONTAINS(errorOf<StateError>([] { Tensor().shape(); }), "an empty tensor is used; it was never given a value");
-  EXPECT_CONTAINS(errorOf<DivisionError>([] { tensor<int>({1}) / tensor<int>({0}); }), "div: an integer is divided by zero");
+  EXPECT_CONTAINS(errorOf<DivisionError>([] { tensor<int>({1}) / tensor<int>({0}); }),
+                  "div: an integer is divided by zero");
 }
 
 TEST(Messages, OfNumbersNameTheTypeThatTheyCanNotHave) {
-  EXPECT_CONTAINS(errorOf<DTypeError>([] { tensor<int>({1}) + 0.5; }),
-                  "the number 0.500000 can't become int32: a floating-point number needs a floating-point tensor beside it");
-  EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<int>({1}) + (1LL << 40); }), "the number 1099511627776 does not fit int32");
+  EXPECT_CONTAINS(
+      errorOf<DTypeError>([] { tensor<int>({1}) + 0.5; }),
+      "the number 0.500000 can't become int32: a floating-point number needs a floating-point tensor beside it");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<int>({1}) + (1LL << 40); }),
+                  "the number 1099511627776 does not fit int32");
   EXPECT_CONTAINS(errorOf<DTypeError>([] { full({2}, 2, DType::Bool); }), "the number 2 can't become bool");
 }
 
@@ -69,9 +76,9 @@ TEST(Messages, OfTracedTensorsSayWhatToDoInstead) {
   EXPECT_CONTAINS(message([](const Tensor &x) { return x ? x : -x; }),
                   "a decision on a traced tensor is not supported yet; use where(condition, x, y)");
   std::string text = message([](const Tensor &x) { return exp(x) * exp(x).item<float>(); });
-  EXPECT_CONTAINS(text,
-                  "the elements of a traced tensor are not known while tracing; print() shows them when the function runs. "
-                  "The tensor is made at ");
+  EXPECT_CONTAINS(
+      text, "the elements of a traced tensor are not known while tracing; print() shows them when the function runs. "
+            "The tensor is made at ");
   EXPECT_CONTAINS(text, "MessagesTest.cpp");
 
   Tensor leaked;
@@ -99,9 +106,11 @@ TEST(Messages, OfOpenSizesSayWhatIsNotKnown) {
 TEST(Messages, OfSpecsSayWhatTheyAreNot) {
   EXPECT_CONTAINS(errorOf<ValueError>([] { TensorSpec<float>({-1}); }),
                   "a TensorSpec has no negative sizes; kDynamic is one that is not known, and -1 is none");
-  EXPECT_CONTAINS(errorOf<StateError>([] { TensorSpec<float>(kAnyShape).shape(); }), "a TensorSpec of any shape has no shape to ask for");
-  EXPECT_CONTAINS(errorOf<StateError>([] { Tensor(TensorSpec<float>(kAnyShape)) + 1; }),
-                  "a TensorSpec, float32[...], stands for the tensors that a function takes; it has no elements to compute with");
+  EXPECT_CONTAINS(errorOf<StateError>([] { TensorSpec<float>(kAnyShape).shape(); }),
+                  "a TensorSpec of any shape has no shape to ask for");
+  EXPECT_CONTAINS(
+      errorOf<StateError>([] { Tensor(TensorSpec<float>(kAnyShape)) + 1; }),
+      "a TensorSpec, float32[...], stands for the tensors that a function takes; it has no elements to compute with");
   auto f = function(twice, {.name = "f"});
   EXPECT_CONTAINS(errorOf<StateError>([&] { f.ir("traced", TensorSpec<float>(kAnyShape)); }),
                   "f has a trace for each rank; ask for one with a TensorSpec that has a rank");
@@ -123,7 +132,8 @@ TEST(Messages, OfConcreteFunctionsSayWhatDiffers) {
   EXPECT_CONTAINS(errorOf<SignatureError>([&] { same(w); }),
                   "f: a variable is both an argument and captured, or another one than when it was traced");
   // Two NaNs read the same.
-  auto bound = function([](const Tensor &x, double by) { return x * by; }, {.name = "f"}).get_concrete_function(ones({2}), std::nan("1"));
+  auto bound = function([](const Tensor &x, double by) { return x * by; }, {.name = "f"})
+                   .get_concrete_function(ones({2}), std::nan("1"));
   EXPECT_CONTAINS(errorOf<SignatureError>([&] { bound(ones({2}), std::nan("2")); }),
                   "f: the call is another than that which the concrete function was made for");
 }
@@ -132,18 +142,21 @@ TEST(Messages, OfRecursionSayHowDeep) {
   std::function<Tensor(const Tensor &)> endless;
   auto f = function([&](const Tensor &x) { return endless(x + 1); });
   endless = f;
-  EXPECT_CONTAINS(errorOf<RecursionError>([&] { f(scalar(1.0f)); }),
-                  "functions call each other 200 deep; a recursion that depends on tensors alone has no end while tracing");
+  EXPECT_CONTAINS(
+      errorOf<RecursionError>([&] { f(scalar(1.0f)); }),
+      "functions call each other 200 deep; a recursion that depends on tensors alone has no end while tracing");
 }
 
 TEST(Messages, OfVariablesNameThem) {
   Variable v(zeros({2}), {.name = "weights"}), none{nullptr};
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { v.assign(zeros({3})); }), "variable 'weights' is float32[2] and can't be assigned float32[3]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { v.assign(zeros({3})); }),
+                  "variable 'weights' is float32[2] and can't be assigned float32[3]");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { v.assign(zeros({2}, DType::Float64)); }),
                   "variable 'weights' is float32[2] and can't be assigned float64[2]");
   EXPECT_CONTAINS(errorOf<StateError>([&] { none.value(); }), "an empty variable is used");
   EXPECT_CONTAINS(errorOf<StateError>([&] { none.assign_add(1); }), "an empty variable is used");
-  EXPECT_CONTAINS(errorOf<StateError>([&] { function([](Variable x) { return x + 1; })(none); }), "an empty variable is an argument");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { function([](Variable x) { return x + 1; })(none); }),
+                  "an empty variable is an argument");
 
   std::optional<Variable> kept;
   function([&](Variable x) { return *(kept = x) + 1; })(v);
@@ -152,8 +165,9 @@ TEST(Messages, OfVariablesNameThem) {
   EXPECT_CONTAINS(errorOf<LeakedTensorError>([&] { kept->assign(ones({2})); }), text);
 
   auto dependent = function([](const Tensor &x) { return x + Variable(x * 2); });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { dependent(scalar(1.0f)); }),
-                  "a variable that is made while tracing has an initial value that does not depend on the function's arguments");
+  EXPECT_CONTAINS(
+      errorOf<StateError>([&] { dependent(scalar(1.0f)); }),
+      "a variable that is made while tracing has an initial value that does not depend on the function's arguments");
 }
 
 TEST(Messages, OfTapesSayWhyTheyAreNotAsked) {
@@ -168,7 +182,8 @@ TEST(Messages, OfTapesSayWhyTheyAreNotAsked) {
   Variable v(x);
   EXPECT_CONTAINS(errorOf<StateError>([&] { tape.watch(x); }), "watch: the tape does not record any more");
   EXPECT_CONTAINS(errorOf<StateError>([&] { tape.watch(v); }), "watch: the tape does not record any more");
-  EXPECT_CONTAINS(errorOf<StateError>([&] { (void)tape.stop_recording(); }), "stop_recording: the tape does not record any more");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { (void)tape.stop_recording(); }),
+                  "stop_recording: the tape does not record any more");
   EXPECT_CONTAINS(errorOf<StateError>([&] { tape.reset(); }), "reset: the tape does not record any more");
 
   std::unique_ptr<GradientTape> kept;
@@ -178,7 +193,8 @@ TEST(Messages, OfTapesSayWhyTheyAreNotAsked) {
     kept->watch(x);
     return inside = x * x;
   })(x);
-  EXPECT_CONTAINS(errorOf<StateError>([&] { kept->gradient(inside, inside); }), "a tape of a trace is asked outside of the trace");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { kept->gradient(inside, inside); }),
+                  "a tape of a trace is asked outside of the trace");
   kept = nullptr;
   GradientTape outer;
   outer.watch(x);
@@ -213,13 +229,15 @@ TEST(Messages, OfRetracesSayWhyThereIsAnother) {
   f(v);
   f(w);
   ASSERT_EQ(f.explain_retraces().size(), 1u);
-  EXPECT_EQ(f.explain_retraces()[0].note, "the signature is the same; other variables are captured, or other modes hold");
+  EXPECT_EQ(f.explain_retraces()[0].note,
+            "the signature is the same; other variables are captured, or other modes hold");
   auto open = function(twice, {.reduce_retracing = true});
   open(ones({2}));
   open(ones({3}));
   ASSERT_EQ(open.explain_retraces().size(), 1u);
   EXPECT_EQ(open.explain_retraces()[0].note, "the sizes that differ are left open, for other sizes as well");
-  auto asks = function([](const Tensor &x) { return x * static_cast<float>(x.shape()[0]); }, {.reduce_retracing = true});
+  auto asks =
+      function([](const Tensor &x) { return x * static_cast<float>(x.shape()[0]); }, {.reduce_retracing = true});
   asks(ones({2}));
   asks(ones({3}));
   ASSERT_EQ(asks.explain_retraces().size(), 1u);

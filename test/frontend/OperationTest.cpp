@@ -16,7 +16,9 @@ std::int32_t cubeKernel(const KernelTensor *in, const KernelTensor *out, void *)
     y[i] = x[i] * x[i] * x[i];
   return 0;
 }
-std::int32_t failingKernel(const KernelTensor *, const KernelTensor *, void *data) { return *static_cast<std::int32_t *>(data); }
+std::int32_t failingKernel(const KernelTensor *, const KernelTensor *, void *data) {
+  return *static_cast<std::int32_t *>(data);
+}
 
 std::vector<TensorSpec<>> floats(const std::vector<TensorSpec<>> &inputs) {
   if (inputs.size() != 1 || inputs[0].dtype() != DType::Float32)
@@ -25,16 +27,17 @@ std::vector<TensorSpec<>> floats(const std::vector<TensorSpec<>> &inputs) {
 }
 
 const Operation &cube() {
-  static const Operation operation({.name = "test_cube",
-                                    .types = floats,
-                                    .kernel = cubeKernel,
-                                    .pullback = [](const std::vector<Tensor> &in, const std::vector<Tensor> &, const std::vector<Tensor> &g) {
-                                      return std::vector<Tensor>{3 * square(in[0]) * g[0]};
-                                    },
-                                    .batching = [](const std::vector<Tensor> &in, const std::vector<bool> &batched) {
-                                      EXPECT_TRUE(batched[0]);
-                                      return cube()(in); // it works element by element
-                                    }});
+  static const Operation operation(
+      {.name = "test_cube",
+       .types = floats,
+       .kernel = cubeKernel,
+       .pullback = [](const std::vector<Tensor> &in, const std::vector<Tensor> &,
+                      const std::vector<Tensor> &g) { return std::vector<Tensor>{3 * square(in[0]) * g[0]}; },
+       .batching =
+           [](const std::vector<Tensor> &in, const std::vector<bool> &batched) {
+             EXPECT_TRUE(batched[0]);
+             return cube()(in); // it works element by element
+           }});
   return operation;
 }
 const Operation &bare() { // neither gradient nor batching rule
@@ -42,7 +45,8 @@ const Operation &bare() { // neither gradient nor batching rule
   return operation;
 }
 
-void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor &x, const std::vector<float> &expected) {
+void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor &x,
+                 const std::vector<float> &expected) {
   for (bool compiled : {false, true}) {
     SCOPED_TRACE(compiled ? "compiled" : "eager");
     auto f = function<Tensor(const Tensor &)>(body);
@@ -71,21 +75,28 @@ TEST(Operation, HasDerivativesOfEveryKind) {
 
 TEST(Operation, DoesManyExamplesByItsRuleOrOneAfterTheOther) {
   Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
-  inBothModes([](const Tensor &a) { return vmap([](const Tensor &row) { return cube()({row})[0]; })(a); }, x, {1, 8, 27, 64});
-  inBothModes([](const Tensor &a) { return vmap([](const Tensor &row) { return bare()({row})[0]; })(a); }, x, {1, 8, 27, 64});
-  inBothModes([](const Tensor &a) { return vmap(grad([](const Tensor &row) { return cube()({row})[0]; }))(a); }, x, {3, 12, 27, 48});
+  inBothModes([](const Tensor &a) { return vmap([](const Tensor &row) { return cube()({row})[0]; })(a); }, x,
+              {1, 8, 27, 64});
+  inBothModes([](const Tensor &a) { return vmap([](const Tensor &row) { return bare()({row})[0]; })(a); }, x,
+              {1, 8, 27, 64});
+  inBothModes([](const Tensor &a) { return vmap(grad([](const Tensor &row) { return cube()({row})[0]; }))(a); }, x,
+              {3, 12, 27, 48});
 }
 
 // Found by calque-fuzz: an address that is taken once is handed over twice, and what it points to must live as long.
 TEST(Operation, InputsLiveUntilTheLastKernelThatReadsThem) {
-  inBothModes([](const Tensor &x) {
-    Tensor y = x + 1, first = cube()({y})[0], other = exp(x), second = cube()({y})[0];
-    return concat({first, other, second, cube()({first})[0]});
-  }, tensor({0.0f}), {1, 1, 1, 1});
-  inBothModes([](const Tensor &x) {
-    Tensor first = cube()({x})[0], other = sum(x + 1, {0}, true), second = bare()({first})[0];
-    return concat({other, second});
-  }, tensor({2.0f}), {3, 512});
+  inBothModes(
+      [](const Tensor &x) {
+        Tensor y = x + 1, first = cube()({y})[0], other = exp(x), second = cube()({y})[0];
+        return concat({first, other, second, cube()({first})[0]});
+      },
+      tensor({0.0f}), {1, 1, 1, 1});
+  inBothModes(
+      [](const Tensor &x) {
+        Tensor first = cube()({x})[0], other = sum(x + 1, {0}, true), second = bare()({first})[0];
+        return concat({other, second});
+      },
+      tensor({2.0f}), {3, 512});
 }
 
 TEST(Operation, WithoutAGradientIsALookupError) {
@@ -111,20 +122,29 @@ TEST(Operation, WithoutAGradientIsALookupError) {
 }
 
 TEST(Operation, OverridesAreRefusedWhereThereIsNone) {
-  EXPECT_CONTAINS(errorOf<LookupError>([] { GradientOverride("test_nothing", nullptr); }), "there is no operation 'test_nothing'");
+  EXPECT_CONTAINS(errorOf<LookupError>([] { GradientOverride("test_nothing", nullptr); }),
+                  "there is no operation 'test_nothing'");
 }
 
 TEST(Operation, RefusesMisuse) {
-  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "", .types = floats, .kernel = cubeKernel}); }), "an operation needs a name");
-  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "test_no_kernel", .types = floats}); }), "'test_no_kernel' needs a type rule and a kernel");
-  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "exp", .types = floats, .kernel = cubeKernel}); }), "there is an operation 'exp' already");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "", .types = floats, .kernel = cubeKernel}); }),
+                  "an operation needs a name");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "test_no_kernel", .types = floats}); }),
+                  "'test_no_kernel' needs a type rule and a kernel");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "exp", .types = floats, .kernel = cubeKernel}); }),
+                  "there is an operation 'exp' already");
   cube();
-  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "test_cube", .types = floats, .kernel = cubeKernel}); }), "'test_cube' already");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "test_cube", .types = floats, .kernel = cubeKernel}); }),
+                  "'test_cube' already");
   EXPECT_CONTAINS(errorOf<DTypeError>([] { cube()({scalar(1)}); }), "cube takes one tensor of float32");
-  Operation none({.name = "test_none", .types = [](auto &) { return std::vector<TensorSpec<>>(); }, .kernel = cubeKernel});
+  Operation none(
+      {.name = "test_none", .types = [](auto &) { return std::vector<TensorSpec<>>(); }, .kernel = cubeKernel});
   EXPECT_CONTAINS(errorOf<ValueError>([&] { none({ones({2})}); }), "test_none: the type rule gives no results");
-  Operation open({.name = "test_open", .types = [](auto &) { return std::vector<TensorSpec<>>{TensorSpec<float>({kDynamic})}; }, .kernel = cubeKernel});
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { open({ones({2})}); }), "test_open: the results' sizes must be known; one is float32[?]");
+  Operation open({.name = "test_open",
+                  .types = [](auto &) { return std::vector<TensorSpec<>>{TensorSpec<float>({kDynamic})}; },
+                  .kernel = cubeKernel});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { open({ones({2})}); }),
+                  "test_open: the results' sizes must be known; one is float32[?]");
 }
 
 TEST(Operation, AFailingKernelFailsTheCall) {
@@ -144,8 +164,11 @@ TEST(Operation, AFailingKernelFailsTheCall) {
 }
 
 TEST(Operation, HostCallsCanNotStandInCheckpoints) {
-  auto body = [](const Tensor &x) { return host_call([](std::span<const Tensor> in) { return in[0]; }, {x}, {TensorSpec<float>({2})}); };
-  EXPECT_CONTAINS(errorOf<StateError>([&] { checkpoint(body)(ones({2})); }), "a host call can't stand in a pullback or a checkpoint");
+  auto body = [](const Tensor &x) {
+    return host_call([](std::span<const Tensor> in) { return in[0]; }, {x}, {TensorSpec<float>({2})});
+  };
+  EXPECT_CONTAINS(errorOf<StateError>([&] { checkpoint(body)(ones({2})); }),
+                  "a host call can't stand in a pullback or a checkpoint");
   Tensor x = ones({2});
   EXPECT_EQ(jvp(body, x, x).first.to_vector<float>(), (std::vector<float>{1, 1}));
 }
@@ -155,7 +178,9 @@ TEST(Operation, AFailingBatchingRuleIsACompileError) {
                      .types = floats,
                      .kernel = cubeKernel,
                      .batching = [](auto &in, auto &) -> std::vector<Tensor> { return {matmul(in[0], in[0])}; }});
-  Operation few({.name = "test_few", .types = floats, .kernel = cubeKernel, .batching = [](auto &, auto &) { return std::vector<Tensor>(); }});
+  Operation few({.name = "test_few", .types = floats, .kernel = cubeKernel, .batching = [](auto &, auto &) {
+                   return std::vector<Tensor>();
+                 }});
   Operation narrow({.name = "test_narrow", .types = floats, .kernel = cubeKernel, .batching = [](auto &in, auto &) {
                       return std::vector<Tensor>{sum(in[0], {1})};
                     }});
@@ -163,9 +188,11 @@ TEST(Operation, AFailingBatchingRuleIsACompileError) {
                     return std::vector<Tensor>{cast(in[0], DType::Float64)};
                   }});
   auto with = [](const Operation &op) { return vmap([&](const Tensor &row) { return op({row})[0]; })(ones({2, 3})); };
-  EXPECT_CONTAINS(errorOf<CompileError>([&] { with(thrower); }), "has a batching rule that fails: test_thrower: matmul");
+  EXPECT_CONTAINS(errorOf<CompileError>([&] { with(thrower); }),
+                  "has a batching rule that fails: test_thrower: matmul");
   EXPECT_CONTAINS(errorOf<CompileError>([&] { with(narrow); }),
                   "'test_narrow': result 0 of its batching rule is float32[2], and that of one example is float32[3]");
-  EXPECT_CONTAINS(errorOf<CompileError>([&] { with(wide); }), "'test_wide': result 0 of its batching rule is float64[2,3]");
+  EXPECT_CONTAINS(errorOf<CompileError>([&] { with(wide); }),
+                  "'test_wide': result 0 of its batching rule is float64[2,3]");
   EXPECT_CONTAINS(errorOf<CompileError>([&] { with(few); }), "'test_few': its batching rule gives 0 results, not 1");
 }

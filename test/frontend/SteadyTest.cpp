@@ -47,7 +47,8 @@ TEST_F(SteadyCalls, OfAScalarFunctionAllocateNothing) {
 }
 
 TEST_F(SteadyCalls, OfSeveralTensorsAllocateNothing) {
-  auto f = function([](const Tensor &a, const Tensor &b, const Tensor &c, int n) { return std::pair(matmul(a, b) + c, a * n); });
+  auto f = function(
+      [](const Tensor &a, const Tensor &b, const Tensor &c, int n) { return std::pair(matmul(a, b) + c, a * n); });
   Tensor a = ones({8, 8}), b = ones({8, 8}), c = ones({8});
   EXPECT_EQ(allocationsOf([&] { f(a, b, c, 3); }), 0u);
 }
@@ -64,7 +65,8 @@ TEST_F(SteadyCalls, OfAFunctionWithVariablesAllocateNothing) {
 }
 
 TEST_F(SteadyCalls, OfUnknownSizesAllocateNothing) {
-  auto f = function([](const Tensor &x) { return tanh(x) + sum(x); }, {.input_signature = {TensorSpec<float>({kDynamic, 3})}});
+  auto f = function([](const Tensor &x) { return tanh(x) + sum(x); },
+                    {.input_signature = {TensorSpec<float>({kDynamic, 3})}});
   Tensor few = ones({2, 3}), many = ones({7, 3});
   EXPECT_EQ(allocationsOf([&] {
               f(few);
@@ -114,13 +116,15 @@ TEST_F(SteadyCalls, WhoseResultsDieOnOtherThreadsAllocateNothing) {
       std::this_thread::yield();
     }
   });
-  std::size_t allocations = allocationsOf([&] {
-    while (turn != 0)
-      std::this_thread::yield();
-    for (Tensor &result : results)
-      result = f(x);
-    turn = 1;
-  }, 50);
+  std::size_t allocations = allocationsOf(
+      [&] {
+        while (turn != 0)
+          std::this_thread::yield();
+        for (Tensor &result : results)
+          result = f(x);
+        turn = 1;
+      },
+      50);
   done = true;
   other.join();
   EXPECT_EQ(allocations, 0u);

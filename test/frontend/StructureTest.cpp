@@ -31,8 +31,8 @@ TEST(Structure, CountsTheFieldsOfAggregates) {
 
 TEST(Structure, ContainersGoInAndComeOut) {
   auto f = function([](const std::vector<Tensor> &xs, const std::map<std::string, Tensor> &named) {
-    return std::tuple<Tensor, std::vector<Tensor>, std::map<std::string, Tensor>>(
-        xs[0] + xs[1], {xs[1], xs[0]}, {{"twice", named.at("a") * 2}});
+    return std::tuple<Tensor, std::vector<Tensor>, std::map<std::string, Tensor>>(xs[0] + xs[1], {xs[1], xs[0]},
+                                                                                  {{"twice", named.at("a") * 2}});
   });
   for (int call = 0; call < 2; ++call) {
     auto [sum, swapped, named] = f({scalar(1.0f), scalar(2.0f)}, {{"a", scalar(3.0f)}});
@@ -73,10 +73,11 @@ TEST(Structure, HostValuesAreTheKey) {
 }
 
 TEST(Structure, OptionalsPairsAndArrays) {
-  auto f = function([](const std::optional<Tensor> &x, const std::pair<Tensor, int> &y, const std::array<Tensor, 2> &z) {
-    Tensor sum = y.first * y.second + z[0] * z[1];
-    return x ? sum + *x : sum;
-  });
+  auto f =
+      function([](const std::optional<Tensor> &x, const std::pair<Tensor, int> &y, const std::array<Tensor, 2> &z) {
+        Tensor sum = y.first * y.second + z[0] * z[1];
+        return x ? sum + *x : sum;
+      });
   EXPECT_EQ(f(std::nullopt, {scalar(2.0f), 3}, {scalar(4.0f), scalar(5.0f)}).item<float>(), 26);
   EXPECT_EQ(f(scalar(1.0f), {scalar(2.0f), 3}, {scalar(4.0f), scalar(5.0f)}).item<float>(), 27);
   EXPECT_EQ(f.trace_count(), 2);

@@ -16,14 +16,16 @@ void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor
 } // namespace
 
 TEST(TapeContract, AVectorTargetIsSummed) {
-  inBothModes([](const Tensor &x) {
-    GradientTape tape;
-    tape.watch(x);
-    Tensor y = x * tensor({1.0f, 10.0f, 100.0f});
-    Tensor g = *tape.gradient(y, x);
-    EXPECT_EQ(g.shape(), x.shape());
-    return g;
-  }, scalar(2.0f));
+  inBothModes(
+      [](const Tensor &x) {
+        GradientTape tape;
+        tape.watch(x);
+        Tensor y = x * tensor({1.0f, 10.0f, 100.0f});
+        Tensor g = *tape.gradient(y, x);
+        EXPECT_EQ(g.shape(), x.shape());
+        return g;
+      },
+      scalar(2.0f));
   GradientTape tape;
   Tensor x = scalar(2.0f);
   tape.watch(x);
@@ -31,7 +33,8 @@ TEST(TapeContract, AVectorTargetIsSummed) {
 }
 
 TEST(TapeContract, WatchedVariablesAreListedAfterTheGradientAndThroughFunctions) {
-  Variable a(scalar(2.0f), {.name = "a"}), b(scalar(3.0f), {.name = "b"}), frozen(scalar(5.0f), {.name = "frozen", .trainable = false});
+  Variable a(scalar(2.0f), {.name = "a"}), b(scalar(3.0f), {.name = "b"}),
+      frozen(scalar(5.0f), {.name = "frozen", .trainable = false});
   auto inner = function([&](const Tensor &x) { return x * b * frozen; });
   for (bool compiled : {false, true}) {
     SCOPED_TRACE(compiled ? "compiled" : "eager");
@@ -72,18 +75,20 @@ TEST(TapeContract, NoPathThroughWhatIsOutside) {
 }
 
 TEST(TapeContract, SeveralTargetsAndATargetThatIsASource) {
-  inBothModes([](const Tensor &x) {
-    GradientTape tape({.persistent = true});
-    tape.watch(x);
-    Tensor y = x * x;
-    auto summed = tape.gradient({y, x}, std::vector<Tensor>{x}, {scalar(10.0f), scalar(1.0f)});
-    auto itself = tape.gradient({y}, std::vector<Tensor>{y}, {scalar(7.0f)});
-    if (executing_eagerly()) {
-      EXPECT_EQ(summed[0]->item<float>(), 10 * 6 + 1);
-      EXPECT_EQ(itself[0]->item<float>(), 7);
-    }
-    return *summed[0] + *itself[0];
-  }, scalar(3.0f));
+  inBothModes(
+      [](const Tensor &x) {
+        GradientTape tape({.persistent = true});
+        tape.watch(x);
+        Tensor y = x * x;
+        auto summed = tape.gradient({y, x}, std::vector<Tensor>{x}, {scalar(10.0f), scalar(1.0f)});
+        auto itself = tape.gradient({y}, std::vector<Tensor>{y}, {scalar(7.0f)});
+        if (executing_eagerly()) {
+          EXPECT_EQ(summed[0]->item<float>(), 10 * 6 + 1);
+          EXPECT_EQ(itself[0]->item<float>(), 7);
+        }
+        return *summed[0] + *itself[0];
+      },
+      scalar(3.0f));
   auto f = function([](const Tensor &x) {
     GradientTape tape;
     tape.watch(x);
@@ -103,7 +108,8 @@ TEST(TapeContract, AtLayersGradientsOfOutputsAndWeightsComeFromOneCall) {
     Tensor output = second(hidden);
     Tensor loss = mean(square(output - 1));
     std::vector<Variable> weights = first.trainable_variables();
-    auto [byInput, byHidden, byOutput, byWeights] = tape.gradient(loss, std::tuple(input, hidden, output, weights), GradientOptions());
+    auto [byInput, byHidden, byOutput, byWeights] =
+        tape.gradient(loss, std::tuple(input, hidden, output, weights), GradientOptions());
     EXPECT_EQ(byWeights.size(), weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i) {
       EXPECT_TRUE(byWeights[i]);
@@ -126,7 +132,8 @@ TEST(TapeContract, ReluKeepsItsOutputOnly) {
   std::string ir = f.ir("differentiated", ones({4}));
   std::size_t at = ir.find("calque.relu ");
   ASSERT_NE(at, std::string::npos);
-  std::string operand = ir.substr(at + 12, ir.find(' ', at + 12) - at - 12), result = ir.substr(ir.rfind('%', at), ir.find(' ', ir.rfind('%', at)) - ir.rfind('%', at));
+  std::string operand = ir.substr(at + 12, ir.find(' ', at + 12) - at - 12),
+              result = ir.substr(ir.rfind('%', at), ir.find(' ', ir.rfind('%', at)) - ir.rfind('%', at));
   EXPECT_CONTAINS(ir, "calque.greater " + result + ",");
   EXPECT_EQ(ir.find("calque.greater " + operand + ","), std::string::npos) << ir;
 }

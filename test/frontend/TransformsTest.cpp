@@ -8,8 +8,8 @@ using namespace calque::testing;
 namespace {
 
 // Runs a body eagerly and in a function; expected elements are in row-major order.
-void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor &x, const std::vector<float> &expected, const Shape &shape,
-                 float tolerance = 1e-5f) {
+void inBothModes(const std::function<Tensor(const Tensor &)> &body, const Tensor &x, const std::vector<float> &expected,
+                 const Shape &shape, float tolerance = 1e-5f) {
   for (bool compiled : {false, true}) {
     SCOPED_TRACE(compiled ? "compiled" : "eager");
     auto f = function<Tensor(const Tensor &)>(body);
@@ -37,8 +37,8 @@ TEST(Jvp, GivesValueAndTangent) {
 
 TEST(Jvp, TakesSeveralArgumentsAndStructures) {
   Tensor x = scalar(2.0f), y = scalar(5.0f);
-  auto [values, tangents] = jvp([](const Tensor &a, const Tensor &b) { return std::pair(a * b, a + b); }, std::tuple(x, y),
-                                std::tuple(scalar(1.0f), scalar(10.0f)));
+  auto [values, tangents] = jvp([](const Tensor &a, const Tensor &b) { return std::pair(a * b, a + b); },
+                                std::tuple(x, y), std::tuple(scalar(1.0f), scalar(10.0f)));
   EXPECT_EQ(values.first.item<float>(), 10);
   EXPECT_EQ(tangents.first.item<float>(), 5 * 1 + 2 * 10);
   EXPECT_EQ(tangents.second.item<float>(), 11);
@@ -60,11 +60,13 @@ TEST(Jvp, OfNothingIsZeroAndIntegersDoNotChange) {
 
 TEST(Jvp, RefusesTangentsUnlikeThePrimals) {
   Tensor x = tensor({1.0f, 2.0f});
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { jvp(cubes, x, ones({3})); }), "jvp: tangent 0 is float32[3] and its primal float32[2]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { jvp(cubes, x, ones({3})); }),
+                  "jvp: tangent 0 is float32[3] and its primal float32[2]");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { jvp(cubes, x, ones({2}, DType::Float64)); }), "tangent 0 is float64[2]");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { jvp(cubes, tensor({1, 2}), tensor({1, 2})); }), "not int32[2]");
   EXPECT_CONTAINS(errorOf<ValueError>([&] {
-                    jvp([](const std::vector<Tensor> &xs) { return xs[0]; }, std::vector<Tensor>{x, x}, std::vector<Tensor>{x});
+                    jvp([](const std::vector<Tensor> &xs) { return xs[0]; }, std::vector<Tensor>{x, x},
+                        std::vector<Tensor>{x});
                   }),
                   "1 tangents are given for 2 primals");
 }
@@ -84,7 +86,8 @@ TEST(Vjp, KeepsStructures) {
   EXPECT_EQ(da.item<float>(), 5 + 10);
   EXPECT_EQ(db.item<float>(), 2 + 10);
   EXPECT_EQ(y.second.item<float>(), 7);
-  EXPECT_CONTAINS(errorOf<DTypeError>([] { vjp(cubes, scalar(1)); }), "vjp: derivatives are with respect to float32 and float64, not int32[]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { vjp(cubes, scalar(1)); }),
+                  "vjp: derivatives are with respect to float32 and float64, not int32[]");
 }
 
 //===-- grad ------------------------------------------------------------------------------------===//
@@ -111,13 +114,16 @@ TEST(Vmap, OfAConstantFollowsNoExample) {
 }
 
 TEST(Grad, NestsToAnyOrder) {
-  auto fourth = [](const Tensor &x) { return grad(grad(grad(grad([](const Tensor &a) { return a * a * a * a * a; }))))(x); };
+  auto fourth = [](const Tensor &x) {
+    return grad(grad(grad(grad([](const Tensor &a) { return a * a * a * a * a; }))))(x);
+  };
   inBothModes(fourth, scalar(2.0f), {240}, {});
 }
 
 TEST(Grad, TakesStructures) {
   std::vector<Tensor> parameters{scalar(2.0f), scalar(3.0f)};
-  auto [value, gradients] = value_and_grad([](const std::vector<Tensor> &p, const Tensor &x) { return p[0] * x + p[1]; })(parameters, scalar(4.0f));
+  auto [value, gradients] = value_and_grad(
+      [](const std::vector<Tensor> &p, const Tensor &x) { return p[0] * x + p[1]; })(parameters, scalar(4.0f));
   EXPECT_EQ(value.item<float>(), 11);
   EXPECT_EQ(gradients[0].item<float>(), 4);
   EXPECT_EQ(gradients[1].item<float>(), 1);
@@ -127,14 +133,17 @@ TEST(Grad, TakesStructures) {
 
 TEST(Vmap, DoesAllExamplesAtOnce) {
   Tensor w = tensor({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {2, 3});
-  auto f = [&](const Tensor &x) { return vmap([&](const Tensor &row) { return sum(matmul(w, expand_dims(row, {1}))); })(x); };
+  auto f = [&](const Tensor &x) {
+    return vmap([&](const Tensor &row) { return sum(matmul(w, expand_dims(row, {1}))); })(x);
+  };
   inBothModes(f, tensor({1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 1.0f}, {2, 3}), {5, 16}, {2});
 }
 
 TEST(Vmap, TakesAxesAndGivesThem) {
   Tensor x = reshape(iota({6}, DType::Float32), {2, 3}), y = tensor({10.0f, 20.0f});
-  auto columns = vmap([](const Tensor &column, const Tensor &shared) { return std::pair(column * shared, sum(column)); },
-                      {.in_axes = {1, std::nullopt}, .out_axes = {-1, 0}})(x, y);
+  auto columns =
+      vmap([](const Tensor &column, const Tensor &shared) { return std::pair(column * shared, sum(column)); },
+           {.in_axes = {1, std::nullopt}, .out_axes = {-1, 0}})(x, y);
   EXPECT_EQ(columns.first.shape(), (Shape{2, 3}));
   EXPECT_EQ(columns.first.to_vector<float>(), (std::vector<float>{0, 10, 20, 60, 80, 100}));
   EXPECT_EQ(columns.second.to_vector<float>(), (std::vector<float>{3, 5, 7}));
@@ -161,10 +170,13 @@ TEST(Vmap, OfGradientsIsOneGradientForEachExample) {
 
 TEST(Vmap, GradientsGoThrough) {
   auto f = [](const Tensor &x) {
-    return grad([](const Tensor &all) { return sum(vmap([](const Tensor &row) { return square(sum(row)); })(all)); })(x);
+    return grad([](const Tensor &all) { return sum(vmap([](const Tensor &row) { return square(sum(row)); })(all)); })(
+        x);
   };
   inBothModes(f, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {6, 6, 14, 14}, {2, 2});
-  auto tangent = [](const Tensor &x) { return jvp([](const Tensor &all) { return vmap(cubes)(all); }, x, ones({2})).second; };
+  auto tangent = [](const Tensor &x) {
+    return jvp([](const Tensor &all) { return vmap(cubes)(all); }, x, ones({2})).second;
+  };
   inBothModes(tangent, tensor({1.0f, 2.0f}), {3, 12}, {2});
 }
 
@@ -180,14 +192,16 @@ TEST(Vmap, GradientsReachWhatIsCaptured) {
 
 // Found by calque-fuzz: compiled, an argument that is the same for all examples was the captured tensor itself.
 TEST(Vmap, ArgumentsWithoutAnAxisAreNotWhatIsCaptured) {
-  inBothModes([](const Tensor &x) {
-    auto f = [&](const Tensor &, const Tensor &same) {
-      GradientTape tape;
-      tape.watch(same);
-      return *tape.gradient(same * x, same);
-    };
-    return vmap(f, {.in_axes = {0, std::nullopt}})(ones({2}), x);
-  }, scalar(3.0f), {3, 3}, {2});
+  inBothModes(
+      [](const Tensor &x) {
+        auto f = [&](const Tensor &, const Tensor &same) {
+          GradientTape tape;
+          tape.watch(same);
+          return *tape.gradient(same * x, same);
+        };
+        return vmap(f, {.in_axes = {0, std::nullopt}})(ones({2}), x);
+      },
+      scalar(3.0f), {3, 3}, {2});
 }
 
 TEST(Vmap, IndexesPerExample) {
@@ -200,12 +214,16 @@ TEST(Vmap, IndexesPerExample) {
 
 TEST(Vmap, RefusesWhatHasNoExamples) {
   auto f = [](const Tensor &x, const Tensor &y) { return x + y; };
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { vmap(f)(ones({2}), ones({3})); }), "different numbers of examples: 2, and 3");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { vmap(f)(ones({2}), ones({3})); }),
+                  "different numbers of examples: 2, and 3");
   EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f)(ones({2}), ones({})); }), "axis");
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.in_axes = {0}})(ones({2}), ones({2})); }), "in_axes has 1 entries, and the arguments have 2 tensors");
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.out_axes = {0, 0}})(ones({2}), ones({2})); }), "out_axes has 2 entries, and the result has 1 tensors");
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.in_axes = {std::nullopt, std::nullopt}})(ones({2}), ones({2})); }),
-                  "no argument has an axis of examples");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.in_axes = {0}})(ones({2}), ones({2})); }),
+                  "in_axes has 1 entries, and the arguments have 2 tensors");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.out_axes = {0, 0}})(ones({2}), ones({2})); }),
+                  "out_axes has 2 entries, and the result has 1 tensors");
+  EXPECT_CONTAINS(
+      errorOf<ValueError>([&] { vmap(f, {.in_axes = {std::nullopt, std::nullopt}})(ones({2}), ones({2})); }),
+      "no argument has an axis of examples");
   Variable w(scalar(0.0f), {.name = "w"});
   EXPECT_CONTAINS(errorOf<CompileError>([&] {
                     vmap([&](const Tensor &x) {
@@ -230,7 +248,8 @@ TEST(Jacobian, HasTheShapeOfTargetAndSource) {
   inBothModes(f, tensor({2.0f, 3.0f, 5.0f}), {3, 2, 0, 0, 5, 3}, {2, 3});
   auto matrices = [](const Tensor &x) { return jacobian([](const Tensor &a) { return matmul(a, a); })(x); };
   // d(A A)_ij / dA_kl = delta_ik A_lj + A_ik delta_jl
-  inBothModes(matrices, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {2, 3, 2, 0, 2, 5, 0, 2, 3, 0, 5, 3, 0, 3, 2, 8}, {2, 2, 2, 2});
+  inBothModes(matrices, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {2, 3, 2, 0, 2, 5, 0, 2, 3, 0, 5, 3, 0, 3, 2, 8},
+              {2, 2, 2, 2});
 }
 
 TEST(Jacobian, OfVariablesAndNothing) {
@@ -246,9 +265,11 @@ TEST(Jacobian, OfExamplesLeavesOutWhatDoesNotDepend) {
   auto f = [](const Tensor &x) { return batch_jacobian([](const Tensor &a) { return a * sum(a, {1}, true); })(x); };
   // For each row r: d(r_i s)/dr_j = s delta_ij + r_i
   inBothModes(f, tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), {4, 1, 2, 5, 10, 3, 4, 11}, {2, 2, 2});
-  EXPECT_CONTAINS(errorOf<ShapeError>([] { batch_jacobian([](const Tensor &x) { return sum(x); })(ones({2})); }), "first dimension runs over the examples");
-  EXPECT_CONTAINS(errorOf<ShapeError>([] { batch_jacobian([](const Tensor &x) { return concat({x, x}); })(ones({2})); }),
-                  "must have one number of examples");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { batch_jacobian([](const Tensor &x) { return sum(x); })(ones({2})); }),
+                  "first dimension runs over the examples");
+  EXPECT_CONTAINS(
+      errorOf<ShapeError>([] { batch_jacobian([](const Tensor &x) { return concat({x, x}); })(ones({2})); }),
+      "must have one number of examples");
 }
 
 TEST(Hessian, IsForwardOverReverse) {
@@ -257,7 +278,8 @@ TEST(Hessian, IsForwardOverReverse) {
   inBothModes(f, tensor({1.0f, 2.0f}), {6, 1, 1, 12}, {2, 2});
   auto product = [&](const Tensor &x) { return hvp(cubic)(x, tensor({1.0f, 10.0f})); };
   inBothModes(product, tensor({1.0f, 2.0f}), {16, 121}, {2});
-  EXPECT_CONTAINS(errorOf<DTypeError>([&] { hessian(cubic)(tensor({1, 2})); }), "hessian: derivatives are with respect to");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { hessian(cubic)(tensor({1, 2})); }),
+                  "hessian: derivatives are with respect to");
 }
 
 TEST(Hessian, AgreesWithJacobianOfGradient) {

@@ -1,4 +1,5 @@
-// Functions with dimensions that only a call knows: part of the contract of functions, of which docs/contract.md names the tests.
+// Functions with dimensions that only a call knows: part of the contract of functions, of which docs/contract.md names
+// the tests.
 #include "Testing.h"
 #include "test/Tensors.h"
 
@@ -6,8 +7,9 @@ using namespace calque;
 using namespace calque::testing;
 
 TEST(FunctionContract, UnknownDimensionsShareOneTraceAndOneBody) {
-  auto f = function([](const Tensor &x, const Tensor &w) { return sum(relu(matmul(x, w)) * 2, {0}); },
-                    {.name = "f", .input_signature = {TensorSpec<float>({kDynamic, 3}, "x"), TensorSpec<float>({3, kDynamic})}});
+  auto f = function(
+      [](const Tensor &x, const Tensor &w) { return sum(relu(matmul(x, w)) * 2, {0}); },
+      {.name = "f", .input_signature = {TensorSpec<float>({kDynamic, 3}, "x"), TensorSpec<float>({3, kDynamic})}});
   for (std::int64_t rows : {1, 2, 7, 100})
     for (std::int64_t columns : {1, 5}) {
       Tensor x = full({rows, 3}, 0.25f), w = full({3, columns}, 0.5f);
@@ -17,7 +19,8 @@ TEST(FunctionContract, UnknownDimensionsShareOneTraceAndOneBody) {
   EXPECT_EQ(f.trace_count(), 1);
   EXPECT_EQ(f.pretty_printed_concrete_signatures(),
             "f\n  argument 0 'x': float32[?,3]\n  argument 1: float32[3,?]\n  result: float32[?]\n");
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f(ones({2, 4}), ones({3, 1})); }), "argument 0 'x' must be float32[?,3], not float32[2,4]");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f(ones({2, 4}), ones({3, 1})); }),
+                  "argument 0 'x' must be float32[?,3], not float32[2,4]");
   EXPECT_EQ(f(ones({0, 3}), ones({3, 2})).to_vector<float>(), (std::vector<float>{0, 0}));
 }
 
@@ -45,7 +48,8 @@ TEST(FunctionContract, AnyShapeTracesOnceForEachRank) {
   EXPECT_EQ(f(scalar(1.0f)).item<float>(), 2);
   EXPECT_EQ(f.trace_count(), 3);
   EXPECT_THROW(f(ones({2}, DType::Int32)), SignatureError);
-  auto g = function([](const Tensor &x, int n) { return x * n; }).get_concrete_function(TensorSpec<float>(kAnyShape), 2);
+  auto g =
+      function([](const Tensor &x, int n) { return x * n; }).get_concrete_function(TensorSpec<float>(kAnyShape), 2);
   for (int i = 0; i < 2; ++i) {
     expectValues(g(ones({2}), 2), {2, 2});
     expectValues(g(ones({2, 1})), {2, 2});
@@ -77,8 +81,9 @@ TEST(FunctionContract, RelaxedRetracingLeavesOpenWhatDiffers) {
   EXPECT_EQ(f.trace_count(), 2);
   expectValues(f(ones({3, 2})), std::vector<float>(6, 2));
   EXPECT_EQ(f.trace_count(), 2);
-  EXPECT_EQ(f.pretty_printed_concrete_signatures(),
-            "f\n  argument 0: float32[1,2]\n  result: float32[1,2]\nf\n  argument 0: float32[?,2]\n  result: float32[?,2]\n");
+  EXPECT_EQ(
+      f.pretty_printed_concrete_signatures(),
+      "f\n  argument 0: float32[1,2]\n  result: float32[1,2]\nf\n  argument 0: float32[?,2]\n  result: float32[?,2]\n");
   f(ones({3, 4}));
   f(ones({7, 9}));
   EXPECT_EQ(f.trace_count(), 3);
@@ -138,9 +143,11 @@ TEST(FunctionContract, UnknownDimensionsHaveGradients) {
 TEST(FunctionContract, SizesThatAreNotKnownAreNoNumbers) {
   TensorSpec<float> rows({kDynamic, 2});
   auto size = function([](const Tensor &x) { return x * static_cast<float>(x.size()); });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { size.get_concrete_function(rows); }), "the number of elements of float32[?,2] is not known while tracing");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { size.get_concrete_function(rows); }),
+                  "the number of elements of float32[?,2] is not known while tracing");
   auto number = function([](const Tensor &x) { return x * x.shape()[0]; });
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { number.get_concrete_function(rows); }), "not known while tracing (kDynamic) is used as a number");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { number.get_concrete_function(rows); }),
+                  "not known while tracing (kDynamic) is used as a number");
   auto shape = function([](const Tensor &x) { return zeros(x.shape()); });
   EXPECT_CONTAINS(errorOf<ValueError>([&] { shape.get_concrete_function(rows); }), "is used to make a tensor");
 }
@@ -171,9 +178,11 @@ TEST(FunctionContract, VariablesTakeValuesWhoseSizesAreComparedAtTheCall) {
   for (const Shape &shape : {Shape{4, 4}, Shape{2, 8}})
     expectValues(reshaped(full(shape, 2)), std::vector<float>(16, 2));
   expectValues(flat.value(), std::vector<float>(16, 5));
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { reshaped(ones({3, 5})); }), "is 16 and dimension 0 of operand 1 is 15, and they must be equal");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { reshaped(ones({3, 5})); }),
+                  "is 16 and dimension 0 of operand 1 is 15, and they must be equal");
   auto other = function([&](const Tensor &x) { v.assign(x); }, {.input_signature = {TensorSpec<float>({kDynamic, 4})}});
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { other(ones({2, 4})); }), "is float32[2,3] and can't be assigned float32[?,4]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { other(ones({2, 4})); }),
+                  "is float32[2,3] and can't be assigned float32[?,4]");
 }
 
 TEST(FunctionContract, DerivativesFitKnownAndOpenSizesTogether) {
@@ -186,11 +195,14 @@ TEST(FunctionContract, DerivativesFitKnownAndOpenSizesTogether) {
         tape.watch(x);
         Tensor y = cube(x), counted = reshape(x, {3}) * 2;
         Tensor unused = *tape.gradient(known, x, GradientOptions{.unconnected_gradients = UnconnectedGradients::Zero});
-        Tensor seeded = *tape.gradient(y, x, GradientOptions{.output_gradients = {known}}), back = *tape.gradient(counted, x, GradientOptions{.output_gradients = {x}});
+        Tensor seeded = *tape.gradient(y, x, GradientOptions{.output_gradients = {known}}),
+               back = *tape.gradient(counted, x, GradientOptions{.output_gradients = {x}});
         auto [value, tangent] = jvp(cube, x, known);
         auto [index, none] = jvp([](const Tensor &z) { return cast(z, DType::Int32); }, x, x);
-        auto scaled = custom_gradient([&](const Tensor &z) { return std::pair(z * 1, [&](const Tensor &) { return known; }); });
-        Tensor custom = *tape.gradient(checkpoint(cube)(x), x), replaced = grad([&](const Tensor &z) { return sum(scaled(z)); })(x);
+        auto scaled =
+            custom_gradient([&](const Tensor &z) { return std::pair(z * 1, [&](const Tensor &) { return known; }); });
+        Tensor custom = *tape.gradient(checkpoint(cube)(x), x),
+               replaced = grad([&](const Tensor &z) { return sum(scaled(z)); })(x);
         return std::vector<Tensor>{unused, seeded, back, tangent, none, custom, replaced};
       },
       {.input_signature = {open}});
@@ -202,7 +214,8 @@ TEST(FunctionContract, DerivativesFitKnownAndOpenSizesTogether) {
   EXPECT_EQ(all[4].to_vector<std::int32_t>(), (std::vector<std::int32_t>{0, 0, 0}));
   expectValues(all[5], {3, 12, 27});
   expectValues(all[6], {1, 10, 100});
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4})); }), "the number of elements of argument 0 is 4, and it must be 3");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4})); }),
+                  "the number of elements of argument 0 is 4, and it must be 3");
 }
 
 // Each against the same body traced for the sizes of the call.
@@ -249,7 +262,8 @@ TEST(FunctionContract, VmapOfConvolutionsAndPoolingTakesUnknownDimensions) {
       images.insert(images.begin(), count);
     if (filtersHaveExamples)
       filters.insert(filters.begin(), count);
-    auto open = function<Tensors(const Tensors &)>(bodies[b], {.input_signature = {TensorSpec<double>(images), TensorSpec<double>(filters)}});
+    auto open = function<Tensors(const Tensors &)>(
+        bodies[b], {.input_signature = {TensorSpec<double>(images), TensorSpec<double>(filters)}});
     auto exact = function<Tensors(const Tensors &)>(bodies[b]);
     for (const Shape &sizes : {Shape{2, 3, 5, 4, 3}, Shape{2, 1, 2, 3, 1}, Shape{2, 2, 7, 9, 8}}) {
       std::mt19937 random(11);
@@ -284,28 +298,37 @@ TEST(FunctionContract, ExamplesOfOpenTensorsAreAsManyAsOfTheOthers) {
   std::mt19937 random(12);
   Tensor known = randomTensor(random, {3, 2});
   TensorSpec<double> matrix({kDynamic, kDynamic}), solid({kDynamic, kDynamic, kDynamic});
-  auto withKnown = function([=](const Tensor &x) { return vmap(first, {.in_axes = {-2, 1}})(Tensors{x, known}); }, {.input_signature = {solid}});
+  auto withKnown = function([=](const Tensor &x) { return vmap(first, {.in_axes = {-2, 1}})(Tensors{x, known}); },
+                            {.input_signature = {solid}});
   Tensor x = randomTensor(random, {3, 2, 4});
   EXPECT_EQ(withKnown(x)[0].shape(), (Shape{2, 3, 4}));
   EXPECT_EQ(valuesOf(withKnown(x)[0]), valuesOf(transpose(x, {1, 0, 2})));
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { withKnown(randomTensor(random, {2, 4, 3})); }), "vmap: dimension 1 of argument 0 is 4, and it must be 2");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { withKnown(randomTensor(random, {2, 4, 3})); }),
+                  "vmap: dimension 1 of argument 0 is 4, and it must be 2");
 
-  auto open = function([=](const Tensor &a, const Tensor &b) { return vmap(first)(Tensors{a, b}); }, {.input_signature = {matrix, matrix}});
+  auto open = function([=](const Tensor &a, const Tensor &b) { return vmap(first)(Tensors{a, b}); },
+                       {.input_signature = {matrix, matrix}});
   EXPECT_EQ(valuesOf(open(known, randomTensor(random, {3, 5}))[0]), valuesOf(known));
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { open(known, randomTensor(random, {2, 2})); }),
                   "vmap: dimension 0 of argument 1 is 2, and it must be 3");
 
-  auto unread = function([=](const Tensor &a) { return vmap(first)(Tensors{known, a}); }, {.input_signature = {matrix}});
+  auto unread =
+      function([=](const Tensor &a) { return vmap(first)(Tensors{known, a}); }, {.input_signature = {matrix}});
   EXPECT_EQ(valuesOf(unread(randomTensor(random, {3, 1}))[0]), valuesOf(known));
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { unread(randomTensor(random, {1, 2})); }), "vmap: dimension 0 of argument 0 is 1, and it must be 3");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { unread(randomTensor(random, {1, 2})); }),
+                  "vmap: dimension 0 of argument 0 is 1, and it must be 3");
 
   auto nested = function(
       [=](const Tensor &a, const Tensor &b) {
-        return vmap([&](const Tensors &outer) { return vmap([](const Tensor &p, const Tensor &q) { return p * q; })(outer[0], outer[1]); })(Tensors{a, b});
+        return vmap([&](const Tensors &outer) {
+          return vmap([](const Tensor &p, const Tensor &q) { return p * q; })(outer[0], outer[1]);
+        })(Tensors{a, b});
       },
       {.input_signature = {solid, matrix}});
   Tensor factors = randomTensor(random, {3, 4}), cube = randomTensor(random, {3, 4, 5});
   EXPECT_EQ(valuesOf(nested(cube, factors)), valuesOf(cube * expand_dims(factors, {2})));
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { nested(cube, randomTensor(random, {3, 5})); }), "dimension 1 of argument 1 is 5, and it must be 4");
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { nested(cube, randomTensor(random, {2, 4})); }), "vmap: dimension 0 of argument 1 is 2, and it must be 3");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { nested(cube, randomTensor(random, {3, 5})); }),
+                  "dimension 1 of argument 1 is 5, and it must be 4");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { nested(cube, randomTensor(random, {2, 4})); }),
+                  "vmap: dimension 0 of argument 1 is 2, and it must be 3");
 }

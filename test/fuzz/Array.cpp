@@ -19,7 +19,8 @@ ArrayRef exampleOf(const ArrayRef &operand, std::optional<std::int64_t> axis, st
   result->type = operand->type;
   result->type.dims.erase(result->type.dims.begin() + at);
   for (std::int64_t i = 0; i < countOf(result->type); ++i)
-    result->elements.push_back(operand->elements[static_cast<std::size_t>(i / inner * inner * size + example * inner + i % inner)]);
+    result->elements.push_back(
+        operand->elements[static_cast<std::size_t>(i / inner * inner * size + example * inner + i % inner)]);
   return result;
 }
 
@@ -28,7 +29,8 @@ ArrayRef stackOf(const std::vector<ArrayRef> &examples, const TensorType &type, 
   result->type = type;
   std::int64_t at = normal(axis, type.dims.size()), inner = stridesOf(type.dims)[at], size = type.dims[at];
   for (std::int64_t i = 0; i < countOf(type); ++i)
-    result->elements.push_back(examples[static_cast<std::size_t>(i / inner % size)]->elements[static_cast<std::size_t>(i / (inner * size) * inner + i % inner)]);
+    result->elements.push_back(examples[static_cast<std::size_t>(i / inner % size)]
+                                   ->elements[static_cast<std::size_t>(i / (inner * size) * inner + i % inner)]);
   return result;
 }
 

@@ -8,8 +8,8 @@
 
 namespace calque::fuzz {
 
-// An element: its value, how far a machine's may lie from it, and how far two machines' may lie from each other. 0 is exact, infinity
-// is unknown.
+// An element: its value, how far a machine's may lie from it, and how far two machines' may lie from each other. 0 is
+// exact, infinity is unknown.
 struct Num {
   Real value = 0, off = 0, apart = 0;
 };

@@ -126,7 +126,8 @@ Num Sum::finish() const {
 
 //===-- Functions of several elements -----------------------------------------------------------===//
 
-Num through(const Call &call, const std::vector<Num> &x, const std::function<Real(const std::vector<Real> &)> &f, Real ownFactor) {
+Num through(const Call &call, const std::vector<Num> &x, const std::function<Real(const std::vector<Real> &)> &f,
+            Real ownFactor) {
   std::vector<Real> values;
   for (const Num &element : x)
     values.push_back(element.value);
@@ -165,8 +166,9 @@ Largest firstLargest(const std::vector<Num> &x) {
   const Num &best = x[result.position];
   for (std::size_t i = 0; i < x.size(); ++i) {
     auto open = [&](Real Num::*bound) {
-      return x[i].*bound + best.*bound > 0 && (i == result.position ? !std::isfinite(best.*bound) && x.size() > 1
-                                                                    : !(x[i].value + x[i].*bound < best.value - best.*bound));
+      return x[i].*bound + best.*bound > 0 &&
+             (i == result.position ? !std::isfinite(best.*bound) && x.size() > 1
+                                   : !(x[i].value + x[i].*bound < best.value - best.*bound));
     };
     result.offOpen |= open(&Num::off);
     result.apartOpen |= open(&Num::apart);

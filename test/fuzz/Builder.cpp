@@ -18,7 +18,8 @@ Made Builder::build() {
   int steps = 2 + random.below(9);
   bool differentiates = random.chance(0.6);
   for (int i = 0; i < steps && !failed(); ++i) {
-    if (differentiates && tapes.size() < kMostOrders && palette.mostElements < 1000 && random.chance(tapes.empty() ? 0.6 : 0.2))
+    if (differentiates && tapes.size() < kMostOrders && palette.mostElements < 1000 &&
+        random.chance(tapes.empty() ? 0.6 : 0.2))
       openTape();
     // Two at once make a gradient of a gradient.
     if (tapes.size() == 1 && tapes[0].begin == numSteps() && random.chance(0.35))
@@ -71,7 +72,8 @@ int Builder::existing(const std::function<bool(const TensorType &)> &fits) {
   if (found.empty())
     return -1;
   if (random.chance(0.5))
-    return found[found.size() - 1 - static_cast<std::size_t>(random.below(std::min<int>(4, static_cast<int>(found.size()))))];
+    return found[found.size() - 1 -
+                 static_cast<std::size_t>(random.below(std::min<int>(4, static_cast<int>(found.size()))))];
   return random.of(found);
 }
 
@@ -91,9 +93,8 @@ Data Builder::data(const TensorType &type, OpId op) {
         value = special[random.below(type.dtype == DType::Int64 ? 7 : 5)];
     } else {
       constexpr Real infinity = std::numeric_limits<Real>::infinity();
-      static const Real special[] = {std::numeric_limits<Real>::quiet_NaN(), infinity, -infinity,
-                                     0.0L, -0.0L,
-                                     1e-30L, -3e20L, 88.5L, 0.5L};
+      static const Real special[] = {
+          std::numeric_limits<Real>::quiet_NaN(), infinity, -infinity, 0.0L, -0.0L, 1e-30L, -3e20L, 88.5L, 0.5L};
       if (style < 4)
         value = random.uniform(facts.low, facts.high);
       else if (style < 7)
@@ -319,8 +320,9 @@ void Builder::assign() {
 }
 
 void Builder::read() {
-  int index = program.variables.empty() || random.chance(0.3) ? variable({random.of(palette.dtypes), palette.shape(random)})
-                                                              : random.below(static_cast<int>(program.variables.size()));
+  int index = program.variables.empty() || random.chance(0.3)
+                  ? variable({random.of(palette.dtypes), palette.shape(random)})
+                  : random.below(static_cast<int>(program.variables.size()));
   if (index < 0)
     return;
   append({OpId::VariableRead, {}, {std::int64_t(index)}, {}, 0, {}});

@@ -15,8 +15,9 @@ public:
 
 private:
   static constexpr int kMostInputs = 24;
-  static constexpr std::size_t kMostOrders = 2; // derivatives of derivatives; differences of more lose what rounding leaves of them
-  static constexpr int kMostDepth = 2;          // transformations of transformations
+  static constexpr std::size_t kMostOrders =
+      2; // derivatives of derivatives; differences of more lose what rounding leaves of them
+  static constexpr int kMostDepth = 2; // transformations of transformations
   struct Tape {
     int begin;
     std::vector<int> sources, variables;
@@ -29,8 +30,8 @@ private:
   int numSteps() const { return static_cast<int>(program.steps.size()); }
   std::vector<int> valuesOfSteps() const;
 
-  // A value read from a variable before a tape began is not used while it records: that it is watched from the tape's own read on is
-  // more than the interpreter follows.
+  // A value read from a variable before a tape began is not used while it records: that it is watched from the tape's
+  // own read on is more than the interpreter follows.
   bool usable(int value) const;
   // A value of such a type, the latest ones first, or -1.
   int existing(const std::function<bool(const TensorType &)> &fits);
@@ -67,8 +68,10 @@ private:
   // The values on which a source of the innermost tape acts, as far as the tape sees.
   void followActive();
 
-  // Transformations of programs. A body's builder has the arguments' values; tapes and transformations around it count as open.
-  Builder(Strategies &strategies, Pool &pool, std::uint64_t seed, const std::vector<ArrayRef> &arguments, std::size_t orders, int depth);
+  // Transformations of programs. A body's builder has the arguments' values; tapes and transformations around it count
+  // as open.
+  Builder(Strategies &strategies, Pool &pool, std::uint64_t seed, const std::vector<ArrayRef> &arguments,
+          std::size_t orders, int depth);
   bool isBody() const { return depth > 0; }
   void transformation();
   bool tryTransformation(Transform::Kind kind);

@@ -66,8 +66,7 @@ std::string cppData(const Data &data) {
   std::string type = cppType(data.type.dtype);
   if (same && data.values.size() > 4)
     return "tensor(std::vector<" + type + ">(" + std::to_string(data.values.size()) + ", " +
-           number(data.type.dtype, data.values[0]) + "), " +
-           "Shape" + braces(data.type.dims) + ")";
+           number(data.type.dtype, data.values[0]) + "), " + "Shape" + braces(data.type.dims) + ")";
   std::string text = "tensor(std::vector<" + type + ">{";
   for (std::size_t i = 0; i < data.values.size(); ++i)
     text += (i ? ", " : "") + number(data.type.dtype, data.values[i]);
@@ -108,14 +107,15 @@ public:
   std::string print() {
     std::set<std::int64_t> externs;
     externsOf(program, externs);
-    os << "#include <calque/calque.h>\n" << (externs.empty() ? "" : "#include <calque/operation.h>\n")
+    os << "#include <calque/calque.h>\n"
+       << (externs.empty() ? "" : "#include <calque/operation.h>\n")
        << "#include <cstdint>\n#include <iostream>\n#include <limits>\n"
           "using namespace calque;\n\nint main() {\n";
     for (std::int64_t operation : externs)
       os << "  " << externDefinition(operation);
     for (std::size_t i = 0; i < program.variables.size(); ++i)
-      os << "  Variable w" << i << "(" << cppData(program.variables[i].data) << ", {.trainable = "
-         << (program.variables[i].trainable ? "true" : "false") << "});\n";
+      os << "  Variable w" << i << "(" << cppData(program.variables[i].data)
+         << ", {.trainable = " << (program.variables[i].trainable ? "true" : "false") << "});\n";
     std::string parameters, arguments;
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
       bool isParameter = program.inputs[i].kind == Input::Kind::Parameter;
@@ -137,7 +137,8 @@ public:
        << "  for (const Tensor &x : f(" << arguments << "))\n    std::cout << \"compiled \" << x << '\\n';\n";
     if (program.leavesOpen())
       os << "  auto open = function(program, {.input_signature = {" << openSpecs() << "}});\n"
-         << "  for (const Tensor &x : open(" << arguments << "))\n    std::cout << \"with open sizes \" << x << '\\n';\n";
+         << "  for (const Tensor &x : open(" << arguments
+         << "))\n    std::cout << \"with open sizes \" << x << '\\n';\n";
     os << "}\n";
     return os.str();
   }
@@ -162,7 +163,8 @@ private:
         std::int64_t size = input.data.type.dims[i];
         sizes += (i ? ", " : "") + (program.leavesOpen(i, size) ? "kDynamic" : std::to_string(size));
       }
-      specs += (specs.empty() ? "" : ", ") + ("TensorSpec<" + std::string(cppType(input.data.type.dtype)) + ">(Shape{" + sizes + "})");
+      specs += (specs.empty() ? "" : ", ") +
+               ("TensorSpec<" + std::string(cppType(input.data.type.dtype)) + ">(Shape{" + sizes + "})");
     }
     return specs;
   }
@@ -199,8 +201,8 @@ private:
       std::string cotangents;
       for (std::size_t w = 1; w < body.results.size(); ++w)
         cotangents += (w > 1 ? ", g * " : "g * ") + inner.name(body.results[w]);
-      inner.os << deeper << "return std::pair(" << inner.name(body.results[0]) << ", [=](const Tensor &g) { return std::vector<Tensor>{" << cotangents
-               << "}; });\n";
+      inner.os << deeper << "return std::pair(" << inner.name(body.results[0])
+               << ", [=](const Tensor &g) { return std::vector<Tensor>{" << cotangents << "}; });\n";
     } else {
       inner.os << deeper << "return std::vector<Tensor>{" << inner.list(body.results) << "};\n";
     }
@@ -213,11 +215,13 @@ private:
     std::vector<int> given, others(at.operands.begin() + transform.body->numArguments, at.operands.end());
     for (int argument : argumentsOf(transform))
       given.push_back(at.operands[argument]);
-    std::string arguments = "std::vector<Tensor>{" + list(given) + "}", function = lambda(at, indent), made = prefix + "t" + std::to_string(at.firstResult);
+    std::string arguments = "std::vector<Tensor>{" + list(given) + "}", function = lambda(at, indent),
+                made = prefix + "t" + std::to_string(at.firstResult);
     std::size_t count = transform.body->results.size();
     auto take = [&](const std::string &from, std::size_t first, std::size_t last) {
       for (std::size_t r = first; r < last; ++r)
-        os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << from << "[" << r - first << "]; // " << at.types[r].str() << "\n";
+        os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << from << "[" << r - first
+           << "]; // " << at.types[r].str() << "\n";
     };
     switch (transform.kind) {
     case Transform::Kind::Checkpoint:
@@ -226,13 +230,15 @@ private:
     case Transform::Kind::Vmap: {
       std::string axes;
       for (int argument : argumentsOf(transform))
-        axes += (axes.empty() ? "" : ", ") + (transform.inAxes[argument] ? std::to_string(*transform.inAxes[argument]) : "std::nullopt");
-      os << "auto " << made << " = vmap(" << function << ", {.in_axes = {" << axes << "}, .out_axes = " << braces(transform.outAxes) << "})(" << arguments
-         << ");\n";
+        axes += (axes.empty() ? "" : ", ") +
+                (transform.inAxes[argument] ? std::to_string(*transform.inAxes[argument]) : "std::nullopt");
+      os << "auto " << made << " = vmap(" << function << ", {.in_axes = {" << axes
+         << "}, .out_axes = " << braces(transform.outAxes) << "})(" << arguments << ");\n";
       return take(made, 0, count);
     }
     case Transform::Kind::Jvp:
-      os << "auto " << made << " = jvp(" << function << ", " << arguments << ", std::vector<Tensor>{" << list(others) << "});\n";
+      os << "auto " << made << " = jvp(" << function << ", " << arguments << ", std::vector<Tensor>{" << list(others)
+         << "});\n";
       take(made + ".first", 0, count);
       return take(made + ".second", count, 2 * count);
     case Transform::Kind::Vjp:
@@ -241,7 +247,8 @@ private:
       take(made + ".first", 0, count);
       return take(made + "g", count, at.types.size());
     case Transform::Kind::CustomGradient:
-      os << "Tensor " << name(at.firstResult) << " = custom_gradient(" << function << ")(" << arguments << "); // " << at.types[0].str() << "\n";
+      os << "Tensor " << name(at.firstResult) << " = custom_gradient(" << function << ")(" << arguments << "); // "
+         << at.types[0].str() << "\n";
     }
   }
 
@@ -287,7 +294,8 @@ private:
 
   bool isUsedAfter(int value, int end) const {
     for (std::size_t s = static_cast<std::size_t>(end); s < program.steps.size(); ++s)
-      if (std::find(program.steps[s].operands.begin(), program.steps[s].operands.end(), value) != program.steps[s].operands.end())
+      if (std::find(program.steps[s].operands.begin(), program.steps[s].operands.end(), value) !=
+          program.steps[s].operands.end())
         return true;
     return std::find(program.results.begin(), program.results.end(), value) != program.results.end();
   }
@@ -312,7 +320,8 @@ private:
           watches << indent << tapeName(step) << "->watch(" << name(asked.operands[s]) << ");\n";
     }
     os << indent << "auto " << tapeName(step) << " = std::make_shared<GradientTape>("
-       << (again ? "GradientTapeOptions{.persistent = true}" : "") << ");\n" << watches.str();
+       << (again ? "GradientTapeOptions{.persistent = true}" : "") << ");\n"
+       << watches.str();
   }
   std::string tapeName(int step) const {
     int owner = program.steps[step].tape->tapeOf;
@@ -326,13 +335,16 @@ private:
         continue;
       const TapeUse &tape = *program.steps[g].tape;
       std::string pause = tapeName(static_cast<int>(g)) + "pause";
-      auto is = [&](const std::vector<std::size_t> &list) { return std::find(list.begin(), list.end(), g) != list.end(); };
+      auto is = [&](const std::vector<std::size_t> &list) {
+        return std::find(list.begin(), list.end(), g) != list.end();
+      };
       if (is(paused) && !is(resumed) && tape.pauseEnd == at) {
         os << indent << pause << ".reset();\n";
         resumed.push_back(g);
       }
       if (tape.pauseBegin < tape.pauseEnd && !is(paused) && tape.pauseBegin == at && end <= tape.pauseEnd) {
-        os << indent << "auto " << pause << " = std::make_optional(" << tapeName(static_cast<int>(g)) << "->stop_recording());\n";
+        os << indent << "auto " << pause << " = std::make_optional(" << tapeName(static_cast<int>(g))
+           << "->stop_recording());\n";
         paused.push_back(g);
       }
     }
@@ -351,13 +363,13 @@ private:
         std::size_t numValues = at.operands.size() - first;
         std::string source = r < numValues ? name(at.operands[first + r])
                                            : "w" + std::to_string(at.tape->variableSources[r - numValues]);
-        (r ? os << indent : os) << "Tensor " << name(at.firstResult + static_cast<int>(r))
-                                << " = *" << tapeName(index) << "->gradient(std::vector<Tensor>{"
-                                << list({all.begin(), all.begin() + at.tape->numTargets}) << "}, " << source
-                                << ", GradientOptions{.output_gradients = {"
-                                << (at.tape->seeded ? list({all.begin() + at.tape->numTargets, all.begin() + 2 * at.tape->numTargets}) : "")
-                                << "}, .unconnected_gradients = UnconnectedGradients::Zero});"
-                                << "\n";
+        (r ? os << indent : os)
+            << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = *" << tapeName(index)
+            << "->gradient(std::vector<Tensor>{" << list({all.begin(), all.begin() + at.tape->numTargets}) << "}, "
+            << source << ", GradientOptions{.output_gradients = {"
+            << (at.tape->seeded ? list({all.begin() + at.tape->numTargets, all.begin() + 2 * at.tape->numTargets}) : "")
+            << "}, .unconnected_gradients = UnconnectedGradients::Zero});"
+            << "\n";
       }
       return;
     }
@@ -366,18 +378,19 @@ private:
       os << "Tensor " << value << " = w" << attributeText(at.attributes[0]) << ".value();\n";
     } else if (at.op == OpId::VariableAssign) {
       static const char *methods[] = {"assign", "assign_add", "assign_sub"};
-      os << "Variable(w" << attributeText(at.attributes[0]) << ")." << methods[std::get<std::int64_t>(at.attributes[1])] << "("
-         << name(at.operands[0]) << ");\n";
+      os << "Variable(w" << attributeText(at.attributes[0]) << ")." << methods[std::get<std::int64_t>(at.attributes[1])]
+         << "(" << name(at.operands[0]) << ");\n";
     } else if (at.op == OpId::Extern) {
       std::string made = prefix + "t" + std::to_string(at.firstResult);
-      os << "auto " << made << " = " << nameOfExtern(std::get<std::int64_t>(at.attributes[0])) << "({" << list(at.operands) << "});\n";
+      os << "auto " << made << " = " << nameOfExtern(std::get<std::int64_t>(at.attributes[0])) << "({"
+         << list(at.operands) << "});\n";
       for (std::size_t r = 0; r < at.types.size(); ++r)
         os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << made << "[" << r << "];\n";
     } else if (at.op == OpId::HostCall) {
       const TensorType &type = at.types[0];
-      os << "Tensor " << value << " = host_call([](std::span<const Tensor> in) { return in[0]; }, {" << name(at.operands[0])
-         << "}, {TensorSpec<>("
-         << dtypeText(type.dtype) << ", " << braces(type.dims) << ")});\n";
+      os << "Tensor " << value << " = host_call([](std::span<const Tensor> in) { return in[0]; }, {"
+         << name(at.operands[0]) << "}, {TensorSpec<>(" << dtypeText(type.dtype) << ", " << braces(type.dims)
+         << ")});\n";
     } else if (at.op == OpId::Print) {
       os << "print(" << attributeText(at.attributes[0]) << ", " << name(at.operands[0]) << ");\n";
     } else if (at.op == OpId::Assert) {

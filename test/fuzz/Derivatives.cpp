@@ -22,13 +22,15 @@ Real epsilonIn(const Program &program, int begin, int end) {
     for (const TensorType &type : step.types)
       epsilon = std::max(epsilon, epsilonOf(type.dtype));
     if (step.transform)
-      epsilon = std::max(epsilon, epsilonIn(*step.transform->body, 0, static_cast<int>(step.transform->body->steps.size())));
+      epsilon =
+          std::max(epsilon, epsilonIn(*step.transform->body, 0, static_cast<int>(step.transform->body->steps.size())));
   }
   return epsilon;
 }
 
 bool isFinite(const ArrayRef &array) {
-  return !array || std::all_of(array->elements.begin(), array->elements.end(), [](const Num &element) { return std::isfinite(element.value); });
+  return !array || std::all_of(array->elements.begin(), array->elements.end(),
+                               [](const Num &element) { return std::isfinite(element.value); });
 }
 // Whether all values in the bodies of transformations are finite.
 bool isFiniteInside(const Environment &environment) {
@@ -49,18 +51,21 @@ int orderIn(const Program &program, int begin, int end) {
       order = std::max(order, 1 + orderIn(program, step.tape->begin, i));
     if (step.transform) {
       bool derives = step.transform->kind == Transform::Kind::Jvp || step.transform->kind == Transform::Kind::Vjp;
-      order = std::max(order, derives + orderIn(*step.transform->body, 0, static_cast<int>(step.transform->body->steps.size())));
+      order = std::max(
+          order, derives + orderIn(*step.transform->body, 0, static_cast<int>(step.transform->body->steps.size())));
     }
   }
   return order;
 }
-// The least that derivatives of such an order are off by: each order divides the roundings of long double by another step.
+// The least that derivatives of such an order are off by: each order divides the roundings of long double by another
+// step.
 Real noiseOf(int order) { return std::ldexp(Real(1), -60 + 11 * order); }
 
 constexpr unsigned kRuns = 4; // the first without noise
 
 // Derivatives with bounds from those of all runs. `inner`: what the derivatives that they were taken of are off by.
-std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const TensorType> types, Real epsilon, int order, Real inner) {
+std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const TensorType> types, Real epsilon,
+                              int order, Real inner) {
   std::vector<ArrayRef> results;
   for (std::size_t r = 0; r < types.size(); ++r) {
     auto array = std::make_shared<Array>();
@@ -80,8 +85,10 @@ std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const
       // A rule such as s (1 - s) loses what is small beside 1: hence a bound that does not shrink with the derivative.
       Real rounding = 32 * spreads[e] + 4 * most + (256 * epsilon + noiseOf(order)) * largest;
       // Beside a pole differences are of the other side and may be off by more than they doubt.
-      bool known = std::isfinite(value) && doubt <= std::max<Real>(1, std::fabs(value)) && std::fabs(value) < largestOf(types[r].dtype);
-      array->elements.push_back(known ? Num{value, rounding + doubt + 8 * inner * largest, 2 * rounding} : Num{0, kUnknown, kUnknown});
+      bool known = std::isfinite(value) && doubt <= std::max<Real>(1, std::fabs(value)) &&
+                   std::fabs(value) < largestOf(types[r].dtype);
+      array->elements.push_back(known ? Num{value, rounding + doubt + 8 * inner * largest, 2 * rounding}
+                                      : Num{0, kUnknown, kUnknown});
     }
     results.push_back(std::move(array));
   }
@@ -89,7 +96,8 @@ std::vector<ArrayRef> bounded(const std::vector<Elements> &runs, std::span<const
 }
 
 // The values with those that were computed before as far off as they may be.
-std::vector<ArrayRef> perturbed(const std::vector<ArrayRef> &values, const std::vector<int> &before, const Differences &differences, unsigned run) {
+std::vector<ArrayRef> perturbed(const std::vector<ArrayRef> &values, const std::vector<int> &before,
+                                const Differences &differences, unsigned run) {
   std::vector<ArrayRef> result = values;
   for (int value : before) {
     auto array = std::make_shared<Array>(*values[value]);
@@ -102,7 +110,8 @@ std::vector<ArrayRef> perturbed(const std::vector<ArrayRef> &values, const std::
 }
 bool areBounded(const std::vector<ArrayRef> &values, const std::vector<int> &before) {
   return std::all_of(before.begin(), before.end(), [&](int value) {
-    return std::all_of(values[value]->elements.begin(), values[value]->elements.end(), [](const Num &element) { return std::isfinite(element.off); });
+    return std::all_of(values[value]->elements.begin(), values[value]->elements.end(),
+                       [](const Num &element) { return std::isfinite(element.off); });
   });
 }
 } // namespace
@@ -112,19 +121,22 @@ std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<Array
   std::vector<int> before;
   for (int i = step.tape->begin; i <= index; ++i)
     for (int operand : program.steps[i].operands)
-      if (program.stepOf(operand) < step.tape->begin && std::find(before.begin(), before.end(), operand) == before.end())
+      if (program.stepOf(operand) < step.tape->begin &&
+          std::find(before.begin(), before.end(), operand) == before.end())
         before.push_back(operand);
   std::vector<Elements> runs;
   Real inner = 0;
   bool isKnown = areBounded(values, before);
   for (unsigned run = 0; run < kRuns; ++run) {
     Differences differences(program, run);
-    Environment environment = differences.smooth(isKnown ? perturbed(values, before, differences, run) : values, step.tape->begin, index);
+    Environment environment =
+        differences.smooth(isKnown ? perturbed(values, before, differences, run) : values, step.tape->begin, index);
     runs.push_back(differences.gradient(environment, index, run == 0));
     inner = std::max(inner, differences.doubt());
     isKnown &= std::isfinite(inner) && isFiniteInside(environment);
   }
-  std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1), 1 + orderIn(program, step.tape->begin, index), inner);
+  std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1),
+                                          1 + orderIn(program, step.tape->begin, index), inner);
   // A rule multiplies with what it was given: no change times NaN is NaN, which differences don't see.
   for (int i = step.tape->begin; i <= index; ++i) {
     for (int operand : program.steps[i].operands)

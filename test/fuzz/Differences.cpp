@@ -29,9 +29,11 @@ Elements Differences::gradient(const Environment &base, int index, bool withDoub
   const Step &step = program.steps[index];
   auto targets = static_cast<std::size_t>(step.tape->numTargets);
   std::size_t first = targets * (step.tape->seeded ? 2 : 1);
-  std::vector<int> targetValues(step.operands.begin(), step.operands.begin() + static_cast<std::ptrdiff_t>(targets)), seeds;
+  std::vector<int> targetValues(step.operands.begin(), step.operands.begin() + static_cast<std::ptrdiff_t>(targets)),
+      seeds;
   if (step.tape->seeded)
-    seeds.assign(step.operands.begin() + static_cast<std::ptrdiff_t>(targets), step.operands.begin() + static_cast<std::ptrdiff_t>(first));
+    seeds.assign(step.operands.begin() + static_cast<std::ptrdiff_t>(targets),
+                 step.operands.begin() + static_cast<std::ptrdiff_t>(first));
   Elements result;
   for (std::size_t r = 0; r < step.types.size(); ++r) {
     std::vector<int> moved;
@@ -48,7 +50,8 @@ Elements Differences::gradient(const Environment &base, int index, bool withDoub
   return result;
 }
 
-Elements Differences::derivatives(const Step &step, const Environment &environment, const Environment &body, bool withDoubt) const {
+Elements Differences::derivatives(const Step &step, const Environment &environment, const Environment &body,
+                                  bool withDoubt) const {
   const Transform &transform = *step.transform;
   const Program &inner = *transform.body;
   Differences differences(inner, run, saltOf(step));
@@ -62,7 +65,8 @@ Elements Differences::derivatives(const Step &step, const Environment &environme
       seeds.push_back(environment.values[step.operands[next++]]);
     Numbers weights = numbersOf(seeds);
     for (int argument : arguments)
-      result.push_back(differences.cotangents(body, seen, {argument}, inner.results, weights, inner.typeOf(argument), withDoubt));
+      result.push_back(
+          differences.cotangents(body, seen, {argument}, inner.results, weights, inner.typeOf(argument), withDoubt));
     return result;
   }
   std::vector<Move> moves, others;
@@ -94,14 +98,16 @@ Elements Differences::derivatives(const Step &step, const Environment &environme
       element.doubt = kUnknown;
   // A tangent of zero does not hide a derivative that is infinite.
   if (withDoubt) {
-    std::vector<Element> hidden = derive([&](Real by) { return differences.targetsAt(body, seen, affected, others, inner.results, by); },
-                                         std::ldexp(Real(1), -11), nullptr, true);
+    std::vector<Element> hidden =
+        derive([&](Real by) { return differences.targetsAt(body, seen, affected, others, inner.results, by); },
+               std::ldexp(Real(1), -11), nullptr, true);
     all.resize(hidden.size());
     std::vector<Move> every = moves;
     for (std::size_t i = 0; i < every.size(); ++i)
       every[i].by.insert(every[i].by.end(), others[i].by.begin(), others[i].by.end());
     bool hides = differences.isSingular(body, nullptr, nullptr, seen, affected) &&
-                 differences.hidesSingularity(body, seen, affected, moves, farthest > 0 ? std::ldexp(1 / farthest, -11) : 0, every);
+                 differences.hidesSingularity(body, seen, affected, moves,
+                                              farthest > 0 ? std::ldexp(1 / farthest, -11) : 0, every);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (hides || isDoubtful(hidden[i]))
         all[i].doubt = kUnknown;
@@ -127,8 +133,9 @@ Numbers Differences::numbersOf(const std::vector<ArrayRef> &arrays) {
   return numbers;
 }
 
-std::vector<Element> Differences::cotangents(const Environment &base, const Seen &seen, const std::vector<int> &moved, const std::vector<int> &targets,
-                                const std::vector<int> &seeds, const TensorType &type, bool withDoubt) const {
+std::vector<Element> Differences::cotangents(const Environment &base, const Seen &seen, const std::vector<int> &moved,
+                                             const std::vector<int> &targets, const std::vector<int> &seeds,
+                                             const TensorType &type, bool withDoubt) const {
   std::vector<ArrayRef> weights;
   for (int seed : seeds)
     weights.push_back(base.values[seed]);
@@ -139,8 +146,9 @@ std::vector<Element> Differences::cotangents(const Environment &base, const Seen
   return cotangents(base, seen, moved, targets, numbers, type, withDoubt);
 }
 
-std::vector<Element> Differences::cotangents(const Environment &base, const Seen &seen, const std::vector<int> &moved, const std::vector<int> &targets,
-                                const Numbers &weights, const TensorType &type, bool withDoubt) const {
+std::vector<Element> Differences::cotangents(const Environment &base, const Seen &seen, const std::vector<int> &moved,
+                                             const std::vector<int> &targets, const Numbers &weights,
+                                             const TensorType &type, bool withDoubt) const {
   std::vector<Element> result(static_cast<std::size_t>(countOf(type)));
   std::vector<bool> affected = affectedBy(moved, seen);
   bool reaches = false;
@@ -154,8 +162,8 @@ std::vector<Element> Differences::cotangents(const Environment &base, const Seen
     for (int value : moved)
       moves.push_back({value, {{e, 1}}});
     Real h = stepAt(base.values[moved[0]]->elements[e].value);
-    result[e] = derive([&](Real by) { return targetsAt(base, seen, affected, moves, targets, by); },
-                       h, &weights, withDoubt)[0];
+    result[e] =
+        derive([&](Real by) { return targetsAt(base, seen, affected, moves, targets, by); }, h, &weights, withDoubt)[0];
     if (mayHide && hidesSingularity(base, seen, affected, moves, h, moves))
       result[e].doubt = kUnknown;
   }
@@ -165,13 +173,15 @@ std::vector<Element> Differences::cotangents(const Environment &base, const Seen
 std::vector<int> Differences::readsIn(const TapeUse &tape, int end, int variable) const {
   std::vector<int> reads;
   for (int i = tape.begin; i < end; ++i)
-    if (!tape.isPaused(i) && program.steps[i].op == OpId::VariableRead && std::get<std::int64_t>(program.steps[i].attributes[0]) == variable)
+    if (!tape.isPaused(i) && program.steps[i].op == OpId::VariableRead &&
+        std::get<std::int64_t>(program.steps[i].attributes[0]) == variable)
       reads.push_back(program.steps[i].firstResult);
   return reads;
 }
 
 bool Differences::passes(const Step &step, int result) {
-  return step.op != OpId::VariableRead && passesDerivatives(step) && is_floating(step.types[static_cast<std::size_t>(result)].dtype);
+  return step.op != OpId::VariableRead && passesDerivatives(step) &&
+         is_floating(step.types[static_cast<std::size_t>(result)].dtype);
 }
 
 std::vector<bool> Differences::affectedBy(const std::vector<int> &moved, const Seen &seen) const {
@@ -190,8 +200,8 @@ std::vector<bool> Differences::affectedBy(const std::vector<int> &moved, const S
   return affected;
 }
 
-Environment Differences::environmentAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
-                                       Real by) const {
+Environment Differences::environmentAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected,
+                                       const std::vector<Move> &moves, Real by) const {
   Environment environment = base;
   auto apply = [&](const Move &move) {
     if (move.by.empty())
@@ -215,8 +225,8 @@ Environment Differences::environmentAt(const Environment &base, const Seen &seen
   return environment;
 }
 
-Numbers Differences::targetsAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
-                  const std::vector<int> &targets, Real by) const {
+Numbers Differences::targetsAt(const Environment &base, const Seen &seen, const std::vector<bool> &affected,
+                               const std::vector<Move> &moves, const std::vector<int> &targets, Real by) const {
   Environment environment = environmentAt(base, seen, affected, moves, by);
   std::vector<ArrayRef> values;
   for (int target : targets)
@@ -224,7 +234,8 @@ Numbers Differences::targetsAt(const Environment &base, const Seen &seen, const 
   return numbersOf(values);
 }
 
-void Differences::advanceAffected(Environment &environment, const Environment &hidden, const std::vector<bool> &affected, int index) const {
+void Differences::advanceAffected(Environment &environment, const Environment &hidden,
+                                  const std::vector<bool> &affected, int index) const {
   const Step &step = program.steps[index];
   bool any = false, computes = false;
   for (std::size_t r = 0; r < step.types.size(); ++r)
@@ -235,7 +246,8 @@ void Differences::advanceAffected(Environment &environment, const Environment &h
     advance(environment, hidden, index);
 }
 
-Environment Differences::moved(const Environment &base, const std::vector<ArrayRef> &arguments, const std::vector<bool> &isMoved) const {
+Environment Differences::moved(const Environment &base, const std::vector<ArrayRef> &arguments,
+                               const std::vector<bool> &isMoved) const {
   Environment environment = base;
   std::vector<int> values;
   for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -250,7 +262,8 @@ Environment Differences::moved(const Environment &base, const std::vector<ArrayR
   return environment;
 }
 
-std::vector<std::shared_ptr<Array>> Differences::computed(const Step &step, const std::vector<const Array *> &operands) {
+std::vector<std::shared_ptr<Array>> Differences::computed(const Step &step,
+                                                          const std::vector<const Array *> &operands) {
   std::vector<std::shared_ptr<Array>> results;
   for (const TensorType &type : step.types) {
     auto result = std::make_shared<Array>();
@@ -270,8 +283,8 @@ std::vector<std::shared_ptr<Array>> Differences::computed(const Step &step, cons
   return results;
 }
 
-bool Differences::hidesSingularity(const Environment &base, const Seen &seen, const std::vector<bool> &affected, const std::vector<Move> &moves,
-                                   Real by, const std::vector<Move> &all) const {
+bool Differences::hidesSingularity(const Environment &base, const Seen &seen, const std::vector<bool> &affected,
+                                   const std::vector<Move> &moves, Real by, const std::vector<Move> &all) const {
   Real before = mostDoubt; // of what is computed from NaN nothing is known, which says nothing here
   Environment moved = environmentAt(base, seen, affected, moves, by);
   Environment spoilt = environmentAt(base, seen, affected, all, std::numeric_limits<Real>::quiet_NaN());
@@ -279,16 +292,16 @@ bool Differences::hidesSingularity(const Environment &base, const Seen &seen, co
   return isSingular(base, &moved, &spoilt, seen, affected);
 }
 
-bool Differences::isSingular(const Environment &base, const Environment *moved, const Environment *spoilt, const Seen &seen,
-                             const std::vector<bool> &affected) const {
+bool Differences::isSingular(const Environment &base, const Environment *moved, const Environment *spoilt,
+                             const Seen &seen, const std::vector<bool> &affected) const {
   for (int i = seen.begin; i < seen.end; ++i)
     if (seen(i) && isSingularAt(base, moved, spoilt, affected, i))
       return true;
   return false;
 }
 
-bool Differences::isSingularAt(const Environment &base, const Environment *moved, const Environment *spoilt, const std::vector<bool> &affected,
-                               int index) const {
+bool Differences::isSingularAt(const Environment &base, const Environment *moved, const Environment *spoilt,
+                               const std::vector<bool> &affected, int index) const {
   const Step &step = program.steps[index];
   if (step.transform) {
     const Program &body = *step.transform->body;
@@ -299,13 +312,16 @@ bool Differences::isSingularAt(const Environment &base, const Environment *moved
         movedArguments.push_back(i);
     Seen seen{0, static_cast<int>(body.steps.size()), nullptr};
     std::vector<bool> affectedInside = inner.affectedBy(movedArguments, seen);
-    auto example = [&](const Environment *environment, std::size_t i) { return environment ? &(*environment->bodies[index])[i] : nullptr; };
+    auto example = [&](const Environment *environment, std::size_t i) {
+      return environment ? &(*environment->bodies[index])[i] : nullptr;
+    };
     for (std::size_t i = 0; i < base.bodies[index]->size(); ++i)
       if (inner.isSingular(*example(&base, i), example(moved, i), example(spoilt, i), seen, affectedInside))
         return true;
     return false;
   }
-  bool isOperation = !step.tape && !step.types.empty() && step.op != OpId::VariableRead && step.op != OpId::HostCall && passesDerivatives(step);
+  bool isOperation = !step.tape && !step.types.empty() && step.op != OpId::VariableRead && step.op != OpId::HostCall &&
+                     passesDerivatives(step);
   for (std::size_t o = 0; o < step.operands.size() && isOperation; ++o) {
     int value = step.operands[o];
     const Array &operand = *base.values[value];
@@ -315,7 +331,8 @@ bool Differences::isSingularAt(const Environment &base, const Environment *moved
       Array changed = operand;
       for (std::size_t e = 0; e < changed.elements.size(); ++e) {
         Real &element = changed.elements[e].value;
-        if (!moved || (std::isnan(spoilt->values[value]->elements[e].value) && distance(moved->values[value]->elements[e].value, element) == 0))
+        if (!moved || (std::isnan(spoilt->values[value]->elements[e].value) &&
+                       distance(moved->values[value]->elements[e].value, element) == 0))
           element += by * stepAt(element);
       }
       std::vector<const Array *> operands;
@@ -412,8 +429,7 @@ void Differences::transform(Environment &environment, const Environment &hidden,
     }
     break;
   case Transform::Kind::CustomGradient:
-    results.push_back(isFirst ? bodies->front().values[body.results[0]]
-                              : byPullback(environment, hidden, index));
+    results.push_back(isFirst ? bodies->front().values[body.results[0]] : byPullback(environment, hidden, index));
     break;
   case Transform::Kind::Checkpoint:
   case Transform::Kind::Jvp:
@@ -454,11 +470,13 @@ ArrayRef Differences::byPullback(const Environment &environment, const Environme
 void Differences::noteDoubt(const Elements &found) const {
   for (const std::vector<Element> &result : found)
     for (const Element &element : result)
-      mostDoubt = std::max(mostDoubt, isDoubtful(element) ? kUnknown : element.doubt / std::max<Real>(1, std::fabs(element.value)));
+      mostDoubt = std::max(
+          mostDoubt, isDoubtful(element) ? kUnknown : element.doubt / std::max<Real>(1, std::fabs(element.value)));
 }
 
 Real Differences::noise(int value, std::size_t element) const {
-  std::uint64_t x = (static_cast<std::uint64_t>(run) << 40) ^ (static_cast<std::uint64_t>(value) << 24) ^ element ^ salt << 44;
+  std::uint64_t x =
+      (static_cast<std::uint64_t>(run) << 40) ^ (static_cast<std::uint64_t>(value) << 24) ^ element ^ salt << 44;
   x = (x + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ x >> 29) * 0x94d049bb133111ebull;
   return static_cast<Real>(static_cast<std::int64_t>(x ^ x >> 32)) * 0x1p-63L;

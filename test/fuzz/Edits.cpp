@@ -10,8 +10,11 @@ void countDown(std::vector<int> &values, int gone) {
     value -= value > gone;
 }
 bool isUsed(const Program &program, int value) {
-  auto in = [&](const std::vector<int> &values) { return std::find(values.begin(), values.end(), value) != values.end(); };
-  return in(program.results) || std::any_of(program.steps.begin(), program.steps.end(), [&](const Step &step) { return in(step.operands); });
+  auto in = [&](const std::vector<int> &values) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  return in(program.results) ||
+         std::any_of(program.steps.begin(), program.steps.end(), [&](const Step &step) { return in(step.operands); });
 }
 } // namespace
 
@@ -34,7 +37,8 @@ std::optional<Program> withoutArgument(const Program &program, std::size_t index
   Program result = program;
   Step &step = result.steps[index];
   Transform &transform = *step.transform;
-  bool isPlain = transform.kind == Transform::Kind::Checkpoint || transform.kind == Transform::Kind::Vmap || transform.captured[argument];
+  bool isPlain = transform.kind == Transform::Kind::Checkpoint || transform.kind == Transform::Kind::Vmap ||
+                 transform.captured[argument];
   if (!isPlain || isUsed(*transform.body, static_cast<int>(argument)))
     return std::nullopt;
   auto at = static_cast<std::ptrdiff_t>(argument);
@@ -109,8 +113,9 @@ std::optional<Program> inlined(const Program &program, std::size_t index) {
       continue;
     }
     for (std::size_t i = 0; i < body.inputs.size(); ++i)
-      inner.push_back(i < static_cast<std::size_t>(body.numArguments) ? renamed[from.operands[i]]
-                                                                      : static_cast<int>(program.inputs.size() + i) - body.numArguments);
+      inner.push_back(i < static_cast<std::size_t>(body.numArguments)
+                          ? renamed[from.operands[i]]
+                          : static_cast<int>(program.inputs.size() + i) - body.numArguments);
     for (Step step : body.steps) {
       if (step.tape) {
         step.tape->begin += at;

@@ -11,8 +11,8 @@ Program withInput(const Program &program, int value, Data data);
 // One size of dimensions is another wherever it stands.
 Program resized(const Program &program, std::int64_t from, std::int64_t to);
 
-// Of a step that is a transformation: without an argument that its body does not use, without a result that nothing uses, and with the
-// body's steps in its place. None where that is not possible.
+// Of a step that is a transformation: without an argument that its body does not use, without a result that nothing
+// uses, and with the body's steps in its place. None where that is not possible.
 std::optional<Program> withoutArgument(const Program &program, std::size_t step, std::size_t argument);
 std::optional<Program> withoutResult(const Program &program, std::size_t step, std::size_t result);
 std::optional<Program> inlined(const Program &program, std::size_t step);

@@ -11,8 +11,9 @@ struct Uncertain {
   DType dtype;
 };
 
-// How far f(x) moves while each operand moves within its bound: at the corners, which is exact to first order; where a bound is so
-// large that this means nothing, it is unknown unless the operand makes no difference at all. With `signs` zeros of two signs differ.
+// How far f(x) moves while each operand moves within its bound: at the corners, which is exact to first order; where a
+// bound is so large that this means nothing, it is unknown unless the operand makes no difference at all. With `signs`
+// zeros of two signs differ.
 Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncertain> x, Real at, bool signs) {
   std::vector<std::vector<Real>> points;
   bool any = false, wide = false;
@@ -43,7 +44,8 @@ Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncer
     for (std::size_t i = 0; i < x.size(); ++i)
       corner[i] = points[i][index[i]];
     Real moved = f(corner.data());
-    most = std::max(most, signs && moved == 0 && at == 0 && std::signbit(moved) != std::signbit(at) ? kTiny : distance(moved, at));
+    most = std::max(
+        most, signs && moved == 0 && at == 0 && std::signbit(moved) != std::signbit(at) ? kTiny : distance(moved, at));
     more = false;
     for (std::size_t i = 0; i < x.size() && !more; ++i) {
       more = ++index[i] < points[i].size();
@@ -91,7 +93,8 @@ void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f,
       // That several roundings give a number of the type may be an accident of the last one; of few digits it is none.
       bool isExact = roundTo(roundings > 1 ? DType::Float32 : dtype, value) == value;
       if (roundings < 0) {
-        // As if the argument were off in its last bits, which is what most of such a function's error is where it is steep.
+        // As if the argument were off in its last bits, which is what most of such a function's error is where it is
+        // steep.
         own = approximation(dtype, value);
         for (std::size_t k = 0; k < x.size(); ++k)
           for (Real side : {-4, 4}) {
@@ -100,13 +103,14 @@ void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f,
             Real moved = distance(f(near.data()), value);
             own += std::isfinite(moved) ? moved : 0;
           }
-      }
-      else if (roundings > 0 && !(call.machine && (isExact || (roundings == 1 && dtype == DType::Float32)) && exactOperands))
+      } else if (roundings > 0 &&
+                 !(call.machine && (isExact || (roundings == 1 && dtype == DType::Float32)) && exactOperands))
         own = roundings * epsilonOf(dtype) * std::fabs(value);
       // The references don't promise the sign of a zero.
       if (value == 0)
         own = std::max(own, kTiny);
-      own += roundings != 0 && std::fabs(value) < 1e-30L && value != 0 ? (dtype == DType::Float32 ? 1e-37L : 1e-307L) : 0;
+      own +=
+          roundings != 0 && std::fabs(value) < 1e-30L && value != 0 ? (dtype == DType::Float32 ? 1e-37L : 1e-307L) : 0;
     }
     call.out(i) = seal(call, value, off, apart, own, 0);
   }
@@ -116,16 +120,19 @@ namespace {
 
 void castTo(const Call &call) {
   DType to = call.dtype();
-  elementwiseBy(call, [to](const Real *x) -> Real {
-    if (to == DType::Bool)
-      return x[0] != 0;
-    if (is_floating(to))
-      return x[0];
-    if (std::isnan(x[0]))
-      return 0;
-    // Integers wrap, floats saturate; both are told apart by the caller.
-    return std::trunc(x[0]);
-  }, is_floating(to) ? 1 : 0);
+  elementwiseBy(
+      call,
+      [to](const Real *x) -> Real {
+        if (to == DType::Bool)
+          return x[0] != 0;
+        if (is_floating(to))
+          return x[0];
+        if (std::isnan(x[0]))
+          return 0;
+        // Integers wrap, floats saturate; both are told apart by the caller.
+        return std::trunc(x[0]);
+      },
+      is_floating(to) ? 1 : 0);
   if (!is_integer(to) || !is_floating(call[0].type.dtype))
     return;
   Real high = largestOf(to), low = -high - 1;

@@ -60,7 +60,9 @@ Data toData(const Tensor &x) {
 }
 
 namespace {
-std::size_t firstSource(const Step &step) { return static_cast<std::size_t>(step.tape->numTargets) * (step.tape->seeded ? 2 : 1); }
+std::size_t firstSource(const Step &step) {
+  return static_cast<std::size_t>(step.tape->numTargets) * (step.tape->seeded ? 2 : 1);
+}
 // The step whose tape a gradient asks.
 std::size_t tapeOf(const Program &program, std::size_t gradient) {
   int owner = program.steps[gradient].tape->tapeOf;
@@ -88,7 +90,8 @@ void Execution::range(int begin, int end, std::vector<std::size_t> inside) {
     for (std::size_t n = 0; n < program.nested.size(); ++n) {
       const Nested &nested = program.nested[n];
       bool isOpen = std::find(inside.begin(), inside.end(), n) != inside.end();
-      if (nested.begin == i && nested.end <= end && !isOpen && (next == program.nested.size() || nested.end > program.nested[next].end))
+      if (nested.begin == i && nested.end <= end && !isOpen &&
+          (next == program.nested.size() || nested.end > program.nested[next].end))
         next = n;
     }
     // A tape that ends after the function begins before it, one that ends within it inside.
@@ -99,7 +102,8 @@ void Execution::range(int begin, int end, std::vector<std::size_t> inside) {
         beginTape(g, i);
     for (std::size_t g = 0; g < tapes.size(); ++g)
       if (tapes[g])
-        if (const TapeUse &use = *program.steps[g].tape; use.pauseBegin == i && innerEnd <= use.pauseEnd && !pauses.contains(g))
+        if (const TapeUse &use = *program.steps[g].tape;
+            use.pauseBegin == i && innerEnd <= use.pauseEnd && !pauses.contains(g))
           pauses.emplace(g, tapes[g]->stop_recording(line(static_cast<int>(g))));
     if (next == program.nested.size()) {
       this->step(i);
@@ -120,7 +124,8 @@ void Execution::beginTape(std::size_t gradient, int at) {
   if (tapes[gradient] || step.tape->tapeOf >= 0)
     return;
   SourceLocation where = line(static_cast<int>(gradient));
-  tapes[gradient] = std::make_unique<GradientTape>(GradientTapeOptions{.persistent = isAskedAgain(program, gradient)}, where);
+  tapes[gradient] =
+      std::make_unique<GradientTape>(GradientTapeOptions{.persistent = isAskedAgain(program, gradient)}, where);
   for (std::size_t g = gradient; g < program.steps.size(); ++g)
     if (const Step &user = program.steps[g]; user.tape && tapeOf(program, g) == gradient)
       for (std::size_t s = firstSource(user); s < user.operands.size(); ++s)
@@ -142,7 +147,8 @@ void Execution::call(const Nested &nested, const std::vector<std::size_t> &insid
   std::erase_if(out, [&](int value) {
     bool used = std::find(program.results.begin(), program.results.end(), value) != program.results.end();
     for (std::size_t s = static_cast<std::size_t>(nested.end); s < program.steps.size(); ++s)
-      used |= std::find(program.steps[s].operands.begin(), program.steps[s].operands.end(), value) != program.steps[s].operands.end();
+      used |= std::find(program.steps[s].operands.begin(), program.steps[s].operands.end(), value) !=
+              program.steps[s].operands.end();
     return !used;
   });
   auto body = [&](const std::vector<Tensor> &arguments) {

@@ -16,7 +16,8 @@ Data toData(const Tensor &x);
 class Execution {
 public:
   // `line`: of all steps, for a transformation's body; else each has its own.
-  Execution(const Program &program, bool compileNested, int line = -1) : program(program), compileNested(compileNested), bodyLine(line) {
+  Execution(const Program &program, bool compileNested, int line = -1)
+      : program(program), compileNested(compileNested), bodyLine(line) {
     values.resize(static_cast<std::size_t>(program.numValues()));
   }
 
@@ -35,7 +36,9 @@ private:
   void assign(const Step &step, const Tensor &value, SourceLocation where);
   void gradient(const Step &step, int index);
   void transform(const Step &step, int index);
-  SourceLocation line(int step) const { return SourceLocation::at("program", static_cast<unsigned>(bodyLine >= 0 ? bodyLine : step) + 1); }
+  SourceLocation line(int step) const {
+    return SourceLocation::at("program", static_cast<unsigned>(bodyLine >= 0 ? bodyLine : step) + 1);
+  }
 
   const Program &program;
   bool compileNested;

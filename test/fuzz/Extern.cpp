@@ -38,20 +38,22 @@ using Specs = std::vector<TensorSpec<>>;
 
 // With a rule for many examples, and without one.
 const Operation &cubeOperation() {
-  static const Operation operation({.name = "fuzz_cube",
-                                    .types = [](const Specs &in) { return in; },
-                                    .kernel = cube,
-                                    .pullback = [](const Tensors &in, const Tensors &, const Tensors &g) { return Tensors{3 * square(in[0]) * g[0]}; },
-                                    .batching = [](const Tensors &in, const std::vector<bool> &) { return cubeOperation()(in); }});
+  static const Operation operation(
+      {.name = "fuzz_cube",
+       .types = [](const Specs &in) { return in; },
+       .kernel = cube,
+       .pullback = [](const Tensors &in, const Tensors &,
+                      const Tensors &g) { return Tensors{3 * square(in[0]) * g[0]}; },
+       .batching = [](const Tensors &in, const std::vector<bool> &) { return cubeOperation()(in); }});
   return operation;
 }
 const Operation &mixedOperation() {
-  static const Operation operation({.name = "fuzz_mixed",
-                                    .types = [](const Specs &in) { return in; },
-                                    .kernel = mixed,
-                                    .pullback = [](const Tensors &in, const Tensors &, const Tensors &g) {
-                                      return Tensors{g[0] * in[1] + g[1], g[0] * in[0] + 2 * g[1]};
-                                    }});
+  static const Operation operation(
+      {.name = "fuzz_mixed",
+       .types = [](const Specs &in) { return in; },
+       .kernel = mixed,
+       .pullback = [](const Tensors &in, const Tensors &,
+                      const Tensors &g) { return Tensors{g[0] * in[1] + g[1], g[0] * in[0] + 2 * g[1]}; }});
   return operation;
 }
 
@@ -60,8 +62,9 @@ const Operation &mixedOperation() {
 int numOperandsOfExtern(std::int64_t operation) { return operation == 0 ? 1 : 2; }
 
 std::vector<TensorType> typesOfExtern(std::int64_t operation, const std::vector<TensorType> &operands) {
-  if (operation < 0 || operation >= kExternOperations || static_cast<int>(operands.size()) != numOperandsOfExtern(operation) ||
-      !is_floating(operands[0].dtype) || operands.back() != operands[0])
+  if (operation < 0 || operation >= kExternOperations ||
+      static_cast<int>(operands.size()) != numOperandsOfExtern(operation) || !is_floating(operands[0].dtype) ||
+      operands.back() != operands[0])
     return {};
   return operands;
 }
@@ -91,19 +94,23 @@ std::string externDefinition(std::int64_t operation) {
          (operation == 0 ? "        auto *y = static_cast<decltype(x)>(out->data);\n"
                            "        for (std::int64_t i = 0; i < count; ++i)\n"
                            "          y[i] = x[i] * x[i] * x[i];\n"
-                         : "        auto *y = static_cast<decltype(x)>(in[1].data), *p = static_cast<decltype(x)>(out->data), *s = "
+                         : "        auto *y = static_cast<decltype(x)>(in[1].data), *p = "
+                           "static_cast<decltype(x)>(out->data), *s = "
                            "static_cast<decltype(x)>(out[1].data);\n"
                            "        for (std::int64_t i = 0; i < count; ++i) {\n"
                            "          p[i] = x[i] * y[i];\n"
                            "          s[i] = x[i] + 2 * y[i];\n"
                            "        }\n") +
          "      };\n"
-         "      in->dtype == DType::Float32 ? run(static_cast<float *>(in->data)) : run(static_cast<double *>(in->data));\n"
+         "      in->dtype == DType::Float32 ? run(static_cast<float *>(in->data)) : run(static_cast<double "
+         "*>(in->data));\n"
          "      return 0;\n"
          "    },\n"
-         "    .pullback = [](const std::vector<Tensor> &in, const std::vector<Tensor> &, const std::vector<Tensor> &g) {\n"
+         "    .pullback = [](const std::vector<Tensor> &in, const std::vector<Tensor> &, const std::vector<Tensor> &g) "
+         "{\n"
          "      return std::vector<Tensor>" +
-         (operation == 0 ? "{3 * square(in[0]) * g[0]}" : "{g[0] * in[1] + g[1], g[0] * in[0] + 2 * g[1]}") + ";\n    }});\n";
+         (operation == 0 ? "{3 * square(in[0]) * g[0]}" : "{g[0] * in[1] + g[1], g[0] * in[0] + 2 * g[1]}") +
+         ";\n    }});\n";
 }
 
 } // namespace calque::fuzz

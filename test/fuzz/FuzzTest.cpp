@@ -21,7 +21,9 @@ Data dataOf(DType dtype, Shape shape, std::vector<Real> values) {
   data.values = std::move(values);
   return data;
 }
-Data floats(Shape shape, std::vector<Real> values) { return dataOf(DType::Float32, std::move(shape), std::move(values)); }
+Data floats(Shape shape, std::vector<Real> values) {
+  return dataOf(DType::Float32, std::move(shape), std::move(values));
+}
 
 Program programOf(std::vector<Input> inputs, std::vector<Step> steps, std::vector<int> results) {
   Program program;
@@ -74,7 +76,8 @@ TEST(Generator, MakesEveryOperation) {
       const Transform &transform = *step.transform;
       static const char *names[] = {"checkpoint", "vmap", "jvp", "vjp", "custom gradient"};
       ++kinds[names[static_cast<int>(transform.kind)]];
-      kinds["captured operand"] += std::find(transform.captured.begin(), transform.captured.end(), true) != transform.captured.end();
+      kinds["captured operand"] +=
+          std::find(transform.captured.begin(), transform.captured.end(), true) != transform.captured.end();
       for (const Step &inner : transform.body->steps) {
         kinds["transformation within one"] += inner.transform.has_value();
         kinds["tape within a transformation"] += inner.tape.has_value();
@@ -82,7 +85,8 @@ TEST(Generator, MakesEveryOperation) {
     });
     for (std::size_t s = 0; s < program.steps.size(); ++s)
       for (std::size_t inner = 0; program.steps[s].tape && inner < s; ++inner)
-        kinds["gradient of a transformation"] += program.steps[inner].transform && static_cast<int>(inner) >= program.steps[s].tape->begin;
+        kinds["gradient of a transformation"] +=
+            program.steps[inner].transform && static_cast<int>(inner) >= program.steps[s].tape->begin;
     kinds["nested function"] += !program.nested.empty();
     kinds["several results"] += program.results.size() > 1;
     for (const Input &input : program.inputs)
@@ -92,14 +96,42 @@ TEST(Generator, MakesEveryOperation) {
     kinds["failure"] += meaningOf(program).failure.has_value();
   }
   for (const schema::OperationSchema &schema : schema::operations()) {
-    EXPECT_GE(made[schema.id], 1) << schema.mnemonic << " was never made" << (hookReason(schema.id).empty() ? "" : "; it is special: ")
+    EXPECT_GE(made[schema.id], 1) << schema.mnemonic << " was never made"
+                                  << (hookReason(schema.id).empty() ? "" : "; it is special: ")
                                   << hookReason(schema.id);
   }
-  for (const char *kind : {"gradient", "variable source", "second order", "rank 0", "rank 1", "rank 2", "rank 3", "rank 4",
-                           "bool", "int32", "int64",
-                           "float32", "float64", "empty", "nested function", "several results", "capture", "parameter", "variable argument",
-                           "captured variable", "failure", "persistent tape", "pause", "checkpoint", "vmap", "jvp", "vjp", "custom gradient",
-                           "captured operand", "transformation within one", "tape within a transformation", "gradient of a transformation"})
+  for (const char *kind : {"gradient",
+                           "variable source",
+                           "second order",
+                           "rank 0",
+                           "rank 1",
+                           "rank 2",
+                           "rank 3",
+                           "rank 4",
+                           "bool",
+                           "int32",
+                           "int64",
+                           "float32",
+                           "float64",
+                           "empty",
+                           "nested function",
+                           "several results",
+                           "capture",
+                           "parameter",
+                           "variable argument",
+                           "captured variable",
+                           "failure",
+                           "persistent tape",
+                           "pause",
+                           "checkpoint",
+                           "vmap",
+                           "jvp",
+                           "vjp",
+                           "custom gradient",
+                           "captured operand",
+                           "transformation within one",
+                           "tape within a transformation",
+                           "gradient of a transformation"})
     EXPECT_GE(kinds[kind], 5) << kind;
 }
 
@@ -117,11 +149,13 @@ TEST(Interpreter, KnowsEveryOperation) {
   }
 }
 
-// d/dx sum(x x s) with s = stop_gradient(x): 2 x s; and again with respect to x, in which s is a constant once more: 2 s.
+// d/dx sum(x x s) with s = stop_gradient(x): 2 x s; and again with respect to x, in which s is a constant once more: 2
+// s.
 TEST(Interpreter, DifferentiatesAsTapesDo) {
-  Step square{OpId::Mul, {0, 0}, {}, {}, 0, {}}, stop{OpId::StopGradient, {0}, {}, {}, 0, {}}, product{OpId::Mul, {1, 2}, {}, {}, 0, {}};
+  Step square{OpId::Mul, {0, 0}, {}, {}, 0, {}}, stop{OpId::StopGradient, {0}, {}, {}, 0, {}},
+      product{OpId::Mul, {1, 2}, {}, {}, 0, {}};
   Step inner{OpId::Gradient, {3, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}},
-       outer{OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+      outer{OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
   Program program = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {2}, {3, -0.5L})}},
                               {square, stop, product, inner, outer}, {4, 5});
   Meaning meaning = meaningOf(program);
@@ -136,8 +170,10 @@ TEST(Interpreter, DifferentiatesAsTapesDo) {
 
 namespace {
 // A function of one number as a step that is applied to value 0; tangents and cotangents follow.
-Step transformed(OpId op, Transform::Kind kind, std::vector<Step> steps, std::vector<int> results, std::vector<int> operands) {
-  Program body = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {}, {})}}, std::move(steps), std::move(results));
+Step transformed(OpId op, Transform::Kind kind, std::vector<Step> steps, std::vector<int> results,
+                 std::vector<int> operands) {
+  Program body =
+      programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {}, {})}}, std::move(steps), std::move(results));
   body.numArguments = 1;
   Step step{op, std::move(operands), {}, {}, 0, {}};
   step.transform = Transform{kind, std::make_shared<const Program>(std::move(body)), {false}, {}, {}};
@@ -169,35 +205,43 @@ TEST(Interpreter, TransformsAsDocumented) {
                            {transformed(OpId::Batch, Transform::Kind::Vmap, {square}, {1}, {0})}, {1});
   EXPECT_EQ(valuesOf(vmap, 1), (std::vector<double>{9, 16}));
   // A square whose pullback is by the argument, 3, and whose second derivative is therefore 1.
-  Step first{OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}, second{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
-  Program custom = programOf(three, {transformed(OpId::CustomGradient, Transform::Kind::CustomGradient, {square}, {1, 0}, {0}), first, second}, {1});
+  Step first{OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}},
+      second{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  Program custom = programOf(
+      three, {transformed(OpId::CustomGradient, Transform::Kind::CustomGradient, {square}, {1, 0}, {0}), first, second},
+      {1});
   EXPECT_EQ(valuesOf(custom, 1)[0], 9);
   EXPECT_NEAR(valuesOf(custom, 2)[0], 3, 1e-9);
   EXPECT_NEAR(valuesOf(custom, 3)[0], 1, 1e-9);
   // What is hidden inside of a checkpoint is hidden from the second derivative, too: x stop(x).
   Step stop{OpId::StopGradient, {0}, {}, {}, 0, {}}, product{OpId::Mul, {0, 1}, {}, {}, 0, {}};
-  Program hidden = programOf(three, {transformed(OpId::Checkpoint, Transform::Kind::Checkpoint, {stop, product}, {2}, {0}), first, second}, {1});
+  Program hidden = programOf(
+      three, {transformed(OpId::Checkpoint, Transform::Kind::Checkpoint, {stop, product}, {2}, {0}), first, second},
+      {1});
   EXPECT_NEAR(valuesOf(hidden, 2)[0], 3, 1e-9);
   EXPECT_EQ(valuesOf(hidden, 3)[0], 0);
   for (const Program *program : {&jvp, &vjp, &vmap, &custom, &hidden})
     EXPECT_EQ(compare(*program, meaningOf(*program), runAll(*program)), "");
 }
 
-// At a tie maximum's gradient goes to the first operand, which differences can't tell; where both operands move together, those of
-// the gradient are smooth again.
+// At a tie maximum's gradient goes to the first operand, which differences can't tell; where both operands move
+// together, those of the gradient are smooth again.
 TEST(Interpreter, LeavesOpenWhatFollowsFromAGradientAtAKink) {
   Step largest{OpId::ReduceMax, {0}, {Ints(), false}, {}, 0, {}}, maximum{OpId::Maximum, {0, 1}, {}, {}, 0, {}};
   Step inner{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{1, 1, false, {}}}, product{OpId::Mul, {3, 2}, {}, {}, 0, {}};
   Step outer{OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
-  Program program = programOf({{Input::Kind::Parameter, floats({1}, {0.5L})}}, {largest, maximum, inner, product, outer}, {5});
+  Program program =
+      programOf({{Input::Kind::Parameter, floats({1}, {0.5L})}}, {largest, maximum, inner, product, outer}, {5});
   EXPECT_EQ(meaningOf(program).values[5]->elements[0].off, kUnknown);
   EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
 }
 
 TEST(Interpreter, KnowsNoDerivativeBesideAPole) {
-  Step one{OpId::Div, {0, 0}, {}, {}, 0, {}}, stop{OpId::StopGradient, {1}, {}, {}, 0, {}}, reciprocal{OpId::Div, {2, 0}, {}, {}, 0, {}};
+  Step one{OpId::Div, {0, 0}, {}, {}, 0, {}}, stop{OpId::StopGradient, {1}, {}, {}, 0, {}},
+      reciprocal{OpId::Div, {2, 0}, {}, {}, 0, {}};
   Step gradient{OpId::Gradient, {3, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
-  Program program = programOf({{Input::Kind::Parameter, floats({2}, {1, static_cast<float>(1e-30)})}}, {one, stop, reciprocal, gradient}, {4});
+  Program program = programOf({{Input::Kind::Parameter, floats({2}, {1, static_cast<float>(1e-30)})}},
+                              {one, stop, reciprocal, gradient}, {4});
   Meaning meaning = meaningOf(program);
   const std::vector<Num> &elements = meaning.values[4]->elements;
   EXPECT_NEAR(static_cast<double>(elements[0].value), -1, 1e-6);
@@ -207,9 +251,12 @@ TEST(Interpreter, KnowsNoDerivativeBesideAPole) {
 
 TEST(Interpreter, KnowsNoGradientOfInfiniteSeeds) {
   // 0 / x has the derivative 0, which an infinite seed makes NaN.
-  Step quotient{OpId::Div, {1, 0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {3, 2, 0}, {}, {}, 0, TapeUse{0, 1, true, {}}};
-  Program program = programOf({{Input::Kind::Parameter, floats({1}, {1})}, {Input::Kind::Parameter, floats({1}, {0})},
-                               {Input::Kind::Parameter, floats({1}, {-kUnknown})}}, {quotient, gradient}, {4});
+  Step quotient{OpId::Div, {1, 0}, {}, {}, 0, {}},
+      gradient{OpId::Gradient, {3, 2, 0}, {}, {}, 0, TapeUse{0, 1, true, {}}};
+  Program program = programOf({{Input::Kind::Parameter, floats({1}, {1})},
+                               {Input::Kind::Parameter, floats({1}, {0})},
+                               {Input::Kind::Parameter, floats({1}, {-kUnknown})}},
+                              {quotient, gradient}, {4});
   EXPECT_EQ(meaningOf(program).values[4]->elements[0].off, kUnknown);
   EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
 }
@@ -229,30 +276,42 @@ TEST(Interpreter, KnowsNoProductOfZeroAndAnInfiniteDerivative) {
 
 // Nor where what is not seen to move has one: sqrt(x - x), along x and by a tape. But sqrt(2 - x + x) is smooth.
 TEST(Interpreter, KnowsNoProductOfNoChangeAndAnInfiniteDerivative) {
-  std::vector<Input> inputs = {{Input::Kind::Parameter, dataOf(DType::Float64, {}, {2})}, {Input::Kind::Parameter, dataOf(DType::Float64, {}, {2})}};
-  Step none{OpId::Sub, {0, 0}, {}, {}, 0, {}}, root{OpId::Sqrt, {2}, {}, {}, 0, {}}, gradient{OpId::Gradient, {3, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  std::vector<Input> inputs = {{Input::Kind::Parameter, dataOf(DType::Float64, {}, {2})},
+                               {Input::Kind::Parameter, dataOf(DType::Float64, {}, {2})}};
+  Step none{OpId::Sub, {0, 0}, {}, {}, 0, {}}, root{OpId::Sqrt, {2}, {}, {}, 0, {}},
+      gradient{OpId::Gradient, {3, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
   Program tape = programOf(inputs, {none, root, gradient}, {4});
   Step rootInside{OpId::Sqrt, {1}, {}, {}, 0, {}};
-  Program jvp = programOf({inputs[0]}, {transformed(OpId::Jvp, Transform::Kind::Jvp, {none, rootInside}, {2}, {0, 0})}, {2});
+  Program jvp =
+      programOf({inputs[0]}, {transformed(OpId::Jvp, Transform::Kind::Jvp, {none, rootInside}, {2}, {0, 0})}, {2});
   Step checkpoint = transformed(OpId::Checkpoint, Transform::Kind::Checkpoint, {none, rootInside}, {2}, {0});
-  Program inside = programOf({inputs[0]}, {checkpoint, {OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {2});
+  Program inside =
+      programOf({inputs[0]}, {checkpoint, {OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {2});
   for (const Program *program : {&tape, &jvp, &inside}) {
     Meaning meaning = meaningOf(*program);
-    EXPECT_EQ(meaning.values[static_cast<std::size_t>(program->results[0])]->elements[0].off, kUnknown) << toCpp(*program);
+    EXPECT_EQ(meaning.values[static_cast<std::size_t>(program->results[0])]->elements[0].off, kUnknown)
+        << toCpp(*program);
     EXPECT_EQ(compare(*program, meaning, runAll(*program)), "");
   }
-  Step difference{OpId::Sub, {1, 0}, {}, {}, 0, {}}, sum{OpId::Add, {2, 0}, {}, {}, 0, {}}, smooth{OpId::Sqrt, {3}, {}, {}, 0, {}};
+  Step difference{OpId::Sub, {1, 0}, {}, {}, 0, {}}, sum{OpId::Add, {2, 0}, {}, {}, 0, {}},
+      smooth{OpId::Sqrt, {3}, {}, {}, 0, {}};
   // One element hides it, the other does not: sqrt(|x - x [1, 0]|).
   Step masked{OpId::Mul, {0, 1}, {}, {}, 0, {}}, rest{OpId::Sub, {0, 2}, {}, {}, 0, {}};
-  Program each = programOf({{Input::Kind::Parameter, floats({2}, {3, 4})}, {Input::Kind::Parameter, floats({2}, {1, 0})}},
-                           {masked, rest, {OpId::Abs, {3}, {}, {}, 0, {}}, {OpId::Sqrt, {4}, {}, {}, 0, {}},
-                            {OpId::Gradient, {5, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {6});
+  Program each =
+      programOf({{Input::Kind::Parameter, floats({2}, {3, 4})}, {Input::Kind::Parameter, floats({2}, {1, 0})}},
+                {masked,
+                 rest,
+                 {OpId::Abs, {3}, {}, {}, 0, {}},
+                 {OpId::Sqrt, {4}, {}, {}, 0, {}},
+                 {OpId::Gradient, {5, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}},
+                {6});
   std::vector<Num> elements = meaningOf(each).values[6]->elements;
   EXPECT_EQ(elements[0].off, kUnknown);
   EXPECT_NEAR(static_cast<double>(elements[1].value), 0.25, 1e-9);
   EXPECT_LT(elements[1].off, 1e-3L);
   EXPECT_EQ(compare(each, meaningOf(each), runAll(each)), "");
-  Program known = programOf(inputs, {difference, sum, smooth, {OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {5});
+  Program known =
+      programOf(inputs, {difference, sum, smooth, {OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}}, {5});
   Meaning meaning = meaningOf(known);
   EXPECT_NEAR(static_cast<double>(meaning.values[5]->elements[0].value), 0, 1e-9);
   EXPECT_LT(meaning.values[5]->elements[0].off, 1e-9L);
@@ -261,18 +320,23 @@ TEST(Interpreter, KnowsNoProductOfNoChangeAndAnInfiniteDerivative) {
 
 // d/dx x / s = 1 / s is off by what s is, which was computed before; and unknown where s is.
 TEST(Interpreter, BoundsGradientsByWhatWasComputedBefore) {
-  Step sum{OpId::Sum, {0}, {Ints(), false}, {}, 0, {}}, quotient{OpId::Div, {1, 2}, {}, {}, 0, {}}, gradient{OpId::Gradient, {3, 1}, {}, {}, 0, TapeUse{1, 1, false, {}}};
-  std::vector<Input> inputs = {{Input::Kind::Parameter, floats({4}, {1e8L, 1, -1e8L, 1})}, {Input::Kind::Parameter, floats({}, {1})}};
+  Step sum{OpId::Sum, {0}, {Ints(), false}, {}, 0, {}}, quotient{OpId::Div, {1, 2}, {}, {}, 0, {}},
+      gradient{OpId::Gradient, {3, 1}, {}, {}, 0, TapeUse{1, 1, false, {}}};
+  std::vector<Input> inputs = {{Input::Kind::Parameter, floats({4}, {1e8L, 1, -1e8L, 1})},
+                               {Input::Kind::Parameter, floats({}, {1})}};
   Program program = programOf(inputs, {sum, quotient, gradient}, {4});
   Meaning meaning = meaningOf(program);
   EXPECT_FALSE(meaning.values[4]->elements[0].off < 1);
   EXPECT_EQ(compare(program, meaning, runAll(program)), "");
 }
 
-// d/dx of 1/sqrt's derivative at sigmoid's: differences of differences whose steps are wide beside 0.2, where 1/sqrt bends.
+// d/dx of 1/sqrt's derivative at sigmoid's: differences of differences whose steps are wide beside 0.2, where 1/sqrt
+// bends.
 TEST(Interpreter, BoundsDerivativesOfDerivativesByWhatThoseAreOffBy) {
-  std::vector<Step> steps = {{OpId::Sigmoid, {0}, {}, {}, 0, {}}, {OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}},
-                             {OpId::Rsqrt, {2}, {}, {}, 0, {}},   {OpId::Gradient, {3, 2}, {}, {}, 0, TapeUse{2, 1, false, {}}},
+  std::vector<Step> steps = {{OpId::Sigmoid, {0}, {}, {}, 0, {}},
+                             {OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}},
+                             {OpId::Rsqrt, {2}, {}, {}, 0, {}},
+                             {OpId::Gradient, {3, 2}, {}, {}, 0, TapeUse{2, 1, false, {}}},
                              {OpId::Gradient, {4, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}}};
   Program program = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {}, {1})}}, steps, {5});
   Meaning meaning = meaningOf(program);
@@ -284,8 +348,10 @@ TEST(Interpreter, BoundsDerivativesOfDerivativesByWhatThoseAreOffBy) {
 
 TEST(Interpreter, DoesNotSeeWhatATapeDoesNot) {
   // d/dx x^2 x with x^2 computed while the tape pauses.
-  Step product{OpId::Mul, {1, 0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}, -1, 0, 1}};
-  Program program = programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {}, {3})}}, {square, product, gradient}, {3});
+  Step product{OpId::Mul, {1, 0}, {}, {}, 0, {}},
+      gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}, -1, 0, 1}};
+  Program program =
+      programOf({{Input::Kind::Parameter, dataOf(DType::Float64, {}, {3})}}, {square, product, gradient}, {3});
   EXPECT_NEAR(static_cast<double>(meaningOf(program).values[3]->elements[0].value), 9, 1e-9);
   EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
 }
@@ -298,30 +364,39 @@ TEST(Interpreter, BoundsWhatTheOrderOfASumMayChange) {
   Program lossy = programOf({{Input::Kind::Parameter, floats({4}, {1e8L, 1, -1e8L, 1})}}, {sum}, {1});
   EXPECT_GT(meaningOf(lossy).values[1]->elements[0].apart, 2);
   // Terms that are off may have more bits on the machine.
-  Program rounded = programOf({{Input::Kind::Parameter, floats({4}, {0, 0, 0, 0})}}, {{OpId::Cos, {0}, {}, {}, 0, {}}, {OpId::Sum, {1}, {Ints(), false}, {}, 0, {}}}, {2});
+  Program rounded = programOf({{Input::Kind::Parameter, floats({4}, {0, 0, 0, 0})}},
+                              {{OpId::Cos, {0}, {}, {}, 0, {}}, {OpId::Sum, {1}, {Ints(), false}, {}, 0, {}}}, {2});
   EXPECT_GT(meaningOf(rounded).values[2]->elements[0].apart, 0);
 }
 
 // A sum of one element may be 0 + -0; where there is no sum, -0 stays.
 TEST(Interpreter, LeavesTheSignOfAZeroOpenThatMayBeASum) {
   auto sumLike = [](const Shape &like) {
-    Program program = programOf({{Input::Kind::Parameter, floats({1, 2}, {-0.0L, 1})}, {Input::Kind::Parameter, dataOf(DType::Float32, like, {0, 0})}},
+    Program program = programOf({{Input::Kind::Parameter, floats({1, 2}, {-0.0L, 1})},
+                                 {Input::Kind::Parameter, dataOf(DType::Float32, like, {0, 0})}},
                                 {{OpId::SumLike, {0, 1}, {}, {}, 0, {}}}, {2});
     EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
     return meaningOf(program).values[2]->elements;
   };
   EXPECT_GT(sumLike({2})[0].off, 0);
   EXPECT_EQ(sumLike({2})[1].off, 0);
-  Program none = programOf({{Input::Kind::Parameter, floats({2}, {-0.0L, 1})}, {Input::Kind::Parameter, floats({2}, {0, 0})}},
-                           {{OpId::SumLike, {0, 1}, {}, {}, 0, {}}}, {2});
+  Program none =
+      programOf({{Input::Kind::Parameter, floats({2}, {-0.0L, 1})}, {Input::Kind::Parameter, floats({2}, {0, 0})}},
+                {{OpId::SumLike, {0, 1}, {}, {}, 0, {}}}, {2});
   EXPECT_EQ(meaningOf(none).values[2]->elements[0].off, 0);
   EXPECT_EQ(compare(none, meaningOf(none), runAll(none)), "");
 }
 
-// Of a number that is zero but for what sums in another order are apart, nobody knows the sign, nor of its product with zero.
+// Of a number that is zero but for what sums in another order are apart, nobody knows the sign, nor of its product with
+// zero.
 TEST(Interpreter, LeavesTheSignOfAZeroOpenThatIsOfAnUncertainNumber) {
-  Program program = programOf({{Input::Kind::Parameter, floats({4}, {0, 0, 0, 0})}, {Input::Kind::Parameter, floats({}, {4})}, {Input::Kind::Parameter, floats({}, {0})}},
-                              {{OpId::Cos, {0}, {}, {}, 0, {}}, {OpId::Sum, {3}, {Ints(), false}, {}, 0, {}}, {OpId::Sub, {4, 1}, {}, {}, 0, {}}, {OpId::Mul, {5, 2}, {}, {}, 0, {}}},
+  Program program = programOf({{Input::Kind::Parameter, floats({4}, {0, 0, 0, 0})},
+                               {Input::Kind::Parameter, floats({}, {4})},
+                               {Input::Kind::Parameter, floats({}, {0})}},
+                              {{OpId::Cos, {0}, {}, {}, 0, {}},
+                               {OpId::Sum, {3}, {Ints(), false}, {}, 0, {}},
+                               {OpId::Sub, {4, 1}, {}, {}, 0, {}},
+                               {OpId::Mul, {5, 2}, {}, {}, 0, {}}},
                               {6});
   Num product = meaningOf(program).values[6]->elements[0];
   EXPECT_EQ(product.value, 0);
@@ -335,7 +410,8 @@ TEST(Interpreter, BoundsRoundingsWhoseResultIsANumberByAccident) {
   Random random(1);
   for (int i = 0; i < 20000; ++i)
     data.values.push_back(static_cast<double>(random.uniform(-3, 3)));
-  Program program = programOf({{Input::Kind::Parameter, data}}, {{OpId::Extern, {0}, {std::int64_t(0)}, {}, 0, {}}}, {1});
+  Program program =
+      programOf({{Input::Kind::Parameter, data}}, {{OpId::Extern, {0}, {std::int64_t(0)}, {}, 0, {}}}, {1});
   Meaning meaning = meaningOf(program);
   for (std::size_t i = 0; i < data.values.size(); ++i) {
     auto x = static_cast<double>(data.values[i]);
@@ -370,8 +446,10 @@ TEST(Compare, SeesEachKindOfFault) {
 TEST(Found, EmptySlicesWithoutOptimisations) {
   Data none = floats({1, 0}, {}), indices = dataOf(DType::Int64, {0}, {});
   Step put{OpId::GatherPut, {0, 1, 2}, {std::int64_t(1)}, {}, 0, {}};
-  Program program = programOf({{Input::Kind::Parameter, none}, {Input::Kind::Parameter, floats({1, 2}, {1, 2})},
-                               {Input::Kind::Parameter, indices}}, {put}, {3});
+  Program program = programOf({{Input::Kind::Parameter, none},
+                               {Input::Kind::Parameter, floats({1, 2}, {1, 2})},
+                               {Input::Kind::Parameter, indices}},
+                              {put}, {3});
   EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
 }
 

@@ -1,8 +1,9 @@
 // Makes random well-typed programs over all operations of the schema.
 //
-// An operation is drawn from schema::operations(); operands and attributes are drawn by strategies, and what its type rule takes is
-// kept. Which strategies an operation's rule takes is learnt by trying, once, from a fixed seed, so that an operation that the records
-// gain is fuzzed without being named here. Only operations whose operands have a structure of their own have a hook.
+// An operation is drawn from schema::operations(); operands and attributes are drawn by strategies, and what its type
+// rule takes is kept. Which strategies an operation's rule takes is learnt by trying, once, from a fixed seed, so that
+// an operation that the records gain is fuzzed without being named here. Only operations whose operands have a
+// structure of their own have a hook.
 #ifndef CALQUE_TEST_FUZZ_GENERATOR_H
 #define CALQUE_TEST_FUZZ_GENERATOR_H
 
@@ -25,7 +26,8 @@ class Generator {
 public:
   Generator();
   ~Generator();
-  // The program of a seed; the same in every process. Programs of one palette share types, so that they share eager code.
+  // The program of a seed; the same in every process. Programs of one palette share types, so that they share eager
+  // code.
   Made make(std::uint64_t seed, std::uint64_t palette);
 
 private:

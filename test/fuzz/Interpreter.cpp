@@ -96,7 +96,8 @@ void Interpreter::transform(int index) {
   for (std::int64_t example = 0; example < numExamples(program, step); ++example) {
     Interpreter inner(body);
     for (int i = 0; i < body.numArguments; ++i)
-      inner.meaning.values.push_back(exampleOf(meaning.values[step.operands[i]], transform.axisOf(static_cast<std::size_t>(i)), example));
+      inner.meaning.values.push_back(
+          exampleOf(meaning.values[step.operands[i]], transform.axisOf(static_cast<std::size_t>(i)), example));
     inner.run();
     if (inner.meaning.failure)
       throw Undecided("a transformed function fails");
@@ -106,7 +107,9 @@ void Interpreter::transform(int index) {
   std::vector<ArrayRef> results;
   std::size_t count = transform.kind == Transform::Kind::CustomGradient ? 1 : examples.size();
   for (std::size_t r = 0; r < count; ++r)
-    results.push_back(transform.kind == Transform::Kind::Vmap ? stackOf(examples[r], step.types[r], transform.outAxes[r]) : examples[r][0]);
+    results.push_back(transform.kind == Transform::Kind::Vmap
+                          ? stackOf(examples[r], step.types[r], transform.outAxes[r])
+                          : examples[r][0]);
   if (transform.kind == Transform::Kind::Jvp || transform.kind == Transform::Kind::Vjp)
     for (ArrayRef &derivative : derivativesOf(program, meaning.values, index))
       results.push_back(std::move(derivative));

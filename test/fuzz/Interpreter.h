@@ -1,5 +1,5 @@
-// What a program means, by plain loops in long double that share no kernel with Calque, with a bound on what each way of running it
-// may be off by.
+// What a program means, by plain loops in long double that share no kernel with Calque, with a bound on what each way
+// of running it may be off by.
 #ifndef CALQUE_TEST_FUZZ_INTERPRETER_H
 #define CALQUE_TEST_FUZZ_INTERPRETER_H
 

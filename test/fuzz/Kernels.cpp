@@ -27,7 +27,9 @@ std::int64_t productOf(const Shape &shape) {
     product *= size;
   return product;
 }
-std::int64_t normal(std::int64_t axis, std::size_t rank) { return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis; }
+std::int64_t normal(std::int64_t axis, std::size_t rank) {
+  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+}
 
 // Results that are elements of an operand: the position for each result.
 void pick(const Call &call, std::size_t operand, const std::function<std::int64_t(const Shape &)> &place) {
@@ -40,7 +42,8 @@ void pick(const Call &call, std::size_t operand, const std::function<std::int64_
 
 namespace {
 Kernel kernelOf(OpId op) {
-  for (const KernelTable *table : {&elementwiseKernels(), &reductionKernels(), &windowKernels(), &movementKernels(), &sourceKernels()})
+  for (const KernelTable *table :
+       {&elementwiseKernels(), &reductionKernels(), &windowKernels(), &movementKernels(), &sourceKernels()})
     if (auto found = table->find(schema::schemaOf(op).mnemonic); found != table->end())
       return found->second;
   return nullptr;

@@ -1,5 +1,5 @@
-// What each operation means: plain loops in long double that share no kernel with Calque, and the bounds that follow. A family of
-// operations has a file; operations that the records have a reference for need none.
+// What each operation means: plain loops in long double that share no kernel with Calque, and the bounds that follow. A
+// family of operations has a file; operations that the records have a reference for need none.
 #ifndef CALQUE_TEST_FUZZ_KERNELS_H
 #define CALQUE_TEST_FUZZ_KERNELS_H
 
@@ -28,8 +28,8 @@ Real approximation(DType dtype, Real value);
 
 //===-- One operation's call --------------------------------------------------------------------===//
 
-// `machine`: results are rounded as a machine does and bounds follow. Otherwise results are not rounded, bounds of operands are
-// ignored and `off` is what the operation itself would add: what differences are taken of.
+// `machine`: results are rounded as a machine does and bounds follow. Otherwise results are not rounded, bounds of
+// operands are ignored and `off` is what the operation itself would add: what differences are taken of.
 struct Call {
   const Step &step;
   std::vector<const Array *> x;
@@ -62,13 +62,15 @@ const KernelTable &sourceKernels();
 
 //===-- Bounds ----------------------------------------------------------------------------------===//
 
-// An exact result with what its operands and the operation itself add to its bounds, as an element of the result's type.
+// An exact result with what its operands and the operation itself add to its bounds, as an element of the result's
+// type.
 Num seal(const Call &call, Real value, Real off, Real apart, Real own, Real ownApart);
 
 // The call's elements by f, which rounds so often; -1 is often.
 void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings);
 
-// Terms or products, added up in any order: off by at most k eps sum|term|, and not at all when every partial sum is a number.
+// Terms or products, added up in any order: off by at most k eps sum|term|, and not at all when every partial sum is a
+// number.
 class Sum {
 public:
   explicit Sum(const Call &call) : call(&call) {}
@@ -86,7 +88,8 @@ private:
 };
 
 // One result from several elements; bounds by moving one element at a time.
-Num through(const Call &call, const std::vector<Num> &x, const std::function<Real(const std::vector<Real> &)> &f, Real ownFactor);
+Num through(const Call &call, const std::vector<Num> &x, const std::function<Real(const std::vector<Real> &)> &f,
+            Real ownFactor);
 
 // The position of the first largest of some elements, NaN being larger than all; whether the bounds leave that open.
 struct Largest {

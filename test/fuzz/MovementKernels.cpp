@@ -87,15 +87,17 @@ void checkIndices(const Call &call, std::size_t operand, std::int64_t size) {
       throw Undecided("an index is not known exactly");
     if (index.value < 0 || index.value >= static_cast<Real>(size))
       throw Failure{"IndexError", std::string(schema::schemaOf(call.step.op).mnemonic) + ": index " +
-                                      std::to_string(static_cast<std::int64_t>(index.value)) +
-                                      " is out of range [0, " + std::to_string(size) + ")"};
+                                      std::to_string(static_cast<std::int64_t>(index.value)) + " is out of range [0, " +
+                                      std::to_string(size) + ")"};
   }
 }
 
 // Where in x the element at an index of the slices stands.
-std::int64_t gatheredFrom(const Call &call, const Shape &index, std::size_t indices, const Shape &x, std::int64_t axis) {
+std::int64_t gatheredFrom(const Call &call, const Shape &index, std::size_t indices, const Shape &x,
+                          std::int64_t axis) {
   std::size_t indexRank = call.shape(indices).size();
-  Shape at(index.begin() + axis, index.begin() + axis + static_cast<std::ptrdiff_t>(indexRank)), from(index.begin(), index.begin() + axis);
+  Shape at(index.begin() + axis, index.begin() + axis + static_cast<std::ptrdiff_t>(indexRank)),
+      from(index.begin(), index.begin() + axis);
   from.push_back(static_cast<std::int64_t>(call.in(indices, ravel(at, call.shape(indices))).value));
   from.insert(from.end(), index.begin() + axis + static_cast<std::ptrdiff_t>(indexRank), index.end());
   return ravel(from, x);
@@ -122,7 +124,7 @@ void oneHot(const Call &call) {
   for (std::int64_t i = 0; i < call.count(); ++i) {
     const Num &index = call.in(0, i / depth);
     call.out(i) = {static_cast<Real>(index.value == static_cast<Real>(i % depth)), index.off > 0 ? kUnknown : 0,
-                     index.apart > 0 ? kUnknown : 0};
+                   index.apart > 0 ? kUnknown : 0};
   }
 }
 
@@ -130,11 +132,26 @@ void oneHot(const Call &call) {
 
 const KernelTable &movementKernels() {
   static const auto *table = new KernelTable{
-      {"reshape", sameElements}, {"reshape_like", sameElements}, {"merge_dims", sameElements}, {"split_dim", sameElements},
-      {"expand_dims", sameElements}, {"stop_gradient", sameElements},
-      {"identity", sameElements}, {"barrier", sameElements}, {"broadcast_to", broadcast}, {"broadcast_like", broadcast},
-      {"transpose", transpose}, {"concat", concat}, {"concat_part", concatPart}, {"slice", slice}, {"slice_like", sliceLike},
-      {"slice_put", slicePut}, {"pad", pad}, {"gather", gather}, {"gather_put", gatherPut}, {"one_hot", oneHot},
+      {"reshape", sameElements},
+      {"reshape_like", sameElements},
+      {"merge_dims", sameElements},
+      {"split_dim", sameElements},
+      {"expand_dims", sameElements},
+      {"stop_gradient", sameElements},
+      {"identity", sameElements},
+      {"barrier", sameElements},
+      {"broadcast_to", broadcast},
+      {"broadcast_like", broadcast},
+      {"transpose", transpose},
+      {"concat", concat},
+      {"concat_part", concatPart},
+      {"slice", slice},
+      {"slice_like", sliceLike},
+      {"slice_put", slicePut},
+      {"pad", pad},
+      {"gather", gather},
+      {"gather_put", gatherPut},
+      {"one_hot", oneHot},
   };
   return *table;
 }

@@ -52,13 +52,15 @@ bool Program::leavesOpen() const {
 }
 
 int Program::numValues() const {
-  return steps.empty() ? static_cast<int>(inputs.size()) : steps.back().firstResult + static_cast<int>(steps.back().types.size());
+  return steps.empty() ? static_cast<int>(inputs.size())
+                       : steps.back().firstResult + static_cast<int>(steps.back().types.size());
 }
 
 int Program::stepOf(int value) const {
   if (value < static_cast<int>(inputs.size()))
     return -1;
-  auto after = std::upper_bound(steps.begin(), steps.end(), value, [](int v, const Step &step) { return v < step.firstResult; });
+  auto after =
+      std::upper_bound(steps.begin(), steps.end(), value, [](int v, const Step &step) { return v < step.firstResult; });
   // Steps without results share their number with the next one that has some.
   int index = static_cast<int>(after - steps.begin()) - 1;
   while (index > 0 && steps[static_cast<std::size_t>(index)].types.empty())
@@ -82,7 +84,9 @@ std::vector<int> argumentsOf(const Transform &transform) {
   return arguments;
 }
 
-bool passesDerivatives(const Step &step) { return step.transform || step.op == OpId::Extern || schema::schemaOf(step.op).differentiable; }
+bool passesDerivatives(const Step &step) {
+  return step.transform || step.op == OpId::Extern || schema::schemaOf(step.op).differentiable;
+}
 
 std::int64_t numExamples(const Program &program, const Step &step) {
   for (std::size_t i = 0; i < step.transform->inAxes.size(); ++i)
@@ -95,11 +99,13 @@ std::int64_t numExamples(const Program &program, const Step &step) {
 
 namespace {
 
-// The types of a transformation's results; none where it does not take such operands. Gives the body's inputs their types.
+// The types of a transformation's results; none where it does not take such operands. Gives the body's inputs their
+// types.
 std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::vector<TensorType> &operands) {
   using Kind = Transform::Kind;
   auto count = static_cast<std::size_t>(transform.body->numArguments);
-  if (operands.size() < count || transform.captured.size() != count || (transform.kind == Kind::Vmap) != !transform.inAxes.empty())
+  if (operands.size() < count || transform.captured.size() != count ||
+      (transform.kind == Kind::Vmap) != !transform.inAxes.empty())
     return std::nullopt;
   std::vector<TensorType> given(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(count));
   std::int64_t examples = -1;
@@ -109,13 +115,15 @@ std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::
     if (!transform.inAxes[i])
       continue;
     std::int64_t axis = *transform.inAxes[i] + (*transform.inAxes[i] < 0 ? given[i].rank() : 0);
-    if (transform.captured[i] || axis < 0 || axis >= given[i].rank() || (examples >= 0 && given[i].dims[static_cast<std::size_t>(axis)] != examples))
+    if (transform.captured[i] || axis < 0 || axis >= given[i].rank() ||
+        (examples >= 0 && given[i].dims[static_cast<std::size_t>(axis)] != examples))
       return std::nullopt;
     examples = given[i].dims[static_cast<std::size_t>(axis)];
     given[i].dims.erase(given[i].dims.begin() + axis);
   }
   // Without examples there is nothing that the interpreter could run.
-  if (transform.kind == Kind::Vmap && (examples < 1 || transform.inAxes.size() != count || transform.outAxes.size() != transform.body->results.size()))
+  if (transform.kind == Kind::Vmap &&
+      (examples < 1 || transform.inAxes.size() != count || transform.outAxes.size() != transform.body->results.size()))
     return std::nullopt;
   bool same = true;
   for (std::size_t i = 0; i < count; ++i)
@@ -192,7 +200,8 @@ bool tapesFit(const Program &program) {
       if (tape.tapeOf >= index || !program.steps[tape.tapeOf].tape)
         return false;
       const TapeUse &owner = *program.steps[tape.tapeOf].tape;
-      if (owner.begin != tape.begin || owner.tapeOf >= 0 || owner.pauseEnd > owner.pauseBegin || tape.pauseEnd > tape.pauseBegin)
+      if (owner.begin != tape.begin || owner.tapeOf >= 0 || owner.pauseEnd > owner.pauseBegin ||
+          tape.pauseEnd > tape.pauseBegin)
         return false;
       for (const Nested &nested : program.nested)
         if ((nested.begin <= tape.tapeOf && tape.tapeOf < nested.end) != (nested.begin <= index && index < nested.end))
@@ -202,8 +211,8 @@ bool tapesFit(const Program &program) {
       continue;
     if (tape.pauseBegin < tape.begin || tape.pauseEnd > index)
       return false;
-    // What a gradient is a function of, the values of steps that its own tape saw and this one did not or what they came from, is its
-    // rules' choice.
+    // What a gradient is a function of, the values of steps that its own tape saw and this one did not or what they
+    // came from, is its rules' choice.
     for (int inner = tape.begin; inner < index; ++inner)
       if (const Step &step = program.steps[inner];
           step.tape && !tape.isPaused(inner) && step.tape->begin < tape.pauseEnd && tape.pauseBegin < inner)
@@ -258,8 +267,10 @@ bool check(Program &program) {
       if (step.types.empty())
         return false;
     } else if (step.transform) {
-      // Of one tensor that is two arguments, tapes inside would see one: custom_gradient gives its function what it is given.
-      if (step.transform->kind == Transform::Kind::CustomGradient && std::set<int>(step.operands.begin(), step.operands.end()).size() < operands.size())
+      // Of one tensor that is two arguments, tapes inside would see one: custom_gradient gives its function what it is
+      // given.
+      if (step.transform->kind == Transform::Kind::CustomGradient &&
+          std::set<int>(step.operands.begin(), step.operands.end()).size() < operands.size())
         return false;
       std::optional<std::vector<TensorType>> types = typesOf(*step.transform, operands);
       if (!types || types->empty())
@@ -278,7 +289,8 @@ bool check(Program &program) {
       const TensorType &type = program.variables[variable].data.type;
       if (step.op == OpId::VariableRead)
         step.types = {type};
-      else if (operands[0] != type || (std::get<std::int64_t>(step.attributes[1]) && schema::inferTypes(OpId::Add, {{type, type}}, {}).fault))
+      else if (operands[0] != type ||
+               (std::get<std::int64_t>(step.attributes[1]) && schema::inferTypes(OpId::Add, {{type, type}}, {}).fault))
         return false;
     } else {
       schema::Inference inference = schema::inferTypes(step.op, operands, step.attributes);
@@ -360,7 +372,8 @@ Program prune(const Program &program) {
     needed[result] = true;
   for (std::size_t i = program.steps.size(); i-- > 0;) {
     const Step &step = program.steps[i];
-    kept[i] = !schema::schemaOf(step.op).pure && step.op != OpId::VariableRead && step.op != OpId::Extern && !step.transform;
+    kept[i] =
+        !schema::schemaOf(step.op).pure && step.op != OpId::VariableRead && step.op != OpId::Extern && !step.transform;
     for (std::size_t r = 0; r < step.types.size(); ++r)
       kept[i] = kept[i] || needed[step.firstResult + r];
     if (!kept[i])

@@ -1,8 +1,9 @@
 // Random programs: what the generator makes, all ways run, the interpreter interprets and the shrinker makes smaller.
 //
-// A program is a list of steps over numbered values, inputs first. Structure that spans steps is kept as ranges of them, so that
-// shrinking is dropping steps: a tape begins before a step and ends at the step that asks it, a nested function's body is a range. What a
-// transformation such as vmap is applied to is a program of its own, held by the step that applies it.
+// A program is a list of steps over numbered values, inputs first. Structure that spans steps is kept as ranges of
+// them, so that shrinking is dropping steps: a tape begins before a step and ends at the step that asks it, a nested
+// function's body is a range. What a transformation such as vmap is applied to is a program of its own, held by the
+// step that applies it.
 #ifndef CALQUE_TEST_FUZZ_PROGRAM_H
 #define CALQUE_TEST_FUZZ_PROGRAM_H
 
@@ -48,11 +49,11 @@ struct VariableInput {
 
 // What a tape's gradient needs beyond its operands, which are the targets, the output gradients and the sources.
 struct TapeUse {
-  int begin = 0;         // the step before which the tape is made and the sources are watched that exist there
+  int begin = 0; // the step before which the tape is made and the sources are watched that exist there
   int numTargets = 1;
-  bool seeded = false;   // as many output gradients as targets follow them
+  bool seeded = false;              // as many output gradients as targets follow them
   std::vector<int> variableSources; // variables, after the sources that are values
-  int tapeOf = -1;                  // an earlier gradient whose persistent tape this one asks again; it began at the same step
+  int tapeOf = -1; // an earlier gradient whose persistent tape this one asks again; it began at the same step
   int pauseBegin = 0, pauseEnd = 0; // steps that the tape does not see
 
   bool isPaused(int step) const { return pauseBegin <= step && step < pauseEnd; }
@@ -60,23 +61,28 @@ struct TapeUse {
 
 struct Program;
 
-// A function that a step makes of a program and applies. The program's first inputs are the step's first operands, or for vmap an
-// example of them; its other inputs are captured constants, and it has no variables and effects.
+// A function that a step makes of a program and applies. The program's first inputs are the step's first operands, or
+// for vmap an example of them; its other inputs are captured constants, and it has no variables and effects.
 struct Transform {
   enum class Kind {
     Checkpoint,
     Vmap,
-    Jvp,           // operands: after the program's, a tangent for each argument; results: those of the program, then their tangents
-    Vjp,           // operands: after the program's, a cotangent for each result; results: those of the program, then the arguments' cotangents
-    CustomGradient // the result is the program's first; the others weigh its cotangent, which is thereby each float argument's
+    Jvp, // operands: after the program's, a tangent for each argument; results: those of the program, then their
+         // tangents
+    Vjp, // operands: after the program's, a cotangent for each result; results: those of the program, then the
+         // arguments' cotangents
+    CustomGradient // the result is the program's first; the others weigh its cotangent, which is thereby each float
+                   // argument's
   };
   Kind kind;
   std::shared_ptr<const Program> body;
-  std::vector<bool> captured;                         // operands of the program that are no arguments: the function captures them
-  std::vector<std::optional<std::int64_t>> inAxes;    // of vmap, for each operand of the program
-  std::vector<std::int64_t> outAxes;                  // of vmap, for each result
+  std::vector<bool> captured; // operands of the program that are no arguments: the function captures them
+  std::vector<std::optional<std::int64_t>> inAxes; // of vmap, for each operand of the program
+  std::vector<std::int64_t> outAxes;               // of vmap, for each result
 
-  std::optional<std::int64_t> axisOf(std::size_t operand) const { return inAxes.empty() ? std::nullopt : inAxes[operand]; }
+  std::optional<std::int64_t> axisOf(std::size_t operand) const {
+    return inAxes.empty() ? std::nullopt : inAxes[operand];
+  }
 };
 // The inputs of the body that are arguments.
 std::vector<int> argumentsOf(const Transform &transform);
@@ -84,10 +90,10 @@ std::vector<int> argumentsOf(const Transform &transform);
 struct Step {
   OpId op;
   std::vector<int> operands;
-  // Of variable_read and variable_assign: the variable's number, and for the latter 0 to assign, 1 to add and 2 to subtract. Of extern:
-  // the number of one of the fuzzer's own operations.
+  // Of variable_read and variable_assign: the variable's number, and for the latter 0 to assign, 1 to add and 2 to
+  // subtract. Of extern: the number of one of the fuzzer's own operations.
   std::vector<Attribute> attributes;
-  std::vector<TensorType> types;     // of the results
+  std::vector<TensorType> types; // of the results
   int firstResult = 0;
   std::optional<TapeUse> tape;                       // of a gradient
   std::optional<Transform> transform = std::nullopt; // of batch, jvp, gradient (by vjp), checkpoint and custom_gradient
@@ -110,8 +116,8 @@ struct Program {
   std::vector<int> results;
   bool eagerNested = false; // the eager way runs nested functions as compiled ones
 
-  // Whether a dimension of this size is left open when the program is compiled for many sizes, which a third of all are. A size
-  // of one is what broadcasts, and stays known.
+  // Whether a dimension of this size is left open when the program is compiled for many sizes, which a third of all
+  // are. A size of one is what broadcasts, and stays known.
   bool leavesOpen(std::size_t dimension, std::int64_t size) const;
   bool leavesOpen() const;
   int numValues() const;
@@ -135,7 +141,8 @@ std::int64_t numExamples(const Program &program, const Step &step);
 Program select(const Program &program, const std::vector<bool> &kept);
 // Drops pure steps, inputs and variables that nothing needs.
 Program prune(const Program &program);
-// Whether operands are defined before their use, tapes and nested functions nest, and every step type-checks; fills in types.
+// Whether operands are defined before their use, tapes and nested functions nest, and every step type-checks; fills in
+// types.
 bool check(Program &program);
 
 // The elements of a constant.

@@ -24,7 +24,9 @@ std::vector<Element> derive(const std::function<Numbers(Real)> &f, Real h, const
     if (!withDoubt)
       return result;
     Real finer = (8 * difference(plusHalf, minusHalf) - difference(plus1, minus1)) / (6 * h);
-    auto bend = [&](const Numbers &above, const Numbers &below, Real by) { return (difference(above, here) - difference(here, below)) / by; };
+    auto bend = [&](const Numbers &above, const Numbers &below, Real by) {
+      return (difference(above, here) - difference(here, below)) / by;
+    };
     // Of a smooth function the bend halves with the step; at a kink it stays.
     Real kink = 2 * bend(plusHalf, minusHalf, h / 2) - bend(plus1, minus1, h);
     result.doubt = 8 * std::fabs(result.value - finer) + 4 * std::fabs(kink);

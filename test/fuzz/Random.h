@@ -14,7 +14,9 @@ public:
   std::uint64_t next() { return engine(); }
   int below(int n) { return static_cast<int>(engine() % static_cast<std::uint64_t>(n)); }
   bool chance(double p) { return static_cast<double>(engine() >> 11) * 0x1p-53 < p; }
-  double uniform(double low, double high) { return low + (high - low) * (static_cast<double>(engine() >> 11) * 0x1p-53); }
+  double uniform(double low, double high) {
+    return low + (high - low) * (static_cast<double>(engine() >> 11) * 0x1p-53);
+  }
   template <typename T> const T &of(const std::vector<T> &values) {
     return values[static_cast<std::size_t>(below(static_cast<int>(values.size())))];
   }

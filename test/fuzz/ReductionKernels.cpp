@@ -43,11 +43,14 @@ void reduceBy(const Call &call, const std::function<Real(const std::vector<Real>
 
 void reduceMax(const Call &call) { reduceBy(call, largestValue, 0); }
 void reduceMin(const Call &call) {
-  reduceBy(call, [](std::vector<Real> x) {
-    for (Real &value : x)
-      value = -value;
-    return -largestValue(x);
-  }, 0);
+  reduceBy(
+      call,
+      [](std::vector<Real> x) {
+        for (Real &value : x)
+          value = -value;
+        return -largestValue(x);
+      },
+      0);
 }
 
 void reduceMean(const Call &call) {
@@ -59,8 +62,8 @@ void reduceMean(const Call &call) {
     Num total = sum.finish();
     auto count = static_cast<Real>(positions.size());
     Real value = total.value / count, own = epsilonOf(call.dtype()) * std::fabs(value);
-    call.out(i++) = seal(call, value, total.off / std::max<Real>(count, 1),
-                        total.apart / std::max<Real>(count, 1), std::isfinite(own) ? own : 0, 0);
+    call.out(i++) = seal(call, value, total.off / std::max<Real>(count, 1), total.apart / std::max<Real>(count, 1),
+                         std::isfinite(own) ? own : 0, 0);
   }
   if (!call.machine)
     return;
@@ -96,12 +99,15 @@ void softmax(const Call &call) {
     for (std::int64_t k = 0; k < size; ++k)
       elements.push_back(call.in(0, first + k * stride));
     Num &out = call.out(i);
-    out = through(call, elements, [&](const std::vector<Real> &x) {
-      Real largest = largestValue(x), sum = 0;
-      for (Real value : x)
-        sum += std::exp(value - largest);
-      return std::exp(x[own] - largest) / sum;
-    }, static_cast<Real>(size + 4));
+    out = through(
+        call, elements,
+        [&](const std::vector<Real> &x) {
+          Real largest = largestValue(x), sum = 0;
+          for (Real value : x)
+            sum += std::exp(value - largest);
+          return std::exp(x[own] - largest) / sum;
+        },
+        static_cast<Real>(size + 4));
     if (call.machine && std::isfinite(out.value))
       out.apart = std::max(out.apart, out.off);
   }
@@ -138,7 +144,8 @@ void sumLike(const Call &call) {
     sums[place(i)].add(call.in(0, i));
   for (std::int64_t i = 0; i < call.count(); ++i)
     call.out(i) = sums[i].finish();
-  // Where nothing is summed, elements are themselves. A dimension of size 1 may be summed, as may one that comes before: 0 + -0 is 0.
+  // Where nothing is summed, elements are themselves. A dimension of size 1 may be summed, as may one that comes
+  // before: 0 + -0 is 0.
   if (call.shape(0) == call.shape() && std::find(call.shape().begin(), call.shape().end(), 1) == call.shape().end())
     pick(call, 0, [&](const Shape &index) { return ravel(index, call.shape()); });
 }
@@ -170,7 +177,8 @@ void contract(const Call &call) {
       if (std::find(batch[side].begin(), batch[side].end(), axis) == batch[side].end() &&
           std::find(contracting[side].begin(), contracting[side].end(), axis) == contracting[side].end())
         free[side].push_back(axis);
-  Ints lhsBatch = offsets(0, batch[0]), rhsBatch = offsets(1, batch[1]), lhsFree = offsets(0, free[0]), rhsFree = offsets(1, free[1]);
+  Ints lhsBatch = offsets(0, batch[0]), rhsBatch = offsets(1, batch[1]), lhsFree = offsets(0, free[0]),
+       rhsFree = offsets(1, free[1]);
   Ints lhsTerms = offsets(0, contracting[0]), rhsTerms = offsets(1, contracting[1]);
   std::int64_t at = 0;
   for (std::size_t b = 0; b < lhsBatch.size(); ++b)
@@ -188,8 +196,8 @@ void contract(const Call &call) {
 const KernelTable &reductionKernels() {
   static const auto *table = new KernelTable{
       {"reduce_sum", reduceSum}, {"reduce_max", reduceMax}, {"reduce_min", reduceMin}, {"reduce_mean", reduceMean},
-      {"logsumexp", logSumExp}, {"softmax", softmax}, {"argmax", argMax}, {"axis_size", axisSize}, {"sum_like", sumLike},
-      {"contract", contract},
+      {"logsumexp", logSumExp},  {"softmax", softmax},      {"argmax", argMax},        {"axis_size", axisSize},
+      {"sum_like", sumLike},     {"contract", contract},
   };
   return *table;
 }

@@ -19,8 +19,9 @@ public:
     for (const Input &input : program.inputs)
       inputs.push_back(toTensor(input.data));
     for (std::size_t i = 0; i < program.variables.size(); ++i)
-      variables.emplace_back(toTensor(program.variables[i].data),
-                             VariableOptions{.name = "w" + std::to_string(i), .trainable = program.variables[i].trainable});
+      variables.emplace_back(
+          toTensor(program.variables[i].data),
+          VariableOptions{.name = "w" + std::to_string(i), .trainable = program.variables[i].trainable});
   }
 
   using Arguments = std::pair<std::vector<Tensor>, std::vector<Variable>>;
@@ -51,7 +52,9 @@ public:
   }
   auto compiled(std::vector<TensorSpec<>> specs = {}) {
     return function<std::vector<Tensor>(const std::vector<Tensor> &, const std::vector<Variable> &)>(
-        [this](const std::vector<Tensor> &tensors, const std::vector<Variable> &given) { return body(tensors, given, false); },
+        [this](const std::vector<Tensor> &tensors, const std::vector<Variable> &given) {
+          return body(tensors, given, false);
+        },
         {.name = "program", .input_signature = std::move(specs)}, SourceLocation::at("program", 0));
   }
   std::vector<TensorSpec<>> openSpecs() const {
@@ -101,7 +104,9 @@ std::string text(Real value) {
   return os.str();
 }
 
-bool sameBits(Real a, Real b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+bool sameBits(Real a, Real b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
 bool within(Real a, Real b, Real bound) {
   if (bound == 0)
     return sameBits(a, b);
@@ -121,7 +126,8 @@ std::string compareData(const std::string &what, const Data &found, const std::s
     std::string at = what + ", element " + std::to_string(i) + ", is " + text(found.values[i]) + " " + foundBy;
     if (other) {
       if (!within(found.values[i], other->values[i], element.apart))
-        return at + " and " + text(other->values[i]) + " " + otherBy + "; they may be " + text(element.apart) + " apart";
+        return at + " and " + text(other->values[i]) + " " + otherBy + "; they may be " + text(element.apart) +
+               " apart";
       continue;
     }
     if (figures) {
@@ -154,14 +160,26 @@ const char *nameOf(Way way) {
 }
 
 namespace {
-// Not everything that can be done with known sizes can be done with open ones: a size may follow from nothing, and what turns out to
-// be one is not broadcast. Then it is refused, at the trace, by the compiler or at the call, and with one of these messages.
+// Not everything that can be done with known sizes can be done with open ones: a size may follow from nothing, and what
+// turns out to be one is not broadcast. Then it is refused, at the trace, by the compiler or at the call, and with one
+// of these messages.
 bool isRefusal(const std::string &error) {
-  static const char *const messages[] = {
-      "not known while tracing", "the state must be int64[2]", "window must be known", "size that nothing gives", "leaves more than one size open", "sizes must be known", "an operand of unknown size",
-      "gives an unknown size", "there are none that would give", "their number is not known", ", and they must be equal", "gradient: output gradient ", "jvp: tangent ",
-      ", and it must be "};
-  return std::any_of(std::begin(messages), std::end(messages), [&](const char *message) { return error.find(message) != std::string::npos; });
+  static const char *const messages[] = {"not known while tracing",
+                                         "the state must be int64[2]",
+                                         "window must be known",
+                                         "size that nothing gives",
+                                         "leaves more than one size open",
+                                         "sizes must be known",
+                                         "an operand of unknown size",
+                                         "gives an unknown size",
+                                         "there are none that would give",
+                                         "their number is not known",
+                                         ", and they must be equal",
+                                         "gradient: output gradient ",
+                                         "jvp: tangent ",
+                                         ", and it must be "};
+  return std::any_of(std::begin(messages), std::end(messages),
+                     [&](const char *message) { return error.find(message) != std::string::npos; });
 }
 } // namespace
 
@@ -184,11 +202,13 @@ std::vector<Outcome> runAll(const Program &program) {
   return outcomes;
 }
 
-std::string compare(const Program &program, const Meaning &meaning, const std::vector<Outcome> &outcomes, Figures *figures) {
+std::string compare(const Program &program, const Meaning &meaning, const std::vector<Outcome> &outcomes,
+                    Figures *figures) {
   const Outcome &eager = outcomes[0];
   std::string expected;
   if (meaning.failure)
-    expected = meaning.failure->category + ": " + meaning.failure->message + "\n  at program:" + std::to_string(meaning.failure->step + 1);
+    expected = meaning.failure->category + ": " + meaning.failure->message +
+               "\n  at program:" + std::to_string(meaning.failure->step + 1);
   for (std::size_t way = 0; way < outcomes.size(); ++way) {
     std::string by = nameOf(static_cast<Way>(way));
     const Outcome &outcome = outcomes[way];
@@ -207,7 +227,8 @@ std::string compare(const Program &program, const Meaning &meaning, const std::v
     if (meaning.failure && way == 0)
       continue;
     if (!meaning.failure && outcome.results.size() != program.results.size())
-      return "has " + std::to_string(outcome.results.size()) + " results " + by + ", not " + std::to_string(program.results.size());
+      return "has " + std::to_string(outcome.results.size()) + " results " + by + ", not " +
+             std::to_string(program.results.size());
     for (std::size_t i = 0; i < outcome.results.size(); ++i) {
       std::string what = "result " + std::to_string(i) + " (v" + std::to_string(program.results[i]) + ")";
       const Array &array = *meaning.values[program.results[i]];
@@ -221,7 +242,8 @@ std::string compare(const Program &program, const Meaning &meaning, const std::v
       std::string what = "variable " + std::to_string(i);
       std::string difference = compareData(what, outcome.variables[i], by, nullptr, "", *meaning.variables[i], figures);
       if (difference.empty() && way > 0 && !meaning.failure)
-        difference = compareData(what, outcome.variables[i], by, &eager.variables[i], nameOf(Way::Eager), *meaning.variables[i], nullptr);
+        difference = compareData(what, outcome.variables[i], by, &eager.variables[i], nameOf(Way::Eager),
+                                 *meaning.variables[i], nullptr);
       if (!difference.empty())
         return difference;
     }

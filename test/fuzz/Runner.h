@@ -19,12 +19,14 @@ struct Outcome {
 };
 std::vector<Outcome> runAll(const Program &program);
 
-// The first difference between two ways, or between one and the interpreter; empty: none. How much was compared is added to `figures`.
+// The first difference between two ways, or between one and the interpreter; empty: none. How much was compared is
+// added to `figures`.
 struct Figures {
   std::int64_t elements = 0, exact = 0, unknown = 0; // compared with the interpreter
-  std::int64_t open = 0, refused = 0;                // runs with open sizes, and those that Calque does not do with sizes open
+  std::int64_t open = 0, refused = 0; // runs with open sizes, and those that Calque does not do with sizes open
 };
-std::string compare(const Program &program, const Meaning &meaning, const std::vector<Outcome> &outcomes, Figures *figures = nullptr);
+std::string compare(const Program &program, const Meaning &meaning, const std::vector<Outcome> &outcomes,
+                    Figures *figures = nullptr);
 
 // The calque dialect's text, or why there is none.
 std::string irOf(const Program &program);

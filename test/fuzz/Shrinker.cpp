@@ -10,8 +10,8 @@ namespace calque::fuzz {
 
 namespace {
 
-// Takes smaller programs as long as they fail. A transformation's body is shrunk by one of these of its own, which asks the one around
-// it.
+// Takes smaller programs as long as they fail. A transformation's body is shrunk by one of these of its own, which asks
+// the one around it.
 class Shrinker {
 public:
   Shrinker(Program program, const std::function<bool(const Program &)> &fails, int questions)
@@ -118,7 +118,8 @@ private:
       changed |= take(simpler);
     }
     for (std::size_t i = 0; i < best.steps.size(); ++i)
-      if (const std::optional<TapeUse> &tape = best.steps[i].tape; tape && (tape->tapeOf >= 0 || tape->pauseBegin < tape->pauseEnd)) {
+      if (const std::optional<TapeUse> &tape = best.steps[i].tape;
+          tape && (tape->tapeOf >= 0 || tape->pauseBegin < tape->pauseEnd)) {
         Program simpler = best;
         TapeUse &use = *simpler.steps[i].tape;
         use.tapeOf = -1;
@@ -160,7 +161,8 @@ private:
       const Array &array = *interpreter.meaning.values[value];
       Data data{array.type, {}};
       for (const Num &element : array.elements)
-        data.values.push_back(roundTo(array.type.dtype, std::isfinite(element.value) || is_floating(array.type.dtype) ? element.value : 0));
+        data.values.push_back(roundTo(
+            array.type.dtype, std::isfinite(element.value) || is_floating(array.type.dtype) ? element.value : 0));
       changed |= take(withInput(best, value, std::move(data)));
     }
     return changed;
@@ -260,11 +262,13 @@ private:
     bool changed = false;
     for (std::size_t s = 0; s < best.steps.size(); ++s)
       for (std::size_t a = 0; s < best.steps.size() && a < best.steps[s].attributes.size(); ++a) {
-        if (best.steps[s].op == OpId::VariableRead || best.steps[s].op == OpId::VariableAssign || best.steps[s].op == OpId::Extern)
+        if (best.steps[s].op == OpId::VariableRead || best.steps[s].op == OpId::VariableAssign ||
+            best.steps[s].op == OpId::Extern)
           continue;
         auto attempt = [&](Attribute value) {
           // What was taken before may have left fewer steps.
-          if (s >= best.steps.size() || a >= best.steps[s].attributes.size() || value.index() != best.steps[s].attributes[a].index())
+          if (s >= best.steps.size() || a >= best.steps[s].attributes.size() ||
+              value.index() != best.steps[s].attributes[a].index())
             return;
           if (schema::equal(value, best.steps[s].attributes[a]))
             return;

@@ -39,12 +39,13 @@ void iota(const Call &call) {
 
 // Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011).
 std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter) {
-  std::array<std::uint32_t, 4> c = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0};
+  std::array<std::uint32_t, 4> c = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0,
+                                    0};
   auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
     std::uint64_t a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];
-    c = {static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ k1,
-         static_cast<std::uint32_t>(a)};
+    c = {static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(b),
+         static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(a)};
   }
   return c;
 }
@@ -52,7 +53,9 @@ void randomUniform(const Call &call) {
   for (std::int64_t i : {0, 1})
     if (call.in(0, i).off > 0 || call.in(0, i).apart > 0)
       throw Undecided("a random state is not known exactly");
-  auto word = [&](std::int64_t i) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(call.in(0, i).value)); };
+  auto word = [&](std::int64_t i) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(call.in(0, i).value));
+  };
   bool isDouble = call.dtype() == DType::Float64;
   for (std::int64_t i = 0; i < call.count(); ++i) {
     auto position = static_cast<std::uint64_t>(i);
@@ -70,7 +73,9 @@ void randomUniform(const Call &call) {
 
 const KernelTable &sourceKernels() {
   static const auto *table = new KernelTable{
-      {"constant", constant}, {"iota", iota}, {"random_uniform", randomUniform},
+      {"constant", constant},
+      {"iota", iota},
+      {"random_uniform", randomUniform},
   };
   return *table;
 }

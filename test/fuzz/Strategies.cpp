@@ -94,7 +94,7 @@ Strategies::Strategies() {
 }
 
 bool Strategies::draw(const schema::OperationSchema &schema, const Palette &palette, Random &random,
-          const std::function<int(const std::function<bool(const TensorType &)> &)> &existing, Draw &draw) {
+                      const std::function<int(const std::function<bool(const TensorType &)> &)> &existing, Draw &draw) {
   OperationChoices &operation = choices[static_cast<std::size_t>(schema.id)];
   auto place = [&](const TensorType &type) {
     Operand operand{type, -1};
@@ -115,7 +115,8 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
       int rank = draw.choose(operation.rank, random);
       Operand operand{{firstType, palette.shape(random, rank)}, -1};
       if (existing && random.chance(0.8))
-        operand.value = existing([&](const TensorType &type) { return type.dtype == firstType && type.rank() == rank; });
+        operand.value =
+            existing([&](const TensorType &type) { return type.dtype == firstType && type.rank() == rank; });
       draw.operands.push_back(operand);
       if (operand.value >= 0)
         draw.operands[0].type = typeOf(operand.value);
@@ -170,7 +171,8 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
   return repair(schema, place, draw, 2);
 }
 
-Attribute Strategies::attribute(AttributeKind kind, Choice &choice, const Palette &palette, Random &random, Draw &draw) {
+Attribute Strategies::attribute(AttributeKind kind, Choice &choice, const Palette &palette, Random &random,
+                                Draw &draw) {
   Shape first = draw.operands.empty() ? palette.shape(random) : draw.operands[0].type.dims;
   Shape second = draw.operands.size() > 1 ? draw.operands[1].type.dims : first;
   int rank = static_cast<int>(first.size());
@@ -261,7 +263,8 @@ Ints Strategies::ints(int strategy, const Shape &first, const Shape &second, con
     perDimension([&](int) { return std::int64_t(1 + random.below(2)); });
     break;
   case 6: // places
-    perDimension([&](int i) { return std::int64_t(random.below(static_cast<int>(first[static_cast<std::size_t>(i)]) + 1)); });
+    perDimension(
+        [&](int i) { return std::int64_t(random.below(static_cast<int>(first[static_cast<std::size_t>(i)]) + 1)); });
     break;
   case 7:
     result = first;
@@ -314,7 +317,8 @@ Ints Strategies::ints(int strategy, const Shape &first, const Shape &second, con
 }
 
 // Asks the rule; where its message names a type, that in the place of an operand.
-bool Strategies::repair(const schema::OperationSchema &schema, const std::function<Operand(const TensorType &)> &place, Draw &draw, int depth) {
+bool Strategies::repair(const schema::OperationSchema &schema, const std::function<Operand(const TensorType &)> &place,
+                        Draw &draw, int depth) {
   std::vector<TensorType> types;
   for (const Operand &operand : draw.operands)
     types.push_back(operand.type);

@@ -1,5 +1,5 @@
-// How calls of operations are drawn: by strategies for each operand and attribute, of which those that an operation's type rule takes
-// are learnt by trying.
+// How calls of operations are drawn: by strategies for each operand and attribute, of which those that an operation's
+// type rule takes are learnt by trying.
 #ifndef CALQUE_TEST_FUZZ_STRATEGIES_H
 #define CALQUE_TEST_FUZZ_STRATEGIES_H
 
@@ -22,7 +22,9 @@ struct Palette {
   std::int64_t mostElements = 160;
 
   explicit Palette(std::uint64_t seed);
-  Shape shape(Random &random, int rank) const { return random.of(shapes[static_cast<std::size_t>(std::clamp(rank, 0, 4))]); }
+  Shape shape(Random &random, int rank) const {
+    return random.of(shapes[static_cast<std::size_t>(std::clamp(rank, 0, 4))]);
+  }
   Shape shape(Random &random) const { return shape(random, random.below(5)); }
 };
 
@@ -75,7 +77,8 @@ class Strategies {
 public:
   Strategies();
 
-  // Draws a call that the type rule takes; false for one that it refuses. Values that exist are preferred where types agree.
+  // Draws a call that the type rule takes; false for one that it refuses. Values that exist are preferred where types
+  // agree.
   bool draw(const schema::OperationSchema &schema, const Palette &palette, Random &random,
             const std::function<int(const std::function<bool(const TensorType &)> &)> &existing, Draw &draw);
 
@@ -84,7 +87,8 @@ public:
 private:
   Attribute attribute(schema::AttributeKind kind, Choice &choice, const Palette &palette, Random &random, Draw &draw);
   static Ints ints(int strategy, const Shape &first, const Shape &second, const Palette &palette, Random &random);
-  bool repair(const schema::OperationSchema &schema, const std::function<Operand(const TensorType &)> &place, Draw &draw, int depth);
+  bool repair(const schema::OperationSchema &schema, const std::function<Operand(const TensorType &)> &place,
+              Draw &draw, int depth);
 
   std::vector<OperationChoices> choices; // by operation
   std::unique_ptr<Palette> palette;

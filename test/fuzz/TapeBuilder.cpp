@@ -8,7 +8,9 @@ void Builder::openTape() {
   Tape tape{numSteps(), {}, {}};
   int count = 1 + random.below(2);
   for (int i = 0; i < count; ++i) {
-    auto fits = [&](const TensorType &type) { return is_floating(type.dtype) && countOf(type) <= 16 && countOf(type) > 0; };
+    auto fits = [&](const TensorType &type) {
+      return is_floating(type.dtype) && countOf(type) <= 16 && countOf(type) > 0;
+    };
     int value = random.chance(0.6) ? existing(fits) : -1;
     if (i == 0 && !tapes.empty() && !tapes.back().sources.empty() && random.chance(0.7))
       value = tapes.back().sources[0];
@@ -47,7 +49,8 @@ void Builder::followActive() {
     if (step.op == OpId::VariableRead) {
       auto index = static_cast<int>(std::get<std::int64_t>(step.attributes[0]));
       any = program.variables[index].trainable &&
-            std::find(tapes.back().variables.begin(), tapes.back().variables.end(), index) != tapes.back().variables.end();
+            std::find(tapes.back().variables.begin(), tapes.back().variables.end(), index) !=
+                tapes.back().variables.end();
     } else if (!passesDerivatives(step)) {
       any = false;
     }
@@ -64,7 +67,8 @@ void Builder::pause(Tape &tape) {
       return;
   // An inner tape sees all of the steps, or is itself among them.
   for (int i = tape.begin; i < numSteps(); ++i)
-    if (const Step &step = program.steps[i]; step.tape && (i < begin || i >= end) && step.tape->begin < end && begin < i)
+    if (const Step &step = program.steps[i];
+        step.tape && (i < begin || i >= end) && step.tape->begin < end && begin < i)
       return;
   tape.pauseBegin = begin;
   tape.pauseEnd = end;
@@ -78,11 +82,14 @@ void Builder::closeTape(bool mayAskAgain) {
   // Targets on which a source acts, and which a step of the tape computed.
   std::vector<int> targets, sources;
   for (int value : valuesOfSteps())
-    if (active[value] && program.stepOf(value) >= tape.begin && program.steps[program.stepOf(value)].op != OpId::VariableRead)
+    if (active[value] && program.stepOf(value) >= tape.begin &&
+        program.steps[program.stepOf(value)].op != OpId::VariableRead)
       targets.push_back(value);
-  // What an inner gradient is a function of, the results of what it differentiates or their operands, is its rules' choice.
+  // What an inner gradient is a function of, the results of what it differentiates or their operands, is its rules'
+  // choice.
   std::vector<int> between;
-  if (std::none_of(program.steps.begin() + tape.begin, program.steps.end(), [](const Step &step) { return step.tape || step.transform; }))
+  if (std::none_of(program.steps.begin() + tape.begin, program.steps.end(),
+                   [](const Step &step) { return step.tape || step.transform; }))
     between = targets;
   tapes.pop_back();
   std::vector<bool> wasActive = std::move(active);
@@ -130,13 +137,15 @@ void Builder::closeTape(bool mayAskAgain) {
   for (int variable : tape.variables)
     if (affordable(program.variables[variable].data.type))
       use.variableSources.push_back(variable);
-  if (step.operands.size() == static_cast<std::size_t>(use.numTargets) * (use.seeded ? 2 : 1) && use.variableSources.empty())
+  if (step.operands.size() == static_cast<std::size_t>(use.numTargets) * (use.seeded ? 2 : 1) &&
+      use.variableSources.empty())
     return;
   step.tape = std::move(use);
   if (!append(std::move(step), 0.5) || failed())
     return;
   // What asks it again may be of the gradient that it gave.
-  bool isPersistent = tape.pauseEnd == tape.pauseBegin && tapes.size() + 1 < kMostOrders && orderOf(program, tape.begin, numSteps()) < kMostOrders;
+  bool isPersistent = tape.pauseEnd == tape.pauseBegin && tapes.size() + 1 < kMostOrders &&
+                      orderOf(program, tape.begin, numSteps()) < kMostOrders;
   if (mayAskAgain && isPersistent && random.chance(0.4)) {
     if (tape.asked < 0)
       tape.asked = numSteps() - 1;

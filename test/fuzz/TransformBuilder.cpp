@@ -10,7 +10,8 @@ namespace {
 bool differentiates(Kind kind) { return kind == Kind::Jvp || kind == Kind::Vjp; }
 } // namespace
 
-Builder::Builder(Strategies &strategies, Pool &pool, std::uint64_t seed, const std::vector<ArrayRef> &arguments, std::size_t orders, int depth)
+Builder::Builder(Strategies &strategies, Pool &pool, std::uint64_t seed, const std::vector<ArrayRef> &arguments,
+                 std::size_t orders, int depth)
     : Builder(strategies, pool, seed) {
   this->depth = depth;
   Tape around{0, {}, {}};
@@ -27,7 +28,8 @@ Builder::Builder(Strategies &strategies, Pool &pool, std::uint64_t seed, const s
 }
 
 void Builder::transformation() {
-  static constexpr Kind kinds[] = {Kind::Checkpoint, Kind::Vmap, Kind::Vmap, Kind::Jvp, Kind::Vjp, Kind::CustomGradient};
+  static constexpr Kind kinds[] = {Kind::Checkpoint, Kind::Vmap, Kind::Vmap,
+                                   Kind::Jvp,        Kind::Vjp,  Kind::CustomGradient};
   if (depth >= kMostDepth)
     return operation();
   for (int attempt = 0; attempt < 4; ++attempt) {
@@ -57,11 +59,13 @@ bool Builder::tryTransformation(Kind kind) {
   std::int64_t examples = -1;
   int count = 1 + random.below(3);
   for (int i = 0; i < count; ++i) {
-    bool isCaptured = i > 0 && random.chance(0.25), isStacked = kind == Kind::Vmap && !isCaptured && (i == 0 || random.chance(0.6));
+    bool isCaptured = i > 0 && random.chance(0.25),
+         isStacked = kind == Kind::Vmap && !isCaptured && (i == 0 || random.chance(0.6));
     auto axisOf = [&](const TensorType &type) {
       std::vector<std::int64_t> axes;
       for (std::int64_t axis = 0; axis < type.rank(); ++axis)
-        if (std::int64_t size = type.dims[static_cast<std::size_t>(axis)]; size > 0 && (examples < 0 ? size <= 8 : size == examples))
+        if (std::int64_t size = type.dims[static_cast<std::size_t>(axis)];
+            size > 0 && (examples < 0 ? size <= 8 : size == examples))
           axes.push_back(axis);
       return axes;
     };
@@ -113,7 +117,8 @@ bool Builder::tryTransformation(Kind kind) {
   case Kind::Vmap:
     step.op = OpId::Batch;
     for (int result : body.results) {
-      std::int64_t rank = body.typeOf(result).rank(), axis = random.chance(0.6) ? 0 : random.below(static_cast<int>(rank) + 1);
+      std::int64_t rank = body.typeOf(result).rank(),
+                   axis = random.chance(0.6) ? 0 : random.below(static_cast<int>(rank) + 1);
       transform.outAxes.push_back(random.chance(0.2) ? axis - rank - 1 : axis);
     }
     break;

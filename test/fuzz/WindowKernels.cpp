@@ -14,9 +14,10 @@ std::int64_t padBefore(std::int64_t input, std::int64_t window, std::int64_t str
 
 // For each image n, result row and column, and window row and column inside of the image: the image's row and column.
 template <typename F>
-void eachWindow(const Shape &image, const Shape &result, std::int64_t height, std::int64_t width,
-                const Ints &strides, const std::string &padding, F f) {
-  std::int64_t top = padBefore(image[1], height, strides[0], padding), left = padBefore(image[2], width, strides[1], padding);
+void eachWindow(const Shape &image, const Shape &result, std::int64_t height, std::int64_t width, const Ints &strides,
+                const std::string &padding, F f) {
+  std::int64_t top = padBefore(image[1], height, strides[0], padding),
+               left = padBefore(image[2], width, strides[1], padding);
   for (std::int64_t n = 0; n < result[0]; ++n)
     for (std::int64_t oh = 0; oh < result[1]; ++oh)
       for (std::int64_t ow = 0; ow < result[2]; ++ow)
@@ -33,18 +34,20 @@ void convolution(const Call &call, const Shape &image, const Shape &filter, cons
   const Ints &strides = call.ints(0);
   const std::string &padding = call.attribute<std::string>(1);
   std::vector<Sum> sums(static_cast<std::size_t>(call.count()), Sum(call));
-  eachWindow(image, output, filter[0], filter[1], strides, padding, [&](auto n, auto oh, auto ow, auto kh, auto kw, auto h, auto w) {
-    for (std::int64_t c = 0; c < filter[2]; ++c)
-      for (std::int64_t f = 0; f < filter[3]; ++f) {
-        std::int64_t in = ravel({n, h, w, c}, image), k = ravel({kh, kw, c, f}, filter), out = ravel({n, oh, ow, f}, output);
-        if (asked == 0)
-          sums[out].add(call.in(0, in), call.in(1, k));
-        else if (asked == 1)
-          sums[in].add(call.in(0, out), call.in(1, k));
-        else
-          sums[k].add(call.in(0, in), call.in(1, out));
-      }
-  });
+  eachWindow(image, output, filter[0], filter[1], strides, padding,
+             [&](auto n, auto oh, auto ow, auto kh, auto kw, auto h, auto w) {
+               for (std::int64_t c = 0; c < filter[2]; ++c)
+                 for (std::int64_t f = 0; f < filter[3]; ++f) {
+                   std::int64_t in = ravel({n, h, w, c}, image), k = ravel({kh, kw, c, f}, filter),
+                                out = ravel({n, oh, ow, f}, output);
+                   if (asked == 0)
+                     sums[out].add(call.in(0, in), call.in(1, k));
+                   else if (asked == 1)
+                     sums[in].add(call.in(0, out), call.in(1, k));
+                   else
+                     sums[k].add(call.in(0, in), call.in(1, out));
+                 }
+             });
   // Whether padding times infinity counts is not promised.
   bool finite = true;
   for (const Array *operand : {call.x[0], call.x[1]})
@@ -127,8 +130,8 @@ void maxPoolPick(const Call &call) {
 
 const KernelTable &windowKernels() {
   static const auto *table = new KernelTable{
-      {"conv2d", conv}, {"conv2d_input_grad", convInputGrad}, {"conv2d_filter_grad", convFilterGrad}, {"max_pool2d", maxPool},
-      {"max_pool2d_grad", maxPoolGrad}, {"max_pool2d_pick", maxPoolPick},
+      {"conv2d", conv},        {"conv2d_input_grad", convInputGrad}, {"conv2d_filter_grad", convFilterGrad},
+      {"max_pool2d", maxPool}, {"max_pool2d_grad", maxPoolGrad},     {"max_pool2d_pick", maxPoolPick},
   };
   return *table;
 }

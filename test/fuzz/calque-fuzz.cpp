@@ -1,7 +1,8 @@
 // Runs random programs: calque-fuzz --help.
 //
-// Worker processes take blocks of programs. A worker writes the number of its program to shared memory before it runs it, so that a
-// program that ends the process is known; the others go on. Mismatches are shrunk with each candidate in a process of its own.
+// Worker processes take blocks of programs. A worker writes the number of its program to shared memory before it runs
+// it, so that a program that ends the process is known; the others go on. Mismatches are shrunk with each candidate in
+// a process of its own.
 #include "calque/calque.h"
 #include "test/fuzz/Generator.h"
 #include "test/fuzz/Runner.h"
@@ -11,8 +12,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <sstream>
 #include <iostream>
+#include <sstream>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
@@ -56,7 +57,9 @@ template <typename T> T *share() {
   return new (memory) T();
 }
 
-std::uint64_t seedOf(const Options &options, std::int64_t index) { return mix(options.seed, static_cast<std::uint64_t>(index)); }
+std::uint64_t seedOf(const Options &options, std::int64_t index) {
+  return mix(options.seed, static_cast<std::uint64_t>(index));
+}
 std::uint64_t paletteOf(const Options &options, std::int64_t index) {
   return mix(~options.seed, static_cast<std::uint64_t>(index / kBlock));
 }
@@ -120,7 +123,8 @@ std::string kindOf(const std::string &verdict) {
 
 void report(const Options &options, std::int64_t index, const Program &program, std::string wrong) {
   std::string kind = kindOf(wrong);
-  Program least = shrink(program, [&](const Program &candidate) { return kindOf(verdictApart(candidate)) == kind; }, options.questions);
+  Program least = shrink(
+      program, [&](const Program &candidate) { return kindOf(verdictApart(candidate)) == kind; }, options.questions);
   if (std::string last = verdictApart(least); !last.empty())
     wrong = last;
   std::string ir;
@@ -142,9 +146,10 @@ void report(const Options &options, std::int64_t index, const Program &program, 
     waitpid(child, nullptr, 0);
   }
   std::ostringstream os;
-  os << "\n==== program " << index << " of seed " << options.seed << " " << wrong << "\n     again: calque-fuzz --seed " << options.seed
-     << " --only " << index
-     << "\n\n" << toCpp(least) << "\n" << ir << "====\n";
+  os << "\n==== program " << index << " of seed " << options.seed << " " << wrong << "\n     again: calque-fuzz --seed "
+     << options.seed << " --only " << index << "\n\n"
+     << toCpp(least) << "\n"
+     << ir << "====\n";
   std::cout << os.str() << std::flush;
 }
 
@@ -237,7 +242,8 @@ int runWorkers(const Options &options) {
       }
       std::int64_t index = shared.current[w];
       shared.findings += 1;
-      std::string how = WIFSIGNALED(status) ? std::string("ends the process by signal ") + strsignal(WTERMSIG(status)) : "ends the process";
+      std::string how = WIFSIGNALED(status) ? std::string("ends the process by signal ") + strsignal(WTERMSIG(status))
+                                            : "ends the process";
       if (index >= 0) {
         Made made = generator.make(seedOf(options, index), paletteOf(options, index));
         report(options, index, made.program, how);
@@ -251,18 +257,19 @@ int runWorkers(const Options &options) {
   }
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   double programs = std::max<double>(1, static_cast<double>(shared.programs));
-  auto share = [&](std::int64_t n) { return std::to_string(static_cast<int>(100.0 * static_cast<double>(n) / programs + 0.5)) + " %"; };
+  auto share = [&](std::int64_t n) {
+    return std::to_string(static_cast<int>(100.0 * static_cast<double>(n) / programs + 0.5)) + " %";
+  };
   std::cout << shared.programs << " programs of seed " << options.seed << " in " << static_cast<int>(seconds) << " s, "
-            << static_cast<int>(programs / seconds) << " a second: " << static_cast<double>(shared.steps) / programs << " steps each, "
-            << share(shared.gradients)
-            << " with gradients, " << share(shared.second) << " with second ones, " << share(shared.transforms) << " with transformations, "
-            << share(shared.nested) << " with nested functions, "
-            << share(shared.states) << " with variables, " << share(shared.failing) << " that fail\n";
+            << static_cast<int>(programs / seconds) << " a second: " << static_cast<double>(shared.steps) / programs
+            << " steps each, " << share(shared.gradients) << " with gradients, " << share(shared.second)
+            << " with second ones, " << share(shared.transforms) << " with transformations, " << share(shared.nested)
+            << " with nested functions, " << share(shared.states) << " with variables, " << share(shared.failing)
+            << " that fail\n";
   double elements = std::max<double>(1, static_cast<double>(shared.elements));
   auto ofElements = [&](std::int64_t n) { return 100.0 * static_cast<double>(n) / elements; };
-  std::cout << shared.elements << " elements compared with the interpreter, " << ofElements(shared.exact) << " % of them exactly, "
-            << ofElements(shared.unknown)
-            << " % unknown to it\n"
+  std::cout << shared.elements << " elements compared with the interpreter, " << ofElements(shared.exact)
+            << " % of them exactly, " << ofElements(shared.unknown) << " % unknown to it\n"
             << shared.open << " programs compiled with open sizes, " << shared.refused << " of them refused\n";
   std::string never;
   std::int64_t least = INT64_MAX;
@@ -279,15 +286,15 @@ int runWorkers(const Options &options) {
 }
 
 int usage(int code) {
-  (code ? std::cerr : std::cout)
-      << "Runs random programs eagerly, compiled, compiled without optimisations and by an interpreter, and compares.\n\n"
-         "  --programs N    how many (2000)\n"
-         "  --seed S        of all of them (fresh)\n"
-         "  --only I        program I of the seed alone\n"
-         "  --print I       program I of the seed as C++, which is not run\n"
-         "  --jobs J        processes (as many as the machine has threads)\n"
-         "  --findings F    stop after so many (8)\n"
-         "  --questions Q   that a finding is shrunk by (150)\n";
+  (code ? std::cerr : std::cout) << "Runs random programs eagerly, compiled, compiled without optimisations and by an "
+                                    "interpreter, and compares.\n\n"
+                                    "  --programs N    how many (2000)\n"
+                                    "  --seed S        of all of them (fresh)\n"
+                                    "  --only I        program I of the seed alone\n"
+                                    "  --print I       program I of the seed as C++, which is not run\n"
+                                    "  --jobs J        processes (as many as the machine has threads)\n"
+                                    "  --findings F    stop after so many (8)\n"
+                                    "  --questions Q   that a finding is shrunk by (150)\n";
   return code;
 }
 
@@ -324,7 +331,8 @@ int main(int argc, char **argv) {
       return usage(2);
   }
   if (!options.seeded)
-    options.seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'007;
+    options.seed =
+        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'007;
   if (options.print >= 0) {
     std::cout << toCpp(Generator().make(seedOf(options, options.print), paletteOf(options, options.print)).program);
     return 0;

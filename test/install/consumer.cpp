@@ -25,15 +25,17 @@ int main() {
   Operation own({.name = "consumer_cube",
                  .types = [](const std::vector<TensorSpec<>> &in) { return in; },
                  .kernel = cube,
-                 .pullback = [](const std::vector<Tensor> &in, const std::vector<Tensor> &, const std::vector<Tensor> &g) {
-                   return std::vector<Tensor>{3 * square(in[0]) * g[0]};
-                 },
-                 .batching = [&](const std::vector<Tensor> &in, const std::vector<bool> &) {
-                   // The kernel takes vectors: all examples one after the other.
-                   return std::vector<Tensor>{reshape(own({reshape(in[0], {-1})})[0], in[0].shape())};
-                 }});
-  auto gradients = function([&](const Tensor &rows) { return vmap(grad([&](const Tensor &row) { return own({row})[0]; }))(rows); });
-  auto values = function([&](const Tensor &rows) { return vmap([&](const Tensor &row) { return own({row})[0]; })(rows); });
+                 .pullback = [](const std::vector<Tensor> &in, const std::vector<Tensor> &,
+                                const std::vector<Tensor> &g) { return std::vector<Tensor>{3 * square(in[0]) * g[0]}; },
+                 .batching =
+                     [&](const std::vector<Tensor> &in, const std::vector<bool> &) {
+                       // The kernel takes vectors: all examples one after the other.
+                       return std::vector<Tensor>{reshape(own({reshape(in[0], {-1})})[0], in[0].shape())};
+                     }});
+  auto gradients =
+      function([&](const Tensor &rows) { return vmap(grad([&](const Tensor &row) { return own({row})[0]; }))(rows); });
+  auto values =
+      function([&](const Tensor &rows) { return vmap([&](const Tensor &row) { return own({row})[0]; })(rows); });
   Tensor rows = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
   return gradients(rows).to_vector<float>() == std::vector<float>{3, 12, 27, 48} &&
                  values(rows).to_vector<float>() == std::vector<float>{1, 8, 27, 64}

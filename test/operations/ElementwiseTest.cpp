@@ -21,7 +21,8 @@ bool definesSignOfZero(std::string_view mnemonic) {
   return false;
 }
 
-void expectReference(const ElementwiseCase &op, const std::vector<Tensor> &operands, const Tensor &result, bool signs = false) {
+void expectReference(const ElementwiseCase &op, const std::vector<Tensor> &operands, const Tensor &result,
+                     bool signs = false) {
   std::vector<std::vector<Real>> elements;
   std::vector<schema::TensorType> types;
   for (const Tensor &operand : operands) {
@@ -50,7 +51,8 @@ void expectReference(const ElementwiseCase &op, const std::vector<Tensor> &opera
     } else {
       EXPECT_NEAR(values[i], expected, tolerance(type.dtype, expected)) << op.name() << " of" << shown;
       if (signs && expected == 0 && values[i] == 0) {
-        EXPECT_EQ(std::signbit(values[i]), std::signbit(expected)) << op.name() << " of" << shown << ": the sign of zero";
+        EXPECT_EQ(std::signbit(values[i]), std::signbit(expected))
+            << op.name() << " of" << shown << ": the sign of zero";
       }
     }
   }
@@ -69,18 +71,20 @@ Tensor randomOperand(const ElementwiseCase &op, std::mt19937 &random, DType dtyp
 }
 
 // The operation on several lists of operands, eagerly and in one function.
-void expectEagerCompiledAndReference(const ElementwiseCase &op, const std::vector<std::vector<Tensor>> &calls, bool signs = false) {
+void expectEagerCompiledAndReference(const ElementwiseCase &op, const std::vector<std::vector<Tensor>> &calls,
+                                     bool signs = false) {
   const Body &f = op.function;
   std::vector<Tensor> all;
   for (const std::vector<Tensor> &operands : calls)
     all.insert(all.end(), operands.begin(), operands.end());
   std::size_t count = calls[0].size();
-  auto compiled = function<std::vector<Tensor>(const std::vector<Tensor> &)>(ManyBody([&](const std::vector<Tensor> &x) {
-    std::vector<Tensor> results;
-    for (std::size_t i = 0; i < x.size(); i += count)
-      results.push_back(f({x.begin() + i, x.begin() + i + count}));
-    return results;
-  }));
+  auto compiled =
+      function<std::vector<Tensor>(const std::vector<Tensor> &)>(ManyBody([&](const std::vector<Tensor> &x) {
+        std::vector<Tensor> results;
+        for (std::size_t i = 0; i < x.size(); i += count)
+          results.push_back(f({x.begin() + i, x.begin() + i + count}));
+        return results;
+      }));
   std::vector<Tensor> results = compiled(all);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     std::string shapes;
@@ -96,9 +100,14 @@ void expectEagerCompiledAndReference(const ElementwiseCase &op, const std::vecto
 
 TEST_P(Elementwise, ComputesTheReference) {
   const ElementwiseCase &op = GetParam();
-  const std::vector<std::vector<Shape>> shapes = {
-      {{}, {}, {}},           {{1}, {1}, {1}},          {{3}, {3}, {3}},           {{5, 7}, {5, 7}, {5, 7}},
-      {{2, 3, 4}, {2, 3, 4}, {2, 3, 4}}, {{3, 1}, {4}, {1, 4}}, {{2, 1, 4}, {3, 1}, {4}}, {{}, {2, 3}, {3}}};
+  const std::vector<std::vector<Shape>> shapes = {{{}, {}, {}},
+                                                  {{1}, {1}, {1}},
+                                                  {{3}, {3}, {3}},
+                                                  {{5, 7}, {5, 7}, {5, 7}},
+                                                  {{2, 3, 4}, {2, 3, 4}, {2, 3, 4}},
+                                                  {{3, 1}, {4}, {1, 4}},
+                                                  {{2, 1, 4}, {3, 1}, {4}},
+                                                  {{}, {2, 3}, {3}}};
   std::mt19937 random(1);
   ASSERT_FALSE(signatures(op).empty());
   for (const std::vector<DType> &signature : signatures(op)) {
@@ -144,11 +153,19 @@ TEST_P(Elementwise, GivesConstantsTheSameBits) {
         std::vector<double> values = randomValues(random, 1, op.low, op.high, {}, i % 2);
         if (!is_floating(dtype))
           values[0] = std::clamp(std::round(values[0]), std::ceil(op.low), std::floor(op.high));
-        calls.back().push_back(makeTensor(dtype, dtype == DType::Bool ? std::vector<double>{values[0] > 0 ? 1.0 : 0.0} : values, {}));
+        calls.back().push_back(
+            makeTensor(dtype, dtype == DType::Bool ? std::vector<double>{values[0] > 0 ? 1.0 : 0.0} : values, {}));
       }
     }
     if (is_floating(signature.back())) {
-      std::vector<double> special = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -2, -0.0, 1e30, -1e-30, 88, 3};
+      std::vector<double> special = {std::numeric_limits<double>::quiet_NaN(),
+                                     std::numeric_limits<double>::infinity(),
+                                     -2,
+                                     -0.0,
+                                     1e30,
+                                     -1e-30,
+                                     88,
+                                     3};
       calls.emplace_back();
       for (DType dtype : signature) {
         calls.back().push_back(dtype == DType::Bool ? tensor<bool>({true}) : makeTensor(dtype, special, {8}));
@@ -228,8 +245,10 @@ TEST(Cast, TruncatesSaturatesAndMakesNaNZero) {
       auto run = [&](DType dtype) { return compile ? compiled(operand, dtype) : cast(operand, dtype); };
       const auto low32 = std::numeric_limits<std::int32_t>::min(), high32 = std::numeric_limits<std::int32_t>::max();
       const auto low64 = std::numeric_limits<std::int64_t>::min(), high64 = std::numeric_limits<std::int64_t>::max();
-      EXPECT_EQ(run(DType::Int32).to_vector<std::int32_t>(), (std::vector<std::int32_t>{2, -2, high32, low32, high32, low32, 0, 0}));
-      EXPECT_EQ(run(DType::Int64).to_vector<std::int64_t>(), (std::vector<std::int64_t>{2, -2, high64, low64, high64, low64, 0, 0}));
+      EXPECT_EQ(run(DType::Int32).to_vector<std::int32_t>(),
+                (std::vector<std::int32_t>{2, -2, high32, low32, high32, low32, 0, 0}));
+      EXPECT_EQ(run(DType::Int64).to_vector<std::int64_t>(),
+                (std::vector<std::int64_t>{2, -2, high64, low64, high64, low64, 0, 0}));
     }
   EXPECT_EQ(valuesOf(cast(tensor<bool>({true, false}), DType::Float64)), (std::vector<double>{1, 0}));
   EXPECT_EQ(valuesOf(cast(tensor<std::int64_t>({-3, 5}), DType::Float32)), (std::vector<double>{-3, 5}));

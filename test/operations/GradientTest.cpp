@@ -1,5 +1,5 @@
-// Every differentiable elementwise operation: derivatives of first and second order against central differences, and those of
-// many examples against single ones.
+// Every differentiable elementwise operation: derivatives of first and second order against central differences, and
+// those of many examples against single ones.
 #include "test/operations/Testing.h"
 
 #include <span>
@@ -23,7 +23,8 @@ TEST_P(ElementwiseGradient, IsThatOfCentralDifferences) {
   const ElementwiseCase &op = GetParam();
   std::vector<DType> signature = signatures(op).back();
   ASSERT_EQ(signature.back(), DType::Float64);
-  const std::vector<std::vector<Shape>> shapes = {{{}, {}, {}}, {{2, 3}, {2, 3}, {2, 3}}, {{3, 1}, {4}, {3, 4}}, {{2, 1, 2}, {3, 1}, {2}}};
+  const std::vector<std::vector<Shape>> shapes = {
+      {{}, {}, {}}, {{2, 3}, {2, 3}, {2, 3}}, {{3, 1}, {4}, {3, 4}}, {{2, 1, 2}, {3, 1}, {2}}};
   std::mt19937 random(3);
   // One operand alone is never broadcast.
   const std::size_t count = signature.size() == 1 ? 2 : shapes.size();

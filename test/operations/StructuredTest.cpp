@@ -32,8 +32,8 @@ void expectAllDerivatives(const Body &f, const std::vector<Tensor> &inputs, int 
 }
 
 // Eagerly and compiled, in float64 and float32, and for many examples.
-void expectValues(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape, const std::vector<double> &expected,
-                  bool manyExamples = true) {
+void expectValues(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape,
+                  const std::vector<double> &expected, bool manyExamples = true) {
   for (DType dtype : {DType::Float64, DType::Float32}) {
     std::vector<Tensor> operands = as(dtype, inputs);
     double tolerance = dtype == DType::Float64 ? 1e-12 : 2e-5;
@@ -48,7 +48,8 @@ void expectValues(const Body &f, const std::vector<Tensor> &inputs, const Shape 
         if (std::isfinite(expected[i]))
           EXPECT_NEAR(values[i], expected[i], tolerance * (1 + std::fabs(expected[i]))) << "element " << i;
         else
-          EXPECT_TRUE(values[i] == expected[i] || (std::isnan(values[i]) && std::isnan(expected[i]))) << "element " << i << ": " << values[i];
+          EXPECT_TRUE(values[i] == expected[i] || (std::isnan(values[i]) && std::isnan(expected[i])))
+              << "element " << i << ": " << values[i];
       }
     }
   }
@@ -81,7 +82,11 @@ void PrintTo(const ReductionCase &op, std::ostream *os) { *os << op.name; }
 std::vector<ReductionCase> reductions() {
   return {
       {"sum", sum, [](const std::vector<double> &x) { return std::accumulate(x.begin(), x.end(), 0.0); }, true},
-      {"mean", mean, [](const std::vector<double> &x) { return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()); }, true},
+      {"mean", mean,
+       [](const std::vector<double> &x) {
+         return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+       },
+       true},
       {"max", max, [](const std::vector<double> &x) { return *std::max_element(x.begin(), x.end()); }, false},
       {"min", min, [](const std::vector<double> &x) { return *std::min_element(x.begin(), x.end()); }, false},
       {"logsumexp", logsumexp,
@@ -142,8 +147,9 @@ TEST_P(Reductions, HaveDerivatives) {
   for (const Axes &axes : {Axes{}, Axes{1}, Axes{-1, 0}})
     for (bool keepdims : {false, true}) {
       SCOPED_TRACE("over " + schema::shapeString(axes));
-      expectAllDerivatives([&op, axes, keepdims](const std::vector<Tensor> &x) { return op.function(x[0], axes, keepdims); },
-                           {distinctTensor(random, {2, 3, 2})}, 2, axes.size() == 2);
+      expectAllDerivatives(
+          [&op, axes, keepdims](const std::vector<Tensor> &x) { return op.function(x[0], axes, keepdims); },
+          {distinctTensor(random, {2, 3, 2})}, 2, axes.size() == 2);
     }
 }
 
@@ -166,7 +172,8 @@ TEST(Structured, ReductionsOfSpecialValues) {
   expectValues([&](const std::vector<Tensor> &in) { return max(in[0], last); }, {x}, {3}, {nan, infinity, 1000});
   expectValues([&](const std::vector<Tensor> &in) { return min(in[0], last); }, {x}, {3}, {nan, -infinity, 1000});
   Tensor large = tensor<double>({1000, 1000, -1000, -1000}, {2, 2});
-  expectValues([&](const std::vector<Tensor> &in) { return logsumexp(in[0], last); }, {large}, {2}, {1000 + std::log(2.0), -1000 + std::log(2.0)});
+  expectValues([&](const std::vector<Tensor> &in) { return logsumexp(in[0], last); }, {large}, {2},
+               {1000 + std::log(2.0), -1000 + std::log(2.0)});
   expectValues([&](const std::vector<Tensor> &in) { return softmax(in[0]); }, {large}, {2, 2}, {0.5, 0.5, 0.5, 0.5});
 }
 
@@ -205,12 +212,13 @@ TEST(Structured, ArgMax) {
   std::mt19937 random(4);
   Tensor y = distinctTensor(random, {3, 7, 2});
   std::vector<double> values = valuesOf(y), expected = generate({3, 2}, [&](const Shape &index) {
-    std::int64_t best = 0;
-    for (std::int64_t j = 1; j < 7; ++j)
-      if (values[ravel({index[0], j, index[1]}, y.shape())] > values[ravel({index[0], best, index[1]}, y.shape())])
-        best = j;
-    return static_cast<double>(best);
-  });
+                                              std::int64_t best = 0;
+                                              for (std::int64_t j = 1; j < 7; ++j)
+                                                if (values[ravel({index[0], j, index[1]}, y.shape())] >
+                                                    values[ravel({index[0], best, index[1]}, y.shape())])
+                                                  best = j;
+                                              return static_cast<double>(best);
+                                            });
   expectValues([](const std::vector<Tensor> &in) { return argmax(in[0], 1); }, {y}, {3, 2}, expected);
 }
 
@@ -221,9 +229,9 @@ TEST(Structured, Matmul) {
     std::int64_t m, k, n;
   };
   std::mt19937 random(5);
-  for (const Case &c : {Case{{}, {}, {}, 1, 1, 1}, Case{{}, {}, {}, 3, 4, 5}, Case{{}, {}, {}, 17, 33, 9},
-                        Case{{2}, {2}, {2}, 3, 4, 2}, Case{{2}, {}, {2}, 3, 5, 2}, Case{{}, {3}, {3}, 2, 3, 4},
-                        Case{{2, 1}, {3}, {2, 3}, 2, 3, 2}})
+  for (const Case &c :
+       {Case{{}, {}, {}, 1, 1, 1}, Case{{}, {}, {}, 3, 4, 5}, Case{{}, {}, {}, 17, 33, 9}, Case{{2}, {2}, {2}, 3, 4, 2},
+        Case{{2}, {}, {2}, 3, 5, 2}, Case{{}, {3}, {3}, 2, 3, 4}, Case{{2, 1}, {3}, {2, 3}, 2, 3, 2}})
     for (bool transposeA : {false, true})
       for (bool transposeB : {false, true}) {
         auto shapeOf = [](Shape batch, std::int64_t rows, std::int64_t columns, bool swap) {
@@ -231,7 +239,8 @@ TEST(Structured, Matmul) {
           batch.push_back(swap ? rows : columns);
           return batch;
         };
-        Shape a = shapeOf(c.a, c.m, c.k, transposeA), b = shapeOf(c.b, c.k, c.n, transposeB), result = shapeOf(c.batch, c.m, c.n, false);
+        Shape a = shapeOf(c.a, c.m, c.k, transposeA), b = shapeOf(c.b, c.k, c.n, transposeB),
+              result = shapeOf(c.batch, c.m, c.n, false);
         SCOPED_TRACE(schema::shapeString(a) + " times " + schema::shapeString(b));
         Tensor x = randomTensor(random, a), y = randomTensor(random, b);
         std::vector<double> xs = valuesOf(x), ys = valuesOf(y);
@@ -255,7 +264,8 @@ TEST(Structured, Matmul) {
         };
         expectValues(f, {x, y}, result, expected);
         if (c.m < 10 && c.m * c.n > 1 && c.k)
-          expectAllDerivatives(f, {x, y}, transposeA == transposeB ? 2 : 1, transposeA && !transposeB && !c.batch.empty());
+          expectAllDerivatives(f, {x, y}, transposeA == transposeB ? 2 : 1,
+                               transposeA && !transposeB && !c.batch.empty());
       }
 }
 
@@ -277,7 +287,8 @@ struct WindowCase {
 
   std::string name() const {
     auto size = [](std::int64_t a, std::int64_t b) { return std::to_string(a) + "x" + std::to_string(b); };
-    return padding + "_" + size(height, width) + "_window_" + size(windowHeight, windowWidth) + "_strides_" + size(strideHeight, strideWidth);
+    return padding + "_" + size(height, width) + "_window_" + size(windowHeight, windowWidth) + "_strides_" +
+           size(strideHeight, strideWidth);
   }
 };
 void PrintTo(const WindowCase &c, std::ostream *os) { *os << c.name(); }
@@ -285,8 +296,9 @@ void PrintTo(const WindowCase &c, std::ostream *os) { *os << c.name(); }
 std::vector<WindowCase> windowCases() {
   std::vector<WindowCase> cases;
   for (const char *padding : {"valid", "same"})
-    for (const WindowCase &c : {WindowCase{5, 7, 3, 3, 1, 1, ""}, WindowCase{5, 7, 3, 3, 2, 2, ""}, WindowCase{6, 5, 2, 3, 2, 1, ""},
-                                WindowCase{7, 4, 1, 2, 2, 2, ""}, WindowCase{4, 4, 2, 2, 2, 2, ""}, WindowCase{3, 4, 3, 4, 1, 1, ""}}) {
+    for (const WindowCase &c :
+         {WindowCase{5, 7, 3, 3, 1, 1, ""}, WindowCase{5, 7, 3, 3, 2, 2, ""}, WindowCase{6, 5, 2, 3, 2, 1, ""},
+          WindowCase{7, 4, 1, 2, 2, 2, ""}, WindowCase{4, 4, 2, 2, 2, 2, ""}, WindowCase{3, 4, 3, 4, 1, 1, ""}}) {
       cases.push_back(c);
       cases.back().padding = padding;
     }
@@ -308,17 +320,21 @@ TEST_P(Windows, Convolution) {
     double total = 0;
     for (std::int64_t i = 0; i < c.windowHeight; ++i)
       for (std::int64_t j = 0; j < c.windowWidth; ++j) {
-        std::int64_t row = index[1] * c.strideHeight + i - c.rows().second, column = index[2] * c.strideWidth + j - c.columns().second;
+        std::int64_t row = index[1] * c.strideHeight + i - c.rows().second,
+                     column = index[2] * c.strideWidth + j - c.columns().second;
         if (row >= 0 && row < c.height && column >= 0 && column < c.width)
           for (std::int64_t k = 0; k < channels; ++k)
             total += xs[ravel({index[0], row, column, k}, x.shape())] * ws[ravel({i, j, k, index[3]}, w.shape())];
       }
     return total;
   });
-  Body f = [c](const std::vector<Tensor> &in) { return conv2d(in[0], in[1], {c.strideHeight, c.strideWidth}, c.padding); };
+  Body f = [c](const std::vector<Tensor> &in) {
+    return conv2d(in[0], in[1], {c.strideHeight, c.strideWidth}, c.padding);
+  };
   expectValues(f, {x, w}, result, expected);
-  expectAllDerivatives(f, {randomTensor(random, {1, c.height, c.width, 2}), randomTensor(random, {c.windowHeight, c.windowWidth, 2, 2})}, 2,
-                       c.strideHeight != c.strideWidth);
+  expectAllDerivatives(
+      f, {randomTensor(random, {1, c.height, c.width, 2}), randomTensor(random, {c.windowHeight, c.windowWidth, 2, 2})},
+      2, c.strideHeight != c.strideWidth);
 }
 
 TEST_P(Windows, MaxPool) {
@@ -332,7 +348,8 @@ TEST_P(Windows, MaxPool) {
     double largest = -std::numeric_limits<double>::infinity();
     for (std::int64_t i = 0; i < c.windowHeight; ++i)
       for (std::int64_t j = 0; j < c.windowWidth; ++j) {
-        std::int64_t row = index[1] * c.strideHeight + i - c.rows().second, column = index[2] * c.strideWidth + j - c.columns().second;
+        std::int64_t row = index[1] * c.strideHeight + i - c.rows().second,
+                     column = index[2] * c.strideWidth + j - c.columns().second;
         if (row >= 0 && row < c.height && column >= 0 && column < c.width)
           largest = std::max(largest, xs[ravel({index[0], row, column, index[3]}, x.shape())]);
       }
@@ -348,14 +365,15 @@ TEST_P(Windows, MaxPool) {
   expectAllDerivatives(squared, {y}, 2, false);
 }
 
-INSTANTIATE_TEST_SUITE_P(Structured, Windows, ::testing::ValuesIn(windowCases()), [](const auto &info) { return info.param.name(); });
+INSTANTIATE_TEST_SUITE_P(Structured, Windows, ::testing::ValuesIn(windowCases()),
+                         [](const auto &info) { return info.param.name(); });
 
 //===-- Movement --------------------------------------------------------------------------------===//
 namespace {
-// A movement's values and gradients. It is linear: only the square has a second derivative, and its first is a first one of
-// the movement, too. It moves bits, of any type.
-void expectMovement(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape, const std::vector<double> &expected,
-                    DType other = DType::Int32) {
+// A movement's values and gradients. It is linear: only the square has a second derivative, and its first is a first
+// one of the movement, too. It moves bits, of any type.
+void expectMovement(const Body &f, const std::vector<Tensor> &inputs, const Shape &shape,
+                    const std::vector<double> &expected, DType other = DType::Int32) {
   expectValues(f, inputs, shape, expected, false);
   expectBatched({batched(f, inputs, true), batched(f, as(other, inputs), true)});
   expectAllDerivatives([f](const std::vector<Tensor> &in) { return square(f(in)); }, inputs, 2, true);
@@ -365,21 +383,25 @@ void expectMovement(const Body &f, const std::vector<Tensor> &inputs, const Shap
 TEST(Movement, Reshape) {
   std::mt19937 random(8);
   Tensor x = randomTensor(random, {2, 6});
-  for (const auto &[asked, shape] : std::vector<std::pair<Shape, Shape>>{{{3, 4}, {3, 4}}, {{-1}, {12}}, {{2, -1, 3}, {2, 2, 3}}, {{1, 12, 1}, {1, 12, 1}}})
+  for (const auto &[asked, shape] : std::vector<std::pair<Shape, Shape>>{
+           {{3, 4}, {3, 4}}, {{-1}, {12}}, {{2, -1, 3}, {2, 2, 3}}, {{1, 12, 1}, {1, 12, 1}}})
     expectMovement([asked](const std::vector<Tensor> &in) { return reshape(in[0], asked); }, {x}, shape, valuesOf(x));
-  expectMovement([](const std::vector<Tensor> &in) { return reshape(in[0], {}); }, {tensor<double>({2}, {1, 1})}, {}, {2});
+  expectMovement([](const std::vector<Tensor> &in) { return reshape(in[0], {}); }, {tensor<double>({2}, {1, 1})}, {},
+                 {2});
 }
 
 TEST(Movement, ExpandDims) {
   std::mt19937 random(8);
   Tensor x = randomTensor(random, {2, 3});
-  for (const auto &[axes, shape] : std::vector<std::pair<Axes, Shape>>{{{0}, {1, 2, 3}}, {{-1}, {2, 3, 1}}, {{1, 3}, {2, 1, 3, 1}}, {{0, -2}, {1, 2, 1, 3}}})
+  for (const auto &[axes, shape] : std::vector<std::pair<Axes, Shape>>{
+           {{0}, {1, 2, 3}}, {{-1}, {2, 3, 1}}, {{1, 3}, {2, 1, 3, 1}}, {{0, -2}, {1, 2, 1, 3}}})
     expectMovement([axes](const std::vector<Tensor> &in) { return expand_dims(in[0], axes); }, {x}, shape, valuesOf(x));
 }
 
 TEST(Movement, BroadcastTo) {
   std::mt19937 random(9);
-  for (const auto &[from, to] : std::vector<std::pair<Shape, Shape>>{{{}, {2, 3}}, {{3}, {2, 3}}, {{2, 1}, {2, 3}}, {{2, 1, 3}, {2, 2, 4, 3}}}) {
+  for (const auto &[from, to] :
+       std::vector<std::pair<Shape, Shape>>{{{}, {2, 3}}, {{3}, {2, 3}}, {{2, 1}, {2, 3}}, {{2, 1, 3}, {2, 2, 4, 3}}}) {
     Tensor x = randomTensor(random, from);
     std::vector<double> values = valuesOf(x);
     expectMovement([to](const std::vector<Tensor> &in) { return broadcast_to(in[0], to); }, {x}, to,
@@ -437,10 +459,11 @@ TEST(Movement, Slice) {
   std::mt19937 random(12);
   Tensor x = randomTensor(random, {4, 7});
   std::vector<double> values = valuesOf(x);
-  for (const Case &c : {Case{{0, 0}, {4, 7}, {}, {4, 7}}, Case{{1, 2}, {3, 6}, {}, {2, 4}}, Case{{0, 1}, {4, 7}, {3, 2}, {2, 3}},
-                        Case{{1, 0}, {4, 7}, {2, 4}, {2, 2}}, Case{{4, 1}, {4, 7}, {}, {0, 6}}})
-    expectMovement([c](const std::vector<Tensor> &in) { return slice(in[0], c.starts, c.limits, c.strides); }, {x}, c.shape,
-                   generate(c.shape, [&](Shape index) {
+  for (const Case &c :
+       {Case{{0, 0}, {4, 7}, {}, {4, 7}}, Case{{1, 2}, {3, 6}, {}, {2, 4}}, Case{{0, 1}, {4, 7}, {3, 2}, {2, 3}},
+        Case{{1, 0}, {4, 7}, {2, 4}, {2, 2}}, Case{{4, 1}, {4, 7}, {}, {0, 6}}})
+    expectMovement([c](const std::vector<Tensor> &in) { return slice(in[0], c.starts, c.limits, c.strides); }, {x},
+                   c.shape, generate(c.shape, [&](Shape index) {
                      for (std::size_t i = 0; i < 2; ++i)
                        index[i] = c.starts[i] + index[i] * (c.strides.empty() ? 1 : c.strides[i]);
                      return values[ravel(index, x.shape())];
@@ -451,16 +474,20 @@ TEST(Movement, Pad) {
   std::mt19937 random(13);
   Tensor x = randomTensor(random, {2, 3});
   std::vector<double> values = valuesOf(x);
-  for (const auto &[low, high] : std::vector<std::pair<Axes, Axes>>{{{0, 0}, {0, 0}}, {{1, 0}, {0, 2}}, {{2, 1}, {1, 3}}})
+  for (const auto &[low, high] :
+       std::vector<std::pair<Axes, Axes>>{{{0, 0}, {0, 0}}, {{1, 0}, {0, 2}}, {{2, 1}, {1, 3}}})
     for (double value : {0.0, -1.5}) {
       Shape shape = {2 + low[0] + high[0], 3 + low[1] + high[1]};
-      expectMovement([low = low, high = high, value](const std::vector<Tensor> &in) { return pad(in[0], low, high, value); }, {x}, shape,
-                     generate(shape, [&, low = low](const Shape &index) {
-                       Shape own = {index[0] - low[0], index[1] - low[1]};
-                       bool inside = own[0] >= 0 && own[0] < 2 && own[1] >= 0 && own[1] < 3;
-                       return inside ? values[ravel(own, x.shape())] : value;
-                     }),
-                     value ? DType::Float32 : DType::Bool);
+      expectMovement(
+          [low = low, high = high, value](const std::vector<Tensor> &in) { return pad(in[0], low, high, value); }, {x},
+          shape,
+          generate(shape,
+                   [&, low = low](const Shape &index) {
+                     Shape own = {index[0] - low[0], index[1] - low[1]};
+                     bool inside = own[0] >= 0 && own[0] < 2 && own[1] >= 0 && own[1] < 3;
+                     return inside ? values[ravel(own, x.shape())] : value;
+                   }),
+          value ? DType::Float32 : DType::Bool);
     }
 }
 
@@ -514,8 +541,11 @@ TEST(Movement, OneHotAndIota) {
     expectValues([dtype](const std::vector<Tensor> &in) { return one_hot(in[0], 3, dtype); }, {indices}, {2, 2, 3},
                  {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
     EXPECT_EQ(one_hot(indices, 3, dtype).dtype(), dtype);
-    expectValues([dtype](const std::vector<Tensor> &in) { return one_hot(in[0], 3, dtype); }, {scalar<std::int64_t>(1)}, {3}, {0, 1, 0});
-    expectValues([dtype](const std::vector<Tensor> &in) { return iota({2, 3}, dtype, 0); }, {}, {2, 3}, {0, 0, 0, 1, 1, 1});
-    expectValues([dtype](const std::vector<Tensor> &in) { return iota({2, 3}, dtype, 1); }, {}, {2, 3}, {0, 1, 2, 0, 1, 2});
+    expectValues([dtype](const std::vector<Tensor> &in) { return one_hot(in[0], 3, dtype); }, {scalar<std::int64_t>(1)},
+                 {3}, {0, 1, 0});
+    expectValues([dtype](const std::vector<Tensor> &in) { return iota({2, 3}, dtype, 0); }, {}, {2, 3},
+                 {0, 0, 0, 1, 1, 1});
+    expectValues([dtype](const std::vector<Tensor> &in) { return iota({2, 3}, dtype, 1); }, {}, {2, 3},
+                 {0, 1, 2, 0, 1, 2});
   }
 }

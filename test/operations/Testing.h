@@ -107,7 +107,8 @@ inline void expectAlike(const Tensor &found, const Tensor &expected, bool exact)
   std::vector<double> a = valuesOf(found), b = valuesOf(expected);
   double tolerance = expected.dtype() == DType::Float64 ? 1e-12 : 2e-5;
   for (std::size_t i = 0; i < a.size(); ++i)
-    EXPECT_TRUE(std::fabs(a[i] - b[i]) <= tolerance * (1 + std::fabs(b[i])) || a[i] == b[i] || (a[i] != a[i] && b[i] != b[i]))
+    EXPECT_TRUE(std::fabs(a[i] - b[i]) <= tolerance * (1 + std::fabs(b[i])) || a[i] == b[i] ||
+                (a[i] != a[i] && b[i] != b[i]))
         << "element " << i << ": " << a[i] << " and " << b[i];
 }
 
@@ -147,20 +148,23 @@ inline void expectBatched(const std::vector<BatchedCall> &calls) {
     return axes;
   };
   using Results = std::vector<std::vector<Tensor>>;
-  auto atOnce = function<Results(const std::vector<Tensor> &)>([&](const std::vector<Tensor> &x) {
-    Results results;
-    for (const Run &run : runs) {
-      std::vector<Tensor> given;
-      for (std::size_t i = 0; i < calls[run.call].inputs.size(); ++i)
-        given.push_back(x[2 * (first[run.call] + i) + run.isBatched(i)]);
-      auto inner = vmap(calls[run.call].body, {.in_axes = axesOf(run.call, run.inner)});
-      if (run.outer)
-        results.push_back(vmap([&](const std::vector<Tensor> &some) { return inner(some); }, {.in_axes = axesOf(run.call, run.outer)})(given));
-      else
-        results.push_back(inner(given));
-    }
-    return results;
-  }, {.name = "many_examples"}); // by which coverage.py knows it
+  auto atOnce = function<Results(const std::vector<Tensor> &)>(
+      [&](const std::vector<Tensor> &x) {
+        Results results;
+        for (const Run &run : runs) {
+          std::vector<Tensor> given;
+          for (std::size_t i = 0; i < calls[run.call].inputs.size(); ++i)
+            given.push_back(x[2 * (first[run.call] + i) + run.isBatched(i)]);
+          auto inner = vmap(calls[run.call].body, {.in_axes = axesOf(run.call, run.inner)});
+          if (run.outer)
+            results.push_back(vmap([&](const std::vector<Tensor> &some) { return inner(some); },
+                                   {.in_axes = axesOf(run.call, run.outer)})(given));
+          else
+            results.push_back(inner(given));
+        }
+        return results;
+      },
+      {.name = "many_examples"}); // by which coverage.py knows it
   auto single = function<Results(const std::vector<Tensor> &)>([&](const std::vector<Tensor> &x) {
     Results results;
     for (std::size_t c = 0; c < calls.size(); ++c) {
@@ -177,12 +181,13 @@ inline void expectBatched(const std::vector<BatchedCall> &calls) {
       std::vector<Tensor> given = operands;
       for (std::size_t i = 0; i < calls[run.call].inputs.size(); ++i)
         if (run.isBatched(i))
-          given[first[run.call] + i] = examples[first[run.call] + i][static_cast<std::size_t>(run.outer >> i & 1 ? outer : inner)];
+          given[first[run.call] + i] =
+              examples[first[run.call] + i][static_cast<std::size_t>(run.outer >> i & 1 ? outer : inner)];
       std::vector<Tensor> expected = single(given)[run.call];
       ASSERT_EQ(found[r].size(), expected.size());
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        SCOPED_TRACE("call " + std::to_string(run.call) + ", operands " + std::to_string(run.outer) + " and " + std::to_string(run.inner) +
-                     ", example " + std::to_string(k) + ", result " + std::to_string(i));
+        SCOPED_TRACE("call " + std::to_string(run.call) + ", operands " + std::to_string(run.outer) + " and " +
+                     std::to_string(run.inner) + ", example " + std::to_string(k) + ", result " + std::to_string(i));
         Tensor one = exampleAt(found[r][i], run.outer ? outer : inner);
         expectAlike(run.outer ? exampleAt(one, inner) : one, expected[i], calls[run.call].exact);
       }
@@ -190,8 +195,8 @@ inline void expectBatched(const std::vector<BatchedCall> &calls) {
   }
 }
 
-// An operation's cotangents and tangent for many examples of its operands, of the seed and of the directions: one of them alone,
-// all but one, and all.
+// An operation's cotangents and tangent for many examples of its operands, of the seed and of the directions: one of
+// them alone, all but one, and all.
 inline BatchedCall batchedDerivatives(const Body &f, const std::vector<Tensor> &inputs) {
   std::mt19937 random(17);
   BatchedCall call{{}, inputs, false, {}};

@@ -1,5 +1,5 @@
-// What the tests of single operations don't reach: operations without a public function or with effects, for many examples and in
-// forward mode.
+// What the tests of single operations don't reach: operations without a public function or with effects, for many
+// examples and in forward mode.
 #include "test/operations/Testing.h"
 
 using namespace calque;
@@ -31,8 +31,11 @@ TEST(Transforms, StopsGradientsOfManyExamples) {
 }
 
 TEST(Transforms, DrawsForEachExample) {
-  Body uniform = [](const std::vector<Tensor> &x) { return random::stateless_uniform({5}, x[0], {.dtype = DType::Float64}); };
-  expectBatched({{[&](const std::vector<Tensor> &x) { return std::vector<Tensor>{uniform(x)}; }, {random::state(7, 11)}, true}});
+  Body uniform = [](const std::vector<Tensor> &x) {
+    return random::stateless_uniform({5}, x[0], {.dtype = DType::Float64});
+  };
+  expectBatched(
+      {{[&](const std::vector<Tensor> &x) { return std::vector<Tensor>{uniform(x)}; }, {random::state(7, 11)}, true}});
 }
 
 TEST(Transforms, CallsTheHostForEachExample) {
@@ -72,12 +75,14 @@ TEST(Transforms, AssertsOfEveryExample) {
 TEST(Transforms, OfNoExamples) {
   auto f = function([](const Tensor &images, const Tensor &filters, const Tensor &indices) {
     auto one = [](const Tensor &x, const Tensor &w, const Tensor &i) {
-      return std::vector<Tensor>{conv2d(x, w), max_pool2d(x, {2, 2}, {1, 1}), gather(x, i, 1), sum(x), softmax(x), broadcast_to(x, {2, 4, 4, 1})};
+      return std::vector<Tensor>{conv2d(x, w), max_pool2d(x, {2, 2}, {1, 1}), gather(x, i, 1), sum(x),
+                                 softmax(x),   broadcast_to(x, {2, 4, 4, 1})};
     };
     return vmap(one)(images, filters, indices);
   });
   std::vector<Tensor> none = f(zeros({0, 1, 4, 4, 1}), zeros({0, 3, 3, 1, 2}), zeros({0, 7}, DType::Int64));
-  const std::vector<Shape> shapes = {{0, 1, 2, 2, 2}, {0, 1, 3, 3, 1}, {0, 1, 7, 4, 1}, {0}, {0, 1, 4, 4, 1}, {0, 2, 4, 4, 1}};
+  const std::vector<Shape> shapes = {{0, 1, 2, 2, 2}, {0, 1, 3, 3, 1}, {0, 1, 7, 4, 1}, {0},
+                                     {0, 1, 4, 4, 1}, {0, 2, 4, 4, 1}};
   ASSERT_EQ(none.size(), shapes.size());
   for (std::size_t i = 0; i < shapes.size(); ++i)
     EXPECT_EQ(none[i].shape(), shapes[i]) << "result " << i;
@@ -86,18 +91,24 @@ TEST(Transforms, OfNoExamples) {
 // A convolution is linear in its images, and does each image on its own.
 TEST(Transforms, JoinsAndPartsOpenDimensions) {
   std::mt19937 random(12);
-  Tensor w = randomTensor(random, {2, 3, 2, 4}), x = randomTensor(random, {2, 3, 4, 5, 2}), t = randomTensor(random, {2, 3, 4, 5, 2});
+  Tensor w = randomTensor(random, {2, 3, 2, 4}), x = randomTensor(random, {2, 3, 4, 5, 2}),
+         t = randomTensor(random, {2, 3, 4, 5, 2});
   auto each = [&](const Tensor &all) { return vmap([&](const Tensor &images) { return conv2d(images, w); })(all); };
-  auto expected = [&](const Tensor &all, Shape shape) { return valuesOf(reshape(conv2d(reshape(all, {-1, 4, 5, 2}), w), std::move(shape))); };
+  auto expected = [&](const Tensor &all, Shape shape) {
+    return valuesOf(reshape(conv2d(reshape(all, {-1, 4, 5, 2}), w), std::move(shape)));
+  };
   auto expectEqual = [](const std::vector<double> &found, const std::vector<double> &wanted) {
     ASSERT_EQ(found.size(), wanted.size());
     for (std::size_t i = 0; i < found.size(); ++i)
       EXPECT_NEAR(found[i], wanted[i], 1e-12 * (1 + std::fabs(wanted[i]))) << "element " << i;
   };
-  TensorSpec<double> five({kDynamic, kDynamic, kDynamic, kDynamic, 2}), six({kDynamic, kDynamic, kDynamic, kDynamic, kDynamic, 2});
-  auto tangents = function([&](const Tensor &a, const Tensor &b) { return jvp(each, a, b).second; }, {.name = "tangents", .input_signature = {five, five}});
+  TensorSpec<double> five({kDynamic, kDynamic, kDynamic, kDynamic, 2}),
+      six({kDynamic, kDynamic, kDynamic, kDynamic, kDynamic, 2});
+  auto tangents = function([&](const Tensor &a, const Tensor &b) { return jvp(each, a, b).second; },
+                           {.name = "tangents", .input_signature = {five, five}});
   expectEqual(valuesOf(tangents(x, t)), expected(t, {2, 3, 3, 3, 4}));
-  auto many = function([&](const Tensor &all) { return vmap(each)(all); }, {.name = "many_examples", .input_signature = {six}});
+  auto many =
+      function([&](const Tensor &all) { return vmap(each)(all); }, {.name = "many_examples", .input_signature = {six}});
   Tensor stacked = randomTensor(random, {3, 2, 2, 4, 5, 2});
   expectEqual(valuesOf(many(stacked)), expected(stacked, {3, 2, 2, 3, 3, 4}));
 }

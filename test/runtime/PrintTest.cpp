@@ -22,13 +22,11 @@ constexpr int32_t dtypeOf = std::is_same_v<T, uint8_t>   ? 0
                             : std::is_same_v<T, float>   ? 3
                                                          : 4;
 
-template <typename T>
-std::string text(std::vector<int64_t> dims, std::vector<T> values) {
+template <typename T> std::string text(std::vector<int64_t> dims, std::vector<T> values) {
   return formatTensor(dtypeOf<T>, dims, values.data());
 }
 
-template <typename T>
-std::string counting(std::vector<int64_t> dims) {
+template <typename T> std::string counting(std::vector<int64_t> dims) {
   int64_t count = 1;
   for (int64_t size : dims)
     count *= size;
@@ -91,8 +89,8 @@ TEST(FormatTensorTest, MoreThanAThousandElementsAreShortened) {
   EXPECT_EQ(counting<int32_t>({1000}).find("..."), std::string::npos);
   EXPECT_EQ(counting<int32_t>({1001}), "[0 1 2 ... 998 999 1000]");
   EXPECT_EQ(counting<int32_t>({3, 1000}), "[[0 1 2 ... 997 998 999]\n"
-                                         " [1000 1001 1002 ... 1997 1998 1999]\n"
-                                         " [2000 2001 2002 ... 2997 2998 2999]]");
+                                          " [1000 1001 1002 ... 1997 1998 1999]\n"
+                                          " [2000 2001 2002 ... 2997 2998 2999]]");
   EXPECT_EQ(counting<int32_t>({501, 2}), "[[0 1]\n [2 3]\n [4 5]\n ...\n [996 997]\n [998 999]\n [1000 1001]]");
   EXPECT_EQ(counting<int32_t>({1001, 1, 1}),
             "[[[0]]\n\n [[1]]\n\n [[2]]\n\n ...\n\n [[998]]\n\n [[999]]\n\n [[1000]]]");
@@ -109,8 +107,8 @@ TEST(FormatTensorTest, UnknownDtypesAreRefused) {
 struct Recorder : HostCallbacks {
   Recorder()
       : HostCallbacks{[](void *self, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data) {
-          static_cast<Recorder *>(self)->lines.push_back(
-              std::to_string(site) + ": " + formatTensor(dtype, {dims, static_cast<size_t>(rank)}, data));
+          static_cast<Recorder *>(self)->lines.push_back(std::to_string(site) + ": " +
+                                                         formatTensor(dtype, {dims, static_cast<size_t>(rank)}, data));
         }} {}
   std::vector<std::string> lines;
 };

@@ -79,7 +79,8 @@ TEST(Dataset, BatchesWithTheRemainderOrWithout) {
 TEST(Dataset, RefusesToBatchElementsThatDiffer) {
   Dataset uneven = counting(7).batch(3).batch(3);
   std::string text = errorOf<ShapeError>([&] { labelsOf(uneven); });
-  EXPECT_CONTAINS(text, "batch: element 2 differs from the first of its batch in component 0: its shape is [1,2], not [3,2]");
+  EXPECT_CONTAINS(text,
+                  "batch: element 2 differs from the first of its batch in component 0: its shape is [1,2], not [3,2]");
   EXPECT_CONTAINS(text, "DataTest.cpp");
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { labelsOf(uneven.prefetch(1)); }), "[1,2]"); // from the thread
 }
@@ -94,7 +95,8 @@ TEST(Dataset, ShufflesToAPermutationOfItsSeed) {
 }
 
 TEST(Dataset, ShufflesAnewEachTimeUnlessAsked) {
-  Dataset anew = counting(20).shuffle(20, {.seed = 1}), same = counting(20).shuffle(20, {.seed = 1, .reshuffle_each_iteration = false});
+  Dataset anew = counting(20).shuffle(20, {.seed = 1}),
+          same = counting(20).shuffle(20, {.seed = 1, .reshuffle_each_iteration = false});
   EXPECT_NE(labelsOf(anew), labelsOf(anew));
   EXPECT_EQ(labelsOf(same), labelsOf(same));
 }
@@ -158,7 +160,8 @@ TEST(Dataset, MisuseNamesTheLine) {
 TEST(Idx, ReadsEveryTypePlainAndCompressed) {
   TemporaryDirectory directory;
   std::string plain = directory.file("plain"), compressed = directory.file("compressed.gz");
-  auto expectBoth = [&](const std::string &bytes, DType dtype, const Shape &shape, const std::vector<double> &expected) {
+  auto expectBoth = [&](const std::string &bytes, DType dtype, const Shape &shape,
+                        const std::vector<double> &expected) {
     writeFile(plain, bytes);
     writeGzip(compressed, bytes);
     for (const std::string &path : {plain, compressed}) {
@@ -168,7 +171,8 @@ TEST(Idx, ReadsEveryTypePlainAndCompressed) {
       expectNear(x, expected, 0);
     }
   };
-  expectBoth(header(0x802, {2, 3}) + std::string("\x00\x01\x02\x7f\x80\xff", 6), DType::Int32, {2, 3}, {0, 1, 2, 127, 128, 255});
+  expectBoth(header(0x802, {2, 3}) + std::string("\x00\x01\x02\x7f\x80\xff", 6), DType::Int32, {2, 3},
+             {0, 1, 2, 127, 128, 255});
   expectBoth(header(0x901, {2}) + "\x7f\xff", DType::Int32, {2}, {127, -1});
   expectBoth(header(0xB01, {2}) + std::string("\x01\x02\xff\xfe", 4), DType::Int32, {2}, {258, -2});
   expectBoth(header(0xC01, {2}) + word(1 << 24) + word(0xfffffffd), DType::Int32, {2}, {1 << 24, -3});

@@ -41,7 +41,8 @@ inline std::string readFile(const std::string &path) {
 }
 
 inline std::string word(std::uint32_t value) {
-  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8), static_cast<char>(value)};
+  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
+          static_cast<char>(value)};
 }
 inline std::string header(std::uint32_t magic, const std::vector<std::uint32_t> &sizes) {
   std::string bytes = word(magic);

@@ -52,7 +52,8 @@ TEST(Dense, MultipliesTheLastDimension) {
     dense.build(shape, DType::Float64);
     randomise(dense);
     Tensor x = randomInput(shape);
-    std::vector<double> in = valuesOf(x), kernel = valuesOf(dense.variables()[0].value()), bias = valuesOf(dense.variables()[1].value()), expected;
+    std::vector<double> in = valuesOf(x), kernel = valuesOf(dense.variables()[0].value()),
+                        bias = valuesOf(dense.variables()[1].value()), expected;
     for (std::size_t row = 0; row < in.size() / 5; ++row)
       for (std::size_t u = 0; u < 7; ++u) {
         double y = bias[u];
@@ -92,11 +93,13 @@ TEST(Dense, MisuseNamesTheLine) {
   EXPECT_MISUSE(ValueError, layers::Dense(0), "dense: the number of units is 0");
   EXPECT_MISUSE(ValueError, layers::Dense(1, {.activation = "swoosh"}), "there is no 'swoosh'; there are linear, relu");
   layers::Dense dense(2);
-  EXPECT_MISUSE(ShapeError, dense(ones({3})), "dense: takes inputs of rank 2 or more, a batch first; this one has shape [3]");
+  EXPECT_MISUSE(ShapeError, dense(ones({3})),
+                "dense: takes inputs of rank 2 or more, a batch first; this one has shape [3]");
   EXPECT_MISUSE(DTypeError, dense(ones({3, 2}, DType::Int32)), "not int32[3,2]");
   EXPECT_MISUSE(StateError, dense.variables(), "its variables are not made yet");
   dense(ones({3, 2}));
-  EXPECT_MISUSE(ShapeError, dense(ones({3, 5})), "built for inputs whose last dimension is 2; this one has shape [3,5]");
+  EXPECT_MISUSE(ShapeError, dense(ones({3, 5})),
+                "built for inputs whose last dimension is 2; this one has shape [3,5]");
   EXPECT_MISUSE(DTypeError, dense(ones({3, 2}, DType::Float64)), "float64");
 }
 
@@ -112,7 +115,8 @@ TEST(Conv2D, IsTheSumOverItsWindows) {
     conv.build({images, height, width, in}, DType::Float64);
     randomise(conv);
     Tensor x = randomInput({images, height, width, in});
-    std::vector<double> pixels = valuesOf(x), kernel = valuesOf(conv.variables()[0].value()), bias = valuesOf(conv.variables()[1].value()), expected;
+    std::vector<double> pixels = valuesOf(x), kernel = valuesOf(conv.variables()[0].value()),
+                        bias = valuesOf(conv.variables()[1].value()), expected;
     Window rows(height, c.size.height, c.strides.height, c.same), columns(width, c.size.width, c.strides.width, c.same);
     for (std::int64_t n = 0; n < images; ++n)
       for (std::int64_t i = 0; i < rows.outputs; ++i)
@@ -122,7 +126,8 @@ TEST(Conv2D, IsTheSumOverItsWindows) {
             for (std::int64_t a = 0; a < c.size.height; ++a)
               for (std::int64_t b = 0; b < c.size.width; ++b)
                 for (std::int64_t k = 0; k < in; ++k) {
-                  std::int64_t row = i * c.strides.height + rows.first + a, column = j * c.strides.width + columns.first + b;
+                  std::int64_t row = i * c.strides.height + rows.first + a,
+                               column = j * c.strides.width + columns.first + b;
                   if (row >= 0 && row < height && column >= 0 && column < width)
                     y += pixels[static_cast<std::size_t>(((n * height + row) * width + column) * in + k)] *
                          kernel[static_cast<std::size_t>(((a * c.size.width + b) * in + k) * out + f)];
@@ -193,7 +198,8 @@ TEST(BatchNormalization, NormalisesByTheBatchInTrainingAndByTheMovingStatisticsE
     v[0].assign(tensor<double>({1, 2, -1}));
     v[1].assign(tensor<double>({0.5, 0, 3}));
     std::vector<double> gamma = {1, 2, -1}, beta = {0.5, 0, 3}, movingMean = {0, 0, 0}, movingVariance = {1, 1, 1};
-    auto normalised = [&](const std::vector<double> &x, const std::vector<double> &mean, const std::vector<double> &variance) {
+    auto normalised = [&](const std::vector<double> &x, const std::vector<double> &mean,
+                          const std::vector<double> &variance) {
       std::vector<double> y;
       for (std::size_t i = 0; i < x.size(); ++i)
         y.push_back((x[i] - mean[i % 3]) / std::sqrt(variance[i % 3] + 0.01) * gamma[i % 3] + beta[i % 3]);
@@ -371,10 +377,10 @@ TEST(Layer, IsBuiltByThreadsOnce) {
 TEST(Layer, ABuildThatFailsLeavesNothing) {
   int attempts = 0;
   layers::Dense dense(2, {.bias_initializer = [&](const Shape &shape, DType dtype) {
-                            if (attempts++ == 0)
-                              throw std::runtime_error("not now");
-                            return zeros(shape, dtype);
-                          }});
+                        if (attempts++ == 0)
+                          throw std::runtime_error("not now");
+                        return zeros(shape, dtype);
+                      }});
   EXPECT_THROW(dense(ones({1, 2})), std::runtime_error);
   EXPECT_FALSE(dense.built());
   EXPECT_EQ(dense(ones({1, 3})).shape(), (Shape{1, 2})); // built for another size now
@@ -385,9 +391,10 @@ TEST(Sequential, CallsItsLayersInOrderAndNamesThem) {
   layers::Dense shared(4, {.activation = "relu"});
   layers::Sequential net({shared, layers::Dropout(0.5), shared, layers::BatchNormalization(), layers::Dense(2)});
   net.build({1, 4});
-  EXPECT_EQ(namesOf(net), (std::vector<std::string>{"dense/kernel", "dense/bias", "dropout/generator", "batch_normalization/gamma",
-                                                    "batch_normalization/beta", "batch_normalization/moving_mean",
-                                                    "batch_normalization/moving_variance", "dense_1/kernel", "dense_1/bias"}));
+  EXPECT_EQ(namesOf(net),
+            (std::vector<std::string>{"dense/kernel", "dense/bias", "dropout/generator", "batch_normalization/gamma",
+                                      "batch_normalization/beta", "batch_normalization/moving_mean",
+                                      "batch_normalization/moving_variance", "dense_1/kernel", "dense_1/bias"}));
   EXPECT_EQ(net.trainable_variables().size(), 6u);
   EXPECT_EQ(net.variables()[7].name(), "dense_1/kernel");
   EXPECT_EQ(net.layers().size(), 5u);
@@ -404,7 +411,8 @@ TEST(Sequential, Nests) {
   outer.add(inner);
   outer.add(layers::Dense(1));
   EXPECT_EQ(outer(ones({2, 2})).shape(), (Shape{2, 1}));
-  EXPECT_EQ(namesOf(outer), (std::vector<std::string>{"sequential/dense/kernel", "sequential/dense/bias", "dense/kernel", "dense/bias"}));
+  EXPECT_EQ(namesOf(outer), (std::vector<std::string>{"sequential/dense/kernel", "sequential/dense/bias",
+                                                      "dense/kernel", "dense/bias"}));
   EXPECT_MISUSE(ValueError, inner.add(outer), "has this module as a part itself");
   EXPECT_MISUSE(ValueError, outer.add(outer), "has this module as a part itself");
   expectNear(outer(ones({2, 2})), valuesOf(outer(ones({2, 2})))); // as it was
@@ -419,7 +427,9 @@ namespace {
 struct ScaleBody : layers::LayerBody {
   ScaleBody() : LayerBody("scale") {}
   void build(const Shape &input, DType dtype) override { factor = weight("factor", {input.back()}, dtype, ones); }
-  Tensor call(const Tensor &x, layers::CallOptions options) override { return options.training ? x * factor * 2 : x * factor; }
+  Tensor call(const Tensor &x, layers::CallOptions options) override {
+    return options.training ? x * factor * 2 : x * factor;
+  }
   Variable factor{nullptr};
 };
 } // namespace

@@ -32,12 +32,17 @@ TEST(SparseCategoricalCrossentropy, OfLogits) {
   for (double loss : expected)
     total += loss;
   Tensor x = logitTensor(), y = labelTensor();
-  expectNear(sparse_categorical_crossentropy(y, x, {.from_logits = true, .reduction = losses::Reduction::None}), expected);
-  expectNear(sparse_categorical_crossentropy(y, x, {.from_logits = true, .reduction = losses::Reduction::Sum}), {total});
+  expectNear(sparse_categorical_crossentropy(y, x, {.from_logits = true, .reduction = losses::Reduction::None}),
+             expected);
+  expectNear(sparse_categorical_crossentropy(y, x, {.from_logits = true, .reduction = losses::Reduction::Sum}),
+             {total});
   expectNear(sparse_categorical_crossentropy(y, x, {.from_logits = true}), {total / kExamples});
-  expectNear(sparse_categorical_crossentropy(cast(reshape(y, {5, 1}), DType::Int64), x, {.from_logits = true}), {total / kExamples});
-  expectNear(sparse_categorical_crossentropy(y, cast(x, DType::Float32), {.from_logits = true}), {total / kExamples}, 1e-6);
-  auto f = function([](const Tensor &y, const Tensor &x) { return sparse_categorical_crossentropy(y, x, {.from_logits = true}); });
+  expectNear(sparse_categorical_crossentropy(cast(reshape(y, {5, 1}), DType::Int64), x, {.from_logits = true}),
+             {total / kExamples});
+  expectNear(sparse_categorical_crossentropy(y, cast(x, DType::Float32), {.from_logits = true}), {total / kExamples},
+             1e-6);
+  auto f = function(
+      [](const Tensor &y, const Tensor &x) { return sparse_categorical_crossentropy(y, x, {.from_logits = true}); });
   expectNear(f(y, x), {total / kExamples});
 }
 
@@ -52,22 +57,27 @@ TEST(SparseCategoricalCrossentropy, OfProbabilities) {
   expectNear(sparse_categorical_crossentropy(y, softmax(x)), {fromLogits}, 1e-9);
   expectNear(sparse_categorical_crossentropy(y, softmax(x) * 0.5), {fromLogits}, 1e-9); // need not add up to 1
   // A probability of 0 counts as 1e-7.
-  expectNear(sparse_categorical_crossentropy(tensor<int>({0}), tensor<double>({0, 1}, {1, 2})), {-std::log(1e-7)}, 1e-7);
+  expectNear(sparse_categorical_crossentropy(tensor<int>({0}), tensor<double>({0, 1}, {1, 2})), {-std::log(1e-7)},
+             1e-7);
 }
 
 TEST(SparseCategoricalCrossentropy, HasTheGradientOfItsDifferences) {
   Tensor y = labelTensor();
-  expectGradients([&](const std::vector<Tensor> &x) { return sparse_categorical_crossentropy(y, x[0], {.from_logits = true}); },
-                  {logitTensor()});
-  expectGradients([&](const std::vector<Tensor> &x) { return sparse_categorical_crossentropy(y, x[0]); }, {softmax(logitTensor())});
+  expectGradients(
+      [&](const std::vector<Tensor> &x) { return sparse_categorical_crossentropy(y, x[0], {.from_logits = true}); },
+      {logitTensor()});
+  expectGradients([&](const std::vector<Tensor> &x) { return sparse_categorical_crossentropy(y, x[0]); },
+                  {softmax(logitTensor())});
 }
 
 TEST(SparseCategoricalCrossentropy, RefusesALabelOutsideTheClasses) {
   Tensor x = logitTensor();
   for (int label : {-1, 3}) {
     Tensor y = tensor<int>({0, 1, label, 0, 0});
-    EXPECT_MISUSE(IndexError, sparse_categorical_crossentropy(y, x, {.from_logits = true}), std::to_string(label) + " is out of range [0, 3)");
-    auto f = function([](const Tensor &y, const Tensor &x) { return sparse_categorical_crossentropy(y, x, {.from_logits = true}); });
+    EXPECT_MISUSE(IndexError, sparse_categorical_crossentropy(y, x, {.from_logits = true}),
+                  std::to_string(label) + " is out of range [0, 3)");
+    auto f = function(
+        [](const Tensor &y, const Tensor &x) { return sparse_categorical_crossentropy(y, x, {.from_logits = true}); });
     EXPECT_CONTAINS(errorOf<IndexError>([&] { f(y, x); }), std::to_string(label) + " is out of range [0, 3)");
   }
 }
@@ -78,5 +88,6 @@ TEST(SparseCategoricalCrossentropy, RefusesShapesAndTypesThatDontFit) {
   EXPECT_MISUSE(ShapeError, sparse_categorical_crossentropy(y, 0.5f), "int32[5] and float32[]");
   EXPECT_MISUSE(ShapeError, sparse_categorical_crossentropy(y, zeros({5, 0})), "at least one class");
   EXPECT_MISUSE(DTypeError, sparse_categorical_crossentropy(ones({5}), x), "takes integer labels");
-  EXPECT_MISUSE(DTypeError, sparse_categorical_crossentropy(y, ones({5, 3}, DType::Int32)), "floating-point predictions");
+  EXPECT_MISUSE(DTypeError, sparse_categorical_crossentropy(y, ones({5, 3}, DType::Int32)),
+                "floating-point predictions");
 }

@@ -12,10 +12,12 @@ struct Adopting : Module {
 } // namespace
 
 TEST(Messages, OfTrainingNameTheValue) {
-  EXPECT_MISUSE(ValueError, layers::BatchNormalization({.epsilon = -1}), "batch_normalization: epsilon is not below 0, unlike -1");
+  EXPECT_MISUSE(ValueError, layers::BatchNormalization({.epsilon = -1}),
+                "batch_normalization: epsilon is not below 0, unlike -1");
   EXPECT_MISUSE(ValueError, optimizers::Adam(0.1, {.epsilon = -1}), "adam: epsilon is not below 0, unlike -1");
   auto reduction = static_cast<losses::Reduction>(7);
-  EXPECT_MISUSE(ValueError, losses::sparse_categorical_crossentropy(tensor<int>({0}), ones({1, 2}), {.reduction = reduction}),
+  EXPECT_MISUSE(ValueError,
+                losses::sparse_categorical_crossentropy(tensor<int>({0}), ones({1, 2}), {.reduction = reduction}),
                 "sparse_categorical_crossentropy: unknown reduction 7");
 }
 
@@ -23,5 +25,6 @@ TEST(Messages, OfModulesNameThePart) {
   Adopting module;
   EXPECT_CONTAINS(errorOf<ValueError>([&] { module.variable("a/b", ones({2})); }),
                   "module: 'a/b' is no name of a part; it must not be empty and have no '/'");
-  EXPECT_CONTAINS(errorOf<StateError>([&] { module.adopt("head", std::shared_ptr<Module>()); }), "module: the part 'head' is empty");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { module.adopt("head", std::shared_ptr<Module>()); }),
+                  "module: the part 'head' is empty");
 }

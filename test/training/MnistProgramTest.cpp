@@ -50,8 +50,11 @@ TEST_F(MnistProgram, TrainsAndItsLastLineIsTheTestAccuracy) {
   Outcome outcome = runMnist("--data '" + directory.path + "' --batch 16 --epochs 2 --threads 1 --seed 3");
   EXPECT_EQ(outcome.code, 0);
   ASSERT_FALSE(outcome.lines.empty());
-  EXPECT_TRUE(std::regex_match(outcome.lines.back(), std::regex("test accuracy [01]\\.[0-9]{4}"))) << outcome.lines.back();
-  EXPECT_TRUE(std::regex_search(outcome.lines[0], std::regex("^epoch 1/2  1/2  loss [0-9.]+  accuracy [0-9.]+  [0-9]+ images/s  [0-9]+:[0-9]{2} left$")))
+  EXPECT_TRUE(std::regex_match(outcome.lines.back(), std::regex("test accuracy [01]\\.[0-9]{4}")))
+      << outcome.lines.back();
+  EXPECT_TRUE(std::regex_search(
+      outcome.lines[0],
+      std::regex("^epoch 1/2  1/2  loss [0-9.]+  accuracy [0-9.]+  [0-9]+ images/s  [0-9]+:[0-9]{2} left$")))
       << outcome.lines[0];
   EXPECT_EQ(outcome.lines.size(), 5u);
 }
@@ -59,7 +62,8 @@ TEST_F(MnistProgram, TrainsAndItsLastLineIsTheTestAccuracy) {
 TEST_F(MnistProgram, NamesAMissingDirectory) {
   Outcome outcome = runMnist("--data '" + directory.path + "/none'");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.lines, (std::vector<std::string>{"mnist: " + directory.path + "/none: there is no such directory"}));
+  EXPECT_EQ(outcome.lines,
+            (std::vector<std::string>{"mnist: " + directory.path + "/none: there is no such directory"}));
 }
 
 TEST_F(MnistProgram, NamesAMissingFile) {
@@ -82,7 +86,8 @@ TEST_F(MnistProgram, NamesAWrongMagicNumber) {
 
 TEST_F(MnistProgram, NamesCountsThatDontFit) {
   writeFile(directory.file("t10k-labels-idx1-ubyte"), Digits(19).labels);
-  expectFault("t10k-labels-idx1-ubyte", "there are 19 labels for the 20 images of " + directory.file("t10k-images-idx3-ubyte"));
+  expectFault("t10k-labels-idx1-ubyte",
+              "there are 19 labels for the 20 images of " + directory.file("t10k-images-idx3-ubyte"));
 }
 
 TEST_F(MnistProgram, NamesALabelThatIsNone) {

@@ -40,7 +40,8 @@ TEST(Module, KnowsItsVariablesInOrderEachOnce) {
   Net net;
   net.head(ones({1, 3}));
   EXPECT_EQ(namesOf(net.named_variables()),
-            (std::vector<std::string>{"offset", "first/scale", "first/seen", "second/scale", "second/seen", "head/kernel", "head/bias"}));
+            (std::vector<std::string>{"offset", "first/scale", "first/seen", "second/scale", "second/seen",
+                                      "head/kernel", "head/bias"}));
   EXPECT_EQ(net.variables().size(), 7u);
   EXPECT_EQ(net.trainable_variables().size(), 5u);
   EXPECT_TRUE(net.variables()[0].same_as(net.offset));
@@ -58,7 +59,8 @@ TEST(Module, TakesAVariableThatThereIsUnderTwoNames) {
 }
 
 TEST(Module, IsNeitherCopiedNorMoved) {
-  static_assert(!std::is_copy_constructible_v<Net> && !std::is_move_constructible_v<Net> && !std::is_copy_assignable_v<Net>);
+  static_assert(!std::is_copy_constructible_v<Net> && !std::is_move_constructible_v<Net> &&
+                !std::is_copy_assignable_v<Net>);
 }
 
 TEST(Module, TrainsAsTheDesignsExampleHasIt) {

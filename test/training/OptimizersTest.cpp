@@ -10,14 +10,17 @@ const std::vector<double> start = {1, -2, 0.5};
 const std::vector<double> target = {0.25, 1, -3}, weight = {1, 0.5, 2};
 double gradientAt(std::size_t i, double x) { return 2 * (x - target[i]) * weight[i]; }
 
-// Runs steps of an optimiser eagerly and compiled and compares each with `next`, which changes one element; `state` is its own.
-template <typename Next> void expectSteps(const std::function<std::unique_ptr<optimizers::Optimizer>()> &make, Next next) {
+// Runs steps of an optimiser eagerly and compiled and compares each with `next`, which changes one element; `state` is
+// its own.
+template <typename Next>
+void expectSteps(const std::function<std::unique_ptr<optimizers::Optimizer>()> &make, Next next) {
   for (DType dtype : {DType::Float64, DType::Float32})
     for (bool compile : {false, true}) {
       SCOPED_TRACE(std::string(name_of(dtype)) + (compile ? " compiled" : " eager"));
       std::unique_ptr<optimizers::Optimizer> optimizer = make();
       Variable x(calque::testing::makeTensor(dtype, start, {3}), {.name = "x"});
-      Tensor goal = calque::testing::makeTensor(dtype, target, {3}), scale = calque::testing::makeTensor(dtype, weight, {3});
+      Tensor goal = calque::testing::makeTensor(dtype, target, {3}),
+             scale = calque::testing::makeTensor(dtype, weight, {3});
       std::vector<Variable> variables = {x};
       auto step = function([&](int) {
         GradientTape tape;
@@ -53,21 +56,26 @@ TEST(SGD, GathersMomentum) {
 }
 
 TEST(SGD, LooksAheadByNesterov) {
-  expectSteps([] { return std::make_unique<optimizers::SGD>(0.05, optimizers::SGDOptions{.momentum = 0.9, .nesterov = true}); },
-              [](double x, double g, std::array<double, 2> &state, int) {
-                state[0] = 0.9 * state[0] - 0.05 * g;
-                return x + 0.9 * state[0] - 0.05 * g;
-              });
+  expectSteps(
+      [] { return std::make_unique<optimizers::SGD>(0.05, optimizers::SGDOptions{.momentum = 0.9, .nesterov = true}); },
+      [](double x, double g, std::array<double, 2> &state, int) {
+        state[0] = 0.9 * state[0] - 0.05 * g;
+        return x + 0.9 * state[0] - 0.05 * g;
+      });
 }
 
 TEST(Adam, IsThePapersWithEpsilonHat) {
-  expectSteps([] { return std::make_unique<optimizers::Adam>(0.1, optimizers::AdamOptions{.beta_1 = 0.8, .beta_2 = 0.95, .epsilon = 1e-3}); },
-              [](double x, double g, std::array<double, 2> &state, int t) {
-                state[0] = 0.8 * state[0] + 0.2 * g;
-                state[1] = 0.95 * state[1] + 0.05 * g * g;
-                double rate = 0.1 * std::sqrt(1 - std::pow(0.95, t)) / (1 - std::pow(0.8, t));
-                return x - rate * state[0] / (std::sqrt(state[1]) + 1e-3);
-              });
+  expectSteps(
+      [] {
+        return std::make_unique<optimizers::Adam>(
+            0.1, optimizers::AdamOptions{.beta_1 = 0.8, .beta_2 = 0.95, .epsilon = 1e-3});
+      },
+      [](double x, double g, std::array<double, 2> &state, int t) {
+        state[0] = 0.8 * state[0] + 0.2 * g;
+        state[1] = 0.95 * state[1] + 0.05 * g * g;
+        double rate = 0.1 * std::sqrt(1 - std::pow(0.95, t)) / (1 - std::pow(0.8, t));
+        return x - rate * state[0] / (std::sqrt(state[1]) + 1e-3);
+      });
 }
 
 TEST(Adam, ItsFirstStepIsTheRate) {
@@ -128,7 +136,8 @@ TEST(Optimizer, MisuseNamesTheLine) {
   EXPECT_MISUSE(ValueError, sgd.apply_gradients({std::nullopt}, {x}), "none of the 1 variables has a gradient");
   EXPECT_MISUSE(ValueError, sgd.apply_gradients({ones({2}), ones({2})}, {x, x}), "'x', is given twice");
   EXPECT_MISUSE(ShapeError, sgd.apply_gradients({ones({3})}, {x}), "'x', is float32[2] and its gradient float32[3]");
-  EXPECT_MISUSE(DTypeError, sgd.apply_gradients({ones({2}, DType::Float64)}, {x}), "is float32[2] and its gradient float64[2]");
+  EXPECT_MISUSE(DTypeError, sgd.apply_gradients({ones({2}, DType::Float64)}, {x}),
+                "is float32[2] and its gradient float64[2]");
   EXPECT_MISUSE(DTypeError, sgd.apply_gradients({n.value()}, {n}), "'n', is int32[2]");
   EXPECT_MISUSE(ValueError, optimizers::SGD(-1), "sgd: the learning rate is finite and not below 0, unlike -1");
   EXPECT_MISUSE(ValueError, optimizers::SGD(0.1, {.momentum = 1}), "the momentum is in [0, 1), unlike 1");

@@ -7,7 +7,8 @@ namespace {
 
 // Philox 4x32-10 written from the paper: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011.
 std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter) {
-  std::array<std::uint32_t, 4> c = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0};
+  std::array<std::uint32_t, 4> c = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0,
+                                    0};
   auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
     std::uint64_t a = std::uint64_t(0xD2511F53) * c[0], b = std::uint64_t(0xCD9E8D57) * c[2];
@@ -58,7 +59,8 @@ TEST(Random, ThePhiloxOfThisTestGivesItsAuthorsNumbers) {
 
 TEST(Random, UniformNumbersArePhiloxs) {
   for (DType dtype : {DType::Float32, DType::Float64})
-    for (auto [key, counter] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {-7, 3}, {(1LL << 40) + 5, (1LL << 33) + 1}}) {
+    for (auto [key, counter] :
+         {std::pair<std::int64_t, std::int64_t>{0, 0}, {-7, 3}, {(1LL << 40) + 5, (1LL << 33) + 1}}) {
       Tensor x = random::stateless_uniform({3, 7}, random::state(key, counter), {.dtype = dtype});
       EXPECT_EQ(x.dtype(), dtype);
       expectNear(x, uniforms(key, counter, 21, dtype), 0);
@@ -103,8 +105,8 @@ TEST(Random, NormalAndBernoulliNumbersHaveTheirMoments) {
 TEST(Random, AGeneratorGivesTheSameNumbersEagerlyAndCompiled) {
   random::Generator eager(11), compiled(11);
   auto draw = [](random::Generator &g) {
-    return std::vector<Tensor>{g.uniform({3, 3}), g.normal({5}), cast(g.bernoulli({7}, 0.4), DType::Int32), g.uniform({2}, {.dtype = DType::Float64}),
-                               g.normal({3}, {.dtype = DType::Float64})};
+    return std::vector<Tensor>{g.uniform({3, 3}), g.normal({5}), cast(g.bernoulli({7}, 0.4), DType::Int32),
+                               g.uniform({2}, {.dtype = DType::Float64}), g.normal({3}, {.dtype = DType::Float64})};
   };
   auto f = function([&] { return draw(compiled); });
   for (int call = 0; call < 3; ++call) {
@@ -146,7 +148,8 @@ TEST(Random, MisuseNamesTheLine) {
   random::Generator generator(0);
   EXPECT_MISUSE(ValueError, generator.uniform({2}, {.minval = 1, .maxval = 1}), "uniform: no number is in [1");
   EXPECT_MISUSE(ValueError, random::uniform({2}, {.maxval = INFINITY}), "both finite");
-  EXPECT_MISUSE(ValueError, random::normal({2}, {.stddev = -1}), "normal: a standard deviation is finite and not below 0");
+  EXPECT_MISUSE(ValueError, random::normal({2}, {.stddev = -1}),
+                "normal: a standard deviation is finite and not below 0");
   EXPECT_MISUSE(ValueError, random::bernoulli({2}, 1.5), "bernoulli: a probability is in [0, 1]");
   EXPECT_MISUSE(DTypeError, generator.uniform({2}, {.dtype = DType::Int32}), "int32");
   EXPECT_MISUSE(ValueError, generator.uniform({-2}), "-2");
@@ -156,10 +159,11 @@ TEST(Random, MisuseNamesTheLine) {
 
 TEST(Random, InitialisersScaleByTheFans) {
   set_seed(1);
-  for (auto [initializer, shape, variance] : {std::tuple<Initializer, Shape, double>{glorot_uniform, {70, 30}, 2.0 / 100},
-                                              {glorot_normal, {3, 3, 8, 16}, 2.0 / (9 * 24)},
-                                              {he_uniform, {70, 30}, 2.0 / 70},
-                                              {he_normal, {3, 3, 8, 16}, 2.0 / 72}}) {
+  for (auto [initializer, shape, variance] :
+       {std::tuple<Initializer, Shape, double>{glorot_uniform, {70, 30}, 2.0 / 100},
+        {glorot_normal, {3, 3, 8, 16}, 2.0 / (9 * 24)},
+        {he_uniform, {70, 30}, 2.0 / 70},
+        {he_normal, {3, 3, 8, 16}, 2.0 / 72}}) {
     Moments m = momentsOf(initializer(shape, DType::Float32));
     EXPECT_NEAR(m.mean, 0, 0.1 * std::sqrt(variance));
     EXPECT_NEAR(m.variance, variance, 0.1 * variance);

@@ -1,5 +1,5 @@
-// Whole training steps against other systems: on the inputs of benchmarks/Inputs.h JAX 0.10, TensorFlow 2.21 (graph, XLA,
-// eager) and PyTorch 2.15 agree on these first losses within 1e-4.
+// Whole training steps against other systems: on the inputs of benchmarks/Inputs.h JAX 0.10, TensorFlow 2.21 (graph,
+// XLA, eager) and PyTorch 2.15 agree on these first losses within 1e-4.
 #include "benchmarks/Models.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,9 @@ TEST(ReferenceLoss, OfTheCnnForward) {
 TEST(ReferenceLoss, OfTheCnnsStepEagerAndCompiled) {
   Cnn compiled, eager;
   Tensor x = Cnn::images(), y = cyclicLabels(64), keep = Cnn::keepMask();
-  auto step = function([&](const Tensor &images, const Tensor &labels, const Tensor &mask) { return compiled.step(images, labels, mask); });
+  auto step = function([&](const Tensor &images, const Tensor &labels, const Tensor &mask) {
+    return compiled.step(images, labels, mask);
+  });
   for (int i = 0; i < 10; ++i) {
     float loss = step(x, y, keep).item<float>();
     if (i == 0) {

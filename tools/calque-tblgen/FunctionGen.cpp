@@ -17,7 +17,8 @@ std::string parameters(const OperationRecord &op, bool defaults) {
   for (int i = 0; i < op.op().getNumOperands(); ++i)
     add((op.variadic() ? "const std::vector<Tensor> &" : "const Operand &") + op.operandName(i));
   for (const AttributeRecord &attribute : op.attributes())
-    add(attribute.cppType + " " + attribute.name + (defaults && !attribute.defaultValue.empty() ? " = " + attribute.defaultValue : ""));
+    add(attribute.cppType + " " + attribute.name +
+        (defaults && !attribute.defaultValue.empty() ? " = " + attribute.defaultValue : ""));
   if (op.variadic() || op.op().getNumOperands() == 0)
     add(std::string("SourceLocation where") + (defaults ? " = SourceLocation::current()" : ""));
   return text;
@@ -33,8 +34,9 @@ void emitDeclarations(const llvm::RecordKeeper &records, llvm::raw_ostream &os) 
       os << "// " << op.description() << "\n";
     os << "CALQUE_API Tensor " << op.function() << "(" << parameters(op, true) << ");\n";
     if (!op.spelling().empty())
-      os << "inline Tensor operator" << op.spelling() << "(" << parameters(op, false) << ") { return " << op.function() << "("
-         << (op.numOperands() == 1 ? op.operandName(0) : op.operandName(0) + ", " + op.operandName(1)) << "); }\n";
+      os << "inline Tensor operator" << op.spelling() << "(" << parameters(op, false) << ") { return " << op.function()
+         << "(" << (op.numOperands() == 1 ? op.operandName(0) : op.operandName(0) + ", " + op.operandName(1))
+         << "); }\n";
     os << "\n";
   }
 }
@@ -44,7 +46,8 @@ void emitDefinitions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   for (const OperationRecord &op : collectOperations(records)) {
     if (op.function().empty())
       continue;
-    os << "Tensor " << op.function() << "(" << parameters(op, false) << ") {\n  return detail::applyPublic(schema::OpId::" << op.idName() << ", ";
+    os << "Tensor " << op.function() << "(" << parameters(op, false)
+       << ") {\n  return detail::applyPublic(schema::OpId::" << op.idName() << ", ";
     if (op.variadic()) {
       os << op.operandName(0);
     } else {
@@ -87,10 +90,14 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     if (!op.function().empty())
       operations.push_back(op);
   os << "# Operations\n\n"
-        "This page is made from the records in `ir/`; `cmake --build build/release --target update-reference` makes it anew.\n\n"
-        "An operand is a tensor, a variable, which stands for its value, or a C++ number, which adopts the tensors' type. There is\n"
-        "no other implicit conversion. All errors are subclasses of `calque::Error` and name the user's line. Besides these\n"
-        "functions there are `matmul`, `print` and `assert_true` in `frontend/include/calque/functions.h`, and `tensor`, `scalar`,\n"
+        "This page is made from the records in `ir/`; `cmake --build build/release --target update-reference` makes it "
+        "anew.\n\n"
+        "An operand is a tensor, a variable, which stands for its value, or a C++ number, which adopts the tensors' "
+        "type. There is\n"
+        "no other implicit conversion. All errors are subclasses of `calque::Error` and name the user's line. Besides "
+        "these\n"
+        "functions there are `matmul`, `print` and `assert_true` in `frontend/include/calque/functions.h`, and "
+        "`tensor`, `scalar`,\n"
         "`full`, `zeros`, `ones` and `eye` in `frontend/include/calque/tensor.h`.\n\n";
   for (size_t i = 0; i < operations.size(); ++i)
     os << (i ? ",\n" : "") << "[`" << operations[i].function() << "`](#" << operations[i].function() << ")";
@@ -98,22 +105,28 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   for (const OperationRecord &op : operations) {
     const llvm::Record *rule = records.getDef("TypeRule_" + op.rule());
     if (!rule)
-      llvm::PrintFatalError(op.record().getLoc(), op.mnemonic() + ": its type rule is not described: ir/TypeRules.td has no TypeRule_" + op.rule());
+      llvm::PrintFatalError(op.record().getLoc(),
+                            op.mnemonic() + ": its type rule is not described: ir/TypeRules.td has no TypeRule_" +
+                                op.rule());
     if (rule->getValueAsString("types").empty() || (!op.elementwise() && rule->getValueAsString("shape").empty()))
-      llvm::PrintFatalError(rule->getLoc(), rule->getName() + ": `types` and, unless it is of elementwise operations, `shape` must be described");
+      llvm::PrintFatalError(rule->getLoc(),
+                            rule->getName() +
+                                ": `types` and, unless it is of elementwise operations, `shape` must be described");
     os << "\n## " << op.function() << "\n\n    Tensor " << op.function() << "(" << parameters(op, true) << ")\n";
     if (!op.spelling().empty())
       os << "    Tensor operator" << op.spelling() << "(" << parameters(op, true) << ")\n";
     os << "\n" << op.summary() << "." << (op.description().empty() ? "" : " ") << op.description() << "\n\n";
     os << "- Types: " << rule->getValueAsString("types") << ".\n"
-       << "- Shape of the result: " << (op.elementwise() ? elementwiseShape(op) : rule->getValueAsString("shape").str()) << ".\n"
+       << "- Shape of the result: " << (op.elementwise() ? elementwiseShape(op) : rule->getValueAsString("shape").str())
+       << ".\n"
        << "- Gradient: " << gradientOf(op) << ".\n";
     std::string errors;
     auto error = [&](llvm::StringRef name, llvm::StringRef when) {
       if (!when.empty())
         errors += (errors.empty() ? "`" : "; `") + (name + "` " + when).str();
     };
-    error("ShapeError", op.elementwise() && op.numOperands() > 1 ? "for shapes that do not broadcast" : rule->getValueAsString("shapeError"));
+    error("ShapeError", op.elementwise() && op.numOperands() > 1 ? "for shapes that do not broadcast"
+                                                                 : rule->getValueAsString("shapeError"));
     std::string dtypeError = rule->getValueAsString("dtypeError").str();
     if (llvm::StringRef mixed = rule->getValueAsString("mixed"); op.numOperands() > 1 && !mixed.empty())
       dtypeError += (dtypeError.empty() ? "" : ", and ") + mixed.str();
@@ -134,7 +147,8 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     os << "{schema::OpId::" << op.idName() << ", " << domain[0] << ", " << domain[1] << ", {";
     for (llvm::StringRef kink : op.record().getValueAsListOfStrings("kinks"))
       os << kink << ", ";
-    os << "}, reference::wrap(reference::" << op.record().getValueAsString("reference") << "_), wrap(::calque::" << op.function() << ")},\n";
+    os << "}, reference::wrap(reference::" << op.record().getValueAsString("reference")
+       << "_), wrap(::calque::" << op.function() << ")},\n";
   }
 }
 
@@ -142,9 +156,10 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
 int roundingsOf(const llvm::DagInit *scalar) {
   llvm::StringRef name = llvm::cast<llvm::DefInit>(scalar->getOperator())->getDef()->getName();
   bool rounds = llvm::is_contained({"S_add", "S_sub", "S_mul", "S_div", "S_sqrt"}, name);
-  bool exact = llvm::is_contained({"S_const", "S_neg", "S_abs", "S_floor", "S_sign", "S_maximum", "S_minimum", "S_equal", "S_notEqual",
-                                   "S_less", "S_lessEqual", "S_select", "S_logicalAnd", "S_logicalOr", "S_logicalXor", "S_logicalNot",
-                                   "S_castTo"}, name);
+  bool exact = llvm::is_contained({"S_const", "S_neg", "S_abs", "S_floor", "S_sign", "S_maximum", "S_minimum",
+                                   "S_equal", "S_notEqual", "S_less", "S_lessEqual", "S_select", "S_logicalAnd",
+                                   "S_logicalOr", "S_logicalXor", "S_logicalNot", "S_castTo"},
+                                  name);
   if (!rounds && !exact)
     return -1;
   int count = rounds;
@@ -158,16 +173,16 @@ int roundingsOf(const llvm::DagInit *scalar) {
   return count;
 }
 
-// All operations in order, for the fuzzer: the public function if there is one, and of elementwise ones without attributes how
-// they round, where their arguments lie, and the reference.
+// All operations in order, for the fuzzer: the public function if there is one, and of elementwise ones without
+// attributes how they round, where their arguments lie, and the reference.
 void emitFuzzData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("What the fuzzer knows of operations", os);
   for (const OperationRecord &op : collectOperations(records)) {
     os << "{schema::OpId::" << op.idName() << ", \"" << op.function() << "\"";
     if (op.elementwise() && op.attributes().empty()) {
       std::vector<llvm::StringRef> domain = op.record().getValueAsListOfStrings("domain");
-      os << ", " << roundingsOf(op.scalar()) << ", " << domain[0] << ", " << domain[1] << ", reference::wrap(reference::"
-         << op.record().getValueAsString("reference") << "_)";
+      os << ", " << roundingsOf(op.scalar()) << ", " << domain[0] << ", " << domain[1]
+         << ", reference::wrap(reference::" << op.record().getValueAsString("reference") << "_)";
     }
     os << "},\n";
   }

@@ -13,7 +13,9 @@ namespace {
   llvm::PrintFatalError(op.record().getLoc(), op.mnemonic() + ": " + message);
 }
 
-const llvm::Record *operatorOf(const llvm::DagInit *dag) { return llvm::cast<llvm::DefInit>(dag->getOperator())->getDef(); }
+const llvm::Record *operatorOf(const llvm::DagInit *dag) {
+  return llvm::cast<llvm::DefInit>(dag->getOperator())->getDef();
+}
 
 std::string stringArgument(const OperationRecord &op, const llvm::DagInit *dag) {
   if (dag->getNumArgs() < 1 || !llvm::isa<llvm::StringInit>(dag->getArg(0)))
@@ -110,7 +112,8 @@ std::string partialExpression(const OperationRecord &op, const llvm::DagInit *da
   if (name == "MinusOne")
     return statements.call("rule.create<NegOp>", {"g"});
   if (name == "Mask")
-    return statements.call("rule.mask", {valueExpression(op, llvm::cast<llvm::DagInit>(dag->getArg(0)), statements), "g"});
+    return statements.call("rule.mask",
+                           {valueExpression(op, llvm::cast<llvm::DagInit>(dag->getArg(0)), statements), "g"});
   return statements.call("rule.create<MulOp>", {"g", valueExpression(op, dag, statements)});
 }
 
@@ -124,13 +127,15 @@ void emitVjp(const OperationRecord &op, llvm::raw_ostream &os) {
   bool elementwise = !op.dags("partials").empty();
   std::vector<const llvm::DagInit *> dags = op.dags(elementwise ? "partials" : "vjp");
   if (!dags.empty())
-    os << "  ::calque::ir::GradientRule rule(builder, getLoc(), getResult());\n  ::mlir::Value g = cotangents[0];\n  (void)g;\n";
+    os << "  ::calque::ir::GradientRule rule(builder, getLoc(), getResult());\n  ::mlir::Value g = cotangents[0];\n  "
+          "(void)g;\n";
   for (size_t i = 0; i < dags.size(); ++i) {
     bool none = operatorOf(dags[i])->getName() == "NoGradient";
     if (none)
       continue;
     Statements statements("    ");
-    std::string expression = elementwise ? partialExpression(op, dags[i], statements) : valueExpression(op, dags[i], statements);
+    std::string expression =
+        elementwise ? partialExpression(op, dags[i], statements) : valueExpression(op, dags[i], statements);
     os << "  if (needed[" << i << "]) {\n" << statements.text << "    operandCotangents[" << i << "] = ";
     if (elementwise)
       os << "rule.unbroadcast(" << expression << ", getOperation()->getOperand(" << i << "));\n";
@@ -145,7 +150,8 @@ void emitJvp(const OperationRecord &op, llvm::raw_ostream &os) {
   if (op.customJvp())
     return;
   os << "void " << op.className()
-     << "::buildJvp(::mlir::OpBuilder &builder, ::mlir::ValueRange tangents, ::llvm::SmallVectorImpl<::mlir::Value> &resultTangents) {\n";
+     << "::buildJvp(::mlir::OpBuilder &builder, ::mlir::ValueRange tangents, ::llvm::SmallVectorImpl<::mlir::Value> "
+        "&resultTangents) {\n";
   for (llvm::StringRef field : {"linear", "multilinear"}) {
     if (op.names(field).empty())
       continue;
@@ -164,7 +170,8 @@ void emitJvp(const OperationRecord &op, llvm::raw_ostream &os) {
       continue;
     Statements statements("    ");
     std::string expression = partialExpression(op, dags[i], statements);
-    os << "  if (::mlir::Value g = tangents[" << i << "]) {\n" << statements.text << "    sum = rule.sum(sum, " << expression << ");\n  }\n";
+    os << "  if (::mlir::Value g = tangents[" << i << "]) {\n"
+       << statements.text << "    sum = rule.sum(sum, " << expression << ");\n  }\n";
   }
   if (!dags.empty())
     os << "  resultTangents.assign(1, rule.broadcast(sum));\n";
@@ -172,34 +179,39 @@ void emitJvp(const OperationRecord &op, llvm::raw_ostream &os) {
 }
 
 void emitBatched(const OperationRecord &op, llvm::raw_ostream &os) {
-  const char *rule = op.elementwise()       ? "rule.elementwise(results)"
-                     : op.batchSame()       ? "rule.same(results)"
-                     : op.batchUnrolled()   ? "rule.unrolled(results)"
-                     : !op.numOperands()    ? "rule.refuse(\"takes no example\")"
-                                            : nullptr;
+  const char *rule = op.elementwise()     ? "rule.elementwise(results)"
+                     : op.batchSame()     ? "rule.same(results)"
+                     : op.batchUnrolled() ? "rule.unrolled(results)"
+                     : !op.numOperands()  ? "rule.refuse(\"takes no example\")"
+                                          : nullptr;
   if (rule)
     os << "::llvm::LogicalResult " << op.className()
-       << "::buildBatched(::calque::ir::BatchRule &rule, ::llvm::SmallVectorImpl<::mlir::Value> &results) {\n  (void)results;\n  return " << rule
-       << ";\n}\n";
+       << "::buildBatched(::calque::ir::BatchRule &rule, ::llvm::SmallVectorImpl<::mlir::Value> &results) {\n  "
+          "(void)results;\n  return "
+       << rule << ";\n}\n";
 }
 
 void emitInference(const OperationRecord &op, llvm::raw_ostream &os) {
   os << "::llvm::LogicalResult " << op.className()
-     << "::inferReturnTypes(::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands, "
+     << "::inferReturnTypes(::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, "
+        "::mlir::ValueRange operands, "
         "::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions, "
         "::llvm::SmallVectorImpl<::mlir::Type> &types) {\n"
         "  Adaptor adaptor(operands, attributes, properties, regions);\n  (void)adaptor;\n"
         "  return ::calque::ir::inferFromSchema(::calque::schema::OpId::"
      << op.idName() << ", context, location, operands, {";
   for (const AttributeRecord &attribute : op.attributes())
-    os << (attribute.kind == "Recording" ? "::mlir::Attribute()" : "adaptor." + op.op().getGetterName(attribute.name) + "Attr()") << ", ";
+    os << (attribute.kind == "Recording" ? "::mlir::Attribute()"
+                                         : "adaptor." + op.op().getGetterName(attribute.name) + "Attr()")
+       << ", ";
   os << "}, regions, types);\n}\n";
 }
 
 void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("Methods of operations", os);
   for (const OperationRecord &op : collectOperations(records)) {
-    os << "::calque::schema::OpId " << op.className() << "::schemaId() { return ::calque::schema::OpId::" << op.idName() << "; }\n";
+    os << "::calque::schema::OpId " << op.className() << "::schemaId() { return ::calque::schema::OpId::" << op.idName()
+       << "; }\n";
     emitInference(op, os);
     emitVjp(op, os);
     emitJvp(op, os);
@@ -207,7 +219,8 @@ void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     if (op.elementwise()) {
       Statements statements("  ");
       std::string result = scalarExpression(op, op.scalar(), statements);
-      os << "::mlir::Value " << op.className() << "::buildScalar(::calque::ir::ScalarBuilder &b, ::mlir::ValueRange elements) {\n"
+      os << "::mlir::Value " << op.className()
+         << "::buildScalar(::calque::ir::ScalarBuilder &b, ::mlir::ValueRange elements) {\n"
          << statements.text << "  return " << result << ";\n}\n";
     }
   }

@@ -13,18 +13,18 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
   std::string definition = base.getAttrDefName().str();
   AttributeRecord attribute;
   attribute.name = named.name.str();
-  std::pair<const char *, const char *> kind =
-      llvm::StringSwitch<std::pair<const char *, const char *>>(definition)
-          .Case("BoolAttr", {"Bool", "bool"})
-          .Case("I64Attr", {"Int", "std::int64_t"})
-          .Case("F64Attr", {"Float", "double"})
-          .Case("StrAttr", {"String", "std::string"})
-          .Case("DenseI64ArrayAttr", {"Ints", "std::vector<std::int64_t>"})
-          .Case("Calque_DTypeAttr", {"Type", "DType"})
-          .Case("ElementsAttr", {"Constant", ""})
-          .Default({nullptr, nullptr});
+  std::pair<const char *, const char *> kind = llvm::StringSwitch<std::pair<const char *, const char *>>(definition)
+                                                   .Case("BoolAttr", {"Bool", "bool"})
+                                                   .Case("I64Attr", {"Int", "std::int64_t"})
+                                                   .Case("F64Attr", {"Float", "double"})
+                                                   .Case("StrAttr", {"String", "std::string"})
+                                                   .Case("DenseI64ArrayAttr", {"Ints", "std::vector<std::int64_t>"})
+                                                   .Case("Calque_DTypeAttr", {"Type", "DType"})
+                                                   .Case("ElementsAttr", {"Constant", ""})
+                                                   .Default({nullptr, nullptr});
   if (!kind.first)
-    llvm::PrintFatalError(record.getLoc(), "attribute '" + attribute.name + "' has a kind that the schema does not know: " + definition);
+    llvm::PrintFatalError(record.getLoc(),
+                          "attribute '" + attribute.name + "' has a kind that the schema does not know: " + definition);
   attribute.kind = kind.first;
   attribute.cppType = kind.second;
   if (named.attr.hasDefaultValue())
@@ -42,12 +42,18 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
 
   int rules = !dags("partials").empty() + !dags("vjp").empty() + customVjp() + notDifferentiable();
   if (rules != 1)
-    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": exactly one of partials, vjp, customVjp and notDifferentiable says how "
-                                                        "gradients pass; this record has " + std::to_string(rules));
+    llvm::PrintFatalError(record.getLoc(),
+                          mnemonic() +
+                              ": exactly one of partials, vjp, customVjp and notDifferentiable says how "
+                              "gradients pass; this record has " +
+                              std::to_string(rules));
   int forward = !dags("partials").empty() + !names("linear").empty() + !names("multilinear").empty() + customJvp();
   if (forward != !notDifferentiable())
-    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": a differentiable operation has exactly one of partials, linear, multilinear and "
-                                                        "customJvp, another has none; this record has " + std::to_string(forward));
+    llvm::PrintFatalError(record.getLoc(),
+                          mnemonic() +
+                              ": a differentiable operation has exactly one of partials, linear, multilinear and "
+                              "customJvp, another has none; this record has " +
+                              std::to_string(forward));
   for (llvm::StringRef field : {"linear", "multilinear"})
     for (llvm::StringRef name : names(field))
       if (operandIndex(name) < 0)
@@ -60,12 +66,13 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": more than one rule for many examples at once");
   for (llvm::StringRef field : {"partials", "vjp"})
     if (size_t count = dags(field).size(); count && static_cast<int>(count) != numOperands())
-      llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " has " + std::to_string(count) + " entries for " +
-                                                 std::to_string(numOperands()) + " operands");
+      llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " has " + std::to_string(count) +
+                                                 " entries for " + std::to_string(numOperands()) + " operands");
   if (!record.getValue("rule") || record.isValueUnset("rule"))
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": no type rule");
   if (elementwise() && record.isValueUnset("scalar"))
-    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": an elementwise operation needs its meaning on one element, `scalar`");
+    llvm::PrintFatalError(record.getLoc(),
+                          mnemonic() + ": an elementwise operation needs its meaning on one element, `scalar`");
   if (summary().empty())
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": no summary");
 }

@@ -1,4 +1,5 @@
-// A record as the generators see it, checked: exactly one gradient rule, a type rule, a scalar meaning where elementwise.
+// A record as the generators see it, checked: exactly one gradient rule, a type rule, a scalar meaning where
+// elementwise.
 #ifndef CALQUE_TOOLS_TBLGEN_RECORD_H
 #define CALQUE_TOOLS_TBLGEN_RECORD_H
 

@@ -15,16 +15,19 @@ namespace calque {
 namespace detail {
 using PullbackFunction = std::function<std::vector<Tensor>(const std::vector<Tensor> &cotangents)>;
 // The values, with a gradient to the inputs that the pullback says.
-CALQUE_API std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs, const std::vector<Tensor> &values,
-                                            const PullbackFunction &pullback, SourceLocation where);
+CALQUE_API std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs,
+                                            const std::vector<Tensor> &values, const PullbackFunction &pullback,
+                                            SourceLocation where);
 CALQUE_API std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
-                                            const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body, SourceLocation where);
+                                            const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
+                                            SourceLocation where);
 } // namespace detail
 
-// f gives its result and the pullback, as a pair. The pullback takes cotangents like the result and gives one for each tensor of
-// f's arguments that has float elements, in order: one tensor or a structure of them. Both run when the function is called; the
-// pullback is recorded then, and may use what f computed. Gradients to what f captures are not passed on. ValueError, ShapeError
-// and DTypeError where the pullback gives other gradients than the arguments need; StateError where it assigns a variable.
+// f gives its result and the pullback, as a pair. The pullback takes cotangents like the result and gives one for each
+// tensor of f's arguments that has float elements, in order: one tensor or a structure of them. Both run when the
+// function is called; the pullback is recorded then, and may use what f computed. Gradients to what f captures are not
+// passed on. ValueError, ShapeError and DTypeError where the pullback gives other gradients than the arguments need;
+// StateError where it assigns a variable.
 template <typename F> auto custom_gradient(F f, SourceLocation where = SourceLocation::current()) {
   return [f = std::move(f), where](const auto &...args) {
     auto [result, pullback] = f(args...);
@@ -32,24 +35,26 @@ template <typename F> auto custom_gradient(F f, SourceLocation where = SourceLoc
       return detail::tensorsIn(pullback(detail::withTensors(result, cotangents)));
     };
     std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
-    return detail::withTensors(result, detail::withGradient("custom_gradient", detail::tensorsIn(given), detail::tensorsIn(result), pull, where));
+    return detail::withTensors(result, detail::withGradient("custom_gradient", detail::tensorsIn(given),
+                                                            detail::tensorsIn(result), pull, where));
   };
 }
 
-// While it lives, an operation of this thread has another gradient. `operation` is the name of a public function, such as "relu";
-// the pullback takes the operands, the result and its cotangent, and gives a cotangent for each operand with float elements.
-// Functions are traced anew for it. LookupError for a name that no operation has.
+// While it lives, an operation of this thread has another gradient. `operation` is the name of a public function, such
+// as "relu"; the pullback takes the operands, the result and its cotangent, and gives a cotangent for each operand with
+// float elements. Functions are traced anew for it. LookupError for a name that no operation has.
 class CALQUE_API GradientOverride {
 public:
-  using Pullback = std::function<std::vector<Tensor>(const std::vector<Tensor> &operands, const Tensor &result, const Tensor &cotangent)>;
+  using Pullback = std::function<std::vector<Tensor>(const std::vector<Tensor> &operands, const Tensor &result,
+                                                     const Tensor &cotangent)>;
   GradientOverride(const std::string &operation, Pullback pullback, SourceLocation where = SourceLocation::current());
   ~GradientOverride();
   GradientOverride(const GradientOverride &) = delete;
   GradientOverride &operator=(const GradientOverride &) = delete;
 };
 
-// f, of whose intermediate values a gradient keeps none: it computes them again from the arguments. f must not assign variables
-// (StateError); its results are tensors or a structure of them.
+// f, of whose intermediate values a gradient keeps none: it computes them again from the arguments. f must not assign
+// variables (StateError); its results are tensors or a structure of them.
 template <typename F> auto checkpoint(F f, SourceLocation where = SourceLocation::current()) {
   return [f = std::move(f), where](const auto &...args) {
     std::tuple<const std::decay_t<decltype(args)> &...> given(args...);

@@ -27,8 +27,8 @@ struct ShuffleOptions {
   bool reshuffle_each_iteration = true;
 };
 
-// A sequence of pairs of tensors. A shared handle: what it is made of is not changed by going through it, so that it can be
-// gone through again, and by several at once.
+// A sequence of pairs of tensors. A shared handle: what it is made of is not changed by going through it, so that it
+// can be gone through again, and by several at once.
 class CALQUE_API Dataset {
 public:
   using Element = std::pair<Tensor, Tensor>;
@@ -36,14 +36,15 @@ public:
   // The slices of two tensors along their first dimension. ShapeError for scalars and for different numbers of slices.
   static Dataset from_tensor_slices(const Tensor &x, const Tensor &y, SourceLocation where = SourceLocation::current());
 
-  // In another order: each element is drawn from the next `buffer_size` ones, so that one of the data set's size makes all
-  // orders as likely. ValueError for a buffer of less than one element.
-  Dataset shuffle(std::int64_t buffer_size, ShuffleOptions options = {}, SourceLocation where = SourceLocation::current()) const;
-  // So many elements, stacked along a new first dimension; the last may be fewer, or is left out. ValueError for less than one;
-  // ShapeError or DTypeError on the way for elements that differ.
+  // In another order: each element is drawn from the next `buffer_size` ones, so that one of the data set's size makes
+  // all orders as likely. ValueError for a buffer of less than one element.
+  Dataset shuffle(std::int64_t buffer_size, ShuffleOptions options = {},
+                  SourceLocation where = SourceLocation::current()) const;
+  // So many elements, stacked along a new first dimension; the last may be fewer, or is left out. ValueError for less
+  // than one; ShapeError or DTypeError on the way for elements that differ.
   Dataset batch(std::int64_t size, bool drop_remainder = false, SourceLocation where = SourceLocation::current()) const;
-  // Made ahead by a thread, so many elements at most. What fails there is thrown where the element would have come. ValueError
-  // for less than one.
+  // Made ahead by a thread, so many elements at most. What fails there is thrown where the element would have come.
+  // ValueError for less than one.
   Dataset prefetch(std::int64_t count, SourceLocation where = SourceLocation::current()) const;
 
   // The number of elements.
@@ -75,15 +76,17 @@ private:
   std::shared_ptr<const detail::Node> node_;
 };
 
-// A file in the IDX format of MNIST, plain or compressed by gzip. Bytes and 16-bit integers become int32. DataError, one line
-// that names the file and its fault, for one that is missing or does not hold what its header says.
+// A file in the IDX format of MNIST, plain or compressed by gzip. Bytes and 16-bit integers become int32. DataError,
+// one line that names the file and its fault, for one that is missing or does not hold what its header says.
 CALQUE_API Tensor read_idx(const std::string &path, SourceLocation where = SourceLocation::current());
 
 // The images of handwritten digits by LeCun, Cortes and Burges, and their labels, from a directory with the four files
-// train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each as it is or with
-// ".gz". The split is "train" or "test" (ValueError). Elements are float32[28,28,1], a byte's value / 255, and int32, 0 to 9.
-// DataError as above, and where images and labels don't fit each other.
-CALQUE_API Dataset mnist(const std::string &split, const std::string &directory, SourceLocation where = SourceLocation::current());
+// train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each as it is or
+// with
+// ".gz". The split is "train" or "test" (ValueError). Elements are float32[28,28,1], a byte's value / 255, and int32, 0
+// to 9. DataError as above, and where images and labels don't fit each other.
+CALQUE_API Dataset mnist(const std::string &split, const std::string &directory,
+                         SourceLocation where = SourceLocation::current());
 
 // Where Debian's package dataset-fashion-mnist has its files.
 inline constexpr const char *kFashionMnistDirectory = "/usr/share/datasets/fashion-mnist";

@@ -36,8 +36,8 @@ CALQUE_API bool functions_run_eagerly();
 struct FunctionOptions {
   std::string name = {}; // in IR, dumps and symbols of native code; made of the line that makes the function if empty
   std::vector<std::string> argument_names = {}; // for messages and listings; the others are numbered
-  // What the tensors of the arguments must be, in order: any other call is a SignatureError, and all sizes that a spec leaves
-  // open share one trace. One with an open rank makes a trace for each rank met. Empty: any tensors.
+  // What the tensors of the arguments must be, in order: any other call is a SignatureError, and all sizes that a spec
+  // leaves open share one trace. One with an open rank makes a trace for each rank met. Empty: any tensors.
   std::vector<TensorSpec<>> input_signature = {};
   // Where a call differs in sizes alone from one traced before, the new trace leaves open those that differ.
   bool reduce_retracing = false;
@@ -53,7 +53,7 @@ struct CALQUE_API Retrace {
   std::vector<Change> changes;
   SourceLocation previous_call, call; // of the trace that it differs from, and of this one
   double milliseconds = 0;            // that tracing and compiling took
-  std::string note;                   // what else is to be said: sizes left open, a trace that was evicted; may be empty
+  std::string note; // what else is to be said: sizes left open, a trace that was evicted; may be empty
 
   // A few lines of text.
   std::string str() const;
@@ -193,7 +193,9 @@ struct CallResults {
       many.resize(n);
     return tensors();
   }
-  std::span<Tensor> tensors() { return count > few.size() ? std::span<Tensor>(many) : std::span<Tensor>(few).first(count); }
+  std::span<Tensor> tensors() {
+    return count > few.size() ? std::span<Tensor>(many) : std::span<Tensor>(few).first(count);
+  }
 };
 
 // What a miss needs of a call: to run the lambda on traced arguments, and to have its arguments described.
@@ -209,10 +211,12 @@ CALQUE_API void callFunction(FunctionCore &core, const Arguments &arguments, Cal
 // SignatureError for a call that runs the lambda and that the function would refuse.
 CALQUE_API void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where);
 CALQUE_API bool hasInputSignature(const FunctionCore &core);
-CALQUE_API std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count, const SourceLocation &where);
-CALQUE_API std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const std::string &stage,
+CALQUE_API std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count,
+                                                const SourceLocation &where);
+CALQUE_API std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
+                                     const std::string &stage, const SourceLocation &where);
+CALQUE_API std::string graphFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
                                      const SourceLocation &where);
-CALQUE_API std::string graphFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const SourceLocation &where);
 CALQUE_API std::int64_t traceCount(const FunctionCore &core);
 CALQUE_API void clearFunction(FunctionCore &core);
 CALQUE_API std::vector<Retrace> retracesOf(FunctionCore &core);
@@ -220,8 +224,8 @@ CALQUE_API std::string listFunction(FunctionCore &core);
 // Whether a call runs the lambda: while tracing, where it is inlined, or when functions run eagerly.
 CALQUE_API bool callsInline();
 
-CALQUE_API std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments, CallBody body,
-                                                      const SourceLocation &where);
+CALQUE_API std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments,
+                                                      CallBody body, const SourceLocation &where);
 CALQUE_API void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results,
                              const SourceLocation &where);
 CALQUE_API void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where);
@@ -240,14 +244,16 @@ public:
   DepthGuard &operator=(const DepthGuard &) = delete;
 };
 
-// A call that runs the lambda, in a trace or because functions run eagerly. Its arguments and results are values of their own, as the
-// parameters and results of native code are: no argument is another or a capture, no result an argument, a variable's value,
-// another result or anything else that was there before.
+// A call that runs the lambda, in a trace or because functions run eagerly. Its arguments and results are values of
+// their own, as the parameters and results of native code are: no argument is another or a capture, no result an
+// argument, a variable's value, another result or anything else that was there before.
 class CALQUE_API InlinedCall {
 public:
   InlinedCall(const std::vector<Tensor> &arguments, SourceLocation where);
   std::span<const Tensor> arguments() const { return arguments_; }
-  template <typename R> R results(const R &result, SourceLocation where) const { return withTensors(result, own(tensorsIn(result), where)); }
+  template <typename R> R results(const R &result, SourceLocation where) const {
+    return withTensors(result, own(tensorsIn(result), where));
+  }
   std::vector<Tensor> own(const std::vector<Tensor> &results, SourceLocation where) const;
 
 private:
@@ -271,11 +277,15 @@ template <typename R, typename... Args> struct FunctionState {
     std::tuple<const std::remove_reference_t<Args> &...> given;
     CallBody body() { return {this, &trace, &describe}; }
     // The arguments, with other tensors and variables.
-    std::tuple<std::remove_cvref_t<Args>...> with(std::span<const Tensor> tensors, std::span<const Variable> variables) const {
+    std::tuple<std::remove_cvref_t<Args>...> with(std::span<const Tensor> tensors,
+                                                  std::span<const Variable> variables) const {
       Replacement replacement{tensors, variables};
       // Braces keep the order of evaluation.
       return std::apply(
-          [&](const auto &...given) { return std::tuple<std::remove_cvref_t<Args>...>{map_structure(given, replacement)...}; }, this->given);
+          [&](const auto &...given) {
+            return std::tuple<std::remove_cvref_t<Args>...>{map_structure(given, replacement)...};
+          },
+          this->given);
     }
     R inlined(const SourceLocation &where) const {
       InlinedCall call(tensorsIn(given), where);
@@ -291,7 +301,8 @@ template <typename R, typename... Args> struct FunctionState {
     }
   };
 
-  static void trace(void *pointer, std::span<const Tensor> tensors, std::span<const Variable> variables, Results &results) {
+  static void trace(void *pointer, std::span<const Tensor> tensors, std::span<const Variable> variables,
+                    Results &results) {
     auto &call = *static_cast<Call *>(pointer);
     DepthGuard guard;
     auto traced = call.with(tensors, variables);
@@ -300,7 +311,8 @@ template <typename R, typename... Args> struct FunctionState {
           if constexpr (std::is_void_v<R>) {
             call.state->lambda(std::forward<Args>(values)...);
           } else {
-            auto result = std::make_shared<const std::remove_cvref_t<R>>(call.state->lambda(std::forward<Args>(values)...));
+            auto result =
+                std::make_shared<const std::remove_cvref_t<R>>(call.state->lambda(std::forward<Args>(values)...));
             visit_structure(*result, results);
             results.signature.begin("result");
             visit_structure(*result, results.signature);
@@ -328,19 +340,21 @@ template <typename R, typename... Args> struct FunctionState {
 
 // Whether an argument is a host value alone: a number, an enumeration or a string.
 template <typename T>
-inline constexpr bool isHostValue = std::is_arithmetic_v<std::remove_cvref_t<T>> || std::is_enum_v<std::remove_cvref_t<T>> ||
-                                    std::is_same_v<std::remove_cvref_t<T>, std::string>;
+inline constexpr bool isHostValue =
+    std::is_arithmetic_v<std::remove_cvref_t<T>> || std::is_enum_v<std::remove_cvref_t<T>> ||
+    std::is_same_v<std::remove_cvref_t<T>, std::string>;
 
 } // namespace detail
 
 template <typename Signature> class Function;
 template <typename Signature> class ConcreteFunction;
 
-// One signature of a function, with its host values bound: what Function::get_concrete_function gives. A shared handle, which
-// keeps its trace whatever its function evicts or clears.
+// One signature of a function, with its host values bound: what Function::get_concrete_function gives. A shared handle,
+// which keeps its trace whatever its function evicts or clears.
 template <typename R, typename... Args> class ConcreteFunction<R(Args...)> {
 public:
-  // SignatureError, which names argument, expected and given, for a tensor that is not of its spec, and for another host value.
+  // SignatureError, which names argument, expected and given, for a tensor that is not of its spec, and for another
+  // host value.
   R operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{state_.get(), {args...}};
     if (detail::callsInline()) {
@@ -365,11 +379,12 @@ public:
 
   // "step\n  argument 0: float32[?,3]\n  argument 1: int 2\n  result: float32[?,3]\n"
   std::string str() const { return detail::describeConcrete(*core_); }
-  // Of the tensors among the arguments and results, in order. The results' are known once there is a trace: StateError for
-  // those of a function of any rank.
+  // Of the tensors among the arguments and results, in order. The results' are known once there is a trace: StateError
+  // for those of a function of any rank.
   std::vector<TensorSpec<>> argument_specs() const { return detail::argumentSpecs(*core_); }
   std::vector<TensorSpec<>> result_specs() const { return detail::resultSpecs(*core_); }
-  // The program after a stage, as Function::ir gives it. StateError for a function of any rank, which has a trace for each.
+  // The program after a stage, as Function::ir gives it. StateError for a function of any rank, which has a trace for
+  // each.
   std::string ir(const std::string &stage) const { return detail::printConcrete(*core_, stage); }
   // The trace as a picture, as Function::graph gives it.
   std::string graph() const { return detail::graphConcrete(*core_); }
@@ -404,13 +419,15 @@ private:
   std::tuple<std::remove_cvref_t<Args>...> values_; // as they were given; the host values among them are bound
 };
 
-// A shared handle: copies share lambda and traces. May be called from several threads; concurrent first calls trace once.
+// A shared handle: copies share lambda and traces. May be called from several threads; concurrent first calls trace
+// once.
 template <typename R, typename... Args> class Function<R(Args...)> {
 public:
   template <typename F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, Function>)
   explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
-      : state_(std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options), where)})) {}
+      : state_(
+            std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options), where)})) {}
 
   // Errors of operations carry the user's line; what the lambda throws while tracing passes through, and the next call
   // traces again. A call that fails leaves all variables as they were.
@@ -433,7 +450,8 @@ public:
 
   // The trace for such arguments, made if it is not there: TensorSpecs stand for tensors, host values are bound.
   //   f.get_concrete_function(TensorSpec<float>(kAnyShape), 2)
-  ConcreteFunction<R(Args...)> get_concrete_function(Args... args, SourceLocation where = SourceLocation::current()) const {
+  ConcreteFunction<R(Args...)> get_concrete_function(Args... args,
+                                                     SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{state_.get(), {args...}};
     detail::Arguments arguments;
     (visit_structure(args, arguments), ...);
@@ -482,7 +500,8 @@ private:
 };
 
 // Wraps a lambda or function whose signature is not generic.
-template <typename F> auto function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
+template <typename F>
+auto function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
   return [&]<typename R, typename... Args>(std::function<R(Args...)> *) {
     return Function<R(Args...)>(std::forward<F>(f), std::move(options), where);
   }(static_cast<decltype(std::function(f)) *>(nullptr));
@@ -494,22 +513,24 @@ Function<Signature> function(F &&f, FunctionOptions options = {}, SourceLocation
   return Function<Signature>(std::forward<F>(f), std::move(options), where);
 }
 
-// Wraps a method of an object, which the function does not own: it must live for as long as the function is called. Functions of
-// two objects have caches of their own.
+// Wraps a method of an object, which the function does not own: it must live for as long as the function is called.
+// Functions of two objects have caches of their own.
 //   auto step = function(&model, &Model::step);
 template <typename D, typename C, typename R, typename... Args>
   requires std::is_base_of_v<C, D>
 Function<R(Args...)> function(D *object, R (C::*method)(Args...), FunctionOptions options = {},
                               SourceLocation where = SourceLocation::current()) {
-  return Function<R(Args...)>([object, method](Args... args) -> R { return (object->*method)(std::forward<Args>(args)...); },
-                              std::move(options), where);
+  return Function<R(Args...)>(
+      [object, method](Args... args) -> R { return (object->*method)(std::forward<Args>(args)...); },
+      std::move(options), where);
 }
 template <typename D, typename C, typename R, typename... Args>
   requires std::is_base_of_v<C, D>
 Function<R(Args...)> function(const D *object, R (C::*method)(Args...) const, FunctionOptions options = {},
                               SourceLocation where = SourceLocation::current()) {
-  return Function<R(Args...)>([object, method](Args... args) -> R { return (object->*method)(std::forward<Args>(args)...); },
-                              std::move(options), where);
+  return Function<R(Args...)>(
+      [object, method](Args... args) -> R { return (object->*method)(std::forward<Args>(args)...); },
+      std::move(options), where);
 }
 
 // A member that is one of its object's methods as a function, with the object's own cache:
@@ -523,17 +544,20 @@ Function<R(Args...)> function(const D *object, R (C::*method)(Args...) const, Fu
 //   };
 //
 // A copy of a Function would go on calling the object that it was made for. A Method has none, so that its class can be
-// neither copied nor moved by accident; a class that needs copies gives the copy a Method of its own in its constructor.
+// neither copied nor moved by accident; a class that needs copies gives the copy a Method of its own in its
+// constructor.
 template <typename Signature> class Method;
 template <typename R, typename... Args> class Method<R(Args...)> : public Function<R(Args...)> {
 public:
   template <typename D, typename C>
     requires std::is_base_of_v<C, D>
-  Method(D *object, R (C::*method)(Args...), FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
+  Method(D *object, R (C::*method)(Args...), FunctionOptions options = {},
+         SourceLocation where = SourceLocation::current())
       : Function<R(Args...)>(function(object, method, std::move(options), where)) {}
   template <typename D, typename C>
     requires std::is_base_of_v<C, D>
-  Method(const D *object, R (C::*method)(Args...) const, FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
+  Method(const D *object, R (C::*method)(Args...) const, FunctionOptions options = {},
+         SourceLocation where = SourceLocation::current())
       : Function<R(Args...)>(function(object, method, std::move(options), where)) {}
   Method(const Method &) = delete;
   Method &operator=(const Method &) = delete;

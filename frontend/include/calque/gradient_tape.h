@@ -20,7 +20,7 @@ namespace calque {
 namespace detail {
 class TapeState;
 class PullbackTape;
-}
+} // namespace detail
 
 struct GradientTapeOptions {
   bool persistent = false;              // serves more than one gradient()
@@ -82,7 +82,9 @@ template <typename A, typename B> struct GradientStructure<std::pair<A, B>> {
 template <typename... T> struct GradientStructure<std::tuple<T...>> {
   using type = std::tuple<GradientsOf<T>...>;
   template <typename F> static type map(const std::tuple<T...> &x, F &f) {
-    return std::apply([&](const auto &...parts) { return type{GradientStructure<std::decay_t<decltype(parts)>>::map(parts, f)...}; }, x);
+    return std::apply(
+        [&](const auto &...parts) { return type{GradientStructure<std::decay_t<decltype(parts)>>::map(parts, f)...}; },
+        x);
   }
 };
 
@@ -129,8 +131,8 @@ public:
                                               const std::vector<Tensor> &output_gradients = {},
                                               SourceLocation where = SourceLocation::current());
 
-  // Sources in a structure: pairs, tuples, arrays, vectors and maps of tensors and variables, nested at will. The result has
-  // the same structure.
+  // Sources in a structure: pairs, tuples, arrays, vectors and maps of tensors and variables, nested at will. The
+  // result has the same structure.
   template <typename Sources>
   auto gradient(const std::vector<Tensor> &targets, const Sources &sources, const GradientOptions &options,
                 SourceLocation where = SourceLocation::current()) {
@@ -155,23 +157,26 @@ public:
     return gradient(std::vector<Tensor>{target}, sources, options, where);
   }
   template <typename Sources>
-    requires(!std::is_same_v<Sources, Tensor> && !std::is_same_v<Sources, Variable> && !std::is_same_v<Sources, std::vector<Tensor>> &&
-             !std::is_same_v<Sources, std::vector<Variable>>)
+    requires(!std::is_same_v<Sources, Tensor> && !std::is_same_v<Sources, Variable> &&
+             !std::is_same_v<Sources, std::vector<Tensor>> && !std::is_same_v<Sources, std::vector<Variable>>)
   auto gradient(const Tensor &target, const Sources &sources, SourceLocation where = SourceLocation::current()) {
     return gradient(std::vector<Tensor>{target}, sources, GradientOptions(), where);
   }
 
-  // The derivatives of each element of the target with respect to each of a source: shaped target + source, in one pass for
-  // all elements; none where no path leads from the source to the target. It counts as a use like gradient(). ShapeError where
-  // sizes are not known.
-  std::optional<Tensor> jacobian(const Tensor &target, const Tensor &source, SourceLocation where = SourceLocation::current());
-  std::optional<Tensor> jacobian(const Tensor &target, const Variable &source, SourceLocation where = SourceLocation::current());
+  // The derivatives of each element of the target with respect to each of a source: shaped target + source, in one pass
+  // for all elements; none where no path leads from the source to the target. It counts as a use like gradient().
+  // ShapeError where sizes are not known.
+  std::optional<Tensor> jacobian(const Tensor &target, const Tensor &source,
+                                 SourceLocation where = SourceLocation::current());
+  std::optional<Tensor> jacobian(const Tensor &target, const Variable &source,
+                                 SourceLocation where = SourceLocation::current());
   // Of target [B, ...] and source [B, ...], each example of which depends on its own alone: [B, target..., source...].
   // ShapeError where the numbers of examples differ.
-  std::optional<Tensor> batch_jacobian(const Tensor &target, const Tensor &source, SourceLocation where = SourceLocation::current());
+  std::optional<Tensor> batch_jacobian(const Tensor &target, const Tensor &source,
+                                       SourceLocation where = SourceLocation::current());
 
-  // While the guard lives, the tape sees nothing of what is computed, and gradient() may be asked without being recorded by
-  // itself. StateError if the tape does not record.
+  // While the guard lives, the tape sees nothing of what is computed, and gradient() may be asked without being
+  // recorded by itself. StateError if the tape does not record.
   class CALQUE_API Pause {
   public:
     Pause(Pause &&other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
@@ -192,9 +197,11 @@ public:
   std::vector<Variable> watched_variables() const;
 
 private:
-  std::vector<std::optional<Tensor>> gradientOf(const std::vector<Tensor> &targets, const std::vector<detail::Source> &sources,
+  std::vector<std::optional<Tensor>> gradientOf(const std::vector<Tensor> &targets,
+                                                const std::vector<detail::Source> &sources,
                                                 const GradientOptions &options, SourceLocation where);
-  std::optional<Tensor> jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples, SourceLocation where);
+  std::optional<Tensor> jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples,
+                                   SourceLocation where);
   // The values of the sources; ends the recording of a tape that serves one use.
   std::vector<std::vector<std::int32_t>> use(const std::vector<detail::Source> &sources, SourceLocation where);
   friend class detail::PullbackTape;

@@ -3,8 +3,8 @@
 //   Variable w = variable("w", glorot_uniform({784, 128}));
 //   layers::Dense dense(128, {.kernel_initializer = he_normal});
 //
-// The random ones draw from the global generator, which set_seed() starts anew. What goes into a unit and comes out of it is
-// told by the shape: [in, out] of a matrix, [height, width, in, out] of a filter, n and n of a vector.
+// The random ones draw from the global generator, which set_seed() starts anew. What goes into a unit and comes out of
+// it is told by the shape: [in, out] of a matrix, [height, width, in, out] of a filter, n and n of a vector.
 #ifndef CALQUE_INITIALIZERS_H
 #define CALQUE_INITIALIZERS_H
 
@@ -16,11 +16,15 @@ namespace calque {
 
 // Glorot, Bengio: Understanding the difficulty of training deep feedforward neural networks, 2010: the variance is
 // 2 / (in + out).
-CALQUE_API Tensor glorot_uniform(const Shape &shape, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
-CALQUE_API Tensor glorot_normal(const Shape &shape, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor glorot_uniform(const Shape &shape, DType dtype = DType::Float32,
+                                 SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor glorot_normal(const Shape &shape, DType dtype = DType::Float32,
+                                SourceLocation where = SourceLocation::current());
 // He, Zhang, Ren, Sun: Delving deep into rectifiers, 2015: the variance is 2 / in. The normal one is not truncated.
-CALQUE_API Tensor he_uniform(const Shape &shape, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
-CALQUE_API Tensor he_normal(const Shape &shape, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor he_uniform(const Shape &shape, DType dtype = DType::Float32,
+                             SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor he_normal(const Shape &shape, DType dtype = DType::Float32,
+                            SourceLocation where = SourceLocation::current());
 
 // What layers take: one of the above, zeros, ones, or a callable that makes a tensor of a shape and element type.
 class CALQUE_API Initializer {

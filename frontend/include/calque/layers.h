@@ -46,15 +46,16 @@ public:
   bool built() const { return built_.load(std::memory_order_acquire); }
 
 protected:
-  // Makes the variables for inputs like one of this shape and element type, which it checks. Called once; what it registered
-  // before it threw is forgotten.
+  // Makes the variables for inputs like one of this shape and element type, which it checks. Called once; what it
+  // registered before it threw is forgotten.
   virtual void build(const Shape &input, DType dtype) {}
   virtual Tensor call(const Tensor &x, CallOptions options) = 0;
   // Builds for inputs of a shape, without a call. One that consists of layers builds those.
   virtual void buildFor(const Shape &input, DType dtype) { ensureBuilt(input, dtype); }
 
   // Registers a variable with an initial value that is made at once, also while tracing.
-  Variable weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer, bool trainable = true);
+  Variable weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
+                  bool trainable = true);
 
   // How messages call it: "dense 'head'".
   std::string title() const;
@@ -81,11 +82,14 @@ public:
   bool built() const { return body_->built(); }
 
   // As those of a module.
-  std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const { return body_->variables(where); }
+  std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
+    return body_->variables(where);
+  }
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const {
     return body_->trainable_variables(where);
   }
-  std::vector<std::pair<std::string, Variable>> named_variables(SourceLocation where = SourceLocation::current()) const {
+  std::vector<std::pair<std::string, Variable>>
+  named_variables(SourceLocation where = SourceLocation::current()) const {
     return body_->named_variables(where);
   }
   const std::string &name() const { return body_->name(); }
@@ -96,8 +100,8 @@ private:
   std::shared_ptr<LayerBody> body_;
 };
 
-// "linear", "relu", "gelu", "sigmoid", "tanh", "softmax" (over the last axis), or a callable on a tensor. ValueError for
-// another name.
+// "linear", "relu", "gelu", "sigmoid", "tanh", "softmax" (over the last axis), or a callable on a tensor. ValueError
+// for another name.
 class CALQUE_API ActivationFunction {
 public:
   ActivationFunction(const char *name, SourceLocation where = SourceLocation::current());
@@ -123,8 +127,8 @@ struct DenseOptions {
   Initializer kernel_initializer = glorot_uniform;
   Initializer bias_initializer = zeros;
 };
-// activation(x * kernel + bias) over the last dimension: [..., in] gives [..., units]. ValueError for fewer than one unit,
-// ShapeError for inputs of rank 1, or of another last dimension than the first one's.
+// activation(x * kernel + bias) over the last dimension: [..., in] gives [..., units]. ValueError for fewer than one
+// unit, ShapeError for inputs of rank 1, or of another last dimension than the first one's.
 class CALQUE_API Dense : public Layer {
 public:
   explicit Dense(std::int64_t units, DenseOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -138,30 +142,33 @@ struct Conv2DOptions {
   Initializer kernel_initializer = glorot_uniform;
   Initializer bias_initializer = zeros;
 };
-// activation(conv2d(x, kernel) + bias): images [N,H,W,C] give [N,H',W',filters]. ValueError for sizes below one and another
-// padding, ShapeError for inputs that are no images or have other channels than the first ones.
+// activation(conv2d(x, kernel) + bias): images [N,H,W,C] give [N,H',W',filters]. ValueError for sizes below one and
+// another padding, ShapeError for inputs that are no images or have other channels than the first ones.
 class CALQUE_API Conv2D : public Layer {
 public:
-  Conv2D(std::int64_t filters, Extent kernel_size, Conv2DOptions options = {}, SourceLocation where = SourceLocation::current());
+  Conv2D(std::int64_t filters, Extent kernel_size, Conv2DOptions options = {},
+         SourceLocation where = SourceLocation::current());
 };
 
 struct MaxPool2DOptions {
   std::optional<Extent> strides = std::nullopt; // the window's size unless given
-  std::string padding = "valid"; // or "same"
+  std::string padding = "valid";                // or "same"
 };
 // The largest element of each window of images [N,H,W,C].
 class CALQUE_API MaxPool2D : public Layer {
 public:
-  explicit MaxPool2D(Extent pool_size = 2, MaxPool2DOptions options = {}, SourceLocation where = SourceLocation::current());
+  explicit MaxPool2D(Extent pool_size = 2, MaxPool2DOptions options = {},
+                     SourceLocation where = SourceLocation::current());
 };
 
 struct BatchNormalizationOptions {
   double momentum = 0.99, epsilon = 1e-3;
   bool center = true, scale = true; // whether there are beta and gamma
 };
-// gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel, the last dimension. In training mean and (biased)
-// variance are the batch's, and the moving ones become momentum * moving + (1 - momentum) * the batch's; else they are the
-// moving ones. Ioffe, Szegedy: Batch normalization, 2015. ShapeError in training for a batch without elements.
+// gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel, the last dimension. In training mean and
+// (biased) variance are the batch's, and the moving ones become momentum * moving + (1 - momentum) * the batch's; else
+// they are the moving ones. Ioffe, Szegedy: Batch normalization, 2015. ShapeError in training for a batch without
+// elements.
 class CALQUE_API BatchNormalization : public Layer {
 public:
   explicit BatchNormalization(BatchNormalizationOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -170,8 +177,8 @@ public:
 struct DropoutOptions {
   std::optional<std::int64_t> seed = std::nullopt; // drawn from the global generator unless given
 };
-// In training zero with probability `rate` and else x / (1 - rate), from a generator of its own; else x. ValueError unless
-// 0 <= rate < 1.
+// In training zero with probability `rate` and else x / (1 - rate), from a generator of its own; else x. ValueError
+// unless 0 <= rate < 1.
 class CALQUE_API Dropout : public Layer {
 public:
   explicit Dropout(double rate, DropoutOptions options = {}, SourceLocation where = SourceLocation::current());

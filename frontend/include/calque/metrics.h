@@ -1,4 +1,5 @@
-// What is counted while training and testing. The state is variables, so that metrics work eagerly and in traced functions.
+// What is counted while training and testing. The state is variables, so that metrics work eagerly and in traced
+// functions.
 //
 //   metrics::SparseCategoricalAccuracy accuracy;
 //   accuracy.update_state(labels, logits);

@@ -37,8 +37,8 @@ public:
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  // In the order in which they were registered, each once, however often it is shared. StateError for a layer inside that
-  // does not have its variables yet: it makes them at its first call, or when it is built.
+  // In the order in which they were registered, each once, however often it is shared. StateError for a layer inside
+  // that does not have its variables yet: it makes them at its first call, or when it is built.
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const;
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const;
   // With the path by which each is reached first: "block/scale".

@@ -1,11 +1,12 @@
-// Operations of the user's own: a kernel in C, and rules for everything that operations are asked for. Nothing but the installed
-// headers is needed.
+// Operations of the user's own: a kernel in C, and rules for everything that operations are asked for. Nothing but the
+// installed headers is needed.
 //
 //   std::int32_t cube(const KernelTensor *in, const KernelTensor *out, void *) { ... return 0; }
 //   const Operation op({.name = "cube",
 //                       .types = [](const std::vector<TensorSpec<>> &in) { return in; },
 //                       .kernel = cube,
-//                       .pullback = [](auto &in, auto &, auto &g) { return std::vector<Tensor>{3 * square(in[0]) * g[0]}; }});
+//                       .pullback = [](auto &in, auto &, auto &g) { return std::vector<Tensor>{3 * square(in[0]) *
+//                       g[0]}; }});
 //   Tensor y = op({x})[0];
 #ifndef CALQUE_OPERATION_H
 #define CALQUE_OPERATION_H
@@ -25,24 +26,27 @@ struct KernelTensor {
   DType dtype;
 };
 
-// Writes every element of the outputs, whose types are those that the rule gave, from the inputs, which it leaves alone. It may be
-// called by several threads at once, and as often or seldom as its results are needed: it must not have other effects, nor throw.
-// Returns 0; anything else fails the call with a ValueError that names the operation and the number.
+// Writes every element of the outputs, whose types are those that the rule gave, from the inputs, which it leaves
+// alone. It may be called by several threads at once, and as often or seldom as its results are needed: it must not
+// have other effects, nor throw. Returns 0; anything else fails the call with a ValueError that names the operation and
+// the number.
 using Kernel = std::int32_t (*)(const KernelTensor *inputs, const KernelTensor *outputs, void *data);
 
 struct OperationDefinition {
   // In IR and messages; unique in the program (ValueError).
   std::string name;
-  // The results' types, whose sizes must be known, from those of the operands. Throws an Error for operands that don't fit.
+  // The results' types, whose sizes must be known, from those of the operands. Throws an Error for operands that don't
+  // fit.
   std::function<std::vector<TensorSpec<>>(const std::vector<TensorSpec<>> &inputs)> types;
   Kernel kernel = nullptr;
   void *data = nullptr; // given to the kernel; it must live as long as the program
-  // A cotangent for each operand with float elements, in order, made of other operations; runs when the operation is applied.
-  // Without one, a gradient that would pass through the operation is a LookupError.
-  std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<Tensor> &outputs, const std::vector<Tensor> &cotangents)>
+  // A cotangent for each operand with float elements, in order, made of other operations; runs when the operation is
+  // applied. Without one, a gradient that would pass through the operation is a LookupError.
+  std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<Tensor> &outputs,
+                                    const std::vector<Tensor> &cotangents)>
       pullback = {};
-  // The results for many examples, stacked along axis 0, as are those operands that are `batched`; made of operations, this one
-  // included. Without one, vmap applies the operation to one example after the other.
+  // The results for many examples, stacked along axis 0, as are those operands that are `batched`; made of operations,
+  // this one included. Without one, vmap applies the operation to one example after the other.
   std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<bool> &batched)> batching = {};
 };
 
@@ -53,7 +57,8 @@ public:
   explicit Operation(OperationDefinition definition, SourceLocation where = SourceLocation::current());
 
   // Its results. What the type rule throws gets this line. ShapeError for results of unknown sizes.
-  std::vector<Tensor> operator()(const std::vector<Tensor> &inputs, SourceLocation where = SourceLocation::current()) const;
+  std::vector<Tensor> operator()(const std::vector<Tensor> &inputs,
+                                 SourceLocation where = SourceLocation::current()) const;
   const std::string &name() const;
 
 private:

@@ -5,7 +5,8 @@
 //   adam.apply_gradients(tape.gradient(loss, weights), weights);
 //   adam.learning_rate().assign(1e-4); // also in between the calls of a compiled step
 //
-// An optimiser is a module: its variables are the learning rate, the number of steps, and what it keeps for each variable.
+// An optimiser is a module: its variables are the learning rate, the number of steps, and what it keeps for each
+// variable.
 #ifndef CALQUE_OPTIMIZERS_H
 #define CALQUE_OPTIMIZERS_H
 
@@ -21,10 +22,10 @@ public:
   Variable learning_rate() const { return learningRate; }
   Variable iterations() const { return steps; }
 
-  // One step. Variables whose gradient is none stay as they are. What is kept for a variable is made at its first step: eagerly, or
-  // in a function's first trace. ValueError for another number of gradients than variables, for none at all, and for
-  // a variable given twice; ShapeError and DTypeError for a gradient that is not of its variable's type; StateError for a
-  // variable that is an argument of the function being traced.
+  // One step. Variables whose gradient is none stay as they are. What is kept for a variable is made at its first step:
+  // eagerly, or in a function's first trace. ValueError for another number of gradients than variables, for none at
+  // all, and for a variable given twice; ShapeError and DTypeError for a gradient that is not of its variable's type;
+  // StateError for a variable that is an argument of the function being traced.
   void apply_gradients(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables,
                        SourceLocation where = SourceLocation::current());
 
@@ -54,8 +55,8 @@ struct SGDOptions {
   bool nesterov = false; // the step looks ahead along the velocity
 };
 // w -= rate * g, or with momentum v = momentum * v - rate * g; w += v, or with Nesterov's w += momentum * v - rate * g.
-// Sutskever, Martens, Dahl, Hinton: On the importance of initialization and momentum in deep learning, 2013. ValueError for
-// a momentum outside [0, 1), or Nesterov's without one.
+// Sutskever, Martens, Dahl, Hinton: On the importance of initialization and momentum in deep learning, 2013. ValueError
+// for a momentum outside [0, 1), or Nesterov's without one.
 class CALQUE_API SGD : public Optimizer {
 public:
   explicit SGD(double learning_rate = 0.01, SGDOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -70,11 +71,13 @@ private:
 struct AdamOptions {
   double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
 };
-// Kingma, Ba: Adam, a method for stochastic optimization, 2015; with the bias corrections folded into the rate, as its section
-// 2 has it, so that epsilon is the paper's epsilon hat. ValueError for betas outside [0, 1) and an epsilon below 0.
+// Kingma, Ba: Adam, a method for stochastic optimization, 2015; with the bias corrections folded into the rate, as its
+// section 2 has it, so that epsilon is the paper's epsilon hat. ValueError for betas outside [0, 1) and an epsilon
+// below 0.
 class CALQUE_API Adam : public Optimizer {
 public:
-  explicit Adam(double learning_rate = 1e-3, AdamOptions options = {}, SourceLocation where = SourceLocation::current());
+  explicit Adam(double learning_rate = 1e-3, AdamOptions options = {},
+                SourceLocation where = SourceLocation::current());
 
 protected:
   Tensor prepare() override;

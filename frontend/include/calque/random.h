@@ -13,8 +13,9 @@
 
 namespace calque {
 
-// Starts the global generator anew. What draws from it: the functions below, the initialisers, and, for a seed of their own when
-// they are made, dropout layers and shuffled data sets. In a traced function it is an assignment like any other.
+// Starts the global generator anew. What draws from it: the functions below, the initialisers, and, for a seed of their
+// own when they are made, dropout layers and shuffled data sets. In a traced function it is an assignment like any
+// other.
 CALQUE_API void set_seed(std::int64_t seed, SourceLocation where = SourceLocation::current());
 
 namespace random {
@@ -32,14 +33,14 @@ struct NormalOptions {
 // A state for the stateless functions, int64[2].
 CALQUE_API Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where = SourceLocation::current());
 
-// Numbers that follow from a state, as state() makes it. Calls whose counters are at least `counters_used` apart, or that
-// differ in the key, give independent numbers. ValueError for a state of another type, for sizes below 0 and for options out
-// of range; DTypeError for a type that is not floating-point.
+// Numbers that follow from a state, as state() makes it. Calls whose counters are at least `counters_used` apart, or
+// that differ in the key, give independent numbers. ValueError for a state of another type, for sizes below 0 and for
+// options out of range; DTypeError for a type that is not floating-point.
 //
 // Uniform in [minval, maxval), in multiples of 2^-24 (float32) or 2^-53 (float64) of its length.
 CALQUE_API Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOptions options = {});
-// Gaussian, by the cosine of Box and Muller (A note on the generation of random normal deviates, 1958): up to 5.7 standard
-// deviations from the mean in float32, 8.5 in float64.
+// Gaussian, by the cosine of Box and Muller (A note on the generation of random normal deviates, 1958): up to 5.7
+// standard deviations from the mean in float32, 8.5 in float64.
 CALQUE_API Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options = {});
 // true with a probability, as bool.
 CALQUE_API Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double probability = 0.5);
@@ -47,8 +48,8 @@ CALQUE_API Tensor stateless_bernoulli(const Shape &shape, const Operand &state, 
 // How far a counter moves for so many uniform numbers of a type; twice as far for normal ones.
 CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = DType::Float32);
 
-// A shared handle to a key and a counter, which moves on with each draw; copies are the same stream. Threads that draw from
-// one stream take turns by themselves, or may see the same numbers.
+// A shared handle to a key and a counter, which moves on with each draw; copies are the same stream. Threads that draw
+// from one stream take turns by themselves, or may see the same numbers.
 class CALQUE_API Generator {
 public:
   // The same rules as for a Variable hold where it is made while tracing.
@@ -74,9 +75,12 @@ private:
 CALQUE_API Generator &global_generator();
 
 // Draws from the global generator.
-CALQUE_API Tensor uniform(const Shape &shape, UniformOptions options = {}, SourceLocation where = SourceLocation::current());
-CALQUE_API Tensor normal(const Shape &shape, NormalOptions options = {}, SourceLocation where = SourceLocation::current());
-CALQUE_API Tensor bernoulli(const Shape &shape, double probability = 0.5, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor uniform(const Shape &shape, UniformOptions options = {},
+                          SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor normal(const Shape &shape, NormalOptions options = {},
+                         SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor bernoulli(const Shape &shape, double probability = 0.5,
+                            SourceLocation where = SourceLocation::current());
 
 } // namespace random
 } // namespace calque

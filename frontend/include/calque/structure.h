@@ -6,7 +6,8 @@
 //
 //   template <> struct calque::Structure<Batch> {
 //     template <typename V> static void visit(const Batch &x, V &v) { calque::visit_structure(x.images(), v); }
-//     template <typename M> static Batch map(const Batch &x, M &m) { return Batch(calque::map_structure(x.images(), m)); }
+//     template <typename M> static Batch map(const Batch &x, M &m) { return Batch(calque::map_structure(x.images(),
+//     m)); }
 //   };
 #ifndef CALQUE_STRUCTURE_H
 #define CALQUE_STRUCTURE_H
@@ -106,7 +107,8 @@ template <typename T> struct Structure {
       }
       v.host(bits);
     } else {
-      static_assert(!detail::hasTooManyFields<T>, "an aggregate with more than 8 fields needs its own calque::Structure");
+      static_assert(!detail::hasTooManyFields<T>,
+                    "an aggregate with more than 8 fields needs its own calque::Structure");
       detail::withFields(x, [&](const auto &...fields) { (visit_structure(fields, v), ...); });
     }
   }

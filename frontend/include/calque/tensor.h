@@ -134,12 +134,10 @@ Tensor tensor(std::span<const T> values, Shape shape, SourceLocation where = Sou
   return detail::makeTensor(dtype_of<T>, values.data(), values.size(), std::move(shape), where);
 }
 // A vector of the given elements.
-template <typename T>
-Tensor tensor(std::initializer_list<T> values, SourceLocation where = SourceLocation::current()) {
+template <typename T> Tensor tensor(std::initializer_list<T> values, SourceLocation where = SourceLocation::current()) {
   return detail::makeTensorOf(std::vector<T>(values), {static_cast<std::int64_t>(values.size())}, where);
 }
-template <typename T>
-Tensor tensor(const std::vector<T> &values, SourceLocation where = SourceLocation::current()) {
+template <typename T> Tensor tensor(const std::vector<T> &values, SourceLocation where = SourceLocation::current()) {
   return detail::makeTensorOf(values, {static_cast<std::int64_t>(values.size())}, where);
 }
 // A tensor of rank 0.

@@ -19,8 +19,8 @@ struct Warning {
 };
 using WarningHandler = std::function<void(const Warning &)>;
 
-// Makes a handler receive all warnings, of all threads; null: standard error. Returns the one before. It may be called by
-// several threads at once. What it throws passes to the user's code that was warned of.
+// Makes a handler receive all warnings, of all threads; null: standard error. Returns the one before. It may be called
+// by several threads at once. What it throws passes to the user's code that was warned of.
 CALQUE_API WarningHandler set_warning_handler(WarningHandler handler);
 
 namespace detail {

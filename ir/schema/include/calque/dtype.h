@@ -56,13 +56,24 @@ constexpr const char *name_of(DType dtype) {
 
 namespace detail {
 template <typename T> struct DTypeOf {
-  static_assert(sizeof(T) == 0, "Calque has no tensors of this element type; it has bool, int32, int64, float32 and float64");
+  static_assert(sizeof(T) == 0,
+                "Calque has no tensors of this element type; it has bool, int32, int64, float32 and float64");
 };
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
-template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::Int32; };
-template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::Int64; };
-template <> struct DTypeOf<float> { static constexpr DType value = DType::Float32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::Float64; };
+template <> struct DTypeOf<bool> {
+  static constexpr DType value = DType::Bool;
+};
+template <> struct DTypeOf<std::int32_t> {
+  static constexpr DType value = DType::Int32;
+};
+template <> struct DTypeOf<std::int64_t> {
+  static constexpr DType value = DType::Int64;
+};
+template <> struct DTypeOf<float> {
+  static constexpr DType value = DType::Float32;
+};
+template <> struct DTypeOf<double> {
+  static constexpr DType value = DType::Float64;
+};
 } // namespace detail
 
 // The element type that holds a C++ type: dtype_of<float> is DType::Float32.
