@@ -1,5 +1,14 @@
 # What every target is built with, and the two kinds of targets: those that know MLIR and those that must not.
 
+# Compilations go through ccache where it is installed. What it has from another checkout serves here as well: paths below this
+# folder count as relative ones, and the build's folder does not count. Precompiled headers need the two allowances.
+find_program(CALQUE_CCACHE ccache)
+mark_as_advanced(CALQUE_CCACHE)
+if(CALQUE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+                                  CCACHE_SLOPPINESS=pch_defines,time_macros ${CALQUE_CCACHE})
+endif()
+
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)

@@ -1,5 +1,5 @@
-// Precompiled for ir, passes, codegen and the tools: MLIR's headers take most of the time that their files take to compile. Each file
-// still includes what it uses.
+// Precompiled for ir, passes, codegen and the tools: MLIR's headers take most of the time that their files take to
+// compile. Each file still includes what it uses.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
