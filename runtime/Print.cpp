@@ -1,101 +1,270 @@
 #include "runtime/Print.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 namespace calque::runtime {
 namespace {
 
 constexpr int64_t MostElements = 1000; // that are printed in full
 constexpr int64_t EdgeItems = 3;
+constexpr size_t LineWidth = 75;
+constexpr int Precision = 8; // digits behind the point
 
-void append(std::string &text, uint8_t value) { text += value ? "True" : "False"; }
+// A float as decimal text in parts, so that columns of them can be aligned.
+struct Decimal {
+  std::string whole, fraction; // with the sign; without the point
+  std::string exponent;        // "e-05", or empty for positional notation
+};
 
-template <std::signed_integral T> void append(std::string &text, T value) {
-  char digits[24];
-  text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+// The digits of `value` with `precision` of them behind the point, or the shortest that read back as the same value.
+template <typename T> Decimal toDecimal(T value, std::chars_format format, int precision = -1) {
+  char digits[512]; // DBL_MAX in positional notation has 309 digits
+  char *end = precision < 0 ? std::to_chars(digits, digits + sizeof digits, value, format).ptr
+                            : std::to_chars(digits, digits + sizeof digits, value, format, precision).ptr;
+  std::string_view text(digits, static_cast<size_t>(end - digits));
+  Decimal result;
+  size_t exponent = std::min(text.find('e'), text.size());
+  result.exponent = text.substr(exponent);
+  text = text.substr(0, exponent);
+  size_t point = std::min(text.find('.'), text.size());
+  result.whole = text.substr(0, point);
+  result.fraction = text.substr(std::min(point + 1, text.size()));
+  return result;
 }
 
-template <std::floating_point T> void append(std::string &text, T value) {
-  if (std::isnan(value)) {
-    text += "nan"; // whatever its sign
-    return;
-  }
-  if (std::isinf(value)) {
-    text += value < 0 ? "-inf" : "inf";
-    return;
-  }
-  // NumPy's bounds for leaving positional notation, here by element.
-  T magnitude = std::abs(value);
-  bool positional = value == 0 || (magnitude >= T(1e-4) && magnitude < T(1e8));
-  char digits[64];
-  char *end = std::to_chars(digits, digits + sizeof digits, value,
-                            positional ? std::chars_format::fixed : std::chars_format::scientific)
-                  .ptr;
-  std::string_view shortest(digits, static_cast<size_t>(end - digits));
-  size_t exponent = shortest.find('e');
-  std::string_view mantissa = shortest.substr(0, exponent);
-  text += mantissa;
-  if (mantissa.find('.') == std::string_view::npos)
-    text += '.';
-  if (exponent != std::string_view::npos)
-    text += shortest.substr(exponent);
+void trimZeros(std::string &fraction) { fraction.erase(fraction.find_last_not_of('0') + 1); }
+
+// Shortest positional notation. to_chars writes the exact digits of a large float, here zeros follow the shortest.
+template <typename T> Decimal positional(T value) {
+  Decimal result = toDecimal(value, std::chars_format::scientific);
+  int exponent = 0;
+  const char *first = result.exponent.data() + (result.exponent[1] == '+' ? 2 : 1);
+  std::from_chars(first, result.exponent.data() + result.exponent.size(), exponent);
+  if (exponent < 0)
+    return toDecimal(value, std::chars_format::fixed);
+  auto places = static_cast<size_t>(exponent);
+  result.fraction.resize(std::max(result.fraction.size(), places), '0');
+  result.whole += result.fraction.substr(0, places);
+  result.fraction.erase(0, places);
+  result.exponent.clear();
+  return result;
 }
+
+// From here on NumPy uses an exponent: at `limit`, or sooner where the type has fewer digits.
+template <std::floating_point T> T largestPositional(T limit) {
+  return std::min(limit, std::pow(T(10), T(std::numeric_limits<T>::digits10)));
+}
+
+// A rank 0 tensor: a NumPy scalar has other bounds than an array, and no fixed precision.
+std::string scalarText(uint8_t value) { return value ? "True" : "False"; }
+
+template <std::signed_integral T> std::string scalarText(T value) { return std::to_string(value); }
+
+template <std::floating_point T> std::string scalarText(T value) {
+  if (std::isnan(value))
+    return "nan"; // whatever its sign
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  double magnitude = std::abs(static_cast<double>(value));
+  double limit = std::is_same_v<T, double> ? 1e16 : static_cast<double>(largestPositional(T(1e16)));
+  if (magnitude == 0 || (magnitude >= 1e-4 && magnitude < limit)) {
+    Decimal parts = positional(value);
+    return parts.whole + "." + (parts.fraction.empty() ? "0" : parts.fraction);
+  }
+  Decimal parts = toDecimal(value, std::chars_format::scientific);
+  return parts.whole + (parts.fraction.empty() ? "" : ".") + parts.fraction + parts.exponent;
+}
+
+// How the elements of one tensor are written, decided from all those that are shown: they have one width.
+template <typename T> class ElementFormat;
+
+template <> class ElementFormat<uint8_t> {
+public:
+  explicit ElementFormat(const std::vector<uint8_t> &) {}
+  std::string operator()(uint8_t value) const { return value ? " True" : "False"; }
+};
+
+template <std::signed_integral T> class ElementFormat<T> {
+public:
+  explicit ElementFormat(const std::vector<T> &shown) {
+    for (T value : shown)
+      width = std::max(width, std::to_string(value).size());
+  }
+  std::string operator()(T value) const {
+    std::string text = std::to_string(value);
+    return std::string(width - text.size(), ' ') + text;
+  }
+
+private:
+  size_t width = 0;
+};
+
+template <std::floating_point T> class ElementFormat<T> {
+public:
+  explicit ElementFormat(const std::vector<T> &shown) {
+    T largest = 0, least = std::numeric_limits<T>::infinity();
+    bool anyFinite = false, anyOther = false, negativeInfinity = false;
+    for (T value : shown) {
+      (std::isfinite(value) ? anyFinite : anyOther) = true;
+      negativeInfinity |= std::isinf(value) && value < 0;
+      if (T magnitude = std::abs(value); std::isfinite(value) && magnitude != 0) {
+        largest = std::max(largest, magnitude);
+        least = std::min(least, magnitude);
+      }
+    }
+    scientific = largest != 0 && (largest >= largestPositional(T(1e8)) || least < T(1e-4) || largest / least > T(1000));
+    for (T value : shown)
+      if (std::isfinite(value)) {
+        Decimal parts = shortest(value);
+        left = std::max(left, parts.whole.size());
+        right = std::max(right, parts.fraction.size());
+        exponentSize = std::max(exponentSize, parts.exponent.size());
+      }
+    // The words for what is not finite may need more room than the numbers.
+    size_t behind = right + exponentSize + 1, word = anyOther ? 3 + negativeInfinity : 0;
+    left = std::max(left, word > behind ? word - behind : 0);
+  }
+
+  std::string operator()(T value) const {
+    size_t width = left + 1 + right + exponentSize;
+    if (!std::isfinite(value)) {
+      std::string word = scalarText(value);
+      return std::string(width - word.size(), ' ') + word;
+    }
+    Decimal parts = shortest(value);
+    if (scientific && parts.fraction.size() < right)
+      parts = toDecimal(value, std::chars_format::scientific, static_cast<int>(right));
+    if (parts.exponent.size() < exponentSize)
+      parts.exponent.insert(2, exponentSize - parts.exponent.size(), '0');
+    std::string text = std::string(left - parts.whole.size(), ' ') + parts.whole + "." + parts.fraction;
+    text.append(right - parts.fraction.size(), ' ');
+    return text + parts.exponent;
+  }
+
+private:
+  // The shortest digits that tell the value from its neighbours, rounded to the precision where they are more.
+  Decimal shortest(T value) const {
+    Decimal parts = scientific ? toDecimal(value, std::chars_format::scientific) : positional(value);
+    if (parts.fraction.size() > Precision) {
+      parts = toDecimal(value, scientific ? std::chars_format::scientific : std::chars_format::fixed, Precision);
+      trimZeros(parts.fraction);
+    }
+    return parts;
+  }
+
+  bool scientific;
+  size_t left = 0, right = 0, exponentSize = 0;
+};
 
 template <typename T> class Formatter {
 public:
-  Formatter(std::span<const int64_t> dims, int64_t count) : dims(dims), shortened(count > MostElements) {}
+  Formatter(std::span<const int64_t> dims, const T *data, int64_t count)
+      : dims(dims), data(data), shortened(count > MostElements), element(shown(count)) {}
 
-  // `data` is a block of `count` elements with the dimensions from `axis` on.
-  void run(const T *data, int64_t count, size_t axis) {
+  std::string run(int64_t count) {
+    block(data, count, 0);
+    return std::move(text);
+  }
+
+private:
+  // Calls `visit(index)` for what is shown of a dimension, and with -1 for the gap in its middle.
+  template <typename Visit> void forEachShown(int64_t size, Visit visit) const {
+    bool gap = shortened && size > 2 * EdgeItems;
+    for (int64_t index = 0; index < size; ++index) {
+      if (gap && index == EdgeItems) {
+        visit(int64_t(-1));
+        index = size - EdgeItems;
+      }
+      visit(index);
+    }
+  }
+
+  std::vector<T> shown(int64_t count) const {
+    std::vector<T> elements;
+    collect(elements, data, count, 0);
+    return elements;
+  }
+
+  void collect(std::vector<T> &elements, const T *from, int64_t count, size_t axis) const {
     if (axis == dims.size()) {
-      append(text, *data);
+      elements.push_back(*from);
       return;
     }
-    int64_t size = dims[axis], stride = count / size;
-    bool gap = shortened && size > 2 * EdgeItems;
+    int64_t stride = count / dims[axis];
+    forEachShown(dims[axis], [&](int64_t index) {
+      if (index >= 0)
+        collect(elements, from + index * stride, stride, axis + 1);
+    });
+  }
+
+  // Appends the block of `count` elements at `from` with the dimensions from `axis` on.
+  void block(const T *from, int64_t count, size_t axis) {
     text += '[';
-    for (int64_t index = 0; index < size; ++index) {
-      if (index)
-        separate(axis);
-      if (gap && index == EdgeItems) {
-        text += "...";
-        index = size - EdgeItems - 1;
-        continue;
-      }
-      run(data + index * stride, stride, axis + 1);
+    if (axis + 1 == dims.size()) {
+      row(from);
+    } else {
+      int64_t stride = count / dims[axis];
+      bool first = true;
+      forEachShown(dims[axis], [&](int64_t index) {
+        if (!first) {
+          text.append(dims.size() - axis - 1, '\n');
+          text.append(axis + 1, ' ');
+        }
+        first = false;
+        if (index < 0)
+          text += "...";
+        else
+          block(from + index * stride, stride, axis + 1);
+      });
     }
     text += ']';
   }
 
-  std::string text;
-
-private:
-  // A space within a row; as many line ends as there are dimensions below, then the brackets' indentation.
-  void separate(size_t axis) {
-    size_t below = dims.size() - axis - 1;
-    text.append(below, '\n');
-    text.append(below ? axis + 1 : 1, ' ');
+  // A line ends before the element for which, with all closing brackets, there is no room; each line has one at least.
+  void row(const T *from) {
+    size_t indent = dims.size(), line = indent;
+    bool first = true;
+    forEachShown(dims.back(), [&](int64_t index) {
+      std::string word = index < 0 ? "..." : element(from[index]);
+      line += !first; // the space between
+      if (line + word.size() + dims.size() > LineWidth && line > indent) {
+        text.erase(text.find_last_not_of(' ') + 1);
+        text += '\n';
+        text.append(indent, ' ');
+        line = indent;
+      } else if (!first) {
+        text += ' ';
+      }
+      first = false;
+      text += word;
+      line += word.size();
+    });
   }
 
   std::span<const int64_t> dims;
+  const T *data;
   bool shortened;
+  ElementFormat<T> element;
+  std::string text;
 };
 
 template <typename T> std::string format(std::span<const int64_t> dims, const void *data) {
+  auto *elements = static_cast<const T *>(data);
+  if (dims.empty())
+    return scalarText(*elements);
   int64_t count = 1;
   for (int64_t size : dims)
     count *= size;
-  if (count == 0)
-    return "[]";
-  Formatter<T> formatter(dims, count);
-  formatter.run(static_cast<const T *>(data), count, 0);
-  return std::move(formatter.text);
+  return count ? Formatter<T>(dims, elements, count).run(count) : "[]";
 }
 
 } // namespace

@@ -182,7 +182,7 @@ TEST(Function, PrintsAtEveryCallInOrder) {
   ::testing::internal::CaptureStdout();
   f(scalar(1.0f));
   f(scalar(2.0f));
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "x 1.\ntwice 2.\nx 2.\ntwice 4.\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "x 1.0\ntwice 2.0\nx 2.0\ntwice 4.0\n");
 }
 
 TEST(Function, PrintsWhatHasNoElements) {

@@ -60,14 +60,14 @@ TEST(HostCall, KeepsTheOrderOfTheProgramUsedOrNot) {
   });
   ::testing::internal::CaptureStdout();
   f(scalar(1.0f));
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "first 1.\nsecond 2.\nthird 3.\nlast\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "first 1.0\nsecond 2.0\nthird 3.0\nlast\n");
   f(scalar(2.0f));
   ASSERT_EQ(kept.size(), 2u);
   EXPECT_EQ(kept[0].item<float>(), 1) << "what a host call is given is its own";
   // After a failed assertion nothing is called.
   ::testing::internal::CaptureStdout();
   EXPECT_THROW(f(scalar(7.0f)), AssertionError);
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "first 7.\nsecond 8.\nthird 9.\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "first 7.0\nsecond 8.0\nthird 9.0\n");
   EXPECT_EQ(v.value().item<float>(), 2);
 }
 
