@@ -26,9 +26,9 @@ size_t bytesOfConstants(const schema::Recording &recording) {
   return bytes;
 }
 
-// Contexts with all dialects loaded, which takes a fifth of the time of compiling something small. Each serves one
-// compilation at a time, so that threads compile side by side. What a context has made of types and constants stays in
-// it: it is not used for ever.
+// A pool of MLIR contexts with all dialects loaded: loading them takes a large part of the time of compiling something
+// small. A context serves one compilation at a time, so that threads compile side by side. A context never frees types
+// and constants, so each is destroyed after a number of compilations or bytes of constants.
 class Contexts {
 public:
   struct Entry {
@@ -42,7 +42,7 @@ public:
 
   Contexts() { codegen::registerPipelineDialects(registry); }
 
-  // Calls a function with a context that no other call has.
+  // Calls a function with a context of the pool, or a fresh one.
   template <typename F> void with(const schema::Recording &recording, F &&use) {
     std::unique_ptr<Entry> entry = take();
     use(entry->context);
@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  // Does something with the recording's IR. When it fails, `error` is the first diagnostic, with the user's line.
+  // Imports the recording and calls `use`. After a failure, `error` is the first diagnostic, with the user's line.
   void withProgram(const schema::Recording &recording, CompileOptions options, std::string &error,
                    llvm::function_ref<LogicalResult(codegen::Program &)> use) {
     contexts.with(recording, [&](MLIRContext &context) {
@@ -131,7 +131,7 @@ private:
 } // namespace calque
 
 extern "C" __attribute__((visibility("default"))) calque::Compiler *calque_compiler(int version) {
-  // Never destroyed: native code that it made may still be called while the process ends.
+  // Never destroyed: static destructors may still call its native code.
   static auto *compiler = new calque::CompilerImpl;
   return version == calque::kCompilerInterfaceVersion ? compiler : nullptr;
 }

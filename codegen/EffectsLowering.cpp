@@ -22,7 +22,7 @@ std::string lineOf(Location location) {
 }
 
 int32_t LoweringContext::addSite(Site::Kind kind, Operation *op, StringRef text) {
-  // What a pass has made may stand for another operation.
+  // A pass may have emitted this operation in place of another; the location's name is that of the other.
   auto named = dyn_cast<NameLoc>(op->getLoc());
   StringRef name = named ? named.getName().strref() : op->getName().stripDialect();
   sites.push_back({kind, name.str(), text.str(), lineOf(op->getLoc())});
@@ -90,16 +90,16 @@ struct LowerAssert : OpRewritePattern<ir::AssertOp> {
   LoweringContext &context;
 };
 
-// A print becomes a call of a function that knows the tensor's shape; EmitLLVM gives it its body, once tensors are
-// pointers.
+// A print becomes a call of a declared function whose attributes hold site, dtype and shape. definePrints in
+// NativeCode.cpp gives that function its body, in LLVM IR, where tensors are pointers.
 struct LowerPrint : OpRewritePattern<ir::PrintOp> {
   LowerPrint(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern(mlirContext), context(context) {}
   LogicalResult matchAndRewrite(ir::PrintOp op, PatternRewriter &rewriter) const override {
     int32_t site = context.addSite(Site::Kind::Print, op, op.getLabel());
     auto type = cast<RankedTensorType>(op.getX().getType());
-    // The shape that is printed is the callee's. Only of one dimension has a tensor without elements a bare pointer,
-    // and bufferization would take a slice of several dimensions for a whole buffer where their sizes are not known, as
-    // the strides might be those.
+    // The tensor is passed flat; the callee has the shape. With several dimensions, an empty tensor would have no bare
+    // pointer, and bufferization would take a slice of unknown sizes, whose strides might be those of a whole buffer,
+    // for one.
     LinalgBuilder b(rewriter, op.getLoc(), context.sizes);
     // Unknown sizes are further arguments.
     SmallVector<Value> arguments{context.frame, b.flatten(op.getX())};
@@ -125,8 +125,8 @@ struct LowerPrint : OpRewritePattern<ir::PrintOp> {
   LoweringContext &context;
 };
 
-// Has the site's C++ compute an operation's results. Addresses and sizes are handed over one by one, so that one
-// declaration serves calls of all types.
+// Emits the calls by which the runtime runs the site's C++. Addresses and sizes are passed one by one, so that one
+// declaration serves operands of all types.
 LogicalResult callHost(PatternRewriter &rewriter, LoweringContext &context, Operation *op, int32_t site) {
   for (Value result : op->getResults())
     if (!cast<RankedTensorType>(result.getType()).hasStaticShape()) {
@@ -141,7 +141,7 @@ LogicalResult callHost(PatternRewriter &rewriter, LoweringContext &context, Oper
   };
   auto number = [&](Value index) -> Value { return arith::IndexCastOp::create(rewriter, location, i64, index); };
 
-  // All buffers are made before the first address is taken: they are alive together until the call has returned.
+  // All buffers are allocated before the first address is taken, because they must be alive together during the call.
   SmallVector<Value> buffers;
   LinalgBuilder b(rewriter, location, context.sizes);
   for (Value operand : op->getOperands()) {
@@ -236,7 +236,7 @@ struct Philox {
   }
 };
 
-// float32: one word an element, its upper 24 bits; float64: two words, their upper 53 bits.
+// A float32 takes the upper 24 bits of one word, a float64 the upper 53 bits of two.
 Value lowerRandomUniform(LinalgBuilder &b, ir::RandomUniformOp op, LoweringContext &context) {
   if (llvm::any_of(op.getShape(), isUnknown))
     return context.refuse(op, "has a size that nothing gives");

@@ -29,7 +29,7 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
     return success();
   }
 
-  // A size of one is broadcast, all others are equal.
+  // The sizes of the operands after broadcasting: a size of 1 gives way to any other, and the others are equal.
   SizeList resultSizes(Operation *op, int64_t rank) const {
     SizeList shape(rank, context.sizes.constant(1));
     SmallVector<std::optional<Sizes::Named>> from(rank);
@@ -51,7 +51,7 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
   void checkDivisor(LinalgBuilder &builder, Operation *op, Value divisor, ArrayRef<Size> shape) const {
     int32_t site = context.addSite(Site::Kind::DivisionByZero, op);
     Size count = builder.sizes.product(shape);
-    // An empty result divides nothing, whatever the divisors are.
+    // An empty result means that no division takes place, so no divisor is wrong.
     if (constantOf(count) == 0)
       return;
     Value flat = builder.flatten(divisor);

@@ -1,4 +1,4 @@
-// Fuses elementwise operations on tensors with what reads them, where that computes nothing twice.
+// Fuses elementwise operations on tensors with their readers, where no element is computed twice.
 #include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,13 +21,14 @@ bool isWorthFusing(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (!consumer || !producer)
     return operand->get().hasOneUse();
-  // Fused, it would keep its result, to which the consumer's reductions mean nothing.
+  // MLIR would keep the producer's result as a result of the fused operation, with no meaning for the consumer's
+  // reduction loops.
   if (llvm::any_of(producer.getDpsInitsMutable(),
                    [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); }))
     return false;
   if (onlyMoves(producer))
     return true;
-  // An element that several iterations read would be computed in each of them.
+  // With a map that is no permutation, several iterations would compute the same element.
   return operand->get().hasOneUse() && consumer.getMatchingIndexingMap(operand).isPermutation();
 }
 

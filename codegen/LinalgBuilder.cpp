@@ -91,7 +91,8 @@ AffineMap LinalgBuilder::broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> 
   return AffineMap::get(to.size(), 0, expressions, builder.getContext());
 }
 
-// The groups of dimensions of `to` that one dimension each of `from` becomes, when they differ in sizes of one alone.
+// Where the shapes differ in dimensions of size 1 alone: for each dimension of `from`, the dimensions of `to` that it
+// expands to. Nothing where they differ otherwise.
 static std::optional<SmallVector<ReassociationIndices>> groupsOfUnits(ArrayRef<Size> from, ArrayRef<Size> to) {
   SmallVector<ReassociationIndices> groups(from.size());
   size_t next = 0;
@@ -110,7 +111,7 @@ static std::optional<SmallVector<ReassociationIndices>> groupsOfUnits(ArrayRef<S
   return groups;
 }
 
-// Whether MLIR will see a constant, of which it makes another one of the type that it is reshaped to.
+// Whether MLIR would fold a reshape of the value into a constant of the new type.
 static bool isConstant(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
@@ -125,10 +126,10 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
     return value;
   Type element = typeOf(value).getElementType();
   RankedTensorType from = typeOf(value), to = typeWith(shape, element);
-  // Of no elements there is no order to keep, and MLIR's loops can't take an index apart by sizes of zero.
+  // An empty tensor has no order to keep, and MLIR's loops can't delinearize an index by sizes of 0.
   if (llvm::is_contained(from.getShape(), 0))
     return empty(shape, element);
-  // There is no constant of unknown sizes.
+  // A constant can't have unknown sizes, so the fold would fail.
   if (!to.hasStaticShape() && isConstant(value)) {
     value = bufferization::AllocTensorOp::create(builder, location, from, ValueRange(), value);
     sizes.set(value, fromSizes);
@@ -138,8 +139,8 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
     sizes.set(value, shape);
     return value;
   };
-  // What puts in or takes away sizes of one says so: a size that is not known could not be told from a product
-  // otherwise.
+  // Dimensions of size 1 are inserted and removed explicitly: after flattening, an unknown size could not be told from
+  // a product of sizes.
   if (!from.hasStaticShape() || !to.hasStaticShape()) {
     if (auto groups = groupsOfUnits(fromSizes, shape))
       return expand(*groups);
@@ -149,7 +150,7 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
       return value;
     }
   }
-  // By way of one dimension, which always works.
+  // The general case: collapse to one dimension, then expand.
   Size count = sizes.product(fromSizes);
   RankedTensorType flat = typeWith({count}, element);
   auto all = [](int64_t rank) {
@@ -171,7 +172,7 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
     sizes.set(value, shape);
     return value;
   }
-  // The count may be known on one side alone.
+  // The number of elements may be a constant in one of the two types only.
   RankedTensorType target = typeWith({sizes.product(shape)}, element);
   if (typeOf(value) != target)
     value = tensor::CastOp::create(builder, location, target, value);
@@ -201,8 +202,8 @@ Value LinalgBuilder::reduce(Value value, ArrayRef<int64_t> axes, Value neutral, 
   return generic({value}, filled(resultShape, neutral), maps, shape.size(), reductionLoops, combine);
 }
 
-// A part without elements may start at the end, which MLIR's operations refuse; of a whole without elements every part
-// is one.
+// An empty part may start at the end of the whole, which MLIR's operations refuse, and every part of an empty whole is
+// empty.
 Value LinalgBuilder::insert(Value part, Value whole, ArrayRef<Size> starts, ArrayRef<int64_t> strides) {
   part = refined(part);
   whole = refined(whole);

@@ -1,5 +1,5 @@
-// Shorthand for the linalg operations that lowering emits. Sizes are constants or values that the function's front
-// computes.
+// Shorthand for the linalg operations that lowering emits. Sizes are constants, or values that are computed at the
+// function's front.
 #ifndef CALQUE_CODEGEN_LINALGBUILDER_H
 #define CALQUE_CODEGEN_LINALGBUILDER_H
 
@@ -25,38 +25,39 @@ public:
   static int64_t rankOf(Value value) { return typeOf(value).getRank(); }
   SizeList sizesOf(Value value) { return sizes.of(value); }
   static mlir::RankedTensorType typeWith(llvm::ArrayRef<Size> shape, mlir::Type element);
-  // The value with a type that has the sizes that are known by now: two that must be equal may have turned out to be a
+  // The value, cast to a type with all sizes that are known by now: a check may have made an unknown size equal to a
   // constant.
   Value refined(Value value);
-  // The value as one of a type with as many known sizes or fewer.
+  // The value, cast to a type that has no more known sizes than its own.
   Value typed(Value value, mlir::Type type);
-  // The type's sizes where they are known, else those given.
+  // The known sizes of the type, and in the other dimensions those of `otherwise`.
   SizeList sizesOf(mlir::Type type, llvm::ArrayRef<Size> otherwise);
 
   Value empty(llvm::ArrayRef<Size> shape, mlir::Type element);
   Value filled(llvm::ArrayRef<Size> shape, Value scalar);
   Value zeros(llvm::ArrayRef<Size> shape, mlir::Type element);
   Value index(int64_t value);
-  // A size as a value, where the builder stands or before.
+  // A size as a value that dominates the builder's insertion point.
   Value valueOf(Size size) { return sizes.value(size); }
-  // The sizes with those that are not constants as values.
+  // The sizes; those that are no constants are values that dominate the insertion point.
   SizeList emitted(llvm::ArrayRef<Size> list);
 
-  // One result; `maps` has one for each input and one for the result. The last body argument is the result's element.
+  // A linalg.generic with one result. `maps` has a map for each input, then that of the result; the last argument of
+  // the body is the result's element.
   Value generic(llvm::ArrayRef<Value> inputs, Value init, llvm::ArrayRef<mlir::AffineMap> maps, unsigned numLoops,
                 llvm::ArrayRef<unsigned> reductionLoops, Body body);
-  // A result without reduction; element (d0, d1, ...) from inputs at `maps`.
+  // A linalg.generic without reduction: element (d0, d1, ...) from the inputs' elements at `inputMaps`.
   Value parallel(llvm::ArrayRef<Size> shape, mlir::Type element, llvm::ArrayRef<Value> inputs,
                  llvm::ArrayRef<mlir::AffineMap> inputMaps, Body body);
-  // How a tensor is read when it broadcasts to a shape.
+  // The indexing map of a tensor that broadcasts to a shape.
   mlir::AffineMap broadcastMap(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
   Value reshape(Value value, llvm::ArrayRef<Size> shape);
   Value flatten(Value value) { return reshape(value, {sizes.product(sizesOf(value))}); }
-  // Reduces over axes (sorted); the result has no dimension for them.
+  // Reduces over axes, which are sorted and which the result lacks.
   Value reduce(Value value, llvm::ArrayRef<int64_t> axes, Value neutral, Body combine);
   Value insert(Value part, Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<int64_t> strides);
   Value extract(Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<Size> shape, llvm::ArrayRef<int64_t> strides);
-  // Loops over all indices of a shape, carrying tensors or scalars.
+  // Loops over all indices of a shape, with loop-carried tensors or scalars.
   mlir::ValueRange loopNest(llvm::ArrayRef<Size> bounds, mlir::ValueRange carried,
                             llvm::function_ref<llvm::SmallVector<Value>(mlir::OpBuilder &, mlir::ValueRange indices,
                                                                         mlir::ValueRange carried)>

@@ -1,5 +1,4 @@
-// Gives the math operations their code: polynomials where MLIR has them, instructions where the processor has them, and
-// else the C library's functions.
+// Lowers math operations to MLIR's polynomials, else to instructions of the processor, else to calls of the C library.
 #include "codegen/NativeCode.h"
 #include "codegen/Target.h"
 #include "ir/Opaque.h"
@@ -18,8 +17,8 @@ namespace calque::codegen {
 
 LogicalResult lowerMath(Program &program) {
   MLIRContext *context = program.module->getContext();
-  // MLIR's lowering leaves it to LLVM whether kernels' products and sums are one instruction, and LLVM may not decide
-  // that (see makeTargetMachine).
+  // MLIR would lower these to llvm.fmuladd, which leaves the choice to LLVM. makeTargetMachine takes that choice from
+  // LLVM, so the instruction is chosen here.
   if (Target::host().fma)
     program.module->walk([](vector::FMAOp op) {
       OpBuilder builder(op);
@@ -48,7 +47,8 @@ LogicalResult lowerMath(Program &program) {
   populateMathToLibmConversionPatterns(calls);
   if (failed(applyPartialConversion(*program.module, target, std::move(calls))))
     return failure();
-  // LLVM folds constants, too, so that they are hidden from it until its passes are over.
+  // LLVM folds calls with constant arguments too. A call of an opaque function hides the constants until its passes are
+  // over.
   OpBuilder declarations = OpBuilder::atBlockBegin(program.module->getBody());
   program.module->walk([&](Operation *opaque) {
     if (!ir::isOpaque(opaque))

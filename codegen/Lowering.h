@@ -1,4 +1,4 @@
-// From the dialect to linalg on tensors, one family a file.
+// Lowers the dialect to linalg on tensors, one family of operations in each file.
 #ifndef CALQUE_CODEGEN_LOWERING_H
 #define CALQUE_CODEGEN_LOWERING_H
 
@@ -11,7 +11,7 @@
 
 namespace calque::codegen {
 
-// What lowering needs to know of the function, and what it tells the caller about it.
+// The function that is lowered, and what its caller is told about it.
 struct LoweringContext {
   mlir::ModuleOp module;
   mlir::Value frame; // the call frame, the function's first argument
@@ -20,29 +20,29 @@ struct LoweringContext {
   bool refused = false;
 
   int32_t addSite(Site::Kind kind, mlir::Operation *op, llvm::StringRef text = "");
-  // Has the function's caller check that two sizes are equal, where that is not known already; from here on they are
-  // one. Returns the size, the known one of two.
+  // Adds a check before the call that two sizes are equal, unless they are known to be. From here on they count as one
+  // size, which is returned: the constant one, if either is.
   Size equal(mlir::Operation *op, Sizes::Named found, Sizes::Named expected);
   Size equal(mlir::Operation *op, unsigned operand, int64_t dimension, unsigned otherOperand, int64_t otherDimension) {
     return equal(op, sizes.named(op, operand, dimension), sizes.named(op, otherOperand, otherDimension));
   }
   void atLeast(mlir::Operation *op, unsigned operand, int64_t dimension, Size bound);
-  // Refuses an operation that no code can be made for. Returns null.
+  // Emits an error for an operation that can't be lowered. Returns null.
   mlir::Value refuse(mlir::Operation *op, const llvm::Twine &why);
-  // Calls calque_rt_fail(frame, site, value, bound).
+  // Emits a call of calque_rt_fail(frame, site, value, bound).
   void fail(mlir::OpBuilder &builder, mlir::Location location, int32_t site, mlir::Value value, mlir::Value bound);
 };
 
 void emitFail(mlir::OpBuilder &builder, mlir::Location location, mlir::Value frame, int32_t site, mlir::Value value,
               mlir::Value bound);
 
-// An axis as ODS gives it, whose accessors have no sign, counted from the front.
+// A non-negative axis. The accessors that ODS generates for a signed axis return an unsigned number.
 inline int64_t normalAxis(uint64_t axis, int64_t rank) {
   int64_t value = static_cast<int64_t>(axis);
   return value < 0 ? value + rank : value;
 }
 
-// What a shape attribute that may leave sizes open has for a dimension.
+// Whether an entry of a shape attribute stands for an unknown size.
 inline bool isUnknown(int64_t size) { return size == kDynamic || mlir::ShapedType::isDynamic(size); }
 
 // "model.cpp:12"
@@ -53,7 +53,7 @@ void populateStructuredLowering(mlir::RewritePatternSet &patterns, LoweringConte
 void populateMovementLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);
 void populateEffectsLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);
 
-// A pattern from a function (LinalgBuilder &, Op) -> Value that builds the replacement of the operation's one result.
+// A pattern that replaces an operation of one result by the value that a function builds.
 template <typename Op> class LowerOp : public mlir::OpRewritePattern<Op> {
 public:
   using Build = mlir::Value (*)(LinalgBuilder &builder, Op op, LoweringContext &context);

@@ -42,7 +42,7 @@ Value lowerBarrier(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
   return b.insert(op.getX(), copy, SizeList(shape.size(), b.sizes.constant(0)), SmallVector<int64_t>(shape.size(), 1));
 }
 
-// At most one size is left open: what the others leave of the elements.
+// The result may have one unknown size: the number of elements divided by the product of the other sizes.
 Value lowerReshape(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context) {
   Sizes::Named count = b.sizes.named(op, 0, -1);
   SizeList shape;
@@ -56,7 +56,7 @@ Value lowerReshape(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context)
     open = i;
   }
   if (open >= 0) {
-    // The unknown sizes themselves, if the known ones of both sides cancel out.
+    // Where x's known sizes are divisible by the rest, no unknown size has to be divided.
     Size rest = b.sizes.maximum(b.sizes.product(shape), b.sizes.constant(1)), known = b.sizes.constant(1),
          unknown = known;
     for (Size size : b.sizesOf(op.getX()))
@@ -152,7 +152,7 @@ Value lowerTranspose(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
                     [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
 }
 
-// The sizes of the tensors, from the `first`-th operand on, side by side.
+// The sizes of the concatenation of the operands from number `first` on.
 SizeList concatSizes(LinalgBuilder &b, Operation *op, unsigned first, int64_t axis, LoweringContext &context) {
   SizeList shape = b.sizesOf(op->getOperand(first));
   for (unsigned operand = first + 1; operand < op->getNumOperands(); ++operand)
@@ -195,7 +195,7 @@ Value lowerSlice(LinalgBuilder &b, ir::SliceOp op, LoweringContext &context) {
   return b.extract(op.getX(), b.sizes.constants(op.getStarts()), b.sizes.constants(shapeOf(op.getResult())), strides);
 }
 
-// Every element of a part lies within the whole.
+// Adds the checks that every element of the part lies within the whole.
 void checkPart(LinalgBuilder &b, Operation *op, unsigned whole, unsigned part, ArrayRef<int64_t> starts,
                ArrayRef<int64_t> strides, LoweringContext &context) {
   for (auto [i, size] : llvm::enumerate(b.sizesOf(op->getOperand(part)))) {
@@ -249,7 +249,8 @@ void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bound, Lo
   });
 }
 
-// An index that is safe to use, also where the check failed; `given` is a bound that is not constant.
+// The index clamped to [0, bound), so that the access is safe after a failed check. `given` is the bound where it is
+// not a constant.
 Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value given) {
   Type i64 = s.builder.getI64Type();
   Value wide = s.castTo(index, i64), last;
@@ -273,13 +274,13 @@ Value lowerGather(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
     else
       result.push_back(from[i]);
   checkIndices(b, op, op.getIndices(), from[axis], context);
-  // Nothing can be read from an empty axis: with an index the check has failed already.
+  // Any index into an empty axis has failed the check already, and there is no element to read.
   if (constantOf(from[axis]) == 0)
     return b.zeros(result, elementOf(op.getX()));
   SmallVector<AffineExpr> expressions;
   for (int64_t i = 0; i < indexRank; ++i)
     expressions.push_back(b.builder.getAffineDimExpr(axis + i));
-  // Where the axis may be empty, the first element stands for all: a buffer without elements has room for it.
+  // Where the axis may be empty, the clamped index is 0: a buffer without elements has room for one.
   Value given = constantOf(from[axis]) ? Value() : b.valueOf(from[axis]);
   return b.parallel(
       result, elementOf(op.getX()), {op.getIndices()},
@@ -315,13 +316,13 @@ Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &cont
   Value zeros = b.zeros(into, elementOf(op.getSlices()));
   if (constantOf(into[axis]) == 0)
     return zeros;
-  // A rank of zero has one slice and no loops; one loop of one iteration stands for it.
+  // A loop nest needs a loop: rank 0 becomes one loop of one iteration.
   SizeList bounds(slices);
   if (bounds.empty())
     bounds.push_back(b.sizes.constant(1));
   Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
   if (given) {
-    // Into an empty axis nothing is put.
+    // Nothing is stored into an empty axis: the loop runs zero times.
     Value isEmpty = arith::CmpIOp::create(b.builder, b.location, arith::CmpIPredicate::eq, given, b.index(0));
     bounds[0] =
         Size(arith::SelectOp::create(b.builder, b.location, isEmpty, b.index(0), b.valueOf(bounds[0])).getResult());
@@ -343,7 +344,7 @@ Value lowerOneHot(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
   SizeList result = b.sizesOf(op.getIndices());
   result.push_back(b.sizes.constant(shapeOf(op.getResult()).back()));
   unsigned last = result.size() - 1;
-  // All dimensions but the last; of a scalar none, of which getMajorSubMap makes no map.
+  // All dimensions but the last. getMajorSubMap gives no map for rank 0.
   SmallVector<AffineExpr> expressions;
   for (unsigned i = 0; i < last; ++i)
     expressions.push_back(b.builder.getAffineDimExpr(i));

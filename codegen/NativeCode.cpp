@@ -39,8 +39,8 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Program &program, s
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  // LLVM contracts nothing: eager and compiled results are equal bit for bit. Kernels say themselves where products and
-  // sums are one instruction.
+  // LLVM must not contract products and sums, so that eager and compiled results are equal bit for bit. Kernels ask for
+  // a fused multiply-add explicitly.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, llvm::sys::getHostCPUName(), Target::host().features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
@@ -57,7 +57,8 @@ void returnFailed(llvm::IRBuilder<> &builder, llvm::Value *frame) {
   builder.CreateRet(builder.CreateZExt(builder.CreateICmpNE(failed, builder.getInt32(0)), builder.getInt32Ty()));
 }
 
-// int32_t calque_shapes(CalqueCallFrame *frame): from the sizes in the frame to what follows from them.
+// int32_t calque_shapes(CalqueCallFrame *frame): calls the function of shapes on the sizes in the frame, and stores its
+// results there.
 void addShapes(llvm::Module &module, llvm::Function &function) {
   llvm::IRBuilder<> builder(module.getContext());
   llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty();
@@ -104,7 +105,7 @@ void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs
   returnFailed(builder, frame);
 
   function.setLinkage(llvm::Function::InternalLinkage);
-  // The caller gives every output and the workspace a buffer of its own; inputs are only read.
+  // The outputs and the workspace are distinct buffers, and inputs are only read.
   for (unsigned i = 1; i < function.arg_size(); ++i) {
     if (!function.getArg(i)->getType()->isPointerTy())
       continue;
@@ -120,7 +121,7 @@ struct Print {
   llvm::SmallVector<int64_t> dims;
 };
 
-// The bodies of the functions that LowerPrint declared.
+// Gives the functions that LowerPrint declared their bodies: calls of calque_rt_print.
 void definePrints(llvm::Module &module, llvm::ArrayRef<Print> prints) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> builder(context);
@@ -159,14 +160,15 @@ void definePrints(llvm::Module &module, llvm::ArrayRef<Print> prints) {
   }
 }
 
-// A parallel loop that became two functions: one that the entry calls, and one that runs a piece.
+// An outlined parallel loop: `call` is the function that stands for the loop, `piece` runs some of its iterations.
 struct Parallel {
   std::string call, piece;
   std::optional<int64_t> count; // else the call's first argument
   int64_t grain;
 };
 
-// The bodies of the functions that outlined loops are called by: they put their arguments where the threads find them.
+// Gives the functions that stand for loops their bodies: they store their arguments in a struct, which the threads
+// read, and call calque_rt_parallel_for.
 void defineParallels(llvm::Module &module, llvm::ArrayRef<Parallel> parallels) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> builder(context);
@@ -212,8 +214,8 @@ bool runPasses(llvm::Module &module, llvm::TargetMachine &machine, std::string &
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, components, modules);
-  // Vectors and tiles are made before LLVM sees the code; what is left to it is to clean up. With its standard pipeline
-  // a training step takes more than twice as long to compile and is no faster.
+  // The kernels have vectors and tiles already, so LLVM's passes only clean up. With its standard pipeline a training
+  // step takes more than twice as long to compile and is no faster.
   llvm::ModulePassManager pipeline;
   if (llvm::Error failure = passes.parsePassPipeline(
           pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
@@ -265,7 +267,7 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   }
 
   llvm::SmallVector<llvm::Function *> opaque;
-  // A call of libm with known arguments is computed at run time like any other: LLVM's own results have other bits.
+  // LLVM must not fold calls of libm with constant arguments: its results have other bits than those at run time.
   for (llvm::Function &each : *module) {
     each.addFnAttr("no-builtins");
     if (!each.getName().starts_with(kOpaquePrefix))
@@ -298,7 +300,7 @@ std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeG
   return "";
 }
 
-// Owns the code: it is freed with the last handle to the executable.
+// Owns the native code, which is freed with the last handle to the executable.
 struct JitExecutable : Executable {
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };

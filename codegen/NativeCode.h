@@ -1,4 +1,4 @@
-// From MLIR's LLVM dialect to machine code in this process.
+// Compiles MLIR's LLVM dialect to machine code in this process.
 #ifndef CALQUE_CODEGEN_NATIVECODE_H
 #define CALQUE_CODEGEN_NATIVECODE_H
 
@@ -6,7 +6,7 @@
 
 namespace calque::codegen {
 
-// Before the name of functions that give back their argument, of which LLVM's passes know nothing.
+// The prefix of external functions that return their argument. LLVM's passes can't see through their calls.
 inline constexpr llvm::StringLiteral kOpaquePrefix = "calque_rt_opaque_";
 
 struct NativeResult {
@@ -17,7 +17,7 @@ struct NativeResult {
 // The program must stand at Stage::LLVM. `numInputs` counts parameters and variables, `numOutputs` the results and new
 // values.
 NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOutputs);
-// Assembly text instead.
+// The same as assembly text.
 std::string assembly(Program &program, unsigned numInputs, unsigned numOutputs, std::string &error);
 
 } // namespace calque::codegen

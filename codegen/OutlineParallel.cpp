@@ -1,4 +1,4 @@
-// Turns parallel loops into functions that the runtime's threads run pieces of.
+// Outlines parallel loops into functions, each of which runs a range of iterations on one of the runtime's threads.
 #include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,7 +12,7 @@ namespace calque::codegen {
 
 namespace {
 
-// Copies constants and views into the loop: what a piece gets from outside are the buffers themselves, and numbers.
+// Copies constants and views into the loop, so that it captures whole buffers and numbers only.
 void copyViewsInside(scf::ParallelOp loop) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -52,7 +52,7 @@ void outline(scf::ParallelOp loop, unsigned number, ModuleOp module) {
   auto piece = func::FuncOp::create(outside, location, "calque_piece_" + std::to_string(number),
                                     builder.getFunctionType(pieceTypes, {}));
   piece.setPrivate();
-  // A count that is not known is the call's first argument.
+  // A number of iterations that is no constant becomes the call's first argument.
   SmallVector<Value> arguments(captured.getArrayRef());
   std::optional<int64_t> count = getConstantIntValue(loop.getUpperBound()[0]);
   if (!count)

@@ -70,7 +70,8 @@ LogicalResult runPasses(Program &program, llvm::function_ref<void(OpPassManager 
   return manager.run(*program.module);
 }
 
-// The size of an unknown dimension of an input, as a value at the front. `firstSize` is the argument of the first one.
+// The size of an unknown dimension of an input, as a value at the function's front. `firstSize` is the number of the
+// argument that holds the first unknown size.
 Value inputSize(Program &program, Block &body, unsigned firstSize, unsigned input, int64_t dimension,
                 OpBuilder &front) {
   for (auto [unknown, size] : llvm::zip_equal(program.unknownInputs, program.inputSizes))
@@ -81,7 +82,7 @@ Value inputSize(Program &program, Block &body, unsigned firstSize, unsigned inpu
   return {};
 }
 
-// Sizes that linalg's patterns ask for become those that the function's front computes.
+// Replaces tensor.dim, which linalg's patterns emit, by the sizes that the function's front computes.
 void resolveSizes(func::FuncOp function, Program &program) {
   Block &body = function.getBody().front();
   unsigned numTensors = body.getNumArguments() - program.unknownInputs.size();
@@ -147,8 +148,8 @@ LogicalResult lowerToLinalg(Program &program) {
   });
 }
 
-// Gives every use of a fresh or filled tensor its own, and every insertion into a tensor with others in it. CSE merges
-// equal ones; bufferization would then give two results one destination, and the second would overwrite the first.
+// Clones tensor.empty, fills and insertions so that each has one use. CSE merges equal ones; bufferization would then
+// give two results one destination, and the second would overwrite the first.
 static void separateDestinations(func::FuncOp function) {
   auto separateUses = [](Operation *op, ArrayRef<OpOperand *> uses) {
     for (OpOperand *use : uses.drop_front(std::min<size_t>(uses.size(), 1))) {
@@ -172,7 +173,7 @@ static void separateDestinations(func::FuncOp function) {
   function.walk([&](tensor::EmptyOp empty) { separate(empty); });
 }
 
-// A buffer's elements, one after the other, as a view of these sizes.
+// A view of the buffer with these sizes and the strides of a dense row-major tensor.
 static Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, ArrayRef<Size> sizes) {
   Location location = buffer.getLoc();
   SizeList strides(sizes.size());
@@ -191,8 +192,9 @@ static Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, Array
                                            buffer, builder.getIndexAttr(0), sizes, strides);
 }
 
-// With its sizes and strides a reshape is a cast. MLIR can't expand one of unknown sizes in all cases, and would have
-// each access find its place before the reshape: divisions in the innermost loop.
+// Replaces reshapes of buffers by casts with explicit sizes and strides. MLIR's own expansion of unknown sizes is wrong
+// in some cases, and its folding would compute each access's place before the reshape, by divisions in the innermost
+// loop.
 static void castReshapes(func::FuncOp function) {
   SmallVector<Operation *> reshapes;
   function.walk([&](Operation *op) {
@@ -208,7 +210,7 @@ static void castReshapes(func::FuncOp function) {
   }
 }
 
-// Arguments of unknown sizes become pointers, whose sizes are arguments of their own or follow from those.
+// Turns arguments of unknown sizes into bare pointers. Their sizes are index arguments, or follow from those.
 static void passPointers(Program &program, unsigned numInputs) {
   func::FuncOp function = entryOf(program);
   Block &body = function.getBody().front();
@@ -224,7 +226,7 @@ static void passPointers(Program &program, unsigned numInputs) {
     SizeList sizes;
     for (auto [dimension, size] : llvm::enumerate(type.getShape()))
       sizes.push_back(ShapedType::isDynamic(size) ? Size(sizeOf(dimension)) : Size(front.getIndexAttr(size)));
-    // A bare pointer has known sizes. These are of no consequence.
+    // The convention for bare pointers needs known sizes; nothing reads these.
     argument.setType(MemRefType::get({1}, type.getElementType()));
     SmallVector<OpOperand *> uses = llvm::map_to_vector(argument.getUses(), [](OpOperand &use) { return &use; });
     Value view = contiguous(front, argument, type, sizes);
@@ -244,7 +246,7 @@ static void passPointers(Program &program, unsigned numInputs) {
     });
   terminator->setOperands({});
 
-  // What prints takes a pointer too, and the sizes one by one.
+  // The functions that print take a pointer too, with the sizes as further arguments.
   program.module->walk([&](func::CallOp call) {
     auto callee = program.module->lookupSymbol<func::FuncOp>(call.getCallee());
     SmallVector<Type> types(callee.getArgumentTypes());
@@ -263,7 +265,7 @@ static void passPointers(Program &program, unsigned numInputs) {
   });
 }
 
-// Results become destinations: memref arguments after the inputs, into which the last operations write.
+// Turns results into destinations: memref arguments after the inputs, into which the last operations write.
 LogicalResult bufferize(Program &program) {
   func::FuncOp function = entryOf(program);
   separateDestinations(function);
@@ -273,7 +275,7 @@ LogicalResult bufferize(Program &program) {
   for (unsigned i = 1; i < function.getNumArguments(); ++i)
     if (isa<TensorType>(function.getArgumentTypes()[i]))
       function.setArgAttr(i, "bufferization.writable", builder.getBoolAttr(false));
-  // The unknown sizes of results are returned after the tensors.
+  // After the tensors, the function returns the unknown sizes of its results.
   unsigned numInputs = body.getNumArguments();
   SmallVector<Value> sizes(terminator->getOperands().take_back(program.unknownOutputs.size()));
   for (Value result : terminator->getOperands().drop_back(sizes.size())) {
@@ -301,8 +303,8 @@ LogicalResult bufferize(Program &program) {
   });
   if (failed(bufferized))
     return failure();
-  // A memref without elements has no strides that a bare pointer could stand for. Nothing is ever read from it or
-  // written to it, so that any buffer will do inside.
+  // The strides of an empty memref are none that a bare pointer can have. Its elements are never accessed, so any
+  // buffer takes its place inside of the function.
   OpBuilder front = OpBuilder::atBlockBegin(&body);
   for (BlockArgument argument : body.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
@@ -315,7 +317,7 @@ LogicalResult bufferize(Program &program) {
   if (program.hasShapes())
     passPointers(program, numInputs);
   function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
-  // A copy between strided buffers would become a call of a library; as a loop it is vectorised like the others.
+  // MLIR lowers a copy between strided buffers to a call of its runtime library. A linalg operation becomes a kernel.
   program.module->walk([](memref::CopyOp copy) {
     OpBuilder copyBuilder(copy);
     linalg::makeMemRefCopyOp(copyBuilder, copy.getLoc(), copy.getSource(), copy.getTarget());
@@ -323,7 +325,7 @@ LogicalResult bufferize(Program &program) {
   });
   if (!program.hasShapes())
     return success();
-  // Sizes as arithmetic on those of arguments, equal ones once.
+  // Replaces memref.dim by arithmetic on the sizes of arguments, so that equal sizes are one value.
   function.walk([&](memref::DimOp dim) {
     OpBuilder sizeBuilder(dim);
     std::optional<int64_t> dimension = dim.getConstantIndex();
@@ -340,7 +342,7 @@ LogicalResult bufferize(Program &program) {
   });
 }
 
-// Linalg operations become kernels, and those that no kernel fits plain loops; intermediate buffers find their place.
+// Turns linalg operations into kernels, or into plain loops where no kernel fits, and places intermediate buffers.
 LogicalResult schedule(Program &program) {
   if (program.options.optimize)
     scheduleLoops(entryOf(program), Target::host());
@@ -354,8 +356,8 @@ LogicalResult schedule(Program &program) {
   return failed(lowered) ? failure() : placeBuffers(program);
 }
 
-// What MLIR has a pass for each dialect for, in one conversion: each of them visits everything, and in a small program
-// that takes longer than the conversion itself.
+// Converts all dialects at once. MLIR has a pass for each dialect, but each pass visits the whole program, which takes
+// longer than the conversion where the program is small.
 static LogicalResult convertToLLVM(ModuleOp module) {
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);
@@ -373,7 +375,7 @@ static LogicalResult convertToLLVM(ModuleOp module) {
 }
 
 LogicalResult lowerToLLVM(Program &program) {
-  // The users' name may be that of a function of libm, which the code calls by name.
+  // The prefix keeps the user's name apart from functions of libm, which the code calls by name.
   func::FuncOp function = entryOf(program);
   program.entry = "calque_" + program.entry;
   function.setName(program.entry);

@@ -1,4 +1,4 @@
-// The stages between a traced program and native code, each of which tools can stop at and print.
+// The stages between a traced program and native code. Tools can stop at each and print it.
 #ifndef CALQUE_CODEGEN_PIPELINE_H
 #define CALQUE_CODEGEN_PIPELINE_H
 
@@ -11,7 +11,7 @@
 
 namespace calque::codegen {
 
-// A program on its way down, and what its caller must know.
+// A program that is being lowered, and what its caller must know to run it.
 struct Program {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string entry; // the function's name
@@ -20,7 +20,8 @@ struct Program {
   std::vector<Site> sites;
   std::size_t workspaceBytes = 0;
   std::vector<UnknownSize> unknownInputs, unknownOutputs;
-  // For each of `unknownInputs` what it was found to equal: itself or an earlier one, or a known size.
+  // For each of `unknownInputs`, the size that it equals by the checks: its own number or an earlier one, or a
+  // constant.
   struct SizeValue {
     std::size_t number;
     std::optional<int64_t> known;
@@ -32,33 +33,32 @@ struct Program {
 // All dialects that the pipeline uses.
 void registerPipelineDialects(mlir::DialectRegistry &registry);
 
-// Takes the program from `traced` to a stage, at most `llvm`, which is MLIR's LLVM dialect. Errors are diagnostics.
+// Lowers the program from `traced` to a stage up to `llvm`, MLIR's LLVM dialect. Errors are diagnostics.
 llvm::LogicalResult lowerTo(Program &program, Stage stage);
 
-// Each does one step and leaves IR that verifies.
+// The steps. Each leaves IR that verifies.
 llvm::LogicalResult lowerToLinalg(Program &program);
 llvm::LogicalResult bufferize(Program &program);
 llvm::LogicalResult schedule(Program &program);
 llvm::LogicalResult lowerToLLVM(Program &program);
 
-// What the steps are made of.
+// Parts of the steps.
 std::unique_ptr<mlir::Pass> createFuseElementwise();
 void scheduleLoops(mlir::func::FuncOp function, const Target &target);
 llvm::LogicalResult placeBuffers(Program &program);
-// Makes the function of shapes, which does the checks and gives the sizes of results; placeBuffers adds the workspace
-// to it.
+// Makes the function of shapes, with the checks and the sizes of results. placeBuffers adds the bytes of the workspace.
 void makeShapeFunction(Program &program, LoweringContext &context, llvm::ArrayRef<mlir::Type> results);
-// A multiple of the alignment, small enough that a size and an offset add up.
+// The most bytes of the workspace: a multiple of the alignment, so small that a size plus an offset does not overflow.
 inline constexpr int64_t kMostBytes = (int64_t(1) << 62) - CALQUE_BUFFER_ALIGNMENT;
-// The bytes of values of a type, of which some sizes are unknown. Where they are more than can be addressed, the call
-// fails at `site`; the builder stands in the function of shapes then, else there is no check.
+// Emits the bytes of a value with unknown sizes. With a `site`, and in the function of shapes only, the call fails
+// there if they are more than kMostBytes.
 mlir::Value emitBytes(mlir::OpBuilder &builder, mlir::Location location, mlir::ShapedType type,
                       mlir::ValueRange unknown, mlir::Value frame, std::optional<int32_t> site);
 void outlineParallelLoops(Program &program);
 llvm::LogicalResult lowerMath(Program &program);
 
-// On a parallel loop: the iterations that one thread takes at a time. On the function that stands for the loop once it
-// is outlined: its count, its grain and the function that runs a piece.
+// kGrainAttr, on a parallel loop: the iterations that one thread takes at a time. kParallelAttr, on the function that
+// stands for an outlined loop: its number of iterations, its grain and the function that runs a piece.
 inline constexpr llvm::StringLiteral kGrainAttr = "calque.grain", kParallelAttr = "calque.parallel";
 
 } // namespace calque::codegen

@@ -1,4 +1,4 @@
-// Places all intermediate buffers in one workspace: two that are never alive at once share memory.
+// Places all intermediate buffers in one workspace. Two buffers share memory if they are never alive at the same time.
 #include "codegen/Pipeline.h"
 #include "ir/schema/TypeRules.h"
 
@@ -23,7 +23,7 @@ struct Placement {
   int64_t offset = 0;
 };
 
-// A buffer of unknown size. What has the same sizes may share one, and stands behind all buffers of known size.
+// A buffer of unknown size. It lies behind all buffers of known size, and buffers of the same sizes may share a slot.
 struct UnknownPlacement {
   memref::AllocOp alloc;
   MemRefType type;
@@ -47,7 +47,7 @@ struct Slot {
   }
 };
 
-// The last operation of the block at which the buffer or a view of it is used.
+// The number of the last operation of the block that uses the buffer or a view of it.
 unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, unsigned> &numbers) {
   unsigned last = 0;
   SmallVector<Value> values{buffer};
@@ -55,8 +55,8 @@ unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, u
     Value value = values.pop_back_val();
     for (Operation *user : value.getUsers()) {
       last = std::max(last, numbers.lookup(block.findAncestorOpInBlock(*user)));
-      // Any operation that gives back a memref may give back this one: views, selects, loops that carry it. An address
-      // that is taken once may be handed over again later.
+      // Any operation with a memref result may return this buffer: a view, a select, a loop that carries it. An address
+      // that was taken may be used later.
       bool isAddress = isa<memref::ExtractAlignedPointerAsIndexOp, arith::IndexCastOp>(user);
       for (Value result : user->getResults())
         if (isa<MemRefType>(result.getType()) || isAddress)
@@ -66,8 +66,8 @@ unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, u
   return last;
 }
 
-// Gives buffers of unknown size their places behind the known ones, at the function's front, and the function of shapes
-// the bytes of all.
+// Computes the offsets of buffers of unknown size at the function's front, and the bytes of the whole workspace in the
+// function of shapes.
 void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPlacement> &buffers, Value workspace,
                   int64_t knownBytes, OpBuilder &front) {
   auto shapes = program.module->lookupSymbol<func::FuncOp>(kShapeFunction);
@@ -134,7 +134,7 @@ LogicalResult placeBuffers(Program &program) {
 
   SmallVector<Placement> placements;
   std::deque<UnknownPlacement> unknown;
-  // The arithmetic of sizes, at the front once more.
+  // The operands of the allocations are computed in the body: their arithmetic is cloned to the front.
   OpBuilder front = OpBuilder::atBlockBegin(&body);
   Operation *firstOp = &body.front();
   front.setInsertionPoint(firstOp);
@@ -173,7 +173,7 @@ LogicalResult placeBuffers(Program &program) {
       return;
     }
     int64_t bytes = (std::max<int64_t>(*size, 1) + kAlignment - 1) / kAlignment * kAlignment;
-    // A buffer made inside a loop is made once, before it.
+    // A buffer that is allocated in a loop lives for the whole loop.
     placements.push_back({alloc, bytes, begin, end});
   });
   if (failedOnce)
@@ -181,7 +181,7 @@ LogicalResult placeBuffers(Program &program) {
   for (Operation *op : deallocations)
     op->erase();
 
-  // The largest first, each at the lowest offset that is free for as long as it lives.
+  // The largest buffer first, each at the lowest offset that is free during its lifetime.
   SmallVector<Placement *> order;
   for (Placement &placement : placements)
     order.push_back(&placement);

@@ -1,4 +1,4 @@
-// A program at a stage, as text.
+// Prints a program at a stage.
 #ifndef CALQUE_CODEGEN_PRINTSTAGE_H
 #define CALQUE_CODEGEN_PRINTSTAGE_H
 
@@ -6,8 +6,8 @@
 
 namespace calque::codegen {
 
-// Takes a traced program to a stage and prints it there: IR with the user's lines, which parses again, or assembly for
-// Stage::Object. Errors are diagnostics.
+// Lowers a traced program to a stage and prints it: IR with the user's lines, which can be parsed again, or assembly
+// for Stage::Object. Errors are diagnostics.
 llvm::LogicalResult printAt(Program &program, Stage stage, llvm::raw_ostream &os);
 
 } // namespace calque::codegen

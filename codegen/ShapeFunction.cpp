@@ -1,6 +1,6 @@
-// What is known once the sizes of a call's arguments are: whether they fit together, the sizes of the results, and the
-// bytes of the workspace. A function of its own computes it, so that the caller can make the buffers before anything
-// runs.
+// Makes the function of shapes: from the sizes of a call's arguments it checks that they fit together, and computes the
+// sizes of the results and the bytes of the workspace. The caller runs it first and allocates the buffers before
+// anything else runs.
 #include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-// Calls calque_rt_fail for a condition that holds.
+// Emits a call of calque_rt_fail under a condition.
 static void failIf(OpBuilder &builder, Location location, Value condition, Value frame, int32_t site, Value found,
                    Value expected) {
   auto ifOp = scf::IfOp::create(builder, location, condition, false);
@@ -60,7 +60,7 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
                           arith::ConstantOp::create(builder, location, builder.getBoolAttr(false)));
     failIf(builder, location, arith::AndIOp::create(builder, location, tooMany, isNot), frame, *site, zero, zero);
   }
-  // A buffer without elements has room for one.
+  // An empty buffer has room for one element.
   Value some = arith::MaxSIOp::create(builder, location, bytes, number(1));
   Value rounded = arith::AddIOp::create(builder, location, some, number(CALQUE_BUFFER_ALIGNMENT - 1));
   return arith::AndIOp::create(builder, location, rounded, number(-int64_t(CALQUE_BUFFER_ALIGNMENT)));
@@ -71,8 +71,7 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
   Block &body = function.getBody().front();
   Operation *terminator = body.getTerminator();
   Location location = function.getLoc();
-  // The unknown sizes of results, which the function returns too, so that they stay what the function's body knows them
-  // as.
+  // The function returns the unknown sizes of its results, so that replacements of values reach them.
   SmallVector<Value> resultSizes;
   SmallVector<SmallVector<Value>> unknown(results.size());
   SmallVector<Value> returned(terminator->getOperands());

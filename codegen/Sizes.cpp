@@ -144,7 +144,7 @@ Size Sizes::add(Size a, Size b) { return make(Kind::Add, a, b); }
 Size Sizes::subtract(Size a, Size b) { return make(Kind::Subtract, a, b); }
 Size Sizes::multiply(Size a, Size b) { return make(Kind::Multiply, a, b); }
 Size Sizes::divide(Size a, Size b) {
-  // Of 24 n by 3, 8 n.
+  // A known factor is divided: 24 n by 3 is 8 n.
   auto value = dyn_cast<Value>(canonical(a));
   auto product = value ? value.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
   std::optional<int64_t> factor = product ? getConstantIntValue(product.getRhs()) : std::nullopt,
@@ -172,7 +172,7 @@ Sizes::Named Sizes::named(Operation *op, unsigned operand, int64_t dimension) {
     result.name.argument = argument.getArgNumber() - 1;
     return result;
   }
-  // The result of an operation whose size is that of an argument.
+  // A size that is an argument's is named after that argument.
   if (auto size = dyn_cast<Value>(result.size))
     for (const Symbol &symbol : symbols)
       if (symbol.value == size) {
@@ -194,7 +194,7 @@ void Sizes::unify(Size a, Size b) {
   int64_t first = symbolNumber(a), second = symbolNumber(b);
   if (a == b)
     return;
-  // A symbol gives way to an earlier one, or to a constant.
+  // A symbol is replaced by a constant or by an earlier symbol, never by a later one.
   if (first >= 0 && (constantOf(b) || (second >= 0 && second < first)))
     unified[cast<Value>(a)] = b;
   else if (second >= 0 && (constantOf(a) || first >= 0))

@@ -1,6 +1,6 @@
-// The sizes of a function's values: constants, or index values that are computed at the function's front from the sizes
-// of its arguments, which it takes as index arguments of their own. What must hold of them is checked before the
-// function runs, by the function that makeShapeFunction makes.
+// The sizes of a function's values: constants, or index values that the function's front computes from the unknown
+// sizes of its arguments, which are further index arguments. The function that makeShapeFunction makes checks before
+// the call that sizes fit together.
 #ifndef CALQUE_CODEGEN_SIZES_H
 #define CALQUE_CODEGEN_SIZES_H
 
@@ -25,7 +25,7 @@ public:
 
   SizeList of(mlir::Value tensor);
   Size of(mlir::Value tensor, int64_t dimension) { return of(tensor)[dimension]; }
-  // Says the sizes of a value that lowering made.
+  // Notes the sizes of a value that lowering emitted.
   void set(mlir::Value tensor, llvm::ArrayRef<Size> sizes) { known[tensor] = SizeList(sizes); }
 
   Size constant(int64_t value);
@@ -33,17 +33,17 @@ public:
   Size add(Size a, Size b);
   Size subtract(Size a, Size b);
   Size multiply(Size a, Size b);
-  Size divide(Size a, Size b); // of what is not negative, rounded down
+  Size divide(Size a, Size b); // non-negative, rounded down
   Size maximum(Size a, Size b);
   Size product(llvm::ArrayRef<Size> sizes);
-  // As a value that the whole function can use.
+  // The size as a value that dominates the whole body.
   mlir::Value value(Size size);
-  // The same, but what was later found to be equal to another is still itself.
+  // The same, without the replacement of sizes that a check has found equal: the check itself compares these.
   mlir::Value valueBeforeChecks(Size size) {
     return mlir::isa<mlir::Value>(size) ? mlir::cast<mlir::Value>(size) : value(size);
   }
 
-  // A size and what it is called in a message: a dimension, or the number of elements (-1), of an operand.
+  // A size and its name in a message: a dimension of an operand, or its number of elements (dimension -1).
   struct Named {
     Size size;
     Site::Size name;
@@ -53,15 +53,15 @@ public:
 
   struct Check {
     Size found, expected;
-    bool orMore; // at least as large, instead of equal
+    bool orMore; // `found` may be larger
     int32_t site;
   };
   std::vector<Check> checks;
-  // From here on the two are one size.
+  // From here on the two sizes count as one.
   void unify(Size a, Size b);
-  // Replaces the sizes that were found to be equal by one of them; after the checks went elsewhere.
+  // Replaces sizes that are unified by one of them. The checks must be in the function of shapes by then.
   void replaceUnified();
-  // What a size is known as by now.
+  // The size that stands for this one and those unified with it.
   Size canonical(Size size) const;
 
   // The function's index arguments, in order, and the dimensions that they stand for.
@@ -77,7 +77,7 @@ private:
   Size make(Kind kind, Size a, Size b);
 
   mlir::func::FuncOp function;
-  mlir::Operation *anchor = nullptr; // the front ends here
+  mlir::Operation *anchor = nullptr; // arithmetic on sizes is inserted before it
   llvm::DenseMap<mlir::Value, SizeList> known;
   llvm::DenseMap<mlir::Value, Size> unified;
   std::map<std::tuple<Kind, void *, void *>, Size> made;
@@ -85,13 +85,13 @@ private:
 
 std::optional<int64_t> constantOf(Size size);
 
-// Clones the arithmetic that a size is made of to where the builder stands. `mapping` has what the sizes of arguments
-// are there, and remembers. Null for what is not made of them.
+// Clones the arithmetic of a size to the builder's insertion point. `mapping` maps the index arguments, and collects
+// what is cloned. Null where the size is computed from anything else.
 mlir::Value cloneSize(mlir::OpBuilder &builder, mlir::Value size, mlir::IRMapping &mapping);
 
-// The function that is called before the entry when sizes are unknown: (frame, pointer to the results' sizes, pointer
-// to the workspace's bytes, sizes of arguments). It does the checks in order; its caller makes the results and the
-// workspace.
+// The function of shapes, which is called before the entry where sizes are unknown: (frame, pointer to the results'
+// sizes, pointer to the workspace's bytes, sizes of arguments). It does the checks in program order. Its caller
+// allocates the results and the workspace.
 inline constexpr llvm::StringLiteral kShapeFunction = "calque.shapes";
 
 } // namespace calque::codegen

@@ -23,7 +23,7 @@ Ints normalAxes(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) {
   return result;
 }
 
-// The identity of max (low) or min for a type.
+// The identity of max (`low`) or min for an element type.
 Value extremeOf(OpBuilder &builder, Location location, Type type, bool low) {
   if (auto floating = dyn_cast<FloatType>(type))
     return arith::ConstantOp::create(
@@ -45,7 +45,7 @@ template <typename Op> Value lowerReduction(LinalgBuilder &b, Op op, Value neutr
   return b.reshape(b.reduce(op.getX(), axes, neutral, combine), result);
 }
 
-// An empty set has no result.
+// Checks that no reduced axis is empty: the largest element of none does not exist.
 void requireElements(LinalgBuilder &b, Operation *op, ArrayRef<int64_t> axes, LoweringContext &context) {
   for (int64_t axis : axes)
     context.atLeast(op, 0, axis, b.sizes.constant(1));
@@ -97,7 +97,7 @@ Value lowerAxisSize(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
   return b.filled({}, s.castTo(wide, element));
 }
 
-// Whether an element is NaN and the best before it is not.
+// Whether `element` is NaN and `best` is not.
 Value isFirstNaN(ir::ScalarBuilder &s, Value best, Value element) {
   Value isNaN = s.notEqual(element, element), isNumber = s.equal(best, best);
   return s.logicalAnd(isNaN, isNumber);
@@ -128,7 +128,7 @@ Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
           ArrayRef<AffineMap>{b.builder.getMultiDimIdentityMap(rank), keptMap, keptMap}, iterators,
           [&](OpBuilder &inner, Location location, ValueRange v) {
             ir::ScalarBuilder s(inner, location);
-            // The first element is taken whatever it is, then larger ones; NaN is larger than all but NaN.
+            // Takes the first element, and then each larger one. NaN is larger than every number.
             Value isFirst = s.less(v[2], s.constant(0, i64)), take = s.logicalOr(isFirst, s.less(v[1], v[0]));
             if (isa<FloatType>(element))
               take = s.logicalOr(take, isFirstNaN(s, v[1], v[0]));
@@ -203,7 +203,7 @@ struct Window {
   Extent rows, columns;
 };
 
-// As schema::windowExtent has it.
+// The same formula as schema::windowExtent, on sizes that may be unknown.
 Extent extentOf(Sizes &sizes, Size input, int64_t window, int64_t stride, bool same) {
   if (std::optional<int64_t> known = constantOf(input)) {
     schema::WindowExtent extent = schema::windowExtent(*known, window, stride, same);
@@ -241,7 +241,7 @@ bool isEmpty(ArrayRef<Size> sizes) {
 
 // Loops n, oh, ow, f, kh, kw, c over padded images.
 Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resultShape, ArrayRef<int64_t> strides) {
-  // Strided indices of no windows would be negative, which linalg refuses.
+  // Without windows the largest strided index would be negative, which linalg refuses.
   if (isEmpty(resultShape))
     return b.empty(resultShape, LinalgBuilder::typeOf(padded).getElementType());
   MLIRContext *context = b.builder.getContext();
@@ -257,7 +257,7 @@ Value zeroOf(LinalgBuilder &b, Value like) {
   return ir::ScalarBuilder(b.builder, b.location).constant(0, LinalgBuilder::typeOf(like).getElementType());
 }
 
-// The result's sizes, where the window slides over `input` and `channels` come out.
+// The sizes of the result of a window that slides over `input`, with `channels` channels.
 SizeList slidOver(LinalgBuilder &b, Value input, const Window &window, Size channels) {
   return {b.sizes.of(input, 0), window.rows.output, window.columns.output, channels};
 }
@@ -276,7 +276,7 @@ Value lowerConv(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
                   op.getStrides());
 }
 
-// The cotangent, spread out by the strides and bordered with zeros, convolved with the filter turned around.
+// Dilates the cotangent by the strides, pads it with zeros, and convolves it with the flipped filter.
 Value lowerConvInputGrad(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringContext &context) {
   ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getFilter()), strides = op.getStrides();
   context.equal(op, 2, 3, 1, 2);
@@ -333,13 +333,14 @@ Value lowerMaxPool(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
   AffineMap maps[] = {AffineMap::get(6, 0, {d(0), d(1) * strides[0] + d(4), d(2) * strides[1] + d(5), d(3)}, context),
                       AffineMap::get(6, 0, {d(4), d(5)}, context),
                       AffineMap::get(6, 0, {d(0), d(1), d(2), d(3)}, context)};
-  // It gives the window's loops their bounds and is never read.
+  // linalg takes the bounds of the window's loops from this operand; no one reads its elements.
   Value bounds = b.empty(b.sizes.constants(size), element);
   return b.generic({padded, bounds}, b.filled(result, lowest), maps, 6, {4, 5},
                    [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
 }
 
-// The row and column in `input` of a window's first largest element; padding never wins, NaN does.
+// The row and column in `input` of the first largest element of a window. NaN is larger than every number, and padding
+// is never chosen.
 std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Value input, ArrayRef<int64_t> size,
                                        ArrayRef<int64_t> strides, const Window &window, ValueRange at) {
   Location location = b.location;
@@ -347,7 +348,7 @@ std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Val
   Type element = LinalgBuilder::typeOf(input).getElementType();
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, location, value); };
   auto valueOf = [&](Size value) { return constantOf(value) ? index(*constantOf(value)) : b.valueOf(value); };
-  // Of the best so far, its row and column and whether there is one.
+  // The loop carries the best element so far, its row and column, and whether there is one.
   auto compare = [&](OpBuilder &inner, Value rowInWindow, Value columnInWindow,
                      ValueRange state) -> SmallVector<Value> {
     ir::ScalarBuilder s(inner, location);
@@ -388,8 +389,8 @@ std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Val
   return {loops.results[1], loops.results[2]};
 }
 
-// Windows that tile the image: each of their elements asks on its own whether it is the first largest one of its
-// window.
+// For windows that tile the image: each element compares itself with the others of its window, so that all elements are
+// computed independently.
 Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
   Value input = op.getInput(), cotangent = op.getCotangent();
   ArrayRef<int64_t> size = op.getWindow();
@@ -437,7 +438,7 @@ Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &
   Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
   equalSizes(b, op, 1, slidOver(b, input, window, b.sizes.of(input, 3)), context);
   constexpr int64_t kMostCandidates = 16; // each is read for each element
-  // The tiles take an image apart, which is done where its sizes are known.
+  // The reshape of an image into tiles needs known sizes.
   bool isKnown = constantOf(b.sizes.of(input, 1)) && constantOf(b.sizes.of(input, 2));
   if (op.getWindow() == op.getStrides() && op.getWindow()[0] * op.getWindow()[1] <= kMostCandidates && isKnown &&
       !window.rows.isPadded() && !window.columns.isPadded())

@@ -1,7 +1,7 @@
-// Sums of products with a tile of results in registers. One operand (B) is read as vectors along a loop of the result,
-// the other (A) element by element along another one; both stay in the first cache while the tiles pass. The panel of B
-// is copied where it is strided or read often. This makes products of matrices in any layout and convolutions with both
-// their gradients: they differ in nothing but strides.
+// Emits sums of products with a tile of results in registers. Operand B is read as vectors along one loop of the
+// result, operand A element by element along another; the parts of both that a tile needs stay in the first cache. The
+// panel of B is packed where it is strided or read often. Products of matrices in any layout, convolutions and both
+// their gradients differ in their strides alone.
 #include "codegen/schedule/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,14 +36,14 @@ bool isMultiplyAdd(const Nest &nest) {
          nest.inputs[1].isBuffer;
 }
 
-// The sizes of a kernel.
+// The sizes of a tile of results, and an estimate of its cost.
 struct Tile {
   int64_t rows = 1, vectors = 1;
   double cycles = std::numeric_limits<double>::infinity(); // for one term of all results
 };
 
-// Cycles for one term of a tile: two multiply-adds and two loads a cycle, and four cycles until a sum can be added to
-// again.
+// Estimated cycles for one term of a tile: two multiply-adds and two loads a cycle, and a latency of four cycles for
+// each sum.
 double cyclesOf(int64_t rows, int64_t vectors) {
   if (!rows || !vectors)
     return 0;
@@ -59,7 +59,7 @@ Tile chooseTile(int64_t rows, int64_t vectors, const Target &target) {
       double cycles = static_cast<double>(rows / r) *
                           (static_cast<double>(vectors / n) * cyclesOf(r, n) + cyclesOf(r, vectors % n)) +
                       static_cast<double>(vectors / n) * cyclesOf(rows % r, n) + cyclesOf(rows % r, vectors % n);
-      // At equal speed the wider panel is read fewer times.
+      // At equal speed, wider panels mean that A is read fewer times.
       if (cycles < best.cycles * 0.999)
         best = {r, n, cycles};
     }
@@ -78,10 +78,10 @@ public:
       else if (loop != vectorLoop)
         (b.varies(loop) ? batches : levels).push_back(loop);
     }
-    // What lies far apart in A outside, so that what was read for one tile is near when the next one wants it.
+    // Loops over terms with large strides in A are the outer ones, so that consecutive tiles read nearby elements.
     auto byDistance = [&](unsigned x, unsigned y) { return a.distance(x) > a.distance(y); };
     llvm::stable_sort(terms, byDistance);
-    // Blocks are cut from the outermost loop, so that what lies within has to be known.
+    // Blocks are cut from the outermost loop over terms, so the extents of the inner loops must be known.
     llvm::stable_sort(terms,
                       [&](unsigned x, unsigned y) { return !nest.extents[x].isKnown() && nest.extents[y].isKnown(); });
     llvm::stable_sort(batches, byDistance);
@@ -117,7 +117,7 @@ public:
     Number pieces = 1;
     for (const auto &[loop, count] : shared)
       pieces = v.multiply(pieces, count);
-    // Of one term of one result.
+    // The cycles for one term of one result.
     double cycles =
         tile.cycles / static_cast<double>((rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess()) *
                                           nest.extents[vectorLoop].guess());
@@ -154,7 +154,7 @@ public:
   }
 
 private:
-  // The number of a piece in each direction.
+  // The indices of a piece.
   struct Piece {
     Value ofTerms, ofRows, ofPanels;
   };
@@ -162,14 +162,14 @@ private:
   static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
   int64_t panelWidth() const { return tile.vectors * v.lanes; }
   int64_t elementBytes() const { return result.element.getIntOrFloatBitWidth() / 8; }
-  // Terms within one iteration of their outermost loop.
+  // The number of terms in one iteration of the outermost loop over terms.
   int64_t innerTerms() const {
     int64_t count = 1;
     for (unsigned loop : llvm::drop_begin(terms))
       count *= *nest.extents[loop].known();
     return count;
   }
-  // At most.
+  // The largest number of terms in a block.
   int64_t termsPerBlock() const { return innerTerms() * mostTermBlock; }
   int64_t bytesOf(const Access &access) const {
     int64_t elements = 1;
@@ -189,13 +189,13 @@ private:
     auto extentOf = [&](unsigned loop) { return *nest.extents[loop].known(); };
     isShared.assign(nest.numLoops(), false);
 
-    // Few results of many terms: each piece sums its own part of the terms, and reads the operands only there.
+    // For few results of many terms: each piece sums a part of the terms, and reads only this part of the operands.
     int64_t splits = std::min({wanted, extent, (bytesOf(a) + bytesOf(b)) / (2 * bytesOf(result)), int64_t(16)});
     if (wanted >= 4 && splits >= (isWindow() ? 4 : 8))
       termPieces = splits;
     int64_t termsOfPiece = ceilDiv(extent, termPieces);
 
-    // A block of terms: the panel of B stays in the first cache while all tiles pass.
+    // A block of terms is as long as the panel of B stays in the first cache while all tiles read it.
     termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / (innerTerms() * panelWidth() * elementBytes()), 1,
                                     termsOfPiece);
     termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
@@ -227,8 +227,8 @@ private:
       }
       sharePanels();
     } else {
-      // The rows of A that pass a panel stay in the second cache; panels are shared out first, so that each is copied
-      // once.
+      // The rows of A that meet one panel stay in the second cache. Threads share panels before rows, so that each
+      // panel is packed once.
       int64_t rowsInCache =
           std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) *
           tile.rows;
@@ -249,19 +249,20 @@ private:
 
   bool isWindow() const { return levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1); }
 
-  // Copied when it must be, or when each copied element is used often and rows of B are far apart.
+  // Packs where B is strided along the vector loop, or where its rows lie far apart and each packed element is read
+  // often.
   void decideToPack(int64_t rows) {
     int64_t distance = 0;
     for (unsigned loop : terms)
       distance = std::max(distance, b.distance(loop) * elementBytes());
     packs = !(b.strides[vectorLoop] == 1) || (rows >= 4 * tile.rows && distance >= 512 && termsPerBlock() >= 32);
-    // The inner loops over terms are not cut: where they are long, a panel would fill a thread's stack.
+    // The inner loops over terms are not cut into blocks; with long ones a panel could overflow a thread's stack.
     constexpr int64_t kMaxPanelBytes = 256 << 10;
     packs &= termsPerBlock() * panelWidth() * elementBytes() <= kMaxPanelBytes;
   }
 
-  // The same by sizes that the code finds when it runs. A panel is bounded by what is known; the terms are not shared
-  // out.
+  // The same choices, by code that computes with unknown sizes. Known sizes bound a panel, and threads do not share
+  // terms.
   void chooseBlocksOfUnknown() {
     constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
     Number extent = v.number(nest.extents[terms[0]]);
@@ -284,7 +285,7 @@ private:
     rowBlock = everyRow;
     panelBlock = everyPanel;
     if (isWindow()) {
-      // The images of a batch, or the rows of an image.
+      // Threads share the images of a batch, or the rows of an image.
       unsigned outermost = levels[0] == rowLoop ? levels[1] : levels[0];
       isShared[outermost] = true;
       return;
@@ -297,13 +298,13 @@ private:
     Number perPanels = v.maximum(v.minimum(v.ceilDivide(wanted, pieces), everyPanel), 1);
     panelBlock = v.maximum(v.ceilDivide(numPanels, perPanels), 1);
     pieces = v.maximum(v.multiply(pieces, v.ceilDivide(numPanels, panelBlock)), 1);
-    // Rows are shared out too where panels were too few; those that the cache cut are enough.
+    // Threads share rows as well where there are too few panels.
     Number perRows = v.maximum(v.ceilDivide(wanted, pieces), 1);
     Number cut = v.maximum(v.roundUp(v.ceilDivide(rowExtent, perRows), tile.rows), tile.rows);
     rowBlock = v.minimum(inCache, cut);
   }
 
-  // One piece: blocks of terms, in each panel after panel, and all tiles of rows for a panel.
+  // Emits one piece: a loop over blocks of terms, in it a loop over panels, and in that all tiles of rows.
   void emitPiece(Position at, Piece piece) {
     ofPiece = result;
     if (termPieces > 1) {
@@ -327,7 +328,7 @@ private:
       from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.valueOf(size));
       to = endOf(from, size);
     }
-    // The sums go on from what the last block left: the first one alone begins.
+    // The first block begins with the initial value, each later one with the sums that the block before has stored.
     if (initial) {
       panels(at, piece, from, endOf(from, termBlock), initial);
       from = arith::AddIOp::create(v.b, v.location, from, v.valueOf(termBlock));
@@ -388,7 +389,7 @@ private:
           [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
   }
 
-  // The loops over results from the `depth`-th level on, that over rows in steps of a tile.
+  // Emits the loops over results from the `depth`-th level on; the loop over rows has the step of a tile.
   void tiles(size_t depth, Position at, Piece piece, int64_t rows, function_ref<void(Position, int64_t)> body) {
     if (depth == levels.size())
       return body(at, rows);
@@ -408,7 +409,7 @@ private:
       return SmallVector<Value>();
     };
     Number rest = v.remainder(rowExtent, tile.rows), fullRows = v.subtract(rowExtent, rest);
-    // A number of rows that is not known is put together from powers of two.
+    // An unknown number of remaining rows is covered by tiles of 4, 2 and 1 rows.
     auto last = [&] {
       if (rest.known)
         return some(v.valueOf(fullRows), *rest.known);
@@ -437,7 +438,7 @@ private:
     v.onlyIf(hasRest, last);
   }
 
-  // The loops over terms from the `depth`-th on; the outermost runs over [from, to).
+  // Emits the loops over terms from the `depth`-th on; the outermost runs over [from, to).
   SmallVector<Value> sum(size_t depth, Position at, Value from, Value to, ValueRange carried,
                          function_ref<SmallVector<Value>(Position, ValueRange)> body) {
     if (depth == terms.size())
@@ -457,12 +458,12 @@ private:
     return values;
   }
 
-  // A copy of B's panel, one row of `panelWidth` a term, zeros beyond the last column.
+  // Packs a panel of B: one row of `panelWidth` elements for each term, with zeros beyond the last column.
   Access pack(Position at, Value from, Value to, const Number &columns) {
     auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
     if (!buffer) {
-      // One for the kernel's whole run on a thread; it is moved to the front of the function that the thread calls.
-      // Without threads it lies in the workspace: on the stack, those of all kernels of a function would add up.
+      // A thread has one panel on its stack, allocated at the front of the function that it runs. Without threads the
+      // panel is in the workspace, because on the stack the panels of all kernels of a function would add up.
       if (auto loop = v.b.getInsertionBlock()->getParentOp();
           isa<scf::ParallelOp>(loop) || loop->getParentOfType<scf::ParallelOp>()) {
         buffer = memref::AllocaOp::create(v.b, v.location, type, v.b.getI64IntegerAttr(64));
@@ -485,7 +486,7 @@ private:
       packed.strides[loop] = stride;
       stride *= nest.extents[loop].known().value_or(1); // of the outermost nothing is asked
     }
-    // The panel's first column and term are its origin, wherever they lie in B.
+    // Positions of the copy count from the panel's first column and term.
     Access place = packed;
     place.strides[vectorLoop] = 1;
     auto contiguous = llvm::find_if(terms, [&](unsigned loop) { return b.strides[loop] == 1; });
@@ -506,7 +507,7 @@ private:
     return place;
   }
 
-  // B is contiguous along `along`: squares of vectors are read along it and turned around in registers.
+  // Packs where B is contiguous along another loop, `along`: loads squares of vectors and transposes them in registers.
   void packTransposed(Position at, Value from, Value to, const Number &columns, const Access &place, unsigned along) {
     VectorBuilder rows(v.b, nest, along, v.lanes);
     SmallVector<unsigned> outer;
@@ -559,8 +560,8 @@ private:
     emit(0, at);
   }
 
-  // How many columns of a panel's `j`-th vector there are. Where that is not known until the code runs it may be too
-  // many or negative, which masks take for all and none.
+  // The number of valid columns in a panel's `j`-th vector. A number that is computed at run time may exceed the lanes
+  // or be negative; masks take that for all lanes and for none.
   Number validIn(const Number &columns, int64_t j) {
     if (columns.known)
       return std::clamp<int64_t>(*columns.known - j * v.lanes, 0, v.lanes);
@@ -667,7 +668,7 @@ bool emitContraction(Schedule schedule, Nest nest) {
   if (best.vectorLoop == VectorBuilder::kNoLoop)
     return false;
   const Access &a = nest.inputs[1 - best.operandOfB], &b = nest.inputs[best.operandOfB];
-  // Single rows of a strided operand would be gathered to be used once.
+  // With a strided B and few rows, each gathered element would be used only once.
   int64_t uses = 1;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (!nest.isReduction[loop] && loop != best.vectorLoop)

@@ -1,5 +1,5 @@
-// The kernels that a nest can become. Each emits its loops where the builder stands and leaves the operation to its
-// caller.
+// The kernels that a nest can become. Each emits its loops at the builder's insertion point; the caller erases the
+// operation.
 #ifndef CALQUE_CODEGEN_SCHEDULE_KERNELS_H
 #define CALQUE_CODEGEN_SCHEDULE_KERNELS_H
 
@@ -8,7 +8,7 @@
 
 namespace calque::codegen {
 
-// How a reduction combines: result = combine(result, contribution), whatever the contribution is made of.
+// How a reduction combines its contributions: result = combine(result, contribution).
 struct Combiner {
   mlir::Operation *operation;
   mlir::TypedAttr identity;
@@ -16,23 +16,23 @@ struct Combiner {
   static std::optional<Combiner> of(const Nest &nest);
 };
 
-// What a reduction starts from: the value of a fill that was its only reason, or what the result holds.
+// What all kernels are emitted with.
 struct Schedule {
   mlir::OpBuilder &builder;
   const Target &target;
-  mlir::Value initial; // null: what the result holds
+  mlir::Value initial; // that a reduction starts from, out of a fill before it; null: the result buffer's elements
 
-  // An estimate of the cycles that one iteration takes on one lane, once its operands are in the nearest cache.
+  // The estimated cycles of one iteration on one lane, with operands in the first cache.
   static double cyclesOfBody(const Nest &nest);
-  // Iterations that one vector holds: of the widest element that is loaded or stored.
+  // The lanes of a vector, which follow from the widest element that is loaded or stored.
   int64_t lanesFor(const Nest &nest) const;
 };
 
-// Results of a nest that are computed in pieces, and then put together in order.
+// Buffers for the results of a nest whose terms are split into pieces, which are combined in order afterwards.
 class PartialResults {
 public:
   PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces);
-  // The results of the first piece. Those of the next lie `results` further on.
+  // The results of the first piece; those of the next one follow after `results` elements.
   Access access;
   int64_t results;
   void combine(Schedule &schedule) const;
@@ -41,14 +41,14 @@ private:
   const Nest &nest;
   Combiner combiner;
   int64_t pieces;
-  llvm::SmallVector<unsigned> loops; // of the results
+  llvm::SmallVector<unsigned> loops; // those over results
 };
 
-// Loops over single elements, vectors of one loop's iterations, reductions in registers.
+// Emits any nest, with vectors over one loop where that is possible, and with reductions in registers.
 void emitVectorNest(Schedule schedule, Nest nest);
 
-// A product summed over loops, with a tile of results in registers: contractions and convolutions. False if the nest
-// isn't one, or would gain nothing.
+// Emits a sum of products, such as a contraction or a convolution, with a tile of results in registers. Returns false,
+// and emits nothing, where the nest is no such sum or would gain nothing.
 bool emitContraction(Schedule schedule, Nest nest);
 
 } // namespace calque::codegen

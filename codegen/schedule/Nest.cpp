@@ -92,7 +92,7 @@ OpFoldResult sizeOf(OpBuilder &builder, Value buffer, int64_t dimension) {
 
 namespace {
 
-// Adds factor * expression to an access. `constants` are added up, times their strides.
+// Adds factor * expression to the access's strides; constant terms are appended to `offsets`.
 LogicalResult addLinear(AffineExpr expression, const Extent &factor, Access &access, SmallVectorImpl<Extent> &offsets) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression)) {
     offsets.push_back(factor * Extent(constant.getValue()));
@@ -120,7 +120,7 @@ LogicalResult addLinear(AffineExpr expression, const Extent &factor, Access &acc
   return addLinear(binary.getLHS(), factor * Extent(constant.getValue()), access, offsets);
 }
 
-// The strides of a buffer and its first element's place, which may be a value.
+// The sizes and strides of a buffer, and the offset of its first element.
 struct Layout {
   SmallVector<Extent> sizes, strides;
   SmallVector<Extent> offsets; // to be added up
@@ -155,7 +155,7 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
     }
     return layout;
   }
-  // A cast forgets, and moves nothing.
+  // A cast only makes the type's sizes and strides unknown: those of its source hold.
   if (auto cast = buffer.getDefiningOp<memref::CastOp>(); cast && !isKnown)
     return layoutOf(builder, cast.getSource());
   if (auto expand = buffer.getDefiningOp<memref::ExpandShapeOp>(); expand && !isKnown) {
@@ -174,7 +174,7 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
   if (auto collapse = buffer.getDefiningOp<memref::CollapseShapeOp>(); collapse && !isKnown) {
     Layout source = layoutOf(builder, collapse.getSrc());
     layout.offsets = source.offsets;
-    // That of the innermost loop, of which a size of one is none.
+    // A collapsed group has the stride of its innermost dimension whose size is not 1.
     for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
       auto inner =
           llvm::find_if(llvm::reverse(group), [&](int64_t dimension) { return !(source.sizes[dimension] == 1); });
@@ -199,8 +199,7 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
   return layout;
 }
 
-// What a buffer is a view of, whose first element is at the same address. MLIR can't follow all views whose sizes are
-// not known.
+// The buffer under a chain of views. MLIR's own analysis does not follow all views of unknown sizes.
 Value viewed(Value buffer) {
   while (Operation *made = buffer.getDefiningOp())
     if (isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::SubViewOp,
@@ -211,7 +210,7 @@ Value viewed(Value buffer) {
   return buffer;
 }
 
-// The view of a buffer as one dimension, from its first allocated element to its last.
+// A view of one dimension of all elements that were allocated.
 Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout &layout) {
   auto type = cast<MemRefType>(buffer.getType());
   bool isKnown = true;
@@ -231,7 +230,7 @@ Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout
     return memref::ReinterpretCastOp::create(builder, location, flat, viewed(buffer), 0, ArrayRef<int64_t>{last + 1},
                                              ArrayRef<int64_t>{1});
   }
-  // Its size is of no consequence: nothing is checked against it.
+  // Nothing reads the view's size, so it is left unknown.
   auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
   if (type == flat)
     return buffer;
@@ -307,7 +306,7 @@ void dropLoop(Nest &nest, unsigned loop) {
     mapped = mapped == loop ? -1 : mapped > static_cast<int64_t>(loop) ? mapped - 1 : mapped;
 }
 
-// Whether loop `outer` around `inner` visits what one loop over both would.
+// Whether `outer` and `inner` can be one loop: for every operand, a step of `outer` is as long as all steps of `inner`.
 bool canMerge(const Nest &nest, unsigned outer, unsigned inner) {
   if (nest.isReduction[outer] != nest.isReduction[inner])
     return false;
@@ -352,7 +351,7 @@ FailureOr<Nest> Nest::of(linalg::LinalgOp op, OpBuilder &builder) {
       nest.extents.push_back(extent);
       continue;
     }
-    // The size of a dimension that the loop alone runs over.
+    // The extent of a loop is the size of an operand's dimension that this loop alone indexes.
     std::optional<Extent> size;
     for (OpOperand &operand : op->getOpOperands()) {
       AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -372,7 +371,7 @@ FailureOr<Nest> Nest::of(linalg::LinalgOp op, OpBuilder &builder) {
     if (failed(access))
       return failure();
     access->isUsed = !op.getMatchingBlockArgument(&operand).use_empty();
-    // An input that only gives loops their bounds is none.
+    // An input whose elements are not read only gives loops their bounds; it needs no buffer.
     access->isBuffer &= access->isUsed || op.isDpsInit(&operand);
     (op.isDpsInit(&operand) ? nest.outputs : nest.inputs).push_back(*access);
   }

@@ -21,7 +21,7 @@ bool touches(Operation *op, Value root) {
       .wasInterrupted();
 }
 
-// The fill that gives a reduction its beginning, if nothing has seen the buffer since.
+// The fill that initialises the result of a reduction, if no operation between the two uses the buffer.
 linalg::FillOp fillBefore(linalg::LinalgOp op) {
   Value buffer = op.getDpsInits()[0], root = rootBuffer(buffer);
   for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
@@ -36,7 +36,7 @@ linalg::FillOp fillBefore(linalg::LinalgOp op) {
 void schedule(linalg::LinalgOp op, const Target &target) {
   OpBuilder builder(op);
   FailureOr<Nest> nest = Nest::of(op, builder);
-  // What has no iterations leaves its results as they are.
+  // An operation without iterations writes nothing.
   if (succeeded(nest) && nest->iterations() == 0)
     return op.erase();
   if (failed(nest) || !VectorBuilder::canVectorize(*nest))
@@ -55,7 +55,7 @@ void schedule(linalg::LinalgOp op, const Target &target) {
 } // namespace
 
 void scheduleLoops(func::FuncOp function, const Target &target) {
-  // Fills last: a reduction may make its own needless.
+  // Fills come last, because a reduction may make its fill needless.
   for (bool fills : {false, true}) {
     SmallVector<linalg::LinalgOp> operations;
     function.walk([&](linalg::LinalgOp op) {

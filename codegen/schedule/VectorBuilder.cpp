@@ -15,7 +15,7 @@ namespace calque::codegen {
 
 namespace {
 
-// A loop of less is not worth the threads; a piece of it is what one thread takes at a time.
+// A loop of fewer cycles runs on one thread. A piece, which one thread takes at a time, has at least kPieceCycles.
 constexpr double kParallelCycles = 40'000, kPieceCycles = 10'000;
 constexpr int64_t kMaxPieces = 128;
 
@@ -100,7 +100,7 @@ Value VectorBuilder::scalarAddress(const Access &access, const Position &positio
     else if (position.shift[loop])
       plus((stride * Extent(position.shift[loop])).emit(b, location));
   }
-  // Outer loops first: what does not change within the inner ones is one value.
+  // Sums up outer loops first, so that the part that is constant in inner loops can be hoisted out of them.
   for (unsigned loop = 0; loop < position.index.size(); ++loop) {
     const Extent &stride = access.strides[loop];
     if (stride == 0 || !position.index[loop])
@@ -141,7 +141,7 @@ Value VectorBuilder::load(const Access &access, const Position &position, const 
   }
   SmallVector<Value> elements;
   if (!valid.known) {
-    // Lanes beyond the last valid one repeat it.
+    // Lanes beyond the last valid one load the same element as that one.
     Number last = subtract(valid, 1);
     Value first = scalarAddress(access, position), stride = access.strides[vectorLoop].emit(b, location);
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -237,7 +237,7 @@ Value VectorBuilder::horizontal(Operation *combiner, Value vector) {
 }
 
 void VectorBuilder::transpose(MutableArrayRef<Value> square) {
-  // Each step exchanges blocks of `size` lanes between rows that are as far apart.
+  // Each step exchanges blocks of `size` lanes between rows that are `size` apart.
   for (int64_t size = 1; size < lanes; size *= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -319,7 +319,7 @@ void VectorBuilder::parallel(const Number &extent, double cycles, const Number &
                                    (*extent.known + kMaxPieces - 1) / kMaxPieces);
     return emit(index(*extent.known), std::clamp<int64_t>(grain, 1, *extent.known), body);
   }
-  // The same in whole 64ths of a cycle, when the code runs. What is not worth it is one piece.
+  // The same computed at run time, in units of 1/64 cycle. A loop that is not worth threads becomes one piece.
   constexpr int64_t kUnit = 64;
   Number cost = maximum(multiply(times, std::max<int64_t>(static_cast<int64_t>(cycles * kUnit), 1)), 1);
   Number byCost = ceilDivide(static_cast<int64_t>(kPieceCycles) * kUnit, cost),

@@ -1,4 +1,4 @@
-// Emits the loops and vectors of a nest: loads, stores and the body for several iterations of one loop at once.
+// Emits loops, loads, stores and the body of a nest, for one iteration or for a vector of iterations of one loop.
 #ifndef CALQUE_CODEGEN_SCHEDULE_VECTORBUILDER_H
 #define CALQUE_CODEGEN_SCHEDULE_VECTORBUILDER_H
 
@@ -8,7 +8,7 @@
 
 namespace calque::codegen {
 
-// One iteration of a nest: for each loop an index (null is 0) and a constant to add.
+// One iteration of a nest: for each loop, an index (0 if null) plus a constant.
 struct Position {
   explicit Position(unsigned numLoops) : index(numLoops), shift(numLoops, 0) {}
   Position shifted(unsigned loop, int64_t by) const {
@@ -25,7 +25,7 @@ struct Position {
   llvm::SmallVector<int64_t> shift;
 };
 
-// A number that is known, or one that the code computes.
+// A number that is a constant, or a value that the emitted code computes.
 struct Number {
   Number(int64_t known = 0) : known(known) {}
   Number(mlir::Value value) : value(value) {
@@ -46,13 +46,13 @@ public:
   VectorBuilder(mlir::OpBuilder &builder, const Nest &nest, unsigned vectorLoop, int64_t lanes)
       : b(builder), nest(nest), location(nest.location()), vectorLoop(vectorLoop), lanes(lanes) {}
 
-  // Whether the body is made of what works on vectors as on scalars.
+  // Whether every operation of the body takes vectors as well as scalars.
   static bool canVectorize(const Nest &nest);
 
   mlir::Type typeOf(mlir::Type element) const;
   Value index(int64_t value);
 
-  // Arithmetic on numbers that are not negative, folded where both are known.
+  // Arithmetic on non-negative numbers, folded where both operands are constants.
   Value valueOf(const Number &number) { return number.known ? index(*number.known) : number.value; }
   Number number(const Extent &extent) {
     return extent.isKnown() ? Number(*extent.known()) : Number(extent.emit(b, location));
@@ -71,31 +71,32 @@ public:
   Value constant(mlir::TypedAttr value);
   Value splat(Value scalar);
   Value scalarAddress(const Access &access, const Position &position);
-  // The first `valid` lanes; what the others hold is of no consequence.
+  // Loads the first `valid` lanes; the content of the others is unspecified.
   Value load(const Access &access, const Position &position, const Number &valid);
   Value loadScalar(const Access &access, const Position &position);
   void store(const Access &access, const Position &position, Value value, const Number &valid);
-  // What the body yields for the elements of the inputs at a position and the given ones of the outputs.
+  // Emits the body for the inputs' elements at a position and the given elements of the outputs. Returns what it
+  // yields.
   llvm::SmallVector<Value> body(const Position &position, mlir::ValueRange outputs, const Number &valid);
-  // `operation` with two operands, on other types.
+  // Emits the same operation as `operation` on two operands of the builder's types.
   Value apply(mlir::Operation *operation, Value a, Value b);
   // Combines all lanes in a fixed tree.
   Value horizontal(mlir::Operation *combiner, Value vector);
-  // Turns a square of as many vectors as each has lanes around.
+  // Transposes a square: as many vectors as each has lanes.
   void transpose(llvm::MutableArrayRef<Value> square);
   Value mask(const Number &valid);
 
-  // for (i = from; i < to; i += step), carrying values.
+  // for (i = from; i < to; i += step) with loop-carried values; returns the last ones.
   using LoopBody = llvm::function_ref<llvm::SmallVector<Value>(Value index, mlir::ValueRange carried)>;
   llvm::SmallVector<Value> loop(Value from, Value to, const Number &step, mlir::ValueRange carried, LoopBody body);
-  // The same over [0, extent); unrolled where that is short.
+  // The same over [0, extent), unrolled where the extent is small.
   llvm::SmallVector<Value> loop(const Number &extent, int64_t step, mlir::ValueRange carried, LoopBody body);
-  // What `body` makes of the carried values if a condition holds, else those themselves.
+  // Emits `body` under a condition. Returns what it makes of the carried values, or these where the condition is false.
   llvm::SmallVector<Value> onlyIf(Value condition, mlir::ValueRange carried,
                                   llvm::function_ref<llvm::SmallVector<Value>(mlir::ValueRange carried)> body);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
-  // Iterations that may run at once: on the pool's threads where the estimate of one iteration, `cycles` times `times`,
-  // makes it worth it. How they are cut depends on these numbers alone.
+  // A loop whose iterations are independent. It uses the pool's threads if its estimated work, with `cycles` * `times`
+  // cycles for one iteration, is large enough. The pieces follow from these numbers alone.
   void parallel(const Number &extent, double cycles, const Number &times, llvm::function_ref<void(Value index)> body);
 
   mlir::OpBuilder &b;

@@ -50,7 +50,7 @@ int64_t Schedule::lanesFor(const Nest &nest) const {
 
 namespace {
 
-// The kernel for one choice of the loop that vectors run over.
+// Emits the kernel of a nest for one choice of the vector loop.
 class VectorNest {
 public:
   VectorNest(Schedule &schedule, const Nest &nest, unsigned vectorLoop, int64_t lanes, std::optional<Combiner> combiner)
@@ -72,7 +72,7 @@ public:
     };
     llvm::stable_sort(parallels, byStride(nest.outputs));
     llvm::stable_sort(reductions, byStride(nest.inputs));
-    // The longest of the outer loops is the one to share out, if the first is short.
+    // Where the first of the outer loops is short, threads share the longest.
     if (parallels.size() > 1 && nest.extents[parallels[0]].guess() < 8) {
       auto longest = std::max_element(parallels.begin(), parallels.end(), [&](unsigned a, unsigned b) {
         return nest.extents[a].guess() < nest.extents[b].guess();
@@ -92,7 +92,7 @@ public:
 private:
   bool isVectorized() const { return v.vectorLoop != VectorBuilder::kNoLoop; }
   Extent vectorExtent() const { return isVectorized() ? nest.extents[v.vectorLoop] : Extent(1); }
-  // The iterations of all loops but one.
+  // The number of iterations of all loops but `loop`.
   Number iterationsBeside(unsigned loop) {
     Extent count(1);
     for (unsigned other = 0; other < nest.numLoops(); ++other)
@@ -100,7 +100,7 @@ private:
     return v.number(count);
   }
 
-  // The loops over what each result is alone in, from the `depth`-th on.
+  // Emits the parallel loops from the `depth`-th on.
   void outer(size_t depth, Position at, function_ref<void(Position)> body) {
     if (depth == parallels.size())
       return body(at);
@@ -117,7 +117,7 @@ private:
     }
   }
 
-  // The loops over what is combined, from the `depth`-th on, unrolled where they are short.
+  // Emits the reduction loops from the `depth`-th on, unrolled where they are short.
   SmallVector<Value> reduce(size_t depth, Position at, ValueRange carried,
                             function_ref<SmallVector<Value>(Position, ValueRange)> body) {
     if (depth == reductions.size())
@@ -154,7 +154,7 @@ private:
       results(points, valid);
     };
     if (parallels.empty() && steps > 1) {
-      // With no other loop but those over what is combined.
+      // All other loops are reduction loops.
       double vectorCycles = cycles * static_cast<double>(extent) / static_cast<double>(steps);
       v.parallel(steps, vectorCycles, iterationsBeside(v.vectorLoop), [&](Value i) {
         Value start = arith::MulIOp::create(v.b, v.location, i, v.index(unroll * v.lanes));
@@ -171,7 +171,7 @@ private:
       block(isVectorized() ? at.shifted(v.vectorLoop, done) : at, left / v.lanes, left % v.lanes);
   }
 
-  // The same where the number of vectors is not known: blocks of several, then single ones, and a part of one.
+  // The same for an unknown number of vectors: blocks of several vectors, then single vectors, then a masked one.
   void columnsOfUnknown(Position at) {
     Number extent = v.number(vectorExtent());
     int64_t unroll = nest.hasReduction() ? 4 : isSmall() ? 2 : 1, width = unroll * v.lanes;
@@ -234,7 +234,7 @@ private:
     return schedule.initial ? v.splat(schedule.initial) : v.load(output, point, lanes);
   }
 
-  //===-- Vectors of what is combined ------------------------------------------------------------===//
+  //===-- Vectors of contributions ----------------------------------------------------------------===//
 
   void rows(Position at) {
     const Access &output = nest.outputs[0];
@@ -293,7 +293,7 @@ private:
   double cycles;
 };
 
-// The loop that vectors run over: the one along which most is contiguous. None for a nest without loops.
+// Chooses the vector loop: the one along which most operands are contiguous. kNoLoop for a nest without loops.
 unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
   unsigned best = VectorBuilder::kNoLoop;
   double bestCost = std::numeric_limits<double>::infinity();
@@ -317,7 +317,7 @@ unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
 
 void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner);
 
-// Results that are few and long in the making are computed in pieces, which threads can share. The number of pieces
+// Splits reductions with few results and many terms into pieces of the terms, which threads share. The number of pieces
 // depends on sizes alone.
 bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
   constexpr int64_t kFewResults = 4096, kPieceIterations = 1 << 14, kMaxPieces = 32;
@@ -332,7 +332,7 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
     if (nest.isReduction[loop] &&
         (split == VectorBuilder::kNoLoop || *nest.extents[loop].known() > *nest.extents[split].known()))
       split = loop;
-  // Rows enough for all: nothing to gain. Sums of rows read each row once from end to end; pieces of them would leap.
+  // With enough rows there is nothing to gain. A sum of a row reads it once from end to end; pieces of rows would not.
   auto isRow = [&](unsigned loop) {
     return llvm::all_of(nest.inputs, [&](const Access &access) {
       return !access.varies(split) || access.distance(loop) > access.distance(split);
@@ -425,7 +425,7 @@ void PartialResults::combine(Schedule &schedule) const {
   from.isUsed = true;
   gather.inputs = {from};
   gather.outputs = {into};
-  // Its body is the combining operation alone.
+  // A body that consists of the combining operation alone.
   Block body;
   body.addArguments({from.element, into.element}, {location, location});
   {
