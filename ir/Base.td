@@ -1,4 +1,4 @@
-// What every record is made of.
+// The base classes of records, and the vocabulary of their dags.
 #ifndef CALQUE_IR_BASE_TD
 #define CALQUE_IR_BASE_TD
 
@@ -15,14 +15,14 @@ def Calque_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
 }
 
-// Element types; another is refused by an error that says so.
+// The element types of operands and results. The verifier refuses any other.
 def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 
 // An attribute that holds a DType.
 def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
 
 //===-- Scalar meaning --------------------------------------------------------------------------===//
-// Leaves and nodes of `scalar`: each names a method of ScalarBuilder, which chooses between integers and floats.
+// The nodes of `scalar`. Each names a method of ScalarBuilder, which emits the operation for integers or floats.
 class Scalar<string method> { string builderMethod = method; }
 foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "log1p", "expm1", "sqrt", "tanh", "erf",
                 "sin", "cos", "floor", "sign", "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select",
@@ -35,9 +35,9 @@ def S_const : Scalar<"constant">;
 // A partial derivative is a dag over `$result`, the operands and these:
 class Partial;
 def Apply : Partial;    // (Apply "log", $x): an operation of the dialect, by its mnemonic, as records may be mutually recursive
-def One : Partial;      // the cotangent passes
-def MinusOne : Partial; // its negative passes
-def NoGradient : Partial; // nothing passes to this operand
+def One : Partial;      // the operand's cotangent is the result's
+def MinusOne : Partial; // the operand's cotangent is the result's, negated
+def NoGradient : Partial; // the operand has no cotangent
 def Value : Partial;    // (Value $x): the operand, the result or the cotangent itself
 def Mask : Partial;     // (Mask cond): the cotangent where cond holds, else zero
 def Constant : Partial; // (Constant "2.0"): a scalar of the result's type, broadcast
@@ -55,37 +55,37 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   // The C++ operator that is the same function: "+".
   string spelling = "";
 
-  // What a call fails with at run time, for the reference page: "`IndexError` for ...".
+  // The error of a call that fails at run time, for the reference page: "`IndexError` for ...".
   string failure = "";
 
-  // Exactly one of these says how gradients pass, or the build fails.
+  // The reverse rule. The build fails unless a record has exactly one of these four.
   list<dag> partials = [];  // elementwise: one partial derivative for each operand
   list<dag> vjp = [];       // one cotangent for each operand, over $g, $result and the operands
   bit customVjp = 0;        // a C++ method of the family's .cpp
   bit notDifferentiable = 0;
   bit differentiates = 0;          // its results are derivatives of its operands
-  bit gradientPassesToCounted = 0; // to the first `counts[0]` operands alone, not to all
-  bit gradientPassesToAxes = 0;    // to as many of the first operands as `axes` has entries, not to all
-  bit lacksGradient = 0;           // not differentiable for want of a rule: to ask for a gradient through it is an error
+  bit gradientPassesToCounted = 0; // only the first `counts[0]` operands have cotangents
+  bit gradientPassesToAxes = 0;    // only the first operands have cotangents, as many as `axes` has entries
+  bit lacksGradient = 0;           // not differentiable for lack of a rule: a gradient through it is an error
 
-  // Exactly one of these, or the partials, says how tangents pass through a differentiable operation.
+  // The forward rule. A differentiable operation has exactly one of these three, or partials.
   list<string> linear = [];      // operands in which it is linear, all of them together
-  list<string> multilinear = []; // operands in each of which it is linear while the others stay
+  list<string> multilinear = []; // operands in each of which it is linear while the others are constant
   bit customJvp = 0;             // a C++ method of the family's .cpp
 
-  // What the operation is on many examples at once (vmap): `batchSame`, itself on operands that all have their examples along
-  // axis 0; `batchUnrolled`, itself on one example after the other; else a C++ method of the family's .cpp. Elementwise
-  // operations need none.
+  // The batching rule (vmap). `batchSame`: the same operation on operands that have the mapped axis as axis 0.
+  // `batchUnrolled`: the operation once for each index of the mapped axis. Else a C++ method of the family's .cpp.
+  // Elementwise operations need none.
   bit batchSame = 0;
   bit batchUnrolled = 0;
 
-  // Elementwise: the meaning on one element.
+  // Elementwise operations: the result's element from the operands' elements.
   dag scalar = ?;
-  // Composite: what the operation stands for, as a C++ method of the family's .cpp.
+  // Composite operations: a C++ method of the family's .cpp builds the expression that the operation stands for.
   bit expands = 0;
 
-  // Test data, elementwise: the interval that inputs are drawn from, points at which it has no derivative, and the
-  // function in test/operations/References.h that computes it in long double.
+  // Test data of elementwise operations: the interval of random inputs, the points without a derivative, and the
+  // function in test/operations/References.h that computes the result in long double.
   list<string> domain = ["-3.0", "3.0"];
   list<string> kinks = [];
   string reference = mnemonic;

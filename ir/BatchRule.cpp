@@ -11,7 +11,7 @@ namespace calque::ir {
 namespace {
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// Examples up to which an operation is done on one after the other.
+// The largest size of a mapped axis for which an operation is unrolled.
 constexpr int64_t kMostUnrolled = 1024;
 } // namespace
 
@@ -34,8 +34,7 @@ Value BatchRule::repeated(Value value) {
   llvm::append_range(shape, type.getShape());
   if (!llvm::is_contained(shape, ShapedType::kDynamic))
     return create<BroadcastToOp>(value, shape);
-  // Where a size is unknown, the examples give it: a condition with their number of elements chooses between equal
-  // values.
+  // Broadcasts to an unknown size by a select between equal values, whose condition has that size.
   int64_t rank = typeOf(examples).getRank();
   Value each = create<EqualOp>(examples, examples);
   Value counted = create<CastOp>(each, TypeAttr::get(builder.getI32Type()));

@@ -1,4 +1,5 @@
-// The reverse rule of contractions: each operand's cotangent is the contraction of the result's with the other operand.
+// The rules of contractions. The cotangent of an operand is the contraction of the result's cotangent with the other
+// operand.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
@@ -10,7 +11,7 @@ namespace calque::ir {
 
 namespace {
 
-// One operand as a contraction sees it; dimensions are non-negative.
+// One operand of a contraction and its kinds of dimensions, which are non-negative.
 struct Side {
   Value value;
   SmallVector<int64_t> batch, contracting, free;
@@ -28,13 +29,13 @@ Side describe(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contractin
   return side;
 }
 
-// The cotangent of `self`, whose free dimensions stand at `selfFree` in the result and the other's at `otherFree`.
+// The cotangent of `self`. Its free dimensions begin at `selfFree` in the result, those of `other` at `otherFree`.
 Value cotangentOf(GradientRule &rule, const Side &self, const Side &other, Value g, int64_t selfFree,
                   int64_t otherFree) {
   auto range = [](int64_t begin, size_t count) { return llvm::to_vector(llvm::seq<int64_t>(begin, begin + count)); };
   Value product = rule.create<ContractOp>(g, other.value, range(0, self.batch.size()), other.batch,
                                           range(otherFree, other.free.size()), other.free);
-  // The product's dimensions: the batch, self's free ones, and the contracting ones in the order they have in `other`.
+  // The product has the batch dimensions, self's free ones, and the contracting ones in the order of `other`.
   SmallVector<int64_t> order = range(0, other.contracting.size());
   llvm::sort(order, [&](int64_t a, int64_t b) { return other.contracting[a] < other.contracting[b]; });
   SmallVector<int64_t> standsFor(self.batch);
@@ -78,7 +79,7 @@ LogicalResult ContractOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &
       side.batch.insert(side.batch.begin(), 0);
   Value product = rule.create<ContractOp>(rule[0], rule[1], sides[0].batch, sides[1].batch, sides[0].contracting,
                                           sides[1].contracting);
-  // The examples of one operand are its first free dimension.
+  // With one batched operand, the mapped axis is the first of that operand's free dimensions.
   int64_t axis =
       both ? 0 : static_cast<int64_t>(sides[0].batch.size() + (rule.isBatched(1) ? sides[0].free.size() : 0));
   results.push_back(rule.toFront(product, axis));

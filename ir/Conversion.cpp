@@ -53,7 +53,7 @@ Attribute toMlir(const schema::Attribute &attribute, MLIRContext *context) {
     Attribute operator()(const std::string &value) { return builder.getStringAttr(value); }
     Attribute operator()(const std::vector<std::int64_t> &values) { return builder.getDenseI64ArrayAttr(values); }
     Attribute operator()(DType value) { return TypeAttr::get(toMlir(value, builder.getContext())); }
-    Attribute operator()(const schema::RecordingRef &) { return {}; } // a region, which Import builds
+    Attribute operator()(const schema::RecordingRef &) { return {}; } // Import builds a region of it
     Attribute operator()(const schema::ConstantRef &value) { return constantToMlir(*value, builder.getContext()); }
   };
   return std::visit(Visitor{builder}, attribute);
@@ -108,7 +108,8 @@ std::optional<schema::Attribute> toSchema(Attribute attribute) {
   return std::nullopt;
 }
 
-// What a program takes and gives, which is all that type rules ask for; null for a region that is not one.
+// A Recording with the region's parameters and results only, which is all that type rules read. Null where the region
+// is no program.
 static schema::RecordingRef toSchema(Region &region) {
   if (!region.hasOneBlock() || region.front().empty() || !isa<vector::YieldOp>(region.front().back()))
     return nullptr;

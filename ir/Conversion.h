@@ -1,4 +1,4 @@
-// Between the schema's types and attributes and MLIR's.
+// Conversions between the schema's types and attributes and MLIR's.
 #ifndef CALQUE_IR_CONVERSION_H
 #define CALQUE_IR_CONVERSION_H
 
@@ -10,13 +10,13 @@ mlir::Type toMlir(DType dtype, mlir::MLIRContext *context);
 mlir::RankedTensorType toMlir(const schema::TensorType &type, mlir::MLIRContext *context);
 mlir::Attribute toMlir(const schema::Attribute &attribute, mlir::MLIRContext *context);
 
-// Nothing for types that the schema does not have.
+// Each returns nothing for a type that the schema does not have.
 std::optional<DType> toDType(mlir::Type type);
 std::optional<schema::TensorType> toSchema(mlir::Type type);
-// Of a constant, only the type is taken.
+// A constant loses its elements: type rules read only its type.
 std::optional<schema::Attribute> toSchema(mlir::Attribute attribute);
 
-// Type inference by the schema's rule, with its message as the diagnostic.
+// Infers the result types by the schema's type rule. The rule's message becomes the diagnostic.
 llvm::LogicalResult inferFromSchema(schema::OpId op, mlir::MLIRContext *context, std::optional<mlir::Location> location,
                                     mlir::ValueRange operands, llvm::ArrayRef<mlir::Attribute> attributes,
                                     mlir::RegionRange regions, llvm::SmallVectorImpl<mlir::Type> &types);

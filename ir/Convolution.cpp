@@ -1,5 +1,5 @@
-// Reverse rules of convolutions and pooling. A convolution is bilinear in images and filters, and so are its two
-// gradients: the three are closed under differentiation. Pooling and its two companions are, too.
+// The rules of convolutions and pooling. A convolution is bilinear in images and filters, and so are its two gradients:
+// the three operations are closed under differentiation. So are max_pool2d, max_pool2d_grad and max_pool2d_pick.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
@@ -74,9 +74,9 @@ void MaxPoolOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImp
                         rule.create<MaxPoolPickOp>(getInput(), tangents[0], getWindow(), getStrides(), getPadding()));
 }
 
-//===-- Many examples ---------------------------------------------------------------------------===//
-// Examples of images join the batch dimension, those of filters the channels; where both operands differ from example
-// to example the operation is done on one after the other.
+//===-- Batching --------------------------------------------------------------------------------===//
+// The mapped axis of images is merged into the batch dimension, that of filters into the channels. With both operands
+// batched, the operation is unrolled.
 
 LogicalResult ConvOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   if (rule.isBatched(0) && rule.isBatched(1))

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace calque::ir {
 
-// A function's variables, which passes rely on.
+// Verifies the list of a function's variables, because passes rely on it.
 LogicalResult CalqueDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() != kVariablesAttr)
     return success();

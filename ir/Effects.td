@@ -1,4 +1,5 @@
-// Operations with effects: they stay, in program order, used or not.
+// Operations with effects, which stay in program order even where nothing uses their results, and a few pure operations
+// beside them: those of the user, stop_gradient and random numbers.
 #ifndef CALQUE_IR_EFFECTS_TD
 #define CALQUE_IR_EFFECTS_TD
 

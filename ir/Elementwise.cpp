@@ -1,4 +1,4 @@
-// What the records of elementwise operations don't say by themselves.
+// The rules of elementwise operations that their records can't express.
 #include "ir/GradientRule.h"
 
 using namespace mlir;

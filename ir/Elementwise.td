@@ -1,4 +1,4 @@
-// Elementwise operations: one record each; operands broadcast as in NumPy.
+// Elementwise operations, whose operands broadcast as in NumPy.
 #ifndef CALQUE_IR_ELEMENTWISE_TD
 #define CALQUE_IR_ELEMENTWISE_TD
 
@@ -66,8 +66,8 @@ def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
 def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseFloat"> {
   let summary = "lhs to the power of rhs";
   let scalar = (S_pow $lhs, $rhs);
-  // 0 to the power of 0 is 1 as everything else to it is, so that nothing divides by lhs there. The logarithm's argument is made
-  // harmless where lhs <= 0, so that its own derivative is finite there too.
+  // At 0 to the power of 0 the base becomes 1, so that pow(0, -1) does not occur. The logarithm's argument becomes 1 where
+  // lhs <= 0, so that the second derivative is finite there too.
   let partials = [
     (Apply "mul", $rhs,
       (Apply "pow",

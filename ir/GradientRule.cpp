@@ -18,8 +18,8 @@ Value GradientRule::unbroadcast(Value cotangent, Value operand) {
   auto type = cast<RankedTensorType>(cotangent.getType());
   if (type == operand.getType() && type.hasStaticShape())
     return cotangent;
-  // A partial that does not depend on every operand leaves a cotangent smaller than the result; it is never smaller
-  // than the operand, since the result's own cotangent is a factor.
+  // The cotangent may be smaller than the result, where the partial does not depend on every operand. It is never
+  // smaller than the operand, because the result's cotangent is a factor.
   return create<SumLikeOp>(cotangent, operand);
 }
 
@@ -29,7 +29,7 @@ Value GradientRule::broadcast(Value tangent) {
   return create<BroadcastLikeOp>(tangent, result);
 }
 
-// The operation with other operands of the same types.
+// Emits the operation on other operands of the same types.
 static Value applyTo(Operation *op, OpBuilder &builder, ArrayRef<Value> operands) {
   Operation *clone = builder.clone(*op);
   clone->setOperands(operands);

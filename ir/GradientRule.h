@@ -1,4 +1,4 @@
-// What the derivative rules of the records are written with.
+// The helper that the generated derivative rules are written with.
 #ifndef CALQUE_IR_GRADIENTRULE_H
 #define CALQUE_IR_GRADIENTRULE_H
 
@@ -34,12 +34,13 @@ public:
   mlir::Value result;
 };
 
-// The tangents of an operation that is linear in some operands, given as (first, count): it is applied to their
-// tangents.
+// The tangent of an operation that is linear in some operands together, given as (first, count): the operation applied
+// to the operands' tangents.
 void linearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
                llvm::ArrayRef<std::pair<unsigned, unsigned>> operands,
                llvm::SmallVectorImpl<mlir::Value> &resultTangents);
-// Of one that is linear in each of some operands: the sum over them.
+// The tangent of an operation that is linear in each of some operands: the sum, over these, of the operation with one
+// operand replaced by its tangent.
 void multilinearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
                     llvm::ArrayRef<std::pair<unsigned, unsigned>> operands,
                     llvm::SmallVectorImpl<mlir::Value> &resultTangents);

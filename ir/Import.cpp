@@ -20,7 +20,7 @@ static void importRegion(const schema::Recording &recording, Location location, 
   Block &block = region.emplaceBlock();
   for (schema::ValueId parameter : recording.parameters)
     block.addArgument(toMlir(recording.typeOf(parameter), context), location);
-  OpBuilder builder(context); // the region belongs to no operation yet
+  OpBuilder builder(context); // not of the region, which has no parent operation yet
   builder.setInsertionPointToEnd(&block);
   SmallVector<Value> results = importBody(recording, block.getArguments(), builder);
   vector::YieldOp::create(builder, location, results);

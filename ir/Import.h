@@ -13,10 +13,11 @@ namespace calque::ir {
 // The attribute of the function that lists its variables: an array of dictionaries {name, type}.
 inline constexpr llvm::StringLiteral kVariablesAttr = "calque.variables";
 
-// A module with one function, named as the recording. Every operation carries the user's line.
+// Returns a module with one function of the recording's name. The location of each operation is the user's line.
 mlir::OwningOpRef<mlir::ModuleOp> importRecording(const schema::Recording &recording, mlir::MLIRContext *context);
 
-// Its operations where the builder stands, on given values of its parameters; returns its results.
+// Emits a recording's operations at the builder's insertion point, with `arguments` for its parameters. Returns its
+// results.
 llvm::SmallVector<mlir::Value> importBody(const schema::Recording &recording, mlir::ValueRange arguments,
                                           mlir::OpBuilder &builder);
 

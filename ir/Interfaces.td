@@ -1,4 +1,4 @@
-// The only things that passes ask of an operation.
+// The interfaces of the dialect's operations. Passes know operations by these alone.
 #ifndef CALQUE_IR_INTERFACES_TD
 #define CALQUE_IR_INTERFACES_TD
 
@@ -10,18 +10,18 @@ def Calque_SchemaOpInterface : OpInterface<"SchemaOpInterface"> {
   let methods = [
     StaticInterfaceMethod<"The operation's identity in the schema.", "::calque::schema::OpId", "schemaId">,
     InterfaceMethod<[{
-      Emits the cotangents of the operands from those of the results, null where nothing passes. A result without a
-      cotangent is given as null; at least one is there. Only those of `needed` operands are used.
+      Emits the cotangents of the operands from those of the results. At least one result has a cotangent; the others are
+      null. Operands without a cotangent get null. Only `needed` operands' cotangents are used.
     }], "void", "buildVjp", (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents,
          "const ::llvm::SmallBitVector &":$needed, "::llvm::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>,
     InterfaceMethod<[{
-      Emits the tangents of the results from those of the operands, null where nothing changes. An operand without a tangent is
-      given as null; at least one is there.
+      Emits the tangents of the results from those of the operands. At least one operand has a tangent; the others are null.
+      Results without a tangent get null.
     }], "void", "buildJvp", (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$tangents,
          "::llvm::SmallVectorImpl<::mlir::Value> &":$resultTangents)>,
     InterfaceMethod<[{
-      Emits the results for all examples, which are stacked along axis 0. Fails, after a diagnostic, where there is no such
-      program.
+      Emits the operation on stacked operands, which have the mapped axis as axis 0, and so do the results. Fails after a
+      diagnostic where that is not possible.
     }], "::llvm::LogicalResult", "buildBatched", (ins "::calque::ir::BatchRule &":$rule,
          "::llvm::SmallVectorImpl<::mlir::Value> &":$results)>
   ];

@@ -1,4 +1,4 @@
-// Reverse rules of operations that move elements.
+// The rules of operations that move elements.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
@@ -11,7 +11,7 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 void TransposeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                            SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
-  SmallVector<int64_t> inverse; // an empty permutation reverses, and so does its inverse
+  SmallVector<int64_t> inverse; // empty for an empty permutation: reversal is its own inverse
   int64_t rank = cast<RankedTensorType>(getX().getType()).getRank();
   inverse.resize(getPermutation().size());
   for (auto [i, axis] : llvm::enumerate(getPermutation()))
@@ -95,7 +95,7 @@ void PadOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Va
   resultTangents.assign(1, rule.create<PadOp>(tangents[0], getLow(), getHigh(), APFloat(0.0)));
 }
 
-//===-- Many examples ---------------------------------------------------------------------------===//
+//===-- Batching --------------------------------------------------------------------------------===//
 
 namespace {
 SmallVector<int64_t> withFirst(int64_t first, ArrayRef<int64_t> rest) {
@@ -106,7 +106,7 @@ SmallVector<int64_t> withFirst(int64_t first, ArrayRef<int64_t> rest) {
 } // namespace
 
 LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  // One size may follow from the others: the number of examples, or what is unknown of one example's result.
+  // A reshape can leave open one size: that of the mapped axis, or an unknown size of the result.
   auto type = cast<RankedTensorType>(getResult().getType());
   bool isKnown = rule.size() != ShapedType::kDynamic;
   if (!isKnown && !type.hasStaticShape())
@@ -205,7 +205,7 @@ LogicalResult PadOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resul
 }
 
 namespace {
-// The indices of all examples into the joined slices of all examples. One that is out of range stays so.
+// Adds to each index the place where its slices begin on the merged axis. An index out of range stays out of range.
 Value joinedIndices(BatchRule &rule, unsigned i, int64_t count) {
   auto type = rule.exampleType(i);
   auto element = TypeAttr::get(type.getElementType());
@@ -221,7 +221,7 @@ Value joinedIndices(BatchRule &rule, unsigned i, int64_t count) {
   return rule.create<SelectOp>(rule.create<LogicalOrOp>(below, above), outside, rule.create<AddOp>(indices, first));
 }
 
-// The axes from `from` to `to`, moved before or behind those from there on.
+// Moves `count` axes from position `from` to position `to`.
 Value moveRange(BatchRule &rule, Value value, int64_t from, int64_t count, int64_t to) {
   auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
   SmallVector<int64_t> moved(permutation.begin() + from, permutation.begin() + from + count);
@@ -240,7 +240,7 @@ LogicalResult GatherOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
   } else {
     if (failed(rule.requireKnownSizes()))
       return failure();
-    // [B, axis, ...]: the slices of all examples, one after the other.
+    // [B, axis, ...] becomes [B * axis, ...].
     Value slices = rule.merge(rule.move(rule[0], axis + 1, 1));
     Value gathered = rule.create<GatherOp>(slices, joinedIndices(rule, 1, rule.exampleType(0).getDimSize(axis)), 0);
     results.push_back(moveRange(rule, gathered, 1, rule.rank(1), axis + 1));

@@ -1,4 +1,4 @@
-// Operations that make, move and pick elements, and those that have effects.
+// Constants and iota, operations that move elements, and operations with indices.
 #ifndef CALQUE_IR_MOVEMENT_TD
 #define CALQUE_IR_MOVEMENT_TD
 

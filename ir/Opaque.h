@@ -1,6 +1,6 @@
-// Eager code computes a function at run time, so compiled code must, too, where it knows the argument: MLIR folds
-// functions of constants to other bits. Nothing is known of an opaque value; codegen/LowerMath.cpp keeps it so until
-// the end.
+// Opaque values, which no pass can fold. MLIR and LLVM fold math functions of constants to other bits than the code
+// computes at run time, and compiled results must equal eager ones. codegen/LowerMath.cpp keeps values opaque until
+// LLVM's passes are over.
 #ifndef CALQUE_IR_OPAQUE_H
 #define CALQUE_IR_OPAQUE_H
 
@@ -10,7 +10,7 @@ namespace calque::ir {
 
 mlir::Value makeOpaque(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value);
 
-// Whether an operation is what makeOpaque made. Its one operand is the value.
+// Whether makeOpaque emitted this operation. Its one operand is the value.
 bool isOpaque(mlir::Operation *op);
 
 } // namespace calque::ir

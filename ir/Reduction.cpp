@@ -1,4 +1,4 @@
-// Reductions: reverse rules and what the composite ones stand for.
+// The rules of reductions, and the expansions of the composite ones.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 #include "ir/schema/TypeRules.h"
@@ -13,12 +13,12 @@ namespace {
 
 SmallVector<int64_t> normalAxes(ArrayRef<int64_t> axes, Value x) {
   std::vector<int64_t> result;
-  // The verifier has seen these axes.
+  // The verifier has accepted these axes, so there is no fault to report.
   (void)schema::normalizeAxes({axes.data(), axes.size()}, cast<RankedTensorType>(x.getType()).getRank(), true, result);
   return SmallVector<int64_t>(result.begin(), result.end());
 }
 
-// A reduction's result, or its cotangent, with the reduced dimensions back as size 1.
+// A reduction's result, or its cotangent, with the reduced dimensions inserted again with size 1.
 Value withDims(GradientRule &rule, Value value, Value x, ArrayRef<int64_t> axes, bool keepdims) {
   SmallVector<int64_t> normal = normalAxes(axes, x);
   if (keepdims || normal.empty())
@@ -26,7 +26,7 @@ Value withDims(GradientRule &rule, Value value, Value x, ArrayRef<int64_t> axes,
   return rule.create<ExpandDimsOp>(value, normal);
 }
 
-// Of equal extremes each takes the same share.
+// Equal extremes share the cotangent equally.
 template <typename Op> void extremeVjp(Op op, OpBuilder &builder, Value g, SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, op.getLoc(), op.getResult());
   Value x = op.getX();
@@ -84,7 +84,7 @@ SmallVector<Value> LogSumExpOp::expand(OpBuilder &builder) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
   Value largest = rule.create<ReduceMaxOp>(getX(), axes, true);
-  // An infinite maximum would make infinity minus infinity; 0 in its place gives the right infinity.
+  // With an infinite maximum, x - max would be infinity minus infinity. 0 in place of max gives the right infinity.
   Value infinity = rule.constant(std::numeric_limits<double>::infinity());
   Value isInfinite = rule.create<EqualOp>(rule.create<AbsOp>(largest), infinity);
   Value shift = rule.create<SelectOp>(isInfinite, rule.constant(0), largest);
@@ -114,7 +114,7 @@ SmallVector<Value> SoftmaxOp::expand(OpBuilder &builder) {
 //===-- Tangents --------------------------------------------------------------------------------===//
 
 namespace {
-// Of equal extremes each gives the same share.
+// The tangents of equal extremes are averaged.
 template <typename Op> Value extremeJvp(Op op, OpBuilder &builder, Value tangent) {
   GradientRule rule(builder, op.getLoc(), op.getResult());
   Value x = op.getX();
@@ -152,13 +152,13 @@ void SoftmaxOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImp
   resultTangents.assign(1, rule.create<MulOp>(getResult(), rule.create<SubOp>(tangents[0], mean)));
 }
 
-//===-- Many examples ---------------------------------------------------------------------------===//
+//===-- Batching --------------------------------------------------------------------------------===//
 
 namespace {
-// Reduces the axes of each example. `ofNone` is the result where there are none to reduce.
+// Reduces the same axes behind the mapped axis.
 template <typename Op> LogicalResult batchReduction(Op op, BatchRule &rule, SmallVectorImpl<Value> &results) {
   SmallVector<int64_t> axes = rule.shifted(op.getAxes(), rule.rank(0), true);
-  // No axes would mean all: a scalar of each example is its own sum, mean and extreme.
+  // A scalar behind the mapped axis has no axes to reduce, and an empty list would mean all: it is its own result.
   results.push_back(axes.empty() ? rule[0] : rule.template create<Op>(rule[0], axes, op.getKeepdims()));
   return success();
 }

@@ -31,7 +31,7 @@ Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicat
 Value ScalarBuilder::constant(double value, Type type) {
   if (auto floating = dyn_cast<FloatType>(type))
     return arith::ConstantOp::create(builder, location, builder.getFloatAttr(floating, value));
-  if (type.isInteger(1)) // true is what is not zero, not an odd number
+  if (type.isInteger(1)) // every number but 0 is true; truncation would keep the lowest bit
     return arith::ConstantOp::create(builder, location, builder.getBoolAttr(value != 0));
   return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
@@ -43,7 +43,7 @@ Value ScalarBuilder::mul(Value a, Value b) { return either<arith::MulFOp, arith:
 Value ScalarBuilder::div(Value a, Value b) {
   if (isFloat(a))
     return arith::DivFOp::create(builder, location, a, b);
-  // The processor traps on a zero divisor and on smallest / -1: both are taken out of the division.
+  // The processor traps on a zero divisor and on smallest / -1, so the divisor is replaced in both cases.
   Value zero = constant(0, a), one = constant(1, a), minusOne = constant(-1, a);
   Value isZero = equal(b, zero), isMinusOne = equal(b, minusOne);
   Value divisor = select(logicalOr(isZero, isMinusOne), one, b);
@@ -83,7 +83,7 @@ Value ScalarBuilder::floor(Value x) { return math::FloorOp::create(builder, loca
 
 Value ScalarBuilder::sign(Value x) {
   Value zero = constant(0, x);
-  // NaN is neither below nor above zero and stays itself, as zero does.
+  // NaN and zero are neither below nor above zero, and are returned as they are.
   Value isNegative = less(x, zero), minusOne = constant(-1, x), isPositive = less(zero, x), one = constant(1, x);
   return select(isNegative, minusOne, select(isPositive, one, x));
 }
@@ -129,7 +129,7 @@ Value ScalarBuilder::castTo(Value x, Type type) {
   }
   unsigned width = type.getIntOrFloatBitWidth();
   if (isFloat(x)) {
-    // 2^(width-1) is a float exactly; the largest integer is not always.
+    // The bound is 2^(width-1), which every float type represents; it can't represent every largest integer.
     double bound = std::ldexp(1.0, static_cast<int>(width) - 1);
     Value low = constant(-bound, x), high = constant(bound, x);
     Value notBelow = lessEqual(low, x), isBelowHigh = less(x, high);

@@ -1,6 +1,6 @@
-// The scalar operations that `scalar` dags are written in: each chooses the instruction for the element type. Nothing
-// here may be contracted or reassociated, so that eager and compiled code are equal bit for bit. What several calls
-// build is built by one statement each, in an order that no compiler chooses.
+// The nodes of `scalar` dags: each method emits the operation for its operands' type. Nothing here may be contracted or
+// reassociated, so that eager and compiled code are equal bit for bit. Each nested call is a statement of its own,
+// because C++ leaves the order of evaluation of arguments open, and with it the order of the emitted operations.
 #ifndef CALQUE_IR_SCALARBUILDER_H
 #define CALQUE_IR_SCALARBUILDER_H
 
@@ -18,7 +18,7 @@ public:
   Value add(Value a, Value b);
   Value sub(Value a, Value b);
   Value mul(Value a, Value b);
-  // Integers: the smallest divided by -1 wraps, a zero divisor gives 0 (the call fails by a check of its own).
+  // Of integers, the smallest divided by -1 wraps, and a zero divisor gives 0; a separate check fails the call.
   Value div(Value a, Value b);
   Value neg(Value x);
   Value abs(Value x);
@@ -45,7 +45,7 @@ public:
   Value logicalOr(Value a, Value b);
   Value logicalXor(Value a, Value b);
   Value logicalNot(Value x);
-  // Floats truncate and saturate, NaN becomes 0; a number is true unless it is 0.
+  // Floats become integers by truncation and saturation, NaN becomes 0; every number but 0 becomes true.
   Value castTo(Value x, mlir::Type type);
 
   mlir::OpBuilder &builder;

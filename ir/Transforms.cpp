@@ -1,5 +1,5 @@
-// What transformations are recorded as. `differentiate` expands them in program order, so that none meets another that
-// was there before it.
+// The rules of the operations that stand for transformations. `differentiate` expands these in program order, so that a
+// transformation meets no unexpanded one before it.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
@@ -65,10 +65,10 @@ LogicalResult UnbatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &)
   return rule.refuse("is met before it was expanded");
 }
 
-//===-- Gradients of the user's -----------------------------------------------------------------===//
+//===-- Custom gradients ------------------------------------------------------------------------===//
 
 namespace {
-// What a region yields for given arguments, emitted where the builder stands.
+// Emits a region's operations at the builder's insertion point, on given arguments. Returns what it yields.
 SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange arguments) {
   Block &block = region.front();
   IRMapping mapping;
@@ -82,11 +82,11 @@ Value zerosLike(OpBuilder &builder, Location location, Value like) {
   return GradientRule(builder, location, like).zerosLike(like);
 }
 
-// A region's operations for all examples of its arguments, in a region of the same kind.
+// Fills the region `to` with the operations of `from` on stacked arguments.
 LogicalResult batchBody(BatchRule &rule, Region &from, Region &to, TypeRange arguments) {
   Block &block = to.emplaceBlock();
   block.addArguments(arguments, SmallVector<Location>(arguments.size(), rule.op->getLoc()));
-  OpBuilder inside(rule.op->getContext()); // the region may belong to no operation yet
+  OpBuilder inside(rule.op->getContext()); // the region may have no parent operation yet
   inside.setInsertionPointToEnd(&block);
   FailureOr<SmallVector<Value>> yielded = rule.body(inside, from.front(), SmallVector<Value>(block.getArguments()));
   if (succeeded(yielded))
@@ -111,8 +111,8 @@ void CustomGradientOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const
   operandCotangents.resize(getOperation()->getNumOperands());
 }
 
-// The pullback is linear in the cotangents, so its transpose pushes tangents forward: the derivative of what it yields
-// with respect to the cotangents, at any of them.
+// The pullback is linear in the cotangents, and its transpose maps tangents of the inputs to tangents of the results:
+// it is the derivative of what the pullback yields with respect to the cotangents, at any cotangents.
 void CustomGradientOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   SmallVector<Value> origins, targets, seeds;
   for (Value result : getResults())
@@ -135,7 +135,7 @@ void CustomGradientOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVe
 }
 
 LogicalResult CustomGradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  // Every operand with all its examples, so that an input that is the same for all has the sum of its cotangents.
+  // Every operand gets the mapped axis. The cotangent of an input without one is then the sum along that axis.
   SmallVector<Value> all = rule.all();
   ArrayRef<int64_t> counts = getCounts();
   SmallVector<Type> types =
@@ -153,7 +153,7 @@ LogicalResult CustomGradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Va
 
 SmallVector<Value> CheckpointOp::expand(OpBuilder &builder) { return emitBody(getBody(), builder, getInputs()); }
 
-// The body once more, on inputs behind a barrier: or the values of the first time would be kept for it.
+// Emits the body again, on inputs behind a barrier. Without it, CSE would keep the values of the first computation.
 void CheckpointOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
                             SmallVectorImpl<Value> &operandCotangents) {
   SmallVector<Value> inputs, targets, seeds, sources;
@@ -206,7 +206,7 @@ void CheckpointOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVector
 
 LogicalResult CheckpointOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   SmallVector<Value> all = rule.all();
-  // The body is emitted aside first: what it yields says what the results are.
+  // The body is emitted into a detached region first, because the types that it yields are those of the results.
   Region body;
   if (failed(batchBody(rule, getBody(), body, ValueRange(all).getTypes())))
     return failure();

@@ -1,7 +1,7 @@
-// What transformations of programs are recorded as. Each is expanded where it stands, in program order, by the pass
-// `differentiate`; what an inner one became is what an outer one sees.
-// Their regions end in `vector.yield`: MLIR's libraries, which another compiler has built, know a terminator of the dialect's own
-// by an id that it can't have.
+// The operations that stand for transformations of programs. The pass `differentiate` expands each in its place, in
+// program order, so that an outer transformation meets the expansion of an inner one.
+// Their regions end in `vector.yield`. MLIR's libraries recognise terminators by a TypeID. They are built by another compiler,
+// under which that id differs, so they would not recognise a terminator of this dialect.
 #ifndef CALQUE_IR_TRANSFORMS_TD
 #define CALQUE_IR_TRANSFORMS_TD
 
@@ -13,7 +13,7 @@ class Calque_TransformOp<string mnemonic, string typeRule, list<Trait> traits = 
 }
 
 def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
-  let summary = "x as another value: derivatives with respect to it see nothing that was computed from x before";
+  let summary = "x as a fresh SSA value: a derivative with respect to it ignores what was computed from x";
   let arguments = (ins Calque_Tensor:$x);
   let results = (outs Calque_Tensor:$result);
   let vjp = [(Value $g)];
@@ -25,8 +25,8 @@ def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [Declare
 def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
   let summary = "The derivatives of targets with respect to sources, as a tape saw them";
   let description = [{
-    Operands are `counts[0]` targets, as many seeds, `counts[1]` sources and `counts[2]` stops: values at which the tape's
-    view ends, through which nothing passes. The results are the sources' cotangents.
+    Operands are `counts[0]` targets, as many seeds, `counts[1]` sources and `counts[2]` stops. Stops are the boundary of the
+    tape: no cotangent passes through them. The results are the sources' cotangents.
   }];
   let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
   let results = (outs Variadic<Calque_Tensor>:$cotangents);
@@ -36,7 +36,7 @@ def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
 }
 
 def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
-  let summary = "How targets change as sources change along tangents: the product of their Jacobian and the tangents";
+  let summary = "The tangents of targets from those of sources: the product of the targets' Jacobian and the tangents";
   let description = [{
     Operands are `counts[0]` targets, `counts[1]` sources and as many tangents. The results are the targets' tangents.
   }];
@@ -48,10 +48,10 @@ def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
 }
 
 def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
-  let summary = "One example of each tensor, for every example at once: the tensors without an axis";
+  let summary = "The slices of tensors along a mapped axis; the results have the tensors' shapes without it";
   let description = [{
-    The axes have one size, the number of examples. What is computed from the results up to `unbatch` is computed for each
-    example.
+    All mapped axes have one size. The operations between this one and its `unbatch` are recorded on one slice, and mean the
+    same for each index of the mapped axis.
   }];
   let arguments = (ins Variadic<Calque_Tensor>:$tensors, DenseI64ArrayAttr:$axes);
   let results = (outs Variadic<Calque_Tensor>:$examples);
@@ -60,10 +60,10 @@ def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
 }
 
 def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
-  let summary = "Values of all examples, stacked along an axis each";
+  let summary = "The values for all indices of a mapped axis, each stacked along its axis in `axes`";
   let description = [{
-    Operands are the values, one for each of `axes`, then a result of the `batch` that the examples come from, then what that was
-    taken from.
+    Operands are the values, one for each of `axes`, then a result of the matching `batch`, then the tensor that this result
+    is a slice of.
   }];
   let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$axes, I64Attr:$batch_axis);
   let results = (outs Variadic<Calque_Tensor>:$results);
@@ -74,10 +74,10 @@ def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
 
 def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradient",
                                                  [IsolatedFromAbove, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
-  let summary = "Values with a gradient of the user's, whatever they were computed from";
+  let summary = "Values whose cotangents pass to inputs by the user's pullback";
   let description = [{
-    Operands are `counts[0]` inputs, `counts[1]` values and `counts[2]` captures of the pullback. The results are the values. The
-    region takes a cotangent of each result, then the captures, and yields the inputs' cotangents.
+    Operands are `counts[0]` inputs, `counts[1]` values and `counts[2]` captures of the pullback. The results are the values.
+    The region takes a cotangent of each result, then the captures, and yields the inputs' cotangents.
   }];
   let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
   let regions = (region SizedRegion<1>:$pullback);
@@ -96,7 +96,7 @@ def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradi
 
 def Calque_CheckpointOp : Calque_TransformOp<"checkpoint", "checkpoint",
                                              [IsolatedFromAbove, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
-  let summary = "The results of a program whose intermediate values are computed again where a gradient needs them";
+  let summary = "The results of a region, which a gradient computes again instead of keeping its intermediate values";
   let arguments = (ins Variadic<Calque_Tensor>:$inputs);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<Calque_Tensor>:$results);
@@ -107,7 +107,7 @@ def Calque_CheckpointOp : Calque_TransformOp<"checkpoint", "checkpoint",
 }
 
 def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
-  let summary = "x, from which everything is computed anew: nothing is shared with what was computed from x before";
+  let summary = "x as a value that no pass identifies with x, so that what is computed from both is computed twice";
   let arguments = (ins Calque_Tensor:$x);
   let results = (outs Calque_Tensor:$result);
   let vjp = [(Value $g)];

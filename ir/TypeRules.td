@@ -1,5 +1,5 @@
-// What the type rules of ir/schema take, for the reference page: the record TypeRule_NAME describes the C++ function NAME.
-// The rule of an operation that has a public function must be described, or the build fails.
+// Descriptions of the type rules of ir/schema for the reference page: the record TypeRule_NAME describes the C++ function
+// NAME. The build fails where the type rule of a public function has no description.
 #ifndef CALQUE_IR_TYPERULES_TD
 #define CALQUE_IR_TYPERULES_TD
 

@@ -11,7 +11,8 @@ using namespace calque::ir;
 
 namespace {
 
-// What is computed from one example, between a `batch` and an `unbatch`, for all of them: stacked along axis 0.
+// Expands a pair of `batch` and `unbatch`: the operations between them, recorded for one slice, are emitted on stacked
+// values, which have the mapped axis as axis 0.
 class Batching {
 public:
   explicit Batching(UnbatchOp unbatch) : unbatch(unbatch), builder(unbatch), values(unbatch.getValues().drop_back(2)) {}
@@ -36,13 +37,13 @@ public:
 private:
   Value moved(Value value, int64_t from, int64_t to) { return moveAxis(builder, unbatch.getLoc(), value, from, to); }
 
-  // To derivatives an example and the tensor that it is of are two values, and so are two results that are equal.
+  // A fresh SSA value: a derivative must tell a slice from the tensor that it is taken from, and equal results apart.
   Value another(Value value) { return IdentityOp::create(builder, unbatch.getLoc(), value); }
 
   static bool isCounted(Value all) { return !cast<RankedTensorType>(all.getType()).isDynamicDim(0); }
 
-  // `all`, whose axis 0 is as large as that of `like`, which is checked when it runs: as one dimension taken apart into
-  // 1 and that many.
+  // `all`, with a check before the call that its axis 0 is as large as that of `like`: splitting the axis into 1 and
+  // that size makes the check.
   Value withExamplesOf(Value all, Value like) {
     Location location = NameLoc::get(builder.getStringAttr("vmap"), unbatch.getLoc());
     Value one = ExpandDimsOp::create(builder, location, like, ArrayRef<int64_t>{0});
@@ -58,7 +59,7 @@ private:
     SmallVector<Value> allOfEach;
     for (auto [tensor, axis] : llvm::zip_equal(batch.getTensors(), batch.getAxes()))
       allOfEach.push_back(moved(tensor, normal(axis, cast<RankedTensorType>(tensor.getType()).getRank()), 0));
-    // Numbers of examples that are not known are checked, whichever of the examples are read.
+    // Unknown sizes of the mapped axis are checked, even of tensors that nothing reads.
     if (!llvm::all_of(allOfEach, isCounted) && !llvm::all_equal(allOfEach)) {
       Value *counted = llvm::find_if(allOfEach, isCounted),
             *last = counted != allOfEach.end() ? counted : allOfEach.begin();
@@ -68,7 +69,7 @@ private:
           like = withExamplesOf(all, like);
           last = &all;
         }
-      // The last one is like all others, and these become like it.
+      // `like` has been checked against all others; now each of the others gets its size.
       for (Value &all : allOfEach)
         all = &all == last ? like : withExamplesOf(all, like);
     }
@@ -82,7 +83,7 @@ private:
     done.push_back(batch);
   }
 
-  // The results of an operation for all examples, emitted where the builder stands.
+  // Emits an operation on stacked values.
   LogicalResult repeat(OpBuilder &here, Operation *op) {
     auto schemaOp = dyn_cast<SchemaOpInterface>(op);
     if (!schemaOp) {
@@ -114,11 +115,11 @@ private:
     return success();
   }
 
-  // What a block yields for all examples of its arguments.
+  // Emits a block on stacked arguments; returns what it yields.
   FailureOr<SmallVector<Value>> repeat(OpBuilder &inside, Block &block, ArrayRef<Value> arguments) {
     for (auto [argument, all] : llvm::zip_equal(block.getArguments(), arguments))
       stacked[argument] = all;
-    // The examples are seen through the arguments alone.
+    // A region is isolated from above: it has the mapped axis from its arguments only.
     Value outer = std::exchange(examples, arguments[0]);
     LogicalResult repeated = success();
     for (Operation &op : block.without_terminator()) {

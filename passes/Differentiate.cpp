@@ -43,13 +43,13 @@ namespace {
 
 struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() override {
-    // A rule that has no derivative to give says so in a diagnostic.
+    // buildVjp returns nothing, so a rule that can't give a derivative emits a diagnostic.
     bool isRefused = false;
     ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
       isRefused |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
       return failure(); // others are to see it too
     });
-    // An inner transformation stands before the outer ones, which see what it became.
+    // Program order: an inner transformation is expanded before an outer one, which then differentiates its expansion.
     SmallVector<Operation *> transforms;
     getOperation().walk([&](Operation *op) {
       if (calque::isTransform(op))

@@ -13,7 +13,8 @@ namespace {
 struct ExpandComposites : calque::impl::ExpandCompositesBase<ExpandComposites> {
   void runOnOperation() override {
     SmallVector<calque::ir::CompositeOpInterface> composites;
-    // What stands inside of one is copied with it and goes with it: it is expanded where the copy is.
+    // Composites in a region of another one are skipped: the outer one's expansion clones them, and the clones are
+    // expanded.
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       auto composite = dyn_cast<calque::ir::CompositeOpInterface>(op);
       if (!composite)
@@ -21,7 +22,7 @@ struct ExpandComposites : calque::impl::ExpandCompositesBase<ExpandComposites> {
       composites.push_back(composite);
       return WalkResult::skip();
     });
-    // What an expression is made of may be composite itself.
+    // An expansion may contain composites itself.
     while (!composites.empty()) {
       calque::ir::CompositeOpInterface op = composites.pop_back_val();
       OpBuilder builder(op);

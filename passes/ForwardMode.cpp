@@ -8,8 +8,8 @@ using namespace calque::ir;
 
 namespace {
 
-// Forward mode over the operations that stand before a jvp, in its block and those around it: tangents follow values in
-// program order.
+// Forward mode: walks the operations before a jvp, in its block and the blocks around it, and emits the tangents of
+// their results in program order.
 class ForwardMode {
 public:
   explicit ForwardMode(JvpOp jvp) : jvp(jvp), builder(jvp, &emitted) {
@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  // Values from which a target is computed: others need no tangents.
+  // Finds the values that a target depends on; others need no tangents.
   void findNeeded() {
     SmallVector<Value> pending(targets);
     while (!pending.empty()) {
@@ -51,7 +51,7 @@ private:
     }
   }
 
-  // Other dialects have no rules; a tangent that needs one must not come out as zero.
+  // Operations of other dialects have no rules. A tangent through one is an error, never zero.
   LogicalResult refuse(Operation *op) {
     InFlightDiagnostic diagnostic =
         op->emitOpError("passes a tangent on, and only operations of the dialect have derivatives");
@@ -60,7 +60,7 @@ private:
   }
 
   LogicalResult forwardUpTo(Operation *end) {
-    // What a block's arguments stand for is not known once there are branches, nor which blocks came before.
+    // Behind a branch, neither the values of block arguments nor the blocks executed before are known.
     if (!end->getBlock()->isEntryBlock())
       return jvp.emitOpError("stands behind a branch; tangents are followed through a region's first block only");
     for (Operation &op : *end->getBlock()) {
@@ -105,7 +105,7 @@ private:
     for (auto [result, tangent] : llvm::zip_equal(op->getResults(), resultTangents)) {
       if (!tangent || !calque::isDifferentiable(result))
         continue;
-      // A rule may know sizes that the result's type does not say, and the other way round.
+      // The tangent's type and the result's may differ in which sizes are static.
       if (tangent.getType() != result.getType())
         tangent = ReshapeLikeOp::create(builder, op->getLoc(), tangent, result);
       tangents[result] = tangent;

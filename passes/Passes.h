@@ -1,4 +1,4 @@
-// Passes from the dialect to the dialect.
+// The passes that transform the dialect's operations into each other.
 #ifndef CALQUE_PASSES_PASSES_H
 #define CALQUE_PASSES_PASSES_H
 
@@ -10,7 +10,7 @@
 
 namespace calque {
 
-// The attribute of a function that lists which variables its last results are the new values of.
+// The attribute of a function that lists the assigned variables, whose new values are its last results.
 inline constexpr llvm::StringLiteral kAssignedAttr = "calque.assigned";
 
 #define GEN_PASS_DECL

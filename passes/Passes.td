@@ -6,13 +6,14 @@ include "mlir/Pass/PassBase.td"
 def Differentiate : Pass<"calque-differentiate", "::mlir::func::FuncOp"> {
   let summary = "Expand calque.gradient, calque.jvp and calque.unbatch";
   let description = [{
-    Walks the operations before a `calque.gradient` backwards and emits their reverse rules in its place. Inner gradients
-    come first in program order, so that an outer one differentiates what they became. A gradient in a region follows its
-    path through the blocks around it; a path through another dialect's operation or behind a branch is an error.
+    Transformations are expanded in program order. An inner one comes first, so that an outer one meets its expansion.
 
-    A `calque.jvp` becomes the tangents of what stands between its sources and its targets. A `calque.unbatch` ends what
-    its `calque.batch` began: all operations in between that depend on an example are done for all examples at once. Each
-    sees what those before it became.
+    - `calque.gradient`: walks the operations before it backwards, and emits their reverse rules in its place. From a
+      region it goes on through the blocks around it. A path through another dialect's operation or behind a branch is
+      an error.
+    - `calque.jvp`: emits the tangents of the operations between its sources and its targets.
+    - `calque.unbatch`: emits the operations after its `calque.batch` that depend on a slice again, on tensors with the
+      mapped axis as axis 0.
 
     ```mlir
     %y = calque.exp %x : (tensor<f32>) -> tensor<f32>
@@ -30,9 +31,9 @@ def Differentiate : Pass<"calque-differentiate", "::mlir::func::FuncOp"> {
 def StateToValues : Pass<"calque-state-to-values", "::mlir::func::FuncOp"> {
   let summary = "Turn variables into arguments and results";
   let description = [{
-    Each variable becomes an argument after the others. A read becomes the value of the last assignment before it, or the
-    argument. The last values of assigned variables become results after the others; `calque.assigned` lists them. Reads and
-    assignments in regions and behind branches are errors.
+    Appends an argument for each variable. A read becomes the value of the last assignment before it, or else the
+    argument. Appends the last value of each assigned variable to the results; `calque.assigned` lists these variables.
+    Reads and assignments in regions and behind branches are errors.
 
     ```mlir
     func.func @f(%x: tensor<f32>) attributes {calque.variables = [ {name = "w", type = tensor<f32>} ]} {

@@ -9,7 +9,7 @@ using namespace calque::ir;
 
 namespace {
 
-// Reverse mode over the operations that stand before a gradient, in its block and those around it.
+// Reverse mode: walks the operations before a gradient backwards, in its block and the blocks around it.
 class ReverseMode {
 public:
   explicit ReverseMode(GradientOp gradient) : gradient(gradient), builder(gradient, &emitted) {
@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  // Other dialects have no reverse rules; a gradient that needs one must not come out as zero.
+  // Operations of other dialects have no reverse rules. A gradient through one is an error, never zero.
   LogicalResult refuse(Operation *op) {
     InFlightDiagnostic diagnostic =
         op->emitOpError("passes a gradient on, and only operations of the dialect have derivatives");
@@ -64,7 +64,8 @@ private:
         .wasInterrupted();
   }
 
-  // The blocks around the gradient from the outermost, each with the operation that leads to the next.
+  // Finds the active values of the blocks around the gradient, from the outermost block inwards. The operation that
+  // contains the next block ends the walk of each.
   LogicalResult findActive() {
     active.insert(sources.begin(), sources.end());
     SmallVector<Operation *> around{gradient};
@@ -72,7 +73,7 @@ private:
       around.push_back(around.back()->getParentOp());
     for (Operation *end : llvm::reverse(around)) {
       Block *block = end->getBlock();
-      // What a block's arguments stand for is not known once there are branches, nor which blocks came before.
+      // Behind a branch, neither the values of block arguments nor the blocks executed before are known.
       if (!block->isEntryBlock())
         return gradient.emitOpError(
             "stands behind a branch; gradients are followed through a region's first block only");
@@ -87,7 +88,7 @@ private:
     return success();
   }
 
-  // Values of a block, up to an operation, on which a source acts, and the operations that pass it on.
+  // Finds the values of a block before `end` that depend on a source, and the operations between them.
   void findActive(Block &block, Operation *end) {
     for (Operation &op : block) {
       if (&op == end)
@@ -101,7 +102,7 @@ private:
       for (Value result : op.getResults()) {
         if (!calque::isDifferentiable(result) || (stops.contains(result) && !llvm::is_contained(sources, result)))
           continue;
-        // A source that a stop hides keeps its own cotangent and passes nothing on.
+        // A source that is a stop receives its cotangent, but its defining operation receives none.
         active.insert(result);
         passes |= !stops.contains(result);
       }
@@ -111,7 +112,7 @@ private:
   }
 
   void accumulate(Value value, Value cotangent, Location location) {
-    // A rule may know sizes that the operand's type does not say, and the other way round.
+    // The cotangent's type and the operand's may differ in which sizes are static.
     if (cotangent.getType() != value.getType())
       cotangent = ReshapeLikeOp::create(builder, location, cotangent, value);
     Value &sum = cotangents[value];
@@ -122,7 +123,7 @@ private:
     SmallVector<Value> resultCotangents;
     bool any = false;
     for (Value result : op->getResults()) {
-      // What stops at one result passes the others.
+      // A stop at one result leaves the cotangents of the others.
       resultCotangents.push_back(stops.contains(result) ? Value() : cotangents.lookup(result));
       any |= static_cast<bool>(resultCotangents.back());
     }
@@ -149,7 +150,7 @@ private:
   llvm::DenseSet<Value> stops, active;
   SmallVector<Operation *> path;
   SmallVector<std::pair<Value, Operation *>>
-      carried; // arguments of blocks around the gradient, on which a source may act
+      carried; // arguments of blocks around the gradient, which may depend on a source
   llvm::DenseMap<Value, Value> cotangents;
 };
 

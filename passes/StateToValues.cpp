@@ -71,7 +71,7 @@ struct StateToValues : calque::impl::StateToValuesBase<StateToValues> {
       assignedIndices.push_back(i);
       last.push_back(current[i]);
     }
-    // The first block's values are seen by every return.
+    // The values of the entry block dominate every return.
     function.walk([&](func::ReturnOp result) { result.getOperandsMutable().append(last); });
     SmallVector<Type> results(function.getResultTypes());
     llvm::append_range(results, ValueRange(last).getTypes());

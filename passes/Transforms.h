@@ -1,4 +1,4 @@
-// The transformations that the pass `differentiate` expands, each where it stands.
+// The expansions of gradient, jvp and unbatch, which the pass `differentiate` calls.
 #ifndef CALQUE_PASSES_TRANSFORMS_H
 #define CALQUE_PASSES_TRANSFORMS_H
 
@@ -6,30 +6,29 @@
 
 namespace calque {
 
-// Emits the operation's results before it, and erases it. Fails after a diagnostic.
+// Each emits its operation's results in its place and erases it. Emits a diagnostic before it fails.
 llvm::LogicalResult expand(ir::GradientOp gradient); // reverse mode
 llvm::LogicalResult expand(ir::JvpOp jvp);           // forward mode
-llvm::LogicalResult expand(ir::UnbatchOp unbatch);   // all examples at once, with the `batch` that it belongs to
+llvm::LogicalResult expand(ir::UnbatchOp unbatch);   // vmap; together with its `batch`
 
-// Whether it has elements that derivatives exist for.
+// Whether the value is a tensor of floats.
 inline bool isDifferentiable(mlir::Value value) {
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
   return type && mlir::isa<mlir::FloatType>(type.getElementType());
 }
 
-// Puts a value in place of a transformation's result. A result that a gradient is taken with respect to, or ends at, is
-// a value of its own, as it is where it is computed by itself: another result, or what the derivative is taken along,
-// may be the same value.
+// Replaces a result of a transformation by a value. A result that is a source or a stop of an outer derivative becomes
+// a fresh SSA value, because `value` may also be another result or an operand: a derivative must tell these apart.
 void replaceResult(mlir::OpBuilder &builder, mlir::Value result, mlir::Value value);
 
-// Notes the transformations that rules emit, for which the emitter then cares.
+// Collects the transformations that rules emit, so that they can be expanded at once.
 struct EmittedTransforms : mlir::OpBuilder::Listener {
   llvm::SmallVector<mlir::Operation *> operations;
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override;
   llvm::LogicalResult expandAll();
 };
 
-// Any of them.
+// The same for any of the three.
 bool isTransform(mlir::Operation *op);
 llvm::LogicalResult expandTransform(mlir::Operation *op);
 
