@@ -19,7 +19,7 @@ using schema::OpId;
 namespace {
 thread_local SourceLocation callSite;
 
-// One eager operation on operands of certain types.
+// The native code of one eager operation on operands of certain types.
 struct EagerOperation : KeyEntry {
   std::unique_ptr<const Code> code;
 };
@@ -50,7 +50,7 @@ std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where)
   return types;
 }
 
-// Valid within the caller's ReadScope.
+// The code of an eager operation, valid within the caller's ReadScope.
 const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
   thread_local Key key;
   key.clear();
@@ -146,7 +146,7 @@ Tensor applyTo(OpId op, Operands operands, std::span<const schema::Attribute> at
   return result;
 }
 
-// The element type of the numbers among operands: that of the first tensor that is not a mere condition.
+// The element type that C++ numbers among operands adopt: that of the first tensor that is not bool.
 DType adoptedType(std::span<const Operand *const> operands) {
   const Tensor *leader = nullptr;
   bool anyFloat = false, anyInt = false;
@@ -183,7 +183,7 @@ Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::
 }
 
 namespace {
-// Sizes alone are taken of `like`: no gradient passes.
+// Broadcasts x to the shape of `like`, to which no gradient passes.
 Tensor repeatedLike(const Tensor &x, const Tensor &like, SourceLocation where) {
   Tensor operands[] = {x, apply(OpId::StopGradient, {&like, 1}, {}, where)};
   return apply(OpId::BroadcastLike, operands, {}, where);
@@ -192,7 +192,7 @@ Tensor repeatedLike(const Tensor &x, const Tensor &like, SourceLocation where) {
 
 Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, SourceLocation where) {
   const schema::TensorType &given = *implOf(x, where).type, &wanted = *implOf(like, where).type;
-  // A size of one would be repeated.
+  // A known size of 1 is not accepted for an unknown one: it would be broadcast instead of compared.
   auto mayBeEqual = [](std::int64_t a, std::int64_t b) { return a == b || a == kDynamic || (b == kDynamic && a != 1); };
   if (given.dtype == wanted.dtype && given.dims != wanted.dims &&
       std::equal(given.dims.begin(), given.dims.end(), wanted.dims.begin(), wanted.dims.end(), mayBeEqual)) {
@@ -225,7 +225,7 @@ std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
 Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands,
                    std::initializer_list<schema::Attribute> attributes) {
   std::span<const Operand *const> all(operands.begin(), operands.size());
-  // Neither copies of tensors nor memory: this is the way of every eager operation.
+  // Every eager operation comes through here, so no tensor is copied and no memory is allocated.
   DType dtype = adoptedType(all);
   StackArray<Tensor, 4> numbers(all.size());
   StackArray<const Tensor *, 4> pointers(all.size());

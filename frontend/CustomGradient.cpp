@@ -18,7 +18,7 @@ struct Override {
 };
 thread_local std::vector<Override> overrides; // the innermost last
 
-// A program that takes such values, recorded; and what it captures from around it.
+// A program inside of an operation: its Recording, with parameters of the types of `like`, and its captures.
 struct Program {
   std::shared_ptr<Trace> trace;
   std::vector<Tensor> results;
@@ -48,7 +48,7 @@ std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors) {
   return result;
 }
 
-// The gradients, each of its input's type.
+// The gradients that a pullback gave, checked to have the types of their inputs.
 std::vector<Tensor> checked(const char *operation, std::vector<Tensor> gradients, const std::vector<Tensor> &inputs,
                             SourceLocation where) {
   if (gradients.size() != inputs.size())
@@ -71,7 +71,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
                                  SourceLocation where) {
   where = userLine(where);
   std::vector<Tensor> sources = floatingOf(inputs), primals = floatingOf(values);
-  // A cotangent for every value: zeros for those that have none.
+  // The pullback takes a cotangent for every value: zeros for those that have none.
   Program program = record(
       "a pullback", primals,
       [&](const std::vector<Tensor> &seeds) {
@@ -95,7 +95,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
   if (currentTrace()) {
     results = applyRecorded(OpId::CustomGradient, operands, attributes, where);
   } else {
-    // The values themselves: only tapes see a difference.
+    // Distinct tensors with the same elements, so that tapes tell the results from the primals.
     for (const Tensor &primal : primals)
       results.push_back(makeEager(implOf(primal, where).type, implOf(primal, where).buffer));
     if (eagerTapesActive())
@@ -133,7 +133,7 @@ Tensor overrideGradient(OpId op, std::span<const Tensor> operands, Tensor result
   if (found == overrides.rend() || !result.defined() || !is_floating(result.dtype()))
     return result;
   std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;
-  struct Suspended { // what the pullback itself computes has the gradients that it had before
+  struct Suspended { // within the pullback, operations have the gradients from before the override
     std::size_t index;
     explicit Suspended(std::size_t index) : index(index) { overrides[index].suspended = true; }
     ~Suspended() { overrides[index].suspended = false; }

@@ -1,4 +1,4 @@
-// Gradients that take the place of operations' own, for a scope.
+// Gradients that replace those of operations within a scope.
 #ifndef CALQUE_FRONTEND_CUSTOMGRADIENT_H
 #define CALQUE_FRONTEND_CUSTOMGRADIENT_H
 
@@ -7,9 +7,9 @@
 
 namespace calque::detail {
 
-// Whether an override is active on this thread; then apply() asks for that of its operation.
+// Whether an override is active on this thread; then apply() calls overrideGradient.
 bool gradientOverridesActive();
-// The result with the gradient that an override gives the operation, or as it is.
+// The result with the gradient of the operation's override, or unchanged if it has none.
 Tensor overrideGradient(schema::OpId op, std::span<const Tensor> operands, Tensor result, SourceLocation where);
 
 } // namespace calque::detail

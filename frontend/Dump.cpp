@@ -38,7 +38,7 @@ Settings readSettings() {
   settings.function = variable("CALQUE_DUMP_FUNCTION");
   std::string eager = variable("CALQUE_DUMP_EAGER");
   settings.eager = !eager.empty() && eager != "0";
-  // Appended to, so that the processes of one program don't overwrite each other's.
+  // Processes of one program append, so that none overwrites the output of another.
   if (std::string path = variable("CALQUE_DUMP_FILE"); !path.empty())
     if (settings.file = std::fopen(path.c_str(), "ae"); !settings.file)
       throw ValueError("CALQUE_DUMP_FILE: " + path + " can't be written: " + std::strerror(errno));
@@ -67,7 +67,7 @@ void dump(const schema::Recording &recording, Dumped kind, SourceLocation where)
   std::string text;
   for (const StageName &stage : settings.stages) {
     PrintResult printed = compiler().print(recording, stage.stage, compileOptions());
-    // The line at which --split-input-file of MLIR's tools cuts.
+    // MLIR's tools split a file at this line with --split-input-file.
     text += "\n// -----\n// " + title + ", stage " + stage.name + "\n";
     text += printed.error.empty() ? printed.text : asComment("error: " + printed.error);
   }

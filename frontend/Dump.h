@@ -1,4 +1,4 @@
-// Shows programs on their way to native code, as the environment of the process asks for it; docs/tools.md is for
+// Prints programs after stages of the compiler, as environment variables ask for it; docs/tools.md describes it to
 // users.
 //
 //   CALQUE_DUMP=STAGE          after a stage of the compiler, or after each one: all
@@ -15,8 +15,8 @@ namespace calque::detail {
 
 enum class Dumped { Function, Eager };
 
-// Shows a recording that is about to be compiled, if asked for. What the compiler refuses is shown as a comment: the
-// program meets the error itself. ValueError for a setting that makes no sense.
+// Prints a recording before it is compiled, if the environment asks for it. An error of the compiler is printed as a
+// comment, because the program gets it as an exception afterwards. ValueError for an invalid setting.
 void dump(const schema::Recording &recording, Dumped kind, SourceLocation where);
 
 } // namespace calque::detail

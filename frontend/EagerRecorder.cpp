@@ -1,4 +1,5 @@
-// What an eager tape follows: operations as they are applied, and those of compiled functions as if they had been.
+// Records for eager tapes: operations when they are applied, and the operations of compiled functions when these
+// return.
 #include "frontend/Tape.h"
 
 #include <unordered_map>
@@ -52,7 +53,7 @@ void recordEager(OpId op, std::span<const Tensor> operands, std::span<const sche
   bool any = false;
   for (const Tensor &operand : operands)
     any |= recorder.isTracked(operand);
-  // What has no gradient is a leaf for what comes after it.
+  // The result of an operation without a gradient becomes a leaf where it is used.
   const schema::OperationSchema &schema = schema::schemaOf(op);
   if (!any || !(schema.differentiable || schema.lacksGradient))
     return;
@@ -72,13 +73,13 @@ void recordEager(OpId op, std::span<const Tensor> operands, std::span<const sche
 }
 
 namespace {
-// What a host call gives for one example of a vmap, and the same of all examples.
+// A result of a host call in a vmap: on one slice, and stacked along the mapped axis.
 struct HostExample {
   ValueId ofOne, ofAll;
 };
 
-// By the first result of the `batch` that makes the examples. A result of a call is known, an example of one is taken
-// from it.
+// The results of host calls on slices, by the first result of the `batch` that their operands come from. Only stacked
+// values are among the call's results; a slice is taken from these.
 std::unordered_map<ValueId, std::vector<HostExample>> hostExamples(const schema::Recording &called) {
   std::unordered_map<ValueId, std::vector<HostExample>> examples;
   std::unordered_map<ValueId, ValueId> batchOf; // by example
@@ -132,7 +133,7 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
     renamed[index(called.parameters[i])] = recorder.valueOf(*parameters[i]);
   std::vector<ValueId> assigned(variables.size(), -1);
   std::unordered_map<ValueId, std::vector<HostExample>> fromHost = hostExamples(called);
-  // What a host call gave is among the results: a leaf.
+  // A result of a host call can't be recomputed. It is among the call's results, and becomes a leaf.
   auto resultOfCall = [&](ValueId value) -> ValueId {
     for (std::size_t i = 0; i < results.size(); ++i)
       if (called.results[i] == value)
@@ -147,7 +148,7 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
       if (assigned[variable] < 0) {
         renamed[index(op.firstResult)] = recorder.valueOf(before[variable]);
       } else {
-        // Assigning hides where a value came from.
+        // No gradient passes from a read to the value that was assigned.
         schema::TensorType type = called.typeOf(op.firstResult);
         renamed[index(op.firstResult)] =
             recorder.recording.append(OpId::StopGradient, {&assigned[variable], 1}, {}, {&type, 1}, op.line);
@@ -194,7 +195,7 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
     }
     for (const HostExample &each : added)
       types.push_back(called.typeOf(each.ofOne));
-    // Sizes that the function leaves open are those of this call.
+    // Sizes that are open in the trace are known in this call.
     if (!known) {
       std::vector<schema::TensorType> operandTypes;
       for (ValueId value : values)

@@ -9,7 +9,7 @@ std::atomic<std::uint64_t> currentEpoch{1};
 constinit thread_local EpochRecord *threadEpoch = nullptr;
 
 namespace {
-// Records are never freed; a thread that ends leaves its own to the next one.
+// Records are never freed. A thread that ends leaves its record to a new thread.
 std::atomic<EpochRecord *> records{nullptr};
 
 struct Return {
@@ -44,7 +44,7 @@ void Retired::collect() {
   for (EpochRecord *record = records.load(); record; record = record->next)
     if (std::uint64_t epoch = record->epoch.load())
       oldest = std::min(oldest, epoch);
-  // Destructors may come back here, so the list is in order before the first runs.
+  // Destructors may call collect() again, so the list must be consistent before the first runs.
   auto kept = std::stable_partition(objects.begin(), objects.end(),
                                     [&](const Object &object) { return object.epoch > oldest; });
   std::vector<Object> freed(std::make_move_iterator(kept), std::make_move_iterator(objects.end()));

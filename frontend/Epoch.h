@@ -1,10 +1,11 @@
-// When what readers take no lock for may be freed: epoch-based reclamation (Fraser: Practical lock-freedom, 2004).
+// Epoch-based reclamation (Fraser: Practical lock-freedom, 2004): when objects that readers find without a lock may be
+// freed.
 //
-//   ReadScope scope;                      // a reader: what it finds from now on stays until the end of the scope
+//   ReadScope scope;                      // a reader: what it finds from here on lives until the end of the scope
 //   T *entry = table.find(...);
 //
-// A writer makes a thing unreachable, retires it with the epoch that begins then, and frees it once no scope of an
-// earlier epoch is open. Scopes nest; only the outermost counts.
+// A writer makes an object unreachable, retires it with a new epoch, and frees it once no scope of an earlier epoch is
+// open. Scopes nest; only the outermost counts.
 #ifndef CALQUE_FRONTEND_EPOCH_H
 #define CALQUE_FRONTEND_EPOCH_H
 
@@ -29,7 +30,7 @@ EpochRecord &takeEpochRecord();
 class ReadScope {
 public:
   ReadScope() : record(threadEpoch ? *threadEpoch : takeEpochRecord()) {
-    // Sequentially consistent: either a writer that looks afterwards sees the scope, or the scope sees what it wrote.
+    // Sequentially consistent: either the writer sees the scope, or the reader sees what the writer made unreachable.
     if (record.depth++ == 0)
       record.epoch.store(currentEpoch.load(), std::memory_order_seq_cst);
   }
@@ -44,11 +45,11 @@ private:
   EpochRecord &record;
 };
 
-// What a writer has made unreachable. Under the writer's lock.
+// The objects that a writer has made unreachable. Guarded by the writer's lock.
 class Retired {
 public:
   void add(std::shared_ptr<const void> object);
-  // Frees what no scope can hold.
+  // Frees the objects that no open scope can have found.
   void collect();
   std::size_t size() const { return objects.size(); }
 

@@ -16,7 +16,7 @@ std::string describe(const std::string &message, SourceLocation location) {
 Error::Error(const char *category, const std::string &message, SourceLocation location)
     : std::runtime_error(describe(message, location)), category_(category), location_(location) {}
 
-// Out of line, so that the type information of each class exists once and is caught across libraries.
+// Out of line, so that each class has one type_info and can be caught across libraries.
 Error::~Error() = default;
 ShapeError::~ShapeError() = default;
 DTypeError::~DTypeError() = default;

@@ -100,8 +100,8 @@ std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
 
 namespace {
 
-// The locks of a call's variables, in the order of their addresses: exclusive for what is assigned, else shared. A host
-// call of the call may not take one of them again, so each thread knows what its calls in progress hold.
+// The locks of a call's variables, taken in the order of their addresses: exclusive for assigned variables, else
+// shared. A host call must not lock one of them again, so each thread notes which locks its calls in progress hold.
 class VariableLocks {
 public:
   VariableLocks(std::span<VariableState *const> variables, const std::vector<std::size_t> &assigned,
@@ -144,13 +144,13 @@ private:
   static inline constinit thread_local VariableLocks *held = nullptr;
 };
 
-// Whom native code reaches: writes what it prints to standard output, a line at a time, and calls C++ for it.
+// Serves native code: writes prints to standard output, a line at a time, and runs host calls.
 struct Host : runtime::HostCallbacks {
   explicit Host(const Code &code)
       : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable) {}
   static void addAddress(void *self, void *data) { static_cast<Host *>(self)->addresses.push_back(data); }
   static void addSize(void *self, std::int64_t size) { static_cast<Host *>(self)->sizes.push_back(size); }
-  // An exception waits here until native code has returned.
+  // Keeps an exception until native code has returned, since it can't unwind.
   static bool callHost(void *self, std::int32_t site, bool failed) {
     Host &host = *static_cast<Host *>(self);
     const Site &at = host.executable.sites[static_cast<std::size_t>(site)];
@@ -170,7 +170,7 @@ struct Host : runtime::HostCallbacks {
     function.clearResults(addresses);
     return false;
   }
-  // Of an operation of the user's.
+  // Runs the kernel of a user's operation.
   bool callUser(const Site &at, bool failed) {
     std::vector<void *> operands = std::exchange(addresses, {});
     std::vector<std::int64_t> given = std::exchange(sizes, {});
@@ -261,7 +261,7 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
   throw InternalError("native code failed at a site that can't fail", where);
 }
 
-// The outputs are the results, then the new values of variables.
+// The type of an output; outputs are the results, then the new values of assigned variables.
 const TypeRef &typeOfOutput(const Code &code, std::size_t output) {
   std::size_t numResults = code.results.size();
   return output < numResults ? code.results[output] : code.variables[code.executable->assigned[output - numResults]];
@@ -295,7 +295,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   frame.outputs = outputs.data();
   frame.host = static_cast<runtime::HostCallbacks *>(&host);
 
-  // Sizes that are not known until now: those of the arguments go in, those of the results come out.
+  // Unknown sizes: the function of shapes takes those of the arguments and gives those of the results.
   StackArray<std::int64_t, 8> inputSizes(executable.unknownInputs.size()),
       outputSizes(executable.unknownOutputs.size());
   std::size_t workspaceBytes = executable.workspaceBytes;
@@ -304,7 +304,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
       const UnknownSize &unknown = executable.unknownInputs[i];
       const Tensor &parameter = *parameters[unknown.index];
       inputSizes[i] = parameter.impl()->type->dims[unknown.dimension];
-      // Where an axis is empty, code may still load what it does not use.
+      // Code for an unknown size may load one element of an empty tensor, without using it.
       alignas(CALQUE_BUFFER_ALIGNMENT) static char nothing[CALQUE_BUFFER_ALIGNMENT];
       if (inputSizes[i] == 0)
         inputs[unknown.index] = nothing;
@@ -351,7 +351,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
 
   for (std::size_t i = 0; i < results.size(); ++i)
     results[i] = makeEager(typeOf(i), std::move(buffers[i]));
-  // Every new value exists before the first is given to its variable: running out of memory changes none.
+  // All new values are made before the first one is assigned, so that running out of memory changes no variable.
   StackArray<Tensor, 8> fresh(executable.assigned.size());
   for (std::size_t i = 0; i < fresh.size(); ++i)
     fresh[i] = makeEager(typeOf(code.results.size() + i), std::move(buffers[code.results.size() + i]));
@@ -415,7 +415,7 @@ void appendBytes(Key &key, const void *data, std::size_t count) {
     std::memcpy(key.data() + first, data, count);
 }
 
-// The structure: everything but names and lines.
+// The structure of a recording as a key: everything but names and lines.
 Key keyOf(const schema::Recording &recording) {
   Key key;
   key.push_back(recording.parameters.size());
@@ -482,7 +482,7 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
 }
 
 namespace {
-// While the caller holds a ReadScope.
+// The code of a recording, cached by structure. Valid within the caller's ReadScope.
 const Code &codeByStructure(const schema::Recording &recording, SourceLocation where) {
   SliceCache &cache = sliceCache();
   Key key = keyOf(recording);
@@ -517,7 +517,7 @@ std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<c
                                  const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
                                  SourceLocation where) {
   ReadScope scope;
-  // Host calls are by number: code with equal structure calls others.
+  // Code names host calls by number, so recordings of equal structure may call different ones: these are not cached.
   std::unique_ptr<const Code> once = hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions);
   const Code &code = once ? *once : codeByStructure(recording, where);
   std::vector<VariableState *> states;

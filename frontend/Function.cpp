@@ -22,7 +22,7 @@ namespace detail {
 namespace {
 thread_local int depth = 0;
 constexpr int kMostDepth = 200;
-// Every word of a key that says what follows, so that no two argument lists have one key.
+// A tag precedes each part of a key, so that different argument lists have different keys.
 enum Tag : std::uint64_t { TensorTag = 1ULL << 56, VariableTag = 2ULL << 56, TextTag = 3ULL << 56 };
 } // namespace
 
@@ -76,7 +76,7 @@ void Arguments::tensor(const Tensor &x) {
 void Arguments::variable(const Variable &x) {
   if (!x.state())
     throw StateError("an empty variable is an argument");
-  // The first argument that is the same variable.
+  // The number of the first argument that is the same variable.
   std::size_t alias = 0;
   while (alias < variables_.size() && !variables_.data()[alias]->same_as(x))
     ++alias;
@@ -118,7 +118,7 @@ std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count
 bool hasInputSignature(const FunctionCore &core) { return !core.inputSignature.empty(); }
 
 namespace {
-// A traced tensor, or a TensorSpec's, is no argument of a call that runs.
+// Refuses traced tensors and TensorSpecs as arguments of a call that runs.
 void requireEager(const Arguments &arguments, SourceLocation where) {
   for (const Tensor *tensor : arguments.tensors())
     if (tensor->impl()->trace)
@@ -159,7 +159,7 @@ void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
 void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results) {
   const Code &code = core.codeOf(concrete);
 
-  // Most calls are small: nothing is allocated for them.
+  // A call with few parameters allocates nothing.
   std::array<const Tensor *, 16> fewParameters;
   std::vector<const Tensor *> manyParameters;
   std::span<const Tensor *const> given = arguments.tensors();
@@ -215,7 +215,7 @@ std::string printRecording(const schema::Recording &recording, const std::string
 } // namespace
 
 namespace {
-// The trace of just these arguments, for looking at.
+// The trace of exactly these arguments, to be shown.
 std::shared_ptr<Concrete> traceToShow(FunctionCore &core, const Arguments &arguments, CallBody body,
                                       SourceLocation where) {
   Signature signature = core.describe(body);

@@ -35,7 +35,7 @@ double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// The name as a symbol of native code: the given one, or quickstart_15 for examples/quickstart.cpp:15.
+// The function's symbol in native code, from its name, or quickstart_15 for examples/quickstart.cpp:15.
 std::string symbolName(std::string name, SourceLocation where) {
   if (name.empty()) {
     name = where.file;
@@ -128,7 +128,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
     for (const Tensor &result : results.tensors)
       trace->recording.results.push_back(trace->ownValue(result, 0, trace->recording.results, where));
   }
-  // What host calls give are further results, which tapes of the caller can't compute again.
+  // Results of host calls become further results of the trace, because tapes of the caller can't recompute them.
   std::vector<schema::ValueId> hostResults = trace->hostResults();
   trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
   if (trace->askedForSizes)
@@ -136,7 +136,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
 
   auto concrete = std::make_shared<Concrete>();
   concrete->results = results.signature.take();
-  // A value's type is that of the recording, whatever stood for it.
+  // The types of results come from the recording, which may know other sizes than the returned tensors.
   std::size_t next = 0;
   for (SignaturePart &part : concrete->results.parts)
     if (part.kind == SignaturePart::Kind::Tensor && next < trace->recording.results.size())
@@ -156,7 +156,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
     if (trace->capturedArguments[i])
       concrete->identical.emplace_back(i, given[i]->state());
   for (Variable &standIn : standIns)
-    standIn.state()->original.reset(); // the trace may outlive the call; the argument must not
+    standIn.state()->original.reset(); // the trace may outlive the call and must not keep its argument alive
   concrete->recording = trace->recording;
   concrete->prototype = std::move(results.prototype);
   concrete->key = signature.key;
@@ -187,7 +187,8 @@ const Code &FunctionCore::codeOf(Concrete &concrete) {
 
 //===-- Misses ----------------------------------------------------------------------------------===//
 
-// The trace with the sizes open in which similar ones differ; null, and why, if it can't be had.
+// Makes the trace with those sizes open in which earlier ones differ. Returns null, and the reason in `note`, where
+// that is not possible.
 std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature, const Arguments &arguments,
                                                      CallBody body, SourceLocation call, std::string &note) {
   Signature common = signature;
@@ -226,7 +227,7 @@ Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocatio
   made->milliseconds = milliseconds;
   made->isFirst = history.empty();
   if (!history.empty()) {
-    // The most similar one, of equals the latest.
+    // The most similar earlier trace; the latest of several.
     const TraceHistory *closest = nullptr;
     std::vector<Retrace::Change> fewest;
     for (auto other = history.rbegin(); other != history.rend(); ++other) {
@@ -304,7 +305,7 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
     if (!made)
       made = trace(std::move(signature), arguments, body, call, false);
     concrete = insert(std::move(made), call, millisecondsSince(start), std::move(note), true);
-    // What can't be compiled keeps its trace for looking at; the next call tries again.
+    // A trace that can't be compiled is kept, so that it can be shown. The next call compiles again.
     if (!concrete->code.load(std::memory_order_relaxed))
       compile(*concrete);
     toWarn = warning();

@@ -1,4 +1,4 @@
-// What a Function's handles share: its traces, how a call finds its own, and why there is more than one.
+// The state that handles to one Function share: its traces, the table in which calls find them, and their history.
 #ifndef CALQUE_FRONTEND_FUNCTIONCORE_H
 #define CALQUE_FRONTEND_FUNCTIONCORE_H
 
@@ -11,7 +11,7 @@
 
 namespace calque::detail {
 
-// Where a trace's variable comes from in a call: an argument, or captured.
+// Where a call takes a trace's variable from: an argument, or a capture.
 struct BoundVariable {
   std::ptrdiff_t argument = -1;
   std::shared_ptr<VariableState> captured;
@@ -19,32 +19,32 @@ struct BoundVariable {
 
 struct TraceHistory;
 
-// One trace, with its code once there is some.
+// One trace, and its native code once it is compiled.
 struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   Signature signature, results;
   schema::Recording recording;
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions;
   std::vector<Tensor> captures;
   std::vector<BoundVariable> variables;
-  // Of arguments that the lambda captures too: the trace serves calls with that very variable only.
+  // Arguments that the lambda also captures: the trace serves only calls with the same variables.
   std::vector<std::pair<std::size_t, std::shared_ptr<VariableState>>> identical;
   std::shared_ptr<const void> prototype;
   std::unique_ptr<const Code> compiled;
   std::atomic<const Code *> code{nullptr}; // `compiled`, once it is there
   std::shared_ptr<TraceHistory> history;
-  bool relaxed = false; // sizes are open that the user has not asked to leave open
+  bool relaxed = false; // reduce_retracing has left sizes open
 
-  // Whether the arguments and what is captured are the same variables as when it was traced.
+  // Whether arguments and captures are the same variables, or different ones, as when it was traced.
   bool accepts(const Arguments &arguments) const;
   std::string str(const std::string &name) const;
 };
 
-// What is remembered of a trace when the trace is gone.
+// What explain_retraces() needs of a trace, even after it was evicted.
 struct TraceHistory {
   Signature signature;
   SourceLocation call;
-  double milliseconds = 0; // under the function's lock
-  Retrace retrace;         // why it was made; of no use for the first
+  double milliseconds = 0; // guarded by the function's lock
+  Retrace retrace;         // why it was made; unused for the first trace
   bool isFirst = false;
 };
 
@@ -52,27 +52,27 @@ class FunctionCore {
 public:
   FunctionCore(FunctionOptions options, SourceLocation where);
 
-  // Without a lock; under a ReadScope.
+  // Takes no lock; the caller holds a ReadScope.
   Concrete *find(std::size_t hash, const Arguments &arguments) const {
     return table.find(hash, arguments.key(), [&](const Concrete &concrete) {
       return arguments.variables().empty() || concrete.accepts(arguments);
     });
   }
-  // The trace for a call that find() knows none for, compiled.
+  // Makes and compiles the trace of a call for which find() has none.
   Concrete &miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation where);
-  // The trace for a call whose sizes a relaxed trace has refused.
+  // Makes the trace of a call whose sizes a relaxed trace has refused.
   Concrete &afterRefusal(const Arguments &arguments, CallBody body, SourceLocation where, const std::string &reason);
-  // The trace of just this signature, whatever else matches.
+  // The trace of exactly this signature, even if a pattern matches it.
   std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body,
                                     SourceLocation where);
   const Code &codeOf(Concrete &concrete);
   void noteCall() {
-    // Counted up to the length of the history only, so that a steady call writes nothing that threads share.
+    // The count stops at the length of the history, so that a steady call writes to no memory that threads share.
     if (callsSinceTrace.load(std::memory_order_relaxed) < kWarningHistory)
       callsSinceTrace.fetch_add(1, std::memory_order_relaxed);
   }
   Signature describe(CallBody body) const;
-  // What a call's signature is by the input signature, if there is one. SignatureError.
+  // The call's signature with the sizes of the input signature, if the function has one. SignatureError.
   Signature byInputSignature(const Signature &given, SourceLocation where) const;
   std::vector<Retrace> retraces();
   std::string list();
@@ -85,11 +85,11 @@ public:
   std::atomic<std::int64_t> traces{0};
 
 private:
-  // Warned of are this many traces within the last so many calls, so often.
+  // A warning after kWarningTraces traces within the last kWarningHistory calls, at most kMostWarnings times.
   static constexpr int kWarningTraces = 5, kWarningHistory = 10, kMostWarnings = 2;
   static constexpr std::size_t kMostHistory = 256;
 
-  // With the lock held.
+  // The caller holds the lock.
   std::shared_ptr<Concrete> trace(Signature signature, const Arguments &arguments, CallBody body, SourceLocation where,
                                   bool mayFallBack);
   std::shared_ptr<Concrete> traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
@@ -100,24 +100,24 @@ private:
   std::string warning();
 
   KeyTable<Concrete, Recency::Exact> table;
-  // Recursive: an initial value that is evaluated while tracing may call the function again.
+  // Recursive, because a variable's initial value, evaluated while tracing, may call the function.
   std::recursive_mutex mutex;
   std::atomic<int> callsSinceTrace{kWarningHistory};
-  // Under the lock.
+  // Guarded by the lock.
   std::deque<std::shared_ptr<TraceHistory>> history;
   std::deque<int> callsPerTrace; // within the history
   int warnings = 0;
-  std::vector<Key> unrelaxable; // patterns that failed
+  std::vector<Key> unrelaxable; // patterns that could not be traced or compiled
 };
 
-// What a ConcreteFunction's handles share.
+// The state that handles to one ConcreteFunction share.
 class ConcreteCore {
 public:
   ConcreteCore(std::shared_ptr<FunctionCore> function, Signature signature)
       : function(std::move(function)), signature(std::move(signature)) {}
   ~ConcreteCore();
 
-  // The trace that serves a call, made where the rank is open and new. SignatureError.
+  // The trace that serves a call. With an open rank, it is made at the first call with this rank. SignatureError.
   Concrete &traceFor(const Arguments &arguments, CallBody body, SourceLocation where);
   // SignatureError for a call that differs from the signature.
   void check(const Signature &given, SourceLocation where) const;
@@ -129,7 +129,7 @@ public:
   const Signature signature;
 
 private:
-  // One for each rank met; readers take no lock.
+  // A list of the traces, one for each rank; readers take no lock.
   struct Node {
     std::shared_ptr<Concrete> concrete;
     Node *next;
@@ -137,7 +137,7 @@ private:
   std::atomic<Node *> first{nullptr};
 };
 
-// Runs a trace on the arguments of a call that it serves.
+// Runs a trace on the arguments of a call that it accepts.
 void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results);
 
 } // namespace calque::detail

@@ -36,7 +36,7 @@ void GradientTape::watch(const Variable &x, SourceLocation where) {
       return;
     }
   state_->variables.push_back({x.state(), {}, true});
-  x.value(where); // what was read before is watched from now on
+  x.value(where); // a read makes the value known to the tape
 }
 
 std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<detail::Source> &sources,

@@ -15,7 +15,7 @@ std::string quoted(const std::string &text) {
 } // namespace
 
 std::string graphOf(const schema::Recording &recording, std::size_t numArguments, std::size_t numResults) {
-  std::vector<std::string> nodes(recording.numValues()); // that make a value
+  std::vector<std::string> nodes(recording.numValues()); // the node that makes each value
   std::string text = "digraph " + quoted(recording.name) + " {\n  node [shape=box];\n";
   auto node = [&](const std::string &id, const std::string &label, bool ellipse) {
     text += "  " + id + " [label=" + quoted(label) + (ellipse ? ", shape=ellipse" : "") + "];\n";

@@ -1,4 +1,4 @@
-// A recording as a picture.
+// A recording as a graph.
 #ifndef CALQUE_FRONTEND_GRAPH_H
 #define CALQUE_FRONTEND_GRAPH_H
 

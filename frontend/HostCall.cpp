@@ -43,7 +43,7 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
   }
   const std::shared_ptr<Trace> &trace = currentTrace();
   if (!trace) {
-    // Tensors of their own on both ways, of which no tape knows the past.
+    // Fresh tensors in both directions, so that no tape follows them through the host call.
     auto renew = [](const Tensor &x) { return makeEager(x.impl()->type, x.impl()->buffer); };
     std::vector<Tensor> given;
     for (const Tensor &input : inputs) {
@@ -84,7 +84,7 @@ void HostFunction::run(std::span<void *const> addresses, std::span<const std::in
     schema::TensorType type = inputs[i];
     for (std::int64_t &size : type.dims)
       size = sizes[next++];
-    // A copy, which may be kept.
+    // Copies the operand, because the callable may keep the tensor.
     runtime::Buffer buffer = runtime::Buffer::allocate(type.numBytes());
     if (type.numBytes())
       std::memcpy(buffer.data(), addresses[i], type.numBytes());

@@ -1,4 +1,4 @@
-// The C++ that a function calls, and its way in from native code.
+// A C++ callable that a function calls, and how native code calls it.
 #ifndef CALQUE_FRONTEND_HOSTCALL_H
 #define CALQUE_FRONTEND_HOSTCALL_H
 
@@ -13,8 +13,8 @@ struct HostFunction {
   std::vector<schema::TensorType> results;
   SourceLocation where;
 
-  // Calls it on the elements at the addresses, and copies what it gives to those after them; sizes are those of all
-  // inputs.
+  // Calls it on the inputs, whose addresses come first and whose sizes are `sizes`, and copies its results to the
+  // addresses after them.
   void run(std::span<void *const> addresses, std::span<const std::int64_t> sizes) const;
   void clearResults(std::span<void *const> addresses) const;
 };

@@ -1,6 +1,6 @@
-// A table that readers take no lock for: open addressing, entries published into empty slots. Patterns, entries that
-// match many keys, are looked at one by one, the most specific that matches wins. A cap evicts what was not used for
-// longest.
+// A hash table whose readers take no lock: open addressing, with entries published into empty slots. Patterns are
+// entries that match many keys; they are tried one by one, and the most specific match wins. Beyond a cap, the table
+// evicts the least recently used entry.
 #ifndef CALQUE_FRONTEND_KEYTABLE_H
 #define CALQUE_FRONTEND_KEYTABLE_H
 
@@ -23,11 +23,11 @@ inline std::size_t hashKey(KeyView key) {
   return hash;
 }
 
-// What an entry of a KeyTable is derived from.
+// The base class of a KeyTable's entries.
 struct KeyEntry {
   Key key;
   std::size_t hash = 0;
-  std::vector<std::uint32_t> unknown; // positions of the key at which any word will do, ascending; none: a plain entry
+  std::vector<std::uint32_t> unknown; // positions of the key that match any word, ascending; none: a plain entry
   std::uint64_t number = 0;           // in the order in which entries were made
   std::atomic<std::uint64_t> lastUse{0};
 
@@ -44,19 +44,18 @@ struct KeyEntry {
     }
     return true;
   }
-  // Of two that match one key: whether everything that this one matches is matched by the other, too, and not the
-  // reverse.
+  // For two patterns that match one key: whether the other matches all keys that this one matches, and more.
   bool moreSpecificThan(const KeyEntry &other) const {
     return unknown.size() < other.unknown.size() &&
            std::includes(other.unknown.begin(), other.unknown.end(), unknown.begin(), unknown.end());
   }
 };
 
-// How well a table knows which entry was used last. Exact: readers that alternate between entries meet at one counter.
-// Coarse: uses between two insertions count as one time.
+// How exactly a table knows which entry was used last. Exact: every use has a time of its own, from a counter that all
+// readers share. Coarse: all uses between two insertions have the same time.
 enum class Recency { Exact, Coarse };
 
-// One writer at a time. Readers hold a ReadScope for as long as they use what they find.
+// There is one writer at a time. Readers hold a ReadScope for as long as they use an entry.
 template <typename T, Recency recency = Recency::Coarse> class KeyTable {
 public:
   // `most`: entries at once; 0: any number.
@@ -82,7 +81,7 @@ public:
     return find(hash, key, [](const T &) { return true; });
   }
 
-  // Evicts others until there are no more than `most`.
+  // Inserts an entry and evicts others beyond the cap.
   T *insert(std::shared_ptr<T> entry) {
     T *result = entry.get();
     result->number = ++made_;
@@ -102,7 +101,7 @@ public:
     return result;
   }
 
-  // Finds nothing from now on. Entries are freed with the last ReadScope that may know them.
+  // Removes all entries. They are freed after the last ReadScope that may have found them.
   void clear() {
     std::vector<std::shared_ptr<T>> gone = std::move(live_);
     live_.clear();
@@ -120,7 +119,7 @@ public:
   }
   std::size_t limit() const { return most_; }
 
-  // In the order in which they were made. Under the writer's lock.
+  // The entries in the order in which they were made. The caller holds the writer's lock.
   const std::vector<std::shared_ptr<T>> &entries() const { return live_; }
   std::size_t numRetired() const { return retired_.size(); }
 
@@ -135,7 +134,7 @@ private:
     std::vector<T *> patterns;
   };
 
-  // The first made of the most specific ones.
+  // The most specific pattern; the first one made where several are.
   template <typename Accept> T *findPattern(const Slots &slots, KeyView key, Accept accept) const {
     auto fits = [&](T *entry) { return entry->matches(key) && accept(*entry); };
     for (T *entry : slots.patterns) {

@@ -1,6 +1,5 @@
-// Memory for small objects that are made and freed all the time, on any thread: a list for each thread, and batches
-// that threads hand to each other. What was once taken from operator new stays here, so that a steady program asks for
-// nothing.
+// A pool of memory for small objects that are made and freed often, on any thread. Each thread has a free list, and
+// threads exchange batches of blocks. The pool keeps all memory, so that a steady program does not call operator new.
 //
 //   std::allocate_shared<TensorImpl>(PoolAllocator<TensorImpl>());
 #ifndef CALQUE_FRONTEND_OBJECTPOOL_H
@@ -27,7 +26,7 @@ public:
     auto *block = static_cast<Block *>(memory);
     block->next = local.first;
     local.first = block;
-    // Past its end, a thread keeps nothing.
+    // After its End, a thread keeps no blocks.
     if (++local.count == (local.ended ? 1 : 2 * kBatch)) [[unlikely]]
       share(local.ended ? 1 : kBatch);
     else if (local.count == 1)
@@ -53,7 +52,7 @@ private:
     std::mutex mutex;
     Block *batches = nullptr;
   };
-  static inline constinit Shared shared; // its mutex needs no destructor, so that it outlives every thread
+  static inline constinit Shared shared; // trivially destructible, so that it outlives every thread
 
   static bool refill() {
     std::lock_guard lock(shared.mutex);
@@ -78,7 +77,7 @@ private:
     shared.batches = batch;
   }
 
-  // When the thread ends, others get what it kept.
+  // At its end, a thread shares the blocks of its list.
   struct End {
     ~End() {
       local.ended = true;
@@ -101,7 +100,7 @@ template <typename T> struct PoolAllocator {
   template <typename U> PoolAllocator(const PoolAllocator<U> &) {}
   template <typename U> bool operator==(const PoolAllocator<U> &) const { return true; }
 
-#ifdef __SANITIZE_ADDRESS__ // which is to see every use of freed memory
+#ifdef __SANITIZE_ADDRESS__ // the sanitizer must see every use of freed memory
   T *allocate(std::size_t n) { return static_cast<T *>(::operator new(n * sizeof(T))); }
   void deallocate(T *memory, std::size_t) noexcept { ::operator delete(memory); }
 #else

@@ -15,7 +15,7 @@ namespace calque {
 using schema::OpId;
 
 Tensor operator!(const Tensor &x) {
-  // No argument can carry the line of this operator; that of the tensor is the nearest.
+  // An operator has no argument that could carry its line; the line of the tensor is the nearest.
   return logical_not(Operand(x, detail::implOf(x).where));
 }
 
@@ -24,7 +24,7 @@ Tensor broadcastBatch(const Tensor &x, const Shape &batch, SourceLocation where)
   const Shape &own = x.shape();
   bool fits = own.size() == batch.size() + 2;
   for (std::size_t i = 0; fits && i < batch.size(); ++i)
-    fits = own[i] == batch[i] || own[i] != 1; // two sizes of which one is not known are compared at the call
+    fits = own[i] == batch[i] || own[i] != 1; // a known and an unknown size are compared at the call
   if (fits)
     return x;
   Shape shape = batch;
@@ -37,7 +37,7 @@ Tensor broadcastBatch(const Tensor &x, const Shape &batch, SourceLocation where)
   return broadcast_to(Operand(x, where), shape);
 }
 
-// The batch dimensions of a product, by NumPy's rule.
+// The batch dimensions of a matrix product, broadcast as in NumPy.
 Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, SourceLocation where) {
   Shape batch(std::max(a.size(), b.size()) - 2, 1);
   for (const Shape *shape : {&a, &b}) {
@@ -58,7 +58,7 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
 
 Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   SourceLocation where = detail::userLine(a.where());
-  CallSite library(where); // what asks for sizes below is no user code
+  CallSite library(where); // shape() below is called by the library, not by user code
   const Operand *operands[] = {&a, &b};
   std::vector<Tensor> tensors = detail::adoptNumbers(operands);
   Tensor lhs = tensors[0], rhs = tensors[1];

@@ -15,7 +15,7 @@ namespace random {
 namespace {
 constexpr double kTwoPi = 6.283185307179586476925;
 
-// Those of the type in [0, 1).
+// Uniform numbers in [0, 1).
 Tensor unit(const Shape &shape, const Tensor &state, DType dtype, SourceLocation where) {
   schema::Attribute attributes[] = {shape, dtype};
   return detail::apply(schema::OpId::RandomUniform, {&state, 1}, attributes, where);
@@ -56,7 +56,7 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
   Tensor u = unit(shape, state.toTensor(), options.dtype, where);
   if (options.minval == 0 && options.maxval == 1)
     return u;
-  // Rounding could give the bound that is not in the interval.
+  // Rounding could give maxval, which is not in the interval.
   double last = options.dtype == DType::Float32
                     ? std::nextafter(static_cast<float>(options.maxval), static_cast<float>(options.minval))
                     : std::nextafter(options.maxval, options.minval);
@@ -72,7 +72,7 @@ Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions 
   Tensor u = unit(shape, first, options.dtype, where);
   Tensor v = unit(shape, advance(first, countersOf(u), where), options.dtype, where);
   CallSite site(where);
-  // log1p(-u) is the logarithm of a number in (0, 1].
+  // u is in [0, 1), so 1 - u is never 0 and its logarithm is finite.
   Tensor standard = sqrt(-2 * log1p(-u)) * cos(v * kTwoPi);
   return options.mean == 0 && options.stddev == 1 ? standard : standard * options.stddev + options.mean;
 }
@@ -121,7 +121,7 @@ std::int64_t Generator::draw_seed() {
 }
 
 Generator &global_generator() {
-  // Never destroyed: what draws from it may be destroyed later. Whoever asks first may be in a trace.
+  // Never destroyed, because its users may be destroyed later. InitScope, because the first use may be in a trace.
   static auto *generator = [] {
     InitScope now;
     return new Generator(0);

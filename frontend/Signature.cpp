@@ -47,9 +47,9 @@ struct SignatureBuilder::State {
   };
   std::vector<Level> levels;
   std::string root, key, value;
-  std::vector<std::string> variables; // paths of those met
+  std::vector<std::string> variables; // the paths of the variables so far
 
-  // The path of a part of the present level.
+  // The path of the next part of the current level.
   std::string path() {
     if (levels.empty())
       return root;
@@ -91,7 +91,7 @@ void SignatureBuilder::leave() { state->levels.pop_back(); }
 void SignatureBuilder::note(std::string value) { state->value = std::move(value); }
 
 namespace {
-// Tensors, variables and texts are entered themselves: the level's path is theirs.
+// Tensors, variables and texts are levels themselves, so the level's path is their path.
 template <typename State> std::string ownPath(State &state) {
   return state.levels.empty() ? state.root : state.levels.back().path;
 }
@@ -140,7 +140,7 @@ void SignatureBuilder::text(const std::string &text) {
   bool isPart = !state->levels.empty() && state->levels.back().text;
   if (isPart) {
     state->add(SignaturePart::Kind::Host, state->levels.back().path).text = "string \"" + text + "\"";
-  } else { // the key of the part that follows, as in a map
+  } else { // a map's key, which names the part that follows
     state->add(SignaturePart::Kind::Count, state->levels.empty() ? state->root : state->levels.back().path).text =
         "the key \"" + text + "\"";
     state->key = "[\"" + text + "\"]";

@@ -1,4 +1,5 @@
-// What a call's arguments are, part by part: the slow twin of the key, for misses, messages and listings.
+// The parts of a call's arguments, with their names and types. It is slower to make than the key, and serves misses,
+// messages and listings.
 #ifndef CALQUE_FRONTEND_SIGNATURE_H
 #define CALQUE_FRONTEND_SIGNATURE_H
 
@@ -8,7 +9,7 @@
 
 namespace calque::detail {
 
-// What a TensorSpec's Tensor points to.
+// A TensorSpec as an argument is a Tensor that points to this.
 struct SpecImpl : TensorImpl {
   std::string name;
   bool anyRank = false;
@@ -26,23 +27,23 @@ struct SignaturePart {
   std::string text;          // "float32[?,3]", "int 2", "3 elements"
   schema::TensorType type;   // of a tensor or variable
   bool anyRank = false;      // of a tensor; the type has no sizes then
-  std::size_t firstWord = 0; // of the key; a tensor's sizes follow it
+  std::size_t firstWord = 0; // the position of the part in the key; a tensor's sizes follow it
 };
 
 struct Signature {
   std::vector<SignaturePart> parts;
   Key key;
-  std::vector<std::uint32_t> unknown; // as a KeyEntry's
+  std::vector<std::uint32_t> unknown; // as KeyEntry::unknown
   bool hasSpecs = false;              // TensorSpecs are among the arguments
   bool hasAnyRank = false;
 
-  // The types of its tensors, in order.
+  // The types of the tensors, in order.
   std::vector<TypeRef> tensorTypes() const;
-  // "argument 0: float32[?,3]", a part a line.
+  // One line for each part: "argument 0: float32[?,3]".
   std::string str(const std::string &indent) const;
 };
 
-// A type that a tensor is to have, of a signature that was declared.
+// The type of a tensor in an input signature.
 struct ExpectedTensor {
   schema::TensorType type;
   bool anyRank = false;
@@ -50,19 +51,19 @@ struct ExpectedTensor {
   std::string str() const;
 };
 std::string typeText(const schema::TensorType &type, bool anyRank);
-// Whether what is given is all within what is expected.
+// Whether every tensor of the given type is one of the expected type.
 bool within(const schema::TensorType &given, bool givenAnyRank, const schema::TensorType &expected,
             bool expectedAnyRank);
 
-// The signature with the sizes that are expected in place of those given; a rank that is expected to be any stays. What
-// does not fit is a SignatureError.
+// The given signature with the sizes of the expected types. Where these leave the rank open, the given rank stays, with
+// open sizes. SignatureError for a tensor that does not fit.
 Signature declared(const Signature &given, std::span<const ExpectedTensor> expected, const std::string &function,
                    SourceLocation where);
 
-// What two signatures have in common, unknown where their sizes differ; none where they differ in more than that.
+// The signature that covers two, with unknown sizes where theirs differ. Nothing where they differ in more than sizes.
 std::optional<Signature> relaxed(const Signature &a, const Signature &b);
 
-// The first part in which a call differs from what a concrete function takes, as the end of a sentence; empty if none
+// The first part in which a call differs from a concrete function's signature, as the end of a sentence; empty if none
 // does.
 std::string mismatch(const Signature &expected, const Signature &given);
 

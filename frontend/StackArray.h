@@ -1,4 +1,4 @@
-// An array of a size known at the start; small ones live on the stack.
+// An array of fixed size, whose elements are on the stack if they are few.
 #ifndef CALQUE_FRONTEND_STACKARRAY_H
 #define CALQUE_FRONTEND_STACKARRAY_H
 

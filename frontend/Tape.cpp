@@ -13,7 +13,7 @@ using schema::ValueId;
 namespace {
 std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 
-// That of a user's operation is its symbol.
+// The name of an operation in messages; the name of a user's operation is its symbol.
 std::string nameOf(const schema::Recording &recording, const schema::RecordedOp &op) {
   return op.op == OpId::Extern ? std::get<std::string>(recording.attributesOf(op)[0])
                                : std::string(schema::schemaOf(op.op).mnemonic);
@@ -103,8 +103,8 @@ void TapeState::checkUse(SourceLocation where) {
                      where);
 }
 
-// What the tape saw: values that follow something watched, and those from which a target is reached. What a custom
-// gradient captures is followed by derivatives of its results, though not by the results.
+// Finds the values that depend on a watched one and those that a target depends on, in the ranges that the tape
+// recorded. The captures of a custom gradient affect the derivatives of its results, but not the results.
 TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std::span<const ValueId> sources,
                                           SourceLocation where) {
   schema::Recording &recording = this->recording();
@@ -180,12 +180,12 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
       for (ValueId capture : recording.capturesOf(ops[i]))
         reach(capture);
   }
-  // A target that the tape did not compute ends its view, too.
+  // A target whose computation the tape did not record is at its boundary too.
   for (ValueId target : targets)
     if (!produced[index(target)])
       isStop[index(target)] = true;
-  // A source that the tape did not compute keeps its stop: it has a cotangent, and what came before it has none. Before
-  // a parameter there is nothing.
+  // A source at the boundary stays a stop: it receives a cotangent and passes none on. A parameter has no operation
+  // before it and needs no stop.
   for (ValueId parameter : recording.parameters)
     if (std::find(sources.begin(), sources.end(), parameter) != sources.end())
       isStop[index(parameter)] = false;
@@ -232,7 +232,7 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   return plan;
 }
 
-// The cotangents of the sources, -1 where there are none. Of a variable that was read several times, the sum.
+// The cotangents of the sources, or -1 for those without one. A source that was read several times gets the sum.
 std::vector<ValueId> TapeState::cotangentsOf(const Plan &plan, const std::vector<std::vector<ValueId>> &sources,
                                              std::span<const ValueId> seeds, SourceLocation where) {
   std::vector<ValueId> operands;
@@ -274,7 +274,7 @@ std::vector<ValueId> TapeState::cotangentsOf(const Plan &plan, const std::vector
   return cotangents;
 }
 
-// The tensors of values: the trace's, or computed now.
+// The tensors of values: traced ones, or eager ones that are computed now.
 std::vector<std::optional<Tensor>> TapeState::deliver(std::span<const ValueId> values, SourceLocation where) {
   std::vector<std::optional<Tensor>> tensors(values.size());
   std::vector<ValueId> present;
@@ -350,7 +350,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
 
-  // One seed for each element of the target (of an example): 1 there, 0 elsewhere; all of them in one pass.
+  // One seed for each element of the target, or of one example of it: 1 there, 0 elsewhere. One batched pass takes all.
   Shape seedShape = type.dims, spread = type.dims;
   std::int64_t elements = type.numElements();
   if (ofExamples) {
@@ -382,7 +382,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
       throw ShapeError(std::string(name) + ": target and source must have one number of examples; they are " +
                            type.str() + " and " + source.str(),
                        where);
-    // [elements, source], or [examples, elements, source of an example]
+    // Shaped [elements, source], or [examples, elements, source of one example].
     std::array<ValueId, 3> operands{cotangents[i], seed, basis};
     schema::Attribute attributes[] = {std::vector<std::int64_t>{ofExamples ? 1 : 0}, std::int64_t(0)};
     ValueId stacked = append(OpId::Unbatch, operands, attributes, where);

@@ -1,4 +1,4 @@
-// What tapes see. Tapes are ranges of a Recording: the trace's own, or one that this thread's eager tapes share.
+// Tapes. A tape is a range of operations of a Recording: that of a trace, or one that the thread's eager tapes share.
 #ifndef CALQUE_FRONTEND_TAPE_H
 #define CALQUE_FRONTEND_TAPE_H
 
@@ -7,16 +7,16 @@
 
 namespace calque::detail {
 
-// The eager operations that any active tape of the thread follows.
+// The Recording that the eager tapes of a thread share.
 struct EagerRecorder {
-  schema::ValueId valueOf(const Tensor &x); // a new leaf if it was not met
+  schema::ValueId valueOf(const Tensor &x); // a new leaf for an unknown tensor
   bool isTracked(const Tensor &x) const;
   void track(schema::ValueId value);
 
   schema::Recording recording;
-  std::vector<Tensor> leaves; // of the parameters
+  std::vector<Tensor> leaves; // the tensors of the parameters
   std::unordered_map<std::uint64_t, schema::ValueId> values;
-  std::vector<bool> tracked; // what depends on something that was watched
+  std::vector<bool> tracked; // whether a value depends on a watched one
 };
 
 class TapeState {
@@ -29,8 +29,8 @@ public:
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
                                               const std::vector<std::vector<schema::ValueId>> &sources,
                                               const std::vector<Tensor> &seeds, SourceLocation where);
-  // The derivatives of each element of the target, shaped target + source; `ofExamples`: of each element of an example
-  // with respect to that example of the source, shaped target + source of one example.
+  // The derivatives of each element of the target, with the target's dimensions before the source's. With `ofExamples`,
+  // axis 0 of both runs over examples, and each element is differentiated by its own example of the source only.
   std::vector<std::optional<Tensor>> jacobian(const Tensor &target,
                                               const std::vector<std::vector<schema::ValueId>> &sources, bool ofExamples,
                                               SourceLocation where);
@@ -47,15 +47,15 @@ public:
 
   const GradientTapeOptions options;
   const SourceLocation where;
-  std::shared_ptr<Trace> trace;         // or
-  std::shared_ptr<EagerRecorder> eager; // exactly one of them
+  std::shared_ptr<Trace> trace;         // of a tape in a trace
+  std::shared_ptr<EagerRecorder> eager; // of an eager tape; exactly one of the two is set
   bool recordingNow = true;
   bool used = false;
 
   struct WatchedVariable {
     std::shared_ptr<VariableState> variable;
-    std::vector<schema::ValueId> values; // as they were read
-    bool asked = false;                  // by watch()
+    std::vector<schema::ValueId> values; // one for each read
+    bool asked = false;                  // watched by watch()
   };
   std::vector<WatchedVariable> variables;
 
@@ -66,7 +66,7 @@ private:
   };
   Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources,
                       SourceLocation where);
-  // What a gradient is asked of: the sources from which a path leads to a target, and where the tape's view ends.
+  // The operands of a gradient: targets, the sources that a path connects to a target, and the boundary of the tape.
   struct Plan {
     std::vector<schema::ValueId> targets, connected, stops;
   };
@@ -84,27 +84,27 @@ private:
 
   struct Watch {
     schema::ValueId value;
-    std::size_t from; // operations before it are not seen
+    std::size_t from; // the first operation for which the value is watched
   };
   std::vector<Watch> watches;
   std::size_t firstOp = 0, endOp = 0;
   int pauses = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> unseen; // ranges of operations; the last is open while it is paused
+  std::vector<std::pair<std::size_t, std::size_t>> unseen; // ranges of operations while paused; the last may be open
 };
 
-// The tapes of this thread that record, the innermost last, and what its eager ones share while there are any.
+// The recording tapes of this thread, innermost last, and the recorder of its eager tapes, null if there are none.
 std::vector<TapeState *> &activeTapes();
 std::shared_ptr<EagerRecorder> &eagerRecorder();
 
-// Whether a tape of this thread follows eager operations.
+// Whether an eager tape of this thread records.
 bool eagerTapesActive();
 void recordEager(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
                  std::span<const Tensor> results, SourceLocation where);
-// A compiled function ran: its operations are seen as if they had been applied.
+// Records the operations of a compiled function that has run.
 void recordCall(const schema::Recording &called, std::span<const Tensor *const> parameters,
                 std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
                 std::span<const Tensor> results);
-// A variable was read: by the trace or eagerly.
+// Tells the tapes that a variable was read.
 void noteVariableRead(const std::shared_ptr<VariableState> &variable, const Tensor &value);
 
 } // namespace calque::detail

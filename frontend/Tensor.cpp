@@ -16,7 +16,7 @@ namespace calque {
 namespace detail {
 
 std::uint64_t nextId() {
-  // Threads take ids by the block, so that they don't meet at one counter.
+  // Threads take ids in blocks, so that they seldom write to the shared counter.
   constexpr std::uint64_t block = 4096;
   static std::atomic<std::uint64_t> blocks{1};
   thread_local std::uint64_t next = 0, end = 0;
@@ -42,7 +42,7 @@ Tensor makeEager(TypeRef type, runtime::Buffer buffer) {
 }
 
 namespace {
-// Kept, because numbers become tensors all the time.
+// Cached, because numbers become tensors often.
 const TypeRef &scalarType(DType dtype) {
   constexpr std::size_t kMost = 16;
   static const auto *types = [] {
@@ -134,7 +134,7 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape,
 DType Tensor::dtype() const { return detail::implOf(*this).type->dtype; }
 
 namespace {
-// User code that asks for sizes may depend on them.
+// The type, for user code that reads sizes: the trace notes that it may depend on them.
 const schema::TensorType &typeForSizes(const Tensor &x) {
   const detail::TensorImpl &impl = detail::implOf(x);
   if (impl.trace && detail::currentTrace())

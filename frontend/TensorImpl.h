@@ -1,4 +1,4 @@
-// What the public handles point to.
+// The objects behind the public handles.
 #ifndef CALQUE_FRONTEND_TENSORIMPL_H
 #define CALQUE_FRONTEND_TENSORIMPL_H
 
@@ -12,44 +12,44 @@ namespace calque::detail {
 
 using TypeRef = std::shared_ptr<const schema::TensorType>;
 
-// Eager elements, or a value of a trace.
+// An eager tensor with its elements, or a traced one, which stands for an SSA value of a trace.
 struct TensorImpl {
   TypeRef type;
   runtime::Buffer buffer;  // of an eager tensor
-  std::uint64_t id = 0;    // never given twice, so tapes and traces know a tensor without keeping it
+  std::uint64_t id = 0;    // unique in the process, so that tapes and traces need not keep the tensor
   std::uint64_t trace = 0; // the trace that made it; 0: eager
   schema::ValueId value = -1;
   SourceLocation where; // what made a traced value
 };
 
-// A fresh id: of a tensor, or of a trace; never 0.
+// A fresh id for a tensor or a trace; never 0.
 std::uint64_t nextId();
 
-// Refuses an empty handle.
+// The object of a handle; refuses an empty one.
 const TensorImpl &implOf(const Tensor &x, SourceLocation where = {});
 
-// The type, kept for the next time: a call whose sizes were met lately takes no memory for the types of its results.
+// A type, cached: a call with recently used sizes allocates no types for its results.
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);
 Tensor makeEager(TypeRef type, runtime::Buffer buffer);
-// Refuses negative sizes and those whose bytes overflow.
+// Refuses negative sizes, and shapes whose bytes overflow.
 void checkShape(const Shape &shape, DType dtype, SourceLocation where);
 [[noreturn]] void throwLeaked(const TensorImpl &x, SourceLocation where);
-// DTypeError or ShapeError with the message where a type is not the one that is wanted.
+// DTypeError or ShapeError with the message if the types differ.
 void requireType(const std::string &message, const schema::TensorType &given, const schema::TensorType &wanted,
                  SourceLocation where);
 [[noreturn]] void throwFault(const schema::Fault &fault, SourceLocation where);
 
-// A variable. Where a function takes one as an argument, its traces see a stand-in, so that a captured variable and an
-// argument are told apart.
+// A variable. While a function is traced, each argument that is a variable is replaced by a stand-in, which tells it
+// apart from a capture.
 struct VariableState {
   std::string name;
   TypeRef type;
   bool trainable = true;
   bool standIn = false;
-  std::shared_ptr<VariableState> original; // of a stand-in, while it is traced
+  std::shared_ptr<VariableState> original; // the variable behind a stand-in, during the trace
 
   mutable std::shared_mutex mutex;
-  Tensor value; // under the mutex
+  Tensor value; // guarded by the mutex
 };
 
 inline schema::SourceLine lineOf(SourceLocation where) { return {where.file, where.line, where.column}; }

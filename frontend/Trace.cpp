@@ -49,8 +49,8 @@ Tensor Trace::tensorOf(ValueId value, SourceLocation where) const {
 std::shared_ptr<Trace> Trace::inside(std::shared_ptr<Trace> outer, const char *what) {
   auto trace = std::make_shared<Trace>(false);
   trace->inner = what;
-  // What is captured is a value around it, also a constant: a derivative of the operation goes through it, and eager
-  // code is kept by structure, which must not hold values that change.
+  // Every capture becomes an operand, also a small tensor: gradients pass to it, and eager code is cached by structure,
+  // which must not contain elements.
   trace->mostConstantElements = 0;
   trace->recording.name = what;
   trace->outer = std::move(outer);
@@ -138,7 +138,7 @@ std::size_t Trace::indexOf(const std::shared_ptr<VariableState> &variable) {
 }
 
 Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocation where) {
-  if (inner) { // as it is where the operation stands
+  if (inner) { // reads it in the trace around, as an operand of the operation
     TraceScope around(outer, false);
     return Variable(variable).value(where);
   }

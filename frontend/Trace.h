@@ -1,4 +1,4 @@
-// The trace that a thread is in, and what it knows.
+// Traces, and the current trace of a thread.
 #ifndef CALQUE_FRONTEND_TRACE_H
 #define CALQUE_FRONTEND_TRACE_H
 
@@ -9,22 +9,23 @@
 
 namespace calque::detail {
 
-// Elements up to which a captured tensor becomes a constant.
+// The most elements of a captured tensor that becomes a constant.
 inline constexpr std::int64_t kMostConstantElements = 16;
 
 class Trace {
 public:
   explicit Trace(bool mayMakeVariables) : id(nextId()), mayMakeVariables(mayMakeVariables) {}
-  // Of a program inside of an operation. What it takes from around it, be that eager or in the trace `outer`, it
-  // captures.
+  // The trace of a program inside of an operation, such as a pullback. It captures the eager tensors and the values of
+  // the trace `outer` that it uses.
   static std::shared_ptr<Trace> inside(std::shared_ptr<Trace> outer, const char *what);
 
   Tensor addParameter(TypeRef type);
-  // The value of a tensor: its own, or a capture. LeakedTensorError for another trace's.
+  // The value of a tensor of this trace, or the capture of another tensor. LeakedTensorError for a tensor of a trace
+  // that has ended or is not around this one.
   schema::ValueId valueOf(const Tensor &x, SourceLocation where);
-  // That of a call's result, made by an `identity` for what was among the trace's first `numBefore` values, is an
-  // argument, a capture or a variable's value, or is one of the call's other results: derivatives tell apart what
-  // native code gives as separate tensors.
+  // The value of a call's result. It is a fresh SSA value, made by an `identity`, where the tensor is an argument, a
+  // capture or a variable's value, is one of the first `numBefore` values of the trace, or is among `others`, the
+  // call's other results. Native code returns distinct tensors in all these cases, and derivatives tell them apart.
   schema::ValueId ownValue(const Tensor &result, std::size_t numBefore, std::span<const schema::ValueId> others,
                            SourceLocation where);
   Tensor tensorOf(schema::ValueId value, SourceLocation where) const;
@@ -33,21 +34,22 @@ public:
                          SourceLocation where);
   schema::ValueId constant(const schema::TensorType &type, const void *data, bool splat, SourceLocation where);
 
-  // The variable's index, made at its first use. A stand-in's original is the stand-in.
+  // The variable's index in the recording, which its first use adds. The original of a stand-in has the stand-in's
+  // index.
   std::size_t indexOf(const std::shared_ptr<VariableState> &variable);
   Tensor read(const std::shared_ptr<VariableState> &variable, SourceLocation where);
   void assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where);
-  // What host calls give, which tapes can't compute again: every value, or only those that `example` of a vmap has a
-  // part in. What belongs to one example is meant as the stack of all, once there is one.
+  // The results of host calls, which tapes can't recompute: all of them, or those that depend on `example`, a slice of
+  // a vmap. A result on a slice is replaced by the stacked one, once that exists.
   std::vector<schema::ValueId> hostResults() const;
   std::vector<schema::ValueId> hostResultsFrom(schema::ValueId example) const;
   void stackHostResult(schema::ValueId ofOne, schema::ValueId ofAll) { stackedHostResults[ofOne] = ofAll; }
-  // The elements of a value that needs none of the function's arguments or variables; StateError for one that does.
+  // Computes a value eagerly. StateError for a value that depends on the function's arguments or variables.
   Tensor evaluate(const Tensor &x, SourceLocation where) const;
 
   const std::uint64_t id;
   const bool mayMakeVariables;
-  // Sizes were left open without the user's having asked for it: where user code asks for one, the trace is given up.
+  // mayFallBack: reduce_retracing has left sizes open. If user code then asks for one, the trace is abandoned.
   bool mayFallBack = false, askedForSizes = false;
   SourceLocation askedAt; // where the tensor was made
   void noteSizesAsked(const TensorImpl &x);
@@ -55,31 +57,31 @@ public:
   std::int64_t mostConstantElements = kMostConstantElements; // of captured tensors that become constants
   schema::Recording recording;
   std::size_t numArguments = 0; // parameters before the captures
-  std::vector<Tensor> captures; // hidden parameters
+  std::vector<Tensor> captures; // the tensors of the parameters after the arguments
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions;
   std::vector<std::shared_ptr<VariableState>> variables;
   std::vector<std::shared_ptr<VariableState>> standIns; // for variables that are arguments
   std::vector<bool> capturedArguments;                  // stand-ins whose original the lambda captures too
 
-  // Whether it is the program of an operation.
+  // Whether this is the trace of a program inside of an operation.
   bool isInside() const { return inner != nullptr; }
 
 private:
   bool isAround(std::uint64_t trace) const;
 
-  const char *inner = nullptr;        // what this is the program of
+  const char *inner = nullptr;        // the name of a program inside of an operation, else null
   std::shared_ptr<Trace> outer;       // null in eager mode
-  std::vector<schema::ValueId> reads; // of the present version; -1: none yet
+  std::vector<schema::ValueId> reads; // each variable's present value; -1: not read yet
   std::unordered_map<std::uint64_t, schema::ValueId> captured;
   std::unordered_map<schema::ValueId, schema::ValueId> stackedHostResults;
 };
 
-// Ends a trace that may fall back on one with known sizes.
+// Thrown to abandon a trace that may fall back on one with known sizes.
 struct SizesAsked {
   SourceLocation where;
 };
 
-// A mode that tracing depends on, for as long as it lives: functions called under it have traces of their own.
+// A mode that tracing depends on, within a scope. The mode is part of the keys of functions called in the scope.
 class ModeScope {
 public:
   explicit ModeScope(std::uint64_t mode);
@@ -94,7 +96,7 @@ private:
 // This thread's trace, or null.
 const std::shared_ptr<Trace> &currentTrace();
 
-// Makes a trace, or none, this thread's for a scope.
+// Sets this thread's current trace, which may be none, for a scope.
 class TraceScope {
 public:
   explicit TraceScope(std::shared_ptr<Trace> trace, bool ends = true);

@@ -20,7 +20,7 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
     return call.own(body(inputs), where);
   }
   auto trace = std::make_shared<Trace>(true);
-  trace->mostConstantElements = 0; // code is kept by structure, which must not hold values that change
+  trace->mostConstantElements = 0; // code is cached by structure, which must not contain elements
   trace->recording.name = name;
   trace->recording.line = lineOf(where);
   std::vector<Tensor> parameters;
@@ -35,7 +35,7 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
     for (const Tensor &result : body(parameters))
       trace->recording.results.push_back(trace->ownValue(result, 0, trace->recording.results, where));
   }
-  // What host calls give are further results, which tapes can't compute again.
+  // Results of host calls become further results, because tapes can't recompute them.
   std::size_t numResults = trace->recording.results.size();
   std::vector<ValueId> hostResults = trace->hostResults();
   trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
@@ -69,7 +69,7 @@ std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where) {
 }
 
 namespace {
-// The axis of each tensor that has examples.
+// The mapped axis of each tensor that has one.
 std::vector<std::optional<std::int64_t>> axesOf(const std::vector<Tensor> &tensors, const VmapOptions &options,
                                                 SourceLocation where) {
   if (options.in_axes.empty())
@@ -110,7 +110,7 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
                          std::to_string(values.size()) + " tensors",
                      where);
   std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
-  // A tensor that has examples, and knows how many if one does.
+  // Chooses a tensor with a mapped axis, of known size if there is one.
   std::size_t chosen = axes.size();
   for (std::size_t i = axes.size(); i-- > 0;) {
     if (!axes[i])
@@ -120,7 +120,7 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
     if (chosen == axes.size() || type.dims[static_cast<std::size_t>(axis)] != kDynamic)
       chosen = i;
   }
-  // What host calls gave for one example is wanted of all of them, for tapes.
+  // Results of host calls on slices are stacked as well, because tapes need them.
   const std::shared_ptr<Trace> &trace = currentTrace();
   std::vector<ValueId> hostResults = trace->hostResultsFrom(implOf(examples[chosen], where).value);
   if (values.empty() && hostResults.empty())
@@ -165,7 +165,7 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
         fitting("jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str(),
                 tangents[i], sources[i], where));
   }
-  // What has no fraction does not change.
+  // Only floats have tangents other than 0.
   std::vector<Tensor> operands, result = targets;
   std::vector<std::size_t> moving;
   for (std::size_t i = 0; i < targets.size(); ++i) {

@@ -33,7 +33,7 @@ std::vector<TensorSpec<>> specsOf(std::span<const Tensor> tensors, SourceLocatio
   return specs;
 }
 
-// What the compiler asks, answered by the program's own rules. Nothing may leave through it but an answer.
+// Answers the compiler by the program's own rules. No exception may pass into the compiler.
 struct Rules : schema::ExternRules {
   schema::RecordingRef batched(const std::string &symbol, std::span<const schema::TensorType> operands,
                                const std::vector<bool> &isBatched, std::string &error) override {
@@ -44,7 +44,7 @@ struct Rules : schema::ExternRules {
       auto trace = std::make_shared<Trace>(false);
       trace->recording.name = symbol;
       trace->mostConstantElements =
-          std::numeric_limits<std::int64_t>::max(); // it has no other inputs than the operands
+          std::numeric_limits<std::int64_t>::max(); // all captures become constants: operands are the only inputs
       std::vector<Tensor> inputs;
       for (const schema::TensorType &type : operands)
         inputs.push_back(trace->addParameter(std::make_shared<const schema::TensorType>(type)));

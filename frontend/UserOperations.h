@@ -1,4 +1,4 @@
-// The users' operations, by name, for native code and for the compiler.
+// The registry of users' operations, which native code and the compiler look up by name.
 #ifndef CALQUE_FRONTEND_USEROPERATIONS_H
 #define CALQUE_FRONTEND_USEROPERATIONS_H
 
@@ -10,12 +10,12 @@ namespace calque::detail {
 // The operation of that name, or null.
 std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &name);
 
-// Runs the kernel on the addresses of the operands, then the results; sizes are those of all operands. Returns its
-// result.
+// Runs the kernel on the addresses of the operands, then of the results, and returns its status. `types` are the types
+// of both.
 std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types,
                               std::size_t numInputs, std::span<void *const> addresses);
 
-// What the compiler asks of them.
+// The rules that the compiler calls.
 schema::ExternRules &userOperationRules();
 
 } // namespace calque::detail

@@ -13,7 +13,7 @@ namespace calque {
 using detail::VariableState;
 
 namespace {
-// The value as one that the variable can hold. Sizes that are left open while tracing are compared at the call.
+// Checks that the variable can hold the value. Sizes that are open while tracing are compared at the call.
 Tensor assignable(const VariableState &variable, const Tensor &value, SourceLocation where) {
   const schema::TensorType &given = *detail::implOf(value, where).type, &wanted = *variable.type;
   if (given == wanted)
@@ -78,7 +78,7 @@ Tensor Variable::value(SourceLocation where) const {
 }
 
 namespace {
-// LeakedTensorError for a value or variable of a trace, outside of it.
+// LeakedTensorError for a traced value, or a stand-in, outside of its trace.
 void checkEager(const VariableState &variable, const Tensor &value, SourceLocation where) {
   const detail::TensorImpl &impl = detail::implOf(value, where);
   if (impl.trace)
@@ -87,7 +87,7 @@ void checkEager(const VariableState &variable, const Tensor &value, SourceLocati
     throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace", where);
 }
 
-// The variable's value and another, added or subtracted. No other thread assigns between the read and the assignment.
+// Adds a value to the variable's, or subtracts it. No other thread assigns between the read and the assignment.
 void update(const Variable &variable, schema::OpId op, const Operand &operand) {
   SourceLocation where = detail::userLine(operand.where());
   const std::shared_ptr<VariableState> &state = variable.state();
@@ -102,7 +102,7 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
   }
   checkEager(*state, operands[1], where);
   detail::refuseHeld(*state, where);
-  Tensor fresh; // what it held before goes after the lock
+  Tensor fresh; // holds the old value in the end, and frees it after the lock
   std::unique_lock lock(state->mutex);
   operands[0] = state->value;
   detail::noteVariableRead(state, operands[0]);
@@ -120,7 +120,7 @@ void Variable::assign(const Operand &operand) {
     return;
   }
   checkEager(*state_, value, where);
-  // A new identity: where the value came from is not the variable's history.
+  // A fresh tensor with the same elements, so that tapes do not follow the variable to the value's computation.
   detail::refuseHeld(*state_, where);
   Tensor fresh = detail::makeEager(state_->type, value.impl()->buffer);
   std::unique_lock lock(state_->mutex);

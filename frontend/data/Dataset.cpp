@@ -68,7 +68,7 @@ struct Source : Node {
 
 //===-- Shuffling -------------------------------------------------------------------------------===//
 
-// splitmix64 (Steele, Lea, Flood, 2014): the orders are the same with every standard library.
+// splitmix64 (Steele, Lea, Flood, 2014), so that orders do not depend on the standard library.
 class Random {
 public:
   explicit Random(std::uint64_t seed) : state(seed) {}
@@ -236,7 +236,7 @@ struct Prefetch : Node {
       std::exception_ptr failure;
       try {
         for (Item item; from->next(item);) {
-          // Copied here, so that what reads the elements finds them made.
+          // The rows are copied on this thread, before the consumer asks for the element.
           auto [x, y] = item.element();
           std::unique_lock lock(mutex);
           changed.wait(lock, [&] { return ready.size() < count || stopped; });
@@ -262,7 +262,7 @@ struct Prefetch : Node {
     std::deque<Item> ready;
     std::exception_ptr error;
     bool ended = false, stopped = false;
-    std::thread thread; // last: it uses the others
+    std::thread thread; // the last member, because it uses the others
   };
   std::unique_ptr<Cursor> open() const override {
     return std::make_unique<At>(from->open(), static_cast<std::size_t>(count));

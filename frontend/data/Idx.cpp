@@ -36,7 +36,7 @@ std::string hex(unsigned value) {
   return text;
 }
 
-// zlib reads a file that is not compressed as it is.
+// zlib also reads files that are not compressed.
 class Reader {
 public:
   Reader(const std::string &path, SourceLocation where) : path(path), where(where) {
@@ -46,7 +46,7 @@ public:
       fail(errno ? std::strerror(errno) : "can't be opened");
   }
 
-  // Up to `count` bytes.
+  // Reads up to `count` bytes.
   std::size_t read(unsigned char *out, std::size_t count) {
     std::size_t done = 0;
     while (done < count) {
@@ -116,7 +116,7 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
       total = kTooMany;
   }
   std::string sizes = file.shape.empty() ? "one element" : describe(file.shape) + " elements";
-  // A header may say anything: memory is taken as the bytes come.
+  // A header may be wrong about the size, so memory grows with the bytes that are read.
   constexpr std::size_t kPiece = std::size_t(1) << 22;
   while (file.bytes.size() < total) {
     std::size_t before = file.bytes.size(), piece = std::min(kPiece, total - before);

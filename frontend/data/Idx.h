@@ -8,7 +8,7 @@
 
 namespace calque::data {
 
-// An IDX file: its elements as they are stored, big-endian.
+// The content of an IDX file, with elements as they are stored, big-endian.
 struct IdxFile {
   enum Type : unsigned { UInt8 = 0x08, Int8 = 0x09, Int16 = 0x0B, Int32 = 0x0C, Float32 = 0x0D, Float64 = 0x0E };
   Type type;

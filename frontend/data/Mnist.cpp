@@ -11,7 +11,7 @@ namespace {
 constexpr unsigned kImages = 0x00000803, kLabels = 0x00000801;
 constexpr int kClasses = 10;
 
-// The file as it is, else its compressed form.
+// The path of the file, or else of its compressed form.
 std::string find(const std::string &directory, const std::string &name, SourceLocation where) {
   std::error_code ignored;
   std::filesystem::path path = std::filesystem::path(directory) / name;
@@ -49,7 +49,7 @@ Dataset mnist(const std::string &split, const std::string &directory, SourceLoca
                           " and must be below " + std::to_string(kClasses),
                       where);
 
-  // Bytes stay bytes until they are asked for: as floats they would take four times the memory.
+  // Pixels stay bytes until an element is made: as floats they would take four times the memory.
   std::int64_t height = images->shape[1], width = images->shape[2];
   auto size = static_cast<std::size_t>(height * width);
   detail::Component x{DType::Float32, {height, width, 1}, [images, size](std::int64_t row, std::byte *out) {

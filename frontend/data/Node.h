@@ -1,4 +1,4 @@
-// What a data set is made of: nodes that make cursors, which give items one after the other.
+// A data set is a chain of nodes. A node makes cursors, each of which gives the items one after the other.
 #ifndef CALQUE_FRONTEND_DATA_NODE_H
 #define CALQUE_FRONTEND_DATA_NODE_H
 
@@ -10,7 +10,7 @@
 
 namespace calque::data::detail {
 
-// One of an element's two tensors, for every row of a source.
+// The rows of one of the two tensors of a source.
 struct Component {
   DType dtype;
   Shape shape; // of a row
@@ -24,8 +24,8 @@ struct Rows {
   std::array<Component, 2> components;
 };
 
-// An element: a row that nobody has copied yet, so that shuffling moves no elements and batching copies them once; or
-// tensors.
+// An element of a data set: tensors, or the number of a row that is not copied yet, so that shuffling copies nothing
+// and batching copies each row once.
 struct Item {
   std::shared_ptr<const Rows> rows;
   std::int64_t row = 0;
@@ -36,7 +36,7 @@ struct Item {
 
 struct Cursor {
   virtual ~Cursor() = default;
-  // False at the end.
+  // Gives the next item, or returns false at the end.
   virtual bool next(Item &item) = 0;
 };
 

@@ -25,13 +25,13 @@ Fans fansOf(const Shape &shape) {
   auto last = static_cast<double>(shape.back());
   if (shape.size() == 1)
     return {last, last};
-  double field = 1; // what a filter covers
+  double field = 1; // the pixels that a filter covers
   for (std::size_t i = 0; i + 2 < shape.size(); ++i)
     field *= static_cast<double>(shape[i]);
   return {field * static_cast<double>(shape[shape.size() - 2]), field * last};
 }
 
-// A weight without elements has no fans, and needs no numbers.
+// An empty weight has a fan of 0, and an infinite variance; it draws no numbers, so any deviation will do.
 double deviation(double variance) { return std::isfinite(variance) && variance > 0 ? std::sqrt(variance) : 1; }
 
 Tensor uniformOf(double variance, const Shape &shape, DType dtype, SourceLocation where) {

@@ -23,7 +23,8 @@ Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, co
     InitScope now;
     initial = initializer(shape, dtype);
   }
-  // Outside of the scope: that a function makes variables in its first trace only holds for layers as well.
+  // Outside of the InitScope, because the rule that a function makes variables only in its first trace holds for layers
+  // too.
   return variable(std::move(name), initial, trainable);
 }
 
@@ -60,7 +61,7 @@ void Layer::build(const Shape &input, DType dtype, SourceLocation where) const {
   body_->buildFor(input, dtype);
 }
 
-//===-- What layers check -----------------------------------------------------------------------===//
+//===-- Checks of layers ------------------------------------------------------------------------===//
 
 namespace {
 
@@ -95,7 +96,7 @@ void checkHasChannels(const std::string &title, const Shape &input) {
     fail<ShapeError>(title + ": takes inputs of rank 2 or more, a batch first; this one has shape " + describe(input));
 }
 
-// The last dimension, by which the variables were made.
+// Checks that the last dimension is the one for which the variables were made.
 void checkChannels(const std::string &title, const Shape &input, std::int64_t channels) {
   if (input.back() != channels)
     fail<ShapeError>(title + ": was built for inputs whose last dimension is " + std::to_string(channels) +

@@ -25,7 +25,7 @@ void Mean::update_state(const Operand &values, const Operand &weights) {
 
 Tensor Mean::result(SourceLocation where) const {
   CallSite site(where);
-  // The divisor is never 0: what `where` does not take is computed as well.
+  // `where` computes both branches, so the divisor must not be 0 in the one that it does not take.
   Tensor some = count != 0;
   Tensor mean = total / calque::where(some, count, 1);
   return cast(calque::where(some, mean, 0), DType::Float32);

@@ -24,7 +24,7 @@ std::vector<Variable> &Optimizer::slotsOf(const Variable &of) {
   if (found != slots.end())
     return found->second.variables;
   Slots made{of, {}};
-  // Numbered, because variables may share a name.
+  // The names have a number, because variables may share a name.
   std::string number = std::to_string(slots.size());
   for (const std::string &name : slotNames)
     made.variables.emplace_back(zeros(of.shape(), of.dtype()),

@@ -1,4 +1,4 @@
-// What the training library shares. It stands on the public headers alone, as a user's own library would.
+// Helpers of the training library, which includes the public headers alone, as a user's own library would.
 #ifndef CALQUE_FRONTEND_TRAINING_SUPPORT_H
 #define CALQUE_FRONTEND_TRAINING_SUPPORT_H
 
