@@ -39,6 +39,36 @@ template <typename Op> void extremeVjp(Op op, OpBuilder &builder, Value g, Small
   operandCotangents.assign(1, rule.mask(isExtreme, rule.create<DivOp>(share, count)));
 }
 
+// x less its largest element over axes, and the exponentials of that. Infinity in the place of the largest element
+// would make infinity minus infinity; 0 gives the right infinity. A derivative sees the shift as a constant: what it
+// adds to a quotient or a logarithm of exponentials is 0.
+struct Exponentials {
+  Exponentials(GradientRule &rule, Value x, ArrayRef<int64_t> axes, bool isDifferentiated) : rule(rule), axes(axes) {
+    Value largest = rule.create<ReduceMaxOp>(x, axes, true);
+    if (isDifferentiated)
+      largest = rule.create<StopGradientOp>(largest);
+    Value infinity = rule.constantLike(std::numeric_limits<double>::infinity(), x);
+    Value isInfinite = rule.create<EqualOp>(rule.create<AbsOp>(largest), infinity);
+    shift = rule.create<SelectOp>(isInfinite, rule.constantLike(0, x), largest);
+    shifted = rule.create<SubOp>(x, shift);
+    exponentials = rule.create<ExpOp>(shifted);
+  }
+  Value sum() { return rule.create<SumOp>(exponentials, axes, true); }
+  Value quotient() { return rule.create<DivOp>(exponentials, sum()); }
+
+  GradientRule &rule;
+  SmallVector<int64_t> axes;
+  Value shift, shifted, exponentials;
+};
+
+// The derivative of logsumexp by each element of x. Through x - max it is exact whatever x's magnitude;
+// exp(x - logsumexp(x)) carries the rounding of a large logsumexp.
+Value softmaxOver(GradientRule &rule, Value x, ArrayRef<int64_t> axes) {
+  if (axes.size() == 1)
+    return rule.create<SoftmaxOp>(x, axes[0]);
+  return Exponentials(rule, x, axes, true).quotient();
+}
+
 } // namespace
 
 void SumOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
@@ -75,21 +105,17 @@ SmallVector<Value> MeanOp::expand(OpBuilder &builder) {
 void LogSumExpOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                            SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
-  Value result = withDims(rule, getResult(), getX(), getAxes(), getKeepdims());
+  SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
   Value g = withDims(rule, cotangents[0], getX(), getAxes(), getKeepdims());
-  operandCotangents.assign(1, rule.create<MulOp>(g, rule.create<ExpOp>(rule.create<SubOp>(getX(), result))));
+  // Of a scalar it is the scalar itself.
+  operandCotangents.assign(1, axes.empty() ? g : rule.create<MulOp>(g, softmaxOver(rule, getX(), axes)));
 }
 
 SmallVector<Value> LogSumExpOp::expand(OpBuilder &builder) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
-  Value largest = rule.create<ReduceMaxOp>(getX(), axes, true);
-  // With an infinite maximum, x - max would be infinity minus infinity. 0 in place of max gives the right infinity.
-  Value infinity = rule.constant(std::numeric_limits<double>::infinity());
-  Value isInfinite = rule.create<EqualOp>(rule.create<AbsOp>(largest), infinity);
-  Value shift = rule.create<SelectOp>(isInfinite, rule.constant(0), largest);
-  Value sum = rule.create<SumOp>(rule.create<ExpOp>(rule.create<SubOp>(getX(), shift)), axes, true);
-  Value result = rule.create<AddOp>(rule.create<LogOp>(sum), shift);
+  Exponentials of(rule, getX(), axes, false);
+  Value result = rule.create<AddOp>(rule.create<LogOp>(of.sum()), of.shift);
   if (result.getType() != getResult().getType())
     result = rule.create<ReshapeLikeOp>(result, rule.create<SumOp>(getX(), getAxes(), getKeepdims()));
   return {result};
@@ -105,10 +131,21 @@ void SoftmaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::
 
 SmallVector<Value> SoftmaxOp::expand(OpBuilder &builder) {
   GradientRule rule(builder, getLoc(), getResult());
-  int64_t axes[] = {static_cast<int64_t>(getAxis())};
-  Value largest = rule.create<ReduceMaxOp>(getX(), ArrayRef<int64_t>(axes), true);
-  Value exponentials = rule.create<ExpOp>(rule.create<SubOp>(getX(), largest));
-  return {rule.create<DivOp>(exponentials, rule.create<SumOp>(exponentials, ArrayRef<int64_t>(axes), true))};
+  return {Exponentials(rule, getX(), {static_cast<int64_t>(getAxis())}, false).quotient()};
+}
+
+void LogSoftmaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                            SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  Value sum = rule.create<SumOp>(cotangents[0], ArrayRef<int64_t>{static_cast<int64_t>(getAxis())}, true);
+  Value share = rule.create<MulOp>(rule.create<SoftmaxOp>(getX(), getAxis()), sum);
+  operandCotangents.assign(1, rule.create<SubOp>(cotangents[0], share));
+}
+
+SmallVector<Value> LogSoftmaxOp::expand(OpBuilder &builder) {
+  GradientRule rule(builder, getLoc(), getResult());
+  Exponentials of(rule, getX(), {static_cast<int64_t>(getAxis())}, false);
+  return {rule.create<SubOp>(of.shifted, rule.create<LogOp>(of.sum()))};
 }
 
 //===-- Tangents --------------------------------------------------------------------------------===//
@@ -139,10 +176,10 @@ void ReduceMinOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorI
 void LogSumExpOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
-  Value weights =
-      rule.create<ExpOp>(rule.create<SubOp>(getX(), withDims(rule, getResult(), getX(), getAxes(), getKeepdims())));
-  Value weighted = rule.create<MulOp>(tangents[0], weights);
-  resultTangents.assign(1, axes.empty() ? weighted : rule.create<SumOp>(weighted, axes, getKeepdims()));
+  if (axes.empty())
+    return resultTangents.assign(1, tangents[0]);
+  Value weighted = rule.create<MulOp>(tangents[0], softmaxOver(rule, getX(), axes));
+  resultTangents.assign(1, rule.create<SumOp>(weighted, axes, getKeepdims()));
 }
 
 void SoftmaxOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
@@ -150,6 +187,13 @@ void SoftmaxOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImp
   int64_t axes[] = {static_cast<int64_t>(getAxis())};
   Value mean = rule.create<SumOp>(rule.create<MulOp>(tangents[0], getResult()), ArrayRef<int64_t>(axes), true);
   resultTangents.assign(1, rule.create<MulOp>(getResult(), rule.create<SubOp>(tangents[0], mean)));
+}
+
+void LogSoftmaxOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  Value weighted = rule.create<MulOp>(tangents[0], rule.create<SoftmaxOp>(getX(), getAxis()));
+  Value mean = rule.create<SumOp>(weighted, ArrayRef<int64_t>{static_cast<int64_t>(getAxis())}, true);
+  resultTangents.assign(1, rule.create<SubOp>(tangents[0], mean));
 }
 
 //===-- Batching --------------------------------------------------------------------------------===//
@@ -182,6 +226,11 @@ LogicalResult LogSumExpOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> 
 
 LogicalResult SoftmaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(rule.create<SoftmaxOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
+  return success();
+}
+
+LogicalResult LogSoftmaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<LogSoftmaxOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
   return success();
 }
 

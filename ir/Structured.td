@@ -51,6 +51,15 @@ def Calque_SoftmaxOp : Calque_PureOp<"softmax", [DeclareOpInterfaceMethods<Calqu
   let expands = 1;
   let customJvp = 1;
 }
+def Calque_LogSoftmaxOp : Calque_PureOp<"log_softmax", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let summary = "log(softmax(x)) over one axis, exact where softmax is near 0 or 1";
+  let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "softmax";
+  let customVjp = 1;
+  let expands = 1;
+  let customJvp = 1;
+}
 def Calque_ArgMaxOp : Calque_PureOp<"argmax"> {
   let summary = "The index of the largest element over one axis, the first of equals, as int64; NaN counts as largest";
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);

@@ -154,6 +154,10 @@ const std::vector<Case> kCases = {
        std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, x[0]}), {x[0]});
        results.push_back(y);
        return results; }, {{0, 3}, {1, 1}, {3, 5}, {17, 130}, {64, 10}}, Agree::Close},
+    {"log_softmax", {f32({-1, -2})}, [](Recorder &r, auto &x) {
+       ValueId y = r(OpId::LogSoftmax, {x[0]}, {std::int64_t(-1)});
+       return std::vector{y};
+     }, {{1, 1}, {3, 5}, {17, 130}}, Agree::Close},
     {"logsumexp", {f32({-1, -2})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::LogSumExp, {x[0]}, {Ints{0}, false})}; }, {{1, 1}, {3, 5}, {17, 130}}, Agree::Close},
     {"layer_norm", {f32({-1, -2}), f32({-2})}, [](Recorder &r, auto &x) {
        ValueId centred = r(OpId::Sub, {x[0], r(OpId::Mean, {x[0]}, {Ints{1}, true})});

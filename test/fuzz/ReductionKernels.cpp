@@ -89,28 +89,60 @@ void logSumExp(const Call &call) {
         element.apart = std::max(element.apart, element.off);
 }
 
-void softmax(const Call &call) {
+// What x is less for its exponentials: 0 where the largest element is infinite.
+Real shiftOf(const std::vector<Real> &x) {
+  Real largest = largestValue(x);
+  return std::isfinite(largest) ? largest : 0;
+}
+
+// Each element by f of all along the axis and its own place there. Beside `own` relative ones it has roundings of
+// numbers of the magnitude that `scale` gives.
+using AlongAxis = Real (*)(const std::vector<Real> &x, std::size_t own);
+void alongAxis(const Call &call, AlongAxis f, AlongAxis scale) {
   const Shape &shape = call.shape();
   std::int64_t axis = normal(call.attribute<std::int64_t>(0), shape.size());
   std::int64_t stride = stridesOf(shape)[axis], size = shape[axis];
   for (std::int64_t i = 0; i < call.count(); ++i) {
     std::int64_t own = i / stride % size, first = i - own * stride;
     std::vector<Num> elements;
-    for (std::int64_t k = 0; k < size; ++k)
+    std::vector<Real> values;
+    for (std::int64_t k = 0; k < size; ++k) {
       elements.push_back(call.in(0, first + k * stride));
+      values.push_back(elements.back().value);
+    }
     Num &out = call.out(i);
-    out = through(
-        call, elements,
-        [&](const std::vector<Real> &x) {
-          Real largest = largestValue(x), sum = 0;
-          for (Real value : x)
-            sum += std::exp(value - largest);
-          return std::exp(x[own] - largest) / sum;
-        },
-        static_cast<Real>(size + 4));
+    auto place = static_cast<std::size_t>(own);
+    out = through(call, elements, [&](const std::vector<Real> &x) { return f(x, place); }, static_cast<Real>(size + 4));
+    if (std::isfinite(out.value))
+      out.off += static_cast<Real>(size + 4) * epsilonOf(call.dtype()) * scale(values, place);
     if (call.machine && std::isfinite(out.value))
       out.apart = std::max(out.apart, out.off);
   }
+}
+
+void softmax(const Call &call) {
+  alongAxis(
+      call,
+      [](const std::vector<Real> &x, std::size_t own) {
+        Real shift = shiftOf(x), sum = 0;
+        for (Real value : x)
+          sum += std::exp(value - shift);
+        return std::exp(x[own] - shift) / sum;
+      },
+      [](const std::vector<Real> &, std::size_t) -> Real { return 0; });
+}
+
+void logSoftmax(const Call &call) {
+  alongAxis(
+      call,
+      [](const std::vector<Real> &x, std::size_t own) {
+        Real shift = shiftOf(x), sum = 0;
+        for (Real value : x)
+          sum += std::exp(value - shift);
+        return x[own] - shift - std::log(sum);
+      },
+      // x - max, and the logarithm of a sum of 1 or more, which is as far off as the sum.
+      [](const std::vector<Real> &x, std::size_t own) { return std::fabs(x[own] - shiftOf(x)) + 1; });
 }
 
 void argMax(const Call &call) {
@@ -195,9 +227,9 @@ void contract(const Call &call) {
 
 const KernelTable &reductionKernels() {
   static const auto *table = new KernelTable{
-      {"reduce_sum", reduceSum}, {"reduce_max", reduceMax}, {"reduce_min", reduceMin}, {"reduce_mean", reduceMean},
-      {"logsumexp", logSumExp},  {"softmax", softmax},      {"argmax", argMax},        {"axis_size", axisSize},
-      {"sum_like", sumLike},     {"contract", contract},
+      {"reduce_sum", reduceSum}, {"reduce_max", reduceMax}, {"reduce_min", reduceMin},   {"reduce_mean", reduceMean},
+      {"logsumexp", logSumExp},  {"softmax", softmax},      {"log_softmax", logSoftmax}, {"argmax", argMax},
+      {"axis_size", axisSize},   {"sum_like", sumLike},     {"contract", contract},
   };
   return *table;
 }

@@ -175,6 +175,44 @@ TEST(Structured, ReductionsOfSpecialValues) {
   expectValues([&](const std::vector<Tensor> &in) { return logsumexp(in[0], last); }, {large}, {2},
                {1000 + std::log(2.0), -1000 + std::log(2.0)});
   expectValues([&](const std::vector<Tensor> &in) { return softmax(in[0]); }, {large}, {2, 2}, {0.5, 0.5, 0.5, 0.5});
+  expectValues([&](const std::vector<Tensor> &in) { return log_softmax(in[0]); }, {large}, {2, 2},
+               std::vector<double>(4, -std::log(2.0)));
+  // By the limits: a class that can't be takes no part, one that is infinitely likely leaves nothing to the others, and
+  // the shares of several infinities are not defined.
+  Tensor infinite = tensor<double>({0, -infinity, infinity, 1, -infinity, -infinity}, {3, 2});
+  expectValues([&](const std::vector<Tensor> &in) { return logsumexp(in[0], last); }, {infinite}, {3},
+               {0, infinity, -infinity});
+  expectValues([&](const std::vector<Tensor> &in) { return softmax(in[0]); }, {infinite}, {3, 2},
+               {1, 0, nan, 0, nan, nan});
+  expectValues([&](const std::vector<Tensor> &in) { return log_softmax(in[0]); }, {infinite}, {3, 2},
+               {0, -infinity, nan, -infinity, nan, nan});
+}
+
+// Expected values are shares of equals, and log(1 + exp(-d)) of two elements that are d apart.
+TEST(Structured, ExponentialsOfLargeElementsAreExact) {
+  auto row = [](std::vector<float> x) {
+    auto size = static_cast<std::int64_t>(x.size());
+    return tensor<float>(std::move(x), {size});
+  };
+  for (float magnitude : {0.f, 1e4f, 1e6f, -1e6f, 3e38f}) {
+    SCOPED_TRACE(magnitude);
+    Tensor pair = row({magnitude, magnitude}),
+           four = reshape(row({magnitude, magnitude, magnitude, magnitude}), {2, 2});
+    auto whole = [](const Tensor &x) { return logsumexp(x); };
+    EXPECT_EQ(valuesOf(grad(whole)(pair)), (std::vector<double>{0.5, 0.5}));
+    EXPECT_EQ(valuesOf(grad(whole)(four)), (std::vector<double>{0.25, 0.25, 0.25, 0.25}));
+    EXPECT_EQ(valuesOf(jvp(whole, pair, tensor<float>({1, 0}, {2})).second), (std::vector<double>{0.5}));
+    EXPECT_EQ(valuesOf(jvp(whole, four, tensor<float>({1, 0, 0, 0}, {2, 2})).second), (std::vector<double>{0.25}));
+    EXPECT_EQ(valuesOf(grad([](const Tensor &x) { return slice(log_softmax(x), {0}, {1}); })(pair)),
+              (std::vector<double>{0.5, -0.5}));
+    auto curvature = hessian([](const Tensor &x) { return logsumexp(x); });
+    EXPECT_EQ(valuesOf(curvature(pair)), (std::vector<double>{0.25, -0.25, -0.25, 0.25}));
+  }
+  std::vector<double> logs = valuesOf(log_softmax(row({10000, 10000.5f})));
+  EXPECT_NEAR(logs[0], -0.97407698, 1e-6);
+  EXPECT_NEAR(logs[1], -0.47407698, 1e-6);
+  // Far below the largest element softmax is 0, and its logarithm still the distance.
+  EXPECT_EQ(valuesOf(log_softmax(row({0, -500}))), (std::vector<double>{0, -500}));
 }
 
 TEST(Structured, TiesShareTheGradient) {
@@ -198,6 +236,26 @@ TEST(Structured, Softmax) {
       return std::exp(values[ravel(index, x.shape())]) / total;
     });
     Body f = [axis](const std::vector<Tensor> &in) { return softmax(in[0], axis); };
+    expectValues(f, {x}, x.shape(), expected);
+    expectAllDerivatives(f, {randomTensor(random, {2, 3, 2})}, 2, axis == 0);
+  }
+}
+
+TEST(Structured, LogSoftmax) {
+  std::mt19937 random(31);
+  for (std::int64_t axis : {-1, 0, 1, -2}) {
+    SCOPED_TRACE(axis);
+    Tensor x = randomTensor(random, {3, 4, 5});
+    std::vector<double> values = valuesOf(x);
+    std::size_t dim = axis < 0 ? axis + 3 : axis;
+    std::vector<double> expected = generate(x.shape(), [&](const Shape &index) {
+      Shape other = index;
+      double total = 0;
+      for (other[dim] = 0; other[dim] < x.shape()[dim]; ++other[dim])
+        total += std::exp(values[ravel(other, x.shape())]);
+      return values[ravel(index, x.shape())] - std::log(total);
+    });
+    Body f = [axis](const std::vector<Tensor> &in) { return log_softmax(in[0], axis); };
     expectValues(f, {x}, x.shape(), expected);
     expectAllDerivatives(f, {randomTensor(random, {2, 3, 2})}, 2, axis == 0);
   }

@@ -52,10 +52,11 @@ func.func @OP(%arg0: tensor<f64>, %arg1: tensor<0x3xf32>, %arg2: tensor<3x5x7xf3
 
 // -----
 
-func.func @softmax(%arg0: tensor<7xf32>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>) {
-  %0 = calque.softmax %arg0 : (tensor<7xf32>) -> tensor<7xf32>
-  %1 = calque.softmax %arg1 {axis = 1 : i64} : (tensor<0x3xf64>) -> tensor<0x3xf64>
-  %2 = calque.softmax %arg2 {axis = -2 : i64} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+// EACH 1 softmax
+func.func @OP(%arg0: tensor<7xf32>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>) {
+  %0 = calque.OP %arg0 : (tensor<7xf32>) -> tensor<7xf32>
+  %1 = calque.OP %arg1 {axis = 1 : i64} : (tensor<0x3xf64>) -> tensor<0x3xf64>
+  %2 = calque.OP %arg2 {axis = -2 : i64} : (tensor<?x3xf32>) -> tensor<?x3xf32>
   return
 }
 

@@ -375,6 +375,17 @@ func.func @softmax(%x: tensor<?x?x3xf32>) -> tensor<?x?x3xf32> {
   return %r : tensor<?x?x3xf32>
 }
 
+// CHECK-LABEL: func.func @log_softmax(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.log_softmax %[[X]] {axis = 1 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @log_softmax(%x: tensor<?x?x3xf32>) -> tensor<?x?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y = calque.log_softmax %e {axis = 0 : i64} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x3xf32>
+  return %r : tensor<?x?x3xf32>
+}
+
 // CHECK-LABEL: func.func @argmax(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.argmax %[[X]] {axis = 2 : i64}

@@ -317,13 +317,11 @@ func.func @reduce_mean(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<f32> 
 
 // CHECK-LABEL: func.func @logsumexp(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.logsumexp %[[X]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V2:.*]] = calque.sub %[[X]], %[[V1]]
-// CHECK-NEXT: %[[V3:.*]] = calque.exp %[[V2]]
-// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[T]], %[[V3]]
-// CHECK-NEXT: %[[V5:.*]] = calque.reduce_sum %[[V4]] {axes = array<i64: 1>}
-// CHECK-NEXT: return %[[V5]]
+// CHECK-NEXT: calque.logsumexp %[[X]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.softmax %[[X]] {axis = 1 : i64}
+// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[T]], %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: return %[[V2]]
 func.func @logsumexp(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<?xf32> {
   %y = calque.logsumexp %x {axes = array<i64: 1>} : (tensor<?x3xf32>) -> tensor<?xf32>
   %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?xf32>
@@ -340,6 +338,20 @@ func.func @logsumexp(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<?xf32> 
 // CHECK-NEXT: return %[[V4]]
 func.func @softmax(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %y = calque.softmax %x {axis = 0 : i64} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @log_softmax(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.log_softmax %[[X]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V0:.*]] = calque.softmax %[[X]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[T]], %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 0>, keepdims = true}
+// CHECK-NEXT: %[[V3:.*]] = calque.sub %[[T]], %[[V2]]
+// CHECK-NEXT: return %[[V3]]
+func.func @log_softmax(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %y = calque.log_softmax %x {axis = 0 : i64} : (tensor<?x3xf32>) -> tensor<?x3xf32>
   %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
   return %d : tensor<?x3xf32>
 }

@@ -64,16 +64,32 @@ func.func @reduce_mean(%x: tensor<?x3xf64>, %g: tensor<f64>) -> tensor<?x3xf64> 
 
 // CHECK-LABEL: func.func @logsumexp(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf64>, %[[G:.*]]: tensor<?xf64>)
-// CHECK-NEXT: %[[Y:.*]] = calque.logsumexp %[[X]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[Y]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.expand_dims %[[G]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V2:.*]] = calque.sub %[[X]], %[[V0]]
-// CHECK-NEXT: %[[V3:.*]] = calque.exp %[[V2]]
-// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[V1]], %[[V3]]
-// CHECK-NEXT: return %[[V4]]
+// CHECK-NEXT: calque.logsumexp %[[X]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[G]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.softmax %[[X]] {axis = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.mul %[[V0]], %[[V1]]
+// CHECK-NEXT: return %[[V2]]
 func.func @logsumexp(%x: tensor<?x3xf64>, %g: tensor<?xf64>) -> tensor<?x3xf64> {
   %y = calque.logsumexp %x {axes = array<i64: 1>} : (tensor<?x3xf64>) -> tensor<?xf64>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf64>, tensor<?xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
+  return %d : tensor<?x3xf64>
+}
+
+// Over several axes the largest element is a constant to further derivatives.
+// CHECK-LABEL: func.func @logsumexp_of_all(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf64>, %[[G:.*]]: tensor<f64>)
+// CHECK: %[[MAX:.*]] = calque.reduce_max %[[X]] {axes = array<i64: 0, 1>, keepdims = true}
+// CHECK-NEXT: %[[STOPPED:.*]] = calque.stop_gradient %[[MAX]]
+// CHECK: %[[SHIFT:.*]] = calque.where %{{.*}}, %{{.*}}, %[[STOPPED]]
+// CHECK-NEXT: %[[SHIFTED:.*]] = calque.sub %[[X]], %[[SHIFT]]
+// CHECK-NEXT: %[[EXP:.*]] = calque.exp %[[SHIFTED]]
+// CHECK-NEXT: %[[SUM:.*]] = calque.reduce_sum %[[EXP]] {axes = array<i64: 0, 1>, keepdims = true}
+// CHECK-NEXT: %[[SOFTMAX:.*]] = calque.div %[[EXP]], %[[SUM]]
+// CHECK-NEXT: %[[RESULT:.*]] = calque.mul %{{.*}}, %[[SOFTMAX]]
+// CHECK-NEXT: return %[[RESULT]]
+func.func @logsumexp_of_all(%x: tensor<?x3xf64>, %g: tensor<f64>) -> tensor<?x3xf64> {
+  %y = calque.logsumexp %x : (tensor<?x3xf64>) -> tensor<f64>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<?x3xf64>) -> tensor<?x3xf64>
   return %d : tensor<?x3xf64>
 }
 
@@ -87,6 +103,20 @@ func.func @logsumexp(%x: tensor<?x3xf64>, %g: tensor<?xf64>) -> tensor<?x3xf64> 
 // CHECK-NEXT: return %[[V3]]
 func.func @softmax(%x: tensor<?x3xf64>, %g: tensor<?x3xf64>) -> tensor<?x3xf64> {
   %y = calque.softmax %x : (tensor<?x3xf64>) -> tensor<?x3xf64>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x3xf64>, tensor<?x3xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
+  return %d : tensor<?x3xf64>
+}
+
+// CHECK-LABEL: func.func @log_softmax(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf64>, %[[G:.*]]: tensor<?x3xf64>)
+// CHECK-NEXT: calque.log_softmax %[[X]]
+// CHECK-NEXT: %[[V0:.*]] = calque.reduce_sum %[[G]] {axes = array<i64: -1>, keepdims = true}
+// CHECK-NEXT: %[[V1:.*]] = calque.softmax %[[X]]
+// CHECK-NEXT: %[[V2:.*]] = calque.mul %[[V1]], %[[V0]]
+// CHECK-NEXT: %[[V3:.*]] = calque.sub %[[G]], %[[V2]]
+// CHECK-NEXT: return %[[V3]]
+func.func @log_softmax(%x: tensor<?x3xf64>, %g: tensor<?x3xf64>) -> tensor<?x3xf64> {
+  %y = calque.log_softmax %x : (tensor<?x3xf64>) -> tensor<?x3xf64>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x3xf64>, tensor<?x3xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
   return %d : tensor<?x3xf64>
 }

@@ -12,11 +12,12 @@ func.func @reduce_mean(%x: tensor<3x5xf32>) -> tensor<3x1xf32> {
   return %m : tensor<3x1xf32>
 }
 
-// The largest element is taken away before the exponential.
+// The largest element is taken away before the exponential; 0 where it is infinite.
 // CHECK-LABEL: func.func @softmax(
 // CHECK-SAME: %[[X:.*]]: tensor<3x5xf64>)
-// CHECK-NEXT: %[[MAX:.*]] = calque.reduce_max %[[X]] {axes = array<i64: -2>, keepdims = true} : (tensor<3x5xf64>) -> tensor<1x5xf64>
-// CHECK-NEXT: %[[SHIFTED:.*]] = calque.sub %[[X]], %[[MAX]]
+// CHECK: %[[MAX:.*]] = calque.reduce_max %[[X]] {axes = array<i64: -2>, keepdims = true} : (tensor<3x5xf64>) -> tensor<1x5xf64>
+// CHECK: %[[SHIFT:.*]] = calque.where %{{.*}}, %{{.*}}, %[[MAX]]
+// CHECK-NEXT: %[[SHIFTED:.*]] = calque.sub %[[X]], %[[SHIFT]]
 // CHECK-NEXT: %[[EXP:.*]] = calque.exp %[[SHIFTED]]
 // CHECK-NEXT: %[[SUM:.*]] = calque.reduce_sum %[[EXP]] {axes = array<i64: -2>, keepdims = true}
 // CHECK-NEXT: %[[RESULT:.*]] = calque.div %[[EXP]], %[[SUM]]
@@ -24,6 +25,22 @@ func.func @reduce_mean(%x: tensor<3x5xf32>) -> tensor<3x1xf32> {
 func.func @softmax(%x: tensor<3x5xf64>) -> tensor<3x5xf64> {
   %s = calque.softmax %x {axis = -2 : i64} : (tensor<3x5xf64>) -> tensor<3x5xf64>
   return %s : tensor<3x5xf64>
+}
+
+// The logarithm is that of the sum alone, and nothing is divided.
+// CHECK-LABEL: func.func @log_softmax(
+// CHECK-SAME: %[[X:.*]]: tensor<3x?xf32>)
+// CHECK: %[[MAX:.*]] = calque.reduce_max %[[X]] {axes = array<i64: -1>, keepdims = true} : (tensor<3x?xf32>) -> tensor<3x1xf32>
+// CHECK: %[[SHIFT:.*]] = calque.where %{{.*}}, %{{.*}}, %[[MAX]]
+// CHECK-NEXT: %[[SHIFTED:.*]] = calque.sub %[[X]], %[[SHIFT]]
+// CHECK-NEXT: %[[EXP:.*]] = calque.exp %[[SHIFTED]]
+// CHECK-NEXT: %[[SUM:.*]] = calque.reduce_sum %[[EXP]] {axes = array<i64: -1>, keepdims = true}
+// CHECK-NEXT: %[[LOG:.*]] = calque.log %[[SUM]]
+// CHECK-NEXT: %[[RESULT:.*]] = calque.sub %[[SHIFTED]], %[[LOG]]
+// CHECK-NEXT: return %[[RESULT]]
+func.func @log_softmax(%x: tensor<3x?xf32>) -> tensor<3x?xf32> {
+  %s = calque.log_softmax %x : (tensor<3x?xf32>) -> tensor<3x?xf32>
+  return %s : tensor<3x?xf32>
 }
 
 // The shift is 0 where the largest element is infinite; the reduced dimensions leave at the end.
