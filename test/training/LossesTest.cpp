@@ -51,6 +51,31 @@ TEST(SparseCategoricalCrossentropy, OfLargeLogitsIsFinite) {
   expectNear(sparse_categorical_crossentropy(tensor<int>({0, 0}), x, {.from_logits = true}), {500});
 }
 
+// Expected values: log(1 + exp(-d)) of two logits that are d apart, and its limits.
+TEST(SparseCategoricalCrossentropy, OfLargeAndInfiniteLogitsIsExact) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  struct Case {
+    std::vector<float> logits;
+    double loss;
+    std::vector<double> gradient;
+  };
+  for (const Case &c : {Case{{10000, 10000.5f}, 0.97407698418010669, {-0.62245933120185457, 0.62245933120185457}},
+                        Case{{-1e6f, -1e6f}, 0.69314718055994531, {-0.5, 0.5}}, Case{{0, -infinity}, 0, {0, 0}},
+                        Case{{3, -infinity, 3}, 0.69314718055994531, {-0.5, 0, 0.5}}, Case{{-500, 0}, 500, {-1, 1}},
+                        Case{{30, 0}, 9.3576229688401746e-14, {0, 9.3576229688392989e-14}}}) {
+    Tensor x = tensor(c.logits, {1, static_cast<std::int64_t>(c.logits.size())}), y = tensor<int>({0});
+    auto loss = [&](const Tensor &logits) { return sparse_categorical_crossentropy(y, logits, {.from_logits = true}); };
+    SCOPED_TRACE(c.loss);
+    expectNear(loss(x), {c.loss}, 1e-6);
+    expectNear(function(loss)(x), {c.loss}, 1e-6);
+    expectNear(grad(loss)(x), c.gradient, 1e-7);
+  }
+  EXPECT_EQ(
+      sparse_categorical_crossentropy(tensor<int>({0}), tensor<float>({-infinity, 0}, {1, 2}), {.from_logits = true})
+          .item<float>(),
+      infinity);
+}
+
 TEST(SparseCategoricalCrossentropy, OfProbabilities) {
   Tensor x = logitTensor(), y = labelTensor();
   double fromLogits = sparse_categorical_crossentropy(y, x, {.from_logits = true}).item<double>();
