@@ -5,6 +5,8 @@
 #include "frontend/CustomGradient.h"
 #include "frontend/Dump.h"
 #include "frontend/Execute.h"
+#include "frontend/Movement.h"
+#include "frontend/PerThread.h"
 #include "frontend/StackArray.h"
 #include "frontend/Tape.h"
 
@@ -50,13 +52,20 @@ std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where)
   return types;
 }
 
+// The words of the key that is looked up, kept so that steady calls take no memory.
+struct EagerKey {
+  Key key;
+};
+
 // The code of an eager operation, valid within the caller's ReadScope.
 const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
-  thread_local Key key;
+  Key &key = PerThread<EagerKey>::get().key;
   key.clear();
   key.push_back(static_cast<std::uint64_t>(op));
+  // Texts are no part of code: each call brings its own.
   for (const schema::Attribute &attribute : attributes)
-    appendKey(key, attribute);
+    if (!std::holds_alternative<std::string>(attribute))
+      appendKey(key, attribute);
   for (const Tensor *operand : operands)
     appendKey(key, *operand->impl()->type);
   std::size_t hash = hashKey(key);
@@ -118,18 +127,29 @@ Tensor applyOnce(OpId op, Operands operands, std::span<const schema::Attribute> 
     if (impl.trace)
       throwLeaked(impl, where);
   }
-  ReadScope scope;
-  const Code &code = eagerCode(op, operands, attributes, where);
-  if (code.results.size() > 1)
-    throw InternalError("an eager operation has more than one result", where);
   Tensor result;
-  std::span<Tensor> results(&result, code.results.size());
-  run(code, operands, {}, results, where);
+  std::size_t numResults = 1;
+  if (schema::MoveRule rule = schema::moveRuleOf(op)) {
+    std::vector<schema::TensorType> types = typesOf(operands, where);
+    schema::TensorType type = std::move(inferOrThrow(op, types, attributes, where)[0]);
+    result = moveElements(rule, {op, types, attributes}, operands, std::move(type), where);
+  } else {
+    ReadScope scope;
+    const Code &code = eagerCode(op, operands, attributes, where);
+    if (code.results.size() > 1)
+      throw InternalError("an eager operation has more than one result", where);
+    numResults = code.results.size();
+    const std::string *text = nullptr;
+    for (const schema::Attribute &attribute : attributes)
+      if (const auto *string = std::get_if<std::string>(&attribute))
+        text = string;
+    run(code, operands, {}, {&result, numResults}, where, nullptr, text);
+  }
   if (eagerTapesActive()) {
     std::vector<Tensor> given;
     for (const Tensor *operand : operands)
       given.push_back(*operand);
-    recordEager(op, given, attributes, results, where);
+    recordEager(op, given, attributes, {&result, numResults}, where);
   }
   return result;
 }

@@ -1,19 +1,23 @@
 #include "frontend/Execute.h"
 
 #include "calque/export.h"
+#include "frontend/CompilationCount.h"
 #include "frontend/Dump.h"
+#include "frontend/Movement.h"
 #include "frontend/StackArray.h"
 #include "frontend/Tape.h"
 #include "frontend/UserOperations.h"
 #include "runtime/Print.h"
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <iostream>
 #include <mutex>
+#include <unordered_map>
 
 namespace calque::detail {
 
@@ -81,8 +85,14 @@ CompileOptions compileOptions() {
 }
 void setOptimizing(bool optimize) { optimizing = optimize; }
 
+namespace {
+std::atomic<std::uint64_t> compilations{0};
+}
+std::uint64_t compilationCount() { return compilations.load(); }
+
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
+  compilations.fetch_add(1);
   CompileResult compiled = compiler().compile(recording, compileOptions());
   if (!compiled.executable)
     throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error);
@@ -146,8 +156,8 @@ private:
 
 // Serves native code: writes prints to standard output, a line at a time, and runs host calls.
 struct Host : runtime::HostCallbacks {
-  explicit Host(const Code &code)
-      : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable) {}
+  Host(const Code &code, const std::string *text)
+      : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable), text(text) {}
   static void addAddress(void *self, void *data) { static_cast<Host *>(self)->addresses.push_back(data); }
   static void addSize(void *self, std::int64_t size) { static_cast<Host *>(self)->sizes.push_back(size); }
   // Keeps an exception until native code has returned, since it can't unwind.
@@ -170,6 +180,7 @@ struct Host : runtime::HostCallbacks {
     function.clearResults(addresses);
     return false;
   }
+  const std::string &textOf(const Site &site) const { return text ? *text : site.text; }
   // Runs the kernel of a user's operation.
   bool callUser(const Site &at, bool failed) {
     std::vector<void *> operands = std::exchange(addresses, {});
@@ -180,9 +191,9 @@ struct Host : runtime::HostCallbacks {
         size = given[next++];
     try {
       if (!failed) {
-        std::shared_ptr<const OperationDefinition> definition = findUserOperation(at.text);
+        std::shared_ptr<const OperationDefinition> definition = findUserOperation(textOf(at));
         if (std::int32_t result = runUserOperation(*definition, types, at.numInputs, operands))
-          throw ValueError(at.text + ": its kernel fails with " + std::to_string(result), locationOf(at.line));
+          throw ValueError(textOf(at) + ": its kernel fails with " + std::to_string(result), locationOf(at.line));
         return true;
       }
     } catch (...) {
@@ -196,8 +207,9 @@ struct Host : runtime::HostCallbacks {
   static void write(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
                     const void *data) {
     try {
-      const Site &at = static_cast<Host *>(self)->executable.sites.at(static_cast<std::size_t>(site));
-      std::string line = at.text.empty() ? "" : at.text + " ";
+      const Host &host = *static_cast<Host *>(self);
+      const std::string &text = host.textOf(host.executable.sites.at(static_cast<std::size_t>(site)));
+      std::string line = text.empty() ? "" : text + " ";
       line += runtime::formatTensor(dtype, {dims, static_cast<std::size_t>(rank)}, data) + "\n";
       static std::mutex mutex;
       std::lock_guard lock(mutex);
@@ -207,6 +219,7 @@ struct Host : runtime::HostCallbacks {
   }
   const Code &code;
   const Executable &executable;
+  const std::string *text; // of every site, or null: each has its own
   std::vector<void *> addresses;
   std::vector<std::int64_t> sizes;
   std::exception_ptr thrown;
@@ -231,7 +244,8 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
   return described(first) + " and " + described(second) + ", and they must be equal";
 }
 
-[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, SourceLocation where) {
+[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, SourceLocation where,
+                            const std::string *text) {
   const Executable &executable = *code.executable;
   if (slot.site < 0 || static_cast<std::size_t>(slot.site) >= executable.sites.size())
     throw InternalError("native code failed at a site that it does not have");
@@ -246,7 +260,7 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
   case Site::Kind::DivisionByZero:
     throw DivisionError(site.operation + ": an integer is divided by zero", where);
   case Site::Kind::AssertionFailed:
-    throw AssertionError(site.text, where);
+    throw AssertionError(text ? *text : site.text, where);
   case Site::Kind::SizesDiffer:
   case Site::Kind::SizeTooSmall:
     throw SizesDisagree(site.operation + ": " + describeSizes(site, slot.values), where, &code);
@@ -278,7 +292,7 @@ void refuseHeld(const VariableState &variable, SourceLocation where) {
 }
 
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
-         std::span<Tensor> results, SourceLocation where, std::vector<Tensor> *seen) {
+         std::span<Tensor> results, SourceLocation where, std::vector<Tensor> *seen, const std::string *text) {
   const Executable &executable = *code.executable;
   StackArray<void *, 16> inputs(parameters.size() + variables.size());
   StackArray<void *, 16> outputs(code.results.size() + executable.assigned.size());
@@ -287,7 +301,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   for (std::size_t i = 0; i < parameters.size(); ++i)
     inputs[i] = parameters[i]->impl()->buffer.data();
 
-  Host host(code);
+  Host host(code, text);
   CalqueCallFrame frame = {};
   frame.version = CALQUE_ABI_VERSION;
   frame.size = sizeof(frame);
@@ -312,7 +326,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     frame.input_sizes = inputSizes.data();
     frame.output_sizes = outputSizes.data();
     if (executable.shapes(&frame))
-      throwSite(code, frame.error, where);
+      throwSite(code, frame.error, where, text);
     workspaceBytes = static_cast<std::size_t>(frame.workspace_bytes);
   }
   StackArray<TypeRef, 8> actual(outputSizes.size() ? outputs.size() : 0);
@@ -346,7 +360,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   if (executable.entry(&frame)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
-    throwSite(code, frame.error, where);
+    throwSite(code, frame.error, where, text);
   }
 
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -443,7 +457,12 @@ struct SliceEntry : KeyEntry {
 struct SliceCache {
   KeyTable<SliceEntry> table{kMostCachedOperations};
   std::mutex mutex;
+  // How many positions of one indexed form have code of their own, by the form's hash. Under the mutex.
+  std::unordered_map<std::size_t, int> versions;
 };
+// A program that repeats itself has code for its own positions, which is faster; one whose positions vary has no more
+// of it than this.
+constexpr int kMostVersions = 2;
 SliceCache &sliceCache() {
   static auto *cache = new SliceCache; // never destroyed: other threads may still run
   return *cache;
@@ -482,33 +501,62 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
 }
 
 namespace {
-// The code of a recording, cached by structure. Valid within the caller's ReadScope.
-const Code &codeByStructure(const schema::Recording &recording, SourceLocation where) {
-  SliceCache &cache = sliceCache();
-  Key key = keyOf(recording);
-  std::size_t hash = hashKey(key);
-  if (SliceEntry *entry = cache.table.find(hash, key))
-    return *entry->code;
+// Code for a recording, and what it takes after the recording's own parameters.
+struct StructuredCode {
+  const Code &code;
+  std::vector<Tensor> indices;
+};
+
+const Code &compileByKey(const schema::Recording &recording, Key key, std::size_t hash, SourceLocation where) {
   dump(recording, Dumped::Eager, where);
   auto fresh = std::make_shared<SliceEntry>();
   fresh->code = compileRecording(recording);
   fresh->hash = hash;
+  SliceCache &cache = sliceCache();
   std::lock_guard lock(cache.mutex);
   if (SliceEntry *entry = cache.table.find(hash, key))
     return *entry->code; // another thread was first
   fresh->key = std::move(key);
   return *cache.table.insert(std::move(fresh))->code;
 }
+
+// The code of a recording, cached by structure. Valid within the caller's ReadScope.
+StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where) {
+  SliceCache &cache = sliceCache();
+  Key key = keyOf(recording);
+  std::size_t hash = hashKey(key);
+  if (SliceEntry *entry = cache.table.find(hash, key))
+    return {*entry->code, {}};
+  IndexedRecording indexed = withIndices(recording);
+  if (!indexed.indices.empty()) {
+    Key form = keyOf(indexed.recording);
+    std::size_t hashOfForm = hashKey(form);
+    if (SliceEntry *entry = cache.table.find(hashOfForm, form))
+      return {*entry->code, std::move(indexed.indices)};
+    bool varies;
+    {
+      std::lock_guard lock(cache.mutex);
+      if (cache.versions.size() > kMostCachedOperations)
+        cache.versions.clear();
+      varies = ++cache.versions[hashOfForm] > kMostVersions;
+    }
+    if (varies)
+      return {compileByKey(indexed.recording, std::move(form), hashOfForm, where), std::move(indexed.indices)};
+  }
+  return {compileByKey(recording, std::move(key), hash, where), {}};
+}
 } // namespace
 
 std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where) {
   ReadScope scope;
-  const Code &code = codeByStructure(slice.recording, where);
+  StructuredCode structured = codeByStructure(slice.recording, where);
   std::vector<const Tensor *> inputs;
   for (std::size_t parameter : slice.parameters)
     inputs.push_back(&parameters[parameter]);
+  for (const Tensor &indices : structured.indices)
+    inputs.push_back(&indices);
   std::vector<Tensor> results(slice.recording.results.size());
-  run(code, inputs, {}, results, where);
+  run(structured.code, inputs, {}, results, where);
   return results;
 }
 
@@ -519,13 +567,16 @@ std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<c
   ReadScope scope;
   // Code names host calls by number, so recordings of equal structure may call different ones: these are not cached.
   std::unique_ptr<const Code> once = hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions);
-  const Code &code = once ? *once : codeByStructure(recording, where);
+  StructuredCode structured = once ? StructuredCode{*once, {}} : codeByStructure(recording, where);
+  std::vector<const Tensor *> inputs(parameters.begin(), parameters.end());
+  for (const Tensor &indices : structured.indices)
+    inputs.push_back(&indices);
   std::vector<VariableState *> states;
   for (const std::shared_ptr<VariableState> &variable : variables)
     states.push_back(variable.get());
   std::vector<Tensor> results(recording.results.size()), before;
   bool seen = eagerTapesActive();
-  run(code, parameters, states, results, {}, seen ? &before : nullptr);
+  run(structured.code, inputs, states, results, {}, seen ? &before : nullptr);
   if (seen)
     recordCall(recording, parameters, variables, before, results);
   return results;

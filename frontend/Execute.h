@@ -42,8 +42,10 @@ struct SizesDisagree : ShapeError {
 // Runs code on its parameters and variables. After a failed check it throws the error of the site, with `where` as its
 // line if that is known; then no variable has changed. `seen`, if given, receives the variables' values before the
 // call.
+// `text`, if given, replaces that of every site: a label, a message, the symbol of a user's operation.
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
-         std::span<Tensor> results, SourceLocation where = {}, std::vector<Tensor> *seen = nullptr);
+         std::span<Tensor> results, SourceLocation where = {}, std::vector<Tensor> *seen = nullptr,
+         const std::string *text = nullptr);
 
 // StateError for a variable that a call in progress on this thread has locked, which only a host call can touch.
 void refuseHeld(const VariableState &variable, SourceLocation where);

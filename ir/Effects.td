@@ -56,6 +56,7 @@ def Calque_StopGradientOp : Calque_PureOp<"stop_gradient"> {
   let arguments = (ins Calque_Tensor:$x);
   let results = (outs Calque_Tensor:$result);
   let rule = "sameAsOperand";
+  let moves = "keepOrder";
   let notDifferentiable = 1;
   let batchSame = 1;
 }

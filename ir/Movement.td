@@ -29,6 +29,7 @@ def Calque_ReshapeOp : Calque_MovementOp<"reshape", "reshape"> {
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
   let vjp = [(Apply "reshape_like", $g, $x)];
   let linear = ["x"];
+  let moves = "keepOrder";
 }
 def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
   let summary = "The elements of x in like's shape";
@@ -36,12 +37,14 @@ def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
   let linear = ["x"];
+  let moves = "keepOrder";
 }
 def Calque_ExpandDimsOp : Calque_MovementOp<"expand_dims", "expandDims"> {
   let summary = "New dimensions of size 1 at these axes of the result";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$axes);
   let vjp = [(Apply "reshape_like", $g, $x)];
   let linear = ["x"];
+  let moves = "keepOrder";
 }
 def Calque_MergeDimsOp : Calque_MovementOp<"merge_dims", "mergeDims"> {
   let summary = "Dimensions `axis` and `axis + 1` of x as one";
@@ -49,6 +52,7 @@ def Calque_MergeDimsOp : Calque_MovementOp<"merge_dims", "mergeDims"> {
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x)];
   let linear = ["x"];
+  let moves = "keepOrder";
 }
 def Calque_SplitDimOp : Calque_MovementOp<"split_dim", "splitDim"> {
   let summary = "Dimension `axis` of x as two, which are as large as dimensions `first` and `second` of like";
@@ -56,12 +60,14 @@ def Calque_SplitDimOp : Calque_MovementOp<"split_dim", "splitDim"> {
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
   let linear = ["x"];
+  let moves = "keepOrder";
 }
 def Calque_BroadcastToOp : Calque_MovementOp<"broadcast_to", "broadcastTo"> {
   let summary = "x repeated along dimensions of size 1 and new leading ones, to a shape";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
   let vjp = [(Apply "sum_like", $g, $x)];
   let linear = ["x"];
+  let moves = "repeat";
 }
 def Calque_BroadcastLikeOp : Calque_MovementOp<"broadcast_like", "broadcastLike"> {
   let summary = "x broadcast to like's shape";
@@ -69,18 +75,21 @@ def Calque_BroadcastLikeOp : Calque_MovementOp<"broadcast_like", "broadcastLike"
   let function = "";
   let vjp = [(Apply "sum_like", $g, $x), (NoGradient)];
   let linear = ["x"];
+  let moves = "repeat";
 }
 def Calque_TransposeOp : Calque_MovementOp<"transpose", "transpose"> {
   let summary = "Dimension i of the result is dimension permutation[i] of x; an empty permutation reverses all";
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$permutation);
   let customVjp = 1;
   let linear = ["x"];
+  let moves = "permute";
 }
 def Calque_ConcatOp : Calque_MovementOp<"concat", "concat"> {
   let summary = "Tensors one after the other along an axis";
   let arguments = (ins Variadic<Calque_Tensor>:$tensors, DefaultValuedAttr<I64Attr, "0">:$axis);
   let customVjp = 1;
   let linear = ["tensors"];
+  let moves = "join";
 }
 def Calque_ConcatPartOp : Calque_MovementOp<"concat_part", "concatPart"> {
   let summary = "The part of x at which tensor `index` of a concatenation stands";
@@ -88,12 +97,15 @@ def Calque_ConcatPartOp : Calque_MovementOp<"concat_part", "concatPart"> {
   let function = "";
   let customVjp = 1;
   let linear = ["x"];
+  let moves = "takePart";
 }
 def Calque_SliceOp : Calque_MovementOp<"slice", "slice"> {
   let summary = "Elements starts, starts + strides, ... below limits in each dimension; no strides mean 1";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$limits, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$strides);
   let customVjp = 1;
   let linear = ["x"];
+  let moves = "take";
+  let indexed = "taken";
 }
 def Calque_SliceLikeOp : Calque_MovementOp<"slice_like", "sliceLike"> {
   let summary = "As many elements of x from starts in steps of strides as like has";
@@ -101,6 +113,7 @@ def Calque_SliceLikeOp : Calque_MovementOp<"slice_like", "sliceLike"> {
   let function = "";
   let customVjp = 1;
   let linear = ["x"];
+  let moves = "takeLike";
 }
 def Calque_SlicePutOp : Calque_MovementOp<"slice_put", "slicePut"> {
   let summary = "Zeros of like's shape with x at starts in steps of strides";
@@ -108,12 +121,15 @@ def Calque_SlicePutOp : Calque_MovementOp<"slice_put", "slicePut"> {
   let function = "";
   let customVjp = 1;
   let linear = ["x"];
+  let moves = "put";
 }
 def Calque_PadOp : Calque_MovementOp<"pad", "pad"> {
   let summary = "x with `low` elements of a value before and `high` after it in each dimension";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DefaultValuedAttr<F64Attr, "0.0">:$value);
   let customVjp = 1;
   let customJvp = 1;
+  let moves = "surround";
+  let indexed = "padded";
 }
 
 //===-- Indices: Movement.cpp -------------------------------------------------------------------===//

@@ -18,6 +18,7 @@ def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [Declare
   let results = (outs Calque_Tensor:$result);
   let vjp = [(Value $g)];
   let linear = ["x"];
+  let moves = "keepOrder";
   let batchSame = 1;
   let expands = 1;
 }
@@ -112,6 +113,7 @@ def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
   let results = (outs Calque_Tensor:$result);
   let vjp = [(Value $g)];
   let linear = ["x"];
+  let moves = "keepOrder";
   let batchSame = 1;
 }
 

@@ -29,6 +29,8 @@ public:
   std::string idName() const { return llvm::StringRef(className()).drop_back(2).str(); }
   std::string mnemonic() const { return record_.getValueAsString("opName").str(); }
   std::string rule() const { return record_.getValueAsString("rule").str(); }
+  std::string moves() const { return record_.getValueAsString("moves").str(); }
+  std::string indexed() const { return record_.getValueAsString("indexed").str(); }
   std::string function() const { return record_.getValueAsString("function").str(); }
   std::string spelling() const { return record_.getValueAsString("spelling").str(); }
   std::string summary() const { return record_.getValueAsString("summary").str(); }

@@ -1,4 +1,4 @@
-// The schema's tables: operation ids, attributes, type rules, traits.
+// The schema's tables: operation ids, attributes, type rules, traits, movements.
 #include "Record.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -49,6 +49,21 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
   os << "#endif\n";
 }
 
+// Two tables by operation id, of what the records name in `moves` and `indexed`.
+static void emitMoves(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("Rules of operations that move elements", os);
+  std::vector<OperationRecord> operations = collectOperations(records);
+  auto named = [&](std::string name) { return name.empty() ? "nullptr" : name; };
+  os << "constexpr MoveRule kMoveRules[] = {\n";
+  for (const OperationRecord &op : operations)
+    os << "  " << named(op.moves()) << ", // " << op.mnemonic() << "\n";
+  os << "};\nconstexpr IndexedRule kIndexedRules[] = {\n";
+  for (const OperationRecord &op : operations)
+    os << "  " << named(op.indexed()) << ", // " << op.mnemonic() << "\n";
+  os << "};\n";
+}
+
 static llvm::TableGen::Emitter::Opt ids("gen-operation-ids", emitIds, "Operation ids");
 static llvm::TableGen::Emitter::Opt rules("gen-type-rules", emitRules, "Declarations of type rules");
 static llvm::TableGen::Emitter::Opt tables("gen-operation-tables", emitTables, "Operation schemas");
+static llvm::TableGen::Emitter::Opt moves("gen-operation-moves", emitMoves, "Rules of operations that move elements");

@@ -1,0 +1,148 @@
+#include "frontend/Movement.h"
+
+#include "runtime/StridedCopy.h"
+
+#include <algorithm>
+
+namespace calque::detail {
+
+using schema::OpId;
+using schema::ValueId;
+
+namespace {
+
+// Whether the only move takes each element to its own place: the result can be the operand's memory.
+bool keepsPlaces(const schema::Movement &movement, const schema::OpCall &call, const schema::TensorType &result) {
+  if (movement.moves.size() != 1 || movement.around)
+    return false;
+  const schema::Move &move = movement.moves[0];
+  if (move.from.offset != move.to.offset || call[move.operand].numElements() != result.numElements())
+    return false;
+  for (std::size_t i = 0; i < move.sizes.size(); ++i)
+    if (move.sizes[i] != 1 && move.from.strides[i] != move.to.strides[i])
+      return false;
+  return true;
+}
+
+Tensor elementOf(double value, DType dtype, SourceLocation where) {
+  Operand number = is_floating(dtype)     ? Operand(value, where)
+                   : dtype == DType::Bool ? Operand(value != 0, where)
+                                          : Operand(static_cast<std::int64_t>(value), where);
+  return number.toTensor(dtype);
+}
+
+} // namespace
+
+Tensor moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<const Tensor *const> operands,
+                    schema::TensorType result, SourceLocation where) {
+  schema::Movement movement = rule(call, result);
+  if (keepsPlaces(movement, call, result)) {
+    const TensorImpl &operand = *operands[movement.moves[0].operand]->impl();
+    return makeEager(*operand.type == result ? operand.type
+                                             : std::make_shared<const schema::TensorType>(std::move(result)),
+                     operand.buffer);
+  }
+  std::size_t bytes = size_of(result.dtype);
+  runtime::Buffer buffer = runtime::Buffer::allocate(result.numBytes());
+  auto *to = static_cast<std::byte *>(buffer.data());
+  if (movement.around) {
+    Tensor element = elementOf(*movement.around, result.dtype, where);
+    runtime::fillElements(to, element.impl()->buffer.data(), bytes, result.numElements());
+  }
+  for (const schema::Move &move : movement.moves) {
+    auto *from = static_cast<const std::byte *>(operands[move.operand]->impl()->buffer.data());
+    runtime::copyStrided(to + move.to.offset * static_cast<std::int64_t>(bytes),
+                         from + move.from.offset * static_cast<std::int64_t>(bytes), bytes, move.sizes,
+                         move.from.strides, move.to.strides);
+  }
+  return makeEager(std::make_shared<const schema::TensorType>(std::move(result)), std::move(buffer));
+}
+
+//===-- Positions as operands -------------------------------------------------------------------===//
+
+namespace {
+
+// Copies a recording, operation by operation.
+class Indexing {
+public:
+  explicit Indexing(const schema::Recording &from) : from(from), renamed(from.numValues(), -1) {
+    into.recording.name = from.name;
+    into.recording.line = from.line;
+    into.recording.variables = from.variables;
+    for (ValueId parameter : from.parameters)
+      renamed[index(parameter)] = into.recording.addParameter(from.typeOf(parameter));
+  }
+
+  IndexedRecording take() {
+    for (const schema::RecordedOp &op : from.ops())
+      add(op);
+    for (ValueId result : from.results)
+      into.recording.results.push_back(renamed[index(result)]);
+    return std::move(into);
+  }
+
+private:
+  static std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
+
+  void add(const schema::RecordedOp &op) {
+    std::vector<ValueId> operands;
+    std::vector<schema::TensorType> operandTypes, types;
+    for (ValueId operand : from.operandsOf(op)) {
+      operands.push_back(renamed[index(operand)]);
+      operandTypes.push_back(from.typeOf(operand));
+    }
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      types.push_back(from.typeOf(op.firstResult + static_cast<ValueId>(r)));
+    if (types.size() == 1)
+      if (std::optional<schema::Indexed> indexed =
+              schema::indexedForm({op.op, operandTypes, from.attributesOf(op)}, types[0]);
+          indexed && !indexed->axes.empty()) {
+        renamed[index(op.firstResult)] = addIndexed(*indexed, operands[0], types[0], op.line);
+        return;
+      }
+    ValueId first = into.recording.append(op.op, operands, from.attributesOf(op), types, op.line);
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      renamed[index(op.firstResult) + r] = first + static_cast<ValueId>(r);
+  }
+
+  // One gather, or one put into zeros, for each axis.
+  ValueId addIndexed(const schema::Indexed &indexed, ValueId value, const schema::TensorType &result,
+                     schema::SourceLine line) {
+    schema::TensorType type = into.recording.typeOf(value);
+    for (const schema::IndexedAxis &axis : indexed.axes) {
+      schema::Attribute along = axis.axis;
+      Tensor indices = makeTensor(DType::Int64, axis.indices.data(), axis.indices.size(),
+                                  {static_cast<std::int64_t>(axis.indices.size())}, {});
+      ValueId parameter = into.recording.addParameter(*indices.impl()->type);
+      into.indices.push_back(std::move(indices));
+      type.dims[static_cast<std::size_t>(axis.axis)] = result.dims[static_cast<std::size_t>(axis.axis)];
+      if (indexed.puts) {
+        const ValueId operands[] = {value, zeros(type, line), parameter};
+        value = into.recording.append(OpId::GatherPut, operands, {&along, 1}, {&type, 1}, line);
+      } else {
+        const ValueId operands[] = {value, parameter};
+        value = into.recording.append(OpId::Gather, operands, {&along, 1}, {&type, 1}, line);
+      }
+    }
+    return value;
+  }
+
+  ValueId zeros(const schema::TensorType &type, schema::SourceLine line) {
+    auto constant = std::make_shared<schema::ConstantData>();
+    constant->type = type;
+    constant->splat = true;
+    constant->bytes.resize(size_of(type.dtype));
+    schema::Attribute value = schema::ConstantRef(std::move(constant));
+    return into.recording.append(OpId::Constant, {}, {&value, 1}, {&type, 1}, line);
+  }
+
+  const schema::Recording &from;
+  std::vector<ValueId> renamed;
+  IndexedRecording into;
+};
+
+} // namespace
+
+IndexedRecording withIndices(const schema::Recording &recording) { return Indexing(recording).take(); }
+
+} // namespace calque::detail

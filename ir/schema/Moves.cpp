@@ -1,0 +1,152 @@
+#include "ir/schema/Moves.h"
+
+#include "ir/schema/TypeRules.h"
+
+#include <algorithm>
+
+namespace calque::schema {
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+Shape rowMajor(const Shape &dims) {
+  Shape strides(dims.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = dims.size(); i-- > 0; stride *= dims[i])
+    strides[i] = stride;
+  return strides;
+}
+
+Placement whole(const TensorType &type) { return {0, rowMajor(type.dims)}; }
+
+// The elements starts, starts + steps, ... in each dimension; no steps mean 1.
+Placement part(const TensorType &type, const Ints &starts, const Ints &steps) {
+  Placement placement = whole(type);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    placement.offset += starts[i] * placement.strides[i];
+    placement.strides[i] *= steps.empty() ? 1 : steps[i];
+  }
+  return placement;
+}
+
+// Where the tensor stands in a concatenation along an axis whose elements before it are `start`.
+Placement partAlong(const TensorType &type, std::int64_t axis, std::int64_t start) {
+  Ints starts(type.dims.size());
+  starts[axis] = start;
+  return part(type, starts, {});
+}
+
+const Ints &ints(const OpCall &call, std::size_t i) { return call.attribute<Ints>(i); }
+
+std::int64_t axisOf(const OpCall &call, std::size_t attribute, std::int64_t rank) {
+  std::int64_t axis = 0;
+  normalizeAxis(call.attribute<std::int64_t>(attribute), rank, axis);
+  return axis;
+}
+
+//===-- Movements -------------------------------------------------------------------------------===//
+
+Movement keepOrder(const OpCall &, const TensorType &result) {
+  Placement all{0, {1}};
+  return {{{0, {result.numElements()}, all, all}}, {}};
+}
+
+Movement repeat(const OpCall &call, const TensorType &result) {
+  Placement from = whole(call[0]);
+  for (std::size_t i = 0; i < from.strides.size(); ++i)
+    if (call[0].dims[i] == 1)
+      from.strides[i] = 0;
+  from.strides.insert(from.strides.begin(), result.dims.size() - from.strides.size(), 0);
+  return {{{0, result.dims, std::move(from), whole(result)}}, {}};
+}
+
+Movement permute(const OpCall &call, const TensorType &result) {
+  Placement of = whole(call[0]), from = of;
+  std::int64_t rank = call[0].rank();
+  for (std::int64_t i = 0; i < rank; ++i) {
+    std::int64_t axis = ints(call, 0).empty() ? rank - 1 - i : ints(call, 0)[i];
+    from.strides[i] = of.strides[axis < 0 ? axis + rank : axis];
+  }
+  return {{{0, result.dims, std::move(from), whole(result)}}, {}};
+}
+
+Movement join(const OpCall &call, const TensorType &result) {
+  std::int64_t axis = axisOf(call, 0, result.rank()), start = 0;
+  Movement movement;
+  for (std::size_t k = 0; k < call.operands.size(); ++k) {
+    movement.moves.push_back({k, call[k].dims, whole(call[k]), partAlong(result, axis, start)});
+    start += call[k].dims[axis];
+  }
+  return movement;
+}
+
+Movement takePart(const OpCall &call, const TensorType &result) {
+  std::int64_t axis = axisOf(call, 0, result.rank()), start = 0;
+  for (std::int64_t k = 0; k < call.attribute<std::int64_t>(1); ++k)
+    start += call[static_cast<std::size_t>(k) + 1].dims[axis];
+  return {{{0, result.dims, partAlong(call[0], axis, start), whole(result)}}, {}};
+}
+
+Movement take(const OpCall &call, const TensorType &result) {
+  return {{{0, result.dims, part(call[0], ints(call, 0), ints(call, 2)), whole(result)}}, {}};
+}
+
+Movement takeLike(const OpCall &call, const TensorType &result) {
+  return {{{0, result.dims, part(call[0], ints(call, 0), ints(call, 1)), whole(result)}}, {}};
+}
+
+Movement put(const OpCall &call, const TensorType &result) {
+  return {{{0, call[0].dims, whole(call[0]), part(result, ints(call, 0), ints(call, 1))}}, 0.0};
+}
+
+Movement surround(const OpCall &call, const TensorType &result) {
+  return {{{0, call[0].dims, whole(call[0]), part(result, ints(call, 0), {})}}, call.attribute<double>(2)};
+}
+
+//===-- Positions as indices --------------------------------------------------------------------===//
+
+using IndexedRule = std::optional<Indexed> (*)(const OpCall &call, const TensorType &result);
+
+// The axes of `of` along which `part` is not all there is.
+Indexed along(const TensorType &of, const TensorType &part, const Ints &starts, const Ints &steps) {
+  Indexed indexed;
+  for (std::int64_t axis = 0; axis < of.rank(); ++axis) {
+    if (part.dims[axis] == of.dims[axis])
+      continue;
+    IndexedAxis one{axis, Ints(part.dims[axis])};
+    for (std::int64_t i = 0; i < part.dims[axis]; ++i)
+      one.indices[i] = starts[axis] + i * (steps.empty() ? 1 : steps[axis]);
+    indexed.axes.push_back(std::move(one));
+  }
+  return indexed;
+}
+
+std::optional<Indexed> taken(const OpCall &call, const TensorType &result) {
+  return along(call[0], result, ints(call, 0), ints(call, 2));
+}
+
+// Only zeros around: what is put elsewhere is added to them.
+std::optional<Indexed> padded(const OpCall &call, const TensorType &result) {
+  if (call.attribute<double>(2) != 0 || result.dtype == DType::Bool)
+    return std::nullopt;
+  Indexed indexed = along(result, call[0], ints(call, 0), {});
+  indexed.puts = true;
+  return indexed;
+}
+
+#include "ir/schema/Moves.cpp.inc"
+
+} // namespace
+
+MoveRule moveRuleOf(OpId op) { return kMoveRules[static_cast<std::size_t>(op)]; }
+
+std::optional<Indexed> indexedForm(const OpCall &call, const TensorType &result) {
+  IndexedRule rule = kIndexedRules[static_cast<std::size_t>(call.op)];
+  if (!rule || !result.isStatic() ||
+      std::any_of(call.operands.begin(), call.operands.end(), [](const TensorType &type) { return !type.isStatic(); }))
+    return std::nullopt;
+  return rule(call, result);
+}
+
+} // namespace calque::schema

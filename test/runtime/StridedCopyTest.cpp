@@ -1,0 +1,78 @@
+#include "runtime/StridedCopy.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+using namespace calque::runtime;
+
+namespace {
+
+// One element after the other.
+void copyPlainly(std::byte *to, const std::byte *from, size_t bytes, std::span<const int64_t> sizes,
+                 std::span<const int64_t> fromStrides, std::span<const int64_t> toStrides) {
+  if (sizes.empty()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  for (int64_t i = 0; i < sizes[0]; ++i)
+    copyPlainly(to + i * toStrides[0] * int64_t(bytes), from + i * fromStrides[0] * int64_t(bytes), bytes,
+                sizes.subspan(1), fromStrides.subspan(1), toStrides.subspan(1));
+}
+
+} // namespace
+
+// Boxes of every kind: cut out, turned, repeated, spread, of up to five dimensions, in buffers of their exact size.
+TEST(StridedCopy, IsWhatOneElementAfterTheOtherGives) {
+  std::mt19937 random(1);
+  auto below = [&](int64_t bound) { return int64_t(random() % uint64_t(bound)); };
+  for (int round = 0; round < 2000; ++round) {
+    size_t bytes = std::vector<size_t>{1, 2, 4, 8, 16}[size_t(below(5))], rank = size_t(below(6));
+    std::vector<int64_t> sizes(rank), from(rank), to(rank);
+    std::vector<size_t> order(rank), turned(rank);
+    std::iota(order.begin(), order.end(), 0);
+    turned = order;
+    std::shuffle(order.begin(), order.end(), random);
+    if (below(2))
+      std::shuffle(turned.begin(), turned.end(), random);
+    for (int64_t &size : sizes)
+      size = below(20) == 0 ? 0 : 1 + below(rank < 3 ? 70 : 6);
+    auto lay = [&](const std::vector<size_t> &inOrder, std::vector<int64_t> &strides, bool mayRepeat) {
+      int64_t extent = 1;
+      for (size_t i : inOrder) {
+        strides[i] = mayRepeat && below(4) == 0 ? 0 : extent * (1 + below(2) * below(3));
+        extent = std::max(extent, strides[i] * std::max<int64_t>(sizes[i], 1));
+      }
+      return extent;
+    };
+    int64_t fromExtent = lay(order, from, true), toExtent = lay(turned, to, false);
+    std::vector<std::byte> source(size_t(fromExtent) * bytes), result(size_t(toExtent) * bytes), expected(result);
+    for (std::byte &byte : source)
+      byte = std::byte(random());
+    copyStrided(result.data(), source.data(), bytes, sizes, from, to);
+    copyPlainly(expected.data(), source.data(), bytes, sizes, from, to);
+    ASSERT_EQ(result, expected) << "round " << round;
+  }
+}
+
+TEST(StridedCopy, OfLargeBoxesIsSharedOut) {
+  constexpr int64_t Rows = 700, Columns = 900;
+  std::vector<float> matrix(Rows * Columns), turned(Rows * Columns);
+  std::iota(matrix.begin(), matrix.end(), 0.0f);
+  const int64_t sizes[] = {Columns, Rows}, from[] = {1, Columns}, to[] = {Rows, 1};
+  copyStrided(turned.data(), matrix.data(), sizeof(float), sizes, from, to);
+  for (int64_t i = 0; i < Rows; ++i)
+    for (int64_t j = 0; j < Columns; ++j)
+      ASSERT_EQ(turned[size_t(j * Rows + i)], matrix[size_t(i * Columns + j)]);
+}
+
+TEST(StridedCopy, Fills) {
+  std::vector<double> values(1000);
+  double seven = 7;
+  fillElements(values.data(), &seven, sizeof(double), 999);
+  EXPECT_EQ(values[998], 7);
+  EXPECT_EQ(values[999], 0);
+}
