@@ -72,7 +72,7 @@ public:
     waiting = block;
   }
 
-  // The live block that take() has counted goes back to the system, or could not be made.
+  // Uncounts a live block of take() that goes back to the system, or that could not be made.
   void forget() {
     Lock lock(*this);
     --liveBlocks;
@@ -112,8 +112,8 @@ private:
   size_t liveBlocks = 0;
 };
 
-// Initialised at compile time and never destroyed: a Buffer may be made before main() and die after every destructor of
-// a static object. Waiting blocks stay reachable from here, so leak checkers do not count them.
+// Initialised at compile time and never destroyed, because buffers may be made before main() and freed after the
+// destructors of static objects. Waiting blocks stay reachable from here, so leak checkers do not report them.
 struct Pool {
   SizeClass classes[NumClasses];
   alignas(64) std::atomic<size_t> cachedBytes{0}; // never less than what the lists hold
@@ -123,7 +123,7 @@ struct Pool {
 };
 constinit Pool pool;
 
-// Pages of the requested alignment, by cutting the ends off a larger mapping. Null if there are none.
+// Maps pages aligned to HugePage, by cutting the ends off a larger mapping. Null if there is no memory.
 void *mapHuge(size_t capacity) {
   void *mapping = mmap(nullptr, capacity + HugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED)
@@ -134,14 +134,14 @@ void *mapHuge(size_t capacity) {
     munmap(begin, before);
   if (before != HugePage)
     munmap(begin + before + capacity, HugePage - before);
-  madvise(begin + before, capacity, MADV_HUGEPAGE); // a wish: without it the block is merely slower
+  madvise(begin + before, capacity, MADV_HUGEPAGE); // may fail: the block is only slower then
   return begin + before;
 }
 
 bool isMapped(unsigned sizeClass) { return capacityOf(sizeClass) >= HugePage; }
 
-// A block from the system, or null. Small blocks have their header in front, mapped ones, to keep their alignment,
-// apart.
+// A block from the system, or null. The header of a small block is in front of it; that of a mapped block is apart, to
+// keep its alignment.
 BufferBlock *makeBlock(unsigned sizeClass) {
   BufferBlock *block;
   if (isMapped(sizeClass)) {
@@ -191,8 +191,8 @@ bool overLimit() {
   return pool.cachedBytes.load(std::memory_order_relaxed) > pool.limit.load(std::memory_order_relaxed);
 }
 
-// Evicts blocks of all classes but one, in turn, until the limit holds. Sizes that a program no longer uses so make
-// room for those that it uses now.
+// Evicts blocks of all classes but one, in turn, until the limit holds, so that sizes that the program no longer uses
+// make room for those that it uses.
 void evictExcept(unsigned kept) {
   for (unsigned empty = 0; empty < NumClasses && overLimit();) {
     unsigned sizeClass = pool.evictNext.fetch_add(1, std::memory_order_relaxed) % NumClasses;
@@ -215,7 +215,7 @@ Buffer Buffer::allocate(size_t bytes) {
     pool.cachedBytes.fetch_sub(capacityOf(sizeClass), std::memory_order_relaxed);
   } else {
     block = makeBlock(sizeClass);
-    if (!block) { // what waits in other sizes may be what is missing
+    if (!block) { // blocks that wait in other classes may hold the memory
       trimPool();
       block = makeBlock(sizeClass);
     }
@@ -252,7 +252,7 @@ void Buffer::recycle(BufferBlock *block) noexcept {
 
   size_t capacity = capacityOf(sizeClass);
   size_t limit = pool.limit.load(std::memory_order_relaxed);
-  // Counted before it is in the list, so that a thread that takes it at once never brings the sum below zero.
+  // The block is counted before it is in the list, so that a thread that takes it at once can't make the sum negative.
   size_t cached = pool.cachedBytes.fetch_add(capacity, std::memory_order_relaxed) + capacity;
   if (cached > limit) [[unlikely]] {
     if (capacity <= limit)

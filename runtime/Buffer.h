@@ -1,13 +1,13 @@
-// The memory of a tensor: a shared handle over one block, and the process-wide pool that blocks come from.
+// The memory of tensors: a shared handle to a block, and the process-wide pool of blocks.
 //
-// The pool keeps what is returned to it, with its pages touched, so that a steady loop of calls reaches neither
-// `operator new` nor `mmap`: a fresh 16 MiB costs milliseconds of page faults, a reused one costs a list operation.
+// The pool keeps freed blocks with their pages mapped, so that a steady loop of calls reaches neither `operator new`
+// nor `mmap`: a fresh block of 16 MiB costs milliseconds of page faults, a reused one a list operation.
 //
 //   Buffer sums = Buffer::allocate(1000 * sizeof(float)); // aligned to 64 bytes, contents arbitrary
 //   auto *values = static_cast<float *>(sums.data());
 //   Buffer alias = sums;                                  // the same block: no copy
 //   if (!sums.unique())
-//     sums = Buffer::allocate(sums.bytes());              // writing needs a block of one's own
+//     sums = Buffer::allocate(sums.bytes());              // only a block that is not shared may be written
 //
 //   Buffer lent = Buffer::foreign(rows.data(), rows.size(), [owner] {}); // `owner` lives as long as the last handle
 #ifndef CALQUE_RUNTIME_BUFFER_H
@@ -21,7 +21,7 @@
 
 namespace calque::runtime {
 
-// What a handle points to. Blocks of the pool keep this header while they wait there.
+// The header of a block, which handles point to. Blocks keep it while they wait in the pool.
 struct BufferBlock {
   std::atomic<uint32_t> references{1};
   uint32_t sizeClass = 0; // of the pool, or the mark of foreign memory
@@ -30,8 +30,8 @@ struct BufferBlock {
   BufferBlock *next = nullptr; // while in the pool
 };
 
-// A handle: empty, or one of the owners of a block. Copying it is cheap (one atomic increment) and shares the block.
-// Different handles to one block may be copied and dropped on different threads; one handle is used by one at a time.
+// A handle: empty, or one of the owners of a block. A copy costs one atomic increment and shares the block. Handles to
+// one block may be copied and destroyed on different threads; one handle must be used by one thread at a time.
 class Buffer {
 public:
   Buffer() noexcept = default;
@@ -53,16 +53,17 @@ public:
   // legal. Blocks of 2 MiB and more are aligned to 2 MiB and ask for huge pages. Throws std::bad_alloc.
   static Buffer allocate(size_t bytes);
 
-  // Memory that belongs to someone else. `release` is called once, when the last handle goes and on that thread; it
-  // must not throw. If this function throws std::bad_alloc, the memory is still the caller's and `release` is not
-  // called.
+  // A handle to memory that the pool does not own. `release` is called once, on the thread that destroys the last
+  // handle; it must not throw. If this function throws std::bad_alloc, the caller still owns the memory and `release`
+  // is not called.
   static Buffer foreign(void *data, size_t bytes, std::function<void()> release);
 
   void *data() const noexcept { return block ? block->data : nullptr; }
   size_t bytes() const noexcept { return block ? block->bytes : 0; }
 
-  // How many handles share the block. Another thread's copy or drop may change it at any time, except that a count of 1
-  // stays: only this handle could be copied. What other handles read and wrote before they went is then visible.
+  // The number of handles that share the block. Other threads may change it at any time, except for a count of 1,
+  // because then only this handle can be copied. A count of 1 also makes the accesses through destroyed handles
+  // visible.
   size_t useCount() const noexcept { return block ? block->references.load(std::memory_order_acquire) : 0; }
   bool unique() const noexcept { return useCount() == 1; }
 
@@ -72,7 +73,7 @@ private:
   explicit Buffer(BufferBlock *block) noexcept : block(block) {}
 
   static void drop(BufferBlock *block) noexcept {
-    // A sole owner needs no read-modify-write: nobody else can make a new handle.
+    // A sole owner needs no atomic decrement, because no other thread can make a handle.
     if (block->references.load(std::memory_order_acquire) == 1 ||
         block->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
       recycle(block);
@@ -92,8 +93,8 @@ PoolStatistics poolStatistics();
 // Returns every waiting block to the system.
 void trimPool();
 
-// How many bytes may wait for reuse (1 GiB at the start). Beyond it blocks go back to the system: other sizes first,
-// then the returned block itself. A lower limit takes effect at once.
+// The most bytes that wait for reuse, 1 GiB by default. Beyond it blocks go back to the system: those of other sizes
+// first, then the freed block itself. A lower limit takes effect at once.
 void setPoolLimit(size_t bytes);
 size_t poolLimit();
 

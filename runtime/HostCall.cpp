@@ -4,7 +4,7 @@
 
 using calque::runtime::HostCallbacks;
 
-// As prints do, these end the process where the cause can be seen rather than unwind into code without unwind tables.
+// noexcept, so that an exception ends the process here and does not unwind into code without unwind tables.
 
 extern "C" __attribute__((visibility("default"))) void calque_rt_host_address(CalqueCallFrame *frame, int64_t address) {
   if (auto *host = static_cast<HostCallbacks *>(frame->host); host && host->address)

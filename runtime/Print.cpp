@@ -295,6 +295,6 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_print(CalqueCal
   auto *host = static_cast<calque::runtime::HostCallbacks *>(frame->host);
   if (!host || !host->print)
     return;
-  // Ends the process here, where the cause can be seen, rather than unwind into code without unwind tables.
+  // noexcept, so that an exception ends the process here and does not unwind into code without unwind tables.
   [&]() noexcept { host->print(frame->host, site, dtype, rank, dims, data); }();
 }

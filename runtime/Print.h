@@ -1,7 +1,7 @@
-// What compiled code prints, and how a tensor looks as text.
+// Prints of compiled code, and tensors as text.
 //
-// Generated code hands a tensor to `calque_rt_print`, which hands it to the handler that the caller has put into its
-// frame; nothing is printed once a check of the call has failed.
+// Generated code passes a tensor to `calque_rt_print`, which passes it to the handler in the call's frame. Nothing is
+// printed once a check of the call has failed.
 //
 //   struct Printer : HostCallbacks {
 //     Printer() : HostCallbacks{[](void *self, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims,
@@ -23,14 +23,14 @@
 
 namespace calque::runtime {
 
-// What CalqueCallFrame::host points to, or null for a caller that wants no prints.
+// The caller's handlers. CalqueCallFrame::host points to them, or is null for a caller without handlers.
 struct HostCallbacks {
-  // `self` is the frame's host pointer. Called on the thread of the call; must not throw: generated code has no way to
+  // `self` is the frame's host pointer. Called on the thread of the call. It must not throw: generated code can't
   // unwind, so an exception ends the process.
   void (*print)(void *self, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data);
-  // A host call: the addresses of operands and results and the sizes of the operands, one by one, then the call, which
-  // gives whether it succeeded. It is not to run when a check has `failed`, but fills the results all the same. Null
-  // for a caller that serves none: the call fails.
+  // A host call: `address` gets the addresses of operands and results, and `size` the sizes of the operands, one by
+  // one; then `call` runs it and returns whether it succeeded. Once a check has `failed`, `call` runs nothing but still
+  // fills the results. Null for a caller that serves no host calls, which then fail.
   void (*address)(void *self, void *data) = nullptr;
   void (*size)(void *self, int64_t size) = nullptr;
   bool (*call)(void *self, int32_t site, bool failed) = nullptr;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int MaxThreads = 1024;
 
-// Loops follow each other within microseconds in a training step, while waking a sleeping thread costs some 50 of them:
-// so a thread looks this long for work, or for the end of the others' work, before it sleeps.
+// In a training step loops follow each other within microseconds, and waking a sleeping thread takes about 50 of them.
+// So a thread waits for work, or for the end of the others' work, for this time before it sleeps.
 constexpr std::chrono::microseconds SpinTime{100};
 
 void relax() {
@@ -23,7 +23,7 @@ void relax() {
 #endif
 }
 
-// Waits for `done` to hold, awake, for at most SpinTime. False if the time is over.
+// Spins until `done` holds, for at most SpinTime. False if the time is over.
 template <typename Done> bool spinUntil(Done done) {
   constexpr int StepsPerLook = 32; // the clock costs about as much as that
   auto end = std::chrono::steady_clock::time_point();
@@ -52,16 +52,16 @@ struct Job {
   }
 };
 
-// The gate says in one word which job is on and who is inside, so that the caller waits only for workers that have come
-// in: one that wakes too late finds the gate closed and touches nothing.
+// The gate is one word with the number of the job and of the workers inside, so that the caller waits only for workers
+// that have entered. A worker that wakes too late finds the gate closed and touches nothing.
 //
 //   bits 31..16 number of the job | 15 the caller sleeps | 14 open | 13 stop | 12..0 workers inside
 constexpr uint32_t JobUnit = 1u << 16, CallerSleeps = 1u << 15, Open = 1u << 14, Stop = 1u << 13, InsideMask = Stop - 1;
 static_assert(MaxThreads <= InsideMask);
 
-// Initialised at compile time and never destroyed: a loop may run before main() and after every static destructor.
+// Initialised at compile time and never destroyed, because loops may run before main() and in static destructors.
 struct Shared {
-  // Held by the caller whose loop the workers run; what follows up to `gate` is written by its holder alone.
+  // Held by the caller whose loop the workers run. Only its holder writes to the members up to `gate`.
   alignas(64) std::atomic<bool> busy{false};
   Job job;
   alignas(64) std::atomic<uint32_t> gate{0};
@@ -84,7 +84,7 @@ void runPieces(const Job &job) {
   }
 }
 
-// Goes in if the gate is open and its job is not the one last served.
+// Enters if the gate is open for another job than the last one served.
 bool enter(uint32_t &served) {
   uint32_t gate = shared.gate.load(std::memory_order_acquire);
   while ((gate & Open) && gate / JobUnit != served)
@@ -119,7 +119,8 @@ void workerMain(uint32_t served) {
         return;
       continue;
     }
-    // Sequentially consistent on both sides: either the caller sees a sleeper, or the sleeper sees the new gate.
+    // Sequentially consistent on both sides, so that either the caller sees the sleeper or the sleeper sees the new
+    // gate.
     shared.sleepers.fetch_add(1);
     uint32_t gate = shared.gate.load();
     if (!(gate & Stop) && !((gate & Open) && gate / JobUnit != served))
@@ -128,7 +129,7 @@ void workerMain(uint32_t served) {
   }
 }
 
-// The threads themselves. All but the destructor are called by the holder of `busy`.
+// The worker threads. The holder of `busy` calls all members but the destructor.
 class Workers {
 public:
   ~Workers() {
@@ -155,7 +156,7 @@ public:
       while (threads.size() < count)
         threads.emplace_back(workerMain, served);
     } catch (...) {
-      // Fewer threads than wanted do the same work; nothing may throw through generated code.
+      // Fewer threads do the same work, and no exception may pass through generated code.
     }
   }
 
@@ -172,7 +173,7 @@ private:
   }
 
   std::vector<std::thread> threads;
-  size_t started = 0; // how many resize() has last asked for, whether the system gave them or not
+  size_t started = 0; // the number that resize() last asked for, even if the system refused some
 };
 
 Workers &workers() {
@@ -183,7 +184,7 @@ Workers &workers() {
 void runOnWorkersToo() {
   shared.nextPiece.store(0, std::memory_order_relaxed);
   shared.lastIsOut.store(0, std::memory_order_relaxed);
-  // Nobody is inside and the gate is closed, so it has no other writer.
+  // The gate is closed and no worker is inside, so no other thread writes to it.
   uint32_t number = shared.gate.load(std::memory_order_relaxed) / JobUnit;
   shared.gate.store((number + 1) * JobUnit | Open);
   if (int sleepers = shared.sleepers.load()) {
@@ -200,7 +201,7 @@ void runOnWorkersToo() {
   shared.gate.fetch_and(~Open, std::memory_order_acq_rel);
   if (spinUntil(nobodyIsInside))
     return;
-  // From here on the last worker to leave sees the bit and tells, unless it has left before.
+  // The last worker to leave after this sees the bit and wakes the caller.
   if (shared.gate.fetch_or(CallerSleeps, std::memory_order_acq_rel) & InsideMask)
     while (shared.lastIsOut.load(std::memory_order_acquire) == 0)
       shared.lastIsOut.wait(0, std::memory_order_acquire);
@@ -250,7 +251,7 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_parallel_for(in
   Job job{count, grain, pieceCount(count, grain), body, context};
 
   int threads = job.pieces == 1 ? 1 : threadCount();
-  // Looked at first: a nested loop would otherwise take the line from the threads that need it.
+  // A plain load first: a nested loop would otherwise take the cache line from the threads that need it.
   if (threads > 1 && !shared.busy.load(std::memory_order_relaxed) &&
       !shared.busy.exchange(true, std::memory_order_acquire)) {
     workers().resize(size_t(threads) - 1);

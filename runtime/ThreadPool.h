@@ -22,12 +22,12 @@
 
 namespace calque::runtime {
 
-// How many threads a loop may use, its caller among them. Less than 1 means the default: CALQUE_NUM_THREADS, else
+// The most threads that a loop uses, its caller included. Less than 1 means the default: CALQUE_NUM_THREADS, else
 // OMP_NUM_THREADS, else the number of hardware threads. Takes effect with the next loop; callable at any time.
 void setThreadCount(int count);
 int threadCount();
 
-// How many pieces a loop is cut into. A grain below 1 counts as 1.
+// The number of pieces of a loop. A grain below 1 counts as 1.
 constexpr int64_t pieceCount(int64_t count, int64_t grain) {
   return count <= 0 ? 0 : (count - 1) / (grain < 1 ? 1 : grain) + 1;
 }

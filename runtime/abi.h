@@ -1,11 +1,11 @@
-// The contract between generated code and the runtime, in C so that ahead-of-time code needs nothing else.
+// The ABI between generated code and the runtime, in C, so that code compiled ahead of time needs nothing else.
 //
-// A compiled function is `int32_t entry(CalqueCallFrame *frame)`. It returns 0, or 1 after a check failed; the error
-// slot then says which site failed and with which values. The object code holds no address: it reaches data through the
-// frame and the runtime through the `calque_rt_*` functions below, by name.
+// A compiled function is `int32_t entry(CalqueCallFrame *frame)`. It returns 0, or 1 after a failed check; then the
+// error slot has the site and the values. The object code contains no addresses: it reaches data through the frame, and
+// the runtime through the `calque_rt_*` functions below, by name.
 //
-// A failed check does not jump: it is noted in the slot (the first one wins), the code goes on with values that are
-// safe, and nothing that a caller can see, a variable or a print, happens after it.
+// A failed check does not jump. The first one is noted in the slot, and the code goes on with safe values. After it, no
+// variable changes and nothing is printed.
 #ifndef CALQUE_RUNTIME_ABI_H
 #define CALQUE_RUNTIME_ABI_H
 
@@ -32,13 +32,12 @@ typedef struct CalqueCallFrame {
   uint32_t size;    // sizeof(CalqueCallFrame)
   void *const *inputs;
   void *const *outputs;
-  void *workspace; // as many bytes as the executable asks for
+  void *workspace; // of the executable's workspaceBytes
   CalqueErrorSlot error;
-  void *host; // the caller's: who receives what the code prints
-  // For code whose inputs have dimensions of unknown size: their sizes, in the order of the inputs and their
-  // dimensions; then what the function of shapes, `int32_t shapes(CalqueCallFrame *frame)`, makes of them: the unknown
-  // sizes of the outputs, and the bytes of the workspace. It is called before the entry, and returns 1 when sizes don't
-  // fit together.
+  void *host; // the caller's handlers for prints and host calls
+  // For code with unknown sizes. input_sizes are those of the inputs, in the order of the inputs and their dimensions.
+  // From them the function of shapes, `int32_t shapes(CalqueCallFrame *frame)`, computes output_sizes and
+  // workspace_bytes. It is called before the entry, and returns 1 when sizes don't fit together.
   const int64_t *input_sizes;
   int64_t *output_sizes;
   int64_t workspace_bytes;
@@ -47,21 +46,21 @@ typedef struct CalqueCallFrame {
 
 typedef int32_t (*CalqueEntry)(CalqueCallFrame *);
 
-// Notes a failed check in the frame's error slot, if it is the first.
+// Notes a failed check in the frame's error slot, unless another one failed before.
 void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t bound);
 
-// Prints one tensor. `dims` has `rank` sizes; `dtype` is the schema's code; the site carries the text that goes before.
+// Prints one tensor. `dims` has `rank` sizes, `dtype` is the schema's code, and the site has the label.
 void calque_rt_print(CalqueCallFrame *frame, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims,
                      const void *data);
 
-// Calls C++ of the program. The addresses of its operands, then of its results, are given before one by one, and so are
-// the sizes of the operands' dimensions. After a failed check nothing is called; the results are zeros then.
+// Runs a host call. Before it, the addresses of operands, then of results, are passed one by one, and so are the sizes
+// of the operands' dimensions. After a failed check nothing is called, and the results are zeros.
 void calque_rt_host_address(CalqueCallFrame *frame, int64_t address);
 void calque_rt_host_size(CalqueCallFrame *frame, int64_t size);
 void calque_rt_host_call(CalqueCallFrame *frame, int32_t site);
 
-// Runs body(context, begin, end) over [0, count) cut into pieces of `grain` iterations, on the pool's threads. The cut
-// depends on count and grain alone, never on the number of threads.
+// Runs body(context, begin, end) over [0, count) in pieces of `grain` iterations, on the pool's threads. The pieces
+// depend on count and grain alone, never on the number of threads.
 typedef void (*CalqueLoopBody)(void *context, int64_t begin, int64_t end);
 void calque_rt_parallel_for(int64_t count, int64_t grain, CalqueLoopBody body, void *context);
 

@@ -1,6 +1,6 @@
-// The one way from the front end to the compiler: a Recording in, an executable out. No MLIR in here.
+// The interface between front end and compiler, without MLIR: from a Recording to an executable.
 //
-// The front end loads libcalque-compiler at the first miss of its caches and asks it for `calque_compiler`:
+// The front end loads libcalque-compiler at the first miss of its caches and looks up `calque_compiler`:
 //
 //   Compiler *compiler = calque_compiler(kCompilerInterfaceVersion);
 //   CompileResult result = compiler->compile(recording);
@@ -22,7 +22,7 @@ namespace calque {
 
 inline constexpr int kCompilerInterfaceVersion = 3;
 
-// The IR between two stages of the compiler, each named after what has happened to it.
+// The stages of the compiler, each named after what the IR has become.
 enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Scheduled, LLVM, Object };
 
 struct StageName {
@@ -30,7 +30,7 @@ struct StageName {
   const char *name;
   const char *meaning;
 };
-// In the order in which a program goes through them.
+// In the order of the pipeline.
 inline constexpr StageName kStages[] = {
     {Stage::Traced, "traced", "as recorded"},
     {Stage::Differentiated, "differentiated", "gradients expanded"},
@@ -55,7 +55,7 @@ inline std::string stageNames() {
   return names;
 }
 
-// A place in the program at which a call can fail or print; generated code names it by its index.
+// A place in the program at which a call can fail, print or call C++. Generated code names it by its index.
 struct Site {
   enum class Kind {
     IndexOutOfRange,
@@ -76,8 +76,8 @@ struct Site {
   std::vector<schema::TensorType> types = {}; // of a user's operation: its operands' and results'; `text` is its symbol
   std::size_t numInputs = 0;
 
-  // What the two sizes of a failed check are sizes of: a dimension of a parameter or of an operand of the operation.
-  // Neither for a size that the operation's attributes and other operands demand.
+  // The names of the two sizes of a failed check: each is a dimension of a parameter, or of an operand of the
+  // operation. Neither is set for a size that follows from the operation's attributes and other operands.
   struct Size {
     std::int64_t argument = -1, operand = -1;
     std::int64_t dimension = -1; // none: the number of elements
@@ -92,16 +92,16 @@ struct UnknownSize {
 };
 
 // Native code and what a caller must know to call it. The frame's inputs are the recording's parameters, then the
-// current values of its variables; the outputs are its results, then the new values of `assigned` variables. Each
-// output is a buffer of its own that no input shares.
+// current values of its variables. The outputs are its results, then the new values of `assigned` variables, in
+// distinct buffers that are no inputs.
 class Executable {
 public:
   virtual ~Executable() = default;
   CalqueEntry entry = nullptr;
   std::size_t workspaceBytes = 0;
-  // With unknown sizes, `shapes` is called before the entry, on the frame whose `input_sizes` are those of
-  // `unknownInputs`: it checks them, and gives those of `unknownOutputs` and the workspace's bytes. Null when all are
-  // known.
+  // With unknown sizes, the caller stores those of `unknownInputs` in the frame's `input_sizes` and calls `shapes`
+  // before the entry. It checks the sizes, and computes those of `unknownOutputs` and the workspace's bytes. Null if
+  // all sizes are known.
   CalqueEntry shapes = nullptr;
   std::vector<UnknownSize> unknownInputs, unknownOutputs;
   std::vector<std::size_t> assigned; // indices into the recording's variables, ascending
@@ -119,15 +119,15 @@ struct PrintResult {
 };
 
 struct CompileOptions {
-  // Off: nothing is folded, merged, fused, vectorised or shared out to threads, so that a fault of one of these is told
-  // from others.
+  // Off: nothing is folded, merged, fused, vectorised or run on several threads, which tells a fault in one of these
+  // from other faults.
   bool optimize = true;
 };
 
 class Compiler {
 public:
   virtual ~Compiler() = default;
-  // Whom the rules of the users' operations are asked of; before the first program.
+  // Sets the rules of users' operations, before the first program is compiled.
   virtual void setExternRules(schema::ExternRules *rules) = 0;
   // Thread safe.
   virtual CompileResult compile(const schema::Recording &recording, CompileOptions options = {}) = 0;

@@ -1,4 +1,4 @@
-// What the compiler asks of operations whose rules are the program's own C++.
+// The rules of users' operations, which are C++ of the program that the compiler calls.
 #ifndef CALQUE_IR_SCHEMA_EXTERNRULES_H
 #define CALQUE_IR_SCHEMA_EXTERNRULES_H
 
@@ -9,8 +9,8 @@ namespace calque::schema {
 class ExternRules {
 public:
   virtual ~ExternRules() = default;
-  // The results for many examples, as a program on the operands; those that are `batched` have their examples along
-  // axis 0. Null where the operation has no rule, and where its rule fails; then `error` says why. Throws nothing.
+  // The batching rule of an operation, as a program on its operands; those that are `batched` have the mapped axis as
+  // axis 0. Null where there is no rule, and where the rule fails; then `error` says why. Throws nothing.
   virtual RecordingRef batched(const std::string &symbol, std::span<const TensorType> operands,
                                const std::vector<bool> &batched, std::string &error) = 0;
 };

@@ -100,7 +100,7 @@ Fault expandDims(const OpCall &call, std::vector<TensorType> &results) {
 }
 
 namespace {
-// The size of two dimensions as one; unknown where one is.
+// The size of two dimensions that are merged; unknown where either is.
 std::int64_t merged(std::int64_t a, std::int64_t b) {
   if (a == 0 || b == 0)
     return 0;
@@ -142,7 +142,7 @@ Fault splitDim(const OpCall &call, std::vector<TensorType> &results) {
                       " together; " + expected.str() + " would fit");
   TensorType result = call[0];
   std::int64_t whole = result.dims[axis];
-  for (std::size_t i : {0u, 1u}) // one size follows from the others
+  for (std::size_t i : {0u, 1u}) // an unknown size follows from the two known ones
     if (whole != kDynamic && sizes[i] == kDynamic && sizes[1 - i] != kDynamic && sizes[1 - i] > 0)
       sizes[i] = whole / sizes[1 - i];
   result.dims[axis] = sizes[0];
@@ -288,7 +288,7 @@ Fault checkSliceOf(const OpCall &call, const TensorType &whole, const TensorType
     if (whole.dims[i] == kDynamic)
       continue;
     std::int64_t start = ints(call, 0)[i], stride = ints(call, 1)[i];
-    // The index of the last element may not fit, the number of steps up to the end always does.
+    // Compares numbers of steps, because the index of the last element may overflow.
     bool empty = part.dims[i] == 0 || part.dims[i] == kDynamic;
     if (start > whole.dims[i] ||
         (!empty && (start == whole.dims[i] || part.dims[i] - 1 > (whole.dims[i] - 1 - start) / stride)))

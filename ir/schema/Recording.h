@@ -1,9 +1,9 @@
-// A sequence of operations in the order in which they were applied: what a trace, a tape and a compiled function have
-// in common. It knows no MLIR; `ir/Import` builds the dialect's IR from one.
+// A Recording is a list of operations in program order. Traces, tapes and compiled functions are Recordings. It knows
+// no MLIR; `ir/Import` builds the dialect's IR from one.
 //
 //   Recording recording;
-//   ValueId x = recording.addParameter({DType::Float32, {2}}, {});
-//   ValueId y = recording.append(OpId::Exp, {x}, {}, types, line);
+//   ValueId x = recording.addParameter({DType::Float32, {2}});
+//   ValueId y = recording.append(OpId::Exp, {&x, 1}, {}, types, line);
 //   recording.results = {y};
 #ifndef CALQUE_IR_SCHEMA_RECORDING_H
 #define CALQUE_IR_SCHEMA_RECORDING_H
@@ -14,7 +14,7 @@ namespace calque::schema {
 
 using ValueId = std::int32_t;
 
-// Where in the user's program; the strings are literals.
+// A line of the user's program. `file` is a literal, or lives as long as the process.
 struct SourceLine {
   const char *file = "";
   std::uint32_t line = 0;
@@ -31,7 +31,7 @@ struct RecordedOp {
   SourceLine line;
 };
 
-// A variable that the recording touches: its reads and writes name it by its index.
+// A variable that the recording reads or assigns. The operations name it by its index.
 struct RecordedVariable {
   TensorType type;
   std::string name;
@@ -51,9 +51,10 @@ public:
   std::span<const Attribute> attributesOf(const RecordedOp &op) const {
     return std::span(attributes_).subspan(op.firstAttribute, op.numAttributes);
   }
-  // The operands to which gradients pass.
+  // The operands that receive cotangents.
   std::span<const ValueId> gradientOperandsOf(const RecordedOp &op) const;
-  // What a gradient of the user's captures: operands that its results don't follow, but their derivatives do.
+  // The captures of a custom gradient's pullback. The results do not depend on these operands, but their derivatives
+  // do.
   std::span<const ValueId> capturesOf(const RecordedOp &op) const;
   const TensorType &typeOf(ValueId value) const { return types_[static_cast<std::size_t>(value)]; }
   std::size_t numValues() const { return types_.size(); }

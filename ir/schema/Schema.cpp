@@ -29,7 +29,7 @@ std::string TensorType::str() const { return name_of(dtype) + shapeString(dims);
 bool equal(const Attribute &a, const Attribute &b) {
   if (a.index() != b.index())
     return false;
-  // A float attribute is compared by its bits: NaN equals itself, 0 differs from -0.
+  // Float attributes are compared by their bits, so that NaN equals itself and 0 differs from -0.
   if (const double *x = std::get_if<double>(&a))
     return std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(std::get<double>(b));
   if (const ConstantRef *x = std::get_if<ConstantRef>(&a)) {
@@ -101,7 +101,7 @@ const OperationSchema *findFunction(std::string_view function) {
 
 const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
 
-// Whoever allocates and indexes tensors relies on sizes that fit; unknown ones are left out.
+// Refuses types whose bytes overflow, because allocation and indexing rely on it. Unknown sizes count as 1.
 static Fault checkBytes(std::span<const TensorType> types, const char *what) {
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!productOf(types[i].dims, static_cast<std::int64_t>(size_of(types[i].dtype))))
@@ -113,7 +113,7 @@ static Fault checkBytes(std::span<const TensorType> types, const char *what) {
 Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes) {
   Inference inference;
   OpCall call{op, operands, attributes};
-  // Operands first: rules count their elements.
+  // Operands are checked before the rule runs, because rules count their elements.
   inference.fault = checkBytes(operands, "operand");
   if (!inference.fault)
     inference.fault = schemaOf(op).rule(call, inference.types);

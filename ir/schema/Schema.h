@@ -1,7 +1,7 @@
-// What the records say of operations, without MLIR: identities, attributes, type rules, traits.
+// The schema: identities, attributes, type rules and traits of operations, generated from the records, without MLIR.
 //
-// The front end asks it while recording, the dialect's verifier while compiling, so both give the same answer and
-// message:
+// The front end uses it while recording and the dialect's verifier while compiling, so both give the same types and
+// messages:
 //
 //   Inference inference = inferTypes(OpId::Add, {{DType::Float32, {2, 1}}, {DType::Float32, {3}}}, {});
 //   inference.types[0].str()  // "float32[2,3]"
@@ -25,7 +25,7 @@ struct TensorType {
 
   std::int64_t rank() const { return static_cast<std::int64_t>(dims.size()); }
   bool isStatic() const;
-  // Elements of a static shape.
+  // The number of elements; the shape must be static.
   std::int64_t numElements() const;
   std::size_t numBytes() const { return static_cast<std::size_t>(numElements()) * size_of(dtype); }
   // "float32[2,?,3]"
@@ -35,7 +35,7 @@ struct TensorType {
 
 std::string shapeString(std::span<const std::int64_t> dims);
 
-// The elements of a constant, dense, or one element that stands for all.
+// The elements of a constant: all of them, row-major, or one that stands for all.
 struct ConstantData {
   TensorType type;
   bool splat = false;
@@ -44,7 +44,7 @@ struct ConstantData {
 };
 using ConstantRef = std::shared_ptr<const ConstantData>;
 
-// A program inside of an operation, which becomes its region: it sees its parameters alone.
+// A program inside of an operation, which becomes its region. It uses no values but its parameters.
 class Recording;
 using RecordingRef = std::shared_ptr<const Recording>;
 
@@ -64,16 +64,16 @@ enum class OpId : std::uint16_t {
 #include "ir/schema/Operations.h.inc"
 };
 
-// Why a type rule refuses: the category becomes the class of the user's error.
+// The kind of a type rule's error, which decides the class of the user's error.
 enum class FaultKind : std::uint8_t { Shape, DType, Value };
 
 struct Fault {
   FaultKind kind = FaultKind::Value;
-  std::string message; // empty: none
+  std::string message; // empty: no fault
   explicit operator bool() const { return !message.empty(); }
 };
 
-// What a type rule is given.
+// The arguments of a type rule.
 struct OpCall {
   OpId op;
   std::span<const TensorType> operands;
@@ -89,7 +89,7 @@ struct Inference {
   Fault fault;
 };
 
-// Appends the results' types, or says what is wrong.
+// Appends the types of the results, or returns a fault.
 using TypeRule = Fault (*)(const OpCall &call, std::vector<TensorType> &results);
 
 struct AttributeSchema {
@@ -105,20 +105,20 @@ struct OperationSchema {
   int numOperands; // -1: any number
   TypeRule rule;
   bool elementwise;
-  bool pure;           // no effect: may be dropped, moved and merged
+  bool pure;           // has no effect: may be erased, moved and merged
   bool differentiable; // false: no gradient passes
   bool differentiates; // its results are derivatives of its operands
-  bool counted;        // gradients pass to the first operands alone, as many as the first of `counts` says
-  bool perAxis;        // ... as many as `axes` has entries
-  bool lacksGradient;  // a gradient that would pass is an error
+  bool counted;        // only the first counts[0] operands receive cotangents
+  bool perAxis;        // only the first operands do, as many as `axes` has entries
+  bool lacksGradient;  // a gradient that would pass through is an error
 };
 
 std::span<const OperationSchema> operations();
 inline const OperationSchema &schemaOf(OpId op) { return operations()[static_cast<std::size_t>(op)]; }
-// The operation of that name, or null.
+// The operation with this mnemonic, or null.
 const OperationSchema *findOperation(std::string_view mnemonic);
 
-// The one with a public function of that name, or null.
+// The operation whose public function has this name, or null.
 const OperationSchema *findFunction(std::string_view function);
 
 // Applies the operation's type rule.

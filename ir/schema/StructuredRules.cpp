@@ -121,7 +121,7 @@ Fault contract(const OpCall &call, std::vector<TensorType> &results) {
   for (int i = 0; i < 4; ++i)
     if (Fault fault = normalizeAxes(call.attribute<Ints>(i), call[i % 2].rank(), false, *normalized[i]))
       return fault;
-  // Pairs are matched in the order given, which sorting would lose.
+  // normalizeAxes would sort the axes, but the order says which axes form a pair.
   auto nonNegative = [&](int i) {
     Ints axes = call.attribute<Ints>(i);
     for (std::int64_t &axis : axes)
@@ -163,7 +163,7 @@ Fault contract(const OpCall &call, std::vector<TensorType> &results) {
 
 namespace {
 
-// The result's type of a window sliding over images, and whether everything that describes it makes sense.
+// The type of the result of a window that slides over images; a fault for invalid strides, padding or sizes.
 Fault windowResult(const TensorType &input, std::int64_t windowHeight, std::int64_t windowWidth, std::int64_t channels,
                    const std::vector<std::int64_t> &strides, const std::string &padding, TensorType &result) {
   if (input.rank() != 4)
@@ -176,7 +176,7 @@ Fault windowResult(const TensorType &input, std::int64_t windowHeight, std::int6
   WindowExtent rows = windowExtent(input.dims[1], windowHeight, strides[0], same);
   WindowExtent columns = windowExtent(input.dims[2], windowWidth, strides[1], same);
   result = {input.dtype, {input.dims[0], rows.output, columns.output, channels}};
-  // Code generation makes the padded images.
+  // Code generation allocates the padded images, so their bytes must not overflow.
   TensorType padded = input;
   for (auto [dim, amount] : {std::pair(1, rows.padLow), {1, rows.padHigh}, {2, columns.padLow}, {2, columns.padHigh}})
     if (padded.dims[dim] != kDynamic)

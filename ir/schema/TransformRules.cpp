@@ -1,4 +1,4 @@
-// The type rules of what transformations of programs are recorded as.
+// The type rules of the operations that stand for transformations of programs.
 #include "ir/schema/Recording.h"
 #include "ir/schema/TypeRules.h"
 
@@ -15,7 +15,7 @@ Fault requireFloating(std::span<const TensorType> types) {
   return {};
 }
 
-// Whether a program inside of an operation takes and gives such values.
+// Checks the types of a program's parameters.
 Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what) {
   if (!program)
     return valueFault(std::string("its ") + what + " is no program");

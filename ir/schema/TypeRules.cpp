@@ -109,7 +109,7 @@ WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t 
     return {kDynamic, 0, 0};
   if (!same)
     return {input < window ? 0 : (input - window) / stride + 1, 0, 0};
-  // In this order no sum is larger than the sizes given.
+  // In this order no intermediate sum overflows.
   std::int64_t output = input ? (input - 1) / stride + 1 : 0;
   std::int64_t padding = std::max<std::int64_t>((output - 1) * stride - input + window, 0);
   return {output, padding / 2, padding - padding / 2};

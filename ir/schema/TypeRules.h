@@ -1,5 +1,5 @@
-// The type rules that records name, one family a file. Each appends the result's type or says what is wrong; the name
-// of the operation is put before the message by the caller.
+// The type rules that records name, one family in each file. A rule appends the types of the results or returns a
+// fault; its caller puts the operation's name before the message.
 #ifndef CALQUE_IR_SCHEMA_TYPERULES_H
 #define CALQUE_IR_SCHEMA_TYPERULES_H
 
@@ -11,36 +11,36 @@ namespace calque::schema {
 
 #include "ir/schema/TypeRules.h.inc"
 
-//===-- What several families share -------------------------------------------------------------===//
+//===-- Helpers of several families -------------------------------------------------------------===//
 
 inline Fault shapeFault(std::string message) { return {FaultKind::Shape, std::move(message)}; }
 inline Fault dtypeFault(std::string message) { return {FaultKind::DType, std::move(message)}; }
 inline Fault valueFault(std::string message) { return {FaultKind::Value, std::move(message)}; }
 
-// Merges the shapes as NumPy does. An unknown dimension is never broadcast: against a static size other than 1 it has
-// that size (checked when the function is called), against 1 it stays unknown.
+// Broadcasts the shapes as NumPy does. A dimension of unknown size is never broadcast: against a static size other than
+// 1 it takes that size, which is checked at the call, and against 1 it stays unknown.
 Fault broadcastShapes(std::span<const TensorType> operands, Shape &result);
 
-// Two sizes that must be equal; the known one of two, or a fault.
+// Two sizes that must be equal: the known one if either is known. Nothing if they differ.
 std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b);
 
-// Whether the shapes may be equal, and whether the first may be broadcast to the second: unknown sizes may be any.
+// Whether the shapes may be equal, and whether the first may broadcast to the second, for some values of unknown sizes.
 bool fit(const TensorType &a, const TensorType &b);
 bool broadcastsTo(const TensorType &from, const TensorType &to);
 
 Fault sameDType(const TensorType &a, const TensorType &b);
 
-// A unit times the sizes, leaving out negative ones, which are unknown or inferred; nothing when it does not fit.
+// The unit times the sizes, without negative ones, which are unknown or inferred. Nothing on overflow.
 std::optional<std::int64_t> productOf(std::span<const std::int64_t> sizes, std::int64_t unit = 1);
-// Makes a size larger, if that fits.
+// Adds to a size; a fault on overflow.
 Fault addSize(std::int64_t &size, std::int64_t more);
 
-// Makes axes non-negative; they must be within [-rank, rank) and differ. No axes become all when `emptyMeansAll`.
+// Makes axes non-negative. They must be distinct and in [-rank, rank). An empty list means all axes if `emptyMeansAll`.
 Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool emptyMeansAll,
                     std::vector<std::int64_t> &result);
 Fault normalizeAxis(std::int64_t axis, std::int64_t rank, std::int64_t &result);
 
-// The sizes of a window's output and the padding before it, for one dimension; "same" pads at the end first.
+// The size of a window's output and the padding of its input in one dimension. "same" pads the end more than the start.
 struct WindowExtent {
   std::int64_t output;
   std::int64_t padLow;

@@ -1,4 +1,4 @@
-// For libraries on top of Calque, such as layers: errors inside name the line of the library's caller.
+// For libraries on top of Calque, such as layers: errors inside of the library name the line of its caller.
 #ifndef CALQUE_CALL_SITE_H
 #define CALQUE_CALL_SITE_H
 
@@ -7,7 +7,7 @@
 
 namespace calque {
 
-// While it lives, operations of this thread carry its line; of nested ones the outermost counts.
+// While it lives, operations of this thread carry its line. Where call sites nest, the outermost one's line counts.
 class CALQUE_API CallSite {
 public:
   explicit CallSite(SourceLocation where);
@@ -15,7 +15,7 @@ public:
   CallSite(const CallSite &) = delete;
   CallSite &operator=(const CallSite &) = delete;
 
-  // The line that an error of this thread is to name: the outermost call site's if there is one, else `where`.
+  // The line for an error of this thread: that of the outermost call site if there is one, else `where`.
   static SourceLocation resolve(SourceLocation where);
 
 private:

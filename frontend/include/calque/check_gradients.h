@@ -12,7 +12,7 @@
 namespace calque {
 
 struct CheckGradientsOptions {
-  double eps = 1e-6; // added to and taken from one element at a time
+  double eps = 1e-6; // added to, and subtracted from, one element at a time
   double atol = 1e-5, rtol = 1e-3;
 };
 

@@ -1,4 +1,4 @@
-// Gradients of the user's own, and memory for time.
+// Custom gradients, and checkpoints, which save memory by computing again.
 //
 //   auto log1pexp = custom_gradient([](const Tensor &x) {
 //     Tensor e = exp(x);
@@ -14,7 +14,7 @@ namespace calque {
 
 namespace detail {
 using PullbackFunction = std::function<std::vector<Tensor>(const std::vector<Tensor> &cotangents)>;
-// The values, with a gradient to the inputs that the pullback says.
+// The values, whose cotangents pass to the inputs by the pullback.
 CALQUE_API std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs,
                                             const std::vector<Tensor> &values, const PullbackFunction &pullback,
                                             SourceLocation where);
@@ -23,11 +23,11 @@ CALQUE_API std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
                                             SourceLocation where);
 } // namespace detail
 
-// f gives its result and the pullback, as a pair. The pullback takes cotangents like the result and gives one for each
-// tensor of f's arguments that has float elements, in order: one tensor or a structure of them. Both run when the
-// function is called; the pullback is recorded then, and may use what f computed. Gradients to what f captures are not
-// passed on. ValueError, ShapeError and DTypeError where the pullback gives other gradients than the arguments need;
-// StateError where it assigns a variable.
+// f returns a pair: its result and the pullback. The pullback takes cotangents like the result. It returns one
+// cotangent for each float tensor of f's arguments, in order, as one tensor or a structure of them. Both run when the
+// function is called; the pullback is recorded then, and may use what f computed. No gradient passes to captures of f.
+// ValueError, ShapeError and DTypeError where the cotangents do not fit the arguments; StateError where the pullback
+// assigns a variable.
 template <typename F> auto custom_gradient(F f, SourceLocation where = SourceLocation::current()) {
   return [f = std::move(f), where](const auto &...args) {
     auto [result, pullback] = f(args...);
@@ -41,8 +41,8 @@ template <typename F> auto custom_gradient(F f, SourceLocation where = SourceLoc
 }
 
 // While it lives, an operation of this thread has another gradient. `operation` is the name of a public function, such
-// as "relu"; the pullback takes the operands, the result and its cotangent, and gives a cotangent for each operand with
-// float elements. Functions are traced anew for it. LookupError for a name that no operation has.
+// as "relu". The pullback takes the operands, the result and its cotangent, and returns a cotangent for each float
+// operand. Functions have separate traces for it. LookupError for a name that no operation has.
 class CALQUE_API GradientOverride {
 public:
   using Pullback = std::function<std::vector<Tensor>(const std::vector<Tensor> &operands, const Tensor &result,
@@ -53,8 +53,8 @@ public:
   GradientOverride &operator=(const GradientOverride &) = delete;
 };
 
-// f, of whose intermediate values a gradient keeps none: it computes them again from the arguments. f must not assign
-// variables (StateError); its results are tensors or a structure of them.
+// Makes a function like f whose intermediate values a gradient does not keep, but computes again from the arguments. f
+// must not assign variables (StateError); its results are tensors or a structure of them.
 template <typename F> auto checkpoint(F f, SourceLocation where = SourceLocation::current()) {
   return [f = std::move(f), where](const auto &...args) {
     std::tuple<const std::decay_t<decltype(args)> &...> given(args...);

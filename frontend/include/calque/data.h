@@ -1,4 +1,4 @@
-// Data sets: what training loops go through.
+// Data sets: sequences of examples for training loops.
 //
 //   data::Dataset train = data::fashion_mnist("train").shuffle(60'000).batch(64).prefetch(4);
 //   for (int epoch = 0; epoch < 5; ++epoch)
@@ -27,8 +27,8 @@ struct ShuffleOptions {
   bool reshuffle_each_iteration = true;
 };
 
-// A sequence of pairs of tensors. A shared handle: what it is made of is not changed by going through it, so that it
-// can be gone through again, and by several at once.
+// A sequence of pairs of tensors. It is a shared handle. Iterating does not change the data set, so several loops may
+// iterate over it, one after the other or at once.
 class CALQUE_API Dataset {
 public:
   using Element = std::pair<Tensor, Tensor>;
@@ -36,15 +36,15 @@ public:
   // The slices of two tensors along their first dimension. ShapeError for scalars and for different numbers of slices.
   static Dataset from_tensor_slices(const Tensor &x, const Tensor &y, SourceLocation where = SourceLocation::current());
 
-  // In another order: each element is drawn from the next `buffer_size` ones, so that one of the data set's size makes
-  // all orders as likely. ValueError for a buffer of less than one element.
+  // The elements in random order: each is drawn from a buffer of the next `buffer_size` ones. A buffer as large as the
+  // data set makes all orders equally likely. ValueError for a buffer of less than one element.
   Dataset shuffle(std::int64_t buffer_size, ShuffleOptions options = {},
                   SourceLocation where = SourceLocation::current()) const;
-  // So many elements, stacked along a new first dimension; the last may be fewer, or is left out. ValueError for less
-  // than one; ShapeError or DTypeError on the way for elements that differ.
+  // Stacks `size` elements along a new first dimension. The last batch may be smaller, or is left out. ValueError for a
+  // size of less than one; ShapeError or DTypeError while iterating over elements that differ.
   Dataset batch(std::int64_t size, bool drop_remainder = false, SourceLocation where = SourceLocation::current()) const;
-  // Made ahead by a thread, so many elements at most. What fails there is thrown where the element would have come.
-  // ValueError for less than one.
+  // A thread makes up to `count` elements ahead. An error in the thread is thrown where its element would have come.
+  // ValueError for a count of less than one.
   Dataset prefetch(std::int64_t count, SourceLocation where = SourceLocation::current()) const;
 
   // The number of elements.
@@ -76,19 +76,18 @@ private:
   std::shared_ptr<const detail::Node> node_;
 };
 
-// A file in the IDX format of MNIST, plain or compressed by gzip. Bytes and 16-bit integers become int32. DataError,
-// one line that names the file and its fault, for one that is missing or does not hold what its header says.
+// Reads a file in the IDX format of MNIST, plain or compressed by gzip. Bytes and 16-bit integers become int32.
+// DataError, one line that names the file and its fault, where it is missing or does not hold what its header says.
 CALQUE_API Tensor read_idx(const std::string &path, SourceLocation where = SourceLocation::current());
 
 // The images of handwritten digits by LeCun, Cortes and Burges, and their labels, from a directory with the four files
-// train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each as it is or
-// with
+// train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, plain or with
 // ".gz". The split is "train" or "test" (ValueError). Elements are float32[28,28,1], a byte's value / 255, and int32, 0
 // to 9. DataError as above, and where images and labels don't fit each other.
 CALQUE_API Dataset mnist(const std::string &split, const std::string &directory,
                          SourceLocation where = SourceLocation::current());
 
-// Where Debian's package dataset-fashion-mnist has its files.
+// The directory of Debian's package dataset-fashion-mnist.
 inline constexpr const char *kFashionMnistDirectory = "/usr/share/datasets/fashion-mnist";
 // The same for images of clothes: Xiao, Rasul, Vollgraf: Fashion-MNIST, 2017.
 CALQUE_API Dataset fashion_mnist(const std::string &split, const std::string &directory = kFashionMnistDirectory,

@@ -1,4 +1,4 @@
-// What public calls throw: a subclass of Error and nothing else, but what the user's own code throws.
+// The errors of public calls. They throw subclasses of Error only; exceptions of the user's own code pass through.
 //
 //   try {
 //     matmul(x, w);
@@ -47,7 +47,7 @@ CALQUE_DEFINE_ERROR(DivisionError)     // an integer divided by zero
 CALQUE_DEFINE_ERROR(AssertionError)    // assert_true
 CALQUE_DEFINE_ERROR(LeakedTensorError) // a traced tensor outside of its trace
 CALQUE_DEFINE_ERROR(SignatureError)    // arguments that a function does not take
-CALQUE_DEFINE_ERROR(LookupError)       // something that is asked for by name and not there
+CALQUE_DEFINE_ERROR(LookupError)       // a name that nothing has, a gradient that is not registered
 CALQUE_DEFINE_ERROR(StateError)        // misuse: a second use of a tape, a variable made in a later trace
 CALQUE_DEFINE_ERROR(DataError)         // a file that is missing or does not hold what it should
 CALQUE_DEFINE_ERROR(RecursionError)    // a function that calls itself without end

@@ -1,4 +1,4 @@
-// What libcalque shows to the linker.
+// Marks the symbols that libcalque exports.
 #ifndef CALQUE_EXPORT_H
 #define CALQUE_EXPORT_H
 

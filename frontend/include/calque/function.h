@@ -12,8 +12,8 @@
 //
 // Arguments and results may be tensors, variables, numbers, enumerations, strings, and the containers and aggregates of
 // them that structure.h knows. A tensor counts by dtype and shape, a host value by its value, a variable that is an
-// argument by dtype, shape and which other arguments it equals. What the lambda captures is frozen while tracing, but
-// for variables, which stay live.
+// argument by dtype, shape and which other arguments it is. Captures are frozen while tracing, except for variables,
+// which stay live.
 #ifndef CALQUE_FUNCTION_H
 #define CALQUE_FUNCTION_H
 
@@ -36,16 +36,16 @@ CALQUE_API bool functions_run_eagerly();
 struct FunctionOptions {
   std::string name = {}; // in IR, dumps and symbols of native code; made of the line that makes the function if empty
   std::vector<std::string> argument_names = {}; // for messages and listings; the others are numbered
-  // What the tensors of the arguments must be, in order: any other call is a SignatureError, and all sizes that a spec
-  // leaves open share one trace. One with an open rank makes a trace for each rank met. Empty: any tensors.
+  // The types of the arguments' tensors, in order; any other call is a SignatureError. All sizes that a spec leaves
+  // open share one trace. A spec with an open rank makes a trace for each rank that calls have. Empty: any tensors.
   std::vector<TensorSpec<>> input_signature = {};
-  // Where a call differs in sizes alone from one traced before, the new trace leaves open those that differ.
+  // Where a call differs only in sizes from one traced before, the new trace leaves open the sizes that differ.
   bool reduce_retracing = false;
-  // Traces kept at once; one more evicts that which was not called for longest. 0: any number.
+  // The most traces that are kept; one more evicts the least recently used. 0: any number.
   std::size_t max_traces = 0;
 };
 
-// Why a call of a function traced it anew: how it differs from the most similar call that was traced before.
+// Why a call made another trace: how it differs from the most similar call that was traced before.
 struct CALQUE_API Retrace {
   struct Change {
     std::string argument, before, now; // "argument 0", "float32[2]", "float32[3]"
@@ -53,7 +53,7 @@ struct CALQUE_API Retrace {
   std::vector<Change> changes;
   SourceLocation previous_call, call; // of the trace that it differs from, and of this one
   double milliseconds = 0;            // that tracing and compiling took
-  std::string note; // what else is to be said: sizes left open, a trace that was evicted; may be empty
+  std::string note;                   // such as that sizes were left open or a trace was evicted; may be empty
 
   // A few lines of text.
   std::string str() const;
@@ -244,9 +244,9 @@ public:
   DepthGuard &operator=(const DepthGuard &) = delete;
 };
 
-// A call that runs the lambda, in a trace or because functions run eagerly. Its arguments and results are values of
-// their own, as the parameters and results of native code are: no argument is another or a capture, no result an
-// argument, a variable's value, another result or anything else that was there before.
+// A call that runs the lambda, in a trace or because functions run eagerly. Its arguments and results are fresh SSA
+// values, as the parameters and results of native code are distinct tensors: no argument is another argument or a
+// capture, and no result is an argument, a variable's value, another result or any earlier value.
 class CALQUE_API InlinedCall {
 public:
   InlinedCall(const std::vector<Tensor> &arguments, SourceLocation where);
@@ -349,12 +349,12 @@ inline constexpr bool isHostValue =
 template <typename Signature> class Function;
 template <typename Signature> class ConcreteFunction;
 
-// One signature of a function, with its host values bound: what Function::get_concrete_function gives. A shared handle,
-// which keeps its trace whatever its function evicts or clears.
+// One signature of a function, with its host values bound, from Function::get_concrete_function. It is a shared handle,
+// which keeps its trace even if the function evicts it.
 template <typename R, typename... Args> class ConcreteFunction<R(Args...)> {
 public:
-  // SignatureError, which names argument, expected and given, for a tensor that is not of its spec, and for another
-  // host value.
+  // SignatureError for a tensor that does not match its spec, and for another host value; it names the argument, what
+  // is expected and what is given.
   R operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{state_.get(), {args...}};
     if (detail::callsInline()) {
@@ -379,12 +379,11 @@ public:
 
   // "step\n  argument 0: float32[?,3]\n  argument 1: int 2\n  result: float32[?,3]\n"
   std::string str() const { return detail::describeConcrete(*core_); }
-  // Of the tensors among the arguments and results, in order. The results' are known once there is a trace: StateError
-  // for those of a function of any rank.
+  // The specs of the tensors among the arguments, and among the results, in order. StateError for the results of a
+  // function of any rank, which has no single trace.
   std::vector<TensorSpec<>> argument_specs() const { return detail::argumentSpecs(*core_); }
   std::vector<TensorSpec<>> result_specs() const { return detail::resultSpecs(*core_); }
-  // The program after a stage, as Function::ir gives it. StateError for a function of any rank, which has a trace for
-  // each.
+  // The program after a stage, as from Function::ir. StateError for a function of any rank, which has no single trace.
   std::string ir(const std::string &stage) const { return detail::printConcrete(*core_, stage); }
   // The trace as a picture, as Function::graph gives it.
   std::string graph() const { return detail::graphConcrete(*core_); }
@@ -419,7 +418,7 @@ private:
   std::tuple<std::remove_cvref_t<Args>...> values_; // as they were given; the host values among them are bound
 };
 
-// A shared handle: copies share lambda and traces. May be called from several threads; concurrent first calls trace
+// A shared handle: copies share the lambda and its traces. Several threads may call it; simultaneous first calls trace
 // once.
 template <typename R, typename... Args> class Function<R(Args...)> {
 public:
@@ -429,8 +428,8 @@ public:
       : state_(
             std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options), where)})) {}
 
-  // Errors of operations carry the user's line; what the lambda throws while tracing passes through, and the next call
-  // traces again. A call that fails leaves all variables as they were.
+  // Errors of operations carry the user's line. An exception of the lambda while tracing reaches the caller, and the
+  // next call traces again. A call that fails changes no variable.
   R operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{state_.get(), {args...}};
     if (detail::callsInline()) {
@@ -448,7 +447,7 @@ public:
   // Runs the lambda as it is.
   R eager(Args... args) const { return state_->lambda(std::forward<Args>(args)...); }
 
-  // The trace for such arguments, made if it is not there: TensorSpecs stand for tensors, host values are bound.
+  // The trace for such arguments, made if there is none. TensorSpecs stand for tensors; host values are bound.
   //   f.get_concrete_function(TensorSpec<float>(kAnyShape), 2)
   ConcreteFunction<R(Args...)> get_concrete_function(Args... args,
                                                      SourceLocation where = SourceLocation::current()) const {
@@ -458,7 +457,7 @@ public:
     auto core = detail::makeConcrete(state_->core, arguments, call.body(), where);
     return {state_, std::move(core), std::tuple<std::remove_cvref_t<Args>...>(args...)};
   }
-  // That of the input signature, where all arguments are tensors. SignatureError when there is none.
+  // The trace of the input signature, where all arguments are tensors. SignatureError without an input signature.
   ConcreteFunction<R(Args...)> get_concrete_function(SourceLocation where = SourceLocation::current()) const
     requires(sizeof...(Args) > 0 && (... && std::is_same_v<std::remove_cvref_t<Args>, Tensor>))
   {
@@ -471,15 +470,15 @@ public:
   // Every signature that has a trace, in the order in which they were made, as text.
   std::string pretty_printed_concrete_signatures() const { return detail::listFunction(*state_->core); }
 
-  // How often the lambda was traced, failed attempts excepted.
+  // How often the lambda was traced, without failed attempts.
   std::int64_t trace_count() const { return detail::traceCount(*state_->core); }
-  // Why it was traced again, each time after the first; the latest 256.
+  // Why it was traced again, for each trace but the first; the latest 256.
   std::vector<Retrace> explain_retraces() const { return detail::retracesOf(*state_->core); }
-  // Forgets all traces. Their memory is freed when the calls under way have ended, but what concrete functions hold.
+  // Evicts all traces. Their memory is freed once calls in progress have ended and no concrete function holds them.
   void clear() const { detail::clearFunction(*state_->core); }
 
   // The program for such arguments after a stage, as text: "traced", "differentiated", "simplified", "linalg",
-  // "bufferized", "llvm" or "object". ValueError for another name. TensorSpecs may stand for tensors.
+  // "bufferized", "scheduled", "llvm" or "object". ValueError for another name. TensorSpecs may stand for tensors.
   std::string ir(const std::string &stage, Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{state_.get(), {args...}};
     detail::Arguments arguments;
@@ -543,9 +542,9 @@ Function<R(Args...)> function(const D *object, R (C::*method)(Args...) const, Fu
 //     Variable w{2.0f};
 //   };
 //
-// A copy of a Function would go on calling the object that it was made for. A Method has none, so that its class can be
-// neither copied nor moved by accident; a class that needs copies gives the copy a Method of its own in its
-// constructor.
+// A copied Function calls the object that it was made for. A Method can't be copied, so that its class is neither
+// copied nor moved by accident. A class that needs copies defines a copy constructor, which makes another Method for
+// the copy.
 template <typename Signature> class Method;
 template <typename R, typename... Args> class Method<R(Args...)> : public Function<R(Args...)> {
 public:

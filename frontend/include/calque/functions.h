@@ -1,4 +1,4 @@
-// Operations on tensors. Those that records in ir/ describe are generated; here are the rest.
+// The public functions on tensors. Those with a record in ir/ are generated; the others are declared here.
 #ifndef CALQUE_FUNCTIONS_H
 #define CALQUE_FUNCTIONS_H
 
@@ -10,16 +10,16 @@ namespace calque {
 
 #include "calque/functions.h.inc"
 
-// With both this and the conversion to bool, an exact match is what makes `!x` unambiguous.
+// This exact match makes `!x` unambiguous beside the conversion to bool.
 CALQUE_API Tensor operator!(const Tensor &x);
 
 struct MatmulOptions {
   bool transpose_a = false; // swap the last two dimensions of a
   bool transpose_b = false; // swap the last two dimensions of b
 };
-// The matrix product of the last two dimensions, float or integer, for each index of the others, which broadcast as in
-// NumPy: [..., m, k] times [..., k, n] is [..., m, n]. ShapeError for rank below 2 or sizes that don't fit, DTypeError
-// for different element types.
+// The matrix product over the last two dimensions, of floats or integers. The other dimensions broadcast as in NumPy:
+// [..., m, k] times [..., k, n] is [..., m, n]. ShapeError for rank below 2 or sizes that don't fit, DTypeError for
+// different element types.
 CALQUE_API Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options = {});
 
 // Prints the label and x on a line of standard output, in the order of the program, in compiled code at every call.

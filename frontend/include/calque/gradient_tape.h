@@ -1,4 +1,4 @@
-// Derivatives: a tape notes what is computed from what it watches.
+// Gradient tapes. A tape records what is computed from the tensors and variables that it watches.
 //
 //   GradientTape tape;
 //   tape.watch(x);
@@ -24,10 +24,10 @@ class PullbackTape;
 
 struct GradientTapeOptions {
   bool persistent = false;              // serves more than one gradient()
-  bool watch_accessed_variables = true; // trainable ones, when they are read
+  bool watch_accessed_variables = true; // watches trainable variables when they are read
 };
 
-// What a gradient is where no path leads from the source to a target.
+// The gradient where no path leads from the source to a target.
 enum class UnconnectedGradients { None, Zero };
 
 struct GradientOptions {
@@ -36,7 +36,7 @@ struct GradientOptions {
 };
 
 namespace detail {
-// The structure of sources with a gradient in the place of each tensor and variable.
+// The structure of the sources with a gradient in place of each tensor and variable.
 template <typename T> struct GradientStructure;
 template <typename T> using GradientsOf = typename GradientStructure<T>::type;
 
@@ -88,15 +88,15 @@ template <typename... T> struct GradientStructure<std::tuple<T...>> {
   }
 };
 
-// A source: exactly one of the two.
+// A source: exactly one of the two is set.
 struct Source {
   Tensor tensor;
   std::optional<Variable> variable;
 };
 } // namespace detail
 
-// Records from construction to destruction, or to gradient() if it is not persistent, on the thread that made it. Tapes
-// nest; an inner one's gradients are recorded by the outer ones.
+// Records the operations of the thread that made it, from construction to destruction, or to gradient() if it is not
+// persistent. Tapes nest: outer ones record the gradients of inner ones.
 class CALQUE_API GradientTape {
 public:
   explicit GradientTape(GradientTapeOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -104,13 +104,13 @@ public:
   GradientTape(const GradientTape &) = delete;
   GradientTape &operator=(const GradientTape &) = delete;
 
-  // From now on, what is computed from it has a derivative. An integer or bool has none, watched or not.
+  // From here on, what is computed from x has a derivative with respect to it. Integers and bools never have one.
   void watch(const Tensor &x, SourceLocation where = SourceLocation::current());
   void watch(const Variable &x, SourceLocation where = SourceLocation::current());
 
   // The derivative of the sum of the targets' elements with respect to a source, of the source's type; none where no
-  // path leads from the source to a target. `output_gradients` weigh the targets' elements: as many, of the targets'
-  // types (ValueError, ShapeError, DTypeError). A second use is a StateError unless the tape is persistent.
+  // path leads from the source to a target. `output_gradients` are the targets' cotangents, one for each, of its type
+  // (ValueError, ShapeError, DTypeError). A second use is a StateError unless the tape is persistent.
   std::optional<Tensor> gradient(const Tensor &target, const Tensor &source,
                                  const std::vector<Tensor> &output_gradients = {},
                                  SourceLocation where = SourceLocation::current());
@@ -123,7 +123,7 @@ public:
   std::vector<std::optional<Tensor>> gradient(const Tensor &target, const std::vector<Variable> &sources,
                                               const std::vector<Tensor> &output_gradients = {},
                                               SourceLocation where = SourceLocation::current());
-  // Several targets: their derivatives are summed.
+  // With several targets, their derivatives are summed.
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
                                               const std::vector<Tensor> &output_gradients = {},
                                               SourceLocation where = SourceLocation::current());
@@ -131,7 +131,7 @@ public:
                                               const std::vector<Tensor> &output_gradients = {},
                                               SourceLocation where = SourceLocation::current());
 
-  // Sources in a structure: pairs, tuples, arrays, vectors and maps of tensors and variables, nested at will. The
+  // Sources in a structure: pairs, tuples, arrays, vectors and maps of tensors and variables, which may nest. The
   // result has the same structure.
   template <typename Sources>
   auto gradient(const std::vector<Tensor> &targets, const Sources &sources, const GradientOptions &options,
@@ -163,20 +163,20 @@ public:
     return gradient(std::vector<Tensor>{target}, sources, GradientOptions(), where);
   }
 
-  // The derivatives of each element of the target with respect to each of a source: shaped target + source, in one pass
-  // for all elements; none where no path leads from the source to the target. It counts as a use like gradient().
-  // ShapeError where sizes are not known.
+  // The Jacobian: the derivative of each element of the target with respect to each element of the source, with the
+  // target's dimensions before the source's, in one pass; none where no path leads from the source to the target. It is
+  // a use, as gradient() is. ShapeError where sizes are not known.
   std::optional<Tensor> jacobian(const Tensor &target, const Tensor &source,
                                  SourceLocation where = SourceLocation::current());
   std::optional<Tensor> jacobian(const Tensor &target, const Variable &source,
                                  SourceLocation where = SourceLocation::current());
-  // Of target [B, ...] and source [B, ...], each example of which depends on its own alone: [B, target..., source...].
-  // ShapeError where the numbers of examples differ.
+  // The Jacobians of the examples of a batch, where each example of the target [B, ...] depends only on the same
+  // example of the source [B, ...]: [B, target..., source...]. ShapeError where the two sizes B differ.
   std::optional<Tensor> batch_jacobian(const Tensor &target, const Tensor &source,
                                        SourceLocation where = SourceLocation::current());
 
-  // While the guard lives, the tape sees nothing of what is computed, and gradient() may be asked without being
-  // recorded by itself. StateError if the tape does not record.
+  // While the guard lives, the tape records nothing, so that gradient() is not recorded by the tape itself. StateError
+  // if the tape does not record.
   class CALQUE_API Pause {
   public:
     Pause(Pause &&other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
@@ -190,10 +190,10 @@ public:
   };
   [[nodiscard]] Pause stop_recording(SourceLocation where = SourceLocation::current());
 
-  // Forgets what it has recorded and what it watches, and records anew. StateError once it has stopped for good.
+  // Forgets its operations and what it watches, and records anew. StateError once it has stopped for good.
   void reset(SourceLocation where = SourceLocation::current());
 
-  // The variables watched so far, in the order in which they were met.
+  // The variables watched so far, in the order in which they were first watched.
   std::vector<Variable> watched_variables() const;
 
 private:
@@ -202,7 +202,7 @@ private:
                                                 const GradientOptions &options, SourceLocation where);
   std::optional<Tensor> jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples,
                                    SourceLocation where);
-  // The values of the sources; ends the recording of a tape that serves one use.
+  // The values of the sources; ends the recording of a tape that is not persistent.
   std::vector<std::vector<std::int32_t>> use(const std::vector<detail::Source> &sources, SourceLocation where);
   friend class detail::PullbackTape;
 

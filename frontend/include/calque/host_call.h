@@ -1,18 +1,18 @@
-// C++ in the middle of a compiled function: a callable that runs at every call, where the operations around it become
-// native code. For what has no operation: logging, a library, a file.
+// Host calls: C++ that runs at every call of a compiled function, between operations that became native code. They
+// serve what has no operation: logging, a library, a file.
 //
 //   auto f = function([](const Tensor &x) {
 //     Tensor y = host_call([](std::span<const Tensor> in) { return solve(in[0]); }, {x}, {TensorSpec<float>({3})});
 //     return y + 1;
 //   });
 //
-// It runs on the thread of the call, in the order of the program among prints, assertions and other host calls, and
-// whether its results are used or not; what it sees are copies. Its results must be of the given specs
-// (SignatureError), whose sizes are known (ValueError). No gradient passes through it. What it throws reaches the
-// caller of the function, and no variable has changed then. The variables of a function are held while it runs: a host
-// call that touches one is a StateError; pass their values as inputs. A thread that it starts and waits for must leave
-// them alone, too, or waits forever. A function with a host call can't be saved: the callable is code of this program
-// alone.
+// The callable runs on the thread of the call, in program order among prints, assertions and other host calls, even if
+// its results are not used. Its inputs are copies. Its results must match the given specs (SignatureError), whose sizes
+// are known (ValueError). No gradient passes through it. An exception of the callable reaches the caller of the
+// function, and then no variable has changed. The variables of a function are locked while it runs: a host call that
+// touches one is a StateError, so pass their values as inputs. A thread that the callable starts and joins must not
+// touch them either, or it waits forever. A function with a host call can't be saved, because the callable is code of
+// this program alone.
 #ifndef CALQUE_HOST_CALL_H
 #define CALQUE_HOST_CALL_H
 
@@ -30,8 +30,8 @@ CALQUE_API std::vector<Tensor> hostCall(HostCallable callable, const std::vector
                                         const std::vector<TensorSpec<>> &specs, SourceLocation where);
 } // namespace detail
 
-// Calls fn(inputs), which gives a Tensor, a std::vector<Tensor> or nothing; gives the same. Eagerly, it is called at
-// once.
+// Calls fn(inputs), which returns a Tensor, a std::vector<Tensor> or nothing, and returns the same. Eagerly, the call
+// happens at once.
 template <typename F>
 auto host_call(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs = {},
                SourceLocation where = SourceLocation::current()) {

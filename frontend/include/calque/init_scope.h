@@ -19,8 +19,8 @@ namespace detail {
 class Trace;
 }
 
-// While it lives, this thread is in no trace: operations run, variables have their values. What the trace made until
-// then is a LeakedTensorError inside.
+// While it lives, this thread has no trace: operations run at once, and variables have values. A traced tensor is a
+// LeakedTensorError inside.
 class CALQUE_API InitScope {
 public:
   InitScope();

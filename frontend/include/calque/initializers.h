@@ -1,10 +1,10 @@
-// First values of weights.
+// Initial values of weights.
 //
 //   Variable w = variable("w", glorot_uniform({784, 128}));
 //   layers::Dense dense(128, {.kernel_initializer = he_normal});
 //
-// The random ones draw from the global generator, which set_seed() starts anew. What goes into a unit and comes out of
-// it is told by the shape: [in, out] of a matrix, [height, width, in, out] of a filter, n and n of a vector.
+// The random ones draw from the global generator, which set_seed() starts anew. The shape gives a unit's numbers of
+// inputs and outputs: [in, out] of a matrix, [height, width, in, out] of a filter; a vector [n] has n of both.
 #ifndef CALQUE_INITIALIZERS_H
 #define CALQUE_INITIALIZERS_H
 
@@ -26,7 +26,7 @@ CALQUE_API Tensor he_uniform(const Shape &shape, DType dtype = DType::Float32,
 CALQUE_API Tensor he_normal(const Shape &shape, DType dtype = DType::Float32,
                             SourceLocation where = SourceLocation::current());
 
-// What layers take: one of the above, zeros, ones, or a callable that makes a tensor of a shape and element type.
+// An initialiser as an option of a layer: one of the above, zeros, ones, or a callable on a shape and an element type.
 class CALQUE_API Initializer {
 public:
   template <typename F>

@@ -1,4 +1,4 @@
-// Layers: functions with variables, which they make at their first call from the shape of what they are given.
+// Layers: functions with variables, which they make at their first call from the shape of the input.
 //
 //   layers::Sequential net({
 //       layers::Conv2D(16, 3, {.padding = "same", .activation = "relu"}),
@@ -37,27 +37,27 @@ struct CallOptions {
   bool training = false;
 };
 
-// What a handle shares: the variables, and what is computed.
+// The object that handles to one layer share: its variables and its computation.
 class CALQUE_API LayerBody : public Module {
 public:
-  // `kind` is what messages call it: "dense". A layer that makes no variables has nothing to build.
+  // `kind` is its name in messages: "dense". A layer without variables has nothing to build.
   explicit LayerBody(std::string kind, bool builds = true) : kind_(std::move(kind)), built_(!builds) {}
   const std::string &kind() const { return kind_; }
   bool built() const { return built_.load(std::memory_order_acquire); }
 
 protected:
-  // Makes the variables for inputs like one of this shape and element type, which it checks. Called once; what it
-  // registered before it threw is forgotten.
+  // Checks the shape and element type of an input and makes the variables for such inputs. Called once; if it throws,
+  // the variables that it has registered are removed.
   virtual void build(const Shape &input, DType dtype) {}
   virtual Tensor call(const Tensor &x, CallOptions options) = 0;
-  // Builds for inputs of a shape, without a call. One that consists of layers builds those.
+  // Builds for inputs of a shape, without a call. A layer that consists of layers builds those.
   virtual void buildFor(const Shape &input, DType dtype) { ensureBuilt(input, dtype); }
 
-  // Registers a variable with an initial value that is made at once, also while tracing.
+  // Registers a variable. Its initial value is computed at once, also while tracing.
   Variable weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
                   bool trainable = true);
 
-  // How messages call it: "dense 'head'".
+  // Its full name in messages: "dense 'head'".
   std::string title() const;
   void checkBuilt(SourceLocation where) const override;
 
@@ -66,7 +66,7 @@ private:
   void ensureBuilt(const Shape &input, DType dtype);
 
   std::string kind_;
-  std::mutex mutex_; // of building
+  std::mutex mutex_; // held while building
   std::atomic<bool> built_;
 };
 
@@ -77,11 +77,11 @@ public:
 
   // Errors inside name the caller's line.
   Tensor operator()(const Operand &x, CallOptions options = {}) const;
-  // Makes the variables for inputs of such a shape, which a first call would do otherwise.
+  // Makes the variables for inputs of such a shape; otherwise the first call makes them.
   void build(const Shape &input, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current()) const;
   bool built() const { return body_->built(); }
 
-  // As those of a module.
+  // As of a module.
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
     return body_->variables(where);
   }
@@ -128,7 +128,7 @@ struct DenseOptions {
   Initializer bias_initializer = zeros;
 };
 // activation(x * kernel + bias) over the last dimension: [..., in] gives [..., units]. ValueError for fewer than one
-// unit, ShapeError for inputs of rank 1, or of another last dimension than the first one's.
+// unit; ShapeError for inputs of rank 1, and for another last dimension than that of the first input.
 class CALQUE_API Dense : public Layer {
 public:
   explicit Dense(std::int64_t units, DenseOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -143,7 +143,7 @@ struct Conv2DOptions {
   Initializer bias_initializer = zeros;
 };
 // activation(conv2d(x, kernel) + bias): images [N,H,W,C] give [N,H',W',filters]. ValueError for sizes below one and
-// another padding, ShapeError for inputs that are no images or have other channels than the first ones.
+// another padding; ShapeError for inputs that are no images, and for other channels than those of the first input.
 class CALQUE_API Conv2D : public Layer {
 public:
   Conv2D(std::int64_t filters, Extent kernel_size, Conv2DOptions options = {},
@@ -165,10 +165,10 @@ struct BatchNormalizationOptions {
   double momentum = 0.99, epsilon = 1e-3;
   bool center = true, scale = true; // whether there are beta and gamma
 };
-// gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel, the last dimension. In training mean and
-// (biased) variance are the batch's, and the moving ones become momentum * moving + (1 - momentum) * the batch's; else
-// they are the moving ones. Ioffe, Szegedy: Batch normalization, 2015. ShapeError in training for a batch without
-// elements.
+// gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel, the last dimension. In training, mean and
+// (biased) variance are those of the batch, and the moving ones become momentum * moving + (1 - momentum) * batch. In
+// inference, they are the moving ones. Ioffe, Szegedy: Batch normalization, 2015. ShapeError in training for an empty
+// batch.
 class CALQUE_API BatchNormalization : public Layer {
 public:
   explicit BatchNormalization(BatchNormalizationOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -177,14 +177,14 @@ public:
 struct DropoutOptions {
   std::optional<std::int64_t> seed = std::nullopt; // drawn from the global generator unless given
 };
-// In training zero with probability `rate` and else x / (1 - rate), from a generator of its own; else x. ValueError
-// unless 0 <= rate < 1.
+// In training, each element is zero with probability `rate`, else x / (1 - rate), by the layer's own generator. In
+// inference, the result is x. ValueError unless 0 <= rate < 1.
 class CALQUE_API Dropout : public Layer {
 public:
   explicit Dropout(double rate, DropoutOptions options = {}, SourceLocation where = SourceLocation::current());
 };
 
-// [N, ...] as [N, n].
+// Reshapes [N, ...] to [N, n].
 class CALQUE_API Flatten : public Layer {
 public:
   Flatten();

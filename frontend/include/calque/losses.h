@@ -1,4 +1,4 @@
-// What training makes small.
+// Loss functions.
 //
 //   Tensor loss = losses::sparse_categorical_crossentropy(labels, net(x), {.from_logits = true});
 #ifndef CALQUE_LOSSES_H
@@ -8,7 +8,7 @@
 
 namespace calque::losses {
 
-// What becomes of the examples' losses: their mean, their sum, or all of them.
+// The result: the mean of the examples' losses, their sum, or each of them.
 enum class Reduction { Mean, Sum, None };
 
 struct CrossentropyOptions {
@@ -16,9 +16,9 @@ struct CrossentropyOptions {
   Reduction reduction = Reduction::Mean;
 };
 
-// -log of the probability that y_pred [..., C] gives to the labels y_true [...] or [..., 1], int32 or int64. From
-// logits of any magnitude; -infinity is the logit of a class that can't be. Probabilities are moved into [1e-7, 1 -
-// 1e-7] first. ShapeError and DTypeError for others; IndexError for a label outside [0, C), when it is computed.
+// -log of the probability that y_pred [..., C] gives to the labels y_true [...] or [..., 1], int32 or int64. Logits may
+// have any magnitude; -infinity is the logit of an impossible class. Probabilities are clipped to [1e-7, 1 - 1e-7]
+// first. ShapeError and DTypeError for other operands; IndexError for a label outside [0, C), when it is computed.
 CALQUE_API Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_pred,
                                                   CrossentropyOptions options = {});
 

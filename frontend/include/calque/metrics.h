@@ -1,5 +1,4 @@
-// What is counted while training and testing. The state is variables, so that metrics work eagerly and in traced
-// functions.
+// Metrics of training and testing. Their state is variables, so that they work eagerly and in traced functions.
 //
 //   metrics::SparseCategoricalAccuracy accuracy;
 //   accuracy.update_state(labels, logits);
@@ -12,28 +11,28 @@
 
 namespace calque::metrics {
 
-// The mean of all elements seen so far, 0 of none.
+// The mean of all elements since the last reset; 0 without elements.
 class CALQUE_API Mean : public Module {
 public:
   explicit Mean(SourceLocation where = SourceLocation::current());
-  // Takes part of a tensor of numbers or bools.
+  // Adds the elements of a tensor of numbers or bools.
   void update_state(const Operand &values);
-  // Elements that count as much as their weights, which broadcast to the values' shape.
+  // Adds elements with weights, which broadcast to the values' shape.
   void update_state(const Operand &values, const Operand &weights);
   // A float32 scalar.
   Tensor result(SourceLocation where = SourceLocation::current()) const;
   void reset_state(SourceLocation where = SourceLocation::current());
 
 private:
-  // In float64: in float32 a count stops at 2^24.
+  // float64, because a count in float32 stops at 2^24.
   Variable total, count;
 };
 
-// The fraction of the labels y_true [...] or [..., 1] that are where y_pred [..., C] is largest.
+// The fraction of the labels y_true [...] or [..., 1] that are the index of the largest element of y_pred [..., C].
 class CALQUE_API SparseCategoricalAccuracy : public Module {
 public:
   explicit SparseCategoricalAccuracy(SourceLocation where = SourceLocation::current());
-  // ShapeError and DTypeError as the loss of that name has them.
+  // ShapeError and DTypeError as for sparse_categorical_crossentropy.
   void update_state(const Operand &y_true, const Operand &y_pred);
   Tensor result(SourceLocation where = SourceLocation::current()) const { return hits.result(where); }
   void reset_state(SourceLocation where = SourceLocation::current()) { hits.reset_state(where); }

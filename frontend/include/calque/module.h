@@ -1,4 +1,4 @@
-// Modules: objects that know the variables they are made of.
+// Modules: objects that know their variables and those of their parts.
 //
 //   struct Block : Module {
 //     Variable scale = variable("scale", ones({64}));
@@ -29,7 +29,7 @@ class Layer;
 class LayerBody;
 } // namespace layers
 
-// Neither copied nor moved: its parts may refer to it.
+// A module is neither copied nor moved, because its parts may refer to it.
 class CALQUE_API Module {
 public:
   Module() = default;
@@ -37,18 +37,18 @@ public:
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  // In the order in which they were registered, each once, however often it is shared. StateError for a layer inside
-  // that does not have its variables yet: it makes them at its first call, or when it is built.
+  // The variables in the order in which they were registered, each once, even if parts share it. StateError for a layer
+  // inside that has not made its variables yet: it makes them at its first call, or in build().
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const;
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const;
-  // With the path by which each is reached first: "block/scale".
+  // Each variable with the path of its first occurrence: "block/scale".
   std::vector<std::pair<std::string, Variable>> named_variables(SourceLocation where = SourceLocation::current()) const;
 
   // The name under which it was registered, at first empty.
   const std::string &name() const { return name_; }
 
 protected:
-  // What members are initialised by. A name is neither empty nor another part's, and has no '/': ValueError.
+  // Members are initialised by these. ValueError for a name that is empty, is another part's, or has a '/'.
   Variable variable(std::string name, const Operand &initial, bool trainable = true);
   template <typename L>
     requires std::is_base_of_v<layers::Layer, L>
@@ -63,11 +63,11 @@ protected:
     adopt(std::move(name), module, {});
     return *module;
   }
-  // Makes a variable or module that there is already a part of this module. ValueError if this one is a part of that.
+  // Makes an existing variable or module a part of this one. ValueError if this module is a part of that one.
   void adopt(std::string name, const Variable &variable, SourceLocation where = SourceLocation::current());
   void adopt(std::string name, std::shared_ptr<Module> module, SourceLocation where = SourceLocation::current());
 
-  // Throws unless all its variables are made.
+  // Throws unless all variables are made.
   virtual void checkBuilt(SourceLocation where) const;
 
 private:

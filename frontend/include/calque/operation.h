@@ -1,5 +1,5 @@
-// Operations of the user's own: a kernel in C, and rules for everything that operations are asked for. Nothing but the
-// installed headers is needed.
+// Operations of the user: a kernel in C, with a type rule, a pullback and a batching rule. They need nothing but the
+// installed headers.
 //
 //   std::int32_t cube(const KernelTensor *in, const KernelTensor *out, void *) { ... return 0; }
 //   const Operation op({.name = "cube",
@@ -26,37 +26,37 @@ struct KernelTensor {
   DType dtype;
 };
 
-// Writes every element of the outputs, whose types are those that the rule gave, from the inputs, which it leaves
-// alone. It may be called by several threads at once, and as often or seldom as its results are needed: it must not
-// have other effects, nor throw. Returns 0; anything else fails the call with a ValueError that names the operation and
+// Writes every element of the outputs, whose types come from the type rule, and does not write to the inputs. Several
+// threads may call it at once, and it is called only as often as its results are needed, so it must have no other
+// effects. It must not throw. Returns 0; any other number fails the call with a ValueError that names the operation and
 // the number.
 using Kernel = std::int32_t (*)(const KernelTensor *inputs, const KernelTensor *outputs, void *data);
 
 struct OperationDefinition {
-  // In IR and messages; unique in the program (ValueError).
+  // Its name in IR and messages, unique in the program (ValueError).
   std::string name;
-  // The results' types, whose sizes must be known, from those of the operands. Throws an Error for operands that don't
-  // fit.
+  // The type rule: the types of the results, whose sizes must be known, from those of the operands. It throws an Error
+  // for operands that don't fit.
   std::function<std::vector<TensorSpec<>>(const std::vector<TensorSpec<>> &inputs)> types;
   Kernel kernel = nullptr;
   void *data = nullptr; // given to the kernel; it must live as long as the program
-  // A cotangent for each operand with float elements, in order, made of other operations; runs when the operation is
-  // applied. Without one, a gradient that would pass through the operation is a LookupError.
+  // The cotangents of the float operands, in order, computed by operations; runs when the operation is applied. Without
+  // a pullback, a gradient that would pass through the operation is a LookupError.
   std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<Tensor> &outputs,
                                     const std::vector<Tensor> &cotangents)>
       pullback = {};
-  // The results for many examples, stacked along axis 0, as are those operands that are `batched`; made of operations,
-  // this one included. Without one, vmap applies the operation to one example after the other.
+  // The batching rule: the results with the mapped axis as axis 0, from operands that have it where they are `batched`,
+  // computed by operations, this one included. Without one, vmap applies the operation once for each index of the axis.
   std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<bool> &batched)> batching = {};
 };
 
 // Registers an operation, for the life of the program. Copies are the same operation.
 class CALQUE_API Operation {
 public:
-  // ValueError without a name, for one that is taken, and without a type rule or kernel.
+  // ValueError without a name, type rule or kernel, and for a name that is taken.
   explicit Operation(OperationDefinition definition, SourceLocation where = SourceLocation::current());
 
-  // Its results. What the type rule throws gets this line. ShapeError for results of unknown sizes.
+  // Applies the operation. An Error of the type rule gets this line. ShapeError for results of unknown sizes.
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs,
                                  SourceLocation where = SourceLocation::current()) const;
   const std::string &name() const;

@@ -1,12 +1,12 @@
-// How gradients change variables.
+// Optimisers, which update variables by gradients.
 //
 //   optimizers::Adam adam(1e-3);
 //   std::vector<Variable> weights = net.trainable_variables();
 //   adam.apply_gradients(tape.gradient(loss, weights), weights);
 //   adam.learning_rate().assign(1e-4); // also in between the calls of a compiled step
 //
-// An optimiser is a module: its variables are the learning rate, the number of steps, and what it keeps for each
-// variable.
+// An optimiser is a module. Its variables are the learning rate, the number of steps, and the slots: the state that it
+// keeps for each variable.
 #ifndef CALQUE_OPTIMIZERS_H
 #define CALQUE_OPTIMIZERS_H
 
@@ -18,30 +18,30 @@ namespace calque::optimizers {
 
 class CALQUE_API Optimizer : public Module {
 public:
-  // A float64 scalar, as the number of steps is an int64 one.
+  // A float64 scalar; the number of steps is an int64 scalar.
   Variable learning_rate() const { return learningRate; }
   Variable iterations() const { return steps; }
 
-  // One step. Variables whose gradient is none stay as they are. What is kept for a variable is made at its first step:
-  // eagerly, or in a function's first trace. ValueError for another number of gradients than variables, for none at
-  // all, and for a variable given twice; ShapeError and DTypeError for a gradient that is not of its variable's type;
+  // One step. Variables without a gradient stay as they are. A variable's slots are made at its first step, eagerly or
+  // in a function's first trace. ValueError for another number of gradients than variables, where all gradients are
+  // none, and for a variable given twice; ShapeError and DTypeError for a gradient that is not of its variable's type;
   // StateError for a variable that is an argument of the function being traced.
   void apply_gradients(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables,
                        SourceLocation where = SourceLocation::current());
 
 protected:
-  // ValueError for a learning rate below 0. What is kept for a variable has these names, and starts as zeros.
+  // ValueError for a learning rate below 0. `slots` are the names of each variable's slots, which start as zeros.
   Optimizer(std::string kind, double learningRate, std::vector<std::string> slots, SourceLocation where);
-  // Called once a step before the updates, the number of steps being that of this one: what all updates need.
+  // Called once a step, after the number of steps was increased and before the updates. Returns their rate.
   virtual Tensor prepare() { return learningRate.value(); }
-  // Changes one variable. `rate` is what prepare() gave, in the variable's element type.
+  // Updates one variable. `rate` is the result of prepare(), in the variable's element type.
   virtual void update(Variable &variable, const Tensor &gradient, const Tensor &rate, std::vector<Variable> &slots) = 0;
 
 private:
   std::vector<Variable> &slotsOf(const Variable &variable);
 
   struct Slots {
-    Variable of; // kept alive, so that its identity is not another one's
+    Variable of; // keeps the variable alive, so that no other one gets its address
     std::vector<Variable> variables;
   };
   std::string kind;

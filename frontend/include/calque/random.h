@@ -1,5 +1,5 @@
-// Random numbers: Philox 4x32-10, whose numbers follow from a key and a counter and nothing else. They are the same
-// eagerly and compiled, and on any number of threads.
+// Random numbers by Philox 4x32-10, which computes them from a key and a counter alone. They are the same eagerly and
+// compiled, and on any number of threads.
 //
 //   set_seed(7);                                             // of everything that has no seed of its own
 //   Tensor noise = random::normal({64, 10}, {.stddev = 0.1});
@@ -13,9 +13,8 @@
 
 namespace calque {
 
-// Starts the global generator anew. What draws from it: the functions below, the initialisers, and, for a seed of their
-// own when they are made, dropout layers and shuffled data sets. In a traced function it is an assignment like any
-// other.
+// Starts the global generator anew. The functions below and the initialisers draw from it; dropout layers and shuffled
+// data sets draw a seed when they are made. In a traced function, set_seed is an assignment like any other.
 CALQUE_API void set_seed(std::int64_t seed, SourceLocation where = SourceLocation::current());
 
 namespace random {
@@ -30,41 +29,41 @@ struct NormalOptions {
   DType dtype = DType::Float32;
 };
 
-// A state for the stateless functions, int64[2].
+// A state for the stateless functions: int64[2], key and counter.
 CALQUE_API Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where = SourceLocation::current());
 
-// Numbers that follow from a state, as state() makes it. Calls whose counters are at least `counters_used` apart, or
-// that differ in the key, give independent numbers. ValueError for a state of another type, for sizes below 0 and for
-// options out of range; DTypeError for a type that is not floating-point.
+// Numbers from a state. Calls with different keys, or with counters that are at least `counters_used` apart, give
+// independent numbers. ValueError for a state of another type, for sizes below 0 and for options out of range;
+// DTypeError for a type that is not floating-point.
 //
 // Uniform in [minval, maxval), in multiples of 2^-24 (float32) or 2^-53 (float64) of its length.
 CALQUE_API Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOptions options = {});
 // Gaussian, by the cosine of Box and Muller (A note on the generation of random normal deviates, 1958): up to 5.7
 // standard deviations from the mean in float32, 8.5 in float64.
 CALQUE_API Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options = {});
-// true with a probability, as bool.
+// Bools that are true with a probability.
 CALQUE_API Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double probability = 0.5);
 
-// How far a counter moves for so many uniform numbers of a type; twice as far for normal ones.
+// By how much a counter increases for `count` uniform numbers of a type; by twice as much for normal ones.
 CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = DType::Float32);
 
-// A shared handle to a key and a counter, which moves on with each draw; copies are the same stream. Threads that draw
-// from one stream take turns by themselves, or may see the same numbers.
+// A shared handle to a key and a counter, which increases with each draw; copies are the same stream. Threads that draw
+// from one stream must synchronise, or they may get the same numbers.
 class CALQUE_API Generator {
 public:
-  // The same rules as for a Variable hold where it is made while tracing.
+  // While tracing, a Generator may be made where a Variable may.
   explicit Generator(std::int64_t seed, SourceLocation where = SourceLocation::current());
 
-  // As the stateless functions of its state; the counter then moves on.
+  // The stateless functions of its state; they increase the counter.
   Tensor uniform(const Shape &shape, UniformOptions options = {}, SourceLocation where = SourceLocation::current());
   Tensor normal(const Shape &shape, NormalOptions options = {}, SourceLocation where = SourceLocation::current());
   Tensor bernoulli(const Shape &shape, double probability = 0.5, SourceLocation where = SourceLocation::current());
 
   // Key and counter, int64[2].
   const Variable &state() const { return state_; }
-  // From now on as if made with this seed.
+  // Starts the stream of this seed.
   void reset(std::int64_t seed, SourceLocation where = SourceLocation::current());
-  // A seed for another generator; the counter moves on. At once, also while tracing.
+  // Draws a seed for another generator, and increases the counter. It is drawn at once, also while tracing.
   std::int64_t draw_seed();
 
 private:

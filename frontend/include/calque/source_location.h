@@ -1,10 +1,10 @@
-// The user's line. Class types take it as a defaulted constructor argument, so that operators know it as well.
+// The user's line. Operators have no argument for it, so Operand takes it as a default argument of its constructors.
 #ifndef CALQUE_SOURCE_LOCATION_H
 #define CALQUE_SOURCE_LOCATION_H
 
 namespace calque {
 
-// No aggregate: braces in a call, such as those of a shape, never mean a location.
+// It is no aggregate, so that braces in a call, such as those of a shape, never make a location.
 struct SourceLocation {
   const char *file = ""; // a literal, or interned for the life of the process
   unsigned line = 0;     // 0: unknown

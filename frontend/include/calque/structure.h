@@ -1,4 +1,4 @@
-// How arguments and results are taken apart into tensors, variables and host values, and put together again.
+// Structures: how arguments and results are taken apart into tensors, variables and host values, and rebuilt.
 //
 // A Structure<T> has two functions. `visit(x, v)` shows every part of x to v, in order: v.tensor(t), v.variable(x),
 // v.host(bytes), v.text(string), v.count(n). `map(x, m)` makes a T like x with m.tensor(t) for each tensor t and
@@ -27,7 +27,7 @@ namespace calque {
 
 template <typename T> struct Structure;
 
-// A visitor that also has `enter(x)` and `leave()` is told of every part that has parts.
+// A visitor with `enter(x)` and `leave()` has these called around each part that has parts.
 template <typename T, typename V> void visit_structure(const T &x, V &v) {
   if constexpr (requires { v.enter(x); }) {
     v.enter(x);
@@ -47,7 +47,7 @@ struct AnyField {
 template <typename T, std::size_t... I> constexpr bool takesFields(std::index_sequence<I...>) {
   return requires { T{((void)I, AnyField())...}; };
 }
-// How many fields an aggregate has: the largest number of initialisers that it takes.
+// The number of an aggregate's fields, found as the largest number of initialisers that it takes.
 template <typename T, std::size_t N = 8> constexpr std::size_t countFields() {
   if constexpr (N == 0 || takesFields<T>(std::make_index_sequence<N>()))
     return N;
@@ -89,7 +89,7 @@ template <typename T, typename F> auto withFields(const T &x, F &&f) {
 }
 } // namespace detail
 
-// Numbers and enumerations are part of a function's key, aggregates are their fields.
+// Numbers and enumerations are host values, which are part of a function's key. Aggregates consist of their fields.
 template <typename T> struct Structure {
   static constexpr bool isHost = std::is_arithmetic_v<T> || std::is_enum_v<T>;
   static_assert(isHost || std::is_aggregate_v<T>,

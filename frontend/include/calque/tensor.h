@@ -1,4 +1,4 @@
-// Tensors: dense row-major arrays, and while tracing the values that stand for them.
+// Tensors: dense row-major arrays, or while tracing SSA values that stand for arrays.
 //
 //   Tensor x = tensor<float>({1, 2, 3, 4}, {2, 2});
 //   Tensor y = matmul(x, x) + 1;  // C++ numbers adopt the tensors' element type
@@ -23,8 +23,8 @@ namespace detail {
 struct TensorImpl;
 }
 
-// A cheap handle to immutable elements: copying it shares them. While tracing it stands for a value that does not exist
-// yet; asking for its elements is then a StateError. A default-made Tensor is empty: using it is a StateError.
+// A cheap handle to immutable elements, which copies share. While tracing it stands for an SSA value, which has no
+// elements yet: reading them is a StateError. A default-made Tensor is empty: using it is a StateError.
 class CALQUE_API Tensor {
 public:
   Tensor() = default;
@@ -46,13 +46,13 @@ public:
     const T *first = data<T>(where);
     return std::vector<T>(first, first + size());
   }
-  // The elements in row-major order, valid as long as a handle to them is. DTypeError unless T is the element type.
+  // The elements in row-major order, valid as long as a handle to them exists. DTypeError unless T is the element type.
   template <typename T> const T *data(SourceLocation where = SourceLocation::current()) const {
     return static_cast<const T *>(rawData(dtype_of<T>, where));
   }
 
-  // Whether the only element is not zero. ShapeError unless there is exactly one; StateError while tracing, which does
-  // not follow decisions on values that are not known yet.
+  // Whether the only element is not zero. ShapeError unless there is exactly one; StateError while tracing, which can't
+  // follow decisions on values that are not known yet.
   explicit operator bool() const;
 
   bool defined() const noexcept { return impl_ != nullptr; }
@@ -65,11 +65,11 @@ private:
   std::shared_ptr<const detail::TensorImpl> impl_;
 };
 
-// Prints like NumPy's str(); a traced tensor by its type and line.
+// Prints as str() of NumPy 2.4 does; of a traced tensor, its type and line.
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Tensor &x);
 
-// What operations take: a tensor, a variable (its value now) or a C++ number, and the user's line. A number adopts the
-// element type of the tensors beside it; alone it is float32, int32 or bool.
+// An operand: a tensor, a variable (its value now) or a C++ number, with the user's line. A number adopts the element
+// type of the tensors beside it; without one it is float32, int32 or bool.
 class CALQUE_API Operand {
 public:
   Operand(const Tensor &x, SourceLocation where = SourceLocation::current());
@@ -89,7 +89,7 @@ public:
   bool isNumber() const { return kind_ != Kind::Tensor; }
   bool isFloat() const { return kind_ == Kind::Float; }
   SourceLocation where() const { return where_; }
-  // The tensor; not of a number.
+  // The tensor of an operand that is no number.
   const Tensor &tensor() const { return tensor_; }
   // The element type of a number without tensors beside it.
   DType defaultDType() const;
@@ -108,7 +108,7 @@ private:
 };
 
 namespace detail {
-// A tensor with a copy of `count` elements. ValueError unless the shape has as many.
+// A tensor with a copy of `count` elements. ValueError unless the shape has this number.
 CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape, SourceLocation where);
 template <typename T> Tensor makeTensorOf(const std::vector<T> &values, Shape shape, SourceLocation where) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -120,7 +120,7 @@ template <typename T> Tensor makeTensorOf(const std::vector<T> &values, Shape sh
 }
 } // namespace detail
 
-// A tensor of the given elements in row-major order; a copy. ValueError when their number is not the shape's.
+// A tensor with a copy of the elements, in row-major order. ValueError when their number is not the shape's.
 template <typename T>
 Tensor tensor(const std::vector<T> &values, Shape shape, SourceLocation where = SourceLocation::current()) {
   return detail::makeTensorOf(values, std::move(shape), where);

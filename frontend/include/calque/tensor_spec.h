@@ -1,12 +1,12 @@
-// What tensors a function takes: an element type and a shape, of which sizes, or even the rank, may be left open.
+// Tensor specs: an element type and a shape, whose sizes or rank may be open, for the arguments of functions.
 //
 //   TensorSpec<float>({kDynamic, 3})             // any number of rows of three
 //   TensorSpec<float>(kAnyShape, "x")            // any shape; messages call it 'x'
 //   TensorSpec(DType::Float32, {kDynamic, 3})    // an element type that is known at run time only
 //   f.get_concrete_function(TensorSpec<float>({kDynamic, 3}), 2);
 //
-// A spec stands for a tensor wherever a function is asked for a trace: it converts to a Tensor that has a type and no
-// elements. To use that Tensor in an operation or an ordinary call is a StateError.
+// Where a function is asked for a trace, a spec may stand for a tensor: it converts to a Tensor with a type and without
+// elements. Using that Tensor in an operation or an ordinary call is a StateError.
 #ifndef CALQUE_TENSOR_SPEC_H
 #define CALQUE_TENSOR_SPEC_H
 
@@ -31,7 +31,7 @@ inline constexpr AnyShape kAnyShape = AnyShape::make();
 
 template <typename T = void> class TensorSpec;
 
-// What functions and options take; every TensorSpec<T> is one.
+// The type of all specs; every TensorSpec<T> is one.
 template <> class CALQUE_API TensorSpec<void> {
 public:
   // A size is kDynamic where it is not known. ValueError for any other negative one.

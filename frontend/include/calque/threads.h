@@ -1,4 +1,4 @@
-// How many threads operations and functions run on.
+// The number of threads that operations and functions use.
 //
 //   set_num_threads(2); // from the next loop on
 #ifndef CALQUE_THREADS_H
@@ -8,7 +8,7 @@
 
 namespace calque {
 
-// How many threads a loop of compiled code may use, the calling one among them; results don't depend on it. Less than 1
+// The most threads that a loop of compiled code uses, the calling one included; results don't depend on it. Less than 1
 // means the default: CALQUE_NUM_THREADS, else OMP_NUM_THREADS, else the number of hardware threads.
 CALQUE_API void set_num_threads(int count);
 CALQUE_API int num_threads();

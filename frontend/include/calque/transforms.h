@@ -1,5 +1,5 @@
-// Functions from functions: derivatives of every kind, and many examples at once. They compose in any order, with each
-// other and with function().
+// Functions that transform functions: derivatives of all kinds, and vmap. They compose in any order, with each other
+// and with function().
 //
 //   auto loss = [](const Tensor &x) { return sum(tanh(matmul(w, x))); };
 //   Tensor g = grad(loss)(x);                       // like x
@@ -7,9 +7,8 @@
 //   Tensor h = hessian(loss)(x);                    // [x..., x...]
 //   Tensor each = vmap(grad(loss))(examples);       // one gradient for each example, computed at once
 //
-// What a function captures is held constant: derivatives are those with respect to its arguments. `vmap`, `jvp` and
-// `hessian` record what the function does, as function() does, on every call; host code runs once in it and sees no
-// elements.
+// Derivatives are those with respect to the arguments of a function; its captures are constants. `vmap`, `jvp` and
+// `hessian` trace the function at every call: host code in it runs once and sees no elements.
 #ifndef CALQUE_TRANSFORMS_H
 #define CALQUE_TRANSFORMS_H
 
@@ -19,32 +18,32 @@
 
 namespace calque {
 
-// How many examples there are, and along which axes.
+// The mapped axes of vmap.
 struct VmapOptions {
-  // For each tensor of the arguments, in order, the axis over which its examples are stacked; none where it is the same
-  // for all. Empty: axis 0 of every tensor.
+  // The mapped axis of each tensor of the arguments, in order; none where the tensor is the same for all indices.
+  // Empty: axis 0 of every tensor.
   std::vector<std::optional<std::int64_t>> in_axes = {};
-  // For each tensor of the result, in order, the axis along which the examples' results are stacked. Empty: axis 0.
+  // The position of the mapped axis in each tensor of the result, in order. Empty: axis 0.
   std::vector<std::int64_t> out_axes = {};
 };
 
 namespace detail {
 
-// Runs `body` on the inputs so that what it does is recorded: in the trace of this thread, or in one of its own, which
-// is then run as native code. Returns what it returns.
+// Records `body` on the inputs: in the trace of this thread, or else in another trace, which then runs as native code.
+// Returns the results of `body`.
 CALQUE_API std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inputs,
                                            const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
                                            SourceLocation where);
 
-// x as another value, from which derivatives begin: nothing that was computed from x depends on it.
+// x as a fresh SSA value, with respect to which derivatives are taken: nothing that was computed from x depends on it.
 CALQUE_API Tensor alias(const Tensor &x, SourceLocation where);
-// The same of each.
+// The same for each tensor.
 CALQUE_API std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where);
 
-// One of the examples of each tensor that has an axis; while recording.
+// A slice along the mapped axis of each tensor that has one; while recording.
 CALQUE_API std::vector<Tensor> takeExample(const std::vector<Tensor> &tensors, const VmapOptions &options,
                                            SourceLocation where);
-// The values of all examples. `examples` are what takeExample gave for `tensors`.
+// The values for all indices of the mapped axis. `examples` are the results of takeExample on `tensors`.
 CALQUE_API std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::vector<Tensor> &examples,
                                              const std::vector<Tensor> &tensors, const VmapOptions &options,
                                              SourceLocation where);
@@ -52,15 +51,15 @@ CALQUE_API std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, 
 // source.
 CALQUE_API std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
                                           const std::vector<Tensor> &tangents, SourceLocation where);
-// Derivatives are asked of numbers with a fraction alone: DTypeError.
+// DTypeError for a tensor that is not floating-point.
 CALQUE_API void requireFloating(const char *operation, const std::vector<Tensor> &tensors, SourceLocation where);
 
-// Ones like a tensor, and all tensors like it that are 1 at one element and 0 elsewhere, stacked along axis 0.
-// ShapeError where sizes are not known, DTypeError for integers.
+// onesLike: ones of a tensor's type. basisOf: all tensors of its type that are 1 at one element and 0 elsewhere,
+// stacked along axis 0; ShapeError where sizes are not known, DTypeError for integers.
 CALQUE_API Tensor onesLike(const Tensor &x, SourceLocation where);
 CALQUE_API Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where);
 
-// A tape that records up to `stop` and then answers any number of times.
+// A tape that records up to `stop`, and then gives cotangents any number of times.
 class CALQUE_API PullbackTape {
 public:
   explicit PullbackTape(SourceLocation where) : tape_({.persistent = true}, where) {}
@@ -74,7 +73,7 @@ private:
   GradientTape tape_;
 };
 
-// Calls f with the arguments, their tensors replaced.
+// Calls f with the arguments, whose tensors are replaced by others.
 template <typename F, typename... Args>
 auto callWith(const F &f, const std::tuple<const Args &...> &args, const std::vector<Tensor> &tensors) {
   Replacement replacement{tensors, {}};
@@ -83,16 +82,15 @@ auto callWith(const F &f, const std::tuple<const Args &...> &args, const std::ve
   return std::apply(f, replaced);
 }
 
-// A tuple is several arguments.
+// Calls f with x, or with the elements of a tuple as its arguments.
 template <typename F, typename T> auto applyTo(const F &f, const T &x) { return f(x); }
 template <typename F, typename... T> auto applyTo(const F &f, const std::tuple<T...> &x) { return std::apply(f, x); }
 
 } // namespace detail
 
-// f for many examples at once: the tensors of its arguments have one dimension more, over which the examples run, and
-// so have the tensors of its result. ValueError for axes that tensors don't have and for lists of other lengths than
-// there are tensors; ShapeError where the numbers of examples differ; CompileError where an operation can't be done for
-// many examples.
+// Makes a function that maps f over an axis: the tensors of its arguments and results have one axis more, the mapped
+// axis, and f sees one slice. ValueError for axes that tensors don't have, and for another number of axes than tensors;
+// ShapeError where the sizes of the mapped axes differ; CompileError where an operation can't be done for many indices.
 template <typename F> auto vmap(F f, VmapOptions options = {}, SourceLocation where = SourceLocation::current()) {
   return [f = std::move(f), options = std::move(options), where](const auto &...args) {
     std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
@@ -110,8 +108,8 @@ template <typename F> auto vmap(F f, VmapOptions options = {}, SourceLocation wh
   };
 }
 
-// f(primals) and its change along the tangents, which are like the primals; forward mode. Several arguments are given
-// as tuples. ValueError, ShapeError and DTypeError for tangents that are not like the primals; DTypeError for integers.
+// f(primals) and its tangents, by forward mode. Several arguments are given as tuples. ValueError, ShapeError and
+// DTypeError for tangents whose types are not those of the primals; DTypeError for integers.
 template <typename F, typename Primals>
 auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation where = SourceLocation::current()) {
   auto call = [&](const std::vector<Tensor> &tensors) {
@@ -141,9 +139,9 @@ auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation wh
                                    detail::withTensors(*result, {half, outputs.end()}));
 }
 
-// f(primals) and the pullback: a function from cotangents, like f's result, to those of the primals, which have their
-// structure. Several arguments are given as tuples. The pullback may be called any number of times, in the trace that
-// it was made in, or eagerly. DTypeError for integers.
+// f(primals) and the pullback: a function from cotangents of f's result to cotangents of the primals, in the structure
+// of these. Several arguments are given as tuples. The pullback may be called any number of times: in the trace in
+// which it was made, or eagerly if it was made eagerly. DTypeError for integers.
 template <typename F, typename Primals>
 auto vjp(F f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
   auto tape = std::make_shared<detail::PullbackTape>(where);
@@ -159,13 +157,13 @@ auto vjp(F f, const Primals &primals, SourceLocation where = SourceLocation::cur
                       const decltype(y) &cotangents, SourceLocation line = SourceLocation::current()) {
     return detail::withTensors(primals, tape->cotangents(targets, sources, detail::tensorsIn(cotangents), line));
   };
-  // The pullback follows y; what is returned is a value of its own.
+  // The pullback follows y; the results are fresh SSA values.
   auto result = detail::withTensors(y, detail::aliases(detail::tensorsIn(y), where));
   return std::pair<decltype(y), decltype(pullback)>(std::move(result), std::move(pullback));
 }
 
-// The function that gives f's value and its derivative with respect to its first argument, a tensor or a structure of
-// tensors; f gives one tensor, whose elements are summed. Zeros where the result does not depend on the argument.
+// Makes the function that returns f's value and its derivative with respect to the first argument, a tensor or a
+// structure of tensors. f returns one tensor, whose elements are summed. Zeros where f does not depend on the argument.
 template <typename F> auto value_and_grad(F f, SourceLocation where = SourceLocation::current()) {
   return [f, where](const auto &x, const auto &...others) {
     auto [y, pullback] = vjp([&](const std::decay_t<decltype(x)> &first) { return f(first, others...); }, x, where);
@@ -177,8 +175,8 @@ template <typename F> auto grad(F f, SourceLocation where = SourceLocation::curr
 }
 
 namespace detail {
-// The Jacobian by the tape's method, zeros where there is no path; `shared` leading dimensions of the argument are the
-// result's.
+// The Jacobian by a method of a tape, zeros where there is no path. `shared` leading dimensions are common to argument
+// and result.
 template <auto Method, typename F, typename... Others>
 Tensor jacobianBy(const F &f, std::ptrdiff_t shared, SourceLocation where, const Tensor &x, const Others &...others) {
   GradientTape tape({}, where);
@@ -194,15 +192,15 @@ Tensor jacobianBy(const F &f, std::ptrdiff_t shared, SourceLocation where, const
 using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, const Tensor &, SourceLocation);
 } // namespace detail
 
-// The function that gives f's Jacobian with respect to its first argument, shaped result + argument; reverse mode, in
-// one pass for all elements of the result. ShapeError where sizes are not known.
+// Makes the function that returns f's Jacobian with respect to the first argument, with the result's dimensions before
+// the argument's; reverse mode, in one pass for all elements of the result. ShapeError where sizes are not known.
 template <typename F> auto jacobian(F f, SourceLocation where = SourceLocation::current()) {
   return [f, where](const Tensor &x, const auto &...others) {
     return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>(f, 0, where, x, others...);
   };
 }
 
-// The same where each example of the result, along axis 0, depends on that example of the argument alone: [B, result,
+// The same where each example of the result, along axis 0, depends only on that example of the argument: [B, result,
 // argument].
 template <typename F> auto batch_jacobian(F f, SourceLocation where = SourceLocation::current()) {
   return [f, where](const Tensor &x, const auto &...others) {
@@ -210,14 +208,13 @@ template <typename F> auto batch_jacobian(F f, SourceLocation where = SourceLoca
   };
 }
 
-// The function (x, v) -> H v, with the second derivatives H of f's sum; forward over reverse mode, H itself is never
-// made.
+// Makes the function (x, v) -> H v, where H is the Hessian of f's sum; forward over reverse mode, without making H.
 template <typename F> auto hvp(F f, SourceLocation where = SourceLocation::current()) {
   return [f, where](const auto &x, const auto &v) { return jvp(grad(f), x, v, where).second; };
 }
 
-// The function that gives the second derivatives of f's sum with respect to its first argument, shaped argument +
-// argument; forward over reverse mode, in one pass for all directions. ShapeError where sizes are not known.
+// Makes the function that returns the Hessian of f's sum with respect to the first argument, with the argument's
+// dimensions twice; forward over reverse mode, in one pass for all directions. ShapeError where sizes are not known.
 template <typename F> auto hessian(F f, SourceLocation where = SourceLocation::current()) {
   return [f, where](const Tensor &x, const auto &...others) {
     auto derivative = grad([&](const Tensor &argument) { return f(argument, others...); }, where);

@@ -1,4 +1,4 @@
-// State: a named tensor that can be given new values of the same type.
+// Variables: named tensors that can be assigned new values of the same type.
 //
 //   Variable w(zeros({10}), {.name = "w"});
 //   w.assign_add(1);
@@ -18,14 +18,14 @@ struct VariableState;
 
 struct VariableOptions {
   std::string name = "Variable";
-  bool trainable = true; // tapes watch it without being asked
+  bool trainable = true; // tapes watch it when it is read
 };
 
 // A shared handle: copies are the same variable. Reads and assignments may come from several threads.
 class CALQUE_API Variable {
 public:
-  // While tracing, a variable may be made in a function's first trace only (StateError later) and its initial value
-  // must not depend on the function's arguments; it is evaluated at once, not in each call.
+  // While tracing, a variable may be made in a function's first trace only (StateError later). Its initial value must
+  // not depend on the function's arguments, because it is evaluated at once, not in each call.
   explicit Variable(const Operand &initial, VariableOptions options = {});
   explicit Variable(std::shared_ptr<detail::VariableState> state) : state_(std::move(state)) {}
 
@@ -33,15 +33,16 @@ public:
   DType dtype() const;
   const Shape &shape() const;
   bool trainable() const;
-  // Whether it stands for whatever variable is an argument of the function that is traced.
+  // Whether it stands for an argument of the function that is being traced.
   bool is_argument() const;
 
   // The value at this point of the program.
   Tensor value(SourceLocation where = SourceLocation::current()) const;
 
-  // Gives it a value of the same dtype and shape; else DTypeError or ShapeError, and it keeps the one it has.
+  // Assigns a value of the same dtype and shape. DTypeError or ShapeError for any other, and the variable keeps its
+  // value.
   void assign(const Operand &value);
-  // Its value with another added or subtracted; no update of another thread comes between.
+  // Adds or subtracts a value atomically: no assignment of another thread comes between.
   void assign_add(const Operand &value);
   void assign_sub(const Operand &value);
 
@@ -53,7 +54,7 @@ private:
   std::shared_ptr<detail::VariableState> state_;
 };
 
-// A variable with a name.
+// Makes a variable with a name.
 inline Variable variable(std::string name, const Operand &initial, bool trainable = true) {
   return Variable(initial, {.name = std::move(name), .trainable = trainable});
 }

@@ -1,4 +1,4 @@
-// What is probably not meant, but no error: each warning is one line on standard error, or goes where you say.
+// Warnings, of what is probably a mistake: each is a line on standard error, or is passed to a handler.
 //
 //   set_warning_handler([](const Warning &warning) { log(warning.message); });
 //   set_warning_handler(nullptr); // standard error again
@@ -19,8 +19,8 @@ struct Warning {
 };
 using WarningHandler = std::function<void(const Warning &)>;
 
-// Makes a handler receive all warnings, of all threads; null: standard error. Returns the one before. It may be called
-// by several threads at once. What it throws passes to the user's code that was warned of.
+// Sets the handler of all warnings, of all threads; null means standard error. Returns the handler before. Several
+// threads may call a handler at once. Its exceptions pass to the user's code that caused the warning.
 CALQUE_API WarningHandler set_warning_handler(WarningHandler handler);
 
 namespace detail {

@@ -1,4 +1,4 @@
-// Element types and shapes: the vocabulary that every part of Calque shares, users included.
+// Element types and shapes, which all parts of Calque and its users share.
 #ifndef CALQUE_DTYPE_H
 #define CALQUE_DTYPE_H
 
@@ -16,7 +16,7 @@ enum class DType : std::int32_t { Bool = 0, Int32 = 1, Int64 = 2, Float32 = 3, F
 // The sizes of a tensor's dimensions, outermost first; empty for a scalar.
 using Shape = std::vector<std::int64_t>;
 
-// A dimension that is not known while tracing.
+// The size of a dimension that is not known while tracing.
 inline constexpr std::int64_t kDynamic = std::numeric_limits<std::int64_t>::min();
 
 // Bytes of one element.
