@@ -162,7 +162,7 @@ static void separateDestinations(func::FuncOp function) {
   };
   SmallVector<tensor::InsertSliceOp> inserts;
   function.walk([&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
-  for (tensor::InsertSliceOp insert : llvm::reverse(inserts)) { // what is cloned inserts into what stands before it
+  for (tensor::InsertSliceOp insert : llvm::reverse(inserts)) { // last first: a clone uses the insertion before it
     SmallVector<OpOperand *> destinations;
     for (OpOperand &use : insert->getUses())
       if (auto next = dyn_cast<tensor::InsertSliceOp>(use.getOwner()); next && use == next.getDestMutable())

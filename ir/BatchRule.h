@@ -1,7 +1,7 @@
 // The helper that batching rules (vmap) are written with.
 //
 //   LogicalResult TransposeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-//     results.push_back(rule.create<TransposeOp>(rule[0], ...)); // rule[0]: all examples of x, along axis 0
+//     results.push_back(rule.create<TransposeOp>(rule[0], ...)); // rule[0]: x with the mapped axis as axis 0
 #ifndef CALQUE_IR_BATCHRULE_H
 #define CALQUE_IR_BATCHRULE_H
 

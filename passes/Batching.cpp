@@ -147,13 +147,13 @@ private:
   LogicalResult finish() {
     for (auto [value, result, axis] : llvm::zip_equal(values, unbatch.getResults(), unbatch.getAxes())) {
       Value all = stacked.lookup(value);
-      if (!all) { // the same for all examples
+      if (!all) { // without the mapped axis
         llvm::SmallBitVector none(1, false);
         all = BatchRule(builder, unbatch, {value}, none, examples).repeated(value);
       }
       auto type = cast<RankedTensorType>(result.getType());
       all = moved(all, 0, normal(axis, type.getRank()));
-      if (Type computed = all.getType(); computed != type) { // the type may say sizes that the rules do not know
+      if (Type computed = all.getType(); computed != type) { // the result's type may have more static sizes
         SmallVector<int64_t> shape(type.getShape());
         std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, int64_t(-1));
         if (llvm::count(shape, -1) <= 1)
@@ -164,7 +164,7 @@ private:
       result.replaceAllUsesWith(taken.insert(all).second ? all : another(all));
     }
     unbatch.erase();
-    // A tape's view may end at an example: then it ends at all of them.
+    // A slice may be a stop of a gradient, at the boundary of a tape: then the stacked value becomes the stop.
     for (Operation *op : llvm::reverse(done)) {
       for (Value result : op->getResults())
         if (Value all = stacked.lookup(result))
@@ -186,8 +186,8 @@ private:
   ValueRange values;
   Value examples;
   llvm::DenseMap<Value, Value> stacked;
-  llvm::DenseSet<Value> taken; // as examples or results
-  IRMapping same;              // of a region: the copies of what is the same for all examples
+  llvm::DenseSet<Value> taken; // values that stand for slices or results
+  IRMapping same;              // in a region, the clones of values without the mapped axis
   SmallVector<Operation *> done;
 };
 

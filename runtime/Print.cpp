@@ -129,7 +129,7 @@ public:
         right = std::max(right, parts.fraction.size());
         exponentSize = std::max(exponentSize, parts.exponent.size());
       }
-    // The words for what is not finite may need more room than the numbers.
+    // The words nan and inf may be wider than the numbers.
     size_t behind = right + exponentSize + 1, word = anyOther ? 3 + negativeInfinity : 0;
     left = std::max(left, word > behind ? word - behind : 0);
   }
@@ -176,7 +176,7 @@ public:
   }
 
 private:
-  // Calls `visit(index)` for what is shown of a dimension, and with -1 for the gap in its middle.
+  // Calls `visit(index)` for each index of a dimension that is shown, and visit(-1) for the gap in its middle.
   template <typename Visit> void forEachShown(int64_t size, Visit visit) const {
     bool gap = shortened && size > 2 * EdgeItems;
     for (int64_t index = 0; index < size; ++index) {

@@ -91,7 +91,7 @@ public:
   llvm::SmallVector<Value> loop(Value from, Value to, const Number &step, mlir::ValueRange carried, LoopBody body);
   // The same over [0, extent), unrolled where the extent is small.
   llvm::SmallVector<Value> loop(const Number &extent, int64_t step, mlir::ValueRange carried, LoopBody body);
-  // Emits `body` under a condition. Returns what it makes of the carried values, or these where the condition is false.
+  // Emits `body` under a condition. Returns its results, or the carried values where the condition is false.
   llvm::SmallVector<Value> onlyIf(Value condition, mlir::ValueRange carried,
                                   llvm::function_ref<llvm::SmallVector<Value>(mlir::ValueRange carried)> body);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
