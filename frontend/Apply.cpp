@@ -52,7 +52,7 @@ std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where)
   return types;
 }
 
-// The words of the key that is looked up, kept so that steady calls take no memory.
+// The words of a lookup's key. The vector is reused, so that steady calls take no memory.
 struct EagerKey {
   Key key;
 };
@@ -62,7 +62,7 @@ const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attrib
   Key &key = PerThread<EagerKey>::get().key;
   key.clear();
   key.push_back(static_cast<std::uint64_t>(op));
-  // Texts are no part of code: each call brings its own.
+  // Texts are no part of the code: each call passes its own to run().
   for (const schema::Attribute &attribute : attributes)
     if (!std::holds_alternative<std::string>(attribute))
       appendKey(key, attribute);

@@ -1,4 +1,4 @@
-// For tests and tools: what is compiled is what takes time.
+// Counts compilations for tests and tools, because compilations take the time.
 #ifndef CALQUE_FRONTEND_COMPILATIONCOUNT_H
 #define CALQUE_FRONTEND_COMPILATIONCOUNT_H
 
@@ -8,7 +8,7 @@
 
 namespace calque::detail {
 
-// How often the compiler was asked, by any thread.
+// The number of compilations so far, of all threads.
 CALQUE_API std::uint64_t compilationCount();
 
 } // namespace calque::detail

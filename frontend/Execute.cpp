@@ -457,11 +457,11 @@ struct SliceEntry : KeyEntry {
 struct SliceCache {
   KeyTable<SliceEntry> table{kMostCachedOperations};
   std::mutex mutex;
-  // How many positions of one indexed form have code of their own, by the form's hash. Under the mutex.
+  // How many programs with positions in their code share an indexed form, by the form's hash. Guarded by the mutex.
   std::unordered_map<std::size_t, int> versions;
 };
-// A program that repeats itself has code for its own positions, which is faster; one whose positions vary has no more
-// of it than this.
+// The most programs that are compiled for their own positions, which makes faster code, before those that differ only
+// in positions share the code of their indexed form.
 constexpr int kMostVersions = 2;
 SliceCache &sliceCache() {
   static auto *cache = new SliceCache; // never destroyed: other threads may still run
@@ -501,7 +501,7 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
 }
 
 namespace {
-// Code for a recording, and what it takes after the recording's own parameters.
+// The code of a recording, and its operands after the recording's parameters.
 struct StructuredCode {
   const Code &code;
   std::vector<Tensor> indices;

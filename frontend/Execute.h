@@ -42,7 +42,7 @@ struct SizesDisagree : ShapeError {
 // Runs code on its parameters and variables. After a failed check it throws the error of the site, with `where` as its
 // line if that is known; then no variable has changed. `seen`, if given, receives the variables' values before the
 // call.
-// `text`, if given, replaces that of every site: a label, a message, the symbol of a user's operation.
+// `text`, if given, replaces the text of every site: a label, a message, the symbol of a user's operation.
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
          std::span<Tensor> results, SourceLocation where = {}, std::vector<Tensor> *seen = nullptr,
          const std::string *text = nullptr);

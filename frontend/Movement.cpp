@@ -11,7 +11,7 @@ using schema::ValueId;
 
 namespace {
 
-// Whether the only move takes each element to its own place: the result can be the operand's memory.
+// Whether one move copies the whole operand without a change of order, so that the result can share its memory.
 bool keepsPlaces(const schema::Movement &movement, const schema::OpCall &call, const schema::TensorType &result) {
   if (movement.moves.size() != 1 || movement.around)
     return false;
@@ -62,7 +62,7 @@ Tensor moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span
 
 namespace {
 
-// Copies a recording, operation by operation.
+// Copies a recording, and replaces operations with positions by their indexed form.
 class Indexing {
 public:
   explicit Indexing(const schema::Recording &from) : from(from), renamed(from.numValues(), -1) {
@@ -105,7 +105,7 @@ private:
       renamed[index(op.firstResult) + r] = first + static_cast<ValueId>(r);
   }
 
-  // One gather, or one put into zeros, for each axis.
+  // Appends a gather, or a gather_put, for each axis.
   ValueId addIndexed(const schema::Indexed &indexed, ValueId value, const schema::TensorType &result,
                      schema::SourceLine line) {
     schema::TensorType type = into.recording.typeOf(value);

@@ -1,4 +1,4 @@
-// Eager operations that only move elements, and positions as operands of code that is kept by structure.
+// Runs eager operations that only move elements, and makes positions operands of code that is cached by structure.
 #ifndef CALQUE_FRONTEND_MOVEMENT_H
 #define CALQUE_FRONTEND_MOVEMENT_H
 
@@ -7,16 +7,16 @@
 
 namespace calque::detail {
 
-// Runs an operation by its rule: a tensor that shares the operand's memory where all elements stay in their order, else
-// one with a copy of them. Nothing is compiled or kept. `result` is what the type rule gives for the call.
+// Runs an operation by its rule. The result shares the operand's memory where all elements keep their order; else it is
+// a copy. Nothing is compiled. `result` is the type that the type rule gives.
 Tensor moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<const Tensor *const> operands,
                     schema::TensorType result, SourceLocation where);
 
-// A recording whose operations take their positions from parameters of their own, after those of the given one. It is
-// the same for all recordings that differ in positions alone.
+// A recording whose operations take their positions from further parameters, after those of the given recording. It is
+// the same for all recordings that differ only in positions.
 struct IndexedRecording {
   schema::Recording recording;
-  std::vector<Tensor> indices; // of the added parameters
+  std::vector<Tensor> indices; // the operands for the further parameters
 };
 IndexedRecording withIndices(const schema::Recording &recording);
 

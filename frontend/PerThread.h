@@ -1,12 +1,11 @@
-// An object of each thread's own that is there for as long as the thread runs anything.
+// An object for each thread that exists for as long as the thread runs any code.
 //
 //   struct Words { std::vector<std::uint64_t> words; };
 //   PerThread<Words>::get().words.clear();
 //
-// A `thread_local` object with a destructor is gone when the destructors of the thread's other objects run, and on the
-// main thread when those of static objects and the handlers of atexit() do. Calque is used there, too. This object is
-// freed by a POSIX thread key: after all `thread_local` objects, and on the main thread never. What is met after that
-// is a fresh one.
+// Calque may be called by destructors of `thread_local` and static objects and by handlers of atexit(), when a
+// `thread_local` object of Calque may be destroyed already. This object is freed by a POSIX thread key: after all
+// `thread_local` objects, and on the main thread never. A later get() makes a fresh one.
 #ifndef CALQUE_FRONTEND_PERTHREAD_H
 #define CALQUE_FRONTEND_PERTHREAD_H
 
@@ -23,7 +22,7 @@ private:
   struct Key {
     Key() : isMade(pthread_key_create(&value, &free) == 0) {}
     pthread_key_t value = 0;
-    bool isMade; // else there are too many keys in the process: the objects stay
+    bool isMade; // false if the process has too many keys: then objects are never freed
   };
   [[gnu::noinline]] static T *make() {
     static const Key key; // no destructor: keys outlive every thread

@@ -83,10 +83,10 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   dag scalar = ?;
   // Composite operations: a C++ method of the family's .cpp builds the expression that the operation stands for.
   bit expands = 0;
-  // It only moves elements: which ones to where, as a function of ir/schema/Moves.cpp. Run eagerly, it is one copy, or
-  // shares its operand's memory; no code is compiled for it.
+  // Operations that only move elements: the function of ir/schema/Moves.cpp that says which elements become which. Eagerly
+  // such an operation is a strided copy, or shares its operand's memory; no code is compiled for it.
   string moves = "";
-  // Its positions may be operands: a function of ir/schema/Moves.cpp gives them as indices along axes.
+  // Operations whose positions may be operands: the function of ir/schema/Moves.cpp that gives them as indices along axes.
   string indexed = "";
 
   // Test data of elementwise operations: the interval of random inputs, the points without a derivative, and the

@@ -39,9 +39,9 @@ template <typename Op> void extremeVjp(Op op, OpBuilder &builder, Value g, Small
   operandCotangents.assign(1, rule.mask(isExtreme, rule.create<DivOp>(share, count)));
 }
 
-// x less its largest element over axes, and the exponentials of that. Infinity in the place of the largest element
-// would make infinity minus infinity; 0 gives the right infinity. A derivative sees the shift as a constant: what it
-// adds to a quotient or a logarithm of exponentials is 0.
+// x minus its largest element over axes, and the exponentials of that. An infinite largest element is replaced by 0,
+// because infinity minus infinity is NaN, while 0 gives the right infinity. The shift is a constant to derivatives,
+// because its derivative in a quotient or a logarithm of exponentials is 0.
 struct Exponentials {
   Exponentials(GradientRule &rule, Value x, ArrayRef<int64_t> axes, bool isDifferentiated) : rule(rule), axes(axes) {
     Value largest = rule.create<ReduceMaxOp>(x, axes, true);
@@ -61,8 +61,8 @@ struct Exponentials {
   Value shift, shifted, exponentials;
 };
 
-// The derivative of logsumexp by each element of x. Through x - max it is exact whatever x's magnitude;
-// exp(x - logsumexp(x)) carries the rounding of a large logsumexp.
+// The derivative of logsumexp with respect to each element of x. Through x - max it is exact for any magnitude of x;
+// exp(x - logsumexp(x)) has the rounding error of a large logsumexp.
 Value softmaxOver(GradientRule &rule, Value x, ArrayRef<int64_t> axes) {
   if (axes.size() == 1)
     return rule.create<SoftmaxOp>(x, axes[0]);
@@ -107,7 +107,7 @@ void LogSumExpOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
   Value g = withDims(rule, cotangents[0], getX(), getAxes(), getKeepdims());
-  // Of a scalar it is the scalar itself.
+  // logsumexp of a scalar is the scalar itself.
   operandCotangents.assign(1, axes.empty() ? g : rule.create<MulOp>(g, softmaxOver(rule, getX(), axes)));
 }
 

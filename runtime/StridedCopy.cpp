@@ -13,9 +13,9 @@ struct Dimension {
   int64_t size, from, to; // strides in bytes
 };
 
-// Bytes below which waking threads costs more than the copy, and the part of one of them.
+// The bytes of a piece, which one thread copies. For fewer bytes waking threads costs more than the copy.
 constexpr int64_t PieceBytes = 256 << 10;
-// Elements a side of the tiles in which a box is turned: 32 lines of either buffer stay in the first cache.
+// The elements of a tile's side in a transpose: 32 cache lines of either buffer stay in the first cache.
 constexpr int64_t Tile = 32;
 
 template <size_t Bytes> void copyRow(char *to, const char *from, Dimension row) {
@@ -27,7 +27,7 @@ template <size_t Bytes> void copyRow(char *to, const char *from, Dimension row) 
     std::memcpy(to + i * row.to, from + i * row.from, Bytes);
 }
 
-// The last two dimensions. Where the inner one is scattered in `from` and the outer one is not, tile by tile.
+// Copies the last two dimensions; in tiles where the inner one has the larger stride in `from`.
 template <size_t Bytes> void copyPlane(char *to, const char *from, Dimension outer, Dimension inner) {
   if (inner.from == int64_t(Bytes) || outer.from > inner.from || outer.from == 0) {
     for (int64_t i = 0; i < outer.size; ++i)
@@ -51,7 +51,7 @@ template <size_t Bytes> void copyBox(char *to, const char *from, std::span<const
     copyBox<Bytes>(to + i * box[0].to, from + i * box[0].from, box.subspan(1));
 }
 
-// The fewest dimensions that say the same: none of size 1, and one for two that follow each other on both sides.
+// The box with the fewest dimensions: those of size 1 are dropped, and two are merged where both strides allow it.
 std::vector<Dimension> simplified(size_t elementBytes, std::span<const int64_t> sizes,
                                   std::span<const int64_t> fromStrides, std::span<const int64_t> toStrides) {
   std::vector<Dimension> box;
@@ -59,7 +59,7 @@ std::vector<Dimension> simplified(size_t elementBytes, std::span<const int64_t> 
   for (size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] != 1)
       box.push_back({sizes[i], fromStrides[i] * bytes, toStrides[i] * bytes});
-  // Rows of the destination are written one after the other.
+  // In the order of the destination's strides, so that it is written from start to end.
   std::stable_sort(box.begin(), box.end(), [](const Dimension &a, const Dimension &b) { return a.to > b.to; });
   for (size_t i = box.size(); i-- > 1;)
     if (Dimension &outer = box[i - 1], inner = box[i];
@@ -69,7 +69,7 @@ std::vector<Dimension> simplified(size_t elementBytes, std::span<const int64_t> 
     }
   while (box.size() < 2)
     box.insert(box.begin(), {1, 0, 0});
-  // Beside the innermost dimension stands the one that is closest together in `from`: the two sides of a tile.
+  // The dimension with the smallest stride in `from` comes next to the innermost one: the two are the sides of a tile.
   auto closest = std::min_element(box.begin(), box.end() - 1, [](const Dimension &a, const Dimension &b) {
     return (a.from == 0 ? INT64_MAX : a.from) < (b.from == 0 ? INT64_MAX : b.from);
   });

@@ -3,7 +3,7 @@
 //   int64_t sizes[] = {3, 2}, from[] = {1, 3}, to[] = {2, 1};
 //   copyStrided(out, in, sizeof(float), sizes, from, to); // [2,3] transposed
 //
-// Large boxes are shared out to the pool's threads.
+// The pool's threads share large boxes.
 #ifndef CALQUE_RUNTIME_STRIDEDCOPY_H
 #define CALQUE_RUNTIME_STRIDEDCOPY_H
 
@@ -13,13 +13,13 @@
 
 namespace calque::runtime {
 
-// Element (i, j, ...) of the box goes from `from` + (i * fromStrides[0] + j * fromStrides[1] + ...) elements to `to`
-// with its own strides. Elements have 1, 2, 4, 8 or 16 bytes. No two elements go to one place, and the buffers don't
-// overlap.
+// Copies element i * fromStrides[0] + j * fromStrides[1] + ... of `from` to element i * toStrides[0] + j * toStrides[1]
+// + ... of `to`, for each index (i, j, ...) of the box. Elements have 1, 2, 4, 8 or 16 bytes. No two elements are
+// copied to one place, and the buffers don't overlap.
 void copyStrided(void *to, const void *from, std::size_t elementBytes, std::span<const std::int64_t> sizes,
                  std::span<const std::int64_t> fromStrides, std::span<const std::int64_t> toStrides);
 
-// `count` copies of one element.
+// Writes `count` copies of one element.
 void fillElements(void *to, const void *element, std::size_t elementBytes, std::int64_t count);
 
 } // namespace calque::runtime

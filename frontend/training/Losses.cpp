@@ -32,9 +32,10 @@ Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_p
   Tensor labels = training::labelsFor("sparse_categorical_crossentropy", y_true.toTensor(), predictions);
   Tensor logits = options.from_logits ? predictions : log(minimum(maximum(predictions, 1e-7), 1 - 1e-7));
   std::int64_t classes = logits.shape().back();
-  // A label that is no class would select nothing, and the loss would ignore it; gather refuses such a label.
+  // gather refuses a label that is no class. Without it, such a label would select nothing, and the loss would ignore
+  // it.
   Tensor checked = gather(iota({classes}, labels.dtype()), labels);
-  // Picked, not multiplied by zeros: another class may have the logit -infinity.
+  // A select, because a product with zeros is NaN where another class has the logit -infinity.
   Tensor isLabel = expand_dims(checked, {-1}) == iota({classes}, checked.dtype());
   Tensor losses = -sum(where(isLabel, log_softmax(logits), 0), {-1});
   switch (options.reduction) {

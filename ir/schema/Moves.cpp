@@ -20,7 +20,7 @@ Shape rowMajor(const Shape &dims) {
 
 Placement whole(const TensorType &type) { return {0, rowMajor(type.dims)}; }
 
-// The elements starts, starts + steps, ... in each dimension; no steps mean 1.
+// The box of the elements starts, starts + steps, ... in each dimension; an empty list of steps means 1.
 Placement part(const TensorType &type, const Ints &starts, const Ints &steps) {
   Placement placement = whole(type);
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -30,7 +30,7 @@ Placement part(const TensorType &type, const Ints &starts, const Ints &steps) {
   return placement;
 }
 
-// Where the tensor stands in a concatenation along an axis whose elements before it are `start`.
+// The box of a tensor in a concatenation, which begins at `start` along an axis.
 Placement partAlong(const TensorType &type, std::int64_t axis, std::int64_t start) {
   Ints starts(type.dims.size());
   starts[axis] = start;
@@ -108,7 +108,7 @@ Movement surround(const OpCall &call, const TensorType &result) {
 
 using IndexedRule = std::optional<Indexed> (*)(const OpCall &call, const TensorType &result);
 
-// The axes of `of` along which `part` is not all there is.
+// The axes along which `part` is smaller than `of`, with its indices along them.
 Indexed along(const TensorType &of, const TensorType &part, const Ints &starts, const Ints &steps) {
   Indexed indexed;
   for (std::int64_t axis = 0; axis < of.rank(); ++axis) {
@@ -126,7 +126,7 @@ std::optional<Indexed> taken(const OpCall &call, const TensorType &result) {
   return along(call[0], result, ints(call, 0), ints(call, 2));
 }
 
-// Only zeros around: what is put elsewhere is added to them.
+// Only padding with zeros has an indexed form, because gather_put adds to zeros.
 std::optional<Indexed> padded(const OpCall &call, const TensorType &result) {
   if (call.attribute<double>(2) != 0 || result.dtype == DType::Bool)
     return std::nullopt;
