@@ -27,7 +27,7 @@ Value lowerIota(LinalgBuilder &b, ir::IotaOp op, LoweringContext &context) {
   });
 }
 
-// A copy that nothing folds away.
+// Lowers a barrier to a copy that no pass folds away.
 Value lowerBarrier(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
   RankedTensorType type = LinalgBuilder::typeOf(op.getX());
   if (type.hasStaticShape())

@@ -45,7 +45,7 @@ template <typename Op> Value lowerReduction(LinalgBuilder &b, Op op, Value neutr
   return b.reshape(b.reduce(op.getX(), axes, neutral, combine), result);
 }
 
-// Checks that no reduced axis is empty: the largest element of none does not exist.
+// Checks that no reduced axis is empty, because an empty set has no largest element.
 void requireElements(LinalgBuilder &b, Operation *op, ArrayRef<int64_t> axes, LoweringContext &context) {
   for (int64_t axis : axes)
     context.atLeast(op, 0, axis, b.sizes.constant(1));
@@ -437,7 +437,7 @@ Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &
   Value input = op.getInput();
   Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
   equalSizes(b, op, 1, slidOver(b, input, window, b.sizes.of(input, 3)), context);
-  constexpr int64_t kMostCandidates = 16; // each is read for each element
+  constexpr int64_t kMostCandidates = 16; // each element of a window reads all others
   // The reshape of an image into tiles needs known sizes.
   bool isKnown = constantOf(b.sizes.of(input, 1)) && constantOf(b.sizes.of(input, 2));
   if (op.getWindow() == op.getStrides() && op.getWindow()[0] * op.getWindow()[1] <= kMostCandidates && isKnown &&

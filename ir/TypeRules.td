@@ -4,8 +4,8 @@
 #define CALQUE_IR_TYPERULES_TD
 
 class TypeRule {
-  string types = "";      // the element types that it takes and gives
-  string shape = "";      // the result's; of elementwise operations the page knows it
+  string types = "";      // the element types of operands and result
+  string shape = "";      // the result's shape; empty for elementwise operations, which all broadcast
   string shapeError = ""; // when each error is thrown: "for ..."
   string dtypeError = "";
   string valueError = "";

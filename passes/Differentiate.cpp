@@ -47,7 +47,7 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
     bool isRefused = false;
     ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
       isRefused |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
-      return failure(); // others are to see it too
+      return failure(); // passes the diagnostic on to the other handlers
     });
     // Program order: an inner transformation is expanded before an outer one, which then differentiates its expansion.
     SmallVector<Operation *> transforms;

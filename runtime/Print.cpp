@@ -25,7 +25,7 @@ struct Decimal {
   std::string exponent;        // "e-05", or empty for positional notation
 };
 
-// The digits of `value` with `precision` of them behind the point, or the shortest that read back as the same value.
+// The decimal digits of `value`: `precision` of them behind the point, or the fewest that read back as the same value.
 template <typename T> Decimal toDecimal(T value, std::chars_format format, int precision = -1) {
   char digits[512]; // DBL_MAX in positional notation has 309 digits
   char *end = precision < 0 ? std::to_chars(digits, digits + sizeof digits, value, format).ptr
@@ -43,7 +43,8 @@ template <typename T> Decimal toDecimal(T value, std::chars_format format, int p
 
 void trimZeros(std::string &fraction) { fraction.erase(fraction.find_last_not_of('0') + 1); }
 
-// Shortest positional notation. to_chars writes the exact digits of a large float, here zeros follow the shortest.
+// The shortest positional notation. For a large float, zeros follow the shortest digits, where to_chars would write all
+// exact digits.
 template <typename T> Decimal positional(T value) {
   Decimal result = toDecimal(value, std::chars_format::scientific);
   int exponent = 0;
@@ -59,12 +60,12 @@ template <typename T> Decimal positional(T value) {
   return result;
 }
 
-// From here on NumPy uses an exponent: at `limit`, or sooner where the type has fewer digits.
-template <std::floating_point T> T largestPositional(T limit) {
+// The magnitude from which on NumPy uses an exponent: `limit`, or less where the type has fewer digits.
+template <std::floating_point T> T exponentLimit(T limit) {
   return std::min(limit, std::pow(T(10), T(std::numeric_limits<T>::digits10)));
 }
 
-// A rank 0 tensor: a NumPy scalar has other bounds than an array, and no fixed precision.
+// The text of a tensor of rank 0. NumPy's scalars have other bounds than its arrays, and no fixed precision.
 std::string scalarText(uint8_t value) { return value ? "True" : "False"; }
 
 template <std::signed_integral T> std::string scalarText(T value) { return std::to_string(value); }
@@ -75,7 +76,7 @@ template <std::floating_point T> std::string scalarText(T value) {
   if (std::isinf(value))
     return value < 0 ? "-inf" : "inf";
   double magnitude = std::abs(static_cast<double>(value));
-  double limit = std::is_same_v<T, double> ? 1e16 : static_cast<double>(largestPositional(T(1e16)));
+  double limit = std::is_same_v<T, double> ? 1e16 : static_cast<double>(exponentLimit(T(1e16)));
   if (magnitude == 0 || (magnitude >= 1e-4 && magnitude < limit)) {
     Decimal parts = positional(value);
     return parts.whole + "." + (parts.fraction.empty() ? "0" : parts.fraction);
@@ -84,7 +85,7 @@ template <std::floating_point T> std::string scalarText(T value) {
   return parts.whole + (parts.fraction.empty() ? "" : ".") + parts.fraction + parts.exponent;
 }
 
-// How the elements of one tensor are written, decided from all those that are shown: they have one width.
+// The format of a tensor's elements. It follows from all elements that are shown, so that they have one width.
 template <typename T> class ElementFormat;
 
 template <> class ElementFormat<uint8_t> {
@@ -121,7 +122,7 @@ public:
         least = std::min(least, magnitude);
       }
     }
-    scientific = largest != 0 && (largest >= largestPositional(T(1e8)) || least < T(1e-4) || largest / least > T(1000));
+    scientific = largest != 0 && (largest >= exponentLimit(T(1e8)) || least < T(1e-4) || largest / least > T(1000));
     for (T value : shown)
       if (std::isfinite(value)) {
         Decimal parts = shortest(value);
@@ -151,7 +152,7 @@ public:
   }
 
 private:
-  // The shortest digits that tell the value from its neighbours, rounded to the precision where they are more.
+  // The fewest digits that read back as the same value, or the value rounded to the precision where these are more.
   Decimal shortest(T value) const {
     Decimal parts = scientific ? toDecimal(value, std::chars_format::scientific) : positional(value);
     if (parts.fraction.size() > Precision) {
@@ -229,7 +230,8 @@ private:
     text += ']';
   }
 
-  // A line ends before the element for which, with all closing brackets, there is no room; each line has one at least.
+  // Appends a row. A line breaks before an element that does not fit with all closing brackets, but not before its
+  // first.
   void row(const T *from) {
     size_t indent = dims.size(), line = indent;
     bool first = true;

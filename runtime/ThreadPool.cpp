@@ -25,7 +25,7 @@ void relax() {
 
 // Spins until `done` holds, for at most SpinTime. False if the time is over.
 template <typename Done> bool spinUntil(Done done) {
-  constexpr int StepsPerLook = 32; // the clock costs about as much as that
+  constexpr int StepsPerLook = 32; // reading the clock costs about as much as these steps
   auto end = std::chrono::steady_clock::time_point();
   for (;;) {
     for (int step = 0; step < StepsPerLook; ++step) {

@@ -102,7 +102,7 @@ public:
       initial = zero;
     }
     SmallVector<std::pair<unsigned, Number>>
-        shared; // a loop, or none for the pieces of the terms, and its number of pieces
+        shared; // loops that threads share, or kNoLoop for the terms, with their numbers of pieces
     shared.push_back({VectorBuilder::kNoLoop, termPieces});
     for (unsigned loop : batches)
       shared.push_back({loop, v.number(nest.extents[loop])});
@@ -484,7 +484,7 @@ private:
     int64_t stride = panelWidth();
     for (unsigned loop : llvm::reverse(terms)) {
       packed.strides[loop] = stride;
-      stride *= nest.extents[loop].known().value_or(1); // of the outermost nothing is asked
+      stride *= nest.extents[loop].known().value_or(1); // only the outermost may be unknown, whose product is not used
     }
     // Positions of the copy count from the panel's first column and term.
     Access place = packed;
@@ -635,7 +635,7 @@ bool emitContraction(Schedule schedule, Nest nest) {
   unsigned unknownTerms = 0;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     unknownTerms += nest.isReduction[loop] && !nest.extents[loop].isKnown();
-  if (unknownTerms > 1) // one alone can be cut into blocks
+  if (unknownTerms > 1) // only one unknown loop over terms can be cut into blocks
     return false;
   int64_t lanes = schedule.lanesFor(nest);
   const Access &result = nest.outputs[0];

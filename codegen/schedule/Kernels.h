@@ -20,7 +20,7 @@ struct Combiner {
 struct Schedule {
   mlir::OpBuilder &builder;
   const Target &target;
-  mlir::Value initial; // that a reduction starts from, out of a fill before it; null: the result buffer's elements
+  mlir::Value initial; // a reduction's initial value, from a fill before it; null: the result buffer's elements
 
   // The estimated cycles of one iteration on one lane, with operands in the first cache.
   static double cyclesOfBody(const Nest &nest);

@@ -35,7 +35,7 @@ double Schedule::cyclesOfBody(const Nest &nest) {
   for (const auto *accesses : {&nest.inputs, &nest.outputs})
     for (const Access &access : *accesses)
       if (access.isBuffer)
-        cycles += 2; // most come from further away than the first cache
+        cycles += 2; // most operands are not in the first cache
   return cycles;
 }
 
