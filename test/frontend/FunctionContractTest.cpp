@@ -252,7 +252,7 @@ TEST(FunctionContract, RetraceWarningNamesWhatChanged) {
   EXPECT_TRUE(std::regex_search(
       message, std::regex("the calls are at .*FunctionContractTest.cpp:[0-9]+ and .*FunctionContractTest.cpp:[0-9]+")))
       << message;
-  EXPECT_EQ(warnings.all[0].location.line, __LINE__ - 7u);
+  EXPECT_EQ(warnings.all[0].location.line, __LINE__ - 9u);
   for (int i = 5; i < 20; ++i)
     f(ones({2}), i);
   EXPECT_EQ(warnings.all.size(), 2u) << "twice at most";

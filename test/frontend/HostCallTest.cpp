@@ -105,7 +105,7 @@ TEST(HostCall, MustGiveWhatItsSpecsSay) {
   auto f = function([](const Tensor &x) { return host_call([](In in) { return in[0]; }, {x}, kPair); });
   std::string message = errorOf<SignatureError>([&] { f(ones({3})); });
   EXPECT_CONTAINS(message, "result 0 of a host call must be float32[2], not float32[3]");
-  EXPECT_CONTAINS(message, "HostCallTest.cpp:" + std::to_string(__LINE__ - 4));
+  EXPECT_CONTAINS(message, "HostCallTest.cpp:" + std::to_string(__LINE__ - 3));
   EXPECT_THROW(f(ones({2}, DType::Int32)), SignatureError);
   EXPECT_THROW(f.eager(ones({3})), SignatureError);
   auto none = function([](const Tensor &x) { host_call([](In) {}, {x}, kPair); });
