@@ -4,6 +4,7 @@
 #include "frontend/Execute.h"
 
 #include <array>
+#include <cstring>
 
 namespace calque::detail {
 
@@ -325,10 +326,10 @@ ValueId TapeState::onesLike(ValueId value, SourceLocation where) {
   constant->type = {type.dtype, type.isStatic() ? type.dims : Shape()};
   constant->splat = true;
   constant->bytes.resize(size_of(constant->type.dtype));
-  if (constant->type.dtype == DType::Float32)
-    *reinterpret_cast<float *>(constant->bytes.data()) = 1;
-  else
-    *reinterpret_cast<double *>(constant->bytes.data()) = 1;
+  dispatch(constant->type.dtype, [&]<typename T>(std::type_identity<T>) {
+    const T one = 1;
+    std::memcpy(constant->bytes.data(), &one, sizeof(one));
+  });
   schema::Attribute attribute = schema::ConstantRef(std::move(constant));
   std::array<ValueId, 2> operands{append(OpId::Constant, {}, {&attribute, 1}, where), value};
   return type.isStatic() ? operands[0] : append(OpId::BroadcastLike, operands, {}, where);

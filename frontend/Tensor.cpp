@@ -184,19 +184,8 @@ Tensor::operator bool() const {
     throw StateError("a decision on a traced tensor is not supported yet; use where(condition, x, y)", impl.where);
   }
   const void *data = scalarData(impl.type->dtype, impl.where);
-  switch (impl.type->dtype) {
-  case DType::Bool:
-    return *static_cast<const bool *>(data);
-  case DType::Int32:
-    return *static_cast<const std::int32_t *>(data) != 0;
-  case DType::Int64:
-    return *static_cast<const std::int64_t *>(data) != 0;
-  case DType::Float32:
-    return *static_cast<const float *>(data) != 0;
-  case DType::Float64:
-    return *static_cast<const double *>(data) != 0;
-  }
-  return false;
+  return dispatch(impl.type->dtype,
+                  [&]<typename T>(std::type_identity<T>) { return *static_cast<const T *>(data) != T(); });
 }
 
 std::ostream &operator<<(std::ostream &os, const Tensor &x) {

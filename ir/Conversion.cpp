@@ -12,19 +12,18 @@ namespace calque::ir {
 static_assert(kDynamic == ShapedType::kDynamic, "unknown dimensions pass between the two unchanged");
 
 Type toMlir(DType dtype, MLIRContext *context) {
-  switch (dtype) {
-  case DType::Bool:
-    return IntegerType::get(context, 1);
-  case DType::Int32:
-    return IntegerType::get(context, 32);
-  case DType::Int64:
-    return IntegerType::get(context, 64);
-  case DType::Float32:
-    return Float32Type::get(context);
-  case DType::Float64:
-    return Float64Type::get(context);
-  }
-  return {};
+  if (!is_dtype(dtype))
+    return {};
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) -> Type {
+    if constexpr (std::is_same_v<T, bool>)
+      return IntegerType::get(context, 1);
+    else if constexpr (std::is_same_v<T, float>)
+      return Float32Type::get(context);
+    else if constexpr (std::is_same_v<T, double>)
+      return Float64Type::get(context);
+    else
+      return IntegerType::get(context, 8 * sizeof(T));
+  });
 }
 
 RankedTensorType toMlir(const schema::TensorType &type, MLIRContext *context) {
@@ -60,16 +59,9 @@ Attribute toMlir(const schema::Attribute &attribute, MLIRContext *context) {
 }
 
 std::optional<DType> toDType(Type type) {
-  if (type.isSignlessInteger(1))
-    return DType::Bool;
-  if (type.isSignlessInteger(32))
-    return DType::Int32;
-  if (type.isSignlessInteger(64))
-    return DType::Int64;
-  if (type.isF32())
-    return DType::Float32;
-  if (type.isF64())
-    return DType::Float64;
+  for (const DTypeInfo &info : kDTypes)
+    if (type == toMlir(info.dtype, type.getContext()))
+      return info.dtype;
   return std::nullopt;
 }
 

@@ -4,7 +4,8 @@
 #define CALQUE_IR_TYPERULES_TD
 
 class TypeRule {
-  string types = "";      // the element types of operands and result
+  // The element types of operands and result. {numbers}, {floats}, {a number} and {an integer} stand for the names of all such types.
+  string types = "";
   string shape = "";      // the result's shape; empty for elementwise operations, which all broadcast
   string shapeError = ""; // when each error is thrown: "for ..."
   string dtypeError = "";
@@ -15,11 +16,11 @@ class TypeRule {
 //===-- Elementwise -----------------------------------------------------------------------------===//
 class OneType : TypeRule { let mixed = "for operands of different types"; }
 def TypeRule_elementwiseNumeric : OneType {
-  let types = "int32, int64, float32 and float64; the result has the same";
+  let types = "{numbers}; the result has the same";
   let dtypeError = "for bool";
 }
 def TypeRule_elementwiseFloat : OneType {
-  let types = "float32 and float64; the result has the same";
+  let types = "{floats}; the result has the same";
   let dtypeError = "for other types";
 }
 def TypeRule_elementwiseBool : TypeRule {
@@ -35,11 +36,11 @@ def TypeRule_cast : TypeRule { let types = "any, to any"; }
 
 //===-- Reductions ------------------------------------------------------------------------------===//
 class NumericTypes : TypeRule {
-  let types = "int32, int64, float32 and float64; the result has the same";
+  let types = "{numbers}; the result has the same";
   let dtypeError = "for bool";
 }
 class FloatTypes : TypeRule {
-  let types = "float32 and float64; the result has the same";
+  let types = "{floats}; the result has the same";
   let dtypeError = "for other types";
 }
 defvar reducedShape = "x's without the axes, or with size 1 in their place for `keepdims`";
@@ -65,21 +66,21 @@ def TypeRule_softmax : FloatTypes {
   let valueError = "for an axis that x does not have, and for one of size 0";
 }
 def TypeRule_argmax : NumericTypes {
-  let types = "int32, int64, float32 and float64; the result is int64";
+  let types = "{numbers}; the result is int64";
   let shape = "x's without the axis";
   let valueError = "for an axis that x does not have, and for one of size 0";
 }
 
 //===-- Contractions, convolutions and pooling --------------------------------------------------===//
 def TypeRule_contract : TypeRule {
-  let types = "int32, int64, float32 and float64; the result has the same";
+  let types = "{numbers}; the result has the same";
   let shape = "the batch dimensions, then what is left of lhs, then what is left of rhs";
   let shapeError = "for paired dimensions of different sizes";
   let dtypeError = "for bool, and for operands of different types";
   let valueError = "for a dimension that an operand does not have, for one that is named twice, and for lists of different lengths";
 }
 class WindowRule : FloatTypes {
-  let types = "float32 and float64; the result has the same";
+  let types = "{floats}; the result has the same";
   let shape = "[N,OH,OW,F]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit";
   let valueError = "for strides that are not two positive numbers, and for another padding";
 }
@@ -96,7 +97,7 @@ def TypeRule_maxPool : WindowRule {
 //===-- Sources, movements and indices ----------------------------------------------------------===//
 class AnyType : TypeRule { let types = "any; the result has the same"; }
 def TypeRule_iota : TypeRule {
-  let types = "a result of int32, int64, float32 or float64";
+  let types = "a result of {a number}";
   let shape = "the given one";
   let dtypeError = "for bool";
   let valueError = "for a negative size, and for an axis that the shape does not have";
@@ -135,13 +136,13 @@ def TypeRule_pad : AnyType {
   let valueError = "for lists of another length than x's rank, and for negative padding";
 }
 def TypeRule_gather : TypeRule {
-  let types = "x of any type, which is the result's, and indices of int32 or int64";
+  let types = "x of any type, which is the result's, and indices of {an integer}";
   let shape = "x's, with that of the indices in place of the axis";
   let dtypeError = "for other indices";
   let valueError = "for an axis that x does not have";
 }
 def TypeRule_oneHot : TypeRule {
-  let types = "indices of int32 or int64; the result's is the given one";
+  let types = "indices of {an integer}; the result's is the given one";
   let shape = "that of the indices, and the depth";
   let dtypeError = "for other indices";
   let valueError = "for a negative depth";

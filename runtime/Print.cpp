@@ -1,5 +1,7 @@
 #include "runtime/Print.h"
 
+#include "calque/dtype.h"
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -272,18 +274,11 @@ template <typename T> std::string format(std::span<const int64_t> dims, const vo
 } // namespace
 
 std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const void *data) {
-  switch (dtype) {
-  case 0:
-    return format<uint8_t>(dims, data);
-  case 1:
-    return format<int32_t>(dims, data);
-  case 2:
-    return format<int64_t>(dims, data);
-  case 3:
-    return format<float>(dims, data);
-  case 4:
-    return format<double>(dims, data);
-  }
+  if (is_dtype(static_cast<DType>(dtype)))
+    return dispatch(static_cast<DType>(dtype), [&]<typename T>(std::type_identity<T>) {
+      using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>; // a byte that is 0 or 1
+      return format<Stored>(dims, data);
+    });
   throw std::invalid_argument("formatTensor: no dtype has the code " + std::to_string(dtype));
 }
 

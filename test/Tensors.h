@@ -24,34 +24,18 @@ inline std::int64_t sizeOf(const Shape &shape) {
   return size;
 }
 
-template <typename F> auto dispatch(DType dtype, F &&f) {
-  switch (dtype) {
-  case DType::Bool:
-    return f(bool());
-  case DType::Int32:
-    return f(std::int32_t());
-  case DType::Int64:
-    return f(std::int64_t());
-  case DType::Float32:
-    return f(float());
-  case DType::Float64:
-    break;
-  }
-  return f(double());
-}
-
 template <typename V> Tensor makeTensor(DType dtype, const std::vector<V> &values, const Shape &shape) {
-  return dispatch(dtype, [&](auto zero) {
-    std::vector<decltype(zero)> elements;
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
+    std::vector<T> elements;
     for (V value : values)
-      elements.push_back(static_cast<decltype(zero)>(value));
+      elements.push_back(static_cast<T>(value));
     return tensor(elements, shape);
   });
 }
 
 template <typename V = double> std::vector<V> valuesOf(const Tensor &x) {
-  return dispatch(x.dtype(), [&](auto zero) {
-    const auto *first = x.data<decltype(zero)>();
+  return dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
+    const auto *first = x.data<T>();
     return std::vector<V>(first, first + x.size());
   });
 }
@@ -59,10 +43,10 @@ template <typename V = double> std::vector<V> valuesOf(const Tensor &x) {
 inline void expectSameBits(const Tensor &a, const Tensor &b) {
   ASSERT_EQ(a.dtype(), b.dtype());
   ASSERT_EQ(a.shape(), b.shape());
-  dispatch(a.dtype(), [&](auto zero) {
-    const auto *x = a.data<decltype(zero)>(), *y = b.data<decltype(zero)>();
+  dispatch(a.dtype(), [&]<typename T>(std::type_identity<T>) {
+    const auto *x = a.data<T>(), *y = b.data<T>();
     for (std::int64_t i = 0; i < a.size(); ++i)
-      EXPECT_TRUE(std::memcmp(x + i, y + i, sizeof(zero)) == 0 || (x[i] != x[i] && y[i] != y[i]))
+      EXPECT_TRUE(std::memcmp(x + i, y + i, sizeof(T)) == 0 || (x[i] != x[i] && y[i] != y[i]))
           << "element " << i << ": " << x[i] << " and " << y[i];
   });
 }

@@ -17,19 +17,7 @@ namespace detail {
 namespace {
 
 const void *bytesOf(const Tensor &x) {
-  switch (x.dtype()) {
-  case DType::Bool:
-    return x.data<bool>();
-  case DType::Int32:
-    return x.data<std::int32_t>();
-  case DType::Int64:
-    return x.data<std::int64_t>();
-  case DType::Float32:
-    return x.data<float>();
-  case DType::Float64:
-    return x.data<double>();
-  }
-  return nullptr;
+  return dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) { return static_cast<const void *>(x.data<T>()); });
 }
 
 Component componentOf(const Tensor &x) {

@@ -83,7 +83,7 @@ void checkPadding(const char *layer, const std::string &padding, SourceLocation 
 
 void checkFloating(const std::string &title, const Shape &input, DType dtype) {
   if (!is_floating(dtype))
-    fail<DTypeError>(title + ": takes float32 and float64, not " + describe(dtype, input));
+    fail<DTypeError>(title + ": takes inputs of " + names_of({DTypeKind::Float}) + ", not " + describe(dtype, input));
 }
 
 void checkImages(const std::string &title, const Shape &input) {

@@ -14,7 +14,7 @@ Fault checkAllowed(const OpCall &call, Allowed allowed) {
     if (allowed == Allowed::Bool && type.dtype != DType::Bool)
       return dtypeFault("takes bool, not " + type.str());
     if (allowed == Allowed::Float && !is_floating(type.dtype))
-      return dtypeFault("takes float32 and float64, not " + type.str());
+      return dtypeFault("takes operands of " + names_of({DTypeKind::Float}) + ", not " + type.str());
     if (allowed == Allowed::Numeric && type.dtype == DType::Bool)
       return dtypeFault("takes numbers, not " + type.str());
   }

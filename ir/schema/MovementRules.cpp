@@ -1,6 +1,7 @@
 #include "ir/schema/TypeRules.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace calque::schema {
 
@@ -12,7 +13,7 @@ const Ints &ints(const OpCall &call, std::size_t i) { return call.attribute<Ints
 
 Fault checkIndices(const TensorType &indices) {
   if (!is_integer(indices.dtype))
-    return dtypeFault("indices must be int32 or int64, not " + indices.str());
+    return dtypeFault("indices must be " + names_of({DTypeKind::Integer}, "or") + ", not " + indices.str());
   return {};
 }
 
@@ -391,10 +392,8 @@ Fault assertion(const OpCall &call, std::vector<TensorType> &) {
 Fault hostCall(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &types = ints(call, 1);
   for (std::size_t i = 0; i < types.size();) {
-    bool known =
-        types[i] >= static_cast<std::int64_t>(DType::Bool) && types[i] <= static_cast<std::int64_t>(DType::Float64);
-    if (!known || i + 1 == types.size() || types[i + 1] < 0 ||
-        types[i + 1] > static_cast<std::int64_t>(types.size() - i - 2))
+    if (!std::in_range<std::int32_t>(types[i]) || !is_dtype(static_cast<DType>(types[i])) || i + 1 == types.size() ||
+        types[i + 1] < 0 || types[i + 1] > static_cast<std::int64_t>(types.size() - i - 2))
       return valueFault("the types " + shapeString(types) + " don't describe results");
     auto first = types.begin() + static_cast<std::ptrdiff_t>(i) + 2, last = first + types[i + 1];
     TensorType type{static_cast<DType>(types[i]), {first, last}};
@@ -417,7 +416,7 @@ Fault randomUniform(const OpCall &call, std::vector<TensorType> &results) {
     return valueFault("the state must be int64[2], key and counter, not " + call[0].str());
   TensorType result{call.attribute<DType>(1), ints(call, 0)};
   if (!is_floating(result.dtype))
-    return dtypeFault(std::string("makes float32 and float64, not ") + name_of(result.dtype));
+    return dtypeFault("makes numbers of " + names_of({DTypeKind::Float}) + ", not " + name_of(result.dtype));
   if (Fault fault = checkSizes(result.dims))
     return fault;
   results.push_back(std::move(result));

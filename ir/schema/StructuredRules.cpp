@@ -9,7 +9,7 @@ namespace {
 Fault checkFloat(const OpCall &call) {
   for (const TensorType &type : call.operands)
     if (!is_floating(type.dtype))
-      return dtypeFault("takes float32 and float64, not " + type.str());
+      return dtypeFault("takes operands of " + names_of({DTypeKind::Float}) + ", not " + type.str());
   return {};
 }
 

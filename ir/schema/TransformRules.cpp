@@ -11,7 +11,7 @@ using Ints = std::vector<std::int64_t>;
 Fault requireFloating(std::span<const TensorType> types) {
   for (const TensorType &type : types)
     if (!is_floating(type.dtype))
-      return dtypeFault("takes float32 and float64, not " + type.str());
+      return dtypeFault("takes operands of " + names_of({DTypeKind::Float}) + ", not " + type.str());
   return {};
 }
 

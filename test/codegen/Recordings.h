@@ -77,39 +77,14 @@ struct Array {
   std::size_t size() const { return static_cast<std::size_t>(type.numElements()); }
   double at(std::size_t i) const {
     const void *data = memory.get();
-    switch (type.dtype) {
-    case DType::Bool:
-      return static_cast<const unsigned char *>(data)[i];
-    case DType::Int32:
-      return static_cast<const std::int32_t *>(data)[i];
-    case DType::Int64:
-      return static_cast<double>(static_cast<const std::int64_t *>(data)[i]);
-    case DType::Float32:
-      return static_cast<const float *>(data)[i];
-    case DType::Float64:
-      break;
-    }
-    return static_cast<const double *>(data)[i];
+    return dispatch(type.dtype, [&]<typename T>(std::type_identity<T>) {
+      using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+      return static_cast<double>(static_cast<const Stored *>(data)[i]);
+    });
   }
   void set(std::size_t i, double value) {
     void *data = memory.get();
-    switch (type.dtype) {
-    case DType::Bool:
-      static_cast<unsigned char *>(data)[i] = value != 0;
-      return;
-    case DType::Int32:
-      static_cast<std::int32_t *>(data)[i] = static_cast<std::int32_t>(value);
-      return;
-    case DType::Int64:
-      static_cast<std::int64_t *>(data)[i] = static_cast<std::int64_t>(value);
-      return;
-    case DType::Float32:
-      static_cast<float *>(data)[i] = static_cast<float>(value);
-      return;
-    case DType::Float64:
-      static_cast<double *>(data)[i] = value;
-      return;
-    }
+    dispatch(type.dtype, [&]<typename T>(std::type_identity<T>) { static_cast<T *>(data)[i] = static_cast<T>(value); });
   }
   bool sameBits(const Array &other) const {
     return type == other.type && std::memcmp(memory.get(), other.memory.get(), type.numBytes()) == 0;

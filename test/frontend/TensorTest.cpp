@@ -14,7 +14,8 @@ TEST(Tensor, HoldsItsElements) {
 }
 
 TEST(Tensor, FactoriesFillEveryDType) {
-  for (DType dtype : {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64}) {
+  for (const DTypeInfo &info : kDTypes) {
+    DType dtype = info.dtype;
     EXPECT_EQ(zeros({2}, dtype).dtype(), dtype);
     EXPECT_EQ(ones({3}, dtype).size(), 3);
   }

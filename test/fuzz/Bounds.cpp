@@ -23,19 +23,8 @@ Real distance(Real a, Real b) {
 }
 Real epsilonOf(DType dtype) { return dtype == DType::Float32 ? 0x1p-23L : dtype == DType::Float64 ? 0x1p-52L : 0; }
 Real largestOf(DType dtype) {
-  switch (dtype) {
-  case DType::Float32:
-    return std::numeric_limits<float>::max();
-  case DType::Float64:
-    return std::numeric_limits<double>::max();
-  case DType::Int32:
-    return INT32_MAX;
-  case DType::Int64:
-    return static_cast<Real>(INT64_MAX);
-  case DType::Bool:
-    break;
-  }
-  return 1;
+  return dispatch(dtype,
+                  []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::max()); });
 }
 Real approximation(DType dtype, Real value) {
   return dtype == DType::Float32 ? 2e-6L + 1e-6L * std::fabs(value) : 1e-14L + 1e-14L * std::fabs(value);

@@ -37,19 +37,12 @@ std::string number(DType dtype, Real value) {
 }
 
 const char *cppType(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return "bool";
-  case DType::Int32:
-    return "std::int32_t";
-  case DType::Int64:
-    return "std::int64_t";
-  case DType::Float32:
-    return "float";
-  case DType::Float64:
-    break;
-  }
-  return "double";
+  static constexpr const char *names[] = {
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator) #Type,
+      CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
+#undef CALQUE_ELEMENT_TYPE
+  };
+  return names[static_cast<std::size_t>(dtype)];
 }
 
 std::string braces(const Ints &values) {

@@ -12,50 +12,20 @@
 namespace calque::fuzz {
 
 Tensor toTensor(const Data &data) {
-  auto make = [&](auto zero) {
-    std::vector<decltype(zero)> elements;
+  return dispatch(data.type.dtype, [&]<typename T>(std::type_identity<T>) {
+    std::vector<T> elements;
     for (Real value : data.values)
-      elements.push_back(static_cast<decltype(zero)>(value));
+      elements.push_back(static_cast<T>(value));
     return tensor(elements, data.type.dims);
-  };
-  switch (data.type.dtype) {
-  case DType::Bool:
-    return make(bool());
-  case DType::Int32:
-    return make(std::int32_t());
-  case DType::Int64:
-    return make(std::int64_t());
-  case DType::Float32:
-    return make(float());
-  case DType::Float64:
-    break;
-  }
-  return make(double());
+  });
 }
 
 Data toData(const Tensor &x) {
   Data data{{x.dtype(), x.shape()}, {}};
-  auto take = [&](auto zero) {
-    const auto *first = x.data<decltype(zero)>();
+  dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
+    const T *first = x.data<T>();
     data.values.assign(first, first + x.size());
-  };
-  switch (x.dtype()) {
-  case DType::Bool:
-    take(bool());
-    break;
-  case DType::Int32:
-    take(std::int32_t());
-    break;
-  case DType::Int64:
-    take(std::int64_t());
-    break;
-  case DType::Float32:
-    take(float());
-    break;
-  case DType::Float64:
-    take(double());
-    break;
-  }
+  });
   return data;
 }
 

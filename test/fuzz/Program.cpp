@@ -12,21 +12,16 @@ namespace calque::fuzz {
 std::int64_t countOf(const TensorType &type) { return type.numElements(); }
 
 Real roundTo(DType dtype, Real value) {
-  switch (dtype) {
-  case DType::Bool:
+  if (dtype == DType::Bool)
     return value != 0;
-  case DType::Float32:
-    return static_cast<float>(value);
-  case DType::Float64:
-    return static_cast<double>(value);
-  case DType::Int32:
-  case DType::Int64:
-    break;
-  }
+  if (is_floating(dtype))
+    return dispatch(dtype, [&]<typename T>(std::type_identity<T>) { return static_cast<Real>(static_cast<T>(value)); });
   // Of what is an integer below 2^64 in magnitude the lowest bits; the rest is the caller's to avoid.
   Real whole = std::fmod(std::trunc(value), 0x1p64L);
   auto bits = whole < 0 ? -static_cast<std::uint64_t>(-whole) : static_cast<std::uint64_t>(whole);
-  return dtype == DType::Int32 ? static_cast<std::int32_t>(bits) : static_cast<std::int64_t>(bits);
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
+    return static_cast<Real>(static_cast<T>(static_cast<std::int64_t>(bits)));
+  });
 }
 
 const Facts &factsOf(OpId op) {
@@ -438,23 +433,10 @@ Data dataOf(const schema::ConstantData &constant) {
   std::size_t size = size_of(constant.type.dtype);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::byte *at = constant.bytes.data() + (constant.splat ? 0 : static_cast<std::size_t>(i) * size);
-    switch (constant.type.dtype) {
-    case DType::Bool:
-      data.values.push_back(*at != std::byte(0));
-      break;
-    case DType::Int32:
-      data.values.push_back(*reinterpret_cast<const std::int32_t *>(at));
-      break;
-    case DType::Int64:
-      data.values.push_back(*reinterpret_cast<const std::int64_t *>(at));
-      break;
-    case DType::Float32:
-      data.values.push_back(*reinterpret_cast<const float *>(at));
-      break;
-    case DType::Float64:
-      data.values.push_back(*reinterpret_cast<const double *>(at));
-      break;
-    }
+    dispatch(constant.type.dtype, [&]<typename T>(std::type_identity<T>) {
+      using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+      data.values.push_back(static_cast<T>(*reinterpret_cast<const Stored *>(at)));
+    });
   }
   return data;
 }

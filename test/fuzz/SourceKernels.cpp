@@ -11,23 +11,10 @@ void constant(const Call &call) {
   std::size_t size = size_of(call.dtype());
   for (std::int64_t i = 0; i < call.count(); ++i) {
     const void *at = data.bytes.data() + (data.splat ? 0 : static_cast<std::size_t>(i) * size);
-    switch (call.dtype()) {
-    case DType::Bool:
-      call.out(i).value = *static_cast<const unsigned char *>(at) != 0;
-      break;
-    case DType::Int32:
-      call.out(i).value = *static_cast<const std::int32_t *>(at);
-      break;
-    case DType::Int64:
-      call.out(i).value = *static_cast<const std::int64_t *>(at);
-      break;
-    case DType::Float32:
-      call.out(i).value = *static_cast<const float *>(at);
-      break;
-    case DType::Float64:
-      call.out(i).value = *static_cast<const double *>(at);
-      break;
-    }
+    dispatch(call.dtype(), [&]<typename T>(std::type_identity<T>) {
+      using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+      call.out(i).value = static_cast<T>(*static_cast<const Stored *>(at));
+    });
   }
 }
 

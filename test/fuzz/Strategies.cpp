@@ -203,27 +203,12 @@ Attribute Strategies::attribute(AttributeKind kind, Choice &choice, const Palett
     std::int64_t count = data->splat ? 1 : countOf(data->type);
     for (std::int64_t i = 0; i < count; ++i) {
       int value = random.below(17) - 8;
-      auto append = [&](auto number) {
-        data->bytes.resize(data->bytes.size() + sizeof(number));
-        std::memcpy(data->bytes.data() + data->bytes.size() - sizeof(number), &number, sizeof(number));
-      };
-      switch (data->type.dtype) {
-      case DType::Bool:
-        append(static_cast<unsigned char>(value & 1));
-        break;
-      case DType::Int32:
-        append(std::int32_t(value));
-        break;
-      case DType::Int64:
-        append(std::int64_t(value));
-        break;
-      case DType::Float32:
-        append(static_cast<float>(value) / 4);
-        break;
-      case DType::Float64:
-        append(value / 4.0);
-        break;
-      }
+      dispatch(data->type.dtype, [&]<typename T>(std::type_identity<T>) {
+        T number = std::is_same_v<T, bool> ? static_cast<T>(value & 1)
+                                           : static_cast<T>(is_floating(dtype_of<T>) ? value / 4.0 : value);
+        const auto *bytes = reinterpret_cast<const std::byte *>(&number);
+        data->bytes.insert(data->bytes.end(), bytes, bytes + sizeof(number));
+      });
     }
     return schema::ConstantRef(std::move(data));
   }

@@ -1,5 +1,6 @@
 // The public functions with their documentation, the reference page, and the test data of elementwise operations.
 #include "Record.h"
+#include "calque/dtype.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -9,6 +10,22 @@
 using namespace calque::tblgen;
 
 namespace {
+
+// What a type rule says of its types, with their names for the classes of types that it mentions.
+std::string withTypeNames(std::string text) {
+  using calque::DTypeKind;
+  using calque::names_of;
+  const std::pair<llvm::StringRef, std::string> classes[] = {
+      {"{numbers}", names_of({DTypeKind::Integer, DTypeKind::Float})},
+      {"{a number}", names_of({DTypeKind::Integer, DTypeKind::Float}, "or")},
+      {"{floats}", names_of({DTypeKind::Float})},
+      {"{an integer}", names_of({DTypeKind::Integer}, "or")},
+  };
+  for (const auto &[word, names] : classes)
+    for (size_t at; (at = text.find(word)) != std::string::npos;)
+      text.replace(at, word.size(), names);
+  return text;
+}
 
 // A default value of ODS as public headers write it: `std::string("valid")` and `{1, 1}` are what C++ reads anyway.
 std::string parameters(const OperationRecord &op, bool defaults) {
@@ -116,7 +133,7 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     if (!op.spelling().empty())
       os << "    Tensor operator" << op.spelling() << "(" << parameters(op, true) << ")\n";
     os << "\n" << op.summary() << "." << (op.description().empty() ? "" : " ") << op.description() << "\n\n";
-    os << "- Types: " << rule->getValueAsString("types") << ".\n"
+    os << "- Types: " << withTypeNames(rule->getValueAsString("types").str()) << ".\n"
        << "- Shape of the result: " << (op.elementwise() ? elementwiseShape(op) : rule->getValueAsString("shape").str())
        << ".\n"
        << "- Gradient: " << gradientOf(op) << ".\n";

@@ -272,8 +272,10 @@ def ofSource(source):
     for i, token in enumerate(found[:-2]):
         if token.text == "static_assert" and source.name.split("/")[-2] == "calque":
             text = source.argument(i + 1, -1)
-            if all(part.kind == "string" for part in text):
-                yield from make(source, "static_assert", (), text, token.at)
+            # A macro may go on with names from a table.
+            literals = list(itertools.takewhile(lambda part: part.kind == "string", text))
+            if literals:
+                yield from make(source, "static_assert", (), literals, token.at)
         elif source.name.startswith("frontend") and token.text in ("note", "reason") and isSign(found[i + 1], "="):
             expression = split(found[i + 2 : i + 200], ";")[0]
             if any(part.kind == "string" for part in expression):

@@ -2,16 +2,35 @@
 #ifndef CALQUE_DTYPE_H
 #define CALQUE_DTYPE_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace calque {
 
-// The element type of a tensor. A bool takes one byte, which is 0 or 1.
-enum class DType : std::int32_t { Bool = 0, Int32 = 1, Int64 = 2, Float32 = 3, Float64 = 4 };
+// Everything that is known of element types, a line each: enumerator, name as NumPy spells it, C++ type, kind, and the
+// type that sums of it are accumulated in. A bool takes one byte, which is 0 or 1.
+#define CALQUE_ELEMENT_TYPES(X)                                                                                        \
+  X(Bool, "bool", bool, Bool, Bool)                                                                                    \
+  X(Int32, "int32", std::int32_t, Integer, Int32)                                                                      \
+  X(Int64, "int64", std::int64_t, Integer, Int64)                                                                      \
+  X(Float32, "float32", float, Float, Float32)                                                                         \
+  X(Float64, "float64", double, Float, Float64)
+
+// The element type of a tensor.
+enum class DType : std::int32_t {
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator) Name,
+  CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
+#undef CALQUE_ELEMENT_TYPE
+};
+
+enum class DTypeKind : std::uint8_t { Bool, Integer, Float };
 
 // The sizes of a tensor's dimensions, outermost first; empty for a scalar.
 using Shape = std::vector<std::int64_t>;
@@ -19,61 +38,77 @@ using Shape = std::vector<std::int64_t>;
 // The size of a dimension that is not known while tracing.
 inline constexpr std::int64_t kDynamic = std::numeric_limits<std::int64_t>::min();
 
-// Bytes of one element.
+// What the table says of one element type.
+struct DTypeInfo {
+  DType dtype;
+  const char *name;
+  std::size_t size; // of an element, in bytes
+  DTypeKind kind;
+  DType accumulator;
+};
+inline constexpr DTypeInfo kDTypes[] = {
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator)                                                       \
+  {DType::Name, name, sizeof(Type), DTypeKind::kind, DType::accumulator},
+    CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
+#undef CALQUE_ELEMENT_TYPE
+};
+
+// Whether it is one of the enumerators, which a number that was cast need not be.
+constexpr bool is_dtype(DType dtype) { return static_cast<std::size_t>(dtype) < std::size(kDTypes); }
+
+// Bytes of one element; 0 for what is no enumerator.
 constexpr std::size_t size_of(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return 1;
-  case DType::Int32:
-  case DType::Float32:
-    return 4;
-  case DType::Int64:
-  case DType::Float64:
-    return 8;
-  }
-  return 0;
+  return is_dtype(dtype) ? kDTypes[static_cast<std::size_t>(dtype)].size : 0;
+}
+// The type's name, as NumPy spells it: "float32"; "unknown" for what is no enumerator.
+constexpr const char *name_of(DType dtype) {
+  return is_dtype(dtype) ? kDTypes[static_cast<std::size_t>(dtype)].name : "unknown";
+}
+constexpr bool is_kind(DType dtype, DTypeKind kind) {
+  return is_dtype(dtype) && kDTypes[static_cast<std::size_t>(dtype)].kind == kind;
+}
+constexpr bool is_floating(DType dtype) { return is_kind(dtype, DTypeKind::Float); }
+constexpr bool is_integer(DType dtype) { return is_kind(dtype, DTypeKind::Integer); }
+
+// The names of all types of some kinds, with `word` before the last: names_of({DTypeKind::Float}) is "float32 and
+// float64".
+inline std::string names_of(std::initializer_list<DTypeKind> kinds, const std::string &word = "and") {
+  std::vector<std::string> names;
+  for (const DTypeInfo &info : kDTypes)
+    if (std::find(kinds.begin(), kinds.end(), info.kind) != kinds.end())
+      names.push_back(info.name);
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " " + word + " " : ", ") + names[i];
+  return text;
 }
 
-constexpr bool is_floating(DType dtype) { return dtype == DType::Float32 || dtype == DType::Float64; }
-constexpr bool is_integer(DType dtype) { return dtype == DType::Int32 || dtype == DType::Int64; }
-
-// The type's name, as NumPy spells it: "float32".
-constexpr const char *name_of(DType dtype) {
+// Calls f(std::type_identity<T>()) for the C++ type of an element type, which must be an enumerator:
+//   dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) { return sizeof(T); })
+template <typename F> constexpr decltype(auto) dispatch(DType dtype, F &&f) {
   switch (dtype) {
-  case DType::Bool:
-    return "bool";
-  case DType::Int32:
-    return "int32";
-  case DType::Int64:
-    return "int64";
-  case DType::Float32:
-    return "float32";
-  case DType::Float64:
-    return "float64";
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator)                                                       \
+  case DType::Name:                                                                                                    \
+    return f(std::type_identity<Type>());
+    CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
+#undef CALQUE_ELEMENT_TYPE
   }
-  return "unknown";
+  __builtin_unreachable();
 }
 
 namespace detail {
 template <typename T> struct DTypeOf {
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator) " " name
   static_assert(sizeof(T) == 0,
-                "Calque has no tensors of this element type; it has bool, int32, int64, float32 and float64");
+                "Calque has no tensors of this element type; it has" CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE));
+#undef CALQUE_ELEMENT_TYPE
 };
-template <> struct DTypeOf<bool> {
-  static constexpr DType value = DType::Bool;
-};
-template <> struct DTypeOf<std::int32_t> {
-  static constexpr DType value = DType::Int32;
-};
-template <> struct DTypeOf<std::int64_t> {
-  static constexpr DType value = DType::Int64;
-};
-template <> struct DTypeOf<float> {
-  static constexpr DType value = DType::Float32;
-};
-template <> struct DTypeOf<double> {
-  static constexpr DType value = DType::Float64;
-};
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator)                                                       \
+  template <> struct DTypeOf<Type> {                                                                                   \
+    static constexpr DType value = DType::Name;                                                                        \
+  };
+CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
+#undef CALQUE_ELEMENT_TYPE
 } // namespace detail
 
 // The element type that holds a C++ type: dtype_of<float> is DType::Float32.
