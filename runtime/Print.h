@@ -39,8 +39,7 @@ struct HostCallbacks {
 // A dense row-major tensor as str() of NumPy 2.4 writes it. Elements have one width; floats have at most 8 digits
 // behind the point, and all have an exponent where their magnitudes are far apart. Lines break at 75 columns. Above
 // 1000 elements, "..." stands between the first and the last three of each dimension. Rank 0 is the bare value with all
-// its digits; a tensor without elements is []. dtype: the number of a
-// calque::DType; std::invalid_argument for any other.
+// its digits; a tensor without elements is []. `dtype` is a calque::DType; std::invalid_argument for any other number.
 std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const void *data);
 
 } // namespace calque::runtime

@@ -23,7 +23,7 @@ RELAYED = {
     "fault.message": "of the type rules",
     "compiled.error.empty()?the compiler gave no reason:compiled.error": "of the compiler",
     "printed.error": "of the compiler",
-    "site.text": "the user's own, of assert_true",
+    "text?*text:site.text": "the user's own, of assert_true",
     "path+: +fault": "of the calls of fail",
     "message": "of the calls of requireType and fitting",
     "why": "of the calls of refuse",
