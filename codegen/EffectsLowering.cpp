@@ -237,55 +237,67 @@ struct Philox {
 };
 
 // A float32 takes the upper 24 bits of one word, a float64 the upper 53 bits of two.
+Value uniform(LinalgBuilder &b, Value state, ArrayRef<Size> shape, Type element) {
+  bool isDouble = element.isF64();
+  auto stateAt = [&](int64_t i) -> Value {
+    return tensor::ExtractOp::create(b.builder, b.location, state, ValueRange{b.index(i)});
+  };
+  Value key = stateAt(0), base = stateAt(1);
+  // Those that the loops don't know.
+  SmallVector<Value> given;
+  for (Size size : shape)
+    given.push_back(constantOf(size) ? Value() : b.valueOf(size));
+  return b.parallel(shape, element, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
+    OpBuilder &inner = s.builder;
+    Location location = s.location;
+    Type i64 = inner.getI64Type();
+    auto wide = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(inner, location, inner.getI64IntegerAttr(value));
+    };
+    Value linear = wide(0);
+    for (auto [i, size] : llvm::enumerate(shape)) {
+      Value index = arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, i));
+      Value extent =
+          given[i] ? arith::IndexCastOp::create(inner, location, i64, given[i]).getResult() : wide(*constantOf(size));
+      linear = s.add(s.mul(linear, extent), index);
+    }
+    int64_t perBlock = isDouble ? 2 : 4;
+    Value block = arith::DivUIOp::create(inner, location, linear, wide(perBlock));
+    Value lane = arith::RemUIOp::create(inner, location, linear, wide(perBlock));
+    std::array<Value, 4> words = Philox{inner, location}(key, s.add(base, block));
+    auto pick = [&](ArrayRef<Value> choices) {
+      Value result = choices[0];
+      for (size_t i = 1; i < choices.size(); ++i)
+        result = s.select(s.equal(lane, wide(i)), choices[i], result);
+      return result;
+    };
+    auto shifted = [&](Value value, int64_t by) -> Value {
+      Value amount = arith::ConstantOp::create(inner, location, inner.getIntegerAttr(value.getType(), by));
+      return arith::ShRUIOp::create(inner, location, value, amount);
+    };
+    if (!isDouble) {
+      Value bits = shifted(pick({words[0], words[1], words[2], words[3]}), 8);
+      Value number = arith::UIToFPOp::create(inner, location, element, bits);
+      return s.mul(number, s.constant(0x1p-24, number));
+    }
+    Value lower = arith::ExtUIOp::create(inner, location, i64, pick({words[0], words[2]}));
+    Value upper = arith::ExtUIOp::create(inner, location, i64, pick({words[1], words[3]}));
+    Value bits = arith::OrIOp::create(inner, location, arith::ShLIOp::create(inner, location, upper, wide(32)), lower);
+    Value number = arith::UIToFPOp::create(inner, location, element, shifted(bits, 11));
+    return s.mul(number, s.constant(0x1p-53, number));
+  });
+}
+
 Value lowerRandomUniform(LinalgBuilder &b, ir::RandomUniformOp op, LoweringContext &context) {
   if (llvm::any_of(op.getShape(), isUnknown))
     return context.refuse(op, "has a size that nothing gives");
   RankedTensorType type = LinalgBuilder::typeOf(op.getResult());
-  bool isDouble = type.getElementType().isF64();
-  auto stateAt = [&](int64_t i) -> Value {
-    return tensor::ExtractOp::create(b.builder, b.location, op.getState(), ValueRange{b.index(i)});
-  };
-  Value key = stateAt(0), base = stateAt(1);
-  return b.parallel(
-      b.sizes.constants(type.getShape()), type.getElementType(), {}, {},
-      [&](ir::ScalarBuilder &s, ValueRange) -> Value {
-        OpBuilder &inner = s.builder;
-        Location location = s.location;
-        Type i64 = inner.getI64Type();
-        auto wide = [&](int64_t value) -> Value {
-          return arith::ConstantOp::create(inner, location, inner.getI64IntegerAttr(value));
-        };
-        Value linear = wide(0);
-        for (auto [i, size] : llvm::enumerate(type.getShape())) {
-          Value index = arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, i));
-          linear = s.add(s.mul(linear, wide(size)), index);
-        }
-        int64_t perBlock = isDouble ? 2 : 4;
-        Value block = arith::DivUIOp::create(inner, location, linear, wide(perBlock));
-        Value lane = arith::RemUIOp::create(inner, location, linear, wide(perBlock));
-        std::array<Value, 4> words = Philox{inner, location}(key, s.add(base, block));
-        auto pick = [&](ArrayRef<Value> choices) {
-          Value result = choices[0];
-          for (size_t i = 1; i < choices.size(); ++i)
-            result = s.select(s.equal(lane, wide(i)), choices[i], result);
-          return result;
-        };
-        auto shifted = [&](Value value, int64_t by) -> Value {
-          Value amount = arith::ConstantOp::create(inner, location, inner.getIntegerAttr(value.getType(), by));
-          return arith::ShRUIOp::create(inner, location, value, amount);
-        };
-        if (!isDouble) {
-          Value bits = shifted(pick({words[0], words[1], words[2], words[3]}), 8);
-          Value number = arith::UIToFPOp::create(inner, location, type.getElementType(), bits);
-          return s.mul(number, s.constant(0x1p-24, number));
-        }
-        Value lower = arith::ExtUIOp::create(inner, location, i64, pick({words[0], words[2]}));
-        Value upper = arith::ExtUIOp::create(inner, location, i64, pick({words[1], words[3]}));
-        Value bits =
-            arith::OrIOp::create(inner, location, arith::ShLIOp::create(inner, location, upper, wide(32)), lower);
-        Value number = arith::UIToFPOp::create(inner, location, type.getElementType(), shifted(bits, 11));
-        return s.mul(number, s.constant(0x1p-53, number));
-      });
+  return uniform(b, op.getState(), b.sizes.constants(type.getShape()), type.getElementType());
+}
+
+Value lowerRandomUniformOpen(LinalgBuilder &b, ir::RandomUniformOpenOp op, LoweringContext &) {
+  return uniform(b, op.getState(), openSizes(b, op, op.getShape(), op.getSizes()),
+                 LinalgBuilder::typeOf(op.getResult()).getElementType());
 }
 
 } // namespace
@@ -306,6 +318,7 @@ void populateEffectsLowering(RewritePatternSet &patterns, LoweringContext &conte
   patterns.add<LowerAssert, LowerPrint, LowerHostCall, LowerExtern>(patterns.getContext(), context);
   addLowering<ir::StopGradientOp>(patterns, context, lowerStopGradient);
   addLowering<ir::RandomUniformOp>(patterns, context, lowerRandomUniform);
+  addLowering<ir::RandomUniformOpenOp>(patterns, context, lowerRandomUniformOpen);
 }
 
 } // namespace calque::codegen

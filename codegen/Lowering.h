@@ -43,7 +43,11 @@ inline int64_t normalAxis(uint64_t axis, int64_t rank) {
 }
 
 // Whether an entry of a shape attribute stands for an unknown size.
-inline bool isUnknown(int64_t size) { return size == kDynamic || mlir::ShapedType::isDynamic(size); }
+inline bool isUnknown(int64_t size) { return size == schema::kOpenSize || mlir::ShapedType::isDynamic(size); }
+
+// The sizes of an operation's attribute `shape`, of which the open ones are those of operands: see ir/Base.td.
+SizeList openSizes(LinalgBuilder &builder, mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
+                   llvm::ArrayRef<int64_t> sizes);
 
 // "model.cpp:12"
 std::string lineOf(mlir::Location location);

@@ -7,6 +7,20 @@ using namespace mlir;
 
 namespace calque::codegen {
 
+SizeList openSizes(LinalgBuilder &b, Operation *op, ArrayRef<int64_t> shape, ArrayRef<int64_t> sizes) {
+  SizeList result;
+  for (int64_t size : shape) {
+    if (!isUnknown(size)) {
+      result.push_back(b.sizes.constant(size));
+      continue;
+    }
+    Value source = op->getOperand(sizes[0]);
+    result.push_back(b.sizes.of(source, normalAxis(sizes[1], LinalgBuilder::rankOf(source))));
+    sizes = sizes.drop_front(2);
+  }
+  return result;
+}
+
 namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) { return LinalgBuilder::shapeOf(value); }
@@ -16,14 +30,30 @@ Value lowerConstant(LinalgBuilder &b, ir::ConstantOp op, LoweringContext &) {
   return arith::ConstantOp::create(b.builder, b.location, cast<TypedAttr>(op.getValueAttr()));
 }
 
+Value iota(LinalgBuilder &b, ArrayRef<Size> shape, Type element, int64_t axis) {
+  return b.parallel(shape, element, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) {
+    Value index = linalg::IndexOp::create(s.builder, s.location, axis);
+    return s.castTo(arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(), index), element);
+  });
+}
+
 Value lowerIota(LinalgBuilder &b, ir::IotaOp op, LoweringContext &context) {
   if (llvm::any_of(op.getShape(), isUnknown))
     return context.refuse(op, "has a size that nothing gives");
-  int64_t axis = normalAxis(op.getAxis(), op.getShape().size());
-  Type element = elementOf(op.getResult());
-  return b.parallel(b.sizes.constants(shapeOf(op.getResult())), element, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) {
-    Value index = linalg::IndexOp::create(s.builder, s.location, axis);
-    return s.castTo(arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(), index), element);
+  return iota(b, b.sizes.constants(shapeOf(op.getResult())), elementOf(op.getResult()),
+              normalAxis(op.getAxis(), op.getShape().size()));
+}
+
+Value lowerIotaOpen(LinalgBuilder &b, ir::IotaOpenOp op, LoweringContext &) {
+  return iota(b, openSizes(b, op, op.getShape(), op.getSizes()), elementOf(op.getResult()),
+              normalAxis(op.getAxis(), op.getShape().size()));
+}
+
+Value lowerSizeOf(LinalgBuilder &b, ir::SizeOfOp op, LoweringContext &) {
+  Value size = b.valueOf(b.sizes.of(op.getX(), normalAxis(op.getAxis(), LinalgBuilder::rankOf(op.getX()))));
+  Type i64 = b.builder.getI64Type();
+  return b.parallel({}, i64, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
+    return arith::IndexCastOp::create(s.builder, s.location, i64, size);
   });
 }
 
@@ -42,30 +72,46 @@ Value lowerBarrier(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
   return b.insert(op.getX(), copy, SizeList(shape.size(), b.sizes.constant(0)), SmallVector<int64_t>(shape.size(), 1));
 }
 
-// The result may have one unknown size: the number of elements divided by the product of the other sizes.
-Value lowerReshape(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context) {
+// If size `follows` of the shape is not negative, it is the number of elements divided by the product of the others.
+Value reshapeTo(LinalgBuilder &b, Operation *op, SizeList shape, int64_t follows, LoweringContext &context) {
   Sizes::Named count = b.sizes.named(op, 0, -1);
+  Value x = op->getOperand(0);
+  if (follows >= 0) {
+    // The unknown sizes themselves, if the known ones of both sides cancel out.
+    shape[follows] = b.sizes.constant(1);
+    Size rest = b.sizes.maximum(b.sizes.product(shape), b.sizes.constant(1)), known = b.sizes.constant(1),
+         unknown = known;
+    for (Size size : b.sizesOf(x))
+      (constantOf(size) ? known : unknown) = b.sizes.multiply(constantOf(size) ? known : unknown, size);
+    bool cancels = constantOf(known) && constantOf(rest) && *constantOf(known) % *constantOf(rest) == 0;
+    shape[follows] =
+        cancels ? b.sizes.multiply(unknown, b.sizes.divide(known, rest)) : b.sizes.divide(count.size, rest);
+  }
+  context.equal(op, count, b.sizes.named(b.sizes.product(shape)));
+  return b.reshape(x, shape);
+}
+
+Value lowerReshape(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context) {
   SizeList shape;
   int64_t open = -1;
   for (auto [i, size] : llvm::enumerate(shapeOf(op.getResult()))) {
-    shape.push_back(ShapedType::isDynamic(size) ? b.sizes.constant(1) : b.sizes.constant(size));
+    shape.push_back(b.sizes.constant(ShapedType::isDynamic(size) ? 1 : size));
     if (!ShapedType::isDynamic(size))
       continue;
     if (open >= 0)
       return context.refuse(op, "leaves more than one size open");
     open = i;
   }
-  if (open >= 0) {
-    // Where x's known sizes are divisible by the rest, no unknown size has to be divided.
-    Size rest = b.sizes.maximum(b.sizes.product(shape), b.sizes.constant(1)), known = b.sizes.constant(1),
-         unknown = known;
-    for (Size size : b.sizesOf(op.getX()))
-      (constantOf(size) ? known : unknown) = b.sizes.multiply(constantOf(size) ? known : unknown, size);
-    bool cancels = constantOf(known) && constantOf(rest) && *constantOf(known) % *constantOf(rest) == 0;
-    shape[open] = cancels ? b.sizes.multiply(unknown, b.sizes.divide(known, rest)) : b.sizes.divide(count.size, rest);
-  }
-  context.equal(op, count, b.sizes.named(b.sizes.product(shape)));
-  return b.reshape(op.getX(), shape);
+  return reshapeTo(b, op, shape, open, context);
+}
+
+Value lowerReshapeOpen(LinalgBuilder &b, ir::ReshapeOpenOp op, LoweringContext &context) {
+  int64_t follows = -1;
+  for (auto [i, size] : llvm::enumerate(op.getShape()))
+    if (size == -1 && ShapedType::isDynamic(shapeOf(op.getResult())[i]))
+      follows = i;
+  return reshapeTo(b, op, b.sizesOf(op.getResult().getType(), openSizes(b, op, op.getShape(), op.getSizes())), follows,
+                   context);
 }
 
 Value lowerReshapeLike(LinalgBuilder &b, ir::ReshapeLikeOp op, LoweringContext &context) {
@@ -126,6 +172,19 @@ Value lowerBroadcastTo(LinalgBuilder &b, ir::BroadcastToOp op, LoweringContext &
       shape.push_back(context.equal(op, b.sizes.named(op, 0, operandDim), b.sizes.named(b.sizes.constant(size))));
   }
   return broadcast(b, op, shape);
+}
+
+// x's sizes are compared with those that are wanted, but for those that are repeated.
+Value broadcastTo(LinalgBuilder &b, Operation *op, SizeList shape, LoweringContext &context) {
+  ArrayRef<int64_t> from = shapeOf(op->getOperand(0));
+  for (auto [i, size] : llvm::enumerate(from))
+    if (size_t dimension = shape.size() - from.size() + i; size != 1)
+      shape[dimension] = context.equal(op, b.sizes.named(op, 0, i), b.sizes.named(shape[dimension]));
+  return broadcast(b, op, shape);
+}
+
+Value lowerBroadcastToOpen(LinalgBuilder &b, ir::BroadcastToOpenOp op, LoweringContext &context) {
+  return broadcastTo(b, op, openSizes(b, op, op.getShape(), op.getSizes()), context);
 }
 
 Value lowerBroadcastLike(LinalgBuilder &b, ir::BroadcastLikeOp op, LoweringContext &context) {
@@ -363,6 +422,10 @@ void populateMovementLowering(RewritePatternSet &patterns, LoweringContext &cont
   addLowering<ir::ConstantOp>(patterns, context, lowerConstant);
   addLowering<ir::BarrierOp>(patterns, context, lowerBarrier);
   addLowering<ir::IotaOp>(patterns, context, lowerIota);
+  addLowering<ir::IotaOpenOp>(patterns, context, lowerIotaOpen);
+  addLowering<ir::SizeOfOp>(patterns, context, lowerSizeOf);
+  addLowering<ir::ReshapeOpenOp>(patterns, context, lowerReshapeOpen);
+  addLowering<ir::BroadcastToOpenOp>(patterns, context, lowerBroadcastToOpen);
   addLowering<ir::ReshapeOp>(patterns, context, lowerReshape);
   addLowering<ir::ReshapeLikeOp>(patterns, context, lowerReshapeLike);
   addLowering<ir::MergeDimsOp>(patterns, context, lowerMergeDims);

@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace calque::ir {
 
-static_assert(kDynamic == ShapedType::kDynamic, "unknown dimensions pass between the two unchanged");
+static_assert(schema::kOpenSize == ShapedType::kDynamic, "unknown dimensions pass between the two unchanged");
 
 Type toMlir(DType dtype, MLIRContext *context) {
   if (!is_dtype(dtype))
@@ -72,7 +72,7 @@ std::optional<schema::TensorType> toSchema(Type type) {
   std::optional<DType> dtype = toDType(tensor.getElementType());
   if (!dtype)
     return std::nullopt;
-  return schema::TensorType{*dtype, Shape(tensor.getShape().begin(), tensor.getShape().end())};
+  return schema::TensorType{*dtype, schema::Dims(tensor.getShape().begin(), tensor.getShape().end())};
 }
 
 std::optional<schema::Attribute> toSchema(Attribute attribute) {

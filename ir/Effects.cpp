@@ -32,6 +32,22 @@ LogicalResult VariableAssignOp::buildBatched(BatchRule &rule, SmallVectorImpl<Va
   return rule.refuse("would give a variable the value of one of many examples");
 }
 
+// One state gives every example the same numbers, as it does where the sizes are known.
+LogicalResult RandomUniformOpenOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  if (rule.isBatched(0))
+    return rule.unrolled(results);
+  SmallVector<Value> sources;
+  SmallVector<int64_t> sizes(getSizes());
+  for (unsigned i = 1; i < rule.numOperands(); ++i)
+    sources.push_back(rule[i]);
+  for (size_t i = 0; i < sizes.size(); i += 2)
+    if (rule.isBatched(sizes[i]))
+      sizes[i + 1] = rule.shifted(sizes[i + 1], rule.rank(sizes[i]));
+  results.push_back(
+      rule.repeated(rule.create<RandomUniformOpenOp>(rule[0], sources, getShape(), sizes, getDtypeAttr())));
+  return success();
+}
+
 namespace {
 schema::ExternRules *externRules = nullptr;
 }

@@ -66,8 +66,17 @@ def Calque_RandomUniformOp : Calque_PureOp<"random_uniform"> {
   let results = (outs Calque_Tensor:$result);
   let rule = "randomUniform";
   let function = "";
+  let open = "random_uniform_open";
   let notDifferentiable = 1;
   let batchUnrolled = 1;
+}
+def Calque_RandomUniformOpenOp : Calque_PureOp<"random_uniform_open"> {
+  let summary = "Numbers as random_uniform makes them, of sizes that tensors have";
+  let arguments = (ins Calque_Tensor:$state, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "randomUniformOpen";
+  let function = "";
+  let notDifferentiable = 1;
 }
 
 #endif

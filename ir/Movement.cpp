@@ -88,6 +88,22 @@ void GatherPutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
     operandCotangents[0] = rule.create<GatherOp>(cotangents[0], getIndices(), getAxis());
 }
 
+void ReshapeOpenOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                             SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  operandCotangents.assign(getOperation()->getNumOperands(), Value());
+  if (needed[0])
+    operandCotangents[0] = rule.create<ReshapeLikeOp>(cotangents[0], getX());
+}
+
+void BroadcastToOpenOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                                 SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  operandCotangents.assign(getOperation()->getNumOperands(), Value());
+  if (needed[0])
+    operandCotangents[0] = rule.create<SumLikeOp>(cotangents[0], getX());
+}
+
 //===-- Tangents --------------------------------------------------------------------------------===//
 
 void PadOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
@@ -113,6 +129,60 @@ LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &r
     return rule.refuse("gives an unknown size, and the number of examples is not known");
   results.push_back(rule.create<ReshapeOp>(
       rule[0], withFirst(isKnown ? rule.size() : -1, type.hasStaticShape() ? type.getShape() : getShape())));
+  return success();
+}
+
+namespace {
+// The attributes `shape` and `sizes` of an operation for one example, with the examples before: their number is that of
+// the first operand that has examples. An operand counts for one example less its first dimension.
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>> openSizes(BatchRule &rule, ArrayRef<int64_t> shape,
+                                                                ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> allSizes;
+  if (rule.size() == ShapedType::kDynamic) {
+    unsigned first = 0;
+    while (!rule.isBatched(first))
+      ++first;
+    allSizes = {first, 0};
+  }
+  for (size_t i = 0; i < sizes.size(); i += 2) {
+    auto operand = static_cast<unsigned>(sizes[i]);
+    allSizes.push_back(operand);
+    allSizes.push_back(rule.isBatched(operand) ? rule.shifted(sizes[i + 1], rule.rank(operand)) : sizes[i + 1]);
+  }
+  return {withFirst(rule.size(), shape), allSizes};
+}
+
+SmallVector<Value> operandsFrom(BatchRule &rule, unsigned first) {
+  SmallVector<Value> values;
+  for (unsigned i = first; i < rule.numOperands(); ++i)
+    values.push_back(rule[i]);
+  return values;
+}
+} // namespace
+
+LogicalResult ReshapeOpenOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  auto [shape, sizes] = openSizes(rule, getShape(), getSizes());
+  results.push_back(rule.create<ReshapeOpenOp>(rule.all(0), operandsFrom(rule, 1), shape, sizes));
+  return success();
+}
+
+LogicalResult BroadcastToOpenOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  auto [shape, sizes] = openSizes(rule, getShape(), getSizes());
+  results.push_back(
+      rule.create<BroadcastToOpenOp>(rule.aligned(0, getShape().size()), operandsFrom(rule, 1), shape, sizes));
+  return success();
+}
+
+LogicalResult IotaOpenOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  auto [shape, sizes] = openSizes(rule, getShape(), getSizes());
+  int64_t axis = rule.shifted(static_cast<int64_t>(getAxis()), getShape().size());
+  results.push_back(rule.create<IotaOpenOp>(operandsFrom(rule, 0), shape, sizes, getDtypeAttr(), axis));
+  return success();
+}
+
+LogicalResult SizeOfOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(
+      rule.repeated(rule.create<SizeOfOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)))));
   return success();
 }
 

@@ -20,6 +20,19 @@ def Calque_ConstantOp : Calque_MovementOp<"constant", "constant", [ConstantLike]
 def Calque_IotaOp : Calque_MovementOp<"iota", "iota"> {
   let summary = "The index along one axis, at every element of a shape";
   let arguments = (ins DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype, DefaultValuedAttr<I64Attr, "0">:$axis);
+  let open = "iota_open";
+  let notDifferentiable = 1;
+}
+def Calque_IotaOpenOp : Calque_MovementOp<"iota_open", "iotaOpen"> {
+  let summary = "An iota of sizes that tensors have";
+  let arguments = (ins Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype, I64Attr:$axis);
+  let function = "";
+  let notDifferentiable = 1;
+}
+def Calque_SizeOfOp : Calque_MovementOp<"size_of", "sizeOf"> {
+  let summary = "The size of a dimension of x as an int64 scalar";
+  let arguments = (ins Calque_Tensor:$x, I64Attr:$axis);
+  let function = "";
   let notDifferentiable = 1;
 }
 
@@ -27,9 +40,17 @@ def Calque_IotaOp : Calque_MovementOp<"iota", "iota"> {
 def Calque_ReshapeOp : Calque_MovementOp<"reshape", "reshape"> {
   let summary = "The same elements in another shape; one size may be -1 and follows from the others";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
+  let open = "reshape_open";
   let vjp = [(Apply "reshape_like", $g, $x)];
   let linear = ["x"];
   let moves = "keepOrder";
+}
+def Calque_ReshapeOpenOp : Calque_MovementOp<"reshape_open", "reshapeOpen"> {
+  let summary = "A reshape to sizes that tensors have; one size may be -1 and follows from the others";
+  let arguments = (ins Calque_Tensor:$x, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes);
+  let function = "";
+  let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
   let summary = "The elements of x in like's shape";
@@ -65,9 +86,17 @@ def Calque_SplitDimOp : Calque_MovementOp<"split_dim", "splitDim"> {
 def Calque_BroadcastToOp : Calque_MovementOp<"broadcast_to", "broadcastTo"> {
   let summary = "x repeated along dimensions of size 1 and new leading ones, to a shape";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
+  let open = "broadcast_to_open";
   let vjp = [(Apply "sum_like", $g, $x)];
   let linear = ["x"];
   let moves = "repeat";
+}
+def Calque_BroadcastToOpenOp : Calque_MovementOp<"broadcast_to_open", "broadcastToOpen"> {
+  let summary = "x broadcast to sizes that tensors have";
+  let arguments = (ins Calque_Tensor:$x, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes);
+  let function = "";
+  let customVjp = 1;
+  let linear = ["x"];
 }
 def Calque_BroadcastLikeOp : Calque_MovementOp<"broadcast_like", "broadcastLike"> {
   let summary = "x broadcast to like's shape";

@@ -19,7 +19,7 @@ Fault checkIndices(const TensorType &indices) {
 
 Fault checkSizes(const Ints &shape) {
   for (std::int64_t dim : shape)
-    if (dim < 0 && dim != kDynamic)
+    if (dim < 0 && dim != kOpenSize)
       return valueFault("a size must not be negative: " + shapeString(shape));
   return {};
 }
@@ -50,6 +50,48 @@ Fault iota(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+namespace {
+// The attribute `shape` with the sizes that `sizes` names of operands in place of those that are open.
+Fault openShape(const OpCall &call, Dims &shape) {
+  shape = ints(call, 0);
+  const Ints &sizes = ints(call, 1);
+  std::size_t next = 0;
+  for (std::int64_t &size : shape) {
+    if (size != kOpenSize)
+      continue;
+    if (next + 2 > sizes.size())
+      return valueFault("the shape " + shapeString(shape) + " has more open sizes than " + shapeString(sizes) +
+                        " gives");
+    std::int64_t operand = sizes[next], axis = 0;
+    if (operand < 0 || operand >= static_cast<std::int64_t>(call.operands.size()))
+      return valueFault("there is no operand " + std::to_string(operand) + " to take a size from");
+    if (Fault fault = normalizeAxis(sizes[next + 1], call[operand].rank(), axis))
+      return fault;
+    size = call[operand].dims[axis];
+    next += 2;
+  }
+  if (next != sizes.size())
+    return valueFault("the shape " + shapeString(shape) + " has fewer open sizes than " + shapeString(sizes) +
+                      " gives");
+  return {};
+}
+} // namespace
+
+Fault iotaOpen(const OpCall &call, std::vector<TensorType> &results) {
+  Attribute attributes[] = {Ints(), call.attributes[2], call.attributes[3]};
+  if (Fault fault = openShape(call, std::get<Ints>(attributes[0])))
+    return fault;
+  return iota(OpCall{call.op, {}, attributes}, results);
+}
+
+Fault sizeOf(const OpCall &call, std::vector<TensorType> &results) {
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  results.push_back({DType::Int64, {}});
+  return {};
+}
+
 Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
   TensorType result{call[0].dtype, ints(call, 0)};
   std::int64_t inferred = -1;
@@ -59,7 +101,7 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
       if (inferred >= 0)
         return valueFault("only one size may be -1: " + shapeString(result.dims));
       inferred = static_cast<std::int64_t>(i);
-    } else if (result.dims[i] == kDynamic) {
+    } else if (result.dims[i] == kOpenSize) {
       unknown = true;
     } else if (result.dims[i] < 0) {
       return valueFault("a size must not be negative: " + shapeString(result.dims));
@@ -67,7 +109,7 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
   }
   if (!call[0].isStatic() || unknown) {
     if (inferred >= 0)
-      result.dims[inferred] = kDynamic;
+      result.dims[inferred] = kOpenSize;
   } else {
     std::int64_t count = call[0].numElements();
     std::optional<std::int64_t> known = productOf(result.dims);
@@ -78,6 +120,37 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
                         shapeString(ints(call, 0)));
   }
   results.push_back(std::move(result));
+  return {};
+}
+
+Fault reshapeOpen(const OpCall &call, std::vector<TensorType> &results) {
+  Attribute attribute = Ints();
+  Dims &shape = std::get<Ints>(attribute);
+  if (Fault fault = openShape(call, shape))
+    return fault;
+  // Open sizes of x that the shape has as well cancel out: what is left gives the size that follows.
+  const Ints &given = ints(call, 0), &sizes = ints(call, 1);
+  TensorType rest = call[0];
+  for (std::size_t i = 0, next = 0; i < shape.size(); ++i) {
+    if (given[i] != kOpenSize)
+      continue;
+    std::int64_t operand = sizes[next], axis = sizes[next + 1];
+    next += 2;
+    axis = axis < 0 ? axis + call[operand].rank() : axis;
+    if (operand == 0 && shape[i] == kOpenSize && rest.dims[axis] == kOpenSize) {
+      rest.dims[axis] = 1;
+      shape[i] = 1;
+    }
+  }
+  TensorType operands[] = {rest};
+  if (Fault fault = reshape(OpCall{call.op, operands, {&attribute, 1}}, results))
+    return fault;
+  for (std::size_t i = 0, next = 0; i < shape.size(); ++i)
+    if (given[i] == kOpenSize) {
+      std::int64_t operand = sizes[next], axis = sizes[next + 1];
+      next += 2;
+      results.back().dims[i] = call[operand].dims[axis < 0 ? axis + call[operand].rank() : axis];
+    }
   return {};
 }
 
@@ -105,7 +178,7 @@ namespace {
 std::int64_t merged(std::int64_t a, std::int64_t b) {
   if (a == 0 || b == 0)
     return 0;
-  return a == kDynamic || b == kDynamic ? kDynamic : a * b;
+  return a == kOpenSize || b == kOpenSize ? kOpenSize : a * b;
 }
 } // namespace
 
@@ -144,7 +217,7 @@ Fault splitDim(const OpCall &call, std::vector<TensorType> &results) {
   TensorType result = call[0];
   std::int64_t whole = result.dims[axis];
   for (std::size_t i : {0u, 1u}) // an unknown size follows from the two known ones
-    if (whole != kDynamic && sizes[i] == kDynamic && sizes[1 - i] != kDynamic && sizes[1 - i] > 0)
+    if (whole != kOpenSize && sizes[i] == kOpenSize && sizes[1 - i] != kOpenSize && sizes[1 - i] > 0)
       sizes[i] = whole / sizes[1 - i];
   result.dims[axis] = sizes[0];
   result.dims.insert(result.dims.begin() + axis + 1, sizes[1]);
@@ -157,7 +230,7 @@ Fault broadcastTo(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkSizes(target.dims))
     return fault;
   TensorType both[] = {call[0], target};
-  Shape merged;
+  Dims merged;
   if (Fault fault = broadcastShapes(both, merged))
     return fault;
   if (!broadcastsTo(call[0], target))
@@ -166,8 +239,15 @@ Fault broadcastTo(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+Fault broadcastToOpen(const OpCall &call, std::vector<TensorType> &results) {
+  Attribute attribute = Ints();
+  if (Fault fault = openShape(call, std::get<Ints>(attribute)))
+    return fault;
+  return broadcastTo(OpCall{call.op, call.operands.first(1), {&attribute, 1}}, results);
+}
+
 Fault broadcastLike(const OpCall &call, std::vector<TensorType> &results) {
-  Shape merged;
+  Dims merged;
   if (Fault fault = broadcastShapes(call.operands, merged))
     return fault;
   if (!broadcastsTo(call[0], call[1]))
@@ -209,8 +289,8 @@ Fault concatOf(std::span<const TensorType> tensors, std::int64_t givenAxis, Tens
     bool fits = type.rank() == result.rank();
     for (std::int64_t i = 0; fits && i < result.rank(); ++i) {
       if (i == axis) {
-        if (result.dims[i] == kDynamic || type.dims[i] == kDynamic)
-          result.dims[i] = kDynamic;
+        if (result.dims[i] == kOpenSize || type.dims[i] == kOpenSize)
+          result.dims[i] = kOpenSize;
         else if (Fault fault = addSize(result.dims[i], type.dims[i]))
           return fault;
       } else if (std::optional<std::int64_t> dim = mergeDims(result.dims[i], type.dims[i])) {
@@ -266,7 +346,7 @@ Fault slice(const OpCall &call, std::vector<TensorType> &results) {
     if (strides[i] < 1)
       return valueFault("strides must be positive, not " + std::to_string(strides[i]) + " in dimension " +
                         std::to_string(i));
-    if (starts[i] < 0 || limits[i] < starts[i] || (size != kDynamic && limits[i] > size))
+    if (starts[i] < 0 || limits[i] < starts[i] || (size != kOpenSize && limits[i] > size))
       return valueFault("[" + std::to_string(starts[i]) + ", " + std::to_string(limits[i]) +
                         ") is out of range in dimension " + std::to_string(i) + " of " + call[0].str());
     result.dims.push_back(limits[i] == starts[i] ? 0 : (limits[i] - starts[i] - 1) / strides[i] + 1);
@@ -286,11 +366,11 @@ Fault checkSliceOf(const OpCall &call, const TensorType &whole, const TensorType
   for (std::int64_t i = 0; i < whole.rank(); ++i) {
     if (ints(call, 0)[i] < 0 || ints(call, 1)[i] < 1)
       return valueFault("starts must not be negative and strides must be positive");
-    if (whole.dims[i] == kDynamic)
+    if (whole.dims[i] == kOpenSize)
       continue;
     std::int64_t start = ints(call, 0)[i], stride = ints(call, 1)[i];
     // Compares numbers of steps, because the index of the last element may overflow.
-    bool empty = part.dims[i] == 0 || part.dims[i] == kDynamic;
+    bool empty = part.dims[i] == 0 || part.dims[i] == kOpenSize;
     if (start > whole.dims[i] ||
         (!empty && (start == whole.dims[i] || part.dims[i] - 1 > (whole.dims[i] - 1 - start) / stride)))
       return shapeFault(part.str() + " from " + shapeString(ints(call, 0)) + " does not lie within " + whole.str());
@@ -324,7 +404,7 @@ Fault pad(const OpCall &call, std::vector<TensorType> &results) {
   TensorType result = call[0];
   for (std::int64_t i = 0; i < result.rank(); ++i)
     for (int side : {0, 1})
-      if (result.dims[i] != kDynamic)
+      if (result.dims[i] != kOpenSize)
         if (Fault fault = addSize(result.dims[i], ints(call, side)[i]))
           return fault;
   results.push_back(std::move(result));
@@ -421,6 +501,13 @@ Fault randomUniform(const OpCall &call, std::vector<TensorType> &results) {
     return fault;
   results.push_back(std::move(result));
   return {};
+}
+
+Fault randomUniformOpen(const OpCall &call, std::vector<TensorType> &results) {
+  Attribute attributes[] = {Ints(), call.attributes[2]};
+  if (Fault fault = openShape(call, std::get<Ints>(attributes[0])))
+    return fault;
+  return randomUniform(OpCall{call.op, call.operands.first(1), attributes}, results);
 }
 
 } // namespace calque::schema

@@ -10,8 +10,8 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-Shape rowMajor(const Shape &dims) {
-  Shape strides(dims.size());
+Dims rowMajor(const Dims &dims) {
+  Dims strides(dims.size());
   std::int64_t stride = 1;
   for (std::size_t i = dims.size(); i-- > 0; stride *= dims[i])
     strides[i] = stride;

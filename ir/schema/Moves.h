@@ -17,13 +17,13 @@ namespace calque::schema {
 // ... of the tensor in row-major order. A stride of 0 repeats an element.
 struct Placement {
   std::int64_t offset = 0;
-  Shape strides;
+  Dims strides;
 };
 
 // Copies a box of an operand's elements to a box of the result's.
 struct Move {
   std::size_t operand;
-  Shape sizes;
+  Dims sizes;
   Placement from, to;
 };
 

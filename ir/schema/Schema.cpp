@@ -8,7 +8,7 @@
 
 namespace calque::schema {
 
-bool TensorType::isStatic() const { return std::find(dims.begin(), dims.end(), kDynamic) == dims.end(); }
+bool TensorType::isStatic() const { return std::find(dims.begin(), dims.end(), kOpenSize) == dims.end(); }
 
 std::int64_t TensorType::numElements() const {
   return productOf(dims).value_or(std::numeric_limits<std::int64_t>::max());
@@ -19,7 +19,7 @@ std::string shapeString(std::span<const std::int64_t> dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (i)
       text += ",";
-    text += dims[i] == kDynamic ? "?" : std::to_string(dims[i]);
+    text += dims[i] == kOpenSize ? "?" : std::to_string(dims[i]);
   }
   return text + "]";
 }

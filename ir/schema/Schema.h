@@ -10,6 +10,7 @@
 
 #include "calque/dtype.h"
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,9 +20,14 @@
 
 namespace calque::schema {
 
+// The sizes of a tensor's dimensions, outermost first; empty for a scalar.
+using Dims = std::vector<std::int64_t>;
+// The size of a dimension that only a call knows.
+inline constexpr std::int64_t kOpenSize = std::numeric_limits<std::int64_t>::min();
+
 struct TensorType {
   DType dtype = DType::Float32;
-  Shape dims;
+  Dims dims;
 
   std::int64_t rank() const { return static_cast<std::int64_t>(dims.size()); }
   bool isStatic() const;

@@ -179,7 +179,7 @@ Fault windowResult(const TensorType &input, std::int64_t windowHeight, std::int6
   // Code generation allocates the padded images, so their bytes must not overflow.
   TensorType padded = input;
   for (auto [dim, amount] : {std::pair(1, rows.padLow), {1, rows.padHigh}, {2, columns.padLow}, {2, columns.padHigh}})
-    if (padded.dims[dim] != kDynamic)
+    if (padded.dims[dim] != kOpenSize)
       if (Fault fault = addSize(padded.dims[dim], amount))
         return fault;
   if (!productOf(padded.dims, static_cast<std::int64_t>(size_of(padded.dtype))))
@@ -193,7 +193,7 @@ Fault convResult(const TensorType &input, const TensorType &filter, const std::v
     return fault;
   if (filter.rank() != 4)
     return shapeFault("filters must have rank 4, [KH,KW,C,F], not " + filter.str());
-  if (filter.dims[0] == kDynamic || filter.dims[1] == kDynamic)
+  if (filter.dims[0] == kOpenSize || filter.dims[1] == kOpenSize)
     return shapeFault("the filters' window must be known, not " + filter.str());
   if (filter.dims[0] < 1 || filter.dims[1] < 1)
     return shapeFault("the filters' window must not be empty: " + filter.str());

@@ -69,7 +69,7 @@ Fault batch(const OpCall &call, std::vector<TensorType> &results) {
   if (axes.empty() || axes.size() != call.operands.size())
     return valueFault(std::to_string(axes.size()) + " axes are given for " + std::to_string(call.operands.size()) +
                       " tensors");
-  std::int64_t examples = kDynamic;
+  std::int64_t examples = kOpenSize;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     std::int64_t axis = 0;
     if (Fault fault = normalizeAxis(axes[i], call[i].rank(), axis))

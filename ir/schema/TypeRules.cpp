@@ -5,9 +5,9 @@
 namespace calque::schema {
 
 std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b) {
-  if (a == kDynamic)
+  if (a == kOpenSize)
     return b;
-  if (b == kDynamic || a == b)
+  if (b == kOpenSize || a == b)
     return a;
   return std::nullopt;
 }
@@ -48,7 +48,7 @@ Fault sameDType(const TensorType &a, const TensorType &b) {
   return {};
 }
 
-Fault broadcastShapes(std::span<const TensorType> operands, Shape &result) {
+Fault broadcastShapes(std::span<const TensorType> operands, Dims &result) {
   std::size_t rank = 0;
   for (const TensorType &type : operands)
     rank = std::max(rank, type.dims.size());
@@ -105,8 +105,8 @@ Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool 
 }
 
 WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t stride, bool same) {
-  if (input == kDynamic)
-    return {kDynamic, 0, 0};
+  if (input == kOpenSize)
+    return {kOpenSize, 0, 0};
   if (!same)
     return {input < window ? 0 : (input - window) / stride + 1, 0, 0};
   // In this order no intermediate sum overflows.

@@ -19,7 +19,7 @@ inline Fault valueFault(std::string message) { return {FaultKind::Value, std::mo
 
 // Broadcasts the shapes as NumPy does. A dimension of unknown size is never broadcast: against a static size other than
 // 1 it takes that size, which is checked at the call, and against 1 it stays unknown.
-Fault broadcastShapes(std::span<const TensorType> operands, Shape &result);
+Fault broadcastShapes(std::span<const TensorType> operands, Dims &result);
 
 // Two sizes that must be equal: the known one if either is known. Nothing if they differ.
 std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b);

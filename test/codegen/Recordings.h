@@ -40,7 +40,7 @@ struct Recorder {
     return many(op, operands, attributes).at(0);
   }
   // One value at every element of a shape.
-  ValueId constant(double value, DType dtype = DType::Float32, Shape shape = {}) {
+  ValueId constant(double value, DType dtype = DType::Float32, schema::Dims shape = {}) {
     auto data = std::make_shared<schema::ConstantData>();
     data->splat = !shape.empty();
     data->type = {dtype, std::move(shape)};

@@ -1,4 +1,4 @@
-// Element types and shapes, which all parts of Calque and its users share.
+// Element types, which all parts of Calque and its users share.
 #ifndef CALQUE_DTYPE_H
 #define CALQUE_DTYPE_H
 
@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -31,12 +30,6 @@ enum class DType : std::int32_t {
 };
 
 enum class DTypeKind : std::uint8_t { Bool, Integer, Float };
-
-// The sizes of a tensor's dimensions, outermost first; empty for a scalar.
-using Shape = std::vector<std::int64_t>;
-
-// The size of a dimension that is not known while tracing.
-inline constexpr std::int64_t kDynamic = std::numeric_limits<std::int64_t>::min();
 
 // What the table says of one element type.
 struct DTypeInfo {
