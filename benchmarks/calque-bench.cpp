@@ -107,6 +107,15 @@ Work cnnStep() {
   return compiled(step, Cnn::images(), cyclicLabels(64), Cnn::keepMask());
 }
 
+Work cnnStepForAll() {
+  auto model = std::make_shared<Cnn>();
+  auto step = [model](const Tensor &x, const Tensor &y, const Tensor &keep) { return model->step(x, y, keep); };
+  return compiledForAll(step,
+                        {TensorSpec<float>({kDynamic, 28, 28, 1}), TensorSpec<std::int32_t>({kDynamic}),
+                         TensorSpec<float>({kDynamic, 256})},
+                        Cnn::images(), cyclicLabels(64), Cnn::keepMask());
+}
+
 Work cnnForward() {
   auto model = std::make_shared<Cnn>();
   auto forward = [model](const Tensor &x, const Tensor &y) { return model->loss(x, y, ones({64, 256}), false); };
@@ -155,6 +164,7 @@ std::vector<Case> allCases() {
                           matrix());
   });
   add("mlp_step_any", mlpStepForAll);
+  add("mnist_cnn_step_any", cnnStepForAll);
   return cases;
 }
 
