@@ -4,15 +4,10 @@
 #include "calque/random.h"
 
 #include <cmath>
-#include <sstream>
 
 namespace calque {
 
-std::string training::describe(double number) {
-  std::ostringstream text;
-  text << number;
-  return text.str();
-}
+std::string training::describe(double number) { return Number(number).str(); }
 
 namespace {
 struct Fans {

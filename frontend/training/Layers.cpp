@@ -96,9 +96,18 @@ void checkHasChannels(const std::string &title, const Shape &input) {
     fail<ShapeError>(title + ": takes inputs of rank 2 or more, a batch first; this one has shape " + describe(input));
 }
 
-// Checks that the last dimension is the one for which the variables were made.
+// The last dimension, by which variables are made.
+std::int64_t channelsOf(const std::string &title, const Shape &input) {
+  if (!input.back().is_known())
+    fail<ShapeError>(title + ": its variables are made by the last dimension of the input, which is not known in " +
+                     describe(input));
+  return input.back();
+}
+
+// Checks that the last dimension is the one for which the variables were made. One that is not known is compared at
+// the call.
 void checkChannels(const std::string &title, const Shape &input, std::int64_t channels) {
-  if (input.back() != channels)
+  if (input.back().is_known() && input.back() != channels)
     fail<ShapeError>(title + ": was built for inputs whose last dimension is " + std::to_string(channels) +
                      "; this one has shape " + describe(input));
 }
@@ -115,7 +124,7 @@ protected:
   void build(const Shape &input, DType dtype) override {
     checkFloating(title(), input, dtype);
     checkHasChannels(title(), input);
-    kernel = weight("kernel", {input.back(), units}, dtype, options.kernel_initializer);
+    kernel = weight("kernel", {channelsOf(title(), input), units}, dtype, options.kernel_initializer);
     if (options.use_bias)
       bias = weight("bias", {units}, dtype, options.bias_initializer);
   }
@@ -141,7 +150,8 @@ protected:
   void build(const Shape &input, DType dtype) override {
     checkFloating(title(), input, dtype);
     checkImages(title(), input);
-    kernel = weight("kernel", {size.height, size.width, input.back(), filters}, dtype, options.kernel_initializer);
+    kernel = weight("kernel", {size.height, size.width, channelsOf(title(), input), filters}, dtype,
+                    options.kernel_initializer);
     if (options.use_bias)
       bias = weight("bias", {filters}, dtype, options.bias_initializer);
   }
@@ -184,7 +194,7 @@ protected:
   void build(const Shape &input, DType dtype) override {
     checkFloating(title(), input, dtype);
     checkHasChannels(title(), input);
-    Shape channels = {input.back()};
+    Shape channels = {channelsOf(title(), input)};
     if (options.scale)
       gamma = weight("gamma", channels, dtype, ones);
     if (options.center)
@@ -198,7 +208,9 @@ protected:
     checkChannels(title(), x.shape(), movingMean.shape()[0]);
     if (!call.training)
       return normalise(x - movingMean, movingVariance.value());
-    if (x.size() == 0)
+    if (!x.size().is_known())
+      assert_true(x.size() != Operand(0), title() + ": a batch without elements has no mean in training");
+    else if (x.size() == 0)
       fail<ShapeError>(title() + ": a batch without elements, of shape " + describe(x.shape()) +
                        ", has no mean in training");
     std::vector<std::int64_t> axes;
@@ -256,10 +268,11 @@ protected:
   Tensor call(const Tensor &x, CallOptions) override {
     if (x.rank() == 0)
       fail<ShapeError>(title() + ": takes inputs of rank 1 or more, a batch first; this one is a scalar");
-    std::int64_t rest = 1;
-    for (std::size_t i = 1; i < x.shape().size(); ++i)
-      rest *= x.shape()[i];
-    return reshape(x, {x.shape()[0], rest});
+    const Shape shape = x.shape();
+    Size rest = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i)
+      rest = rest.is_known() && shape[i].is_known() ? Size(rest * shape[i]) : kDynamic;
+    return reshape(x, {shape[0], rest.is_known() ? rest : Size(-1)});
   }
 };
 
@@ -304,7 +317,11 @@ protected:
   }
   void buildFor(const Shape &input, DType dtype) override {
     InitScope now;
-    call(zeros(input, dtype), {});
+    // No variable is made by the size of a batch.
+    Shape sample = input;
+    if (!sample.empty() && !sample[0].is_known())
+      sample[0] = 1;
+    call(zeros(sample, dtype), {});
   }
 
 private:

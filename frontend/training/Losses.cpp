@@ -11,13 +11,16 @@ Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor 
     fail<DTypeError>(std::string(what) + ": takes integer labels and floating-point predictions, not " + given);
   Shape expected = predictions.shape();
   if (!expected.empty()) {
-    std::int64_t classes = expected.back();
+    const Size classes = expected.back();
     expected.pop_back();
-    if (labels.shape() == expected && classes > 0)
-      return labels;
     Shape column = expected;
     column.push_back(1);
-    if (labels.shape() == column && classes > 0)
+    bool hasClasses = !classes.is_known() || classes > 0;
+    // Sizes that are not known are compared at the call: as a shape, for a label that is known to be one would be
+    // repeated.
+    if (labels.shape().is_compatible_with(expected) && hasClasses)
+      return labels.shape().is_known() && expected.is_known() ? labels : reshape(labels, expected);
+    if (labels.shape().is_compatible_with(column) && hasClasses)
       return reshape(labels, expected);
   }
   fail<ShapeError>(std::string(what) +
@@ -31,7 +34,7 @@ Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_p
   Tensor predictions = y_pred.toTensor();
   Tensor labels = training::labelsFor("sparse_categorical_crossentropy", y_true.toTensor(), predictions);
   Tensor logits = options.from_logits ? predictions : log(minimum(maximum(predictions, 1e-7), 1 - 1e-7));
-  std::int64_t classes = logits.shape().back();
+  const Size classes = logits.shape().back();
   // gather refuses a label that is no class. Without it, such a label would select nothing, and the loss would ignore
   // it.
   Tensor checked = gather(iota({classes}, labels.dtype()), labels);

@@ -12,7 +12,7 @@ void Mean::update_state(const Operand &values) {
   CallSite site(values.where());
   Tensor x = values.toTensor();
   total.assign_add(sum(cast(x, DType::Float64)));
-  count.assign_add(static_cast<double>(x.size()));
+  count.assign_add(x.size());
 }
 
 void Mean::update_state(const Operand &values, const Operand &weights) {

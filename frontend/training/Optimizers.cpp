@@ -58,7 +58,7 @@ void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradie
                         describe(gradients[i]->dtype(), gradients[i]->shape());
     if (gradients[i]->dtype() != variable.dtype() || !is_floating(variable.dtype()))
       fail<DTypeError>(kind + ": " + types);
-    if (gradients[i]->shape() != variable.shape())
+    if (!gradients[i]->shape().is_compatible_with(variable.shape()))
       fail<ShapeError>(kind + ": " + types);
   }
   if (!any)

@@ -10,15 +10,7 @@
 namespace calque::training {
 
 // "[2,3]", as the messages of operations have it.
-inline std::string describe(const Shape &shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (i)
-      text += ',';
-    text += std::to_string(shape[i]);
-  }
-  return text += ']';
-}
+inline std::string describe(const Shape &shape) { return shape.str(); }
 
 // "float32[2,3]".
 inline std::string describe(DType dtype, const Shape &shape) { return name_of(dtype) + describe(shape); }

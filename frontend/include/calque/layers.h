@@ -168,7 +168,7 @@ struct BatchNormalizationOptions {
 // gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel, the last dimension. In training, mean and
 // (biased) variance are those of the batch, and the moving ones become momentum * moving + (1 - momentum) * batch. In
 // inference, they are the moving ones. Ioffe, Szegedy: Batch normalization, 2015. ShapeError in training for an empty
-// batch.
+// batch; AssertionError at the call where the size of the batch is not known while tracing.
 class CALQUE_API BatchNormalization : public Layer {
 public:
   explicit BatchNormalization(BatchNormalizationOptions options = {}, SourceLocation where = SourceLocation::current());
