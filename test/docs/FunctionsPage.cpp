@@ -53,6 +53,20 @@ TEST(FunctionsPage, ManyShapes) {
   EXPECT_EQ(h.trace_count(), 1);
 }
 
+TEST(FunctionsPage, OpenSizes) {
+  auto noisy = function(
+      [](const Tensor &x) {
+        Tensor rows = reshape(x, {x.shape()[0], -1});
+        Tensor offset = full({x.shape()[0], 1}, 0.5f) + random::normal(rows.shape());
+        return (rows + offset) / x.shape()[0];
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic, 2, 3})}});
+  noisy(ones({4, 2, 3}));
+  noisy(ones({7, 2, 3})); // the same trace
+  EXPECT_EQ(noisy.trace_count(), 1);
+  EXPECT_EQ(noisy(ones({7, 2, 3})).shape(), (Shape{7, 6}));
+}
+
 TEST(FunctionsPage, ConcreteFunctions) {
   Output output;
   auto power = function([](const Tensor &x, int n) { return n == 2 ? x * x : x; });
