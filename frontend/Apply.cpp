@@ -7,6 +7,7 @@
 #include "frontend/Execute.h"
 #include "frontend/Movement.h"
 #include "frontend/PerThread.h"
+#include "frontend/Shape.h"
 #include "frontend/StackArray.h"
 #include "frontend/Tape.h"
 
@@ -213,7 +214,9 @@ Tensor repeatedLike(const Tensor &x, const Tensor &like, SourceLocation where) {
 Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, SourceLocation where) {
   const schema::TensorType &given = *implOf(x, where).type, &wanted = *implOf(like, where).type;
   // A known size of 1 is not accepted for an unknown one: it would be broadcast instead of compared.
-  auto mayBeEqual = [](std::int64_t a, std::int64_t b) { return a == b || a == kDynamic || (b == kDynamic && a != 1); };
+  auto mayBeEqual = [](std::int64_t a, std::int64_t b) {
+    return a == b || a == schema::kOpenSize || (b == schema::kOpenSize && a != 1);
+  };
   if (given.dtype == wanted.dtype && given.dims != wanted.dims &&
       std::equal(given.dims.begin(), given.dims.end(), wanted.dims.begin(), wanted.dims.end(), mayBeEqual)) {
     return repeatedLike(x, like, where);
@@ -256,6 +259,27 @@ Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands,
   }
   return applyTo(op, pointers, {attributes.begin(), attributes.size()},
                  all.empty() ? SourceLocation() : all[0]->where());
+}
+
+Tensor applyPublicOpen(OpId open, std::initializer_list<const Operand *> operands, const Shape &shape,
+                       std::initializer_list<schema::Attribute> others, SourceLocation where) {
+  return applyOpen(open, adoptNumbers({operands.begin(), operands.size()}), shape, others, where);
+}
+
+double numberFor(const Operand &x, const Number &number) {
+  alignas(std::int64_t) std::byte element[sizeof(std::int64_t)];
+  DType dtype = x.defaultDType();
+  number.convert(dtype, element, x.where());
+  double value = number.toDouble();
+  if (!is_integer(dtype))
+    return value;
+  std::int64_t wide = 0;
+  number.convert(DType::Int64, &wide, x.where());
+  // 2^63 is no int64: what rounds to it is not kept either.
+  if (value >= 0x1p63 || static_cast<std::int64_t>(value) != wide)
+    throw ValueError("the number " + number.str() + " is kept as float64 here, which does not hold it exactly",
+                     userLine(x.where()));
+  return value;
 }
 
 Tensor applyPublic(OpId op, const std::vector<Tensor> &operands, std::initializer_list<schema::Attribute> attributes,

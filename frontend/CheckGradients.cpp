@@ -30,7 +30,7 @@ void check_gradients(const std::function<Tensor(const std::vector<Tensor> &)> &f
                      CheckGradientsOptions options, SourceLocation where) {
   where = CallSite::resolve(where);
   if (!(options.eps > 0))
-    throw ValueError("check_gradients: eps is " + std::to_string(options.eps) + " and must be above zero", where);
+    throw ValueError("check_gradients: eps is " + Number(options.eps).str() + " and must be above zero", where);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     requireFloat64(inputs[i], "input " + std::to_string(i), where);
   GradientTape tape({}, where);

@@ -5,6 +5,7 @@
 #include "frontend/Apply.h"
 #include "frontend/FunctionCore.h"
 #include "frontend/Graph.h"
+#include "frontend/Shape.h"
 #include "frontend/Tape.h"
 
 #include <cstring>
@@ -285,7 +286,7 @@ std::vector<TensorSpec<>> specsOf(const Signature &signature) {
       if (part.anyRank)
         specs.emplace_back(part.type.dtype, kAnyShape);
       else
-        specs.emplace_back(part.type.dtype, part.type.dims);
+        specs.emplace_back(part.type.dtype, shapeOf(part.type.dims));
     }
   return specs;
 }

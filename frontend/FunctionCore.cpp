@@ -2,6 +2,7 @@
 
 #include "calque/warnings.h"
 #include "frontend/Dump.h"
+#include "frontend/Shape.h"
 
 #include <cctype>
 #include <chrono>
@@ -52,7 +53,8 @@ std::string symbolName(std::string name, SourceLocation where) {
 std::vector<ExpectedTensor> expectedTensors(const std::vector<TensorSpec<>> &specs) {
   std::vector<ExpectedTensor> expected;
   for (const TensorSpec<> &spec : specs)
-    expected.push_back({{spec.dtype(), spec.has_rank() ? spec.shape() : Shape()}, !spec.has_rank(), spec.name()});
+    expected.push_back(
+        {{spec.dtype(), spec.has_rank() ? openDims(spec.shape()) : schema::Dims()}, !spec.has_rank(), spec.name()});
   return expected;
 }
 } // namespace

@@ -37,7 +37,7 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
   for (const Tensor &input : inputs)
     function->inputs.push_back(*implOf(input, where).type);
   for (const TensorSpec<> &spec : specs) {
-    if (!spec.has_rank() || !schema::TensorType{spec.dtype(), spec.shape()}.isStatic())
+    if (!spec.has_rank() || !spec.shape().is_known())
       throw ValueError("the results of a host call have known sizes; " + spec.str() + " has not", where);
     function->results.push_back({spec.dtype(), spec.shape()});
   }

@@ -3,8 +3,7 @@
 
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
-#include "frontend/TensorImpl.h"
-#include "ir/schema/TypeRules.h"
+#include "frontend/Shape.h"
 
 #include <array>
 
@@ -20,20 +19,18 @@ Tensor operator!(const Tensor &x) {
 }
 
 namespace {
+// Two sizes of which one is not known are compared at the call; only a known 1 is repeated.
+bool mayDiffer(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
+
 Tensor broadcastBatch(const Tensor &x, const Shape &batch, SourceLocation where) {
-  const Shape &own = x.shape();
+  const Shape own = x.shape();
   bool fits = own.size() == batch.size() + 2;
   for (std::size_t i = 0; fits && i < batch.size(); ++i)
-    fits = own[i] == batch[i] || own[i] != 1; // a known and an unknown size are compared at the call
+    fits = !(own[i].is_known() && own[i] == 1) || (batch[i].is_known() && batch[i] == 1);
   if (fits)
     return x;
   Shape shape = batch;
   shape.insert(shape.end(), own.end() - 2, own.end());
-  for (std::int64_t size : shape)
-    if (size == kDynamic)
-      throw ShapeError("matmul: " + schema::shapeString(own) +
-                           " can't be broadcast to batches whose number is not known while tracing",
-                       where);
   return broadcast_to(Operand(x, where), shape);
 }
 
@@ -43,13 +40,18 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
   for (const Shape *shape : {&a, &b}) {
     std::size_t offset = batch.size() - (shape->size() - 2);
     for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
-      std::int64_t size = (*shape)[i], &merged = batch[offset + i];
-      if (size != 1 && merged != 1 && !schema::mergeDims(size, merged))
-        throw ShapeError("matmul: the batch dimensions of " + shapes + " don't broadcast: sizes " +
-                             std::to_string(merged) + " and " + std::to_string(size) +
-                             " must be equal, or one of them 1",
+      const Size &size = (*shape)[i];
+      Size &merged = batch[offset + i];
+      if (size.is_known() && size == 1)
+        continue;
+      if (merged.is_known() && merged == 1)
+        merged = size;
+      else if (mayDiffer(size, merged))
+        throw ShapeError("matmul: the batch dimensions of " + shapes + " don't broadcast: sizes " + merged.str() +
+                             " and " + size.str() + " must be equal, or one of them 1",
                          where);
-      merged = merged == 1 ? size : size == 1 ? merged : *schema::mergeDims(size, merged);
+      else if (size.is_known())
+        merged = size;
     }
   }
   return batch;
@@ -58,37 +60,39 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
 
 Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   SourceLocation where = detail::userLine(a.where());
-  CallSite library(where); // shape() below is called by the library, not by user code
+  CallSite library(where);
   const Operand *operands[] = {&a, &b};
   std::vector<Tensor> tensors = detail::adoptNumbers(operands);
   Tensor lhs = tensors[0], rhs = tensors[1];
-  std::string shapes = schema::shapeString(lhs.shape()) + " and " + schema::shapeString(rhs.shape());
+  const Shape left = lhs.shape(), right = rhs.shape();
+  std::string shapes = left.str() + " and " + right.str();
   if (lhs.rank() < 2 || rhs.rank() < 2)
     throw ShapeError("matmul: both operands need rank 2 or more; their shapes are " + shapes, where);
   std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1),
                rhsInner = rhs.rank() - (options.transpose_b ? 1 : 2);
-  std::int64_t inner = lhs.shape()[lhsInner], other = rhs.shape()[rhsInner];
-  if (!schema::mergeDims(inner, other))
-    throw ShapeError("matmul: the inner dimensions are " + std::to_string(inner) + " and " + std::to_string(other) +
+  const Size &inner = left[lhsInner], &other = right[rhsInner];
+  if (mayDiffer(inner, other))
+    throw ShapeError("matmul: the inner dimensions are " + inner.str() + " and " + other.str() +
                          " and must be equal; the shapes are " + shapes +
                          (options.transpose_a ? ", the first transposed" : "") +
                          (options.transpose_b ? ", the second transposed" : ""),
                      where);
 
+  // One matrix on the right for all of a batch whose size is not known: nothing is repeated.
+  bool isOneMatrix = rhs.rank() == 2 && !left.is_known();
   std::vector<std::int64_t> batchAxes;
-  if (lhs.rank() > 2 || rhs.rank() > 2) {
-    Shape batch = mergeBatches(lhs.shape(), rhs.shape(), shapes, where);
+  if ((lhs.rank() > 2 || rhs.rank() > 2) && !isOneMatrix) {
+    Shape batch = mergeBatches(left, right, shapes, where);
     lhs = broadcastBatch(lhs, batch, where);
     rhs = broadcastBatch(rhs, batch, where);
     for (std::size_t i = 0; i < batch.size(); ++i)
       batchAxes.push_back(static_cast<std::int64_t>(i));
   }
-  auto rank = static_cast<std::int64_t>(batchAxes.size()) + 2;
   std::array<Tensor, 2> pair{lhs, rhs};
   std::array<schema::Attribute, 4> attributes{
       schema::Attribute(batchAxes), schema::Attribute(batchAxes),
-      schema::Attribute(std::vector<std::int64_t>{rank - (options.transpose_a ? 2 : 1)}),
-      schema::Attribute(std::vector<std::int64_t>{rank - (options.transpose_b ? 1 : 2)})};
+      schema::Attribute(std::vector<std::int64_t>{lhs.rank() - (options.transpose_a ? 2 : 1)}),
+      schema::Attribute(std::vector<std::int64_t>{rhs.rank() - (options.transpose_b ? 1 : 2)})};
   return detail::apply(OpId::Contract, pair, attributes, where);
 }
 

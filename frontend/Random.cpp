@@ -4,6 +4,7 @@
 #include "calque/functions.h"
 #include "calque/init_scope.h"
 #include "frontend/Apply.h"
+#include "frontend/Shape.h"
 
 #include <cmath>
 
@@ -15,18 +16,35 @@ namespace random {
 namespace {
 constexpr double kTwoPi = 6.283185307179586476925;
 
+std::int64_t numbersPerCounter(DType dtype) { return dtype == DType::Float64 ? 2 : 4; }
+
 // Uniform numbers in [0, 1).
 Tensor unit(const Shape &shape, const Tensor &state, DType dtype, SourceLocation where) {
-  schema::Attribute attributes[] = {shape, dtype};
+  if (!shape.is_known())
+    return detail::applyOpen(schema::OpId::RandomUniformOpen, {&state, 1}, shape, {dtype}, where);
+  schema::Attribute attributes[] = {detail::knownDims(shape, where), dtype};
   return detail::apply(schema::OpId::RandomUniform, {&state, 1}, attributes, where);
 }
 
-Tensor advance(const Tensor &state, std::int64_t counters, SourceLocation where) {
-  return add(Operand(state, where), Operand(tensor<std::int64_t>({0, counters}, where), where));
+// The state after so many times the counters that the numbers drawn have used.
+Tensor advance(const Tensor &state, const Tensor &drawn, std::int64_t times, SourceLocation where) {
+  DType dtype = is_floating(drawn.dtype()) ? drawn.dtype() : DType::Float32;
+  Size count = drawn.size(where);
+  Tensor counters;
+  if (count.is_known()) {
+    counters = tensor<std::int64_t>({0, times * counters_used(count, dtype)}, where);
+  } else {
+    CallSite site(where);
+    std::int64_t perCounter = numbersPerCounter(dtype);
+    Tensor used = (detail::sizeAsTensor(count, where) + (perCounter - 1)) / perCounter;
+    counters = used * tensor<std::int64_t>({0, times}, where);
+  }
+  return add(Operand(state, where), Operand(counters, where));
 }
 
-std::int64_t countersOf(const Tensor &drawn) {
-  return counters_used(drawn.size(), is_floating(drawn.dtype()) ? drawn.dtype() : DType::Float32);
+// Whether numbers of the type hold the bound.
+bool isFinite(double bound, DType dtype) {
+  return std::isfinite(dtype == DType::Float32 ? static_cast<float>(bound) : bound);
 }
 
 // The finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -42,16 +60,17 @@ Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where) {
 }
 
 std::int64_t counters_used(std::int64_t count, DType dtype) {
-  std::int64_t perCounter = dtype == DType::Float64 ? 2 : 4;
+  std::int64_t perCounter = numbersPerCounter(dtype);
   return count / perCounter + (count % perCounter != 0);
 }
 
 Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOptions options) {
   SourceLocation where = detail::userLine(state.where());
   double length = options.maxval - options.minval;
-  if (!(length > 0) || !std::isfinite(length))
-    throw ValueError("uniform: no number is in [" + std::to_string(options.minval) + ", " +
-                         std::to_string(options.maxval) + "); minval must be less than maxval, and both finite",
+  if (!(length > 0) || !isFinite(length, options.dtype) || !isFinite(options.minval, options.dtype) ||
+      !isFinite(options.maxval, options.dtype))
+    throw ValueError("uniform: no number is in [" + Number(options.minval).str() + ", " + Number(options.maxval).str() +
+                         "); minval must be less than maxval, and both finite",
                      where);
   Tensor u = unit(shape, state.toTensor(), options.dtype, where);
   if (options.minval == 0 && options.maxval == 1)
@@ -65,12 +84,12 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
 
 Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options) {
   SourceLocation where = detail::userLine(state.where());
-  if (!(options.stddev >= 0) || !std::isfinite(options.stddev))
-    throw ValueError("normal: a standard deviation is finite and not below 0, unlike " + std::to_string(options.stddev),
+  if (!(options.stddev >= 0) || !isFinite(options.stddev, options.dtype))
+    throw ValueError("normal: a standard deviation is finite and not below 0, unlike " + Number(options.stddev).str(),
                      where);
   Tensor first = state.toTensor();
   Tensor u = unit(shape, first, options.dtype, where);
-  Tensor v = unit(shape, advance(first, countersOf(u), where), options.dtype, where);
+  Tensor v = unit(shape, advance(first, u, 1, where), options.dtype, where);
   CallSite site(where);
   // u is in [0, 1), so 1 - u is never 0 and its logarithm is finite.
   Tensor standard = sqrt(-2 * log1p(-u)) * cos(v * kTwoPi);
@@ -80,7 +99,7 @@ Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions 
 Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double probability) {
   SourceLocation where = detail::userLine(state.where());
   if (!(probability >= 0 && probability <= 1))
-    throw ValueError("bernoulli: a probability is in [0, 1], unlike " + std::to_string(probability), where);
+    throw ValueError("bernoulli: a probability is in [0, 1], unlike " + Number(probability).str(), where);
   return less(Operand(unit(shape, state.toTensor(), DType::Float32, where), where), probability);
 }
 
@@ -90,21 +109,21 @@ Generator::Generator(std::int64_t seed, SourceLocation where)
 Tensor Generator::uniform(const Shape &shape, UniformOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_uniform(shape, Operand(before, where), options);
-  state_.assign(Operand(advance(before, countersOf(drawn), where), where));
+  state_.assign(Operand(advance(before, drawn, 1, where), where));
   return drawn;
 }
 
 Tensor Generator::normal(const Shape &shape, NormalOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_normal(shape, Operand(before, where), options);
-  state_.assign(Operand(advance(before, 2 * countersOf(drawn), where), where));
+  state_.assign(Operand(advance(before, drawn, 2, where), where));
   return drawn;
 }
 
 Tensor Generator::bernoulli(const Shape &shape, double probability, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_bernoulli(shape, Operand(before, where), probability);
-  state_.assign(Operand(advance(before, countersOf(drawn), where), where));
+  state_.assign(Operand(advance(before, drawn, 1, where), where));
   return drawn;
 }
 

@@ -1,5 +1,7 @@
 #include "frontend/Signature.h"
 
+#include "frontend/Shape.h"
+
 #include <charconv>
 
 namespace calque {
@@ -8,10 +10,14 @@ namespace calque {
 
 TensorSpec<void>::TensorSpec(DType dtype, Shape shape, std::string name, SourceLocation where)
     : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)) {
-  for (std::int64_t size : *shape_)
-    if (size < 0 && size != kDynamic)
-      throw ValueError("a TensorSpec has no negative sizes; kDynamic is one that is not known, and " +
-                           std::to_string(size) + " is none",
+  // What is not known of another tensor may be any here.
+  for (Size &size : *shape_)
+    if (!size.is_known())
+      size = kDynamic;
+  for (const Size &size : *shape_)
+    if (size.is_known() && size < 0)
+      throw ValueError("a TensorSpec has no negative sizes; kDynamic is one that is not known, and " + size.str() +
+                           " is none",
                        where);
 }
 
@@ -21,11 +27,12 @@ const Shape &TensorSpec<void>::shape() const {
   return *shape_;
 }
 
-std::string TensorSpec<void>::str() const { return detail::typeText({dtype_, shape_.value_or(Shape())}, !shape_); }
+std::string TensorSpec<void>::str() const { return name_of(dtype_) + (shape_ ? shape_->str() : "[...]"); }
 
 TensorSpec<void>::operator Tensor() const {
   auto impl = std::make_shared<detail::SpecImpl>();
-  impl->type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype_, shape_.value_or(Shape())});
+  impl->type = std::make_shared<const schema::TensorType>(
+      schema::TensorType{dtype_, detail::openDims(shape_.value_or(Shape()))});
   impl->id = detail::nextId();
   impl->trace = detail::kSpecTrace;
   impl->name = name_;
@@ -76,7 +83,7 @@ Signature SignatureBuilder::take() {
   for (const SignaturePart &part : signature.parts)
     if (part.kind == SignaturePart::Kind::Tensor)
       for (std::size_t i = 0; i < part.type.dims.size(); ++i)
-        if (part.type.dims[i] == kDynamic)
+        if (part.type.dims[i] == schema::kOpenSize)
           signature.unknown.push_back(static_cast<std::uint32_t>(part.firstWord + 1 + i));
   return std::move(signature);
 }
@@ -177,7 +184,7 @@ bool within(const schema::TensorType &given, bool givenAnyRank, const schema::Te
   if (givenAnyRank || given.dims.size() != expected.dims.size())
     return false;
   for (std::size_t i = 0; i < given.dims.size(); ++i)
-    if (expected.dims[i] != kDynamic && expected.dims[i] != given.dims[i])
+    if (expected.dims[i] != schema::kOpenSize && expected.dims[i] != given.dims[i])
       return false;
   return true;
 }
@@ -220,9 +227,9 @@ Signature declared(const Signature &given, std::span<const ExpectedTensor> expec
       throw SignatureError(function + ": " + part.path + " must be " + wanted.str() + ", not " + part.text, where);
     result.hasAnyRank |= part.anyRank;
     for (std::size_t i = 0; i < part.type.dims.size(); ++i) {
-      part.type.dims[i] = wanted.anyRank ? kDynamic : wanted.type.dims[i];
+      part.type.dims[i] = wanted.anyRank ? schema::kOpenSize : wanted.type.dims[i];
       result.key[part.firstWord + 1 + i] = static_cast<std::uint64_t>(part.type.dims[i]);
-      if (part.type.dims[i] == kDynamic)
+      if (part.type.dims[i] == schema::kOpenSize)
         result.unknown.push_back(static_cast<std::uint32_t>(part.firstWord + 1 + i));
     }
     part.text = typeText(part.type, part.anyRank);
@@ -246,9 +253,9 @@ std::optional<Signature> relaxed(const Signature &a, const Signature &b) {
       std::size_t word = part.firstWord + 1 + i;
       isSize[word] = true;
       if (part.type.dims[i] != other.type.dims[i])
-        part.type.dims[i] = kDynamic;
+        part.type.dims[i] = schema::kOpenSize;
       result.key[word] = static_cast<std::uint64_t>(part.type.dims[i]);
-      if (part.type.dims[i] == kDynamic)
+      if (part.type.dims[i] == schema::kOpenSize)
         result.unknown.push_back(static_cast<std::uint32_t>(word));
     }
     part.text = typeText(part.type, false);

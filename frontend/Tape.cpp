@@ -323,7 +323,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
 ValueId TapeState::onesLike(ValueId value, SourceLocation where) {
   auto constant = std::make_shared<schema::ConstantData>();
   const schema::TensorType type = recording().typeOf(value);
-  constant->type = {type.dtype, type.isStatic() ? type.dims : Shape()};
+  constant->type = {type.dtype, type.isStatic() ? type.dims : schema::Dims()};
   constant->splat = true;
   constant->bytes.resize(size_of(constant->type.dtype));
   dispatch(constant->type.dtype, [&]<typename T>(std::type_identity<T>) {
@@ -352,16 +352,16 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
     return std::vector<std::optional<Tensor>>(sources.size());
 
   // One seed for each element of the target, or of one example of it: 1 there, 0 elsewhere. One batched pass takes all.
-  Shape seedShape = type.dims, spread = type.dims;
+  schema::Dims seedShape = type.dims, spread = type.dims;
   std::int64_t elements = type.numElements();
   if (ofExamples) {
-    elements = schema::TensorType{type.dtype, Shape(type.dims.begin() + 1, type.dims.end())}.numElements();
+    elements = schema::TensorType{type.dtype, schema::Dims(type.dims.begin() + 1, type.dims.end())}.numElements();
     seedShape[0] = 1;
   }
   seedShape.insert(seedShape.begin(), elements);
   spread.insert(spread.begin(), elements);
   auto iota = [&](std::int64_t axis) {
-    schema::Attribute attributes[] = {Shape{elements, elements}, DType::Int64, axis};
+    schema::Attribute attributes[] = {schema::Dims{elements, elements}, DType::Int64, axis};
     return append(OpId::Iota, {}, attributes, where);
   };
   std::array<ValueId, 2> indices{iota(0), iota(1)};
@@ -387,7 +387,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
     std::array<ValueId, 3> operands{cotangents[i], seed, basis};
     schema::Attribute attributes[] = {std::vector<std::int64_t>{ofExamples ? 1 : 0}, std::int64_t(0)};
     ValueId stacked = append(OpId::Unbatch, operands, attributes, where);
-    Shape result = type.dims;
+    schema::Dims result = type.dims;
     result.insert(result.end(), source.dims.begin() + (ofExamples ? 1 : 0), source.dims.end());
     schema::Attribute resultShape = result;
     cotangents[i] = append(OpId::Reshape, {&stacked, 1}, {&resultShape, 1}, where);

@@ -1,6 +1,7 @@
 #include "calque/tensor.h"
 #include "frontend/Apply.h"
 #include "frontend/ObjectPool.h"
+#include "frontend/Shape.h"
 #include "frontend/Signature.h"
 #include "frontend/StackArray.h"
 #include "frontend/Trace.h"
@@ -90,12 +91,10 @@ TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims) {
   return type;
 }
 
-void checkShape(const Shape &shape, DType dtype, SourceLocation where) {
+void checkShape(const schema::Dims &shape, DType dtype, SourceLocation where) {
   std::int64_t bytes = static_cast<std::int64_t>(size_of(dtype));
   bool empty = false;
   for (std::int64_t size : shape) {
-    if (size == kDynamic)
-      throw ValueError("a size that is not known while tracing (kDynamic) is used to make a tensor", where);
     if (size < 0)
       throw ValueError("a shape has no negative sizes; this one is " + schema::shapeString(shape), where);
     empty |= size == 0;
@@ -114,11 +113,11 @@ void requireType(const std::string &message, const schema::TensorType &given, co
     throw ShapeError(message, where);
 }
 
-Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape, SourceLocation where) {
-  checkShape(shape, dtype, where);
-  TypeRef type = shape.empty()
-                     ? scalarType(dtype)
-                     : std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
+Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape &shape, SourceLocation where) {
+  schema::Dims dims = knownDims(shape, where);
+  checkShape(dims, dtype, where);
+  TypeRef type = dims.empty() ? scalarType(dtype)
+                              : std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(dims)});
   if (static_cast<std::int64_t>(count) != type->numElements())
     throw ValueError(std::to_string(count) + " elements are given for shape " + schema::shapeString(type->dims) +
                          ", which has " + std::to_string(type->numElements()),
@@ -133,24 +132,14 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape,
 
 DType Tensor::dtype() const { return detail::implOf(*this).type->dtype; }
 
-namespace {
-// The type, for user code that reads sizes: the trace notes that it may depend on them.
-const schema::TensorType &typeForSizes(const Tensor &x) {
-  const detail::TensorImpl &impl = detail::implOf(x);
-  if (impl.trace && detail::currentTrace())
-    detail::currentTrace()->noteSizesAsked(impl);
-  return *impl.type;
+Shape Tensor::shape(SourceLocation where) const {
+  detail::implOf(*this, where);
+  return detail::shapeOf(impl_, where);
 }
-} // namespace
-
-const Shape &Tensor::shape() const { return typeForSizes(*this).dims; }
 std::int64_t Tensor::rank() const { return detail::implOf(*this).type->rank(); }
-std::int64_t Tensor::size() const {
-  const schema::TensorType &type = typeForSizes(*this);
-  if (!type.isStatic())
-    throw StateError("the number of elements of " + type.str() + " is not known while tracing",
-                     detail::implOf(*this).where);
-  return type.numElements();
+Size Tensor::size(SourceLocation where) const {
+  const schema::TensorType &type = *detail::implOf(*this, where).type;
+  return type.isStatic() ? Size(type.numElements()) : Size::of(new detail::SizeOrigin(impl_, -1, where));
 }
 
 const void *Tensor::rawData(DType dtype, SourceLocation where) const {
@@ -171,8 +160,9 @@ const void *Tensor::rawData(DType dtype, SourceLocation where) const {
 
 const void *Tensor::scalarData(DType dtype, SourceLocation where) const {
   const void *data = rawData(dtype, where);
-  if (size() != 1)
-    throw ShapeError("item() needs a tensor of one element; this one has shape " + schema::shapeString(shape()), where);
+  if (impl_->type->numElements() != 1)
+    throw ShapeError(
+        "item() needs a tensor of one element; this one has shape " + schema::shapeString(impl_->type->dims), where);
   return data;
 }
 
@@ -202,60 +192,65 @@ std::ostream &operator<<(std::ostream &os, const Tensor &x) {
 Operand::Operand(const Tensor &x, SourceLocation where) : tensor_(x), where_(where) { detail::implOf(x, where); }
 Operand::Operand(const Variable &x, SourceLocation where) : tensor_(x.value(where)), where_(where) {}
 
+Operand::Operand(const Size &size, SourceLocation where) : where_(where) {
+  if (size.is_known()) {
+    kind_ = Kind::Number;
+    number_ = std::int64_t(size);
+  } else {
+    kind_ = Kind::Size;
+    tensor_ = detail::sizeAsTensor(size, where);
+  }
+}
+
 DType Operand::defaultDType() const {
   switch (kind_) {
   case Kind::Tensor:
     return tensor_.dtype();
-  case Kind::Bool:
-    return DType::Bool;
-  case Kind::Int:
-    return DType::Int32;
-  case Kind::Float:
+  case Kind::Number:
+    return number_.defaultDType();
+  case Kind::Size:
     break;
   }
-  return DType::Float32;
+  return DType::Int32; // as an integer that is known
 }
 
 Tensor Operand::toTensor(DType dtype) const {
-  if (!isNumber())
+  switch (kind_) {
+  case Kind::Tensor:
     return tensor_;
-  SourceLocation where = detail::userLine(where_);
-  if (kind_ == Kind::Int ? int_ == kDynamic : kind_ == Kind::Float && float_ == static_cast<double>(kDynamic))
-    throw ValueError("a size that is not known while tracing (kDynamic) is used as a number", where);
-  if (kind_ == Kind::Float && !is_floating(dtype))
-    throw DTypeError("the number " + std::to_string(float_) + " can't become " + name_of(dtype) +
-                         ": a floating-point number needs a floating-point tensor beside it",
-                     where);
-  double number = kind_ == Kind::Float ? float_ : static_cast<double>(int_);
-  auto make = [&](auto value) { return detail::makeTensor(dtype, &value, 1, {}, where); };
-  switch (dtype) {
-  case DType::Bool:
-    if (kind_ != Kind::Bool)
-      throw DTypeError("the number " + std::to_string(int_) + " can't become bool", where);
-    return make(int_ != 0);
-  case DType::Int32:
-    if (int_ < std::numeric_limits<std::int32_t>::min() || int_ > std::numeric_limits<std::int32_t>::max())
-      throw ValueError("the number " + std::to_string(int_) + " does not fit int32", where);
-    return make(static_cast<std::int32_t>(int_));
-  case DType::Int64:
-    return make(int_);
-  case DType::Float32:
-    return make(static_cast<float>(number));
-  case DType::Float64:
-    return make(number);
+  case Kind::Number:
+    return detail::makeScalar(number_, dtype, where_);
+  case Kind::Size:
+    break;
   }
-  throw InternalError("an unknown element type", where);
+  if (dtype == DType::Bool)
+    throw DTypeError("a size can't become bool", detail::userLine(where_));
+  schema::Attribute type = dtype;
+  return dtype == DType::Int64 ? tensor_ : detail::apply(schema::OpId::Cast, {&tensor_, 1}, {&type, 1}, where_);
 }
 
-Tensor full(Shape shape, const Operand &value, DType dtype) {
+namespace detail {
+Tensor makeScalar(const Number &number, DType dtype, SourceLocation where) {
+  alignas(std::int64_t) std::byte element[sizeof(std::int64_t)];
+  number.convert(dtype, element, where);
+  runtime::Buffer buffer = runtime::Buffer::allocate(size_of(dtype));
+  std::memcpy(buffer.data(), element, size_of(dtype));
+  return makeEager(scalarType(dtype), std::move(buffer));
+}
+} // namespace detail
+
+Tensor full(const Shape &shape, const Operand &value, DType dtype) {
   SourceLocation where = detail::userLine(value.where());
   Tensor element = value.toTensor(dtype);
+  if (!shape.is_known())
+    return detail::applyOpen(schema::OpId::BroadcastToOpen, {&element, 1}, shape, {}, where);
+  schema::Dims dims = detail::knownDims(shape, where);
   const detail::TensorImpl &impl = detail::implOf(element, where);
-  if (impl.trace || impl.type->dims != Shape() || impl.type->dtype != dtype)
+  if (impl.trace || !impl.type->dims.empty() || impl.type->dtype != dtype)
     return detail::apply(schema::OpId::BroadcastTo, {&element, 1},
-                         std::array<schema::Attribute, 1>{schema::Attribute(shape)}, where);
-  detail::checkShape(shape, dtype, where);
-  auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(shape)});
+                         std::array<schema::Attribute, 1>{schema::Attribute(std::move(dims))}, where);
+  detail::checkShape(dims, dtype, where);
+  auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(dims)});
   runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
   auto *out = static_cast<std::byte *>(buffer.data());
   std::size_t bytes = size_of(dtype);
@@ -264,11 +259,11 @@ Tensor full(Shape shape, const Operand &value, DType dtype) {
   return detail::makeEager(std::move(type), std::move(buffer));
 }
 
-Tensor zeros(Shape shape, DType dtype, SourceLocation where) {
-  return full(std::move(shape), dtype == DType::Bool ? Operand(false, where) : Operand(0, where), dtype);
+Tensor zeros(const Shape &shape, DType dtype, SourceLocation where) {
+  return full(shape, dtype == DType::Bool ? Operand(false, where) : Operand(0, where), dtype);
 }
-Tensor ones(Shape shape, DType dtype, SourceLocation where) {
-  return full(std::move(shape), dtype == DType::Bool ? Operand(true, where) : Operand(1, where), dtype);
+Tensor ones(const Shape &shape, DType dtype, SourceLocation where) {
+  return full(shape, dtype == DType::Bool ? Operand(true, where) : Operand(1, where), dtype);
 }
 
 Tensor eye(std::int64_t n, DType dtype, SourceLocation where) {

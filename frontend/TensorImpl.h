@@ -31,8 +31,10 @@ const TensorImpl &implOf(const Tensor &x, SourceLocation where = {});
 // A type, cached: a call with recently used sizes allocates no types for its results.
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);
 Tensor makeEager(TypeRef type, runtime::Buffer buffer);
+// An eager tensor of rank 0. DTypeError and ValueError by the rule of number.h.
+Tensor makeScalar(const Number &number, DType dtype, SourceLocation where);
 // Refuses negative sizes, and shapes whose bytes overflow.
-void checkShape(const Shape &shape, DType dtype, SourceLocation where);
+void checkShape(const schema::Dims &shape, DType dtype, SourceLocation where);
 [[noreturn]] void throwLeaked(const TensorImpl &x, SourceLocation where);
 // DTypeError or ShapeError with the message if the types differ.
 void requireType(const std::string &message, const schema::TensorType &given, const schema::TensorType &wanted,

@@ -117,7 +117,7 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
       continue;
     const schema::TensorType &type = *implOf(tensors[i], where).type;
     std::int64_t axis = *axes[i] < 0 ? *axes[i] + type.rank() : *axes[i];
-    if (chosen == axes.size() || type.dims[static_cast<std::size_t>(axis)] != kDynamic)
+    if (chosen == axes.size() || type.dims[static_cast<std::size_t>(axis)] != schema::kOpenSize)
       chosen = i;
   }
   // Results of host calls on slices are stacked as well, because tapes need them.
@@ -194,7 +194,7 @@ Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where) {
   if (!type.isStatic())
     throw ShapeError(std::string(operation) + ": the argument's sizes must be known; it is " + type.str(),
                      userLine(where));
-  Shape shape = type.dims;
+  schema::Dims shape = type.dims;
   shape.insert(shape.begin(), type.numElements());
   CallSite site(where);
   return reshape(eye(type.numElements(), type.dtype, where), shape);

@@ -2,6 +2,7 @@
 
 #include "calque/custom_gradient.h"
 #include "frontend/Apply.h"
+#include "frontend/Shape.h"
 #include "frontend/Trace.h"
 
 #include <limits>
@@ -28,7 +29,7 @@ std::vector<TensorSpec<>> specsOf(std::span<const Tensor> tensors, SourceLocatio
   std::vector<TensorSpec<>> specs;
   for (const Tensor &x : tensors) {
     const schema::TensorType &type = *implOf(x, where).type;
-    specs.emplace_back(type.dtype, type.dims);
+    specs.emplace_back(type.dtype, shapeOf(type.dims));
   }
   return specs;
 }
@@ -106,7 +107,7 @@ std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, Sou
   const OperationDefinition &definition = *definition_;
   std::vector<std::int64_t> types;
   for (const TensorSpec<> &spec : definition.types(detail::specsOf(inputs, where))) {
-    if (!spec.has_rank() || !schema::TensorType{spec.dtype(), spec.shape()}.isStatic())
+    if (!spec.has_rank() || !spec.shape().is_known())
       throw ShapeError(definition.name + ": the results' sizes must be known; one is " + spec.str(), where);
     types.push_back(static_cast<std::int64_t>(spec.dtype()));
     types.push_back(static_cast<std::int64_t>(spec.shape().size()));

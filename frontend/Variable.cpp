@@ -2,6 +2,7 @@
 
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
+#include "frontend/Shape.h"
 #include "frontend/Tape.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ Tensor assignable(const VariableState &variable, const Tensor &value, SourceLoca
     return value;
   bool mayFit = given.dtype == wanted.dtype &&
                 std::equal(given.dims.begin(), given.dims.end(), wanted.dims.begin(), wanted.dims.end(),
-                           [](std::int64_t a, std::int64_t b) { return a == b || a == kDynamic; });
+                           [](std::int64_t a, std::int64_t b) { return a == b || a == schema::kOpenSize; });
   if (mayFit) {
     schema::Attribute shape = wanted.dims;
     return detail::apply(schema::OpId::BroadcastTo, {&value, 1}, {&shape, 1}, where);
@@ -54,7 +55,7 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
 
 const std::string &Variable::name() const { return state_->name; }
 DType Variable::dtype() const { return state_->type->dtype; }
-const Shape &Variable::shape() const { return state_->type->dims; }
+Shape Variable::shape() const { return detail::shapeOf(state_->type->dims); }
 bool Variable::trainable() const { return state_->trainable; }
 bool Variable::is_argument() const { return state_->standIn; }
 

@@ -95,7 +95,7 @@ inline std::int64_t ravel(const Shape &index, const Shape &shape) {
 inline std::int64_t broadcastIndex(const Shape &index, const Shape &shape) {
   Shape own(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i)
-    own[i] = shape[i] == 1 ? 0 : index[index.size() - shape.size() + i];
+    own[i] = shape[i] == 1 ? Size(0) : index[index.size() - shape.size() + i];
   return ravel(own, shape);
 }
 

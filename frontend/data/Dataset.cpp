@@ -21,7 +21,8 @@ const void *bytesOf(const Tensor &x) {
 }
 
 Component componentOf(const Tensor &x) {
-  Component component{x.dtype(), Shape(x.shape().begin() + 1, x.shape().end()), nullptr};
+  const Shape shape = x.shape();
+  Component component{x.dtype(), Shape(shape.begin() + 1, shape.end()), nullptr};
   std::size_t bytes = component.numElements() * size_of(x.dtype());
   component.copy = [x, bytes](std::int64_t row, std::byte *out) {
     if (bytes)
@@ -139,11 +140,11 @@ struct Batch : Node {
       auto dtypeOf = [&](const Item &item) {
         return item.rows ? item.rows->components[component].dtype : item.tensors[component].dtype();
       };
-      auto shapeOf = [&](const Item &item) -> const Shape & {
+      auto shapeOf = [&](const Item &item) -> Shape {
         return item.rows ? item.rows->components[component].shape : item.tensors[component].shape();
       };
       DType dtype = dtypeOf(items[0]);
-      const Shape &one = shapeOf(items[0]);
+      const Shape one = shapeOf(items[0]);
       std::size_t bytes = size_of(dtype);
       for (std::int64_t size : one)
         bytes *= static_cast<std::size_t>(size);
@@ -299,8 +300,8 @@ Dataset Dataset::from_tensor_slices(const Tensor &x, const Tensor &y, SourceLoca
   if (x.rank() == 0 || y.rank() == 0)
     throw ShapeError("from_tensor_slices: a scalar has no slices", where);
   if (x.shape()[0] != y.shape()[0])
-    throw ShapeError("from_tensor_slices: there are " + std::to_string(x.shape()[0]) + " and " +
-                         std::to_string(y.shape()[0]) + " slices, and must be as many of both",
+    throw ShapeError("from_tensor_slices: there are " + x.shape()[0].str() + " and " + y.shape()[0].str() +
+                         " slices, and must be as many of both",
                      where);
   detail::bytesOf(x), detail::bytesOf(y); // a traced tensor has no elements
   return Dataset(detail::makeSource({x.shape()[0], {detail::componentOf(x), detail::componentOf(y)}}));

@@ -14,7 +14,7 @@ double at(const std::vector<double> &values, const Tensor &x, const Shape &index
 // A shape that broadcasts to another one.
 Shape smaller(std::mt19937 &random, const Shape &shape) {
   Shape result(shape.end() - static_cast<std::ptrdiff_t>(random() % (shape.size() + 1)), shape.end());
-  for (std::int64_t &size : result)
+  for (Size &size : result)
     if (random() % 3 == 0)
       size = 1;
   return result;

@@ -10,7 +10,7 @@ void expectReductions(const Tensor &x, const Axes &axes, const std::vector<Tenso
   Shape kept, shape;
   for (std::int64_t i = 0; i < x.rank(); ++i) {
     bool isReduced = std::find(axes.begin(), axes.end(), i) != axes.end();
-    kept.push_back(isReduced ? 1 : x.shape()[static_cast<std::size_t>(i)]);
+    kept.push_back(isReduced ? Size(1) : x.shape()[static_cast<std::size_t>(i)]);
     if (!isReduced)
       shape.push_back(kept.back());
   }

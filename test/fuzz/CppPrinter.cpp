@@ -392,8 +392,12 @@ private:
       os << "Tensor " << value << " = " << cppData(dataOf(*std::get<schema::ConstantRef>(at.attributes[0]))) << ";\n";
     } else {
       std::string attributes;
-      for (const Attribute &attribute : at.attributes)
-        attributes += ", " + attributeText(attribute);
+      for (const Attribute &attribute : at.attributes) {
+        // A number as one of the operand's type, which alone the function takes.
+        const auto *number = std::get_if<double>(&attribute);
+        DType dtype = number ? program.typeOf(at.operands[0]).dtype : DType::Float64;
+        attributes += ", " + (number ? fuzz::number(dtype, roundTo(dtype, *number)) : attributeText(attribute));
+      }
       std::string_view function = factsOf(at.op).function;
       std::string operands = list(at.operands);
       if (schema.numOperands < 0)

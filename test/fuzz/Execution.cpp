@@ -24,7 +24,7 @@ Data toData(const Tensor &x) {
   Data data{{x.dtype(), x.shape()}, {}};
   dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
     const T *first = x.data<T>();
-    data.values.assign(first, first + x.size());
+    data.values.assign(first, first + std::int64_t(x.size()));
   });
   return data;
 }

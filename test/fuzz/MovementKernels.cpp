@@ -133,6 +133,7 @@ void oneHot(const Call &call) {
 const KernelTable &movementKernels() {
   static const auto *table = new KernelTable{
       {"reshape", sameElements},
+      {"reshape_open", sameElements},
       {"reshape_like", sameElements},
       {"merge_dims", sameElements},
       {"split_dim", sameElements},
@@ -141,6 +142,7 @@ const KernelTable &movementKernels() {
       {"identity", sameElements},
       {"barrier", sameElements},
       {"broadcast_to", broadcast},
+      {"broadcast_to_open", broadcast},
       {"broadcast_like", broadcast},
       {"transpose", transpose},
       {"concat", concat},

@@ -20,6 +20,7 @@ namespace calque::fuzz {
 
 using reference::Real;
 using Ints = std::vector<std::int64_t>;
+using Shape = schema::Dims;
 using schema::Attribute;
 using schema::OpId;
 using schema::TensorType;

@@ -60,9 +60,9 @@ public:
   std::vector<TensorSpec<>> openSpecs() const {
     std::vector<TensorSpec<>> specs;
     for (const Input &input : program.inputs) {
-      Shape shape = input.data.type.dims;
+      calque::Shape shape = input.data.type.dims;
       for (std::size_t i = 0; i < shape.size(); ++i)
-        if (program.leavesOpen(i, shape[i]))
+        if (program.leavesOpen(i, input.data.type.dims[i]))
           shape[i] = kDynamic;
       if (input.kind == Input::Kind::Parameter)
         specs.emplace_back(input.data.type.dtype, std::move(shape));

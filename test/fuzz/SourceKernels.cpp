@@ -18,10 +18,17 @@ void constant(const Call &call) {
   }
 }
 
-void iota(const Call &call) {
-  std::int64_t axis = normal(call.attribute<std::int64_t>(2), call.shape().size());
+void iotaAlong(const Call &call, std::int64_t axis) {
   for (std::int64_t i = 0; i < call.count(); ++i)
-    call.out(i).value = roundTo(call.dtype(), static_cast<Real>(unravel(i, call.shape())[axis]));
+    call.out(i).value =
+        roundTo(call.dtype(), static_cast<Real>(unravel(i, call.shape())[normal(axis, call.shape().size())]));
+}
+void iota(const Call &call) { iotaAlong(call, call.attribute<std::int64_t>(2)); }
+void iotaOpen(const Call &call) { iotaAlong(call, call.attribute<std::int64_t>(3)); }
+
+void sizeOf(const Call &call) {
+  const Shape &shape = call.shape(0);
+  call.out(0).value = static_cast<Real>(shape[normal(call.attribute<std::int64_t>(0), shape.size())]);
 }
 
 // Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011).
@@ -62,7 +69,10 @@ const KernelTable &sourceKernels() {
   static const auto *table = new KernelTable{
       {"constant", constant},
       {"iota", iota},
+      {"iota_open", iotaOpen},
+      {"size_of", sizeOf},
       {"random_uniform", randomUniform},
+      {"random_uniform_open", randomUniform},
   };
   return *table;
 }

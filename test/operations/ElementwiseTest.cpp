@@ -89,7 +89,7 @@ void expectEagerCompiledAndReference(const ElementwiseCase &op, const std::vecto
   for (std::size_t i = 0; i < calls.size(); ++i) {
     std::string shapes;
     for (const Tensor &operand : calls[i])
-      shapes += " " + schema::shapeString(operand.shape());
+      shapes += " " + operand.shape().str();
     SCOPED_TRACE(std::string(name_of(calls[i].back().dtype())) + shapes);
     Tensor eager = f(calls[i]);
     expectSameBits(eager, results[i]);

@@ -37,7 +37,7 @@ TEST_P(ElementwiseGradient, IsThatOfCentralDifferences) {
           value = value > 0;
       inputs.push_back(makeTensor(signature[i], values, operands[i]));
     }
-    SCOPED_TRACE("first operand " + schema::shapeString(operands[0]));
+    SCOPED_TRACE("first operand " + operands[0].str());
     expectDerivatives(op.function, inputs, 2);
     if (&operands == &shapes[signature.size() == 1 ? 1 : 2])
       expectBatched({batchedDerivatives(op.function, inputs)});

@@ -94,7 +94,8 @@ inline Tensor stacked(const std::vector<Tensor> &examples) {
 // Element `index` along axis 0.
 inline Tensor exampleAt(const Tensor &x, std::int64_t index) {
   std::vector<double> values = valuesOf(x);
-  Shape shape(x.shape().begin() + 1, x.shape().end());
+  Shape shape = x.shape();
+  shape.erase(shape.begin());
   auto first = values.begin() + index * sizeOf(shape);
   return makeTensor(x.dtype(), std::vector<double>(first, first + sizeOf(shape)), shape);
 }

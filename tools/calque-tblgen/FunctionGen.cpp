@@ -34,7 +34,7 @@ std::string parameters(const OperationRecord &op, bool defaults) {
   for (int i = 0; i < op.op().getNumOperands(); ++i)
     add((op.variadic() ? "const std::vector<Tensor> &" : "const Operand &") + op.operandName(i));
   for (const AttributeRecord &attribute : op.attributes())
-    add(attribute.cppType + " " + attribute.name +
+    add(attribute.cppType + (attribute.cppType.ends_with('&') ? "" : " ") + attribute.name +
         (defaults && !attribute.defaultValue.empty() ? " = " + attribute.defaultValue : ""));
   if (op.variadic() || op.op().getNumOperands() == 0)
     add(std::string("SourceLocation where") + (defaults ? " = SourceLocation::current()" : ""));
@@ -58,25 +58,41 @@ void emitDeclarations(const llvm::RecordKeeper &records, llvm::raw_ostream &os) 
   }
 }
 
+// The id of the operation that takes sizes from tensors.
+std::string openOf(const OperationRecord &op, const llvm::RecordKeeper &records) {
+  for (const OperationRecord &other : collectOperations(records))
+    if (other.mnemonic() == op.open())
+      return other.idName();
+  llvm::PrintFatalError(op.record().getLoc(), op.mnemonic() + ": `open` names no operation: " + op.open());
+}
+
 void emitDefinitions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("Public functions", os);
   for (const OperationRecord &op : collectOperations(records)) {
     if (op.function().empty())
       continue;
-    os << "Tensor " << op.function() << "(" << parameters(op, false)
-       << ") {\n  return detail::applyPublic(schema::OpId::" << op.idName() << ", ";
-    if (op.variadic()) {
-      os << op.operandName(0);
-    } else {
-      os << "{";
-      for (int i = 0; i < op.op().getNumOperands(); ++i)
-        os << (i ? ", " : "") << "&" << op.operandName(i);
-      os << "}";
+    bool givesLine = op.variadic() || op.op().getNumOperands() == 0;
+    std::string operands, attributes, others, line = givesLine ? "where" : op.operandName(0) + ".where()";
+    for (int i = 0; i < op.op().getNumOperands(); ++i)
+      operands += (i ? ", &" : "&") + op.operandName(i);
+    operands = op.variadic() ? op.operandName(0) : "{" + operands + "}";
+    for (const AttributeRecord &attribute : op.attributes()) {
+      std::string value = attribute.kind == "Float"
+                              ? "detail::numberFor(" + op.operandName(0) + ", " + attribute.name + ")"
+                              : "std::move(" + attribute.name + ")";
+      bool isShape = attribute.cppType == "const Shape &";
+      if (isShape)
+        value = "detail::knownDims(shape, " + line + ")";
+      attributes += (attributes.empty() ? "" : ", ") + ("schema::Attribute(" + value + ")");
+      if (!isShape)
+        others += (others.empty() ? "" : ", ") + ("schema::Attribute(" + value + ")");
     }
-    os << ", {";
-    for (size_t i = 0; i < op.attributes().size(); ++i)
-      os << (i ? ", " : "") << "schema::Attribute(std::move(" << op.attributes()[i].name << "))";
-    os << "}" << (op.variadic() || op.op().getNumOperands() == 0 ? ", where" : "") << ");\n}\n";
+    os << "Tensor " << op.function() << "(" << parameters(op, false) << ") {\n";
+    if (!op.open().empty())
+      os << "  if (!shape.is_known())\n    return detail::applyPublicOpen(schema::OpId::" << openOf(op, records) << ", "
+         << operands << ", shape, {" << others << "}, " << line << ");\n";
+    os << "  return detail::applyPublic(schema::OpId::" << op.idName() << ", " << operands << ", {" << attributes << "}"
+       << (givesLine ? ", where" : "") << ");\n}\n";
   }
 }
 

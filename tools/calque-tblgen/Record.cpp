@@ -16,7 +16,7 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
   std::pair<const char *, const char *> kind = llvm::StringSwitch<std::pair<const char *, const char *>>(definition)
                                                    .Case("BoolAttr", {"Bool", "bool"})
                                                    .Case("I64Attr", {"Int", "std::int64_t"})
-                                                   .Case("F64Attr", {"Float", "double"})
+                                                   .Case("F64Attr", {"Float", "const Number &"})
                                                    .Case("StrAttr", {"String", "std::string"})
                                                    .Case("DenseI64ArrayAttr", {"Ints", "std::vector<std::int64_t>"})
                                                    .Case("Calque_DTypeAttr", {"Type", "DType"})
@@ -29,6 +29,8 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
   attribute.cppType = kind.second;
   if (named.attr.hasDefaultValue())
     attribute.defaultValue = named.attr.getDefaultValue().str();
+  if (attribute.kind == "Float" && attribute.defaultValue == "0.0")
+    attribute.defaultValue = "Number()"; // zero of any element type
   return attribute;
 }
 
@@ -37,6 +39,11 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
 OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), op_(record) {
   for (const mlir::tblgen::NamedAttribute &named : op_.getAttributes())
     attributes_.push_back(makeAttribute(record, named));
+  // Users give a shape as one, and a number with the type that it has in C++.
+  if (!open().empty())
+    for (AttributeRecord &attribute : attributes_)
+      if (attribute.name == "shape")
+        attribute.cppType = "const Shape &";
   for (const mlir::tblgen::NamedRegion &region : op_.getRegions())
     attributes_.push_back({region.name.str(), "Recording", "", ""});
 

@@ -32,6 +32,7 @@ public:
   std::string moves() const { return record_.getValueAsString("moves").str(); }
   std::string indexed() const { return record_.getValueAsString("indexed").str(); }
   std::string function() const { return record_.getValueAsString("function").str(); }
+  std::string open() const { return record_.getValueAsString("open").str(); }
   std::string spelling() const { return record_.getValueAsString("spelling").str(); }
   std::string summary() const { return record_.getValueAsString("summary").str(); }
   std::string description() const { return record_.getValueAsString("description").str(); }

@@ -33,8 +33,8 @@ struct NormalOptions {
 CALQUE_API Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where = SourceLocation::current());
 
 // Numbers from a state. Calls with different keys, or with counters that are at least `counters_used` apart, give
-// independent numbers. ValueError for a state of another type, for sizes below 0 and for options out of range;
-// DTypeError for a type that is not floating-point.
+// independent numbers. The shape may have sizes that are not known while tracing. ValueError for a state of another
+// type, for sizes below 0 and for options out of range; DTypeError for a type that is not floating-point.
 //
 // Uniform in [minval, maxval), in multiples of 2^-24 (float32) or 2^-53 (float64) of its length.
 CALQUE_API Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOptions options = {});

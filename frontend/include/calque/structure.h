@@ -130,6 +130,21 @@ template <> struct Structure<Variable> {
   template <typename M> static Variable map(const Variable &x, M &m) { return m.variable(x); }
 };
 
+// A size that is not known is no host value: StateError.
+template <> struct Structure<Size> {
+  template <typename V> static void visit(const Size &x, V &v) { visit_structure(std::int64_t(x), v); }
+  template <typename M> static Size map(const Size &x, M &) { return x; }
+};
+
+template <> struct Structure<Shape> {
+  template <typename V> static void visit(const Shape &x, V &v) {
+    v.count(x.size());
+    for (const Size &size : x)
+      visit_structure(size, v);
+  }
+  template <typename M> static Shape map(const Shape &x, M &) { return x; }
+};
+
 template <> struct Structure<std::string> {
   template <typename V> static void visit(const std::string &x, V &v) { v.text(x); }
   template <typename M> static std::string map(const std::string &x, M &) { return x; }

@@ -9,6 +9,8 @@
 
 #include "calque/dtype.h"
 #include "calque/error.h"
+#include "calque/number.h"
+#include "calque/shape.h"
 
 #include <iosfwd>
 #include <memory>
@@ -31,11 +33,11 @@ public:
   explicit Tensor(std::shared_ptr<const detail::TensorImpl> impl) : impl_(std::move(impl)) {}
 
   DType dtype() const;
-  // The sizes; kDynamic where one is not known while tracing.
-  const Shape &shape() const;
+  // The sizes, of which some may not be known while tracing: see shape.h.
+  Shape shape(SourceLocation where = SourceLocation::current()) const;
   std::int64_t rank() const;
-  // The number of elements. StateError where a size is not known while tracing.
-  std::int64_t size() const;
+  // The number of elements, which is not known where a size is not.
+  Size size(SourceLocation where = SourceLocation::current()) const;
 
   // The only element. DTypeError unless T is the element type, ShapeError unless there is exactly one element.
   template <typename T> T item(SourceLocation where = SourceLocation::current()) const {
@@ -44,7 +46,7 @@ public:
   // All elements in row-major order. DTypeError unless T is the element type.
   template <typename T> std::vector<T> to_vector(SourceLocation where = SourceLocation::current()) const {
     const T *first = data<T>(where);
-    return std::vector<T>(first, first + size());
+    return std::vector<T>(first, first + std::int64_t(size(where)));
   }
   // The elements in row-major order, valid as long as a handle to them exists. DTypeError unless T is the element type.
   template <typename T> const T *data(SourceLocation where = SourceLocation::current()) const {
@@ -68,87 +70,86 @@ private:
 // Prints as str() of NumPy 2.4 does; of a traced tensor, its type and line.
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Tensor &x);
 
-// An operand: a tensor, a variable (its value now) or a C++ number, with the user's line. A number adopts the element
-// type of the tensors beside it; without one it is float32, int32 or bool.
+// An operand: a tensor, a variable (its value now), a C++ number or a size, with the user's line. A number adopts the
+// element type of the tensors beside it; without one it is float32, int32 or bool. A size is an integer, also if only
+// the call knows it.
 class CALQUE_API Operand {
 public:
   Operand(const Tensor &x, SourceLocation where = SourceLocation::current());
   Operand(const Variable &x, SourceLocation where = SourceLocation::current());
   template <typename T>
     requires std::is_arithmetic_v<T>
-  Operand(T number, SourceLocation where = SourceLocation::current()) : where_(where) {
-    if constexpr (std::is_floating_point_v<T>) {
-      kind_ = Kind::Float;
-      float_ = number;
-    } else {
-      kind_ = std::is_same_v<T, bool> ? Kind::Bool : Kind::Int;
-      int_ = static_cast<std::int64_t>(number);
-    }
-  }
+  Operand(T number, SourceLocation where = SourceLocation::current())
+      : kind_(Kind::Number), number_(number), where_(where) {}
+  Operand(const Number &number, SourceLocation where = SourceLocation::current())
+      : kind_(Kind::Number), number_(number), where_(where) {}
+  Operand(const Size &size, SourceLocation where = SourceLocation::current());
 
   bool isNumber() const { return kind_ != Kind::Tensor; }
-  bool isFloat() const { return kind_ == Kind::Float; }
+  bool isFloat() const { return kind_ == Kind::Number && number_.isFloat(); }
   SourceLocation where() const { return where_; }
   // The tensor of an operand that is no number.
   const Tensor &tensor() const { return tensor_; }
-  // The element type of a number without tensors beside it.
+  // The element type of the tensor, or of a number without tensors beside it.
   DType defaultDType() const;
-  // The tensor, or the number as a scalar of an element type: DTypeError for a float as an integer, ValueError for an
-  // integer that the type can't hold.
+  // The tensor, or the number as a scalar of an element type, by the rule of number.h.
   Tensor toTensor(DType dtype) const;
   Tensor toTensor() const { return isNumber() ? toTensor(defaultDType()) : tensor_; }
 
 private:
-  enum class Kind { Tensor, Bool, Int, Float };
+  enum class Kind : std::uint8_t { Tensor, Number, Size };
   Kind kind_ = Kind::Tensor;
-  Tensor tensor_;
-  std::int64_t int_ = 0;
-  double float_ = 0;
+  Tensor tensor_; // of a size that only the call knows, what gives it there
+  Number number_;
   SourceLocation where_;
 };
 
 namespace detail {
 // A tensor with a copy of `count` elements. ValueError unless the shape has this number.
-CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, Shape shape, SourceLocation where);
-template <typename T> Tensor makeTensorOf(const std::vector<T> &values, Shape shape, SourceLocation where) {
+CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape &shape,
+                             SourceLocation where);
+template <typename T> Tensor makeTensorOf(const std::vector<T> &values, const Shape &shape, SourceLocation where) {
   if constexpr (std::is_same_v<T, bool>) {
     std::vector<unsigned char> bytes(values.begin(), values.end());
-    return makeTensor(DType::Bool, bytes.data(), bytes.size(), std::move(shape), where);
+    return makeTensor(DType::Bool, bytes.data(), bytes.size(), shape, where);
   } else {
-    return makeTensor(dtype_of<T>, values.data(), values.size(), std::move(shape), where);
+    return makeTensor(dtype_of<T>, values.data(), values.size(), shape, where);
   }
 }
 } // namespace detail
 
 // A tensor with a copy of the elements, in row-major order. ValueError when their number is not the shape's.
 template <typename T>
-Tensor tensor(const std::vector<T> &values, Shape shape, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensorOf(values, std::move(shape), where);
+Tensor tensor(const std::vector<T> &values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensorOf(values, shape, where);
 }
 template <typename T>
-Tensor tensor(std::initializer_list<T> values, Shape shape, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensorOf(std::vector<T>(values), std::move(shape), where);
+Tensor tensor(std::initializer_list<T> values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensorOf(std::vector<T>(values), shape, where);
 }
 template <typename T>
-Tensor tensor(std::span<const T> values, Shape shape, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensor(dtype_of<T>, values.data(), values.size(), std::move(shape), where);
+Tensor tensor(std::span<const T> values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensor(dtype_of<T>, values.data(), values.size(), shape, where);
 }
 // A vector of the given elements.
 template <typename T> Tensor tensor(std::initializer_list<T> values, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensorOf(std::vector<T>(values), {static_cast<std::int64_t>(values.size())}, where);
+  return detail::makeTensorOf(std::vector<T>(values), {values.size()}, where);
 }
 template <typename T> Tensor tensor(const std::vector<T> &values, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensorOf(values, {static_cast<std::int64_t>(values.size())}, where);
+  return detail::makeTensorOf(values, {values.size()}, where);
 }
 // A tensor of rank 0.
 template <typename T> Tensor scalar(T value, SourceLocation where = SourceLocation::current()) {
   return detail::makeTensor(dtype_of<T>, &value, 1, {}, where);
 }
 
-// Every element is `value`. DTypeError for a float as an integer; ValueError for a negative size.
-CALQUE_API Tensor full(Shape shape, const Operand &value, DType dtype = DType::Float32);
-CALQUE_API Tensor zeros(Shape shape, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
-CALQUE_API Tensor ones(Shape shape, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+// Every element is `value`, converted by the rule of number.h; ValueError for a negative size. In all of these sizes of
+// other tensors may be not known while tracing: `zeros(x.shape())`, `full({x.shape()[0], 10}, 1)`.
+CALQUE_API Tensor full(const Shape &shape, const Operand &value, DType dtype = DType::Float32);
+CALQUE_API Tensor zeros(const Shape &shape, DType dtype = DType::Float32,
+                        SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor ones(const Shape &shape, DType dtype = DType::Float32,
+                       SourceLocation where = SourceLocation::current());
 // The n by n identity matrix.
 CALQUE_API Tensor eye(std::int64_t n, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
 

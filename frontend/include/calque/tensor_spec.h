@@ -34,7 +34,8 @@ template <typename T = void> class TensorSpec;
 // The type of all specs; every TensorSpec<T> is one.
 template <> class CALQUE_API TensorSpec<void> {
 public:
-  // A size is kDynamic where it is not known. ValueError for any other negative one.
+  // A size is kDynamic where it is not known; one that another tensor's shape leaves open becomes that. ValueError for
+  // a negative one.
   TensorSpec(DType dtype, Shape shape, std::string name = {}, SourceLocation where = SourceLocation::current());
   TensorSpec(DType dtype, AnyShape, std::string name = {}) : dtype_(dtype), name_(std::move(name)) {}
 

@@ -185,8 +185,8 @@ Tensor jacobianBy(const F &f, std::ptrdiff_t shared, SourceLocation where, const
   Tensor y = f(source, others...);
   if (std::optional<Tensor> result = (tape.*Method)(y, source, where))
     return *result;
-  Shape shape = y.shape();
-  shape.insert(shape.end(), x.shape().begin() + shared, x.shape().end());
+  Shape shape = y.shape(where), argument = x.shape(where);
+  shape.insert(shape.end(), argument.begin() + shared, argument.end());
   return zeros(shape, x.dtype(), where);
 }
 using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, const Tensor &, SourceLocation);
@@ -220,8 +220,9 @@ template <typename F> auto hessian(F f, SourceLocation where = SourceLocation::c
     auto derivative = grad([&](const Tensor &argument) { return f(argument, others...); }, where);
     auto rows = [&](const std::vector<Tensor> &inputs) {
       auto row = [&](const Tensor &v) { return jvp(derivative, inputs[0], v, where).second; };
-      Shape shape = inputs[0].shape();
-      shape.insert(shape.end(), inputs[0].shape().begin(), inputs[0].shape().end());
+      const Shape source = inputs[0].shape();
+      Shape shape = source;
+      shape.insert(shape.end(), source.begin(), source.end());
       return std::vector<Tensor>{reshape(vmap(row, {}, where)(detail::basisOf(inputs[0], "hessian", where)), shape)};
     };
     return detail::runRecorded("hessian", {x}, rows, where)[0];

@@ -31,7 +31,7 @@ public:
 
   const std::string &name() const;
   DType dtype() const;
-  const Shape &shape() const;
+  Shape shape() const;
   bool trainable() const;
   // Whether it stands for an argument of the function that is being traced.
   bool is_argument() const;

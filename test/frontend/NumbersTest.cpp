@@ -1,0 +1,110 @@
+// C++ numbers become elements by one rule, wherever they are given.
+#include "Testing.h"
+#include "test/Tensors.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+// Everything that takes a C++ number together with a tensor or element type.
+std::vector<std::pair<const char *, std::function<Tensor(DType, const Number &)>>> takers() {
+  return {
+      {"operator", [](DType dtype, const Number &n) { return zeros({2}, dtype) + Operand(n); }},
+      {"operator, traced",
+       [](DType dtype, const Number &n) {
+         return function([=](const Tensor &x) { return x + Operand(n); })(zeros({2}, dtype));
+       }},
+      {"comparison and select",
+       [](DType dtype, const Number &n) { return where(zeros({2}, DType::Bool), zeros({2}, dtype), Operand(n)); }},
+      {"full", [](DType dtype, const Number &n) { return full({2}, Operand(n), dtype); }},
+      {"pad", [](DType dtype, const Number &n) { return pad(zeros({0}, dtype), {2}, {0}, n); }},
+      {"pad, traced",
+       [](DType dtype, const Number &n) {
+         return function([=](const Tensor &x) { return pad(x, {2}, {0}, n); })(zeros({0}, dtype));
+       }},
+      {"assign",
+       [](DType dtype, const Number &n) {
+         Variable v(zeros({}, dtype));
+         v.assign(Operand(n));
+         return v.value();
+       }},
+      {"assign_add",
+       [](DType dtype, const Number &n) {
+         Variable v(zeros({}, dtype));
+         v.assign_add(Operand(n));
+         return v.value();
+       }},
+      {"minimum and maximum",
+       [](DType dtype, const Number &n) { return maximum(minimum(zeros({2}, dtype), Operand(n)), Operand(n)); }},
+      {"custom operand", [](DType dtype, const Number &n) { return Operand(n).toTensor(dtype); }},
+  };
+}
+} // namespace
+
+TEST(Numbers, AreConvertedByOneRule) {
+  for (const auto &[name, take] : takers()) {
+    SCOPED_TRACE(name);
+    auto value = [&, &take = take](DType dtype, const Number &n) { return valuesOf(take(dtype, n))[0]; };
+    EXPECT_EQ(value(DType::Float32, UINT64_MAX), 0x1p64);
+    EXPECT_EQ(value(DType::Float64, UINT64_MAX), 0x1p64);
+    EXPECT_EQ(value(DType::Float64, std::uint64_t(1) << 63), 0x1p63);
+    EXPECT_EQ(value(DType::Float32, 0.5), 0.5);
+    EXPECT_EQ(value(DType::Float32, true), 1);
+    EXPECT_EQ(value(DType::Int64, std::int64_t(1) << 40), 0x1p40);
+    EXPECT_EQ(value(DType::Int32, std::uint8_t(200)), 200);
+    EXPECT_EQ(value(DType::Int32, INT32_MIN), INT32_MIN);
+    for (auto [dtype, text] : {std::pair(DType::Int64, "int64"), std::pair(DType::Int32, "int32")}) {
+      EXPECT_CONTAINS(errorOf<ValueError>([&, dtype = dtype] { value(dtype, UINT64_MAX); }),
+                      std::string("the number 18446744073709551615 does not fit ") + text);
+      EXPECT_CONTAINS(errorOf<DTypeError>([&, dtype = dtype] { value(dtype, 1.5); }),
+                      std::string("the number 1.5 can't become ") + text);
+      EXPECT_CONTAINS(errorOf<DTypeError>([&, dtype = dtype] { value(dtype, 1e10); }), "the number 1e+10 can't become");
+      EXPECT_CONTAINS(errorOf<DTypeError>([&, dtype = dtype] { value(dtype, 1e-10f); }),
+                      "the number 1e-10 can't become");
+    }
+    EXPECT_CONTAINS(errorOf<ValueError>([&] { value(DType::Int32, std::int64_t(1) << 31); }),
+                    "the number 2147483648 does not fit int32");
+    EXPECT_CONTAINS(errorOf<ValueError>([&] { value(DType::Int32, 3'000'000'000u); }),
+                    "the number 3000000000 does not fit int32");
+  }
+  for (const auto &[name, take] : takers()) {
+    SCOPED_TRACE(name);
+    if (std::string(name).starts_with("pad")) {
+      EXPECT_CONTAINS(errorOf<DTypeError>([&, &take = take] { take(DType::Bool, 2); }),
+                      "the number 2 can't become bool");
+    }
+  }
+}
+
+TEST(Numbers, AreRoundedOnce) {
+  // By way of float64 the first would be a tie that goes down.
+  std::int64_t number = (std::int64_t(1) << 62) + (std::int64_t(1) << 38) + 1;
+  EXPECT_EQ((zeros({1}) + number).item<float>(), static_cast<float>(number));
+  EXPECT_NE(static_cast<float>(number), static_cast<float>(static_cast<double>(number)));
+}
+
+TEST(Numbers, AloneHaveTheirOwnType) {
+  EXPECT_EQ(Variable(2).dtype(), DType::Int32);
+  EXPECT_CONTAINS(errorOf<ValueError>([] { Variable v(UINT64_MAX); }),
+                  "the number 18446744073709551615 does not fit int32");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { sum(std::int64_t(1) << 40); }), "does not fit int32");
+}
+
+TEST(Numbers, OfPaddingAreExactOrRefused) {
+  Tensor x = zeros({1}, DType::Int64);
+  std::int64_t large = std::int64_t(1) << 53;
+  EXPECT_EQ(pad(x, {1}, {0}, large).to_vector<std::int64_t>()[0], large);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { pad(x, {1}, {0}, large + 1); }),
+                  "the number 9007199254740993 is kept as float64 here, which does not hold it exactly");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { pad(x, {1}, {0}, INT64_MAX); }), "which does not hold it exactly");
+  EXPECT_EQ(pad(zeros({0}, DType::Bool), {1}, {0}).to_vector<bool>(), std::vector<bool>{false});
+}
+
+TEST(Numbers, OfRandomBoundsArePrintedToBeRead) {
+  EXPECT_CONTAINS(errorOf<ValueError>([] { random::uniform({1}, {.minval = 1e-10, .maxval = 1e-12}); }),
+                  "uniform: no number is in [1e-10, 1e-12)");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { random::uniform({1}, {.maxval = 1e300}); }),
+                  "uniform: no number is in [0, 1e+300)");
+  EXPECT_EQ(random::uniform({1}, {.maxval = 1e300, .dtype = DType::Float64}).size(), 1);
+  EXPECT_CONTAINS(errorOf<ValueError>([] { random::normal({1}, {.stddev = -1e-9}); }), "unlike -1e-09");
+}
