@@ -3,6 +3,7 @@
 #include "codegen/PrintStage.h"
 #include "ir/BatchRule.h"
 #include "ir/Import.h"
+#include "passes/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
 
@@ -82,14 +83,15 @@ public:
 
   CompileResult compile(const schema::Recording &recording, CompileOptions options) override {
     CompileResult result;
-    withProgram(recording, options, result.error, [&](codegen::Program &program) {
+    withProgram(recording, options, true, result, [&](codegen::Program &program) {
       if (failed(codegen::lowerTo(program, Stage::LLVM)))
         return failure();
       codegen::NativeResult native =
           codegen::makeExecutable(program, recording.parameters.size() + recording.variables.size(),
                                   recording.results.size() + program.assigned.size());
       result.executable = std::move(native.executable);
-      result.error = std::move(native.error);
+      if (result.error.empty())
+        result.error = std::move(native.error);
       return success(result.executable != nullptr);
     });
     return result;
@@ -98,29 +100,58 @@ public:
   PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
     PrintResult result;
     llvm::raw_string_ostream stream(result.text);
-    withProgram(recording, options, result.error,
+    withProgram(recording, options, false, result,
                 [&](codegen::Program &program) { return codegen::printAt(program, stage, stream); });
     return result;
   }
 
+  std::vector<bool> connected(const schema::Recording &recording) override {
+    std::vector<bool> result;
+    contexts.with(recording, [&](MLIRContext &context) {
+      // What can't be differentiated is said when it is compiled.
+      ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
+      OwningOpRef<ModuleOp> module = ir::importRecording(recording, &context);
+      SmallVector<bool> found = connectedResults(*module->getOps<func::FuncOp>().begin());
+      result.assign(found.begin(), found.end());
+    });
+    return result;
+  }
+
 private:
-  // Imports the recording and calls `use`. After a failure, `error` is the first diagnostic, with the user's line.
-  void withProgram(const schema::Recording &recording, CompileOptions options, std::string &error,
+  // What a diagnostic says, with what the user wrote in place of the operation of the dialect.
+  static std::string inUsersWords(const schema::Recording &recording, const Diagnostic &diagnostic) {
+    std::string text = diagnostic.str();
+    StringRef rest = text;
+    if (!rest.consume_front("'calque."))
+      return text;
+    auto [mnemonic, said] = rest.split("' op ");
+    const schema::OperationSchema *schema = schema::findOperation(std::string_view(mnemonic));
+    if (!schema)
+      return text;
+    std::string_view name = schema->inMessages;
+    if (const schema::RecordedOp *op = recording.operationAt(ir::recordedNumber(diagnostic.getLocation())))
+      name = op->line.function ? std::string_view(op->line.function) : schema::schemaOf(op->op).inMessages;
+    return std::string(name) + ": " + said.str();
+  }
+
+  // Does something with the recording's IR. When it fails, the result has the first diagnostic and the user's line.
+  template <typename Result>
+  void withProgram(const schema::Recording &recording, CompileOptions options, bool numbered, Result &result,
                    llvm::function_ref<LogicalResult(codegen::Program &)> use) {
     contexts.with(recording, [&](MLIRContext &context) {
       ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() == DiagnosticSeverity::Error && error.empty()) {
-          std::string line = codegen::lineOf(diagnostic.getLocation());
-          error = diagnostic.str() + (line.empty() ? "" : "\n  at " + line);
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Error && result.error.empty()) {
+          result.error = inUsersWords(recording, diagnostic);
+          result.line = codegen::lineOf(diagnostic.getLocation());
         }
         return success();
       });
       codegen::Program program;
-      program.module = ir::importRecording(recording, &context);
+      program.module = ir::importRecording(recording, &context, numbered);
       program.entry = recording.name;
       program.options = options;
-      if (failed(use(program)) && error.empty())
-        error = "compilation failed without a diagnostic";
+      if (failed(use(program)) && result.error.empty())
+        result.error = "compilation failed without a diagnostic";
     });
   }
 

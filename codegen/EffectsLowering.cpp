@@ -1,5 +1,6 @@
 #include "codegen/Lowering.h"
 #include "ir/Conversion.h"
+#include "ir/Import.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,11 +22,17 @@ std::string lineOf(Location location) {
   return text;
 }
 
+Site makeSite(Site::Kind kind, StringRef operation, StringRef text, Location location) {
+  Site site{kind, operation.str(), text.str(), lineOf(location)};
+  site.recorded = ir::recordedNumber(location);
+  return site;
+}
+
 int32_t LoweringContext::addSite(Site::Kind kind, Operation *op, StringRef text) {
   // A pass may have emitted this operation in place of another; the location's name is that of the other.
   auto named = dyn_cast<NameLoc>(op->getLoc());
   StringRef name = named ? named.getName().strref() : op->getName().stripDialect();
-  sites.push_back({kind, name.str(), text.str(), lineOf(op->getLoc())});
+  sites.push_back(makeSite(kind, name, text, op->getLoc()));
   return static_cast<int32_t>(sites.size()) - 1;
 }
 

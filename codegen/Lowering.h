@@ -51,6 +51,8 @@ SizeList openSizes(LinalgBuilder &builder, mlir::Operation *op, llvm::ArrayRef<i
 
 // "model.cpp:12"
 std::string lineOf(mlir::Location location);
+// With the line and the recorded operation of the location.
+Site makeSite(Site::Kind kind, llvm::StringRef operation, llvm::StringRef text, mlir::Location location);
 
 void populateElementwiseLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);
 void populateStructuredLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);

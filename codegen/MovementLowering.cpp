@@ -291,6 +291,8 @@ Value lowerPad(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
 // Fails the call for the first index that is not within [0, bound).
 void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bound, LoweringContext &context) {
   int32_t site = context.addSite(Site::Kind::IndexOutOfRange, op);
+  if (auto examples = op->getAttrOfType<DenseI64ArrayAttr>(ir::kExamplesAttr))
+    context.sites.back().examples.assign(examples.asArrayRef().begin(), examples.asArrayRef().end());
   Value flat = b.flatten(indices);
   Value given = constantOf(bound) ? Value() : b.valueOf(bound);
   b.loopNest(b.sizesOf(flat), {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {

@@ -98,7 +98,7 @@ void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPla
   for (const Slot &slot : slots) {
     MemRefType type = slot.tenants[0]->type;
     Location made = slot.tenants[0]->alloc->getLoc();
-    program.sites.push_back({Site::Kind::TooManyBytes, "", "an intermediate value", lineOf(made)});
+    program.sites.push_back(makeSite(Site::Kind::TooManyBytes, "", "an intermediate value", made));
     auto site = static_cast<int32_t>(program.sites.size()) - 1;
     SmallVector<Value> sizes =
         llvm::map_to_vector(slot.tenants[0]->sizes, [&](Value size) { return cloneSize(inShapes, size, mapping); });

@@ -113,10 +113,9 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
   for (auto [number, type] : llvm::enumerate(results)) {
     if (unknown[number].empty())
       continue;
-    Site site{Site::Kind::TooManyBytes, "", "a result", lineOf(location)};
-    if (Operation *made = returned[number].getDefiningOp(); made && !lineOf(made->getLoc()).empty())
-      site.line = lineOf(made->getLoc());
-    context.sites.push_back(site);
+    Operation *made = returned[number].getDefiningOp();
+    Location at = made && !lineOf(made->getLoc()).empty() ? made->getLoc() : location;
+    context.sites.push_back(makeSite(Site::Kind::TooManyBytes, "", "a result", at));
     SmallVector<Value> sizes = llvm::map_to_vector(unknown[number], [&](Value size) { return mapping.lookup(size); });
     emitBytes(builder, location, cast<ShapedType>(type), sizes, frame, static_cast<int32_t>(context.sites.size()) - 1);
   }

@@ -20,7 +20,9 @@ namespace detail {
 using schema::OpId;
 
 namespace {
+// The library call in progress.
 thread_local SourceLocation callSite;
+thread_local const char *calledFunction = nullptr, *calledIndex = nullptr;
 
 // The native code of one eager operation on operands of certain types.
 struct EagerOperation : KeyEntry {
@@ -37,7 +39,7 @@ EagerCache &eagerCache() {
 
 std::vector<schema::TensorType> inferOrThrow(OpId op, std::span<const schema::TensorType> operands,
                                              std::span<const schema::Attribute> attributes, SourceLocation where) {
-  schema::Inference inference = schema::inferTypes(op, operands, attributes);
+  schema::Inference inference = schema::inferTypes(op, operands, attributes, nameInMessages(op));
   if (inference.fault)
     throwFault(inference.fault, where);
   return std::move(inference.types);
@@ -90,7 +92,7 @@ const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attrib
   auto entry = std::make_shared<EagerOperation>();
   entry->key = key;
   entry->hash = hash;
-  entry->code = compileRecording(recording);
+  entry->code = compileRecording(recording, {}, where);
   std::lock_guard lock(cache.mutex);
   if (EagerOperation *found = cache.table.find(hash, key))
     return *found->code; // another thread was first
@@ -100,6 +102,15 @@ const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attrib
 
 bool inLibraryCall() { return callSite.line != 0; }
 SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
+schema::SourceLine recordedLine(SourceLocation where) {
+  return {where.file, where.line, where.column, calledFunction, calledIndex};
+}
+std::string_view nameInMessages(OpId op) {
+  return calledFunction ? std::string_view(calledFunction) : schema::schemaOf(op).inMessages;
+}
+std::string_view nameInMessages(OpId op, const schema::SourceLine &line) {
+  return line.function ? std::string_view(line.function) : schema::schemaOf(op).inMessages;
+}
 
 namespace {
 std::vector<Tensor> record(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
@@ -144,7 +155,8 @@ Tensor applyOnce(OpId op, Operands operands, std::span<const schema::Attribute> 
     for (const schema::Attribute &attribute : attributes)
       if (const auto *string = std::get_if<std::string>(&attribute))
         text = string;
-    run(code, operands, {}, {&result, numResults}, where, nullptr, text);
+    schema::SourceLine line = recordedLine(where);
+    run(code, operands, {}, {&result, numResults}, {where, nullptr, &line, op, text});
   }
   if (eagerTapesActive()) {
     std::vector<Tensor> given;
@@ -289,13 +301,23 @@ Tensor applyPublic(OpId op, const std::vector<Tensor> &operands, std::initialize
 
 } // namespace detail
 
-CallSite::CallSite(SourceLocation where) : outermost(!detail::callSite.line) {
+CallSite::CallSite(SourceLocation where, const char *function, const char *index)
+    : outermost(!detail::callSite.line), names(function && !detail::calledFunction),
+      namesIndex(index && !detail::calledIndex) {
   if (outermost)
     detail::callSite = where;
+  if (names)
+    detail::calledFunction = function;
+  if (namesIndex)
+    detail::calledIndex = index;
 }
 CallSite::~CallSite() {
   if (outermost)
     detail::callSite = {};
+  if (names)
+    detail::calledFunction = nullptr;
+  if (namesIndex)
+    detail::calledIndex = nullptr;
 }
 SourceLocation CallSite::resolve(SourceLocation where) { return detail::userLine(where); }
 

@@ -3,7 +3,7 @@
 #define CALQUE_FRONTEND_APPLY_H
 
 #include "calque/tensor.h"
-#include "ir/schema/Schema.h"
+#include "ir/schema/Recording.h"
 
 #include <initializer_list>
 
@@ -44,6 +44,11 @@ std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands);
 
 // The line to report: that of the outermost library call in progress, else that of the operation.
 SourceLocation userLine(SourceLocation where);
+// The same with what the library call in progress is called, for what is recorded.
+schema::SourceLine recordedLine(SourceLocation where);
+// What errors call an operation: the library call in progress, or the operation's public function.
+std::string_view nameInMessages(schema::OpId op);
+std::string_view nameInMessages(schema::OpId op, const schema::SourceLine &line);
 // Whether a library call is in progress.
 bool inLibraryCall();
 

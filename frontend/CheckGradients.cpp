@@ -1,6 +1,7 @@
 #include "calque/check_gradients.h"
 
 #include "calque/call_site.h"
+#include "calque/callable.h"
 #include "calque/functions.h"
 #include "calque/gradient_tape.h"
 
@@ -12,8 +13,9 @@ namespace calque {
 namespace {
 
 void requireFloat64(const Tensor &x, const std::string &what, SourceLocation where) {
-  if (x.dtype() != DType::Float64)
-    throw DTypeError("check_gradients: " + what + " is " + name_of(x.dtype()) + "; differences need float64", where);
+  if (x.dtype(where) != DType::Float64)
+    throw DTypeError("check_gradients: " + what + " is " + name_of(x.dtype(where)) + "; differences need float64",
+                     where);
 }
 
 // "[1,2]" for element 5 of a tensor [2,3].
@@ -29,6 +31,7 @@ std::string indexString(std::int64_t element, const Shape &shape) {
 void check_gradients(const std::function<Tensor(const std::vector<Tensor> &)> &f, const std::vector<Tensor> &inputs,
                      CheckGradientsOptions options, SourceLocation where) {
   where = CallSite::resolve(where);
+  detail::requireCallable(f, "check_gradients", where);
   if (!(options.eps > 0))
     throw ValueError("check_gradients: eps is " + Number(options.eps).str() + " and must be above zero", where);
   for (std::size_t i = 0; i < inputs.size(); ++i)

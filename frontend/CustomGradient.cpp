@@ -12,6 +12,7 @@ namespace {
 
 struct Override {
   OpId op;
+  std::uint64_t id;
   GradientOverride::Pullback pullback;
   std::unique_ptr<ModeScope> mode; // functions are traced anew for it
   bool suspended = false;          // while its own pullback runs
@@ -40,10 +41,10 @@ schema::Attribute attributeOf(const Program &program) {
   return schema::RecordingRef(std::make_shared<const schema::Recording>(program.trace->recording));
 }
 
-std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors) {
+std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors, SourceLocation where) {
   std::vector<Tensor> result;
   for (const Tensor &x : tensors)
-    if (is_floating(x.dtype()))
+    if (is_floating(x.dtype(where)))
       result.push_back(x);
   return result;
 }
@@ -70,7 +71,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
                                  const std::vector<Tensor> &values, const PullbackFunction &pullback,
                                  SourceLocation where) {
   where = userLine(where);
-  std::vector<Tensor> sources = floatingOf(inputs), primals = floatingOf(values);
+  std::vector<Tensor> sources = floatingOf(inputs, where), primals = floatingOf(values, where);
   // The pullback takes a cotangent for every value: zeros for those that have none.
   Program program = record(
       "a pullback", primals,
@@ -97,7 +98,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
   } else {
     // Distinct tensors with the same elements, so that tapes tell the results from the primals.
     for (const Tensor &primal : primals)
-      results.push_back(makeEager(implOf(primal, where).type, implOf(primal, where).buffer));
+      results.push_back(makeEager(implOf(primal, where).type, implOf(primal, where).buffer, where));
     if (eagerTapesActive())
       recordEager(OpId::CustomGradient, operands, attributes, results, where);
   }
@@ -153,8 +154,12 @@ GradientOverride::GradientOverride(const std::string &operation, Pullback pullba
     throw LookupError("there is no operation '" + operation + "' whose gradient could be overridden", where);
   if (!schema->differentiable)
     throw LookupError("operation '" + operation + "' has no gradient that could be overridden", where);
-  detail::overrides.push_back({schema->id, std::move(pullback), std::make_unique<detail::ModeScope>(detail::nextId())});
+  detail::requireCallable(pullback, "gradient_override", where);
+  id_ = detail::nextId();
+  detail::overrides.push_back({schema->id, id_, std::move(pullback), std::make_unique<detail::ModeScope>(id_)});
 }
-GradientOverride::~GradientOverride() { detail::overrides.pop_back(); }
+GradientOverride::~GradientOverride() {
+  std::erase_if(detail::overrides, [&](const detail::Override &override) { return override.id == id_; });
+}
 
 } // namespace calque

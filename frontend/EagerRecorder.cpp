@@ -2,6 +2,8 @@
 // return.
 #include "frontend/Tape.h"
 
+#include "frontend/Apply.h"
+
 #include <unordered_map>
 #include <unordered_set>
 
@@ -23,8 +25,10 @@ std::shared_ptr<EagerRecorder> &eagerRecorder() {
   return recorder;
 }
 
-ValueId EagerRecorder::valueOf(const Tensor &x) {
-  const TensorImpl &impl = implOf(x);
+ValueId EagerRecorder::valueOf(const Tensor &x, SourceLocation where) {
+  const TensorImpl &impl = implOf(x, where);
+  if (impl.trace)
+    throwLeaked(impl, where);
   auto found = values.find(impl.id);
   if (found != values.end())
     return found->second;
@@ -63,7 +67,7 @@ void recordEager(OpId op, std::span<const Tensor> operands, std::span<const sche
   std::vector<schema::TensorType> types;
   for (const Tensor &result : results)
     types.push_back(*implOf(result).type);
-  ValueId first = recorder.recording.append(op, values, attributes, types, lineOf(where));
+  ValueId first = recorder.recording.append(op, values, attributes, types, recordedLine(where));
   for (std::size_t i = 0; i < results.size(); ++i) {
     ValueId value = first + static_cast<ValueId>(i);
     recorder.values.emplace(results[i].impl()->id, value);
@@ -200,9 +204,9 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
       std::vector<schema::TensorType> operandTypes;
       for (ValueId value : values)
         operandTypes.push_back(recorder.recording.typeOf(value));
-      schema::Inference inference = schema::inferTypes(op.op, operandTypes, attributes);
+      schema::Inference inference = schema::inferTypes(op.op, operandTypes, attributes, nameInMessages(op.op, op.line));
       if (inference.fault)
-        throwFault(inference.fault, SourceLocation::at(op.line.file, op.line.line, op.line.column));
+        throwFault(inference.fault, locationOf(op.line));
       types = std::move(inference.types);
     }
     ValueId first = recorder.recording.append(op.op, values, attributes, types, op.line);

@@ -1,5 +1,8 @@
 #include "calque/error.h"
+#include "calque/callable.h"
+#include "frontend/Apply.h"
 #include "frontend/Signature.h"
+#include "frontend/Trace.h"
 
 #include <mutex>
 #include <set>
@@ -13,8 +16,17 @@ std::string describe(const std::string &message, SourceLocation location) {
 }
 } // namespace
 
+namespace {
+SourceLocation ofTheUser(SourceLocation location) {
+  if (!detail::isInStandardLibrary(location))
+    return location;
+  const std::shared_ptr<detail::Trace> &trace = detail::currentTrace();
+  return trace && !detail::isInStandardLibrary(trace->call) ? trace->call : SourceLocation();
+}
+} // namespace
+
 Error::Error(const char *category, const std::string &message, SourceLocation location)
-    : std::runtime_error(describe(message, location)), category_(category), location_(location) {}
+    : std::runtime_error(describe(message, ofTheUser(location))), category_(category), location_(ofTheUser(location)) {}
 
 // Out of line, so that each class has one type_info and can be caught across libraries.
 Error::~Error() = default;
@@ -58,6 +70,29 @@ void throwLeaked(const TensorImpl &x, SourceLocation where) {
                           where);
 }
 
+void throwNothingToCall(const char *what, SourceLocation where) {
+  throw StateError(std::string(what) +
+                       ": there is nothing to call; it is given an empty std::function or a null pointer",
+                   userLine(where));
+}
+
+void throwEmptyHandle(const char *what, const SourceLocation &where) {
+  throw StateError("an empty " + std::string(what) + " is used; it was moved from, or made of a null pointer",
+                   userLine(where));
+}
+
+// Of libstdc++ as of libc++.
+bool isInStandardLibrary(SourceLocation where) {
+  return std::string_view(where.file).find("/include/c++/") != std::string_view::npos;
+}
+
+const char *interned(const std::string &text) {
+  static std::mutex mutex;
+  static auto *texts = new std::set<std::string>; // never destroyed: errors may outlive it
+  std::lock_guard lock(mutex);
+  return texts->insert(text).first->c_str();
+}
+
 SourceLocation locationOf(const std::string &line) {
   std::size_t colon = line.rfind(':');
   if (colon == std::string::npos)
@@ -68,10 +103,7 @@ SourceLocation locationOf(const std::string &line) {
       return {};
     number = number * 10 + static_cast<unsigned>(digit - '0');
   }
-  static std::mutex mutex;
-  static auto *files = new std::set<std::string>;
-  std::lock_guard lock(mutex);
-  return SourceLocation::at(files->insert(line.substr(0, colon)).first->c_str(), number);
+  return SourceLocation::at(interned(line.substr(0, colon)), number);
 }
 
 } // namespace detail

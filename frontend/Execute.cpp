@@ -1,6 +1,7 @@
 #include "frontend/Execute.h"
 
 #include "calque/export.h"
+#include "frontend/Apply.h"
 #include "frontend/CompilationCount.h"
 #include "frontend/Dump.h"
 #include "frontend/Movement.h"
@@ -91,11 +92,15 @@ std::atomic<std::uint64_t> compilations{0};
 std::uint64_t compilationCount() { return compilations.load(); }
 
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
-                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                             SourceLocation where) {
   compilations.fetch_add(1);
   CompileResult compiled = compiler().compile(recording, compileOptions());
-  if (!compiled.executable)
-    throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error);
+  if (!compiled.executable) {
+    SourceLocation line = locationOf(compiled.line);
+    throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
+                       line.line && !isInStandardLibrary(line) ? line : where);
+  }
   auto code = std::make_unique<Code>();
   code->hostFunctions = std::move(hostFunctions);
   code->executable = std::move(compiled.executable);
@@ -154,10 +159,32 @@ private:
   static inline constinit thread_local VariableLocks *held = nullptr;
 };
 
+// What a failing site is called, and its line.
+struct Failure {
+  std::string operation, index;
+  SourceLocation where;
+};
+Failure failureAt(const Site &site, const Caller &caller) {
+  Failure failure{site.operation, "index", locationOf(site.line)};
+  auto take = [&](schema::OpId op, const schema::SourceLine &line) {
+    failure.operation = nameInMessages(op, line);
+    failure.index = line.index ? line.index : "index";
+    failure.where = locationOf(line);
+  };
+  if (caller.operation)
+    take(caller.op, *caller.operation);
+  else if (const schema::RecordedOp *op = caller.recording ? caller.recording->operationAt(site.recorded) : nullptr)
+    take(op->op, op->line);
+  if (!failure.where.line || isInStandardLibrary(failure.where))
+    failure.where = caller.where;
+  return failure;
+}
+
 // Serves native code: writes prints to standard output, a line at a time, and runs host calls.
 struct Host : runtime::HostCallbacks {
-  Host(const Code &code, const std::string *text)
-      : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable), text(text) {}
+  Host(const Code &code, const Caller &caller)
+      : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable),
+        caller(caller) {}
   static void addAddress(void *self, void *data) { static_cast<Host *>(self)->addresses.push_back(data); }
   static void addSize(void *self, std::int64_t size) { static_cast<Host *>(self)->sizes.push_back(size); }
   // Keeps an exception until native code has returned, since it can't unwind.
@@ -180,7 +207,7 @@ struct Host : runtime::HostCallbacks {
     function.clearResults(addresses);
     return false;
   }
-  const std::string &textOf(const Site &site) const { return text ? *text : site.text; }
+  const std::string &textOf(const Site &site) const { return caller.text ? *caller.text : site.text; }
   // Runs the kernel of a user's operation.
   bool callUser(const Site &at, bool failed) {
     std::vector<void *> operands = std::exchange(addresses, {});
@@ -193,7 +220,8 @@ struct Host : runtime::HostCallbacks {
       if (!failed) {
         std::shared_ptr<const OperationDefinition> definition = findUserOperation(textOf(at));
         if (std::int32_t result = runUserOperation(*definition, types, at.numInputs, operands))
-          throw ValueError(textOf(at) + ": its kernel fails with " + std::to_string(result), locationOf(at.line));
+          throw ValueError(textOf(at) + ": its kernel fails with " + std::to_string(result),
+                           failureAt(at, caller).where);
         return true;
       }
     } catch (...) {
@@ -219,7 +247,7 @@ struct Host : runtime::HostCallbacks {
   }
   const Code &code;
   const Executable &executable;
-  const std::string *text; // of every site, or null: each has its own
+  const Caller &caller;
   std::vector<void *> addresses;
   std::vector<std::int64_t> sizes;
   std::exception_ptr thrown;
@@ -244,26 +272,32 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
   return described(first) + " and " + described(second) + ", and they must be equal";
 }
 
-[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, SourceLocation where,
-                            const std::string *text) {
+[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &caller) {
   const Executable &executable = *code.executable;
   if (slot.site < 0 || static_cast<std::size_t>(slot.site) >= executable.sites.size())
-    throw InternalError("native code failed at a site that it does not have");
+    throw InternalError("native code failed at a site that it does not have", caller.where);
   const Site &site = executable.sites[static_cast<std::size_t>(slot.site)];
-  if (!where.line)
-    where = locationOf(site.line);
+  Failure failure = failureAt(site, caller);
+  SourceLocation where = failure.where;
+  const std::string *text = caller.text;
   switch (site.kind) {
-  case Site::Kind::IndexOutOfRange:
-    throw IndexError(site.operation + ": index " + std::to_string(slot.values[0]) + " is out of range [0, " +
-                         std::to_string(slot.values[1]) + ")",
+  case Site::Kind::IndexOutOfRange: {
+    std::int64_t index = slot.values[0], bound = slot.values[1];
+    for (std::int64_t examples : site.examples) {
+      index -= index < 0 ? 0 : bound;
+      bound /= examples;
+    }
+    throw IndexError(failure.operation + ": " + failure.index + " " + std::to_string(index) + " is out of range [0, " +
+                         std::to_string(bound) + ")",
                      where);
+  }
   case Site::Kind::DivisionByZero:
-    throw DivisionError(site.operation + ": an integer is divided by zero", where);
+    throw DivisionError(failure.operation + ": an integer is divided by zero", where);
   case Site::Kind::AssertionFailed:
     throw AssertionError(text ? *text : site.text, where);
   case Site::Kind::SizesDiffer:
   case Site::Kind::SizeTooSmall:
-    throw SizesDisagree(site.operation + ": " + describeSizes(site, slot.values), where, &code);
+    throw SizesDisagree(failure.operation + ": " + describeSizes(site, slot.values), where, &code);
   case Site::Kind::TooManyBytes:
     throw ShapeError(site.text + " has more bytes than can be addressed with the sizes of this call's arguments",
                      where);
@@ -292,7 +326,7 @@ void refuseHeld(const VariableState &variable, SourceLocation where) {
 }
 
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
-         std::span<Tensor> results, SourceLocation where, std::vector<Tensor> *seen, const std::string *text) {
+         std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen) {
   const Executable &executable = *code.executable;
   StackArray<void *, 16> inputs(parameters.size() + variables.size());
   StackArray<void *, 16> outputs(code.results.size() + executable.assigned.size());
@@ -301,7 +335,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   for (std::size_t i = 0; i < parameters.size(); ++i)
     inputs[i] = parameters[i]->impl()->buffer.data();
 
-  Host host(code, text);
+  Host host(code, caller);
   CalqueCallFrame frame = {};
   frame.version = CALQUE_ABI_VERSION;
   frame.size = sizeof(frame);
@@ -326,7 +360,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     frame.input_sizes = inputSizes.data();
     frame.output_sizes = outputSizes.data();
     if (executable.shapes(&frame))
-      throwSite(code, frame.error, where, text);
+      throwSite(code, frame.error, caller);
     workspaceBytes = static_cast<std::size_t>(frame.workspace_bytes);
   }
   StackArray<TypeRef, 8> actual(outputSizes.size() ? outputs.size() : 0);
@@ -351,7 +385,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     workspace = runtime::Buffer::allocate(workspaceBytes); // from the runtime's pool
   frame.workspace = workspace.data();
 
-  VariableLocks locks(variables, executable.assigned, where);
+  VariableLocks locks(variables, executable.assigned, caller.where);
   for (std::size_t i = 0; i < variables.size(); ++i) {
     inputs[parameters.size() + i] = implOf(variables[i]->value).buffer.data();
     if (seen)
@@ -360,11 +394,11 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   if (executable.entry(&frame)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
-    throwSite(code, frame.error, where, text);
+    throwSite(code, frame.error, caller);
   }
 
   for (std::size_t i = 0; i < results.size(); ++i)
-    results[i] = makeEager(typeOf(i), std::move(buffers[i]));
+    results[i] = makeEager(typeOf(i), std::move(buffers[i]), caller.where);
   // All new values are made before the first one is assigned, so that running out of memory changes no variable.
   StackArray<Tensor, 8> fresh(executable.assigned.size());
   for (std::size_t i = 0; i < fresh.size(); ++i)
@@ -375,15 +409,18 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
 
 //===-- Slices ----------------------------------------------------------------------------------===//
 
-Slice sliceOf(const schema::Recording &recording, std::span<const ValueId> results) {
-  std::vector<bool> needed(recording.numValues());
+Slice sliceOf(const schema::Recording &recording, std::span<const ValueId> results, std::span<const ValueId> inputs) {
+  std::vector<bool> needed(recording.numValues()), isInput(recording.numValues());
+  for (ValueId value : inputs)
+    isInput[value] = true;
   for (ValueId value : results)
     needed[value] = true;
   std::span<const schema::RecordedOp> ops = recording.ops();
   std::vector<bool> kept(ops.size());
   for (std::size_t i = ops.size(); i-- > 0;) {
     for (std::uint32_t r = 0; r < ops[i].numResults; ++r)
-      kept[i] = kept[i] || needed[ops[i].firstResult + static_cast<ValueId>(r)];
+      if (ValueId value = ops[i].firstResult + static_cast<ValueId>(r); needed[value] && !isInput[value])
+        kept[i] = true;
     if (kept[i])
       for (ValueId operand : recording.operandsOf(ops[i]))
         needed[operand] = true;
@@ -400,20 +437,17 @@ Slice sliceOf(const schema::Recording &recording, std::span<const ValueId> resul
     renamed[parameter] = slice.recording.addParameter(recording.typeOf(parameter));
     slice.parameters.push_back(i);
   }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (needed[inputs[i]]) {
+      renamed[inputs[i]] = slice.recording.addParameter(recording.typeOf(inputs[i]));
+      slice.parameters.push_back(recording.parameters.size() + i);
+    }
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (!kept[i])
       continue;
-    const schema::RecordedOp &op = ops[i];
-    slice.readsVariables |= op.op == schema::OpId::VariableRead;
-    std::vector<ValueId> operands;
-    for (ValueId operand : recording.operandsOf(op))
-      operands.push_back(renamed[operand]);
-    std::vector<schema::TensorType> types;
-    for (std::uint32_t r = 0; r < op.numResults; ++r)
-      types.push_back(recording.typeOf(op.firstResult + static_cast<ValueId>(r)));
-    ValueId first = slice.recording.append(op.op, operands, recording.attributesOf(op), types, op.line);
-    for (std::uint32_t r = 0; r < op.numResults; ++r)
-      renamed[op.firstResult + static_cast<ValueId>(r)] = first + static_cast<ValueId>(r);
+    if (ops[i].op == schema::OpId::VariableRead)
+      slice.reads.push_back(ops[i].firstResult);
+    slice.recording.appendCopy(recording, ops[i], renamed);
   }
   for (ValueId result : results)
     slice.recording.results.push_back(renamed[result]);
@@ -500,17 +534,44 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
   std::visit(Visitor{key}, attribute);
 }
 
+std::vector<bool> connectedResults(const schema::Recording &recording) {
+  struct Entry : KeyEntry {
+    std::vector<bool> connected;
+  };
+  struct Cache {
+    KeyTable<Entry> table{kMostCachedOperations};
+    std::mutex mutex;
+  };
+  static auto *cache = new Cache; // never destroyed: other threads may still run
+  Key key = keyOf(recording);
+  std::size_t hash = hashKey(key);
+  ReadScope scope;
+  if (Entry *entry = cache->table.find(hash, key))
+    return entry->connected;
+  auto fresh = std::make_shared<Entry>();
+  fresh->connected = compiler().connected(recording);
+  std::vector<bool> connected = fresh->connected;
+  fresh->hash = hash;
+  std::lock_guard lock(cache->mutex);
+  if (Entry *entry = cache->table.find(hash, key))
+    return entry->connected; // another thread was first
+  fresh->key = std::move(key);
+  cache->table.insert(std::move(fresh));
+  return connected;
+}
+
 namespace {
 // The code of a recording, and its operands after the recording's parameters.
 struct StructuredCode {
   const Code &code;
   std::vector<Tensor> indices;
+  std::optional<schema::Recording> indexed; // what the code is of, where it is not the recording itself
 };
 
 const Code &compileByKey(const schema::Recording &recording, Key key, std::size_t hash, SourceLocation where) {
   dump(recording, Dumped::Eager, where);
   auto fresh = std::make_shared<SliceEntry>();
-  fresh->code = compileRecording(recording);
+  fresh->code = compileRecording(recording, {}, where);
   fresh->hash = hash;
   SliceCache &cache = sliceCache();
   std::lock_guard lock(cache.mutex);
@@ -526,13 +587,13 @@ StructuredCode codeByStructure(const schema::Recording &recording, SourceLocatio
   Key key = keyOf(recording);
   std::size_t hash = hashKey(key);
   if (SliceEntry *entry = cache.table.find(hash, key))
-    return {*entry->code, {}};
+    return {*entry->code, {}, {}};
   IndexedRecording indexed = withIndices(recording);
   if (!indexed.indices.empty()) {
     Key form = keyOf(indexed.recording);
     std::size_t hashOfForm = hashKey(form);
     if (SliceEntry *entry = cache.table.find(hashOfForm, form))
-      return {*entry->code, std::move(indexed.indices)};
+      return {*entry->code, std::move(indexed.indices), std::move(indexed.recording)};
     bool varies;
     {
       std::lock_guard lock(cache.mutex);
@@ -540,10 +601,12 @@ StructuredCode codeByStructure(const schema::Recording &recording, SourceLocatio
         cache.versions.clear();
       varies = ++cache.versions[hashOfForm] > kMostVersions;
     }
-    if (varies)
-      return {compileByKey(indexed.recording, std::move(form), hashOfForm, where), std::move(indexed.indices)};
+    if (varies) {
+      const Code &code = compileByKey(indexed.recording, std::move(form), hashOfForm, where);
+      return {code, std::move(indexed.indices), std::move(indexed.recording)};
+    }
   }
-  return {compileByKey(recording, std::move(key), hash, where), {}};
+  return {compileByKey(recording, std::move(key), hash, where), {}, {}};
 }
 } // namespace
 
@@ -556,7 +619,7 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
   for (const Tensor &indices : structured.indices)
     inputs.push_back(&indices);
   std::vector<Tensor> results(slice.recording.results.size());
-  run(structured.code, inputs, {}, results, where);
+  run(structured.code, inputs, {}, results, {where, structured.indexed ? &*structured.indexed : &slice.recording});
   return results;
 }
 
@@ -566,8 +629,9 @@ std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<c
                                  SourceLocation where) {
   ReadScope scope;
   // Code names host calls by number, so recordings of equal structure may call different ones: these are not cached.
-  std::unique_ptr<const Code> once = hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions);
-  StructuredCode structured = once ? StructuredCode{*once, {}} : codeByStructure(recording, where);
+  std::unique_ptr<const Code> once =
+      hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions, where);
+  StructuredCode structured = once ? StructuredCode{*once, {}, {}} : codeByStructure(recording, where);
   std::vector<const Tensor *> inputs(parameters.begin(), parameters.end());
   for (const Tensor &indices : structured.indices)
     inputs.push_back(&indices);
@@ -576,7 +640,8 @@ std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<c
     states.push_back(variable.get());
   std::vector<Tensor> results(recording.results.size()), before;
   bool seen = eagerTapesActive();
-  run(structured.code, inputs, states, results, {}, seen ? &before : nullptr);
+  run(structured.code, inputs, states, results, {where, structured.indexed ? &*structured.indexed : &recording},
+      seen ? &before : nullptr);
   if (seen)
     recordCall(recording, parameters, variables, before, results);
   return results;

@@ -28,9 +28,10 @@ struct Code {
   std::vector<TypeRef> variables;
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions; // by the numbers of the recording's host calls
 };
-// CompileError with the compiler's message.
+// CompileError with the compiler's message and the line of the operation that it is about, or `where`.
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
-                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions = {});
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                             SourceLocation where);
 
 // Thrown where the sizes of arguments don't fit together in code with open sizes. The code has not run.
 struct SizesDisagree : ShapeError {
@@ -39,13 +40,21 @@ struct SizesDisagree : ShapeError {
   const Code *code;
 };
 
-// Runs code on its parameters and variables. After a failed check it throws the error of the site, with `where` as its
-// line if that is known; then no variable has changed. `seen`, if given, receives the variables' values before the
-// call.
-// `text`, if given, replaces the text of every site: a label, a message, the symbol of a user's operation.
+// Who runs code. Code that is cached by structure has the sites of the first caller; their lines and names come from
+// the recording of whoever runs it.
+struct Caller {
+  SourceLocation where; // of the call: the line of the results, and of a failure that has none
+  const schema::Recording *recording = nullptr;
+  const schema::SourceLine *operation = nullptr; // the code is this one operation's
+  schema::OpId op = {};
+  // Replaces the text of every site, if given: a label, a message, the symbol of a user's operation.
+  const std::string *text = nullptr;
+};
+
+// Runs code on its parameters and variables. After a failed check it throws the error of the site; then no variable has
+// changed. `seen`, if given, receives the variables' values before the call.
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
-         std::span<Tensor> results, SourceLocation where = {}, std::vector<Tensor> *seen = nullptr,
-         const std::string *text = nullptr);
+         std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen = nullptr);
 
 // StateError for a variable that a call in progress on this thread has locked, which only a host call can touch.
 void refuseHeld(const VariableState &variable, SourceLocation where);
@@ -54,9 +63,14 @@ void refuseHeld(const VariableState &variable, SourceLocation where);
 struct Slice {
   schema::Recording recording;
   std::vector<std::size_t> parameters;
-  bool readsVariables = false;
+  std::vector<schema::ValueId> reads; // of variables, by the recording's values
 };
-Slice sliceOf(const schema::Recording &recording, std::span<const schema::ValueId> results);
+// `inputs` are values that are given like parameters, behind them, instead of computed.
+Slice sliceOf(const schema::Recording &recording, std::span<const schema::ValueId> results,
+              std::span<const schema::ValueId> inputs = {});
+
+// Which results of a recording, all of one `gradient`, a path leads to; kept by structure.
+std::vector<bool> connectedResults(const schema::Recording &recording);
 
 // Runs a slice, whose code is cached by structure. `parameters` are those of the whole recording.
 std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where);

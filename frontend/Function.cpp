@@ -27,16 +27,18 @@ constexpr int kMostDepth = 200;
 enum Tag : std::uint64_t { TensorTag = 1ULL << 56, VariableTag = 2ULL << 56, TextTag = 3ULL << 56 };
 } // namespace
 
-DepthGuard::DepthGuard() {
+DepthGuard::DepthGuard(const SourceLocation &where) {
   if (depth == kMostDepth)
     throw RecursionError("functions call each other " + std::to_string(kMostDepth) +
-                         " deep; a recursion that depends on tensors alone has no end while tracing");
+                             " deep; a recursion that depends on tensors alone has no end while tracing",
+                         userLine(where));
   ++depth;
 }
 DepthGuard::~DepthGuard() { --depth; }
 
 InlinedCall::InlinedCall(const std::vector<Tensor> &arguments, SourceLocation where)
-    : arguments_(aliases(arguments, where)), numBefore_(currentTrace() ? currentTrace()->recording.numValues() : 0) {}
+    : guard_(where), arguments_(aliases(arguments, where)),
+      numBefore_(currentTrace() ? currentTrace()->recording.numValues() : 0) {}
 
 std::vector<Tensor> InlinedCall::own(const std::vector<Tensor> &results, SourceLocation where) const {
   where = userLine(where);
@@ -61,13 +63,14 @@ namespace {
 constinit thread_local std::uint64_t tracingMode = 0;
 }
 
-ModeScope::ModeScope(std::uint64_t mode) : before(tracingMode) { tracingMode = schema::hashCombine(tracingMode, mode); }
-ModeScope::~ModeScope() { tracingMode = before; }
+// Exclusive or: scopes may end in another order than they began in.
+ModeScope::ModeScope(std::uint64_t mode) : mode(schema::hashCombine(mode, mode << 32)) { tracingMode ^= this->mode; }
+ModeScope::~ModeScope() { tracingMode ^= mode; }
 
-Arguments::Arguments() { word(tracingMode); }
+Arguments::Arguments(const SourceLocation &where) : where_(where) { word(tracingMode); }
 
 void Arguments::tensor(const Tensor &x) {
-  const TensorImpl &impl = implOf(x);
+  const TensorImpl &impl = implOf(x, where_);
   word(TensorTag | static_cast<std::uint64_t>(impl.type->dtype) << 32 | impl.type->dims.size());
   for (std::int64_t dim : impl.type->dims)
     word(static_cast<std::uint64_t>(dim));
@@ -76,7 +79,7 @@ void Arguments::tensor(const Tensor &x) {
 
 void Arguments::variable(const Variable &x) {
   if (!x.state())
-    throw StateError("an empty variable is an argument");
+    throw StateError("an empty variable is an argument", userLine(where_));
   // The number of the first argument that is the same variable.
   std::size_t alias = 0;
   while (alias < variables_.size() && !variables_.data()[alias]->same_as(x))
@@ -128,7 +131,7 @@ void requireEager(const Arguments &arguments, SourceLocation where) {
 } // namespace
 
 void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where) {
-  core.byInputSignature(core.describe(body), where);
+  core.byInputSignature(core.describe(body, where), where);
 }
 
 void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body, CallResults &results,
@@ -142,23 +145,25 @@ void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
   else
     concrete = &core.miss(hash, arguments, body, userLine(where));
   if (!concrete->relaxed) {
-    runConcrete(core, *concrete, arguments, results);
+    runConcrete(core, *concrete, arguments, results, where);
     return;
   }
   std::string reason;
   try {
-    runConcrete(core, *concrete, arguments, results);
+    runConcrete(core, *concrete, arguments, results, where);
     return;
   } catch (const SizesDisagree &refusal) { // a size that was broadcast, say
     if (refusal.code != concrete->code.load())
       throw;
     reason = refusal.what();
   }
-  runConcrete(core, core.afterRefusal(arguments, body, userLine(where), reason), arguments, results);
+  runConcrete(core, core.afterRefusal(arguments, body, userLine(where), reason), arguments, results, where);
 }
 
-void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results) {
-  const Code &code = core.codeOf(concrete);
+void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results,
+                 const SourceLocation &where) {
+  const Code &code = core.codeOf(concrete, where);
+  Caller caller{userLine(where), &concrete.recording};
 
   // A call with few parameters allocates nothing.
   std::array<const Tensor *, 16> fewParameters;
@@ -192,11 +197,11 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
   std::span<Tensor> tensors = results.resize(code.results.size());
   std::span<const Tensor *const> inputs(parameters, count);
   if (!eagerTapesActive()) {
-    run(code, inputs, {variables, concrete.variables.size()}, tensors);
+    run(code, inputs, {variables, concrete.variables.size()}, tensors, caller);
     return;
   }
   std::vector<Tensor> before;
-  run(code, inputs, {variables, concrete.variables.size()}, tensors, {}, &before);
+  run(code, inputs, {variables, concrete.variables.size()}, tensors, caller, &before);
   std::vector<std::shared_ptr<VariableState>> states;
   for (const BoundVariable &bound : concrete.variables)
     states.push_back(stateOf(bound));
@@ -204,13 +209,13 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
 }
 
 namespace {
-std::string printRecording(const schema::Recording &recording, const std::string &stage) {
+std::string printRecording(const schema::Recording &recording, const std::string &stage, SourceLocation where) {
   std::optional<Stage> known = stageNamed(stage);
   if (!known)
-    throw ValueError("there is no stage '" + stage + "'; the stages are " + stageNames());
+    throw ValueError("there is no stage '" + stage + "'; the stages are " + stageNames(), where);
   PrintResult printed = compiler().print(recording, *known, compileOptions());
   if (!printed.error.empty())
-    throw CompileError(printed.error);
+    throw CompileError(printed.error, printed.line.empty() ? where : locationOf(printed.line));
   return printed.text;
 }
 } // namespace
@@ -219,7 +224,7 @@ namespace {
 // The trace of exactly these arguments, to be shown.
 std::shared_ptr<Concrete> traceToShow(FunctionCore &core, const Arguments &arguments, CallBody body,
                                       SourceLocation where) {
-  Signature signature = core.describe(body);
+  Signature signature = core.describe(body, where);
   {
     ReadScope scope;
     if (Concrete *found = signature.hasSpecs ? nullptr : core.find(hashKey(arguments.key()), arguments))
@@ -240,7 +245,7 @@ std::string drawn(const Concrete &concrete) {
 
 std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const std::string &stage,
                           const SourceLocation &where) {
-  return printRecording(traceToShow(core, arguments, body, where)->recording, stage);
+  return printRecording(traceToShow(core, arguments, body, where)->recording, stage, where);
 }
 std::string graphFunction(FunctionCore &core, const Arguments &arguments, CallBody body, const SourceLocation &where) {
   return drawn(*traceToShow(core, arguments, body, where));
@@ -250,7 +255,7 @@ std::string graphFunction(FunctionCore &core, const Arguments &arguments, CallBo
 
 std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments,
                                            CallBody body, const SourceLocation &where) {
-  Signature signature = core->byInputSignature(core->describe(body), where);
+  Signature signature = core->byInputSignature(core->describe(body, where), where);
   auto concrete = std::make_shared<ConcreteCore>(core, signature);
   if (!signature.hasAnyRank)
     concrete->add(core->exactly(std::move(signature), arguments, body, userLine(where)));
@@ -260,22 +265,22 @@ std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, c
 void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results,
                   const SourceLocation &where) {
   requireEager(arguments, where);
-  runConcrete(*core.function, core.traceFor(arguments, body, userLine(where)), arguments, results);
+  runConcrete(*core.function, core.traceFor(arguments, body, userLine(where)), arguments, results, where);
 }
 
 void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where) {
-  core.check(core.function->describe(body), where);
+  core.check(core.function->describe(body, where), where);
 }
 
-std::string printConcrete(const ConcreteCore &core, const std::string &stage) {
-  return printRecording(core.only().recording, stage);
+std::string printConcrete(const ConcreteCore &core, const std::string &stage, const SourceLocation &where) {
+  return printRecording(core.only(where).recording, stage, where);
 }
 
-std::string graphConcrete(const ConcreteCore &core) { return drawn(core.only()); }
+std::string graphConcrete(const ConcreteCore &core, const SourceLocation &where) { return drawn(core.only(where)); }
 
 std::string describeConcrete(const ConcreteCore &core) {
   return core.signature.hasAnyRank ? core.function->name + "\n" + core.signature.str("  ")
-                                   : core.only().str(core.function->name);
+                                   : core.only({}).str(core.function->name);
 }
 
 namespace {
@@ -293,7 +298,9 @@ std::vector<TensorSpec<>> specsOf(const Signature &signature) {
 } // namespace
 
 std::vector<TensorSpec<>> argumentSpecs(const ConcreteCore &core) { return specsOf(core.signature); }
-std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core) { return specsOf(core.only().results); }
+std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core, const SourceLocation &where) {
+  return specsOf(core.only(where).results);
+}
 
 } // namespace detail
 } // namespace calque

@@ -1,6 +1,7 @@
 #include "frontend/FunctionCore.h"
 
 #include "calque/warnings.h"
+#include "frontend/Apply.h"
 #include "frontend/Dump.h"
 #include "frontend/Shape.h"
 
@@ -15,7 +16,7 @@ std::string timeText(double value) {
   std::snprintf(text, sizeof(text), "%.1f ms", value);
   return text;
 }
-std::string siteText(SourceLocation where) { return where.line ? detail::lineOf(where).str() : "an unknown line"; }
+std::string siteText(SourceLocation where) { return detail::lineOf(where).str(); }
 } // namespace
 
 std::string Retrace::str() const {
@@ -82,8 +83,8 @@ FunctionCore::FunctionCore(FunctionOptions options, SourceLocation where)
     : options(std::move(options)), name(symbolName(this->options.name, where)), where(where),
       inputSignature(expectedTensors(this->options.input_signature)), table(this->options.max_traces) {}
 
-Signature FunctionCore::describe(CallBody body) const {
-  SignatureBuilder builder;
+Signature FunctionCore::describe(CallBody body, const SourceLocation &where) const {
+  SignatureBuilder builder(where);
   body.describe(body.context, options.argument_names, builder);
   return builder.take();
 }
@@ -95,6 +96,7 @@ Signature FunctionCore::byInputSignature(const Signature &given, SourceLocation 
 std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body,
                                               SourceLocation call, bool mayFallBack) {
   auto trace = std::make_shared<Trace>(traces.load() == 0);
+  trace->call = call;
   trace->mayFallBack = mayFallBack;
   trace->recording.name = name;
   trace->recording.line = lineOf(where);
@@ -123,7 +125,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
   }
   trace->capturedArguments.assign(given.size(), false);
 
-  Results results;
+  Results results(call);
   {
     TraceScope scope(trace);
     body.run(body.context, tensors, standIns, results);
@@ -133,6 +135,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
   // Results of host calls become further results of the trace, because tapes of the caller can't recompute them.
   std::vector<schema::ValueId> hostResults = trace->hostResults();
   trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
+  trace->finish();
   if (trace->askedForSizes)
     throw SizesAsked(trace->askedAt);
 
@@ -170,20 +173,20 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
   return concrete;
 }
 
-void FunctionCore::compile(Concrete &concrete) {
+void FunctionCore::compile(Concrete &concrete, SourceLocation call) {
   Clock::time_point start = Clock::now();
-  concrete.compiled = compileRecording(concrete.recording, concrete.hostFunctions);
+  concrete.compiled = compileRecording(concrete.recording, concrete.hostFunctions, call);
   concrete.code.store(concrete.compiled.get(), std::memory_order_release);
   if (concrete.history)
     concrete.history->milliseconds += millisecondsSince(start);
 }
 
-const Code &FunctionCore::codeOf(Concrete &concrete) {
+const Code &FunctionCore::codeOf(Concrete &concrete, const SourceLocation &where) {
   if (const Code *code = concrete.code.load(std::memory_order_acquire))
     return *code;
   std::lock_guard lock(mutex);
   if (!concrete.code.load(std::memory_order_acquire))
-    compile(concrete);
+    compile(concrete, userLine(where));
   return *concrete.compiled;
 }
 
@@ -203,7 +206,7 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
   try {
     std::shared_ptr<Concrete> concrete = trace(common, arguments, body, call, true);
     try {
-      compile(*concrete);
+      compile(*concrete, call);
       concrete->relaxed = true;
       note = "the sizes that differ are left open, for other sizes as well";
       return concrete;
@@ -298,7 +301,7 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
       noteCall();
       return *found;
     }
-    Signature signature = byInputSignature(describe(body), call);
+    Signature signature = byInputSignature(describe(body, call), call);
     Clock::time_point start = Clock::now();
     std::string note;
     std::shared_ptr<Concrete> made;
@@ -309,7 +312,7 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
     concrete = insert(std::move(made), call, millisecondsSince(start), std::move(note), true);
     // A trace that can't be compiled is kept, so that it can be shown. The next call compiles again.
     if (!concrete->code.load(std::memory_order_relaxed))
-      compile(*concrete);
+      compile(*concrete, call);
     toWarn = warning();
   }
   if (!toWarn.empty())
@@ -324,7 +327,7 @@ Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, 
   if (Concrete *found = table.find(hashKey(arguments.key()), arguments.key(), known))
     return *found; // another thread was first
   Clock::time_point start = Clock::now();
-  std::shared_ptr<Concrete> made = trace(describe(body), arguments, body, call, false);
+  std::shared_ptr<Concrete> made = trace(describe(body, call), arguments, body, call, false);
   return *insert(std::move(made), call, millisecondsSince(start),
                  "it is traced for these sizes, because the trace that leaves them open has refused them: " + reason,
                  true);
@@ -380,10 +383,11 @@ void ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
   }
 }
 
-const Concrete &ConcreteCore::only() const {
+const Concrete &ConcreteCore::only(const SourceLocation &where) const {
   if (signature.hasAnyRank)
     throw StateError(function->name +
-                     " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank");
+                         " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank",
+                     userLine(where));
   return *first.load()->concrete;
 }
 
@@ -400,7 +404,7 @@ Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, Sour
         return *node->concrete;
       known = true;
     }
-  Signature given = function->describe(body);
+  Signature given = function->describe(body, where);
   check(given, where);
   if (!signature.hasAnyRank)
     throw SignatureError(

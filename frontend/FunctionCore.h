@@ -65,13 +65,13 @@ public:
   // The trace of exactly this signature, even if a pattern matches it.
   std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body,
                                     SourceLocation where);
-  const Code &codeOf(Concrete &concrete);
+  const Code &codeOf(Concrete &concrete, const SourceLocation &where);
   void noteCall() {
     // The count stops at the length of the history, so that a steady call writes to no memory that threads share.
     if (callsSinceTrace.load(std::memory_order_relaxed) < kWarningHistory)
       callsSinceTrace.fetch_add(1, std::memory_order_relaxed);
   }
-  Signature describe(CallBody body) const;
+  Signature describe(CallBody body, const SourceLocation &where) const;
   // The call's signature with the sizes of the input signature, if the function has one. SignatureError.
   Signature byInputSignature(const Signature &given, SourceLocation where) const;
   std::vector<Retrace> retraces();
@@ -96,7 +96,7 @@ private:
                                          SourceLocation where, std::string &note);
   Concrete *insert(std::shared_ptr<Concrete> concrete, SourceLocation where, double milliseconds, std::string note,
                    bool counts);
-  void compile(Concrete &concrete);
+  void compile(Concrete &concrete, SourceLocation call);
   std::string warning();
 
   KeyTable<Concrete, Recency::Exact> table;
@@ -123,7 +123,7 @@ public:
   void check(const Signature &given, SourceLocation where) const;
   void add(std::shared_ptr<Concrete> concrete);
   // The only trace; StateError where the rank is open.
-  const Concrete &only() const;
+  const Concrete &only(const SourceLocation &where) const;
 
   const std::shared_ptr<FunctionCore> function;
   const Signature signature;
@@ -138,7 +138,8 @@ private:
 };
 
 // Runs a trace on the arguments of a call that it accepts.
-void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results);
+void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results,
+                 const SourceLocation &where);
 
 } // namespace calque::detail
 #endif

@@ -10,8 +10,8 @@ namespace calque {
 using detail::TapeState;
 
 GradientTape::GradientTape(GradientTapeOptions options, SourceLocation where)
-    : state_(std::make_unique<TapeState>(options, detail::userLine(where))) {}
-GradientTape::~GradientTape() = default;
+    : state_(std::make_shared<TapeState>(options, detail::userLine(where))) {}
+GradientTape::~GradientTape() { state_->stop(); }
 
 void GradientTape::watch(const Tensor &x, SourceLocation where) {
   where = detail::userLine(where);
@@ -30,6 +30,7 @@ void GradientTape::watch(const Variable &x, SourceLocation where) {
   where = detail::userLine(where);
   if (!state_->recordingNow)
     throw StateError("watch: the tape does not record any more", where);
+  detail::stateOf(x, where);
   for (TapeState::WatchedVariable &watched : state_->variables)
     if (watched.variable == x.state()) {
       watched.asked = true;
@@ -48,6 +49,7 @@ std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<de
       values[i] = {state_->valueOf(sources[i].tensor, where)};
       continue;
     }
+    detail::stateOf(*sources[i].variable, where);
     for (const TapeState::WatchedVariable &watched : state_->variables)
       if (watched.variable == sources[i].variable->state())
         values[i] = watched.values;
@@ -61,14 +63,22 @@ std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Te
                                                             const std::vector<detail::Source> &sources,
                                                             const GradientOptions &options, SourceLocation where) {
   where = detail::userLine(where);
+  if (options.unconnected_gradients != UnconnectedGradients::None &&
+      options.unconnected_gradients != UnconnectedGradients::Zero)
+    throw ValueError("gradient: unconnected gradients are None or Zero; there is no " +
+                         std::to_string(static_cast<int>(options.unconnected_gradients)),
+                     where);
   std::vector<std::vector<schema::ValueId>> values = use(sources, where);
-  std::vector<std::optional<Tensor>> gradients = state_->gradient(targets, values, options.output_gradients, where);
+  bool zeros = options.unconnected_gradients == UnconnectedGradients::Zero;
+  std::vector<std::optional<Tensor>> gradients =
+      state_->gradient(targets, values, options.output_gradients, where, zeros);
   state_->used = true;
-  if (options.unconnected_gradients == UnconnectedGradients::Zero)
+  if (zeros)
     for (std::size_t i = 0; i < sources.size(); ++i)
       if (!gradients[i])
-        gradients[i] = sources[i].variable ? zeros(sources[i].variable->shape(), sources[i].variable->dtype(), where)
-                                           : detail::zerosLike(sources[i].tensor, where);
+        gradients[i] = sources[i].variable
+                           ? calque::zeros(sources[i].variable->shape(where), sources[i].variable->dtype(where), where)
+                           : detail::zerosLike(sources[i].tensor, where);
   return gradients;
 }
 
@@ -143,7 +153,7 @@ GradientTape::Pause GradientTape::stop_recording(SourceLocation where) {
   if (!state_->recordingNow)
     throw StateError("stop_recording: the tape does not record any more", detail::userLine(where));
   state_->pause();
-  return Pause(state_.get());
+  return Pause(state_);
 }
 
 void GradientTape::reset(SourceLocation where) {

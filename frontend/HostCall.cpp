@@ -29,8 +29,14 @@ std::vector<Tensor> checked(const HostFunction &function, std::vector<Tensor> re
 } // namespace
 
 std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs,
-                             const std::vector<TensorSpec<>> &specs, SourceLocation where) {
+                             const std::vector<TensorSpec<>> &specs, std::optional<std::size_t> results,
+                             SourceLocation where) {
   where = userLine(where);
+  if (results && specs.size() != *results)
+    throw SignatureError("host_call: the callable gives " + std::to_string(*results) +
+                             (*results == 1 ? " tensor" : " tensors") + ", and there are " +
+                             std::to_string(specs.size()) + " specs; each tensor needs its TensorSpec",
+                         where);
   auto function = std::make_shared<HostFunction>();
   function->callable = std::move(callable);
   function->where = where;
@@ -44,16 +50,16 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
   const std::shared_ptr<Trace> &trace = currentTrace();
   if (!trace) {
     // Fresh tensors in both directions, so that no tape follows them through the host call.
-    auto renew = [](const Tensor &x) { return makeEager(x.impl()->type, x.impl()->buffer); };
+    auto renew = [&](const Tensor &x) { return makeEager(x.impl()->type, x.impl()->buffer, where); };
     std::vector<Tensor> given;
     for (const Tensor &input : inputs) {
       if (input.impl()->trace)
         throwLeaked(*input.impl(), where);
       given.push_back(renew(input));
     }
-    std::vector<Tensor> results = checked(*function, function->callable(given));
-    std::transform(results.begin(), results.end(), results.begin(), renew);
-    return results;
+    std::vector<Tensor> made = checked(*function, function->callable(given));
+    std::transform(made.begin(), made.end(), made.begin(), renew);
+    return made;
   }
 
   if (trace->isInside())
@@ -69,15 +75,15 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
   }
   schema::Attribute attributes[] = {static_cast<std::int64_t>(trace->hostFunctions.size()), std::move(types)};
   schema::ValueId first = trace->append(schema::OpId::HostCall, operands, attributes, function->results, where);
-  std::vector<Tensor> results;
+  std::vector<Tensor> made;
   for (std::size_t i = 0; i < function->results.size(); ++i)
-    results.push_back(trace->tensorOf(first + static_cast<schema::ValueId>(i), where));
+    made.push_back(trace->tensorOf(first + static_cast<schema::ValueId>(i), where));
   trace->hostFunctions.push_back(std::move(function));
-  return results;
+  return made;
 }
 
 void HostFunction::run(std::span<void *const> addresses, std::span<const std::int64_t> sizes) const {
-  DepthGuard guard;
+  DepthGuard guard(where);
   std::vector<Tensor> given;
   std::size_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -88,7 +94,7 @@ void HostFunction::run(std::span<void *const> addresses, std::span<const std::in
     runtime::Buffer buffer = runtime::Buffer::allocate(type.numBytes());
     if (type.numBytes())
       std::memcpy(buffer.data(), addresses[i], type.numBytes());
-    given.push_back(makeEager(std::make_shared<const schema::TensorType>(std::move(type)), std::move(buffer)));
+    given.push_back(makeEager(std::make_shared<const schema::TensorType>(std::move(type)), std::move(buffer), where));
   }
   std::vector<Tensor> made = checked(*this, callable(given));
   for (std::size_t i = 0; i < made.size(); ++i)

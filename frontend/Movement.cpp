@@ -40,7 +40,7 @@ Tensor moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span
     const TensorImpl &operand = *operands[movement.moves[0].operand]->impl();
     return makeEager(*operand.type == result ? operand.type
                                              : std::make_shared<const schema::TensorType>(std::move(result)),
-                     operand.buffer);
+                     operand.buffer, where);
   }
   std::size_t bytes = size_of(result.dtype);
   runtime::Buffer buffer = runtime::Buffer::allocate(result.numBytes());
@@ -55,7 +55,7 @@ Tensor moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span
                          from + move.from.offset * static_cast<std::int64_t>(bytes), bytes, move.sizes,
                          move.from.strides, move.to.strides);
   }
-  return makeEager(std::make_shared<const schema::TensorType>(std::move(result)), std::move(buffer));
+  return makeEager(std::make_shared<const schema::TensorType>(std::move(result)), std::move(buffer), where);
 }
 
 //===-- Positions as operands -------------------------------------------------------------------===//

@@ -60,7 +60,7 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
 
 Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   SourceLocation where = detail::userLine(a.where());
-  CallSite library(where);
+  CallSite library(where, "matmul");
   const Operand *operands[] = {&a, &b};
   std::vector<Tensor> tensors = detail::adoptNumbers(operands);
   Tensor lhs = tensors[0], rhs = tensors[1];

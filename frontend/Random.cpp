@@ -5,6 +5,7 @@
 #include "calque/init_scope.h"
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
+#include "frontend/Trace.h"
 
 #include <cmath>
 
@@ -32,7 +33,7 @@ Tensor advance(const Tensor &state, const Tensor &drawn, std::int64_t times, Sou
   Size count = drawn.size(where);
   Tensor counters;
   if (count.is_known()) {
-    counters = tensor<std::int64_t>({0, times * counters_used(count, dtype)}, where);
+    counters = tensor<std::int64_t>({0, times * counters_used(count, dtype, where)}, where);
   } else {
     CallSite site(where);
     std::int64_t perCounter = numbersPerCounter(dtype);
@@ -59,13 +60,17 @@ Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where) {
   return tensor<std::int64_t>({key, counter}, where);
 }
 
-std::int64_t counters_used(std::int64_t count, DType dtype) {
+std::int64_t counters_used(std::int64_t count, DType dtype, SourceLocation where) {
+  if (count < 0)
+    throw ValueError("counters_used: there are no " + std::to_string(count) + " numbers", detail::userLine(where));
+  detail::requireElementType(dtype, detail::userLine(where));
   std::int64_t perCounter = numbersPerCounter(dtype);
   return count / perCounter + (count % perCounter != 0);
 }
 
 Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOptions options) {
   SourceLocation where = detail::userLine(state.where());
+  CallSite site(where, "uniform");
   double length = options.maxval - options.minval;
   if (!(length > 0) || !isFinite(length, options.dtype) || !isFinite(options.minval, options.dtype) ||
       !isFinite(options.maxval, options.dtype))
@@ -84,13 +89,13 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
 
 Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options) {
   SourceLocation where = detail::userLine(state.where());
+  CallSite site(where, "normal");
   if (!(options.stddev >= 0) || !isFinite(options.stddev, options.dtype))
     throw ValueError("normal: a standard deviation is finite and not below 0, unlike " + Number(options.stddev).str(),
                      where);
   Tensor first = state.toTensor();
   Tensor u = unit(shape, first, options.dtype, where);
   Tensor v = unit(shape, advance(first, u, 1, where), options.dtype, where);
-  CallSite site(where);
   // u is in [0, 1), so 1 - u is never 0 and its logarithm is finite.
   Tensor standard = sqrt(-2 * log1p(-u)) * cos(v * kTwoPi);
   return options.mean == 0 && options.stddev == 1 ? standard : standard * options.stddev + options.mean;
@@ -98,6 +103,7 @@ Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions 
 
 Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double probability) {
   SourceLocation where = detail::userLine(state.where());
+  CallSite site(where, "bernoulli");
   if (!(probability >= 0 && probability <= 1))
     throw ValueError("bernoulli: a probability is in [0, 1], unlike " + Number(probability).str(), where);
   return less(Operand(unit(shape, state.toTensor(), DType::Float32, where), where), probability);
@@ -109,32 +115,38 @@ Generator::Generator(std::int64_t seed, SourceLocation where)
 Tensor Generator::uniform(const Shape &shape, UniformOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_uniform(shape, Operand(before, where), options);
-  state_.assign(Operand(advance(before, drawn, 1, where), where));
+  moveOn(before, drawn, 1, where);
   return drawn;
 }
 
 Tensor Generator::normal(const Shape &shape, NormalOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_normal(shape, Operand(before, where), options);
-  state_.assign(Operand(advance(before, drawn, 2, where), where));
+  moveOn(before, drawn, 2, where);
   return drawn;
 }
 
 Tensor Generator::bernoulli(const Shape &shape, double probability, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_bernoulli(shape, Operand(before, where), probability);
-  state_.assign(Operand(advance(before, drawn, 1, where), where));
+  moveOn(before, drawn, 1, where);
   return drawn;
+}
+
+void Generator::moveOn(const Tensor &before, const Tensor &drawn, std::int64_t times, SourceLocation where) {
+  state_.assign(Operand(advance(before, drawn, times, where), where));
+  if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace())
+    trace->noteDraw(state_.state(), before);
 }
 
 void Generator::reset(std::int64_t seed, SourceLocation where) {
   state_.assign(Operand(random::state(seed, 0, where), where));
 }
 
-std::int64_t Generator::draw_seed() {
+std::int64_t Generator::draw_seed(SourceLocation where) {
   InitScope now;
-  const std::vector<std::int64_t> before = state_.value().to_vector<std::int64_t>();
-  state_.assign(random::state(before[0], before[1] + 1));
+  const std::vector<std::int64_t> before = state_.value(where).to_vector<std::int64_t>(where);
+  state_.assign(Operand(random::state(before[0], before[1] + 1, where), where));
   std::uint64_t seed = mix(mix(static_cast<std::uint64_t>(before[0])) + static_cast<std::uint64_t>(before[1]));
   return static_cast<std::int64_t>(seed);
 }

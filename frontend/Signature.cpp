@@ -10,6 +10,7 @@ namespace calque {
 
 TensorSpec<void>::TensorSpec(DType dtype, Shape shape, std::string name, SourceLocation where)
     : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)) {
+  detail::requireElementType(dtype, where);
   // What is not known of another tensor may be any here.
   for (Size &size : *shape_)
     if (!size.is_known())
@@ -21,9 +22,14 @@ TensorSpec<void>::TensorSpec(DType dtype, Shape shape, std::string name, SourceL
                        where);
 }
 
-const Shape &TensorSpec<void>::shape() const {
+TensorSpec<void>::TensorSpec(DType dtype, AnyShape, std::string name, SourceLocation where)
+    : dtype_(dtype), name_(std::move(name)) {
+  detail::requireElementType(dtype, where);
+}
+
+const Shape &TensorSpec<void>::shape(SourceLocation where) const {
   if (!shape_)
-    throw StateError("a TensorSpec of any shape has no shape to ask for");
+    throw StateError("a TensorSpec of any shape has no shape to ask for", where);
   return *shape_;
 }
 
@@ -45,6 +51,8 @@ namespace detail {
 //===-- Building --------------------------------------------------------------------------------===//
 
 struct SignatureBuilder::State {
+  explicit State(const SourceLocation &where) : where(where), words(where) {}
+  SourceLocation where;
   Signature signature;
   Arguments words;
   struct Level {
@@ -74,7 +82,7 @@ struct SignatureBuilder::State {
   }
 };
 
-SignatureBuilder::SignatureBuilder() : state(std::make_unique<State>()) {}
+SignatureBuilder::SignatureBuilder(const SourceLocation &where) : state(std::make_unique<State>(where)) {}
 SignatureBuilder::~SignatureBuilder() = default;
 
 Signature SignatureBuilder::take() {
@@ -105,7 +113,7 @@ template <typename State> std::string ownPath(State &state) {
 } // namespace
 
 void SignatureBuilder::tensor(const Tensor &x) {
-  const TensorImpl &impl = implOf(x);
+  const TensorImpl &impl = implOf(x, state->where);
   SignaturePart &part = state->add(SignaturePart::Kind::Tensor, ownPath(*state));
   part.type = *impl.type;
   if (const SpecImpl *spec = specOf(impl)) {

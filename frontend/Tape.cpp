@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <numeric>
 
 namespace calque::detail {
 
@@ -164,6 +165,7 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
     if (!seen[i] || !reaches)
       continue;
     derivatives |= schema::schemaOf(ops[i].op).differentiates;
+    activity.ofDerivatives |= derivatives;
     if (schema::schemaOf(ops[i].op).lacksGradient)
       throw LookupError("gradient: operation '" + nameOf(recording, ops[i]) + "' at " + ops[i].line.str() +
                             " has no gradient registered",
@@ -201,7 +203,7 @@ ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<
   std::vector<schema::TensorType> types;
   for (ValueId operand : operands)
     types.push_back(recording().typeOf(operand));
-  schema::Inference inference = schema::inferTypes(op, types, attributes);
+  schema::Inference inference = schema::inferTypes(op, types, attributes, nameInMessages(op));
   if (inference.fault)
     throwFault(inference.fault, where);
   return append(op, operands, attributes, inference.types, where);
@@ -209,7 +211,7 @@ ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<
 
 ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
                           std::span<const schema::TensorType> types, SourceLocation where) {
-  ValueId first = recording().append(op, operands, attributes, types, lineOf(where));
+  ValueId first = recording().append(op, operands, attributes, types, recordedLine(where));
   if (eager && schema::schemaOf(op).differentiable)
     for (std::size_t i = 0; i < types.size(); ++i)
       eager->track(first + static_cast<ValueId>(i));
@@ -225,12 +227,52 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   for (const std::vector<ValueId> &values : sources)
     allSources.insert(allSources.end(), values.begin(), values.end());
   Activity activity = activityOf(plan.targets, allSources, where);
-  for (ValueId source : allSources)
-    if (activity.tracked[index(source)] && activity.reaches[index(source)] &&
-        std::find(plan.connected.begin(), plan.connected.end(), source) == plan.connected.end())
+  auto isAmong = [](const std::vector<ValueId> &values, ValueId value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  for (ValueId source : allSources) {
+    // A target that is itself a source gets its seed, watched or not.
+    bool isTarget = isAmong(plan.targets, source) && is_floating(recording().typeOf(source).dtype);
+    if ((isTarget || (activity.tracked[index(source)] && activity.reaches[index(source)])) &&
+        !isAmong(plan.connected, source))
       plan.connected.push_back(source);
+  }
   plan.stops = std::move(activity.stops);
+  plan.ofDerivatives = activity.ofDerivatives;
   return plan;
+}
+
+// Leaves out the sources from which no path is left once the derivatives on the way are expanded.
+void TapeState::dropUnconnected(Plan &plan) {
+  if (!plan.ofDerivatives || plan.connected.empty())
+    return;
+  std::vector<ValueId> values;
+  for (ValueId target : plan.targets)
+    if (is_floating(recording().typeOf(target).dtype))
+      values.push_back(target);
+  std::size_t numTargets = values.size();
+  values.insert(values.end(), plan.connected.begin(), plan.connected.end());
+  values.insert(values.end(), plan.stops.begin(), plan.stops.end());
+  Slice slice = sliceOf(recording(), values);
+  std::vector<ValueId> &results = slice.recording.results;
+  // Paths do not depend on seeds: the targets are their own.
+  std::vector<ValueId> operands(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(numTargets));
+  operands.insert(operands.end(), results.begin(), results.end());
+  schema::Attribute counts =
+      std::vector<std::int64_t>{static_cast<std::int64_t>(numTargets), static_cast<std::int64_t>(plan.connected.size()),
+                                static_cast<std::int64_t>(plan.stops.size())};
+  std::vector<schema::TensorType> types;
+  for (ValueId source : plan.connected)
+    types.push_back(recording().typeOf(source));
+  ValueId first = slice.recording.append(OpId::Gradient, operands, {&counts, 1}, types, {});
+  results.resize(types.size());
+  std::iota(results.begin(), results.end(), first);
+  std::vector<bool> isConnected = connectedResults(slice.recording);
+  std::vector<ValueId> left;
+  for (std::size_t i = 0; i < plan.connected.size(); ++i)
+    if (isConnected[i])
+      left.push_back(plan.connected[i]);
+  plan.connected = std::move(left);
 }
 
 // The cotangents of the sources, or -1 for those without one. A source that was read several times gets the sum.
@@ -298,7 +340,8 @@ std::vector<std::optional<Tensor>> TapeState::deliver(std::span<const ValueId> v
 
 std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor> &targets,
                                                        const std::vector<std::vector<ValueId>> &sources,
-                                                       const std::vector<Tensor> &seeds, SourceLocation where) {
+                                                       const std::vector<Tensor> &seeds, SourceLocation where,
+                                                       bool zerosWillDo) {
   if (!seeds.empty() && seeds.size() != targets.size())
     throw ValueError("gradient: " + std::to_string(seeds.size()) + " output gradients are given for " +
                          std::to_string(targets.size()) + " targets",
@@ -312,6 +355,8 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
                                  where));
   }
   Plan plan = planFor(targets, sources, where);
+  if (!zerosWillDo)
+    dropUnconnected(plan);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
   if (seeds.empty())
@@ -348,6 +393,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
     throw ShapeError(std::string(name) + ": the target's first dimension runs over the examples; it is " + type.str(),
                      where);
   Plan plan = planFor({target}, sources, where);
+  dropUnconnected(plan);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
 

@@ -9,7 +9,7 @@ namespace calque::detail {
 
 // The Recording that the eager tapes of a thread share.
 struct EagerRecorder {
-  schema::ValueId valueOf(const Tensor &x); // a new leaf for an unknown tensor
+  schema::ValueId valueOf(const Tensor &x, SourceLocation where = {}); // a new leaf for an unknown tensor
   bool isTracked(const Tensor &x) const;
   void track(schema::ValueId value);
 
@@ -28,7 +28,8 @@ public:
   void noteRead(const std::shared_ptr<VariableState> &variable, schema::ValueId value);
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
                                               const std::vector<std::vector<schema::ValueId>> &sources,
-                                              const std::vector<Tensor> &seeds, SourceLocation where);
+                                              const std::vector<Tensor> &seeds, SourceLocation where,
+                                              bool zerosWillDo = false);
   // The derivatives of each element of the target, with the target's dimensions before the source's. With `ofExamples`,
   // axis 0 of both runs over examples, and each element is differentiated by its own example of the source only.
   std::vector<std::optional<Tensor>> jacobian(const Tensor &target,
@@ -42,7 +43,7 @@ public:
   void checkUse(SourceLocation where);
   schema::Recording &recording() { return trace ? trace->recording : eager->recording; }
   schema::ValueId valueOf(const Tensor &x, SourceLocation where) {
-    return trace ? trace->valueOf(x, where) : eager->valueOf(x);
+    return trace ? trace->valueOf(x, where) : eager->valueOf(x, where);
   }
 
   const GradientTapeOptions options;
@@ -63,15 +64,20 @@ private:
   struct Activity {
     std::vector<bool> tracked, reaches;
     std::vector<schema::ValueId> stops;
+    bool ofDerivatives = false; // a path leads through a derivative
   };
   Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources,
                       SourceLocation where);
   // The operands of a gradient: targets, the sources that a path connects to a target, and the boundary of the tape.
   struct Plan {
     std::vector<schema::ValueId> targets, connected, stops;
+    // Whether a source is connected shows only when the derivatives on the way are expanded: the third one of x * x
+    // does not depend on x.
+    bool ofDerivatives = false;
   };
   Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
                SourceLocation where);
+  void dropUnconnected(Plan &plan);
   std::vector<schema::ValueId> cotangentsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
                                             std::span<const schema::ValueId> seeds, SourceLocation where);
   std::vector<std::optional<Tensor>> deliver(std::span<const schema::ValueId> values, SourceLocation where);

@@ -30,16 +30,22 @@ std::uint64_t nextId() {
 
 const TensorImpl &implOf(const Tensor &x, SourceLocation where) {
   if (!x.defined())
-    throw StateError("an empty tensor is used; it was never given a value", where);
+    throw StateError("an empty tensor is used; it was never given a value", userLine(where));
   return *x.impl();
 }
 
-Tensor makeEager(TypeRef type, runtime::Buffer buffer) {
+Tensor makeEager(TypeRef type, runtime::Buffer buffer, SourceLocation where) {
   auto impl = std::allocate_shared<TensorImpl>(PoolAllocator<TensorImpl>());
   impl->type = std::move(type);
   impl->buffer = std::move(buffer);
   impl->id = nextId();
+  impl->where = where;
   return Tensor(std::move(impl));
+}
+
+void requireElementType(DType dtype, SourceLocation where) {
+  if (schema::Fault fault = schema::checkElementType(dtype))
+    throwFault(fault, where);
 }
 
 namespace {
@@ -92,6 +98,7 @@ TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims) {
 }
 
 void checkShape(const schema::Dims &shape, DType dtype, SourceLocation where) {
+  requireElementType(dtype, where);
   std::int64_t bytes = static_cast<std::int64_t>(size_of(dtype));
   bool empty = false;
   for (std::int64_t size : shape) {
@@ -125,18 +132,18 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape 
   runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
   if (count)
     std::memcpy(buffer.data(), data, type->numBytes());
-  return makeEager(std::move(type), std::move(buffer));
+  return makeEager(std::move(type), std::move(buffer), where);
 }
 
 } // namespace detail
 
-DType Tensor::dtype() const { return detail::implOf(*this).type->dtype; }
+DType Tensor::dtype(SourceLocation where) const { return detail::implOf(*this, where).type->dtype; }
 
 Shape Tensor::shape(SourceLocation where) const {
   detail::implOf(*this, where);
   return detail::shapeOf(impl_, where);
 }
-std::int64_t Tensor::rank() const { return detail::implOf(*this).type->rank(); }
+std::int64_t Tensor::rank(SourceLocation where) const { return detail::implOf(*this, where).type->rank(); }
 Size Tensor::size(SourceLocation where) const {
   const schema::TensorType &type = *detail::implOf(*this, where).type;
   return type.isStatic() ? Size(type.numElements()) : Size::of(new detail::SizeOrigin(impl_, -1, where));
@@ -231,6 +238,7 @@ Tensor Operand::toTensor(DType dtype) const {
 
 namespace detail {
 Tensor makeScalar(const Number &number, DType dtype, SourceLocation where) {
+  requireElementType(dtype, userLine(where));
   alignas(std::int64_t) std::byte element[sizeof(std::int64_t)];
   number.convert(dtype, element, where);
   runtime::Buffer buffer = runtime::Buffer::allocate(size_of(dtype));
@@ -241,6 +249,7 @@ Tensor makeScalar(const Number &number, DType dtype, SourceLocation where) {
 
 Tensor full(const Shape &shape, const Operand &value, DType dtype) {
   SourceLocation where = detail::userLine(value.where());
+  detail::requireElementType(dtype, where);
   Tensor element = value.toTensor(dtype);
   if (!shape.is_known())
     return detail::applyOpen(schema::OpId::BroadcastToOpen, {&element, 1}, shape, {}, where);
@@ -256,7 +265,7 @@ Tensor full(const Shape &shape, const Operand &value, DType dtype) {
   std::size_t bytes = size_of(dtype);
   for (std::int64_t i = 0, n = type->numElements(); i < n; ++i)
     std::memcpy(out + i * bytes, impl.buffer.data(), bytes);
-  return detail::makeEager(std::move(type), std::move(buffer));
+  return detail::makeEager(std::move(type), std::move(buffer), where);
 }
 
 Tensor zeros(const Shape &shape, DType dtype, SourceLocation where) {
@@ -277,7 +286,7 @@ Tensor eye(std::int64_t n, DType dtype, SourceLocation where) {
   std::size_t bytes = size_of(dtype);
   for (std::int64_t i = 0; i < n; ++i)
     std::memcpy(out + i * (n + 1) * bytes, detail::implOf(one).buffer.data(), bytes);
-  return detail::makeEager(std::move(type), std::move(buffer));
+  return detail::makeEager(std::move(type), std::move(buffer), where);
 }
 
 } // namespace calque

@@ -2,6 +2,7 @@
 #ifndef CALQUE_FRONTEND_TENSORIMPL_H
 #define CALQUE_FRONTEND_TENSORIMPL_H
 
+#include "calque/callable.h"
 #include "calque/variable.h"
 #include "ir/schema/Recording.h"
 #include "runtime/Buffer.h"
@@ -19,7 +20,7 @@ struct TensorImpl {
   std::uint64_t id = 0;    // unique in the process, so that tapes and traces need not keep the tensor
   std::uint64_t trace = 0; // the trace that made it; 0: eager
   schema::ValueId value = -1;
-  SourceLocation where; // what made a traced value
+  SourceLocation where; // what made it; unknown for what only gives on another's elements
 };
 
 // A fresh id for a tensor or a trace; never 0.
@@ -30,9 +31,12 @@ const TensorImpl &implOf(const Tensor &x, SourceLocation where = {});
 
 // A type, cached: a call with recently used sizes allocates no types for its results.
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);
-Tensor makeEager(TypeRef type, runtime::Buffer buffer);
+// `where` is the line that a decision on it is reported at, or that a library without one takes.
+Tensor makeEager(TypeRef type, runtime::Buffer buffer, SourceLocation where = {});
 // An eager tensor of rank 0. DTypeError and ValueError by the rule of number.h.
 Tensor makeScalar(const Number &number, DType dtype, SourceLocation where);
+// ValueError for a number that was cast to the enumeration.
+void requireElementType(DType dtype, SourceLocation where);
 // Refuses negative sizes, and shapes whose bytes overflow.
 void checkShape(const schema::Dims &shape, DType dtype, SourceLocation where);
 [[noreturn]] void throwLeaked(const TensorImpl &x, SourceLocation where);
@@ -53,8 +57,15 @@ struct VariableState {
   mutable std::shared_mutex mutex;
   Tensor value; // guarded by the mutex
 };
+// Refuses an empty handle.
+const std::shared_ptr<VariableState> &stateOf(const Variable &x, SourceLocation where);
 
 inline schema::SourceLine lineOf(SourceLocation where) { return {where.file, where.line, where.column}; }
+inline SourceLocation locationOf(const schema::SourceLine &line) {
+  return SourceLocation::at(line.file, line.line, line.column);
+}
+// Whether it is a line of the standard library, which called Calque for the user.
+bool isInStandardLibrary(SourceLocation where);
 // A location from "file:line", its file kept for the life of the process.
 SourceLocation locationOf(const std::string &line);
 

@@ -53,6 +53,7 @@ std::shared_ptr<Trace> Trace::inside(std::shared_ptr<Trace> outer, const char *w
   // which must not contain elements.
   trace->mostConstantElements = 0;
   trace->recording.name = what;
+  trace->call = outer ? outer->call : SourceLocation();
   trace->outer = std::move(outer);
   return trace;
 }
@@ -66,23 +67,12 @@ bool Trace::isAround(std::uint64_t trace) const {
 
 Tensor Trace::addParameter(TypeRef type) {
   ++numArguments;
-  return tensorOf(recording.addParameter(*type), {});
+  return tensorOf(recording.addParameter(*type), call);
 }
 
 ValueId Trace::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
                       std::span<const schema::TensorType> results, SourceLocation where) {
-  return recording.append(op, operands, attributes, results, lineOf(where));
-}
-
-ValueId Trace::constant(const schema::TensorType &type, const void *data, bool splat, SourceLocation where) {
-  auto constant = std::make_shared<schema::ConstantData>();
-  constant->type = type;
-  constant->splat = splat;
-  constant->bytes.resize(splat ? size_of(type.dtype) : type.numBytes());
-  if (!constant->bytes.empty())
-    std::memcpy(constant->bytes.data(), data, constant->bytes.size());
-  schema::Attribute attribute = schema::ConstantRef(std::move(constant));
-  return append(OpId::Constant, {}, {&attribute, 1}, {&type, 1}, where);
+  return recording.append(op, operands, attributes, results, recordedLine(where));
 }
 
 ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
@@ -94,13 +84,9 @@ ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
   auto found = captured.find(impl.id);
   if (found != captured.end())
     return found->second;
-  ValueId value;
-  if (!impl.trace && impl.type->numElements() <= mostConstantElements) {
-    value = constant(*impl.type, impl.buffer.data(), false, where);
-  } else {
-    value = recording.addParameter(*impl.type);
-    captures.push_back(x);
-  }
+  ValueId value = recording.addParameter(*impl.type);
+  captures.push_back(x);
+  captureLines.push_back(recordedLine(where));
   captured.emplace(impl.id, value);
   return value;
 }
@@ -201,27 +187,138 @@ std::vector<schema::ValueId> Trace::hostResultsFrom(schema::ValueId example) con
   return values;
 }
 
-Tensor Trace::evaluate(const Tensor &x, SourceLocation where) const {
+//===-- Initial values --------------------------------------------------------------------------===//
+
+void Trace::noteDraw(const std::shared_ptr<VariableState> &generator, const Tensor &before) {
+  const schema::RecordedOp &assignment = recording.ops().back();
+  draws.push_back(
+      {generator, implOf(before).value, recording.operandsOf(assignment)[0], recording.ops().size() - 1, {}});
+}
+
+namespace {
+Tensor valueNow(const VariableState &variable, SourceLocation where) {
+  refuseHeld(variable, where);
+  std::shared_lock lock(variable.mutex);
+  return variable.value;
+}
+} // namespace
+
+Tensor Trace::evaluate(const Tensor &x, SourceLocation where) {
   const TensorImpl &impl = implOf(x, where);
   if (!impl.trace)
     return x;
   if (impl.trace != id)
     throwLeaked(impl, where);
-  Slice slice = sliceOf(recording, {&impl.value, 1});
-  bool needsArguments = false;
-  for (std::size_t parameter : slice.parameters)
-    needsArguments |= parameter < numArguments;
-  for (const schema::RecordedOp &op : slice.recording.ops())
-    needsArguments |= op.op == OpId::HostCall;
-  if (needsArguments || slice.readsVariables)
+  Slice whole = sliceOf(recording, {&impl.value, 1});
+  bool mayBeLifted = true;
+  for (std::size_t parameter : whole.parameters)
+    mayBeLifted &= parameter >= numArguments;
+  for (const schema::RecordedOp &op : whole.recording.ops())
+    mayBeLifted &= op.op != OpId::HostCall;
+
+  std::vector<Tensor> given(numArguments);
+  given.insert(given.end(), captures.begin(), captures.end());
+  std::vector<ValueId> reads;
+  TraceScope eager(nullptr, false);
+  auto valueFrom = [&](ValueId value) { return runSlice(sliceOf(recording, {&value, 1}, reads), given, where)[0]; };
+  std::span<const schema::RecordedOp> ops = recording.ops();
+  for (std::size_t i = 0; mayBeLifted && i < ops.size(); ++i) {
+    ValueId read = ops[i].firstResult;
+    if (ops[i].op != OpId::VariableRead || std::find(whole.reads.begin(), whole.reads.end(), read) == whole.reads.end())
+      continue;
+    const std::shared_ptr<VariableState> &variable =
+        variables[static_cast<std::size_t>(std::get<std::int64_t>(recording.attributesOf(ops[i])[0]))];
+    auto draw = std::find_if(draws.begin(), draws.end(), [&](const Draw &each) { return each.before == read; });
+    bool isDrawn = draw != draws.end() && draw->drawnFrom;
+    // Earlier draws are of the calls, and come after those for initial values.
+    bool isAssigned = false;
+    for (std::size_t before = 0; before < i; ++before)
+      isAssigned |= ops[before].op == OpId::VariableAssign &&
+                    recording.attributesOf(ops[before])[0] == recording.attributesOf(ops[i])[0] &&
+                    (draw == draws.end() || std::none_of(draws.begin(), draws.end(),
+                                                         [&](const Draw &each) { return each.assignment == before; }));
+    if (variable->standIn || isAssigned) {
+      mayBeLifted = false;
+      break;
+    }
+    reads.push_back(read);
+    given.push_back(isDrawn ? *draw->drawnFrom : valueNow(*variable, where));
+    if (draw != draws.end() && !isDrawn) {
+      draw->drawnFrom = given.back();
+      Tensor after = valueFrom(draw->after);
+      std::unique_lock lock(variable->mutex);
+      variable->value = after;
+    }
+  }
+  if (!mayBeLifted)
     throw StateError("a variable that is made while tracing has an initial value that does not depend on the "
-                     "function's arguments, on "
-                     "other variables or on a host call",
+                     "function's arguments, on variables that it has assigned or on a host call",
                      where);
-  std::vector<Tensor> parameters(numArguments);
-  parameters.insert(parameters.end(), captures.begin(), captures.end());
-  TraceScope eager(nullptr);
-  return runSlice(slice, parameters, where)[0];
+  return valueFrom(impl.value);
+}
+
+void Trace::finish(bool every) {
+  std::vector<bool> dropped(recording.ops().size());
+  for (const Draw &draw : draws)
+    dropped[draw.assignment] = draw.drawnFrom.has_value();
+  std::vector<bool> needed(recording.numValues());
+  auto need = [&](std::span<const ValueId> values) {
+    for (ValueId value : values)
+      needed[static_cast<std::size_t>(value)] = true;
+  };
+  need(recording.results);
+  for (std::size_t i = recording.ops().size(); i-- > 0;) {
+    const schema::RecordedOp &op = recording.ops()[i];
+    bool stays = !schema::schemaOf(op.op).pure && !dropped[i];
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      stays |= needed[static_cast<std::size_t>(op.firstResult) + r];
+    if (stays)
+      need(recording.operandsOf(op));
+  }
+  // Numbers that the function uses, too, are drawn in every call.
+  for (const Draw &draw : draws)
+    if (needed[static_cast<std::size_t>(draw.before)])
+      dropped[draw.assignment] = false;
+
+  schema::Recording finished;
+  finished.name = recording.name;
+  finished.line = recording.line;
+  finished.variables = recording.variables;
+  std::vector<ValueId> renamed(recording.numValues(), -1);
+  std::vector<std::size_t> constants;
+  std::vector<Tensor> kept;
+  for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
+    ValueId parameter = recording.parameters[i];
+    if (i >= numArguments) {
+      const Tensor &capture = captures[i - numArguments];
+      if (every || (!capture.impl()->trace && capture.impl()->type->numElements() <= mostConstantElements &&
+                    capture.impl().use_count() == 1)) {
+        constants.push_back(i);
+        continue;
+      }
+      kept.push_back(capture);
+    }
+    renamed[static_cast<std::size_t>(parameter)] = finished.addParameter(recording.typeOf(parameter));
+  }
+  if (constants.empty() && std::find(dropped.begin(), dropped.end(), true) == dropped.end())
+    return;
+  for (std::size_t i : constants) {
+    const TensorImpl &impl = *captures[i - numArguments].impl();
+    auto data = std::make_shared<schema::ConstantData>();
+    data->type = *impl.type;
+    const auto *first = static_cast<const std::byte *>(impl.buffer.data());
+    data->bytes.assign(first, first + impl.type->numBytes());
+    schema::Attribute attribute = schema::ConstantRef(std::move(data));
+    renamed[static_cast<std::size_t>(recording.parameters[i])] =
+        finished.append(OpId::Constant, {}, {&attribute, 1}, {impl.type.get(), 1}, captureLines[i - numArguments]);
+  }
+  for (std::size_t i = 0; i < recording.ops().size(); ++i)
+    if (!dropped[i])
+      finished.appendCopy(recording, recording.ops()[i], renamed);
+  for (ValueId result : recording.results)
+    finished.results.push_back(renamed[static_cast<std::size_t>(result)]);
+  recording = std::move(finished);
+  captures = std::move(kept);
 }
 
 } // namespace calque::detail

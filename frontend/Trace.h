@@ -5,11 +5,12 @@
 #include "frontend/HostCall.h"
 #include "frontend/TensorImpl.h"
 
+#include <optional>
 #include <unordered_map>
 
 namespace calque::detail {
 
-// The most elements of a captured tensor that becomes a constant.
+// The most elements of a tensor that becomes a constant, where the trace alone holds it.
 inline constexpr std::int64_t kMostConstantElements = 16;
 
 class Trace {
@@ -44,9 +45,18 @@ public:
   std::vector<schema::ValueId> hostResults() const;
   std::vector<schema::ValueId> hostResultsFrom(schema::ValueId example) const;
   void stackHostResult(schema::ValueId ofOne, schema::ValueId ofAll) { stackedHostResults[ofOne] = ofAll; }
-  // Computes a value eagerly. StateError for a value that depends on the function's arguments or variables.
-  Tensor evaluate(const Tensor &x, SourceLocation where) const;
+  // The elements of a variable's initial value. It is computed here and now, once: from the values that variables have
+  // now, and numbers that it draws are drawn now. StateError where it needs the function's arguments, a host call, or a
+  // variable that the function has assigned.
+  Tensor evaluate(const Tensor &x, SourceLocation where);
+  // The operation just recorded moves a generator on, from its state `before`.
+  void noteDraw(const std::shared_ptr<VariableState> &generator, const Tensor &before);
+  // Ends the recording, whose results are set. Small tensors that nothing else holds become constants: no tape can be
+  // asked for them. (`every`: all captured ones, however large and whoever holds them.) What moves a generator on for
+  // numbers that only initial values are made of goes.
+  void finish(bool every = false);
 
+  SourceLocation call; // that is traced: the line of what the lambda is given
   const std::uint64_t id;
   const bool mayMakeVariables;
   // mayFallBack: reduce_retracing has left sizes open. If user code then asks for one, the trace is abandoned.
@@ -54,7 +64,7 @@ public:
   SourceLocation askedAt; // where the tensor was made
   void noteSizesAsked(const TensorImpl &x);
   bool ended = false;
-  std::int64_t mostConstantElements = kMostConstantElements; // of captured tensors that become constants
+  std::int64_t mostConstantElements = kMostConstantElements; // of tensors that may become constants
   schema::Recording recording;
   std::size_t numArguments = 0; // parameters before the captures
   std::vector<Tensor> captures; // the tensors of the parameters after the arguments
@@ -73,6 +83,14 @@ private:
   std::shared_ptr<Trace> outer;       // null in eager mode
   std::vector<schema::ValueId> reads; // each variable's present value; -1: not read yet
   std::unordered_map<std::uint64_t, schema::ValueId> captured;
+  std::vector<schema::SourceLine> captureLines; // where each was met first
+  struct Draw {
+    std::shared_ptr<VariableState> generator;
+    schema::ValueId before, after;
+    std::size_t assignment;          // the operation
+    std::optional<Tensor> drawnFrom; // the generator's state, once the numbers are drawn for an initial value
+  };
+  std::vector<Draw> draws;
   std::unordered_map<schema::ValueId, schema::ValueId> stackedHostResults;
 };
 
@@ -84,13 +102,13 @@ struct SizesAsked {
 // A mode that tracing depends on, within a scope. The mode is part of the keys of functions called in the scope.
 class ModeScope {
 public:
-  explicit ModeScope(std::uint64_t mode);
+  explicit ModeScope(std::uint64_t mode); // an id: no other scope has it
   ~ModeScope();
   ModeScope(const ModeScope &) = delete;
   ModeScope &operator=(const ModeScope &) = delete;
 
 private:
-  std::uint64_t before;
+  const std::uint64_t mode;
 };
 
 // This thread's trace, or null.

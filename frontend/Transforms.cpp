@@ -20,6 +20,7 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
     return call.own(body(inputs), where);
   }
   auto trace = std::make_shared<Trace>(true);
+  trace->call = where;
   trace->mostConstantElements = 0; // code is cached by structure, which must not contain elements
   trace->recording.name = name;
   trace->recording.line = lineOf(where);
@@ -39,6 +40,7 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
   std::size_t numResults = trace->recording.results.size();
   std::vector<ValueId> hostResults = trace->hostResults();
   trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
+  trace->finish();
   std::vector<const Tensor *> values;
   for (const Tensor &input : inputs)
     values.push_back(&input);
@@ -56,7 +58,7 @@ Tensor alias(const Tensor &x, SourceLocation where) {
   const TensorImpl &impl = implOf(x, where);
   if (impl.trace)
     throwLeaked(impl, where);
-  Tensor result = makeEager(impl.type, impl.buffer);
+  Tensor result = makeEager(impl.type, impl.buffer, impl.where);
   if (eagerTapesActive())
     recordEager(OpId::Identity, {&x, 1}, {}, {&result, 1}, where);
   return result;
@@ -169,7 +171,7 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
   std::vector<Tensor> operands, result = targets;
   std::vector<std::size_t> moving;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (!is_floating(targets[i].dtype())) {
+    if (!is_floating(implOf(targets[i], where).type->dtype)) {
       result[i] = zerosLike(targets[i], where);
       continue;
     }

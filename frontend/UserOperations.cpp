@@ -5,7 +5,6 @@
 #include "frontend/Shape.h"
 #include "frontend/Trace.h"
 
-#include <limits>
 #include <map>
 #include <mutex>
 
@@ -44,14 +43,13 @@ struct Rules : schema::ExternRules {
     try {
       auto trace = std::make_shared<Trace>(false);
       trace->recording.name = symbol;
-      trace->mostConstantElements =
-          std::numeric_limits<std::int64_t>::max(); // all captures become constants: operands are the only inputs
       std::vector<Tensor> inputs;
       for (const schema::TensorType &type : operands)
         inputs.push_back(trace->addParameter(std::make_shared<const schema::TensorType>(type)));
       TraceScope scope(trace);
       for (const Tensor &result : definition->batching(inputs, isBatched))
         trace->recording.results.push_back(trace->valueOf(result, {}));
+      trace->finish(true); // it has no other inputs than the operands
       return std::make_shared<const schema::Recording>(trace->recording);
     } catch (const std::exception &thrown) {
       error = symbol + ": " + thrown.what();
@@ -100,11 +98,19 @@ Operation::Operation(OperationDefinition definition, SourceLocation where) {
   definition_ = std::move(shared);
 }
 
-const std::string &Operation::name() const { return definition_->name; }
+namespace {
+const OperationDefinition &checked(const std::shared_ptr<const OperationDefinition> &definition, SourceLocation where) {
+  if (!definition)
+    detail::throwEmptyHandle("operation", where);
+  return *definition;
+}
+} // namespace
+
+const std::string &Operation::name(SourceLocation where) const { return checked(definition_, where).name; }
 
 std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, SourceLocation where) const {
   where = detail::userLine(where);
-  const OperationDefinition &definition = *definition_;
+  const OperationDefinition &definition = checked(definition_, where);
   std::vector<std::int64_t> types;
   for (const TensorSpec<> &spec : definition.types(detail::specsOf(inputs, where))) {
     if (!spec.has_rank() || !spec.shape().is_known())

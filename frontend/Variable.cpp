@@ -33,8 +33,11 @@ Tensor assignable(const VariableState &variable, const Tensor &value, SourceLoca
 } // namespace
 
 Variable::Variable(const Operand &initial, VariableOptions options) {
-  SourceLocation where = detail::userLine(initial.where());
   Tensor value = initial.toTensor();
+  SourceLocation where = detail::userLine(initial.where());
+  // Made inside of a container, as by emplace() of an optional: the line of what it is made of is the user's.
+  if (detail::isInStandardLibrary(where))
+    where = value.impl()->where;
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     if (!trace->mayMakeVariables)
       throw StateError("variable '" + options.name +
@@ -53,16 +56,23 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
   state_ = std::move(state);
 }
 
-const std::string &Variable::name() const { return state_->name; }
-DType Variable::dtype() const { return state_->type->dtype; }
-Shape Variable::shape() const { return detail::shapeOf(state_->type->dims); }
-bool Variable::trainable() const { return state_->trainable; }
-bool Variable::is_argument() const { return state_->standIn; }
+const std::shared_ptr<VariableState> &detail::stateOf(const Variable &x, SourceLocation where) {
+  if (!x.state())
+    throw StateError("an empty variable is used", userLine(where));
+  return x.state();
+}
+
+const std::string &Variable::name(SourceLocation where) const { return detail::stateOf(*this, where)->name; }
+DType Variable::dtype(SourceLocation where) const { return detail::stateOf(*this, where)->type->dtype; }
+Shape Variable::shape(SourceLocation where) const {
+  return detail::shapeOf(detail::stateOf(*this, where)->type->dims);
+}
+bool Variable::trainable(SourceLocation where) const { return detail::stateOf(*this, where)->trainable; }
+bool Variable::is_argument(SourceLocation where) const { return detail::stateOf(*this, where)->standIn; }
 
 Tensor Variable::value(SourceLocation where) const {
   where = detail::userLine(where);
-  if (!state_)
-    throw StateError("an empty variable is used", where);
+  detail::stateOf(*this, where);
   Tensor value;
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     value = trace->read(state_, where);
@@ -91,9 +101,7 @@ void checkEager(const VariableState &variable, const Tensor &value, SourceLocati
 // Adds a value to the variable's, or subtracts it. No other thread assigns between the read and the assignment.
 void update(const Variable &variable, schema::OpId op, const Operand &operand) {
   SourceLocation where = detail::userLine(operand.where());
-  const std::shared_ptr<VariableState> &state = variable.state();
-  if (!state)
-    throw StateError("an empty variable is used", where);
+  const std::shared_ptr<VariableState> &state = detail::stateOf(variable, where);
   std::array<Tensor, 2> operands{Tensor(), operand.toTensor(state->type->dtype)};
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     operands[0] = variable.value(where);
@@ -108,14 +116,14 @@ void update(const Variable &variable, schema::OpId op, const Operand &operand) {
   operands[0] = state->value;
   detail::noteVariableRead(state, operands[0]);
   Tensor value = assignable(*state, detail::apply(op, operands, {}, where), where);
-  fresh = detail::makeEager(state->type, value.impl()->buffer);
+  fresh = detail::makeEager(state->type, value.impl()->buffer, where);
   std::swap(state->value, fresh);
 }
 } // namespace
 
 void Variable::assign(const Operand &operand) {
   SourceLocation where = detail::userLine(operand.where());
-  Tensor value = assignable(*state_, operand.toTensor(dtype()), where);
+  Tensor value = assignable(*detail::stateOf(*this, where), operand.toTensor(dtype(where)), where);
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     trace->assign(state_, value, where);
     return;
@@ -123,7 +131,7 @@ void Variable::assign(const Operand &operand) {
   checkEager(*state_, value, where);
   // A fresh tensor with the same elements, so that tapes do not follow the variable to the value's computation.
   detail::refuseHeld(*state_, where);
-  Tensor fresh = detail::makeEager(state_->type, value.impl()->buffer);
+  Tensor fresh = detail::makeEager(state_->type, value.impl()->buffer, where);
   std::unique_lock lock(state_->mutex);
   std::swap(state_->value, fresh);
 }

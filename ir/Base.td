@@ -56,6 +56,9 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   // operands are this one's and then those tensors, its attributes `shape`, `sizes` and this one's others: for each open
   // size of `shape`, in order, `sizes` has the number of an operand and the dimension of it.
   string open = "";
+  // What errors call it. The public function, or where there is none that which a user wrote to get it: "gather" of
+  // what gather's gradient is made of.
+  string inMessages = "";
   // The C++ operator that is the same function: "+".
   string spelling = "";
 

@@ -17,6 +17,11 @@
 namespace calque::ir {
 class BatchRule;
 class ScalarBuilder;
+
+// Numbers of examples whose slices a gather's operand joins, those of the outermost vmap first: what an error needs to
+// name the index and the size that the user knows.
+inline constexpr llvm::StringLiteral kExamplesAttr = "calque.examples";
+
 } // namespace calque::ir
 
 #include "ir/Dialect.h.inc"

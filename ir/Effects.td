@@ -12,25 +12,30 @@ class Calque_EffectOp<string mnemonic, string typeRule, list<Trait> traits = []>
 }
 def Calque_VariableReadOp : Calque_EffectOp<"variable_read", "variableRead"> {
   let summary = "The value of variable number `variable` at this point of the program";
+  let inMessages = "variable";
   let arguments = (ins I64Attr:$variable, DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype);
   let results = (outs Calque_Tensor:$result);
 }
 def Calque_VariableAssignOp : Calque_EffectOp<"variable_assign", "variableAssign"> {
   let summary = "Gives variable number `variable` a value, from this point of the program on";
+  let inMessages = "assign";
   let arguments = (ins Calque_Tensor:$value, I64Attr:$variable);
 }
 def Calque_PrintOp : Calque_EffectOp<"print", "effect"> {
   let summary = "Prints a text and a tensor";
+  let inMessages = "print";
   let arguments = (ins Calque_Tensor:$x, StrAttr:$label);
   let batchUnrolled = 1;
 }
 def Calque_AssertOp : Calque_EffectOp<"assert", "assertion"> {
   let summary = "Fails the call unless all elements hold";
+  let inMessages = "assert_true";
   let arguments = (ins Calque_Tensor:$condition, StrAttr:$message);
   let batchSame = 1;
 }
 def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
   let summary = "Calls C++ of the program: number `callee` of the function's host calls";
+  let inMessages = "host_call";
   let description = [{
     `types` holds, for each result, its element type, its rank and its sizes, which are known.
   }];
@@ -40,6 +45,7 @@ def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
 }
 def Calque_ExternOp : Calque_PureOp<"extern"> {
   let summary = "An operation of the user's, known by its symbol";
+  let inMessages = "operation";
   let description = [{
     `types` holds, for each result, its element type, its rank and its sizes, which are known. A gradient that it has is a
     `custom_gradient` around it.
@@ -62,6 +68,7 @@ def Calque_StopGradientOp : Calque_PureOp<"stop_gradient"> {
 }
 def Calque_RandomUniformOp : Calque_PureOp<"random_uniform"> {
   let summary = "Uniform numbers in [0, 1) by Philox 4x32-10 from a state of two int64: key and counter";
+  let inMessages = "uniform";
   let arguments = (ins Calque_Tensor:$state, DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype);
   let results = (outs Calque_Tensor:$result);
   let rule = "randomUniform";

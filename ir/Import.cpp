@@ -15,31 +15,53 @@ static Location locationOf(const schema::SourceLine &line, MLIRContext *context)
   return FileLineColLoc::get(context, line.file, line.line, line.column);
 }
 
-static void importRegion(const schema::Recording &recording, Location location, Region &region) {
+// The line, fused with the number: passes hand on the location of what they replace.
+static Location numberedLocation(const schema::SourceLine &line, int64_t *number, MLIRContext *context) {
+  Location location = locationOf(line, context);
+  if (!number)
+    return location;
+  auto metadata = IntegerAttr::get(IntegerType::get(context, 64), (*number)++);
+  return FusedLoc::get(context, location, metadata);
+}
+
+int64_t recordedNumber(Location location) {
+  int64_t number = -1;
+  location->walk([&](Location inner) {
+    if (auto fused = dyn_cast<FusedLocWith<IntegerAttr>>(inner)) {
+      number = fused.getMetadata().getInt();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return number;
+}
+
+static void importRegion(const schema::Recording &recording, Location location, Region &region, int64_t *number) {
   MLIRContext *context = location.getContext();
   Block &block = region.emplaceBlock();
   for (schema::ValueId parameter : recording.parameters)
     block.addArgument(toMlir(recording.typeOf(parameter), context), location);
   OpBuilder builder(context); // not of the region, which has no parent operation yet
   builder.setInsertionPointToEnd(&block);
-  SmallVector<Value> results = importBody(recording, block.getArguments(), builder);
+  SmallVector<Value> results = importBody(recording, block.getArguments(), builder, number);
   vector::YieldOp::create(builder, location, results);
 }
 
-SmallVector<Value> importBody(const schema::Recording &recording, ValueRange arguments, OpBuilder &builder) {
+SmallVector<Value> importBody(const schema::Recording &recording, ValueRange arguments, OpBuilder &builder,
+                              int64_t *number) {
   MLIRContext *context = builder.getContext();
   SmallVector<Value> values(recording.numValues());
   for (auto [parameter, argument] : llvm::zip_equal(recording.parameters, arguments))
     values[parameter] = argument;
   for (const schema::RecordedOp &op : recording.ops()) {
     const schema::OperationSchema &schema = schema::schemaOf(op.op);
-    Location location = locationOf(op.line, context);
+    Location location = numberedLocation(op.line, number, context);
     OperationState state(location, ("calque." + StringRef(schema.mnemonic)).str());
     for (schema::ValueId operand : recording.operandsOf(op))
       state.operands.push_back(values[operand]);
     for (auto [attribute, expected] : llvm::zip_equal(recording.attributesOf(op), schema.attributes)) {
       if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
-        importRegion(**inner, location, *state.addRegion());
+        importRegion(**inner, location, *state.addRegion(), number);
       else
         state.addAttribute(expected.name, toMlir(attribute, context));
     }
@@ -52,7 +74,7 @@ SmallVector<Value> importBody(const schema::Recording &recording, ValueRange arg
   return llvm::map_to_vector(recording.results, [&](schema::ValueId value) { return values[value]; });
 }
 
-OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRContext *context) {
+OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRContext *context, bool numbered) {
   context->loadDialect<CalqueDialect, func::FuncDialect, vector::VectorDialect>();
   Location made = locationOf(recording.line, context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(made);
@@ -74,8 +96,9 @@ OwningOpRef<ModuleOp> importRecording(const schema::Recording &recording, MLIRCo
     function->setAttr(kVariablesAttr, builder.getArrayAttr(variables));
 
   Block *body = function.addEntryBlock();
+  int64_t number = 0;
   builder.setInsertionPointToEnd(body);
-  SmallVector<Value> results = importBody(recording, body->getArguments(), builder);
+  SmallVector<Value> results = importBody(recording, body->getArguments(), builder, numbered ? &number : nullptr);
   func::ReturnOp::create(builder, made, results);
   return module;
 }

@@ -72,12 +72,24 @@ void PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Smal
   operandCotangents.assign(1, rule.create<SliceLikeOp>(cotangents[0], getX(), getLow(), ones));
 }
 
+namespace {
+Value withExamplesOf(Operation *op, Value made, ArrayRef<int64_t> outer = {}) {
+  SmallVector<int64_t> examples(outer);
+  if (auto inner = op->getAttrOfType<DenseI64ArrayAttr>(kExamplesAttr))
+    llvm::append_range(examples, inner.asArrayRef());
+  if (!examples.empty())
+    made.getDefiningOp()->setAttr(kExamplesAttr, DenseI64ArrayAttr::get(op->getContext(), examples));
+  return made;
+}
+} // namespace
+
 void GatherOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
                         SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(2, Value());
   if (needed[0])
-    operandCotangents[0] = rule.create<GatherPutOp>(cotangents[0], getX(), getIndices(), getAxis());
+    operandCotangents[0] =
+        withExamplesOf(*this, rule.create<GatherPutOp>(cotangents[0], getX(), getIndices(), getAxis()));
 }
 
 void GatherPutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
@@ -85,7 +97,7 @@ void GatherPutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(3, Value());
   if (needed[0])
-    operandCotangents[0] = rule.create<GatherOp>(cotangents[0], getIndices(), getAxis());
+    operandCotangents[0] = withExamplesOf(*this, rule.create<GatherOp>(cotangents[0], getIndices(), getAxis()));
 }
 
 void ReshapeOpenOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
@@ -304,15 +316,16 @@ Value moveRange(BatchRule &rule, Value value, int64_t from, int64_t count, int64
 LogicalResult GatherOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   int64_t axis = static_cast<int64_t>(getAxis()) < 0 ? static_cast<int64_t>(getAxis()) + rule.rank(0) : getAxis();
   if (!rule.isBatched(1)) {
-    results.push_back(rule.create<GatherOp>(rule[0], rule[1], axis + 1));
+    results.push_back(withExamplesOf(*this, rule.create<GatherOp>(rule[0], rule[1], axis + 1)));
   } else if (!rule.isBatched(0)) {
-    results.push_back(rule.toFront(rule.create<GatherOp>(rule[0], rule[1], axis), axis));
+    results.push_back(rule.toFront(withExamplesOf(*this, rule.create<GatherOp>(rule[0], rule[1], axis)), axis));
   } else {
     if (failed(rule.requireKnownSizes()))
       return failure();
     // [B, axis, ...] becomes [B * axis, ...].
     Value slices = rule.merge(rule.move(rule[0], axis + 1, 1));
-    Value gathered = rule.create<GatherOp>(slices, joinedIndices(rule, 1, rule.exampleType(0).getDimSize(axis)), 0);
+    Value indices = joinedIndices(rule, 1, rule.exampleType(0).getDimSize(axis));
+    Value gathered = withExamplesOf(*this, rule.create<GatherOp>(slices, indices, 0), rule.size());
     results.push_back(moveRange(rule, gathered, 1, rule.rank(1), axis + 1));
   }
   return success();
@@ -321,14 +334,14 @@ LogicalResult GatherOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
 LogicalResult GatherPutOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   int64_t axis = static_cast<int64_t>(getAxis()) < 0 ? static_cast<int64_t>(getAxis()) + rule.rank(1) : getAxis();
   if (!rule.isBatched(2)) {
-    results.push_back(rule.create<GatherPutOp>(rule.all(0), rule.all(1), rule[2], axis + 1));
+    results.push_back(withExamplesOf(*this, rule.create<GatherPutOp>(rule.all(0), rule.all(1), rule[2], axis + 1)));
     return success();
   }
   if (failed(rule.requireKnownSizes()))
     return failure();
   Value slices = moveRange(rule, rule.all(0), axis + 1, rule.rank(2), 1), like = rule.move(rule.all(1), axis + 1, 1);
-  Value joined = rule.create<GatherPutOp>(slices, rule.merge(like),
-                                          joinedIndices(rule, 2, rule.exampleType(1).getDimSize(axis)), 0);
+  Value indices = joinedIndices(rule, 2, rule.exampleType(1).getDimSize(axis));
+  Value joined = withExamplesOf(*this, rule.create<GatherPutOp>(slices, rule.merge(like), indices, 0), rule.size());
   results.push_back(rule.move(rule.part(joined, like), 1, axis + 1));
   return success();
 }

@@ -12,6 +12,7 @@ class Calque_MovementOp<string mnemonic, string typeRule, list<Trait> traits = [
 //===-- Sources ---------------------------------------------------------------------------------===//
 def Calque_ConstantOp : Calque_MovementOp<"constant", "constant", [ConstantLike]> {
   let summary = "A tensor of known elements";
+  let inMessages = "constant";
   let arguments = (ins ElementsAttr:$value);
   let function = "";
   let notDifferentiable = 1;
@@ -54,6 +55,7 @@ def Calque_ReshapeOpenOp : Calque_MovementOp<"reshape_open", "reshapeOpen"> {
 }
 def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
   let summary = "The elements of x in like's shape";
+  let inMessages = "reshape";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
@@ -69,6 +71,7 @@ def Calque_ExpandDimsOp : Calque_MovementOp<"expand_dims", "expandDims"> {
 }
 def Calque_MergeDimsOp : Calque_MovementOp<"merge_dims", "mergeDims"> {
   let summary = "Dimensions `axis` and `axis + 1` of x as one";
+  let inMessages = "reshape";
   let arguments = (ins Calque_Tensor:$x, I64Attr:$axis);
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x)];
@@ -77,6 +80,7 @@ def Calque_MergeDimsOp : Calque_MovementOp<"merge_dims", "mergeDims"> {
 }
 def Calque_SplitDimOp : Calque_MovementOp<"split_dim", "splitDim"> {
   let summary = "Dimension `axis` of x as two, which are as large as dimensions `first` and `second` of like";
+  let inMessages = "reshape";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, I64Attr:$axis, I64Attr:$first, I64Attr:$second);
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
@@ -100,6 +104,7 @@ def Calque_BroadcastToOpenOp : Calque_MovementOp<"broadcast_to_open", "broadcast
 }
 def Calque_BroadcastLikeOp : Calque_MovementOp<"broadcast_like", "broadcastLike"> {
   let summary = "x broadcast to like's shape";
+  let inMessages = "broadcast_to";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
   let function = "";
   let vjp = [(Apply "sum_like", $g, $x), (NoGradient)];
@@ -122,6 +127,7 @@ def Calque_ConcatOp : Calque_MovementOp<"concat", "concat"> {
 }
 def Calque_ConcatPartOp : Calque_MovementOp<"concat_part", "concatPart"> {
   let summary = "The part of x at which tensor `index` of a concatenation stands";
+  let inMessages = "concat";
   let arguments = (ins Calque_Tensor:$x, Variadic<Calque_Tensor>:$tensors, I64Attr:$axis, I64Attr:$index);
   let function = "";
   let customVjp = 1;
@@ -138,6 +144,7 @@ def Calque_SliceOp : Calque_MovementOp<"slice", "slice"> {
 }
 def Calque_SliceLikeOp : Calque_MovementOp<"slice_like", "sliceLike"> {
   let summary = "As many elements of x from starts in steps of strides as like has";
+  let inMessages = "slice";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$strides);
   let function = "";
   let customVjp = 1;
@@ -146,6 +153,7 @@ def Calque_SliceLikeOp : Calque_MovementOp<"slice_like", "sliceLike"> {
 }
 def Calque_SlicePutOp : Calque_MovementOp<"slice_put", "slicePut"> {
   let summary = "Zeros of like's shape with x at starts in steps of strides";
+  let inMessages = "slice";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$strides);
   let function = "";
   let customVjp = 1;
@@ -173,6 +181,7 @@ def Calque_GatherOp : Calque_PureOp<"gather"> {
 }
 def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
   let summary = "Zeros of like's shape, to which slices are added along an axis at integer indices";
+  let inMessages = "gather";
   let arguments = (ins Calque_Tensor:$slices, Calque_Tensor:$like, Calque_Tensor:$indices, I64Attr:$axis);
   let results = (outs Calque_Tensor:$result);
   let rule = "gatherPut";

@@ -69,6 +69,7 @@ def Calque_ArgMaxOp : Calque_PureOp<"argmax"> {
 }
 def Calque_AxisSizeOp : Calque_PureOp<"axis_size"> {
   let summary = "The number of elements of x over axes, as a scalar of x's type";
+  let inMessages = "mean";
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes);
   let results = (outs Calque_Tensor:$result);
   let rule = "axisSize";
@@ -77,6 +78,7 @@ def Calque_AxisSizeOp : Calque_PureOp<"axis_size"> {
 }
 def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
   let summary = "Sums x over the dimensions along which a tensor of like's shape was broadcast to x's";
+  let inMessages = "sum";
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
   let results = (outs Calque_Tensor:$result);
   let rule = "sumLike";
@@ -111,12 +113,14 @@ def Calque_ConvOp : Calque_WindowOp<"conv2d", "conv"> {
 }
 def Calque_ConvInputGradOp : Calque_WindowOp<"conv2d_input_grad", "convInputGrad"> {
   let summary = "The cotangent of a convolution's images from that of its result; shaped like `like`";
+  let inMessages = "conv2d";
   let function = "";
   let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$filter, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
   let multilinear = ["cotangent", "filter"];
 }
 def Calque_ConvFilterGradOp : Calque_WindowOp<"conv2d_filter_grad", "convFilterGrad"> {
   let summary = "The cotangent of a convolution's filters from that of its result; shaped like `like`";
+  let inMessages = "conv2d";
   let function = "";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
   let multilinear = ["input", "cotangent"];
@@ -129,12 +133,14 @@ def Calque_MaxPoolOp : Calque_WindowOp<"max_pool2d", "maxPool"> {
 }
 def Calque_MaxPoolGradOp : Calque_WindowOp<"max_pool2d_grad", "maxPoolGrad"> {
   let summary = "Adds each window's cotangent where the window has its first largest element";
+  let inMessages = "max_pool2d";
   let function = "";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding);
   let linear = ["cotangent"];
 }
 def Calque_MaxPoolPickOp : Calque_WindowOp<"max_pool2d_pick", "maxPoolPick"> {
   let summary = "Picks of `values` what stands where each window of `input` has its first largest element";
+  let inMessages = "max_pool2d";
   let function = "";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$values, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding);
   let linear = ["values"];

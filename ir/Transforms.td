@@ -14,6 +14,7 @@ class Calque_TransformOp<string mnemonic, string typeRule, list<Trait> traits = 
 
 def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "x as a fresh SSA value: a derivative with respect to it ignores what was computed from x";
+  let inMessages = "identity";
   let arguments = (ins Calque_Tensor:$x);
   let results = (outs Calque_Tensor:$result);
   let vjp = [(Value $g)];
@@ -25,6 +26,7 @@ def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [Declare
 
 def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
   let summary = "The derivatives of targets with respect to sources, as a tape saw them";
+  let inMessages = "gradient";
   let description = [{
     Operands are `counts[0]` targets, as many seeds, `counts[1]` sources and `counts[2]` stops. Stops are the boundary of the
     tape: no cotangent passes through them. The results are the sources' cotangents.
@@ -38,6 +40,7 @@ def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
 
 def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
   let summary = "The tangents of targets from those of sources: the product of the targets' Jacobian and the tangents";
+  let inMessages = "jvp";
   let description = [{
     Operands are `counts[0]` targets, `counts[1]` sources and as many tangents. The results are the targets' tangents.
   }];
@@ -50,6 +53,7 @@ def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
 
 def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
   let summary = "The slices of tensors along a mapped axis; the results have the tensors' shapes without it";
+  let inMessages = "vmap";
   let description = [{
     All mapped axes have one size. The operations between this one and its `unbatch` are recorded on one slice, and mean the
     same for each index of the mapped axis.
@@ -62,6 +66,7 @@ def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
 
 def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
   let summary = "The values for all indices of a mapped axis, each stacked along its axis in `axes`";
+  let inMessages = "vmap";
   let description = [{
     Operands are the values, one for each of `axes`, then a result of the matching `batch`, then the tensor that this result
     is a slice of.
@@ -76,6 +81,7 @@ def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
 def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradient",
                                                  [IsolatedFromAbove, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "Values whose cotangents pass to inputs by the user's pullback";
+  let inMessages = "custom_gradient";
   let description = [{
     Operands are `counts[0]` inputs, `counts[1]` values and `counts[2]` captures of the pullback. The results are the values.
     The region takes a cotangent of each result, then the captures, and yields the inputs' cotangents.
@@ -98,6 +104,7 @@ def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradi
 def Calque_CheckpointOp : Calque_TransformOp<"checkpoint", "checkpoint",
                                              [IsolatedFromAbove, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "The results of a region, which a gradient computes again instead of keeping its intermediate values";
+  let inMessages = "checkpoint";
   let arguments = (ins Variadic<Calque_Tensor>:$inputs);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<Calque_Tensor>:$results);
@@ -109,6 +116,7 @@ def Calque_CheckpointOp : Calque_TransformOp<"checkpoint", "checkpoint",
 
 def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
   let summary = "x as a value that no pass identifies with x, so that what is computed from both is computed twice";
+  let inMessages = "checkpoint";
   let arguments = (ins Calque_Tensor:$x);
   let results = (outs Calque_Tensor:$result);
   let vjp = [(Value $g)];

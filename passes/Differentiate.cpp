@@ -27,6 +27,33 @@ void calque::replaceResult(OpBuilder &builder, Value result, Value value) {
   result.replaceAllUsesWith(value);
 }
 
+SmallVector<bool> calque::connectedResults(func::FuncOp function) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  SmallVector<bool> result(terminator->getNumOperands(), true);
+  auto last = result.empty() ? GradientOp() : terminator->getOperand(0).getDefiningOp<GradientOp>();
+  if (!last)
+    return result;
+  SmallVector<unsigned> numbers;
+  for (Value value : terminator->getOperands()) {
+    if (value.getDefiningOp() != last)
+      return result;
+    numbers.push_back(cast<OpResult>(value).getResultNumber());
+  }
+  SmallVector<Operation *> transforms;
+  function.walk([&](Operation *op) {
+    if (isTransform(op) && op != last)
+      transforms.push_back(op);
+  });
+  for (Operation *transform : transforms)
+    if (failed(expandTransform(transform)))
+      return result;
+  SmallVector<bool> connected;
+  if (succeeded(expand(last, &connected)))
+    for (auto [i, number] : llvm::enumerate(numbers))
+      result[i] = connected[number];
+  return result;
+}
+
 void calque::EmittedTransforms::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
   if (isTransform(op))
     operations.push_back(op);

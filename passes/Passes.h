@@ -13,6 +13,10 @@ namespace calque {
 // The attribute of a function that lists the assigned variables, whose new values are its last results.
 inline constexpr llvm::StringLiteral kAssignedAttr = "calque.assigned";
 
+// Whether a path leads to each result of a function that returns results of one `gradient`, its last operation; expands
+// what it has of transformations. True where that can't be said.
+llvm::SmallVector<bool> connectedResults(mlir::func::FuncOp function);
+
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 #define GEN_PASS_REGISTRATION

@@ -22,7 +22,7 @@ public:
     stops.insert(stopValues.begin(), stopValues.end());
   }
 
-  LogicalResult run() {
+  LogicalResult run(SmallVectorImpl<bool> *connected) {
     if (failed(findActive()))
       return failure();
     for (auto [target, seed] : llvm::zip_equal(targets, seeds))
@@ -36,6 +36,8 @@ public:
         return refuse(op);
     for (auto [result, source] : llvm::zip_equal(gradient.getResults(), sources)) {
       Value cotangent = cotangents.lookup(source);
+      if (connected)
+        connected->push_back(static_cast<bool>(cotangent));
       if (!cotangent)
         cotangent = GradientRule(builder, gradient.getLoc(), source).zerosLike(source);
       calque::replaceResult(builder, result, cotangent);
@@ -156,4 +158,6 @@ private:
 
 } // namespace
 
-LogicalResult calque::expand(GradientOp gradient) { return ReverseMode(gradient).run(); }
+LogicalResult calque::expand(GradientOp gradient, SmallVectorImpl<bool> *connected) {
+  return ReverseMode(gradient).run(connected);
+}

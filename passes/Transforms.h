@@ -7,9 +7,10 @@
 namespace calque {
 
 // Each emits its operation's results in its place and erases it. Emits a diagnostic before it fails.
-llvm::LogicalResult expand(ir::GradientOp gradient); // reverse mode
-llvm::LogicalResult expand(ir::JvpOp jvp);           // forward mode
-llvm::LogicalResult expand(ir::UnbatchOp unbatch);   // vmap; together with its `batch`
+// Reverse mode; `connected`, if given, receives whether a path leads to each result.
+llvm::LogicalResult expand(ir::GradientOp gradient, llvm::SmallVectorImpl<bool> *connected = nullptr);
+llvm::LogicalResult expand(ir::JvpOp jvp);         // forward mode
+llvm::LogicalResult expand(ir::UnbatchOp unbatch); // vmap; together with its `batch`
 
 // Whether the value is a tensor of floats.
 inline bool isDifferentiable(mlir::Value value) {

@@ -20,7 +20,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 3;
+inline constexpr int kCompilerInterfaceVersion = 4;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Scheduled, LLVM, Object };
@@ -69,12 +69,19 @@ struct Site {
     TooManyBytes
   };
   Kind kind;
-  std::string operation;                      // "gather"
-  std::string text;                           // the user's: an assertion's message, a print's label
-  std::string line;                           // "model.cpp:12"
+  std::string operation; // "gather"
+  std::string text;      // the user's: an assertion's message, a print's label
+  std::string line;      // "model.cpp:12"
+  // The number of the recorded operation that it stands for, in program order, those of programs inside of operations
+  // included; -1: none. Code may run for another recording of the same structure, whose lines are others.
+  std::int64_t recorded = -1;
   std::int64_t callee = 0;                    // of a host call: its number among those of the recording
   std::vector<schema::TensorType> types = {}; // of a user's operation: its operands' and results'; `text` is its symbol
   std::size_t numInputs = 0;
+
+  // Of an index into the slices of so many examples joined, the outermost of vmaps first: one that is outside for its
+  // example has the size of all added.
+  std::vector<std::int64_t> examples = {};
 
   // The names of the two sizes of a failed check: each is a dimension of a parameter, or of an operand of the
   // operation. Neither is set for a size that follows from the operation's attributes and other operands.
@@ -110,12 +117,13 @@ public:
 
 struct CompileResult {
   std::shared_ptr<const Executable> executable;
-  std::string error; // what can't be compiled, and the user's line; empty when there is an executable
+  std::string error; // what can't be compiled; empty when there is an executable
+  std::string line;  // the user's, "model.cpp:12", where it is known
 };
 
 struct PrintResult {
   std::string text;
-  std::string error;
+  std::string error, line; // as of a CompileResult
 };
 
 struct CompileOptions {
@@ -131,6 +139,10 @@ public:
   virtual void setExternRules(schema::ExternRules *rules) = 0;
   // Thread safe.
   virtual CompileResult compile(const schema::Recording &recording, CompileOptions options = {}) = 0;
+  // Whether a path leads from the source of each result to the targets, where the results are all of one `gradient`,
+  // the last operation: with second and higher derivatives that is known once the inner ones are expanded. True where
+  // it can't be said.
+  virtual std::vector<bool> connected(const schema::Recording &recording) = 0;
   // The program at a stage, as text: IR, or assembly for Stage::Object.
   virtual PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options = {}) = 0;
 };

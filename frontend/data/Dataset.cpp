@@ -1,6 +1,7 @@
 #include "../training/Support.h"
 #include "Node.h"
 
+#include "calque/callable.h"
 #include "calque/random.h"
 
 #include <algorithm>
@@ -16,8 +17,10 @@ namespace calque::data {
 namespace detail {
 namespace {
 
-const void *bytesOf(const Tensor &x) {
-  return dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) { return static_cast<const void *>(x.data<T>()); });
+const void *bytesOf(const Tensor &x, SourceLocation where = {}) {
+  return dispatch(x.dtype(where), [&]<typename T>(std::type_identity<T>) {
+    return static_cast<const void *>(x.data<T>(where));
+  });
 }
 
 Component componentOf(const Tensor &x) {
@@ -297,35 +300,41 @@ void checkAtLeastOne(const char *operation, const char *what, std::int64_t value
 
 Dataset Dataset::from_tensor_slices(const Tensor &x, const Tensor &y, SourceLocation where) {
   where = CallSite::resolve(where);
-  if (x.rank() == 0 || y.rank() == 0)
+  if (x.rank(where) == 0 || y.rank(where) == 0)
     throw ShapeError("from_tensor_slices: a scalar has no slices", where);
   if (x.shape()[0] != y.shape()[0])
     throw ShapeError("from_tensor_slices: there are " + x.shape()[0].str() + " and " + y.shape()[0].str() +
                          " slices, and must be as many of both",
                      where);
-  detail::bytesOf(x), detail::bytesOf(y); // a traced tensor has no elements
+  detail::bytesOf(x, where), detail::bytesOf(y, where); // a traced tensor has no elements
   return Dataset(detail::makeSource({x.shape()[0], {detail::componentOf(x), detail::componentOf(y)}}));
+}
+
+const std::shared_ptr<const detail::Node> &Dataset::node(SourceLocation where) const {
+  if (!node_)
+    calque::detail::throwEmptyHandle("data set", where);
+  return node_;
 }
 
 Dataset Dataset::shuffle(std::int64_t buffer_size, ShuffleOptions options, SourceLocation where) const {
   checkAtLeastOne("shuffle", "the buffer's size", buffer_size, where);
-  std::int64_t seed = options.seed ? *options.seed : random::global_generator().draw_seed();
-  return Dataset(std::make_shared<detail::Shuffle>(node_, buffer_size, static_cast<std::uint64_t>(seed),
+  std::int64_t seed = options.seed ? *options.seed : random::global_generator().draw_seed(where);
+  return Dataset(std::make_shared<detail::Shuffle>(node(where), buffer_size, static_cast<std::uint64_t>(seed),
                                                    options.reshuffle_each_iteration));
 }
 
 Dataset Dataset::batch(std::int64_t size, bool drop_remainder, SourceLocation where) const {
   checkAtLeastOne("batch", "the size", size, where);
-  return Dataset(std::make_shared<detail::Batch>(node_, size, drop_remainder, CallSite::resolve(where)));
+  return Dataset(std::make_shared<detail::Batch>(node(where), size, drop_remainder, CallSite::resolve(where)));
 }
 
 Dataset Dataset::prefetch(std::int64_t count, SourceLocation where) const {
   checkAtLeastOne("prefetch", "the number of elements", count, where);
-  return Dataset(std::make_shared<detail::Prefetch>(node_, count));
+  return Dataset(std::make_shared<detail::Prefetch>(node(where), count));
 }
 
-std::int64_t Dataset::size() const { return node_->size(); }
-Dataset::Iterator Dataset::begin() const { return Iterator(node_->open()); }
+std::int64_t Dataset::size(SourceLocation where) const { return node(where)->size(); }
+Dataset::Iterator Dataset::begin(SourceLocation where) const { return Iterator(node(where)->open()); }
 
 Dataset::Iterator::Iterator(std::shared_ptr<detail::Cursor> cursor) : cursor_(std::move(cursor)) { ++*this; }
 Dataset::Iterator &Dataset::Iterator::operator++() {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr unsigned kImages = 0x00000803, kLabels = 0x00000801;
 constexpr int kClasses = 10;
+constexpr std::int64_t kSide = 28;
 
 // The path of the file, or else of its compressed form.
 std::string find(const std::string &directory, const std::string &name, SourceLocation where) {
@@ -39,6 +40,11 @@ Dataset mnist(const std::string &split, const std::string &directory, SourceLoca
   auto labels = std::make_shared<const IdxFile>(readIdxFile(labelsPath, kLabels, where));
   if (images->bytes.empty())
     throw DataError(imagesPath + ": there are no images in it", where);
+  if (images->shape[1] != kSide || images->shape[2] != kSide)
+    throw DataError(imagesPath + ": the images are " + std::to_string(images->shape[1]) + "x" +
+                        std::to_string(images->shape[2]) + " and must be " + std::to_string(kSide) + "x" +
+                        std::to_string(kSide),
+                    where);
   if (images->shape[0] != labels->shape[0])
     throw DataError(labelsPath + ": there are " + std::to_string(labels->shape[0]) + " labels for the " +
                         std::to_string(images->shape[0]) + " images of " + imagesPath,

@@ -1,6 +1,7 @@
 #include "calque/layers.h"
 
 #include "Support.h"
+#include "calque/callable.h"
 #include "calque/functions.h"
 #include "calque/init_scope.h"
 
@@ -13,6 +14,9 @@ using training::describe;
 using training::fail;
 
 //===-- Bodies and handles ----------------------------------------------------------------------===//
+
+LayerBody::LayerBody(std::string kind, bool builds)
+    : kind_(std::move(kind)), inMessages(calque::detail::interned(kind_)), built_(!builds) {}
 
 std::string LayerBody::title() const { return name().empty() ? kind_ : kind_ + " '" + name() + "'"; }
 
@@ -49,16 +53,24 @@ void LayerBody::ensureBuilt(const Shape &input, DType dtype) {
   built_.store(true, std::memory_order_release);
 }
 
+LayerBody &Layer::checked(SourceLocation where) const {
+  if (!body_)
+    calque::detail::throwEmptyHandle("layer", where);
+  return *body_;
+}
+
 Tensor Layer::operator()(const Operand &x, CallOptions options) const {
-  CallSite site(x.where());
+  LayerBody &body = checked(x.where());
+  CallSite site(x.where(), body.inMessages);
   Tensor input = x.toTensor();
-  body_->ensureBuilt(input.shape(), input.dtype());
-  return body_->call(input, options);
+  body.ensureBuilt(input.shape(), input.dtype());
+  return body.call(input, options);
 }
 
 void Layer::build(const Shape &input, DType dtype, SourceLocation where) const {
-  CallSite site(where);
-  body_->buildFor(input, dtype);
+  LayerBody &body = checked(where);
+  CallSite site(where, body.inMessages);
+  body.buildFor(input, dtype);
 }
 
 //===-- Checks of layers ------------------------------------------------------------------------===//
@@ -293,6 +305,8 @@ public:
   SequentialBody() : LayerBody("sequential", false) {}
 
   void add(const Layer &layer, SourceLocation where) {
+    if (!layer.body())
+      calque::detail::throwEmptyHandle("layer", where);
     bool known = false;
     for (const Layer &other : layers)
       known |= other.same_as(layer);
@@ -341,6 +355,8 @@ ActivationFunction::ActivationFunction(const char *name, SourceLocation where) {
       {"sigmoid", [](const Tensor &x) { return sigmoid(x); }},
       {"tanh", [](const Tensor &x) { return tanh(x); }},
       {"softmax", [](const Tensor &x) { return softmax(x); }}};
+  if (!name)
+    calque::detail::throwNothingToCall("activation", where);
   std::string known;
   for (const auto &[candidate, function] : functions) {
     if (std::string(candidate) == name)
@@ -394,8 +410,10 @@ Sequential::Sequential(std::initializer_list<Layer> layers, SourceLocation where
     add(layer, where);
 }
 void Sequential::add(const Layer &layer, SourceLocation where) {
-  static_cast<SequentialBody &>(*body()).add(layer, where);
+  static_cast<SequentialBody &>(checked(where)).add(layer, where);
 }
-const std::vector<Layer> &Sequential::layers() const { return static_cast<const SequentialBody &>(*body()).layers; }
+const std::vector<Layer> &Sequential::layers(SourceLocation where) const {
+  return static_cast<const SequentialBody &>(checked(where)).layers;
+}
 
 } // namespace calque::layers

@@ -30,14 +30,18 @@ Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor 
 namespace losses {
 
 Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_pred, CrossentropyOptions options) {
-  CallSite site(y_true.where());
+  CallSite site(y_true.where(), "sparse_categorical_crossentropy");
   Tensor predictions = y_pred.toTensor();
   Tensor labels = training::labelsFor("sparse_categorical_crossentropy", y_true.toTensor(), predictions);
   Tensor logits = options.from_logits ? predictions : log(minimum(maximum(predictions, 1e-7), 1 - 1e-7));
   const Size classes = logits.shape().back();
   // gather refuses a label that is no class. Without it, such a label would select nothing, and the loss would ignore
   // it.
-  Tensor checked = gather(iota({classes}, labels.dtype()), labels);
+  Tensor checked;
+  {
+    CallSite ofLabels(y_true.where(), nullptr, "label");
+    checked = gather(iota({classes}, labels.dtype()), labels);
+  }
   // A select, because a product with zeros is NaN where another class has the logit -infinity.
   Tensor isLabel = expand_dims(checked, {-1}) == iota({classes}, checked.dtype());
   Tensor losses = -sum(where(isLabel, log_softmax(logits), 0), {-1});

@@ -9,14 +9,14 @@ Mean::Mean(SourceLocation where)
       count(variable("count", Operand(zeros({}, DType::Float64), where), false)) {}
 
 void Mean::update_state(const Operand &values) {
-  CallSite site(values.where());
+  CallSite site(values.where(), "mean");
   Tensor x = values.toTensor();
   total.assign_add(sum(cast(x, DType::Float64)));
   count.assign_add(x.size());
 }
 
 void Mean::update_state(const Operand &values, const Operand &weights) {
-  CallSite site(values.where());
+  CallSite site(values.where(), "mean");
   Tensor x = cast(values.toTensor(), DType::Float64);
   Tensor w = broadcast_to(cast(weights.toTensor(), DType::Float64), x.shape());
   total.assign_add(sum(x * w));
@@ -40,7 +40,7 @@ void Mean::reset_state(SourceLocation where) {
 SparseCategoricalAccuracy::SparseCategoricalAccuracy(SourceLocation where) : hits(submodule<Mean>("mean", where)) {}
 
 void SparseCategoricalAccuracy::update_state(const Operand &y_true, const Operand &y_pred) {
-  CallSite site(y_true.where());
+  CallSite site(y_true.where(), "sparse_categorical_accuracy");
   Tensor predictions = y_pred.toTensor();
   Tensor labels = training::labelsFor("sparse_categorical_accuracy", y_true.toTensor(), predictions);
   hits.update_state(argmax(predictions) == cast(labels, DType::Int64));

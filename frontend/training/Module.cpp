@@ -72,6 +72,8 @@ bool Module::contains(const Module &other) const {
 
 void Module::adopt(std::string name, const Variable &variable, SourceLocation where) {
   checkName(name, where);
+  if (!variable.state())
+    fail<StateError>("module: the part '" + name + "' is empty", where);
   parts_.push_back({std::move(name), variable, nullptr});
 }
 

@@ -1,6 +1,7 @@
 #include "calque/optimizers.h"
 
 #include "Support.h"
+#include "calque/callable.h"
 #include "calque/functions.h"
 
 #include <cmath>
@@ -12,7 +13,7 @@ using training::describe;
 using training::fail;
 
 Optimizer::Optimizer(std::string kind, double rate, std::vector<std::string> slots, SourceLocation where)
-    : kind(std::move(kind)), slotNames(std::move(slots)),
+    : kind(std::move(kind)), inMessages(calque::detail::interned(this->kind)), slotNames(std::move(slots)),
       learningRate(variable("learning_rate", Operand(scalar(rate), where), false)),
       steps(variable("iterations", Operand(scalar(std::int64_t(0)), where), false)) {
   if (!(rate >= 0) || !std::isfinite(rate))
@@ -36,7 +37,7 @@ std::vector<Variable> &Optimizer::slotsOf(const Variable &of) {
 
 void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradients,
                                 const std::vector<Variable> &variables, SourceLocation where) {
-  CallSite site(where);
+  CallSite site(where, inMessages);
   if (gradients.size() != variables.size())
     fail<ValueError>(kind + ": there are " + std::to_string(gradients.size()) + " gradients for " +
                      std::to_string(variables.size()) + " variables");

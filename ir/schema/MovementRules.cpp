@@ -107,6 +107,10 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
       return valueFault("a size must not be negative: " + shapeString(result.dims));
     }
   }
+  // Any number of elements would fit.
+  if (inferred >= 0 && std::find(result.dims.begin(), result.dims.end(), 0) != result.dims.end())
+    return shapeFault("the size for -1 does not follow from the others, one of which is 0: " +
+                      shapeString(ints(call, 0)));
   if (!call[0].isStatic() || unknown) {
     if (inferred >= 0)
       result.dims[inferred] = kOpenSize;

@@ -26,6 +26,35 @@ ValueId Recording::append(OpId op, std::span<const ValueId> operands, std::span<
   return recorded.firstResult;
 }
 
+void Recording::appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed) {
+  std::vector<ValueId> operands;
+  for (ValueId operand : from.operandsOf(op))
+    operands.push_back(renamed[static_cast<std::size_t>(operand)]);
+  auto firstResult = static_cast<std::size_t>(op.firstResult);
+  ValueId first = append(op.op, operands, from.attributesOf(op),
+                         std::span(from.types_).subspan(firstResult, op.numResults), op.line);
+  for (std::uint32_t r = 0; r < op.numResults; ++r)
+    renamed[firstResult + r] = first + static_cast<ValueId>(r);
+}
+
+namespace {
+const RecordedOp *find(const Recording &recording, std::int64_t &number) {
+  for (const RecordedOp &op : recording.ops()) {
+    if (number-- == 0)
+      return &op;
+    for (const Attribute &attribute : recording.attributesOf(op))
+      if (const auto *inner = std::get_if<RecordingRef>(&attribute))
+        if (const RecordedOp *found = find(**inner, number))
+          return found;
+  }
+  return nullptr;
+}
+} // namespace
+
+const RecordedOp *Recording::operationAt(std::int64_t number) const {
+  return number < 0 ? nullptr : find(*this, number);
+}
+
 std::span<const ValueId> Recording::gradientOperandsOf(const RecordedOp &op) const {
   std::span<const ValueId> operands = operandsOf(op);
   const OperationSchema &schema = schemaOf(op.op);

@@ -14,12 +14,16 @@ namespace calque::schema {
 
 using ValueId = std::int32_t;
 
-// A line of the user's program. `file` is a literal, or lives as long as the process.
+// A line of the user's program, and what the user wrote there. The texts are literals, or live as long as the process.
 struct SourceLine {
   const char *file = "";
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::string str() const { return std::string(file) + ":" + std::to_string(line); }
+  const char *function = nullptr; // a library's, of which the operation is a part: "matmul"
+  const char *index = nullptr;    // what that calls an index: "label"
+  std::string str() const {
+    return line ? std::string(file) + ":" + std::to_string(line) : std::string("an unknown line");
+  }
 };
 
 struct RecordedOp {
@@ -44,6 +48,9 @@ public:
   ValueId append(OpId op, std::span<const ValueId> operands, std::span<const Attribute> attributes,
                  std::span<const TensorType> results, SourceLine line);
 
+  // Appends an operation of another recording. `renamed` has what its values are called here, and receives the results.
+  void appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed);
+
   std::span<const RecordedOp> ops() const { return ops_; }
   std::span<const ValueId> operandsOf(const RecordedOp &op) const {
     return std::span(operands_).subspan(op.firstOperand, op.numOperands);
@@ -58,6 +65,9 @@ public:
   std::span<const ValueId> capturesOf(const RecordedOp &op) const;
   const TensorType &typeOf(ValueId value) const { return types_[static_cast<std::size_t>(value)]; }
   std::size_t numValues() const { return types_.size(); }
+  // The operation with a number in program order, in which those of a program inside of an operation follow it; null
+  // if there are fewer.
+  const RecordedOp *operationAt(std::int64_t number) const;
 
   std::string name = "main";
   SourceLine line; // where the function is made; its parameters and results have no line of their own

@@ -110,17 +110,34 @@ static Fault checkBytes(std::span<const TensorType> types, const char *what) {
   return {};
 }
 
-Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes) {
+Fault checkElementType(DType dtype) {
+  if (!is_dtype(dtype))
+    return valueFault("there is no element type number " + std::to_string(static_cast<int>(dtype)));
+  return {};
+}
+
+static Fault checkAttributes(std::span<const Attribute> attributes) {
+  for (const Attribute &attribute : attributes)
+    if (const DType *dtype = std::get_if<DType>(&attribute))
+      if (Fault fault = checkElementType(*dtype))
+        return fault;
+  return {};
+}
+
+Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes,
+                     std::string_view name) {
   Inference inference;
   OpCall call{op, operands, attributes};
   // Operands are checked before the rule runs, because rules count their elements.
   inference.fault = checkBytes(operands, "operand");
   if (!inference.fault)
+    inference.fault = checkAttributes(attributes);
+  if (!inference.fault)
     inference.fault = schemaOf(op).rule(call, inference.types);
   if (!inference.fault)
     inference.fault = checkBytes(inference.types, "result");
   if (inference.fault)
-    inference.fault.message = std::string(call.name()) + ": " + inference.fault.message;
+    inference.fault.message = std::string(name.empty() ? call.name() : name) + ": " + inference.fault.message;
   return inference;
 }
 

@@ -106,7 +106,8 @@ struct AttributeSchema {
 struct OperationSchema {
   OpId id;
   std::string_view mnemonic;
-  std::string_view function; // the public one; empty where there is none
+  std::string_view function;   // the public one; empty where there is none
+  std::string_view inMessages; // what errors call it: a public function that a user wrote to get it
   std::span<const AttributeSchema> attributes;
   int numOperands; // -1: any number
   TypeRule rule;
@@ -127,8 +128,12 @@ const OperationSchema *findOperation(std::string_view mnemonic);
 // The operation whose public function has this name, or null.
 const OperationSchema *findFunction(std::string_view function);
 
-// Applies the operation's type rule.
-Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes);
+// Applies the operation's type rule. A fault begins with `name`, or with the mnemonic, which IR written by hand has.
+Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes,
+                     std::string_view name = {});
+
+// A fault for a number that was cast to the enumeration.
+Fault checkElementType(DType dtype);
 
 } // namespace calque::schema
 #endif

@@ -11,7 +11,7 @@ import sys
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "lit" / "scripts"))
-from messages import joined, messages, tokens, words
+from messages import OF_OP, OF_OPERATION, joined, messages, tokens, words
 
 PAGE = ROOT / "docs" / "messages.md"
 SECTIONS = {"warning": "Warnings", "note": "Notes of explain_retraces()", "static_assert": "Messages of the C++ compiler", "tool": "Messages of the tools"}
@@ -152,9 +152,11 @@ for message in given:
             report(message.file, message.line, "a message has no text of its own: %s" % message.expression)
         relayed.add(message.expression)
         continue
-    rendered = "".join("\0" if part is None else part for part in message.whole()).strip()
+    # Of a function's program the compiler says "reshape: ...", of IR written by hand "'calque.reshape' op ...".
+    prefixes = {message.prefix, OF_OPERATION if message.prefix == OF_OP else message.prefix}
+    rendered = ["".join("\0" if part is None else part for part in joined((*prefix, *message.parts))).strip() for prefix in prefixes]
     expected = SECTIONS.get(message.kind, message.kind)
-    found = [row for row in rows if row.section in (expected, *ANY_CLASS) and row.pattern.fullmatch(rendered)]
+    found = [row for row in rows if row.section in (expected, *ANY_CLASS) and any(map(row.pattern.fullmatch, rendered))]
     if not found:
         report(message.file, message.line, "docs/messages.md has no row in section %s for: %s" % (expected, message))
     for row in found:

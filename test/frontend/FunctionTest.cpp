@@ -92,6 +92,68 @@ TEST(Function, CapturesSmallAndLargeKeepTheirValues) {
   EXPECT_EQ(f.trace_count(), 1);
 }
 
+// What a tape can be asked for is never a constant, however small it is and whenever the tape begins.
+TEST(Function, CapturesOfAnySizeHaveGradients) {
+  for (std::int64_t size : {0, 1, 2, 16, 17}) {
+    SCOPED_TRACE(size);
+    Tensor x = full({size}, 3), c = full({size}, 2), element = scalar(5.0f);
+    auto gradientsOf = [&](const std::function<Tensor(const Tensor &)> &f) {
+      GradientTape tape;
+      tape.watch(c);
+      tape.watch(element);
+      auto [dc, de] = tape.gradient(f(x), std::tuple(c, element), GradientOptions());
+      expectValues(dc.value(), std::vector<float>(static_cast<std::size_t>(size), 3 * 5));
+      expectValues(de.value(), {3 * 2 * static_cast<float>(size)});
+    };
+    auto body = [&](const Tensor &a) { return a * c * element; };
+    auto captured = function(body);
+    captured(x); // traced without a tape
+    gradientsOf(captured);
+    auto copied = function([c, element](const Tensor &a) { return a * c * element; });
+    copied(x);
+    gradientsOf(copied);
+    auto nested = function([&](const Tensor &a) { return captured(a); });
+    nested(x);
+    gradientsOf(nested);
+    Tensor kept;
+    auto keeps = function([&](const Tensor &a) {
+      kept = tensor<float>({7}); // made while tracing, and watched later
+      return a * kept;
+    });
+    keeps(x);
+    GradientTape tape;
+    tape.watch(kept);
+    expectValues(tape.gradient(keeps(x), kept).value(), {3 * static_cast<float>(size)});
+    if (size == 0)
+      continue;
+    auto each = [&](const Tensor &a) { return a * element; };
+    auto mapped = function([&](const Tensor &a) { return vmap(each)(a) * c; });
+    mapped(x);
+    gradientsOf(mapped);
+    auto again = function([&](const Tensor &a) { return checkpoint(body)(a); });
+    again(x);
+    gradientsOf(again);
+    auto pushed = function([&](const Tensor &a) { return jvp(body, a, a).second; });
+    pushed(x);
+    gradientsOf(pushed);
+    gradientsOf([&](const Tensor &a) { return vmap(each)(a) * c; });
+    gradientsOf([&](const Tensor &a) { return checkpoint(body)(a); });
+  }
+}
+
+// What the trace alone holds is known to the compiler.
+TEST(Function, NumbersAndTensorsOfTheLambdaAreConstants) {
+  auto f = function([](const Tensor &x) {
+    Tensor c = tensor<float>({1, 2});
+    return x * 3 + c;
+  });
+  std::string ir = f.ir("traced", ones({2}));
+  EXPECT_CONTAINS(ir, "dense<3.000000e+00>");
+  EXPECT_CONTAINS(ir, "dense<[1.000000e+00, 2.000000e+00]>");
+  EXPECT_CONTAINS(ir, "(%arg0: tensor<2xf32>");
+  EXPECT_EQ(ir.find("%arg1"), std::string::npos) << ir;
+}
+
 TEST(Function, ArgumentsAndCapturesMayBeResults) {
   Tensor large = full({20}, 7);
   auto f = function([&](const Tensor &x) { return std::vector<Tensor>{x, large, x, scalar(1.0f)}; });

@@ -74,6 +74,113 @@ TEST(TapeContract, NoPathThroughWhatIsOutside) {
   EXPECT_FALSE(tape.gradient(compared, x));
 }
 
+// TensorFlow gives None as well: 2 x, then 2, which does not depend on x any more.
+TEST(TapeContract, NoPathIsLeftOnceAPolynomialIsUsedUp) {
+  struct Case {
+    const char *name;
+    std::function<Tensor(const Tensor &)> f;
+    std::vector<float> derivatives; // at 2, those that there are
+  };
+  const Case cases[] = {
+      {"3 x", [](const Tensor &x) { return x * 3; }, {3}},
+      {"x x", [](const Tensor &x) { return x * x; }, {4, 2}},
+      {"x x x", [](const Tensor &x) { return x * x * x; }, {12, 12, 6}},
+      {"sum of slices", [](const Tensor &x) { return sum(slice(reshape(x * x, {1}), {0}, {1})); }, {4, 2}},
+      {"exp", [](const Tensor &x) { return exp(x - 2); }, {1, 1, 1, 1, 1}},
+  };
+  for (const Case &each : cases) {
+    SCOPED_TRACE(each.name);
+    auto body = [&](const Tensor &x) {
+      std::vector<std::unique_ptr<GradientTape>> tapes;
+      for (int i = 0; i < 5; ++i) {
+        tapes.push_back(std::make_unique<GradientTape>());
+        tapes.back()->watch(x);
+      }
+      std::vector<Tensor> found;
+      Tensor y = each.f(x);
+      for (; !tapes.empty(); tapes.pop_back()) {
+        std::optional<Tensor> next = tapes.back()->gradient(y, x);
+        if (!next)
+          break;
+        found.push_back(y = *next);
+      }
+      return found;
+    };
+    auto compiled = function(body);
+    for (const std::vector<Tensor> &found : {body(scalar(2.0f)), compiled(scalar(2.0f))}) {
+      ASSERT_EQ(found.size(), each.derivatives.size());
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_FLOAT_EQ(found[i].item<float>(), each.derivatives[i]);
+    }
+  }
+}
+
+TEST(TapeContract, FunctionsAndZerosAskedForGiveZerosWhereNoPathIsLeft) {
+  auto f = [](const Tensor &x) { return x * x; };
+  auto third = grad(grad(grad(f)));
+  EXPECT_EQ(third(scalar(2.0f)).item<float>(), 0);
+  EXPECT_EQ(function([&](const Tensor &x) { return third(x); })(scalar(2.0f)).item<float>(), 0);
+  inBothModes(
+      [&](const Tensor &x) {
+        GradientTape outer;
+        outer.watch(x);
+        auto both =
+            outer.gradient(grad(grad(f))(x), std::tuple(x), {.unconnected_gradients = UnconnectedGradients::Zero});
+        EXPECT_TRUE(std::get<0>(both));
+        return *std::get<0>(both);
+      },
+      scalar(2.0f));
+  // One of two sources is left.
+  inBothModes(
+      [](const Tensor &x) {
+        Tensor w = exp(x);
+        GradientTape outer;
+        outer.watch(x);
+        outer.watch(w);
+        GradientTape inner;
+        inner.watch(x);
+        auto found = outer.gradient(*inner.gradient(x * w, x), std::vector<Tensor>{x, w});
+        EXPECT_FALSE(found[0]);
+        EXPECT_TRUE(found[1]);
+        return *found[1];
+      },
+      scalar(2.0f));
+  inBothModes(
+      [](const Tensor &x) {
+        GradientTape outer;
+        outer.watch(x);
+        GradientTape inner;
+        inner.watch(x);
+        EXPECT_FALSE(outer.jacobian(*inner.gradient(sum(x * 3), x), x));
+        return x;
+      },
+      ones({2}));
+}
+
+// As in TensorFlow, where the source is not watched either.
+TEST(TapeContract, ATargetThatIsASourceGetsItsSeedUnwatched) {
+  inBothModes(
+      [](const Tensor &x) {
+        Tensor other = x * 2, integer = cast(x, DType::Int32);
+        GradientTape tape({.persistent = true});
+        EXPECT_FALSE(tape.gradient(other, x));
+        EXPECT_FALSE(tape.gradient(integer, integer));
+        Tensor ones = tape.gradient(x, x).value(), seed = tape.gradient(x, x, {x * 5}).value();
+        auto both = tape.gradient({x, other}, std::vector<Tensor>{x, other});
+        Tensor first = both[0].value(), second = both[1].value();
+        if (executing_eagerly()) {
+          expectValues(ones, {1});
+          expectValues(seed, {15});
+          expectValues(first, {1});
+          expectValues(second, {1});
+        }
+        return ones + seed + first + second;
+      },
+      scalar(3.0f));
+  auto compiled = function([](const Tensor &x) { return GradientTape().gradient(x, x, {x * 5}).value(); });
+  expectValues(compiled(scalar(3.0f)), {15});
+}
+
 TEST(TapeContract, SeveralTargetsAndATargetThatIsASource) {
   inBothModes(
       [](const Tensor &x) {

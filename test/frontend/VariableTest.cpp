@@ -114,3 +114,122 @@ TEST(Variable, IsMadeInTheFirstTraceOnly) {
   auto dependent = function([](const Tensor &x) { return x + Variable(x * 2); });
   EXPECT_THROW(dependent(scalar(1.0f)), StateError);
 }
+
+// The initial value is drawn once, where the variable is made, as it is eagerly; no later call draws for it.
+TEST(Variable, InitialisersAreLiftedOutOfTheTrace) {
+  using Make = std::function<Tensor()>;
+  const std::pair<const char *, Make> initialisers[] = {
+      {"uniform", [] { return random::uniform({4}); }},
+      {"scaled", [] { return random::uniform({4}) * 2 + 1; }},
+      {"normal", [] { return random::normal({4}); }},
+      {"two draws", [] { return random::uniform({4}) + random::normal({4}); }},
+      {"glorot", [] { return glorot_uniform({2, 2}); }},
+      {"bernoulli", [] { return cast(random::bernoulli({4}), DType::Float32); }},
+  };
+  for (const auto &[name, make] : initialisers) {
+    SCOPED_TRACE(name);
+    set_seed(7);
+    std::vector<float> expected = make().to_vector<float>(), next = random::uniform({2}).to_vector<float>();
+    set_seed(7);
+    std::optional<Variable> v;
+    auto f = function([&](const Tensor &x) {
+      if (!v)
+        v.emplace(make());
+      return x * *v;
+    });
+    EXPECT_EQ(f(scalar(1.0f)).to_vector<float>(), expected);
+    EXPECT_EQ(f(scalar(1.0f)).to_vector<float>(), expected);
+    EXPECT_EQ(v->value().to_vector<float>(), expected);
+    EXPECT_EQ(f.ir("traced", scalar(1.0f)).find("variable_assign"), std::string::npos);
+    EXPECT_EQ(random::uniform({2}).to_vector<float>(), next); // the generator moved on once
+  }
+}
+
+TEST(Variable, InitialisersShareAGeneratorWithWhatCallsDraw) {
+  random::Generator generator(3), same(3);
+  std::vector<std::vector<float>> stream;
+  for (int i = 0; i < 5; ++i)
+    stream.push_back(same.uniform({4}).to_vector<float>());
+  std::optional<Variable> a, b;
+  auto f = function([&](const Tensor &x) {
+    Tensor noise = generator.uniform({4}); // of every call
+    if (!a) {
+      a.emplace(generator.uniform({4}));
+      b.emplace(generator.uniform({4}));
+    }
+    return std::pair(x + noise, x + generator.uniform({4}));
+  });
+  std::vector<Tensor> first, second;
+  auto [u, v] = f(scalar(0.0f));
+  // The initial values come first, then what the call draws.
+  EXPECT_EQ(a->value().to_vector<float>(), stream[0]);
+  EXPECT_EQ(b->value().to_vector<float>(), stream[1]);
+  EXPECT_EQ(u.to_vector<float>(), stream[2]);
+  EXPECT_EQ(v.to_vector<float>(), stream[3]);
+  EXPECT_EQ(f(scalar(0.0f)).first.to_vector<float>(), stream[4]);
+
+  // Numbers that the call uses, too, are drawn in every call.
+  std::optional<Variable> c;
+  auto both = function([&](const Tensor &x) {
+    Tensor drawn = generator.uniform({4});
+    if (!c)
+      c.emplace(drawn);
+    return x + drawn;
+  });
+  std::vector<float> once = both(scalar(0.0f)).to_vector<float>(), twice = both(scalar(0.0f)).to_vector<float>();
+  EXPECT_NE(once, twice);
+  EXPECT_NE(c->value().to_vector<float>(), once);
+}
+
+TEST(Variable, InitialisersMayReadOtherVariables) {
+  Variable w(tensor<float>({1, 2}));
+  std::optional<Variable> a, b;
+  auto f = function([&](const Tensor &x) {
+    if (!a) {
+      a.emplace(w * 10);
+      b.emplace(*a + w);
+    }
+    return x + *b;
+  });
+  expectValues(f(scalar(0.0f)), {11, 22});
+  w.assign(zeros({2}));
+  expectValues(f(scalar(0.0f)), {11, 22});
+
+  std::optional<Variable> late;
+  auto assigned = function([&](const Tensor &x) {
+    w.assign_add(1);
+    late.emplace(w * 2);
+    return x + *late;
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { assigned(scalar(0.0f)); }), "on variables that it has assigned");
+  auto reset = function([&](const Tensor &x) {
+    set_seed(3);
+    late.emplace(random::uniform({2}));
+    return x + *late;
+  });
+  EXPECT_THROW(reset(scalar(0.0f)), StateError);
+  auto argument = function([&](Variable v) {
+    late.emplace(v * 2);
+    return v + *late;
+  });
+  EXPECT_THROW(argument(w), StateError);
+}
+
+// tf: testVarAlreadyInitializedNoClobbering
+TEST(Variable, AnInitialiserDoesNotOverwriteWhatWasAssigned) {
+  std::vector<Variable> holder;
+  auto f = function([&](const Tensor &x) {
+    if (holder.empty()) {
+      holder.emplace_back(tensor<float>({1, 2}));
+      Variable initialised(3.0f);
+      {
+        InitScope now;
+        initialised.assign(10.0f);
+      }
+      holder.push_back(initialised);
+    }
+    return holder[0] + holder[1] + x;
+  });
+  f.get_concrete_function(scalar(2.0f));
+  expectValues(f(scalar(2.0f)), {13, 14});
+}

@@ -220,14 +220,14 @@ TEST(Idx, NamesWhatIsWrongWithCompressedFiles) {
 //===-- MNIST -----------------------------------------------------------------------------------===//
 TEST(Mnist, GivesImagesInTheUnitIntervalAndLabels) {
   TemporaryDirectory directory;
-  Digits train(13, 4), test(3, 4);
+  Digits train(13), test(3);
   writeDigits(directory, train, test);
   Dataset dataset = data::mnist("train", directory.path);
   EXPECT_EQ(dataset.size(), 13);
   EXPECT_EQ(data::fashion_mnist("test", directory.path).size(), 3);
   std::size_t at = 16;
   for (auto [x, y] : dataset.batch(5)) {
-    EXPECT_EQ(x.shape(), (Shape{y.shape()[0], 4, 4, 1}));
+    EXPECT_EQ(x.shape(), (Shape{y.shape()[0], 28, 28, 1}));
     for (float value : x.to_vector<float>())
       EXPECT_EQ(value, static_cast<float>(static_cast<unsigned char>(train.images[at++])) / 255);
   }
@@ -236,5 +236,8 @@ TEST(Mnist, GivesImagesInTheUnitIntervalAndLabels) {
   for (auto [x, y] : dataset)
     labels.push_back(y.item<int>());
   EXPECT_EQ(labels, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2}));
+  writeFile(directory.file("t10k-images-idx3-ubyte"), header(0x803, {3, 28, 27}) + std::string(3 * 28 * 27, 0));
+  EXPECT_CONTAINS(errorOf<DataError>([&] { data::mnist("test", directory.path); }),
+                  "t10k-images-idx3-ubyte: the images are 28x27 and must be 28x28");
   EXPECT_MISUSE(ValueError, data::mnist("valid", directory.path), "there is no split 'valid'; it is 'train' or 'test'");
 }

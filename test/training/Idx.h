@@ -53,7 +53,7 @@ inline std::string header(std::uint32_t magic, const std::vector<std::uint32_t> 
 
 // Images of one bright band each, whose place is the label i % 10, some noise, and the labels.
 struct Digits {
-  explicit Digits(std::uint32_t count, std::uint32_t side = 8) {
+  explicit Digits(std::uint32_t count, std::uint32_t side = 28) {
     std::mt19937 random(count);
     images = header(0x803, {count, side, side});
     labels = header(0x801, {count});

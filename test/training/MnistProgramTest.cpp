@@ -76,7 +76,8 @@ TEST_F(MnistProgram, NamesATruncatedFile) {
   writeFile(directory.file("train-images-idx3-ubyte.gz"), whole.substr(0, whole.size() / 2));
   expectFault("train-images-idx3-ubyte.gz", "truncated");
   writeFile(directory.file("train-images-idx3-ubyte"), Digits(32).images.substr(0, 1000)); // is looked for first
-  expectFault("train-images-idx3-ubyte", "truncated: its header says 32x8x8 elements, and there are 984 bytes of 2048");
+  expectFault("train-images-idx3-ubyte",
+              "truncated: its header says 32x28x28 elements, and there are 984 bytes of 25088");
 }
 
 TEST_F(MnistProgram, NamesAWrongMagicNumber) {

@@ -80,6 +80,9 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
   if (elementwise() && record.isValueUnset("scalar"))
     llvm::PrintFatalError(record.getLoc(),
                           mnemonic() + ": an elementwise operation needs its meaning on one element, `scalar`");
+  if (inMessages().empty())
+    llvm::PrintFatalError(record.getLoc(),
+                          mnemonic() + ": no public function, so inMessages must say what errors call it");
   if (summary().empty())
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": no summary");
 }

@@ -33,6 +33,10 @@ public:
   std::string indexed() const { return record_.getValueAsString("indexed").str(); }
   std::string function() const { return record_.getValueAsString("function").str(); }
   std::string open() const { return record_.getValueAsString("open").str(); }
+  std::string inMessages() const {
+    llvm::StringRef text = record_.getValueAsString("inMessages");
+    return text.empty() ? function() : text.str();
+  }
   std::string spelling() const { return record_.getValueAsString("spelling").str(); }
   std::string summary() const { return record_.getValueAsString("summary").str(); }
   std::string description() const { return record_.getValueAsString("description").str(); }

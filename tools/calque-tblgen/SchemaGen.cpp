@@ -36,7 +36,8 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
   }
   os << "#endif\n#ifdef CALQUE_OPERATION_TABLE\n";
   for (const OperationRecord &op : operations) {
-    os << "{OpId::" << op.idName() << ", \"" << op.mnemonic() << "\", \"" << op.function() << "\", ";
+    os << "{OpId::" << op.idName() << ", \"" << op.mnemonic() << "\", \"" << op.function() << "\", \""
+       << op.inMessages() << "\", ";
     if (op.attributes().empty())
       os << "{}, ";
     else

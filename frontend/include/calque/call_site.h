@@ -7,10 +7,12 @@
 
 namespace calque {
 
-// While it lives, operations of this thread carry its line. Where call sites nest, the outermost one's line counts.
+// While it lives, operations of this thread carry its line. Where call sites nest, the outermost one's line counts, and
+// the outermost `function`: errors call the operations inside by that name, which is what the user has called. `index`
+// is what they call an index: "label". Both texts are literals, or live as long as the process.
 class CALQUE_API CallSite {
 public:
-  explicit CallSite(SourceLocation where);
+  explicit CallSite(SourceLocation where, const char *function = nullptr, const char *index = nullptr);
   ~CallSite();
   CallSite(const CallSite &) = delete;
   CallSite &operator=(const CallSite &) = delete;
@@ -19,7 +21,7 @@ public:
   static SourceLocation resolve(SourceLocation where);
 
 private:
-  bool outermost;
+  bool outermost, names, namesIndex;
 };
 
 } // namespace calque

@@ -29,8 +29,10 @@ CALQUE_API std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
 // ValueError, ShapeError and DTypeError where the cotangents do not fit the arguments; StateError where the pullback
 // assigns a variable.
 template <typename F> auto custom_gradient(F f, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "custom_gradient", where);
   return [f = std::move(f), where](const auto &...args) {
     auto [result, pullback] = f(args...);
+    detail::requireCallable(pullback, "custom_gradient", where);
     auto pull = [&result, &pullback](const std::vector<Tensor> &cotangents) {
       return detail::tensorsIn(pullback(detail::withTensors(result, cotangents)));
     };
@@ -51,11 +53,15 @@ public:
   ~GradientOverride();
   GradientOverride(const GradientOverride &) = delete;
   GradientOverride &operator=(const GradientOverride &) = delete;
+
+private:
+  std::uint64_t id_; // overrides may end in another order than they began in
 };
 
 // Makes a function like f whose intermediate values a gradient does not keep, but computes again from the arguments. f
 // must not assign variables (StateError); its results are tensors or a structure of them.
 template <typename F> auto checkpoint(F f, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "checkpoint", where);
   return [f = std::move(f), where](const auto &...args) {
     std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
     using Result = decltype(detail::callWith(f, given, std::vector<Tensor>()));

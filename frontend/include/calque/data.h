@@ -48,7 +48,7 @@ public:
   Dataset prefetch(std::int64_t count, SourceLocation where = SourceLocation::current()) const;
 
   // The number of elements.
-  std::int64_t size() const;
+  std::int64_t size(SourceLocation where = SourceLocation::current()) const;
 
   class CALQUE_API Iterator {
   public:
@@ -67,12 +67,14 @@ public:
     std::shared_ptr<detail::Cursor> cursor_; // none at the end
     Element element_;
   };
-  Iterator begin() const;
+  Iterator begin(SourceLocation where = SourceLocation::current()) const;
   std::default_sentinel_t end() const { return {}; }
 
 private:
   friend Dataset mnist(const std::string &split, const std::string &directory, SourceLocation where);
   explicit Dataset(std::shared_ptr<const detail::Node> node) : node_(std::move(node)) {}
+  // StateError for a handle that was moved from.
+  const std::shared_ptr<const detail::Node> &node(SourceLocation where) const;
   std::shared_ptr<const detail::Node> node_;
 };
 
@@ -83,7 +85,7 @@ CALQUE_API Tensor read_idx(const std::string &path, SourceLocation where = Sourc
 // The images of handwritten digits by LeCun, Cortes and Burges, and their labels, from a directory with the four files
 // train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, plain or with
 // ".gz". The split is "train" or "test" (ValueError). Elements are float32[28,28,1], a byte's value / 255, and int32, 0
-// to 9. DataError as above, and where images and labels don't fit each other.
+// to 9. DataError as above, for images of another size, and where images and labels don't fit each other.
 CALQUE_API Dataset mnist(const std::string &split, const std::string &directory,
                          SourceLocation where = SourceLocation::current());
 

@@ -24,7 +24,8 @@ public:
 
   // The name of the class: "ShapeError".
   const char *category() const noexcept { return category_; }
-  // The user's line; its `line` is 0 where it is not known.
+  // The user's line; its `line` is 0 where it is not known. Where the standard library calls Calque for the user, as
+  // std::accumulate does, it is that of the function that is being traced.
   SourceLocation location() const noexcept { return location_; }
 
 private:

@@ -17,6 +17,7 @@
 #ifndef CALQUE_FUNCTION_H
 #define CALQUE_FUNCTION_H
 
+#include "calque/callable.h"
 #include "calque/structure.h"
 #include "calque/tensor_spec.h"
 
@@ -68,7 +69,8 @@ struct Signature;
 // A call's arguments, taken apart: the tensors, the variables and the key. Small calls don't allocate.
 class CALQUE_API Arguments {
 public:
-  Arguments();
+  // `where` is the call's line, for empty handles among them.
+  explicit Arguments(const SourceLocation &where);
   void tensor(const Tensor &x);
   void variable(const Variable &x);
   void host(std::uint64_t bits) { word(bits); }
@@ -104,6 +106,7 @@ private:
   };
   void word(std::uint64_t value) { words_.push_back(value); }
 
+  const SourceLocation where_;
   SmallVector<std::uint64_t, 24> words_;
   SmallVector<const Tensor *, 8> tensors_;
   SmallVector<const Variable *, 8> variables_;
@@ -123,7 +126,7 @@ CALQUE_API std::string hostText(long double value);
 // Takes a structure apart as Arguments does, and notes how each part is called and reads.
 class CALQUE_API SignatureBuilder {
 public:
-  SignatureBuilder();
+  explicit SignatureBuilder(const SourceLocation &where = {});
   ~SignatureBuilder();
   SignatureBuilder(const SignatureBuilder &) = delete;
   SignatureBuilder &operator=(const SignatureBuilder &) = delete;
@@ -159,6 +162,7 @@ private:
 
 // A trace's results: what map() is to replace, and who knows the structure.
 struct Results {
+  explicit Results(const SourceLocation &where = {}) : signature(where) {}
   std::vector<Tensor> tensors;
   std::shared_ptr<const void> prototype;
   SignatureBuilder signature;
@@ -229,16 +233,16 @@ CALQUE_API std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCo
 CALQUE_API void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results,
                              const SourceLocation &where);
 CALQUE_API void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where);
-CALQUE_API std::string printConcrete(const ConcreteCore &core, const std::string &stage);
-CALQUE_API std::string graphConcrete(const ConcreteCore &core);
+CALQUE_API std::string printConcrete(const ConcreteCore &core, const std::string &stage, const SourceLocation &where);
+CALQUE_API std::string graphConcrete(const ConcreteCore &core, const SourceLocation &where);
 CALQUE_API std::string describeConcrete(const ConcreteCore &core);
 CALQUE_API std::vector<TensorSpec<>> argumentSpecs(const ConcreteCore &core);
-CALQUE_API std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core);
+CALQUE_API std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core, const SourceLocation &where);
 
 // Bounds the depth of calls that run lambdas; RecursionError beyond.
 class CALQUE_API DepthGuard {
 public:
-  DepthGuard();
+  explicit DepthGuard(const SourceLocation &where);
   ~DepthGuard();
   DepthGuard(const DepthGuard &) = delete;
   DepthGuard &operator=(const DepthGuard &) = delete;
@@ -268,12 +272,16 @@ namespace detail {
 
 // The lambda and the traces of a Function; its copies and concrete functions share them.
 template <typename R, typename... Args> struct FunctionState {
-  std::function<R(Args...)> lambda;
+  // A lambda may return a reference; a function gives values.
+  using Result = std::remove_cvref_t<R>;
+
+  std::function<Result(Args...)> lambda;
   std::shared_ptr<FunctionCore> core;
 
   // A call in progress, for as long as its arguments live.
   struct Call {
     FunctionState *state;
+    const SourceLocation &where;
     std::tuple<const std::remove_reference_t<Args> &...> given;
     CallBody body() { return {this, &trace, &describe}; }
     // The arguments, with other tensors and variables.
@@ -287,7 +295,7 @@ template <typename R, typename... Args> struct FunctionState {
           },
           this->given);
     }
-    R inlined(const SourceLocation &where) const {
+    Result inlined() const {
       InlinedCall call(tensorsIn(given), where);
       auto replaced = with(call.arguments(), {});
       return std::apply(
@@ -304,15 +312,14 @@ template <typename R, typename... Args> struct FunctionState {
   static void trace(void *pointer, std::span<const Tensor> tensors, std::span<const Variable> variables,
                     Results &results) {
     auto &call = *static_cast<Call *>(pointer);
-    DepthGuard guard;
+    DepthGuard guard(call.where);
     auto traced = call.with(tensors, variables);
     std::apply(
         [&](auto &...values) {
           if constexpr (std::is_void_v<R>) {
             call.state->lambda(std::forward<Args>(values)...);
           } else {
-            auto result =
-                std::make_shared<const std::remove_cvref_t<R>>(call.state->lambda(std::forward<Args>(values)...));
+            auto result = std::make_shared<const Result>(call.state->lambda(std::forward<Args>(values)...));
             visit_structure(*result, results);
             results.signature.begin("result");
             visit_structure(*result, results.signature);
@@ -330,10 +337,10 @@ template <typename R, typename... Args> struct FunctionState {
     };
     std::apply([&](const auto &...given) { (part(given), ...); }, static_cast<Call *>(pointer)->given);
   }
-  static R resultsOf(CallResults &results) {
+  static Result resultsOf(CallResults &results) {
     if constexpr (!std::is_void_v<R>) {
       Replacement replacement{results.tensors(), {}};
-      return map_structure(*static_cast<const std::remove_cvref_t<R> *>(results.prototype), replacement);
+      return map_structure(*static_cast<const Result *>(results.prototype), replacement);
     }
   }
 };
@@ -344,6 +351,25 @@ inline constexpr bool isHostValue =
     std::is_arithmetic_v<std::remove_cvref_t<T>> || std::is_enum_v<std::remove_cvref_t<T>> ||
     std::is_same_v<std::remove_cvref_t<T>, std::string>;
 
+// The arguments that are no host values.
+template <typename... Args>
+using GivenArguments = decltype(std::tuple_cat(
+    std::declval<std::conditional_t<isHostValue<Args>, std::tuple<>,
+                                    std::tuple<std::type_identity<std::remove_cvref_t<Args>>>>>()...));
+
+// The call of a concrete function without its host values; no template, so that it knows the user's line.
+template <typename Concrete, typename Result, typename Given> class BoundCall;
+template <typename Concrete, typename Result, typename... Given>
+class BoundCall<Concrete, Result, std::tuple<std::type_identity<Given>...>> {
+public:
+  Result operator()(const Given &...given, SourceLocation where = SourceLocation::current()) const {
+    return static_cast<const Concrete *>(this)->bound(std::tuple<const Given &...>(given...), where);
+  }
+};
+struct NoBoundCall {
+  void operator()(NoBoundCall) const {}
+};
+
 } // namespace detail
 
 template <typename Signature> class Function;
@@ -351,49 +377,71 @@ template <typename Signature> class ConcreteFunction;
 
 // One signature of a function, with its host values bound, from Function::get_concrete_function. It is a shared handle,
 // which keeps its trace even if the function evicts it.
-template <typename R, typename... Args> class ConcreteFunction<R(Args...)> {
+template <typename R, typename... Args>
+class ConcreteFunction<R(Args...)>
+    : public std::conditional_t<
+          (... || detail::isHostValue<Args>),
+          detail::BoundCall<ConcreteFunction<R(Args...)>, std::remove_cvref_t<R>, detail::GivenArguments<Args...>>,
+          detail::NoBoundCall> {
+  using State = detail::FunctionState<R, Args...>;
+  using Result = typename State::Result;
+  using Bound = std::conditional_t<(... || detail::isHostValue<Args>),
+                                   detail::BoundCall<ConcreteFunction, Result, detail::GivenArguments<Args...>>,
+                                   detail::NoBoundCall>;
+
 public:
   // SignatureError for a tensor that does not match its spec, and for another host value; it names the argument, what
   // is expected and what is given.
-  R operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
-    typename State::Call call{state_.get(), {args...}};
+  Result operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
+    detail::ConcreteCore &core = this->core(where);
+    typename State::Call call{state_.get(), where, {args...}};
     if (detail::callsInline()) {
-      detail::checkInlinedCall(*core_, call.body(), where);
-      return call.inlined(where);
+      detail::checkInlinedCall(core, call.body(), where);
+      return call.inlined();
     }
-    detail::Arguments arguments;
+    detail::Arguments arguments(where);
     (visit_structure(args, arguments), ...);
     detail::CallResults results;
-    detail::callConcrete(*core_, arguments, call.body(), results, where);
+    detail::callConcrete(core, arguments, call.body(), results, where);
     return State::resultsOf(results);
   }
 
   // Called without the host values, which are bound: f.get_concrete_function(spec, 2)(x).
-  template <typename... Given>
-    requires(sizeof...(Given) == (0 + ... + !detail::isHostValue<Args>) && sizeof...(Given) < sizeof...(Args) &&
-             !(... || detail::isHostValue<Given>))
-  R operator()(const Given &...given) const {
-    std::tuple<const Given &...> others(given...);
-    return bound(others, std::index_sequence_for<Args...>());
-  }
+  using Bound::operator();
 
   // "step\n  argument 0: float32[?,3]\n  argument 1: int 2\n  result: float32[?,3]\n"
-  std::string str() const { return detail::describeConcrete(*core_); }
+  std::string str(SourceLocation where = SourceLocation::current()) const {
+    return detail::describeConcrete(core(where));
+  }
   // The specs of the tensors among the arguments, and among the results, in order. StateError for the results of a
   // function of any rank, which has no single trace.
-  std::vector<TensorSpec<>> argument_specs() const { return detail::argumentSpecs(*core_); }
-  std::vector<TensorSpec<>> result_specs() const { return detail::resultSpecs(*core_); }
+  std::vector<TensorSpec<>> argument_specs(SourceLocation where = SourceLocation::current()) const {
+    return detail::argumentSpecs(core(where));
+  }
+  std::vector<TensorSpec<>> result_specs(SourceLocation where = SourceLocation::current()) const {
+    return detail::resultSpecs(core(where), where);
+  }
   // The program after a stage, as from Function::ir. StateError for a function of any rank, which has no single trace.
-  std::string ir(const std::string &stage) const { return detail::printConcrete(*core_, stage); }
+  std::string ir(const std::string &stage, SourceLocation where = SourceLocation::current()) const {
+    return detail::printConcrete(core(where), stage, where);
+  }
   // The trace as a picture, as Function::graph gives it.
-  std::string graph() const { return detail::graphConcrete(*core_); }
+  std::string graph(SourceLocation where = SourceLocation::current()) const {
+    return detail::graphConcrete(core(where), where);
+  }
 
 private:
   friend class Function<R(Args...)>;
-  using State = detail::FunctionState<R, Args...>;
+  friend Bound;
   ConcreteFunction(std::shared_ptr<State> state, std::shared_ptr<detail::ConcreteCore> core,
                    std::tuple<std::remove_cvref_t<Args>...> values)
       : state_(std::move(state)), core_(std::move(core)), values_(std::move(values)) {}
+
+  detail::ConcreteCore &core(const SourceLocation &where) const {
+    if (!core_) [[unlikely]]
+      detail::throwEmptyHandle("concrete function", where);
+    return *core_;
+  }
 
   // How many of the first arguments are no host values.
   template <std::size_t N> static constexpr std::size_t given() {
@@ -409,8 +457,12 @@ private:
     else
       return (std::get<given<I>()>(others));
   }
-  template <typename Given, std::size_t... I> R bound(const Given &others, std::index_sequence<I...>) const {
-    return (*this)(std::remove_cvref_t<Args>(argument<I>(others))..., SourceLocation());
+  template <typename Given> Result bound(const Given &others, const SourceLocation &where) const {
+    core(where); // the values of an empty one are gone
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      std::tuple<std::remove_cvref_t<Args>...> all(argument<I>(others)...);
+      return (*this)(static_cast<Args>(std::get<I>(all))..., where);
+    }(std::index_sequence_for<Args...>());
   }
 
   std::shared_ptr<State> state_;
@@ -421,38 +473,46 @@ private:
 // A shared handle: copies share the lambda and its traces. Several threads may call it; simultaneous first calls trace
 // once.
 template <typename R, typename... Args> class Function<R(Args...)> {
+  using State = detail::FunctionState<R, Args...>;
+  using Result = typename State::Result;
+
 public:
   template <typename F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, Function>)
   explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
       : state_(
-            std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options), where)})) {}
+            std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options), where)})) {
+    detail::requireCallable(state_->lambda, "function", where);
+  }
 
   // Errors of operations carry the user's line. An exception of the lambda while tracing reaches the caller, and the
   // next call traces again. A call that fails changes no variable.
-  R operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
-    typename State::Call call{state_.get(), {args...}};
+  Result operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
+    State &state = this->state(where);
+    typename State::Call call{&state, where, {args...}};
     if (detail::callsInline()) {
-      if (detail::hasInputSignature(*state_->core))
-        detail::checkInlinedCall(*state_->core, call.body(), where);
-      return call.inlined(where);
+      if (detail::hasInputSignature(*state.core))
+        detail::checkInlinedCall(*state.core, call.body(), where);
+      return call.inlined();
     }
-    detail::Arguments arguments;
+    detail::Arguments arguments(where);
     (visit_structure(args, arguments), ...);
     detail::CallResults results;
-    detail::callFunction(*state_->core, arguments, call.body(), results, where);
+    detail::callFunction(*state.core, arguments, call.body(), results, where);
     return State::resultsOf(results);
   }
 
   // Runs the lambda as it is.
-  R eager(Args... args) const { return state_->lambda(std::forward<Args>(args)...); }
+  Result eager(Args... args, SourceLocation where = SourceLocation::current()) const {
+    return state(where).lambda(std::forward<Args>(args)...);
+  }
 
   // The trace for such arguments, made if there is none. TensorSpecs stand for tensors; host values are bound.
   //   f.get_concrete_function(TensorSpec<float>(kAnyShape), 2)
   ConcreteFunction<R(Args...)> get_concrete_function(Args... args,
                                                      SourceLocation where = SourceLocation::current()) const {
-    typename State::Call call{state_.get(), {args...}};
-    detail::Arguments arguments;
+    typename State::Call call{&state(where), where, {args...}};
+    detail::Arguments arguments(where);
     (visit_structure(args, arguments), ...);
     auto core = detail::makeConcrete(state_->core, arguments, call.body(), where);
     return {state_, std::move(core), std::tuple<std::remove_cvref_t<Args>...>(args...)};
@@ -461,40 +521,51 @@ public:
   ConcreteFunction<R(Args...)> get_concrete_function(SourceLocation where = SourceLocation::current()) const
     requires(sizeof...(Args) > 0 && (... && std::is_same_v<std::remove_cvref_t<Args>, Tensor>))
   {
-    std::vector<TensorSpec<>> specs = detail::inputSpecs(*state_->core, sizeof...(Args), where);
+    std::vector<TensorSpec<>> specs = detail::inputSpecs(*state(where).core, sizeof...(Args), where);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       std::array<Tensor, sizeof...(Args)> tensors{Tensor(specs[I])...};
       return get_concrete_function(tensors[I]..., where);
     }(std::index_sequence_for<Args...>());
   }
   // Every signature that has a trace, in the order in which they were made, as text.
-  std::string pretty_printed_concrete_signatures() const { return detail::listFunction(*state_->core); }
+  std::string pretty_printed_concrete_signatures(SourceLocation where = SourceLocation::current()) const {
+    return detail::listFunction(*state(where).core);
+  }
 
   // How often the lambda was traced, without failed attempts.
-  std::int64_t trace_count() const { return detail::traceCount(*state_->core); }
+  std::int64_t trace_count(SourceLocation where = SourceLocation::current()) const {
+    return detail::traceCount(*state(where).core);
+  }
   // Why it was traced again, for each trace but the first; the latest 256.
-  std::vector<Retrace> explain_retraces() const { return detail::retracesOf(*state_->core); }
+  std::vector<Retrace> explain_retraces(SourceLocation where = SourceLocation::current()) const {
+    return detail::retracesOf(*state(where).core);
+  }
   // Evicts all traces. Their memory is freed once calls in progress have ended and no concrete function holds them.
-  void clear() const { detail::clearFunction(*state_->core); }
+  void clear(SourceLocation where = SourceLocation::current()) const { detail::clearFunction(*state(where).core); }
 
   // The program for such arguments after a stage, as text: "traced", "differentiated", "simplified", "linalg",
   // "bufferized", "scheduled", "llvm" or "object". ValueError for another name. TensorSpecs may stand for tensors.
   std::string ir(const std::string &stage, Args... args, SourceLocation where = SourceLocation::current()) const {
-    typename State::Call call{state_.get(), {args...}};
-    detail::Arguments arguments;
+    typename State::Call call{&state(where), where, {args...}};
+    detail::Arguments arguments(where);
     (visit_structure(args, arguments), ...);
     return detail::printFunction(*state_->core, arguments, call.body(), stage, where);
   }
   // The trace for such arguments as a picture, in Graphviz's language: `dot -Tsvg` draws it.
   std::string graph(Args... args, SourceLocation where = SourceLocation::current()) const {
-    typename State::Call call{state_.get(), {args...}};
-    detail::Arguments arguments;
+    typename State::Call call{&state(where), where, {args...}};
+    detail::Arguments arguments(where);
     (visit_structure(args, arguments), ...);
     return detail::graphFunction(*state_->core, arguments, call.body(), where);
   }
 
 private:
-  using State = detail::FunctionState<R, Args...>;
+  // StateError for a function that was moved from.
+  State &state(const SourceLocation &where) const {
+    if (!state_) [[unlikely]]
+      detail::throwEmptyHandle("function", where);
+    return *state_;
+  }
   std::shared_ptr<State> state_;
 };
 
@@ -519,6 +590,8 @@ template <typename D, typename C, typename R, typename... Args>
   requires std::is_base_of_v<C, D>
 Function<R(Args...)> function(D *object, R (C::*method)(Args...), FunctionOptions options = {},
                               SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(object, "function", where);
+  detail::requireCallable(method, "function", where);
   return Function<R(Args...)>(
       [object, method](Args... args) -> R { return (object->*method)(std::forward<Args>(args)...); },
       std::move(options), where);
@@ -527,6 +600,8 @@ template <typename D, typename C, typename R, typename... Args>
   requires std::is_base_of_v<C, D>
 Function<R(Args...)> function(const D *object, R (C::*method)(Args...) const, FunctionOptions options = {},
                               SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(object, "function", where);
+  detail::requireCallable(method, "function", where);
   return Function<R(Args...)>(
       [object, method](Args... args) -> R { return (object->*method)(std::forward<Args>(args)...); },
       std::move(options), where);

@@ -179,14 +179,14 @@ public:
   // if the tape does not record.
   class CALQUE_API Pause {
   public:
-    Pause(Pause &&other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    Pause(Pause &&other) noexcept = default;
     Pause &operator=(Pause &&) = delete;
     ~Pause();
 
   private:
     friend class GradientTape;
-    explicit Pause(detail::TapeState *state) : state_(state) {}
-    detail::TapeState *state_;
+    explicit Pause(std::shared_ptr<detail::TapeState> state) : state_(std::move(state)) {}
+    std::shared_ptr<detail::TapeState> state_; // the guard may live longer than the tape
   };
   [[nodiscard]] Pause stop_recording(SourceLocation where = SourceLocation::current());
 
@@ -206,7 +206,7 @@ private:
   std::vector<std::vector<std::int32_t>> use(const std::vector<detail::Source> &sources, SourceLocation where);
   friend class detail::PullbackTape;
 
-  std::unique_ptr<detail::TapeState> state_;
+  std::shared_ptr<detail::TapeState> state_;
 };
 
 } // namespace calque

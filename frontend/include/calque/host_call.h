@@ -16,6 +16,7 @@
 #ifndef CALQUE_HOST_CALL_H
 #define CALQUE_HOST_CALL_H
 
+#include "calque/callable.h"
 #include "calque/tensor_spec.h"
 
 #include <functional>
@@ -26,32 +27,35 @@ namespace calque {
 
 namespace detail {
 using HostCallable = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+// SignatureError unless there are `results` specs, where that number is known.
 CALQUE_API std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs,
-                                        const std::vector<TensorSpec<>> &specs, SourceLocation where);
+                                        const std::vector<TensorSpec<>> &specs, std::optional<std::size_t> results,
+                                        SourceLocation where);
 } // namespace detail
 
-// Calls fn(inputs), which returns a Tensor, a std::vector<Tensor> or nothing, and returns the same. Eagerly, the call
-// happens at once.
+// Calls fn(inputs), which returns a Tensor, a std::vector<Tensor> or nothing, and returns the same. There is one spec
+// for each tensor that it returns. Eagerly, the call happens at once.
 template <typename F>
 auto host_call(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs = {},
                SourceLocation where = SourceLocation::current()) {
   using Result = std::invoke_result_t<F &, std::span<const Tensor>>;
   static_assert(std::is_same_v<Result, Tensor> || std::is_same_v<Result, std::vector<Tensor>> || std::is_void_v<Result>,
                 "a host call gives a Tensor, a std::vector<Tensor> or nothing");
+  detail::requireCallable(fn, "host_call", where);
   if constexpr (std::is_void_v<Result>) {
     detail::hostCall(
         [fn = std::move(fn)](std::span<const Tensor> in) mutable {
           fn(in);
           return std::vector<Tensor>();
         },
-        inputs, specs, where);
+        inputs, specs, 0, where);
   } else if constexpr (std::is_same_v<Result, Tensor>) {
     return detail::hostCall(
                [fn = std::move(fn)](std::span<const Tensor> in) mutable { return std::vector<Tensor>{fn(in)}; }, inputs,
-               specs, where)
+               specs, 1, where)
         .at(0);
   } else {
-    return detail::hostCall(std::move(fn), inputs, specs, where);
+    return detail::hostCall(std::move(fn), inputs, specs, std::nullopt, where);
   }
 }
 

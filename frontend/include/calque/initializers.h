@@ -8,6 +8,7 @@
 #ifndef CALQUE_INITIALIZERS_H
 #define CALQUE_INITIALIZERS_H
 
+#include "calque/callable.h"
 #include "calque/tensor.h"
 
 #include <functional>
@@ -31,7 +32,8 @@ class CALQUE_API Initializer {
 public:
   template <typename F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, Initializer>)
-  Initializer(F f) {
+  Initializer(F f, SourceLocation where = SourceLocation::current()) {
+    detail::requireCallable(f, "initializer", where);
     if constexpr (std::is_invocable_v<F, const Shape &, DType, SourceLocation>)
       make_ = std::move(f);
     else

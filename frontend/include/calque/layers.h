@@ -23,6 +23,7 @@
 #ifndef CALQUE_LAYERS_H
 #define CALQUE_LAYERS_H
 
+#include "calque/callable.h"
 #include "calque/initializers.h"
 #include "calque/module.h"
 #include "calque/random.h"
@@ -41,7 +42,7 @@ struct CallOptions {
 class CALQUE_API LayerBody : public Module {
 public:
   // `kind` is its name in messages: "dense". A layer without variables has nothing to build.
-  explicit LayerBody(std::string kind, bool builds = true) : kind_(std::move(kind)), built_(!builds) {}
+  explicit LayerBody(std::string kind, bool builds = true);
   const std::string &kind() const { return kind_; }
   bool built() const { return built_.load(std::memory_order_acquire); }
 
@@ -66,7 +67,8 @@ private:
   void ensureBuilt(const Shape &input, DType dtype);
 
   std::string kind_;
-  std::mutex mutex_; // held while building
+  const char *const inMessages; // the kind, for as long as the process lives
+  std::mutex mutex_;            // held while building
   std::atomic<bool> built_;
 };
 
@@ -79,22 +81,26 @@ public:
   Tensor operator()(const Operand &x, CallOptions options = {}) const;
   // Makes the variables for inputs of such a shape; otherwise the first call makes them.
   void build(const Shape &input, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current()) const;
-  bool built() const { return body_->built(); }
+  bool built(SourceLocation where = SourceLocation::current()) const { return checked(where).built(); }
 
   // As of a module.
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
-    return body_->variables(where);
+    return checked(where).variables(where);
   }
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const {
-    return body_->trainable_variables(where);
+    return checked(where).trainable_variables(where);
   }
   std::vector<std::pair<std::string, Variable>>
   named_variables(SourceLocation where = SourceLocation::current()) const {
-    return body_->named_variables(where);
+    return checked(where).named_variables(where);
   }
-  const std::string &name() const { return body_->name(); }
+  const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
   const std::shared_ptr<LayerBody> &body() const noexcept { return body_; }
   bool same_as(const Layer &other) const noexcept { return body_ == other.body_; }
+
+protected:
+  // StateError for an empty handle: one that was moved from, or made of a null pointer.
+  LayerBody &checked(SourceLocation where) const;
 
 private:
   std::shared_ptr<LayerBody> body_;
@@ -107,7 +113,9 @@ public:
   ActivationFunction(const char *name, SourceLocation where = SourceLocation::current());
   template <typename F>
     requires(!std::is_same_v<F, ActivationFunction> && std::is_invocable_r_v<Tensor, F, const Tensor &>)
-  ActivationFunction(F f) : apply_(std::move(f)) {}
+  ActivationFunction(F f, SourceLocation where = SourceLocation::current()) : apply_(std::move(f)) {
+    calque::detail::requireCallable(apply_, "activation", where);
+  }
   Tensor operator()(const Tensor &x) const { return apply_(x); }
 
 private:
@@ -200,7 +208,7 @@ class CALQUE_API Sequential : public Layer {
 public:
   Sequential(std::initializer_list<Layer> layers = {}, SourceLocation where = SourceLocation::current());
   void add(const Layer &layer, SourceLocation where = SourceLocation::current());
-  const std::vector<Layer> &layers() const;
+  const std::vector<Layer> &layers(SourceLocation where = SourceLocation::current()) const;
 };
 
 } // namespace calque::layers

@@ -29,6 +29,14 @@ class Layer;
 class LayerBody;
 } // namespace layers
 
+// The name of a part, and the line that gives it.
+struct PartName {
+  std::string name;
+  SourceLocation where;
+  PartName(std::string name, SourceLocation where = SourceLocation::current()) : name(std::move(name)), where(where) {}
+  PartName(const char *name, SourceLocation where = SourceLocation::current()) : name(name), where(where) {}
+};
+
 // A module is neither copied nor moved, because its parts may refer to it.
 class CALQUE_API Module {
 public:
@@ -58,9 +66,9 @@ protected:
   }
   template <typename M, typename... Args>
     requires std::is_base_of_v<Module, M>
-  M &submodule(std::string name, Args &&...args) {
+  M &submodule(PartName name, Args &&...args) {
     auto module = std::make_shared<M>(std::forward<Args>(args)...);
-    adopt(std::move(name), module, {});
+    adopt(std::move(name.name), module, name.where);
     return *module;
   }
   // Makes an existing variable or module a part of this one. ValueError if this module is a part of that one.

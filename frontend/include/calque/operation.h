@@ -59,7 +59,7 @@ public:
   // Applies the operation. An Error of the type rule gets this line. ShapeError for results of unknown sizes.
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs,
                                  SourceLocation where = SourceLocation::current()) const;
-  const std::string &name() const;
+  const std::string &name(SourceLocation where = SourceLocation::current()) const;
 
 private:
   std::shared_ptr<const OperationDefinition> definition_;

@@ -45,6 +45,7 @@ private:
     std::vector<Variable> variables;
   };
   std::string kind;
+  const char *const inMessages; // the kind, for as long as the process lives
   std::vector<std::string> slotNames;
   Variable learningRate, steps;
   std::unordered_map<const void *, Slots> slots;

@@ -45,7 +45,9 @@ CALQUE_API Tensor stateless_normal(const Shape &shape, const Operand &state, Nor
 CALQUE_API Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double probability = 0.5);
 
 // By how much a counter increases for `count` uniform numbers of a type; by twice as much for normal ones.
-CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = DType::Float32);
+// ValueError for a count below 0.
+CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = DType::Float32,
+                                      SourceLocation where = SourceLocation::current());
 
 // A shared handle to a key and a counter, which increases with each draw; copies are the same stream. Threads that draw
 // from one stream must synchronise, or they may get the same numbers.
@@ -64,9 +66,11 @@ public:
   // Starts the stream of this seed.
   void reset(std::int64_t seed, SourceLocation where = SourceLocation::current());
   // Draws a seed for another generator, and increases the counter. It is drawn at once, also while tracing.
-  std::int64_t draw_seed();
+  std::int64_t draw_seed(SourceLocation where = SourceLocation::current());
 
 private:
+  void moveOn(const Tensor &before, const Tensor &drawn, std::int64_t times, SourceLocation where);
+
   Variable state_;
 };
 

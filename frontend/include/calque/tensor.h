@@ -32,10 +32,10 @@ public:
   Tensor() = default;
   explicit Tensor(std::shared_ptr<const detail::TensorImpl> impl) : impl_(std::move(impl)) {}
 
-  DType dtype() const;
+  DType dtype(SourceLocation where = SourceLocation::current()) const;
   // The sizes, of which some may not be known while tracing: see shape.h.
   Shape shape(SourceLocation where = SourceLocation::current()) const;
-  std::int64_t rank() const;
+  std::int64_t rank(SourceLocation where = SourceLocation::current()) const;
   // The number of elements, which is not known where a size is not.
   Size size(SourceLocation where = SourceLocation::current()) const;
 
@@ -54,7 +54,8 @@ public:
   }
 
   // Whether the only element is not zero. ShapeError unless there is exactly one; StateError while tracing, which can't
-  // follow decisions on values that are not known yet.
+  // follow decisions on values that are not known yet. No argument can carry the line of a decision: an error names
+  // that of the operation that made the tensor.
   explicit operator bool() const;
 
   bool defined() const noexcept { return impl_ != nullptr; }

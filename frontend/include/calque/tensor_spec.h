@@ -35,14 +35,14 @@ template <typename T = void> class TensorSpec;
 template <> class CALQUE_API TensorSpec<void> {
 public:
   // A size is kDynamic where it is not known; one that another tensor's shape leaves open becomes that. ValueError for
-  // a negative one.
+  // a negative one, and for no element type.
   TensorSpec(DType dtype, Shape shape, std::string name = {}, SourceLocation where = SourceLocation::current());
-  TensorSpec(DType dtype, AnyShape, std::string name = {}) : dtype_(dtype), name_(std::move(name)) {}
+  TensorSpec(DType dtype, AnyShape, std::string name = {}, SourceLocation where = SourceLocation::current());
 
   DType dtype() const { return dtype_; }
   bool has_rank() const { return shape_.has_value(); }
   // StateError when the rank is open.
-  const Shape &shape() const;
+  const Shape &shape(SourceLocation where = SourceLocation::current()) const;
   const std::string &name() const { return name_; }
 
   // "float32[?,3]"; "float32[...]" when the rank is open.
@@ -62,7 +62,8 @@ template <typename T> class TensorSpec : public TensorSpec<void> {
 public:
   explicit TensorSpec(Shape shape, std::string name = {}, SourceLocation where = SourceLocation::current())
       : TensorSpec<void>(dtype_of<T>, std::move(shape), std::move(name), where) {}
-  explicit TensorSpec(AnyShape, std::string name = {}) : TensorSpec<void>(dtype_of<T>, kAnyShape, std::move(name)) {}
+  explicit TensorSpec(AnyShape, std::string name = {}, SourceLocation where = SourceLocation::current())
+      : TensorSpec<void>(dtype_of<T>, kAnyShape, std::move(name), where) {}
 };
 TensorSpec(DType, Shape) -> TensorSpec<void>;
 TensorSpec(DType, Shape, std::string) -> TensorSpec<void>;

@@ -92,6 +92,7 @@ template <typename F, typename... T> auto applyTo(const F &f, const std::tuple<T
 // axis, and f sees one slice. ValueError for axes that tensors don't have, and for another number of axes than tensors;
 // ShapeError where the sizes of the mapped axes differ; CompileError where an operation can't be done for many indices.
 template <typename F> auto vmap(F f, VmapOptions options = {}, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "vmap", where);
   return [f = std::move(f), options = std::move(options), where](const auto &...args) {
     std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
     using Result = decltype(detail::callWith(f, given, std::vector<Tensor>()));
@@ -112,6 +113,7 @@ template <typename F> auto vmap(F f, VmapOptions options = {}, SourceLocation wh
 // DTypeError for tangents whose types are not those of the primals; DTypeError for integers.
 template <typename F, typename Primals>
 auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "jvp", where);
   auto call = [&](const std::vector<Tensor> &tensors) {
     return detail::applyTo(f, detail::withTensors(primals, tensors));
   };
@@ -144,6 +146,7 @@ auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation wh
 // which it was made, or eagerly if it was made eagerly. DTypeError for integers.
 template <typename F, typename Primals>
 auto vjp(F f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "vjp", where);
   auto tape = std::make_shared<detail::PullbackTape>(where);
   std::vector<Tensor> sources = detail::tensorsIn(primals);
   detail::requireFloating("vjp", sources, where);
@@ -165,12 +168,14 @@ auto vjp(F f, const Primals &primals, SourceLocation where = SourceLocation::cur
 // Makes the function that returns f's value and its derivative with respect to the first argument, a tensor or a
 // structure of tensors. f returns one tensor, whose elements are summed. Zeros where f does not depend on the argument.
 template <typename F> auto value_and_grad(F f, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "value_and_grad", where);
   return [f, where](const auto &x, const auto &...others) {
     auto [y, pullback] = vjp([&](const std::decay_t<decltype(x)> &first) { return f(first, others...); }, x, where);
     return std::pair(y, pullback(detail::onesLike(y, where), where));
   };
 }
 template <typename F> auto grad(F f, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "grad", where);
   return [f, where](const auto &x, const auto &...others) { return value_and_grad(f, where)(x, others...).second; };
 }
 
@@ -195,6 +200,7 @@ using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, con
 // Makes the function that returns f's Jacobian with respect to the first argument, with the result's dimensions before
 // the argument's; reverse mode, in one pass for all elements of the result. ShapeError where sizes are not known.
 template <typename F> auto jacobian(F f, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "jacobian", where);
   return [f, where](const Tensor &x, const auto &...others) {
     return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>(f, 0, where, x, others...);
   };
@@ -203,6 +209,7 @@ template <typename F> auto jacobian(F f, SourceLocation where = SourceLocation::
 // The same where each example of the result, along axis 0, depends only on that example of the argument: [B, result,
 // argument].
 template <typename F> auto batch_jacobian(F f, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "batch_jacobian", where);
   return [f, where](const Tensor &x, const auto &...others) {
     return detail::jacobianBy<&GradientTape::batch_jacobian>(f, 1, where, x, others...);
   };
@@ -210,20 +217,23 @@ template <typename F> auto batch_jacobian(F f, SourceLocation where = SourceLoca
 
 // Makes the function (x, v) -> H v, where H is the Hessian of f's sum; forward over reverse mode, without making H.
 template <typename F> auto hvp(F f, SourceLocation where = SourceLocation::current()) {
-  return [f, where](const auto &x, const auto &v) { return jvp(grad(f), x, v, where).second; };
+  detail::requireCallable(f, "hvp", where);
+  return [f, where](const auto &x, const auto &v) { return jvp(grad(f, where), x, v, where).second; };
 }
 
 // Makes the function that returns the Hessian of f's sum with respect to the first argument, with the argument's
 // dimensions twice; forward over reverse mode, in one pass for all directions. ShapeError where sizes are not known.
 template <typename F> auto hessian(F f, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "hessian", where);
   return [f, where](const Tensor &x, const auto &...others) {
     auto derivative = grad([&](const Tensor &argument) { return f(argument, others...); }, where);
     auto rows = [&](const std::vector<Tensor> &inputs) {
       auto row = [&](const Tensor &v) { return jvp(derivative, inputs[0], v, where).second; };
-      const Shape source = inputs[0].shape();
+      const Shape source = inputs[0].shape(where);
       Shape shape = source;
       shape.insert(shape.end(), source.begin(), source.end());
-      return std::vector<Tensor>{reshape(vmap(row, {}, where)(detail::basisOf(inputs[0], "hessian", where)), shape)};
+      Tensor stacked = vmap(row, {}, where)(detail::basisOf(inputs[0], "hessian", where));
+      return std::vector<Tensor>{reshape(Operand(stacked, where), shape)};
     };
     return detail::runRecorded("hessian", {x}, rows, where)[0];
   };

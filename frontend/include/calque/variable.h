@@ -21,20 +21,23 @@ struct VariableOptions {
   bool trainable = true; // tapes watch it when it is read
 };
 
-// A shared handle: copies are the same variable. Reads and assignments may come from several threads.
+// A shared handle: copies are the same variable. One that was moved from, or made of a null pointer, is empty. Reads
+// and assignments may come from several threads.
 class CALQUE_API Variable {
 public:
-  // While tracing, a variable may be made in a function's first trace only (StateError later). Its initial value must
-  // not depend on the function's arguments, because it is evaluated at once, not in each call.
+  // While tracing, a variable may be made in a function's first trace only (StateError later). Its initial value is
+  // computed at once, not in each call: from the values that other variables have then, and random numbers are drawn
+  // for it then. It must not depend on the function's arguments or on what the function has assigned (StateError).
   explicit Variable(const Operand &initial, VariableOptions options = {});
   explicit Variable(std::shared_ptr<detail::VariableState> state) : state_(std::move(state)) {}
 
-  const std::string &name() const;
-  DType dtype() const;
-  Shape shape() const;
-  bool trainable() const;
+  // StateError for an empty handle, as for everything that is asked of one but state() and same_as().
+  const std::string &name(SourceLocation where = SourceLocation::current()) const;
+  DType dtype(SourceLocation where = SourceLocation::current()) const;
+  Shape shape(SourceLocation where = SourceLocation::current()) const;
+  bool trainable(SourceLocation where = SourceLocation::current()) const;
   // Whether it stands for an argument of the function that is being traced.
-  bool is_argument() const;
+  bool is_argument(SourceLocation where = SourceLocation::current()) const;
 
   // The value at this point of the program.
   Tensor value(SourceLocation where = SourceLocation::current()) const;

@@ -1,0 +1,331 @@
+// Empty handles, empty callables, numbers cast to enumerations, and the like: through the whole public API each is a
+// typed error with the user's line.
+#include "Testing.h"
+
+#include <cmath>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+struct Misuse {
+  const char *statement;
+  unsigned line;
+  std::string category, text;
+  std::function<void()> run;
+};
+#define MISUSE(Category, text, ...) {#__VA_ARGS__, __LINE__, #Category, text, [] { (void)(__VA_ARGS__); }}
+
+void expectErrors(const std::vector<Misuse> &cases) {
+  for (const Misuse &each : cases) {
+    SCOPED_TRACE(each.statement);
+    try {
+      each.run();
+      ADD_FAILURE() << "no error";
+    } catch (const Error &error) {
+      EXPECT_EQ(error.category(), each.category) << error.what();
+      EXPECT_CONTAINS(error.what(), each.text);
+      EXPECT_EQ(error.location().line, each.line) << error.what();
+      EXPECT_CONTAINS(std::string(error.location().file), "MisuseTest.cpp");
+    } catch (const std::exception &error) {
+      ADD_FAILURE() << "an error of another kind: " << error.what();
+    }
+  }
+}
+
+// What is left of a handle that was moved from.
+template <typename T> T left(T handle) {
+  T taken = std::move(handle);
+  return handle;
+}
+
+using Unary = std::function<Tensor(const Tensor &)>;
+const auto foreign = static_cast<DType>(77);
+constexpr const char *nothing = "there is nothing to call; it is given an empty std::function or a null pointer";
+
+Tensor x() { return ones({2}); }
+Variable none() { return Variable(nullptr); }
+Variable some() { return Variable(ones({2})); }
+auto twice() {
+  return function([](const Tensor &a, int n) { return a * n; });
+}
+auto plain() {
+  return function([](const Tensor &a) { return a * 2; });
+}
+data::Dataset pairs() { return data::Dataset::from_tensor_slices(ones({2, 3}), ones({2})); }
+std::int32_t kernel(const KernelTensor *, const KernelTensor *, void *) { return 0; }
+const Operation &operation() {
+  static const Operation made(
+      {.name = "misuse", .types = [](const std::vector<TensorSpec<>> &in) { return in; }, .kernel = kernel});
+  return made;
+}
+struct Owner : Module {
+  using Module::adopt, Module::submodule, Module::variable;
+};
+struct Twin {
+  Tensor run(const Tensor &a) { return a; }
+};
+
+} // namespace
+
+// clang-format off
+TEST(Misuse, OfEmptyTensors) {
+  const char *text = "an empty tensor is used; it was never given a value";
+  expectErrors({
+      MISUSE(StateError, text, Tensor().dtype()),
+      MISUSE(StateError, text, Tensor().shape()),
+      MISUSE(StateError, text, Tensor().rank()),
+      MISUSE(StateError, text, Tensor().size()),
+      MISUSE(StateError, text, Tensor().item<float>()),
+      MISUSE(StateError, text, Tensor().to_vector<float>()),
+      MISUSE(StateError, text, Tensor().data<float>()),
+      MISUSE(StateError, text, Tensor(nullptr).shape()),
+      MISUSE(StateError, text, left(x()).shape()),
+      MISUSE(StateError, text, Tensor() + 1),
+      MISUSE(StateError, text, -left(x())),
+      MISUSE(StateError, text, matmul(x(), Tensor())),
+      MISUSE(StateError, text, concat({x(), Tensor()})),
+      MISUSE(StateError, text, print("x", Tensor()), 0),
+      MISUSE(StateError, text, Variable(Tensor())),
+      MISUSE(StateError, text, some().assign(Tensor()), 0),
+      MISUSE(StateError, text, some().assign_add(Tensor()), 0),
+      MISUSE(StateError, text, plain()(Tensor())),
+      MISUSE(StateError, text, twice()(Tensor(), 2)),
+      MISUSE(StateError, text, plain().ir("traced", Tensor())),
+      MISUSE(StateError, text, plain().get_concrete_function(Tensor())),
+      MISUSE(StateError, text, twice().get_concrete_function(x(), 2)(Tensor())),
+      MISUSE(StateError, text, function([](const std::vector<Tensor> &a) { return a[0]; })({Tensor()})),
+      MISUSE(StateError, text, function([](const Tensor &) { return Tensor(); })(x())),
+      MISUSE(StateError, text, vmap([](const Tensor &a) { return a; })(Tensor())),
+      MISUSE(StateError, text, vmap([](const Tensor &) { return Tensor(); })(x())),
+      MISUSE(StateError, text, jvp([](const Tensor &a) { return a; }, Tensor(), x())),
+      MISUSE(StateError, text, jvp([](const Tensor &a) { return a; }, x(), Tensor())),
+      MISUSE(StateError, text, vjp([](const Tensor &a) { return a; }, Tensor())),
+      MISUSE(StateError, text, grad([](const Tensor &a) { return a; })(Tensor())),
+      MISUSE(StateError, text, jacobian([](const Tensor &a) { return a; })(Tensor())),
+      MISUSE(StateError, text, hessian([](const Tensor &a) { return a; })(Tensor())),
+      MISUSE(StateError, text, checkpoint([](const Tensor &a) { return a; })(Tensor())),
+      MISUSE(StateError, text, GradientTape().watch(Tensor()), 0),
+      MISUSE(StateError, text, GradientTape().gradient(Tensor(), x())),
+      MISUSE(StateError, text, GradientTape().gradient(x(), Tensor())),
+      MISUSE(StateError, text, GradientTape().gradient(x(), x(), {Tensor()})),
+      MISUSE(StateError, text, GradientTape().jacobian(Tensor(), x())),
+      MISUSE(StateError, text, host_call([](std::span<const Tensor> in) { return in[0]; }, {Tensor()}, {TensorSpec<float>({2})})),
+      MISUSE(StateError, text, host_call([](std::span<const Tensor>) { return Tensor(); }, {x()}, {TensorSpec<float>({2})})),
+      MISUSE(StateError, text, operation()({Tensor()})),
+      MISUSE(StateError, text, layers::Dense(2)(Tensor())),
+      MISUSE(StateError, text, losses::sparse_categorical_crossentropy(Tensor(), x())),
+      MISUSE(StateError, text, data::Dataset::from_tensor_slices(Tensor(), x())),
+      MISUSE(StateError, text, data::Dataset::from_tensor_slices(x(), Tensor())),
+      MISUSE(StateError, text, random::stateless_uniform({2}, Tensor())),
+      MISUSE(StateError, text, check_gradients([](const std::vector<Tensor> &a) { return a[0]; }, {Tensor()}), 0),
+  });
+}
+
+TEST(Misuse, OfEmptyVariables) {
+  const char *text = "an empty variable is used";
+  expectErrors({
+      MISUSE(StateError, text, none().assign(1), 0),
+      MISUSE(StateError, text, none().assign_add(1), 0),
+      MISUSE(StateError, text, none().assign_sub(x()), 0),
+      MISUSE(StateError, text, none().value()),
+      MISUSE(StateError, text, none().shape()),
+      MISUSE(StateError, text, none().dtype()),
+      MISUSE(StateError, text, none().name()),
+      MISUSE(StateError, text, none().trainable()),
+      MISUSE(StateError, text, none().is_argument()),
+      MISUSE(StateError, text, left(some()).shape()),
+      MISUSE(StateError, text, none() + 1),
+      MISUSE(StateError, "an empty variable is an argument", function([](Variable v) { return v + 1; })(none())),
+      MISUSE(StateError, text, GradientTape().watch(none()), 0),
+      MISUSE(StateError, text, GradientTape().gradient(x(), none())),
+      MISUSE(StateError, text, GradientTape().jacobian(x(), none())),
+      MISUSE(StateError, text, GradientTape().gradient(x(), std::vector<Variable>{none()}, {.unconnected_gradients = UnconnectedGradients::Zero})),
+      MISUSE(StateError, text, optimizers::SGD().apply_gradients({x()}, {none()}), 0),
+      MISUSE(StateError, "module: the part 'v' is empty", Owner().adopt("v", none()), 0),
+      MISUSE(StateError, text, left(random::Generator(1)).uniform({2})),
+      MISUSE(StateError, text, left(random::Generator(1)).reset(1), 0),
+      MISUSE(StateError, text, left(random::Generator(1)).draw_seed()),
+  });
+  // A tape that was asked to watch one is as it was.
+  GradientTape tape;
+  EXPECT_THROW(tape.watch(none()), StateError);
+  EXPECT_TRUE(tape.watched_variables().empty());
+}
+
+TEST(Misuse, OfEmptyFunctionsLayersAndDataSets) {
+  const char *function = "an empty function is used; it was moved from, or made of a null pointer";
+  const char *layer = "an empty layer is used", *dataset = "an empty data set is used", *concrete = "an empty concrete function is used";
+  expectErrors({
+      MISUSE(StateError, function, left(plain())(x())),
+      MISUSE(StateError, function, left(plain()).eager(x())),
+      MISUSE(StateError, function, left(plain()).ir("traced", x())),
+      MISUSE(StateError, function, left(plain()).graph(x())),
+      MISUSE(StateError, function, left(plain()).get_concrete_function(x())),
+      MISUSE(StateError, function, left(plain()).get_concrete_function()),
+      MISUSE(StateError, function, left(plain()).trace_count()),
+      MISUSE(StateError, function, left(plain()).explain_retraces()),
+      MISUSE(StateError, function, left(plain()).pretty_printed_concrete_signatures()),
+      MISUSE(StateError, function, left(plain()).clear(), 0),
+      MISUSE(StateError, concrete, left(twice().get_concrete_function(x(), 2))(x())),
+      MISUSE(StateError, concrete, left(twice().get_concrete_function(x(), 2))(x(), 2)),
+      MISUSE(StateError, concrete, left(plain().get_concrete_function(x()))(x())),
+      MISUSE(StateError, concrete, left(plain().get_concrete_function(x())).str()),
+      MISUSE(StateError, concrete, left(plain().get_concrete_function(x())).ir("traced")),
+      MISUSE(StateError, concrete, left(plain().get_concrete_function(x())).graph()),
+      MISUSE(StateError, concrete, left(plain().get_concrete_function(x())).argument_specs()),
+      MISUSE(StateError, concrete, left(plain().get_concrete_function(x())).result_specs()),
+      MISUSE(StateError, layer, layers::Layer(nullptr)(x())),
+      MISUSE(StateError, layer, left(layers::Dense(2))(x())),
+      MISUSE(StateError, layer, layers::Layer(nullptr).build({1, 2}), 0),
+      MISUSE(StateError, layer, layers::Layer(nullptr).built()),
+      MISUSE(StateError, layer, layers::Layer(nullptr).name()),
+      MISUSE(StateError, layer, layers::Layer(nullptr).variables()),
+      MISUSE(StateError, layer, layers::Layer(nullptr).trainable_variables()),
+      MISUSE(StateError, layer, layers::Layer(nullptr).named_variables()),
+      MISUSE(StateError, layer, layers::Sequential({layers::Layer(nullptr)})),
+      MISUSE(StateError, layer, layers::Sequential().add(layers::Layer(nullptr)), 0),
+      MISUSE(StateError, layer, left(layers::Sequential()).layers()),
+      MISUSE(StateError, layer, left(layers::Sequential()).add(layers::Flatten()), 0),
+      MISUSE(StateError, "module: the part 'a' is empty", Owner().submodule("a", layers::Layer(nullptr))),
+      MISUSE(ValueError, "module: '' is no name of a part", Owner().submodule<Owner>("")),
+      MISUSE(StateError, dataset, left(pairs()).size()),
+      MISUSE(StateError, dataset, left(pairs()).begin()),
+      MISUSE(StateError, dataset, left(pairs()).shuffle(2)),
+      MISUSE(StateError, dataset, left(pairs()).batch(2)),
+      MISUSE(StateError, dataset, left(pairs()).prefetch(2)),
+      MISUSE(StateError, "an empty operation is used", left(Operation(operation()))({x()})),
+      MISUSE(StateError, "an empty operation is used", left(Operation(operation())).name()),
+  });
+}
+
+TEST(Misuse, OfEmptyCallables) {
+  expectErrors({
+      MISUSE(StateError, nothing, calque::function(Unary())),
+      MISUSE(StateError, nothing, calque::function(static_cast<Tensor (*)(const Tensor &)>(nullptr))),
+      MISUSE(StateError, nothing, calque::function<Tensor(const Tensor &)>(Unary())),
+      MISUSE(StateError, nothing, calque::function(static_cast<Twin *>(nullptr), &Twin::run)),
+      MISUSE(StateError, nothing, vmap(Unary())),
+      MISUSE(StateError, nothing, jvp(Unary(), x(), x())),
+      MISUSE(StateError, nothing, vjp(Unary(), x())),
+      MISUSE(StateError, nothing, grad(Unary())),
+      MISUSE(StateError, nothing, value_and_grad(Unary())),
+      MISUSE(StateError, nothing, jacobian(Unary())),
+      MISUSE(StateError, nothing, batch_jacobian(Unary())),
+      MISUSE(StateError, nothing, hvp(Unary())),
+      MISUSE(StateError, nothing, hessian(Unary())),
+      MISUSE(StateError, nothing, checkpoint(Unary())),
+      MISUSE(StateError, nothing, custom_gradient(std::function<std::pair<Tensor, Unary>(const Tensor &)>())),
+      MISUSE(StateError, nothing, custom_gradient([](const Tensor &a) { return std::pair(a, Unary()); })(x())),
+      MISUSE(StateError, nothing, GradientOverride("relu", nullptr)),
+      MISUSE(StateError, nothing, host_call(std::function<Tensor(std::span<const Tensor>)>(), {x()}, {TensorSpec<float>({2})})),
+      MISUSE(StateError, nothing, check_gradients(nullptr, {x()}), 0),
+      MISUSE(StateError, nothing, layers::ActivationFunction(Unary())),
+      MISUSE(StateError, nothing, layers::ActivationFunction(static_cast<const char *>(nullptr))),
+      MISUSE(StateError, nothing, layers::Dense(2, {.kernel_initializer = std::function<Tensor(const Shape &, DType)>()})),
+      MISUSE(ValueError, "needs a type rule and a kernel", Operation({.name = "misuse2", .types = nullptr, .kernel = kernel})),
+      MISUSE(ValueError, "needs a type rule and a kernel", Operation({.name = "misuse2", .types = [](auto &in) { return in; }, .kernel = nullptr})),
+  });
+  EXPECT_NO_THROW(set_warning_handler(set_warning_handler(nullptr)));
+}
+
+TEST(Misuse, OfEnumerations) {
+  const char *text = "there is no element type number 77";
+  expectErrors({
+      MISUSE(ValueError, text, cast(x(), foreign)),
+      MISUSE(ValueError, text, zeros({2}, foreign)),
+      MISUSE(ValueError, text, ones({2}, foreign)),
+      MISUSE(ValueError, text, full({2}, 1, foreign)),
+      MISUSE(ValueError, text, full({2}, x(), foreign)),
+      MISUSE(ValueError, text, eye(2, foreign)),
+      MISUSE(ValueError, text, iota({2}, foreign)),
+      MISUSE(ValueError, text, one_hot(tensor<int>({1}), 2, foreign)),
+      MISUSE(ValueError, text, TensorSpec<>(foreign, Shape{2})),
+      MISUSE(ValueError, text, TensorSpec<>(foreign, kAnyShape)),
+      MISUSE(ValueError, text, random::uniform({2}, {.dtype = foreign})),
+      MISUSE(ValueError, text, random::normal({2}, {.dtype = foreign})),
+      MISUSE(ValueError, text, random::counters_used(2, foreign)),
+      MISUSE(ValueError, text, glorot_uniform({2}, foreign)),
+      MISUSE(ValueError, text, calque::function([](const Tensor &a) { return a; })(zeros({2}, foreign))),
+      MISUSE(ValueError, "gradient: unconnected gradients are None or Zero; there is no 7", GradientTape().gradient(x(), std::tuple(x()), {.unconnected_gradients = static_cast<UnconnectedGradients>(7)})),
+      MISUSE(ValueError, "unknown reduction 7", losses::sparse_categorical_crossentropy(tensor<int>({1}), ones({1, 2}), {.reduction = static_cast<losses::Reduction>(7)})),
+  });
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { layers::Dense(2).build({1, 2}, foreign); }), "dense: takes float32 and float64");
+}
+
+TEST(Misuse, OfListsAndNumbers) {
+  expectErrors({
+      MISUSE(ValueError, "concat: needs at least one tensor", concat({})),
+      MISUSE(ValueError, "vmap: no argument has an axis", vmap([] { return x(); })()),
+      MISUSE(ValueError, "a shape has no negative sizes", zeros({-1})),
+      MISUSE(ValueError, "a shape has no negative sizes", eye(-1)),
+      MISUSE(ValueError, "a size must not be negative", iota({-2}, DType::Int32)),
+      MISUSE(ValueError, "a size must not be negative", random::uniform({-2})),
+      MISUSE(ValueError, "counters_used: there are no -1 numbers", random::counters_used(-1)),
+      MISUSE(ValueError, "the depth must not be negative", one_hot(tensor<int>({1}), -1, DType::Float32)),
+      MISUSE(ValueError, "the rate is in [0, 1)", layers::Dropout(std::nan(""))),
+      MISUSE(ValueError, "a probability is in [0, 1]", random::bernoulli({2}, std::nan(""))),
+      MISUSE(ValueError, "no number is in", random::uniform({2}, {.minval = std::nan("")})),
+      MISUSE(ValueError, "a standard deviation is finite", random::normal({2}, {.stddev = std::nan("")})),
+      MISUSE(ValueError, "the learning rate is finite", optimizers::SGD(std::nan(""))),
+      MISUSE(ValueError, "the betas are in [0, 1)", optimizers::Adam(1e-3, {.beta_1 = std::nan("")})),
+      MISUSE(ValueError, "the momentum is in [0, 1]", layers::BatchNormalization({.momentum = std::nan("")})),
+      MISUSE(ValueError, "the number of units is -1", layers::Dense(-1)),
+      MISUSE(ValueError, "batch: the size is -1", pairs().batch(-1)),
+      MISUSE(ValueError, "shuffle: the buffer's size is 0", pairs().shuffle(0)),
+      MISUSE(ValueError, "prefetch: the number of elements is -1", pairs().prefetch(-1)),
+      MISUSE(ValueError, "check_gradients: eps", check_gradients([](const std::vector<Tensor> &a) { return a[0]; }, {}, {.eps = std::nan("")}), 0),
+      MISUSE(SignatureError, "host_call: the callable gives 1 tensor, and there are 0 specs", host_call([](std::span<const Tensor> in) { return in[0]; }, {x()})),
+      MISUSE(SignatureError, "host_call: the callable gives 0 tensors, and there are 1 specs", host_call([](std::span<const Tensor>) {}, {x()}, {TensorSpec<float>({2})}), 0),
+      MISUSE(SignatureError, "host_call: the callable gives 1 tensor, and there are 0 specs", calque::function([](const Tensor &a) { return host_call([](std::span<const Tensor> in) { return in[0]; }, {a}); })(x())),
+      MISUSE(ShapeError, "reshape: the size for -1 does not follow from the others, one of which is 0: [-1,0]", reshape(x(), {-1, 0})),
+      MISUSE(ShapeError, "reshape: the size for -1 does not follow from the others, one of which is 0: [-1,0]", calque::function([](const Tensor &a) { return reshape(a, {-1, 0}); }).get_concrete_function(TensorSpec<float>({kDynamic}))),
+  });
+}
+// clang-format on
+
+TEST(Misuse, AFunctionThatReturnsAReferenceGivesAValue) {
+  std::vector<Tensor> kept{ones({2}), zeros({3})};
+  auto f = function([&](const Tensor &a) -> const std::vector<Tensor> & {
+    kept[0] = a * 2;
+    return kept;
+  });
+  std::vector<Tensor> results = f(ones({2}));
+  expectValues(results[0], {2, 2});
+  expectValues(results[1], {0, 0, 0});
+  static_assert(std::is_same_v<decltype(f(ones({2}))), std::vector<Tensor>>);
+  expectValues(f.get_concrete_function(ones({2}))(ones({2}))[0], {2, 2});
+  expectValues(function([&](const Tensor &a) { return f(a)[0]; })(ones({2})), {2, 2});
+  expectValues(function<const Tensor &(const Tensor &)>([](const Tensor &a) { return a + 1; })(ones({2})), {2, 2});
+}
+
+TEST(Misuse, AGuardMayOutliveItsTape) {
+  std::optional<GradientTape::Pause> guard;
+  {
+    GradientTape tape;
+    guard.emplace(tape.stop_recording());
+  }
+  guard.reset();
+  GradientTape tape;
+  Tensor a = ones({2});
+  tape.watch(a);
+  expectValues(*tape.gradient(a * a, a), {2, 2});
+}
+
+TEST(Misuse, OverridesMayEndInAnyOrder) {
+  auto constant = [](float value) {
+    return [value](const std::vector<Tensor> &, const Tensor &, const Tensor &g) {
+      return std::vector<Tensor>{g * value};
+    };
+  };
+  auto first = std::make_unique<GradientOverride>("relu", constant(5)),
+       second = std::make_unique<GradientOverride>("tanh", constant(7));
+  first.reset();
+  auto f = [](const Tensor &a) { return relu(a) + tanh(a); };
+  auto compiled = function([&](const Tensor &a) { return grad(f)(a); });
+  for (const Tensor &g : {grad(f)(ones({1})), compiled(ones({1}))})
+    expectValues(g, {8});
+  second.reset();
+  EXPECT_NE(compiled(ones({1})).to_vector<float>()[0], 8);
+}
