@@ -128,7 +128,7 @@ Value VectorBuilder::loadScalar(const Access &access, const Position &position) 
   return memref::LoadOp::create(b, location, access.value, scalarAddress(access, position));
 }
 
-Value VectorBuilder::load(const Access &access, const Position &position, const Number &valid) {
+Value VectorBuilder::load(const Access &access, const Position &position, const Number &valid, bool repeats) {
   if (lanes == 1 || vectorLoop == kNoLoop || !access.varies(vectorLoop))
     return splat(loadScalar(access, position));
   auto type = cast<VectorType>(typeOf(access.element));
@@ -136,8 +136,11 @@ Value VectorBuilder::load(const Access &access, const Position &position, const 
     Value address = scalarAddress(access, position);
     if (valid == lanes)
       return vector::LoadOp::create(b, location, type, access.value, address);
-    return vector::MaskedLoadOp::create(b, location, type, access.value, address, mask(valid),
-                                        constant(b.getZeroAttr(access.element)));
+    bool isRepeated = repeats && isa<FloatType>(access.element);
+    Value others = isRepeated ? splat(loadScalar(access, position)) : constant(b.getZeroAttr(access.element));
+    Value loaded = vector::MaskedLoadOp::create(b, location, type, access.value, address, mask(valid), others);
+    // LLVM sees that no other lane is stored, and would have these hold zeros.
+    return isRepeated ? ir::makeOpaque(b, location, loaded) : loaded;
   }
   SmallVector<Value> elements;
   if (!valid.known) {
@@ -182,7 +185,7 @@ SmallVector<Value> VectorBuilder::body(const Position &position, ValueRange outp
   IRMapping mapping;
   for (auto [access, argument] : llvm::zip(nest.inputs, nest.body->getArguments()))
     if (access.isUsed)
-      mapping.map(argument, load(access, position, valid));
+      mapping.map(argument, load(access, position, valid, /*repeats=*/true));
   for (auto [value, argument] : llvm::zip_equal(outputs, nest.body->getArguments().take_back(nest.outputs.size())))
     mapping.map(argument, value);
   auto mapped = [&](Value value) { return mapping.contains(value) ? mapping.lookup(value) : splat(value); };

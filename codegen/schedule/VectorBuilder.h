@@ -72,7 +72,9 @@ public:
   Value splat(Value scalar);
   Value scalarAddress(const Access &access, const Position &position);
   // Loads the first `valid` lanes; the content of the others is unspecified.
-  Value load(const Access &access, const Position &position, const Number &valid);
+  // With `repeats` at least one lane is valid, and the others hold the first one's element: what is computed with them
+  // raises no floating-point exception that the valid ones don't raise.
+  Value load(const Access &access, const Position &position, const Number &valid, bool repeats = false);
   Value loadScalar(const Access &access, const Position &position);
   void store(const Access &access, const Position &position, Value value, const Number &valid);
   // Emits the body for the inputs' elements at a position and the given elements of the outputs. Returns what it
