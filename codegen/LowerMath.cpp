@@ -1,4 +1,6 @@
-// Lowers math operations to MLIR's polynomials, else to instructions of the processor, else to calls of the C library.
+// Lowers math operations of float32 to vector code of ours, else to instructions of the processor, else to calls of the C
+// library.
+#include "codegen/Float32Functions.h"
 #include "codegen/NativeCode.h"
 #include "codegen/Target.h"
 #include "ir/Opaque.h"
@@ -6,10 +8,8 @@
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -26,16 +26,23 @@ LogicalResult lowerMath(Program &program) {
           math::FmaOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs(), op.getAcc()).getResult());
       op.erase();
     });
-  // A power's approximation is not exact enough.
   auto isInstruction = [](StringRef name) {
     return name == math::SqrtOp::getOperationName() || name == math::FloorOp::getOperationName() ||
-           name == math::AbsFOp::getOperationName() || name == math::FmaOp::getOperationName();
+           name == math::AbsFOp::getOperationName() || name == math::FmaOp::getOperationName() ||
+           name == math::CopySignOp::getOperationName();
   };
-  RewritePatternSet approximations(context);
-  populateMathPolynomialApproximationPatterns(
-      approximations, [&](StringRef name) { return !isInstruction(name) && name != math::PowFOp::getOperationName(); });
-  if (failed(applyPatternsGreedily(*program.module, std::move(approximations))))
-    return failure();
+  SmallVector<Operation *> functions;
+  program.module->walk([&](Operation *op) {
+    if (isa_and_present<math::MathDialect>(op->getDialect()))
+      functions.push_back(op);
+  });
+  for (Operation *op : functions) {
+    OpBuilder builder(op);
+    if (Value value = emitFloat32Function(builder, op, Target::host().fma)) {
+      op->getResult(0).replaceAllUsesWith(value);
+      op->erase();
+    }
+  }
 
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

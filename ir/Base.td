@@ -25,7 +25,7 @@ def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
 // The nodes of `scalar`. Each names a method of ScalarBuilder, which emits the operation for integers or floats.
 class Scalar<string method> { string builderMethod = method; }
 foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "log1p", "expm1", "sqrt", "tanh", "erf",
-                "sin", "cos", "floor", "sign", "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select",
+                "sin", "cos", "tan", "floor", "sign", "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select",
                 "logicalAnd", "logicalOr", "logicalXor", "logicalNot", "castTo"] in
   def S_#name : Scalar<name>;
 // A constant of the type of the operand that follows: (S_const "0.5", $x).
@@ -101,6 +101,8 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   list<string> domain = ["-3.0", "3.0"];
   list<string> kinks = [];
   string reference = mnemonic;
+  // Elementwise: by how many units in the last place (ULP) a float32 result may be off; docs/accuracy.md is checked against it.
+  int ulp = 8;
 }
 
 class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemonic, traits # [Pure]>;

@@ -23,18 +23,21 @@ def Calque_AddOp : Calque_BinaryOp<"add", "elementwiseNumeric", [Commutative]> {
   let summary = "lhs + rhs";
   let spelling = "+";
   let scalar = (S_add $lhs, $rhs);
+  let ulp = 1;
   let partials = [(One), (One)];
 }
 def Calque_SubOp : Calque_BinaryOp<"sub", "elementwiseNumeric"> {
   let summary = "lhs - rhs";
   let spelling = "-";
   let scalar = (S_sub $lhs, $rhs);
+  let ulp = 1;
   let partials = [(One), (MinusOne)];
 }
 def Calque_MulOp : Calque_BinaryOp<"mul", "elementwiseNumeric", [Commutative]> {
   let summary = "lhs * rhs";
   let spelling = "*";
   let scalar = (S_mul $lhs, $rhs);
+  let ulp = 1;
   let partials = [(Value $rhs), (Value $lhs)];
 }
 def Calque_NegOp : Calque_UnaryOp<"neg", "elementwiseNumeric"> {
@@ -60,6 +63,7 @@ def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
   let failure = "`DivisionError` where an integer is divided by zero";
   let spelling = "/";
   let scalar = (S_div $lhs, $rhs);
+  let ulp = 1;
   let partials = [(Apply "div", (Constant "1.0"), $rhs), (Apply "neg", (Apply "div", $result, $rhs))];
   let domain = ["0.5", "3.0"];
 }
@@ -87,6 +91,7 @@ def Calque_SquareOp : Calque_UnaryOp<"square", "elementwiseNumeric"> {
 def Calque_ExpOp : Calque_UnaryOp<"exp", "elementwiseFloat"> {
   let summary = "e to the power of x";
   let scalar = (S_exp $x);
+  let ulp = 1;
   let partials = [(Value $result)];
 }
 def Calque_Expm1Op : Calque_UnaryOp<"expm1", "elementwiseFloat"> {
@@ -97,6 +102,7 @@ def Calque_Expm1Op : Calque_UnaryOp<"expm1", "elementwiseFloat"> {
 def Calque_LogOp : Calque_UnaryOp<"log", "elementwiseFloat"> {
   let summary = "The natural logarithm; NaN below zero";
   let scalar = (S_log $x);
+  let ulp = 1;
   let partials = [(Apply "div", (Constant "1.0"), $x)];
   let domain = ["0.2", "4.0"];
 }
@@ -109,6 +115,7 @@ def Calque_Log1pOp : Calque_UnaryOp<"log1p", "elementwiseFloat"> {
 def Calque_SqrtOp : Calque_UnaryOp<"sqrt", "elementwiseFloat"> {
   let summary = "The square root; NaN below zero";
   let scalar = (S_sqrt $x);
+  let ulp = 1;
   let partials = [(Apply "div", (Constant "0.5"), $result)];
   let domain = ["0.2", "4.0"];
 }
@@ -121,11 +128,14 @@ def Calque_RsqrtOp : Calque_UnaryOp<"rsqrt", "elementwiseFloat"> {
 def Calque_TanhOp : Calque_UnaryOp<"tanh", "elementwiseFloat"> {
   let summary = "The hyperbolic tangent";
   let scalar = (S_tanh $x);
+  let ulp = 1;
   let partials = [(Apply "sub", (Constant "1.0"), (Apply "mul", $result, $result))];
 }
 def Calque_SigmoidOp : Calque_UnaryOp<"sigmoid", "elementwiseFloat"> {
   let summary = "1 / (1 + exp(-x))";
-  let scalar = (S_div (S_const "1.0", $x), (S_add (S_const "1.0", $x), (S_exp (S_neg $x))));
+  // Of exp(-|x|), which does not overflow: below zero 1 / (1 + exp(-x)) would be 0 where the result is small.
+  let scalar = (S_div (S_select (S_less $x, (S_const "0.0", $x)), (S_exp (S_neg (S_abs $x))), (S_const "1.0", $x)),
+                      (S_add (S_const "1.0", $x), (S_exp (S_neg (S_abs $x)))));
   let partials = [(Apply "mul", $result, (Apply "sub", (Constant "1.0"), $result))];
 }
 def Calque_ReluOp : Calque_UnaryOp<"relu", "elementwiseNumeric"> {
@@ -137,22 +147,26 @@ def Calque_ReluOp : Calque_UnaryOp<"relu", "elementwiseNumeric"> {
 def Calque_ErfOp : Calque_UnaryOp<"erf", "elementwiseFloat"> {
   let summary = "The error function";
   let scalar = (S_erf $x);
+  let ulp = 2;
   // 2 / sqrt(pi)
   let partials = [(Apply "mul", (Constant "1.1283791670955126"), (Apply "exp", (Apply "neg", (Apply "mul", $x, $x))))];
 }
 def Calque_SinOp : Calque_UnaryOp<"sin", "elementwiseFloat"> {
   let summary = "The sine of x radians";
   let scalar = (S_sin $x);
+  let ulp = 2;
   let partials = [(Apply "cos", $x)];
 }
 def Calque_CosOp : Calque_UnaryOp<"cos", "elementwiseFloat"> {
   let summary = "The cosine of x radians";
   let scalar = (S_cos $x);
+  let ulp = 2;
   let partials = [(Apply "neg", (Apply "sin", $x))];
 }
 def Calque_TanOp : Calque_UnaryOp<"tan", "elementwiseFloat"> {
   let summary = "The tangent of x radians";
-  let scalar = (S_div (S_sin $x), (S_cos $x));
+  let scalar = (S_tan $x);
+  let ulp = 4;
   let partials = [(Apply "add", (Constant "1.0"), (Apply "mul", $result, $result))];
   let domain = ["-1.2", "1.2"];
 }

@@ -79,6 +79,7 @@ Value ScalarBuilder::tanh(Value x) { return math::TanhOp::create(builder, locati
 Value ScalarBuilder::erf(Value x) { return math::ErfOp::create(builder, location, opaque(*this, x)); }
 Value ScalarBuilder::sin(Value x) { return math::SinOp::create(builder, location, opaque(*this, x)); }
 Value ScalarBuilder::cos(Value x) { return math::CosOp::create(builder, location, opaque(*this, x)); }
+Value ScalarBuilder::tan(Value x) { return math::TanOp::create(builder, location, opaque(*this, x)); }
 Value ScalarBuilder::floor(Value x) { return math::FloorOp::create(builder, location, x); }
 
 Value ScalarBuilder::sign(Value x) {

@@ -32,6 +32,7 @@ public:
   Value erf(Value x);
   Value sin(Value x);
   Value cos(Value x);
+  Value tan(Value x);
   Value floor(Value x);
   Value sign(Value x);
   Value maximum(Value a, Value b);

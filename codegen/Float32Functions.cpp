@@ -1,0 +1,366 @@
+// Where float32 has digits enough it is computed with, and fused products and sums keep those that matter; where it has
+// not, in expm1 and in the sine of large numbers, float64 is. Errors are in docs/accuracy.md.
+#include "codegen/Float32Functions.h"
+#include "codegen/Polynomials.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+class Emitter {
+public:
+  Emitter(OpBuilder &builder, Location location, Type type, bool fma)
+      : b(builder), location(location), narrow(type), wide(like(b.getF64Type())), bits(like(b.getI32Type())),
+        wideBits(like(b.getI64Type())), fma(fma) {}
+
+  Value exp(Value x);
+  Value expm1(Value x);
+  Value log(Value x);
+  Value log1p(Value x);
+  Value tanh(Value x);
+  Value erf(Value x);
+  Value sin(Value x);
+  Value cos(Value x);
+  Value tan(Value x);
+
+private:
+  //===-- Arithmetic ------------------------------------------------------------------------------===//
+
+  // A type with as many elements.
+  Type like(Type element) const {
+    auto vector = dyn_cast<VectorType>(narrow);
+    return vector ? vector.clone(element) : element;
+  }
+  template <typename Op> Value emit(Value x, Value y) { return Op::create(b, location, x, y); }
+  Value splat(Type type, Attribute element) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      return arith::ConstantOp::create(b, location, DenseElementsAttr::get(vector, element));
+    return arith::ConstantOp::create(b, location, cast<TypedAttr>(element));
+  }
+  // Numbers of the type that another one has.
+  Value number(double value, Value x) {
+    Type type = x.getType();
+    return splat(type, b.getFloatAttr(getElementTypeOrSelf(type), value));
+  }
+  Value integer(uint64_t value, Value x) {
+    Type type = x.getType();
+    return splat(type, b.getIntegerAttr(getElementTypeOrSelf(type), static_cast<int64_t>(value)));
+  }
+
+  Value add(Value x, Value y) { return emit<arith::AddFOp>(x, y); }
+  Value add(Value x, double y) { return add(x, number(y, x)); }
+  Value sub(Value x, Value y) { return emit<arith::SubFOp>(x, y); }
+  Value sub(Value x, double y) { return sub(x, number(y, x)); }
+  Value mul(Value x, Value y) { return emit<arith::MulFOp>(x, y); }
+  Value mul(Value x, double y) { return mul(x, number(y, x)); }
+  Value div(Value x, Value y) { return emit<arith::DivFOp>(x, y); }
+  Value neg(Value x) { return arith::NegFOp::create(b, location, x); }
+  // Products and sums of float32 are rounded once, by a call where the processor has no instruction for that. In
+  // float64 it does not matter.
+  Value mulAdd(Value x, Value y, Value z) {
+    if (fma || !getElementTypeOrSelf(x.getType()).isF64())
+      return math::FmaOp::create(b, location, x, y, z);
+    return add(mul(x, y), z);
+  }
+  Value mulAdd(Value x, double y, Value z) { return mulAdd(x, number(y, x), z); }
+  Value mulAdd(Value x, Value y, double z) { return mulAdd(x, y, number(z, x)); }
+  Value mulAdd(Value x, double y, double z) { return mulAdd(x, number(y, x), number(z, x)); }
+  Value widen(Value x) { return arith::ExtFOp::create(b, location, wide, x); }
+  Value round(Value x) { return arith::TruncFOp::create(b, location, narrow, x); }
+  bool isWide(Value x) const { return x.getType() == wide || x.getType() == wideBits; }
+  Value asBits(Value x) { return arith::BitcastOp::create(b, location, isWide(x) ? wideBits : bits, x); }
+  Value asNumber(Value x) { return arith::BitcastOp::create(b, location, isWide(x) ? wide : narrow, x); }
+  Value addInts(Value x, Value y) { return emit<arith::AddIOp>(x, y); }
+  Value subInts(Value x, Value y) { return emit<arith::SubIOp>(x, y); }
+  Value mask(Value x, uint64_t kept) { return emit<arith::AndIOp>(x, integer(kept, x)); }
+  Value shiftLeft(Value x, unsigned by) { return emit<arith::ShLIOp>(x, integer(by, x)); }
+  // Comparisons are false where either is NaN.
+  Value compare(arith::CmpFPredicate predicate, Value x, double y) {
+    return arith::CmpFOp::create(b, location, predicate, x, number(y, x));
+  }
+  Value isLess(Value x, double y) { return compare(arith::CmpFPredicate::OLT, x, y); }
+  Value isGreater(Value x, double y) { return compare(arith::CmpFPredicate::OGT, x, y); }
+  Value isNotLess(Value x, double y) { return compare(arith::CmpFPredicate::OGE, x, y); }
+  Value isEqual(Value x, double y) { return compare(arith::CmpFPredicate::OEQ, x, y); }
+  Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, location, condition, x, y); }
+  Value absolute(Value x) { return math::AbsFOp::create(b, location, x); }
+  Value withSignOf(Value x, Value sign) { return math::CopySignOp::create(b, location, x, sign); }
+  // Within bounds; NaN stays.
+  Value atLeast(Value x, double low) { return select(isLess(x, low), number(low, x), x); }
+  Value atMost(Value x, double high) { return select(isGreater(x, high), number(high, x), x); }
+  template <size_t N> Value polynomial(const double (&coefficients)[N], Value x) {
+    Value sum = number(coefficients[N - 1], x);
+    for (size_t i = N - 1; i-- > 0;)
+      sum = mulAdd(sum, x, coefficients[i]);
+    return sum;
+  }
+  // One of two polynomials in each lane: to choose coefficients takes less time than to compute both.
+  template <size_t N, size_t M>
+  Value polynomial(Value isFirst, const double (&first)[N], const double (&second)[M], Value x) {
+    Value sum;
+    for (size_t i = std::max(N, M); i-- > 0;) {
+      Value ofFirst = number(i < N ? first[i] : 0, x), ofSecond = number(i < M ? second[i] : 0, x);
+      Value coefficient = select(isFirst, ofFirst, ofSecond);
+      sum = sum ? mulAdd(sum, x, coefficient) : coefficient;
+    }
+    return sum;
+  }
+
+  //===-- Parts of functions ----------------------------------------------------------------------===//
+
+  // exp(x) = 2^k exp(r), where |r| <= log(2) / 2. The low bits of `biased` are k + bias.
+  struct Power {
+    Value biased, r;
+  };
+  Power power(Value x, int bias);
+  // The result for x between `pole` and infinity; at `pole`, below, above and of NaN what logarithms are there.
+  Value aboveThePole(Value x, double pole, Value result);
+
+  // x = (count - offset) * pi / parts + rest, where |rest| is hardly more than half of pi / parts; `parts` is 1 or 2.
+  // The low bits of `count` are those of the number.
+  struct Reduced {
+    Value count, rest;
+  };
+  Reduced reduce(Value x, double parts, double offset);
+  Reduced reduceLarge(Value x, double parts, double offset);
+  // r and its third power times a polynomial of its square.
+  template <size_t N> Value sine(const double (&coefficients)[N], Value r, Value square);
+  // The sine of `rest`, negative where `count` is odd.
+  Value alternatingSine(const Reduced &reduced);
+
+  OpBuilder &b;
+  Location location;
+  Type narrow, wide, bits, wideBits;
+  bool fma;
+};
+
+//===-- Exponentials ----------------------------------------------------------------------------===//
+
+Emitter::Power Emitter::power(Value x, int bias) {
+  bool isWide = this->isWide(x);
+  double round = (isWide ? 0x1.8p52 : 0x1.8p23) + bias;
+  Value sum = mulAdd(x, std::numbers::log2e, round), k = sub(sum, round), r;
+  if (isWide)
+    r = mulAdd(k, -std::numbers::ln2, x);
+  else
+    r = mulAdd(k, -polynomials::kLn2[1], mulAdd(k, -polynomials::kLn2[0], x));
+  return {asBits(sum), r};
+}
+
+// Beyond the bounds rounding gives 0 and infinity. 2^k is a product of two factors: itself it may be no normal number.
+Value Emitter::exp(Value x) {
+  Power power = this->power(atMost(atLeast(x, -104), 89), 254);
+  Value half = mask(shiftLeft(power.biased, 22), 0xff800000);
+  Value otherHalf = subInts(shiftLeft(power.biased, 23), half);
+  Value factor = mulAdd(polynomial(polynomials::kExp, power.r), power.r, 1);
+  Value result = mul(mulAdd(factor, power.r, 1), asNumber(half));
+  return mul(result, asNumber(otherHalf));
+}
+
+// In float64 there is nothing to correct.
+Value Emitter::expm1(Value x) {
+  Power power = this->power(widen(atMost(atLeast(x, -104), 89)), 1023);
+  Value scale = asNumber(shiftLeft(power.biased, 52));
+  Value part = mul(power.r, polynomial(polynomials::kExpm1, power.r));
+  Value result = mulAdd(scale, part, sub(scale, 1));
+  return withSignOf(round(result), x);
+}
+
+// Near zero x plus a polynomial, far from it 1 - 2 / (exp(2x) + 1).
+Value Emitter::tanh(Value x) {
+  Value magnitude = absolute(x), square = mul(x, x), bounded = atMost(magnitude, 10);
+  Power power = this->power(add(bounded, bounded), 127);
+  Value isNear = isLess(magnitude, 1);
+  Value sum = polynomial(isNear, polynomials::kTanh, polynomials::kExp, select(isNear, square, power.r));
+  Value near = mulAdd(mul(sum, square), magnitude, magnitude);
+  Value scale = asNumber(shiftLeft(power.biased, 23));
+  Value part = mul(mulAdd(sum, power.r, 1), power.r);
+  Value divisor = mulAdd(scale, part, add(scale, 1));
+  Value far = sub(number(1, x), div(number(2, x), divisor));
+  return withSignOf(select(isNear, near, far), x);
+}
+
+//===-- Logarithms ------------------------------------------------------------------------------===//
+
+Value Emitter::aboveThePole(Value x, double pole, Value result) {
+  Value below = select(isEqual(x, pole), number(-kInfinity, x), number(kNaN, x));
+  Value within = select(isLess(x, kInfinity), result, x);
+  return select(isGreater(x, pole), within, below);
+}
+
+Value Emitter::log(Value x) {
+  Value isSubnormal = isLess(x, 0x1p-126);
+  Value normal = select(isSubnormal, mul(x, 0x1p23), x);
+  Value correction = select(isSubnormal, number(-23, x), number(0, x));
+  // x = 2^k m, where 2/3 <= m < 4/3. The exponent is k * 2^23.
+  Value number = asBits(normal);
+  Value exponent = mask(subInts(number, integer(0x3f2aaaab, number)), 0xff800000);
+  Value k = mulAdd(arith::SIToFPOp::create(b, location, narrow, exponent), 0x1p-23, correction);
+  Value f = sub(asNumber(subInts(number, exponent)), 1);
+  Value result = mulAdd(polynomial(polynomials::kLog, f), mul(f, f), f);
+  return aboveThePole(x, 0, mulAdd(k, std::numbers::ln2, result));
+}
+
+Value Emitter::log1p(Value x) {
+  // 1 + x = 2^k (1 + f), where 3/4 <= 1 + f < 3/2. The sum is rounded, but f is made of x and 2^-k.
+  Value sum = asBits(add(x, 1));
+  Value exponent = mask(subInts(sum, integer(0x3f400000, sum)), 0xff800000);
+  Value scaled = asNumber(subInts(asBits(x), exponent));
+  Value fourth = asNumber(subInts(integer(0x40800000, sum), exponent)); // 4 * 2^-k, which is normal
+  Value f = add(scaled, mulAdd(fourth, 0.25, -1));
+  Value result = mulAdd(polynomial(polynomials::kLog1p, f), mul(f, f), f);
+  Value k = arith::SIToFPOp::create(b, location, narrow, exponent);
+  result = withSignOf(mulAdd(k, std::numbers::ln2 * 0x1p-23, result), x);
+  return aboveThePole(x, -1, result);
+}
+
+//===-- The error function ----------------------------------------------------------------------===//
+
+Value Emitter::erf(Value x) {
+  Value magnitude = absolute(x);
+  Value near = mulAdd(polynomial(polynomials::kErf, mul(x, x)), magnitude, magnitude);
+  Value far = sub(number(1, x), polynomial(polynomials::kErfc, sub(atMost(magnitude, 4), 2.5)));
+  return withSignOf(select(isLess(magnitude, 1), near, far), x);
+}
+
+//===-- Sine, cosine, tangent -------------------------------------------------------------------===//
+
+// The first argument for which the parts of pi have not enough bits.
+constexpr double kLarge = 0x1p16;
+
+// Cody and Waite's reduction: the first difference is exact, and the others are relative to the rest.
+Emitter::Reduced Emitter::reduce(Value x, double parts, double offset) {
+  constexpr double kRound = 0x1.8p23;
+  double perUnit = parts * std::numbers::inv_pi;
+  Value sum = offset != 0 ? add(mulAdd(x, perUnit, offset), kRound) : mulAdd(x, perUnit, kRound);
+  Value count = sub(sum, kRound), rest = x;
+  if (offset != 0)
+    count = sub(count, offset);
+  for (double term : polynomials::kPi)
+    rest = mulAdd(count, -term / parts, rest);
+  Reduced small{asBits(sum), rest};
+
+  Value isLarge = isNotLess(absolute(x), kLarge), any = isLarge;
+  if (auto vector = dyn_cast<VectorType>(narrow)) {
+    auto flat = VectorType::get({vector.getNumElements()}, b.getI1Type());
+    if (vector.getRank() != 1)
+      any = vector::ShapeCastOp::create(b, location, flat, any);
+    any = vector::ReductionOp::create(b, location, vector::CombiningKind::OR, any);
+  }
+  auto either = scf::IfOp::create(
+      b, location, any,
+      [&](OpBuilder &builder, Location) {
+        Emitter inside(builder, location, narrow, fma);
+        Reduced large = inside.reduceLarge(inside.widen(x), parts, offset);
+        Value counts = inside.select(isLarge, large.count, small.count);
+        Value rests = inside.select(isLarge, large.rest, small.rest);
+        scf::YieldOp::create(builder, location, ValueRange{counts, rests});
+      },
+      [&](OpBuilder &builder, Location) {
+        scf::YieldOp::create(builder, location, ValueRange{small.count, small.rest});
+      });
+  return {either.getResult(0), either.getResult(1)};
+}
+
+// Payne and Hanek's, in float64: x times those digits of 1 / (2 pi) that whole turns don't swallow.
+Emitter::Reduced Emitter::reduceLarge(Value x, double parts, double offset) {
+  constexpr double kRound = 0x1.8p52;
+  Value magnitude = absolute(x), scale, digits[4];
+  double bound = kLarge;
+  for (const polynomials::TurnsOfBand &band : polynomials::kTurns) {
+    Value isInBand = scale ? isNotLess(magnitude, bound) : Value();
+    auto choose = [&](Value &value, double ofBand) {
+      Value inBand = number(ofBand, x);
+      value = isInBand ? select(isInBand, inBand, value) : inBand;
+    };
+    choose(scale, band.scale);
+    for (size_t i = 0; i < 4; ++i)
+      choose(digits[i], band.digits[i]);
+    bound *= 0x1p28;
+  }
+  Value integral = mul(x, scale), products[4];
+  for (size_t i = 0; i < 4; ++i)
+    products[i] = mul(integral, digits[i]);
+  auto fraction = [&](Value turns) { return sub(turns, sub(add(turns, kRound), kRound)); };
+  Value first = fraction(products[0]), second = fraction(products[1]);
+  // first + second = high + low, exactly.
+  Value high = add(first, second), ofSecond = sub(high, first), ofFirst = sub(high, ofSecond);
+  Value low = sub(first, ofFirst), lower = sub(second, ofSecond);
+  low = add(add(low, lower), products[3]);
+
+  // From turns to the parts of pi, of which a turn has twice as many.
+  high = mul(high, 2 * parts);
+  Value sum = add(offset != 0 ? add(high, offset) : high, kRound), count = sub(sum, kRound);
+  if (offset != 0)
+    count = sub(count, offset);
+  Value rest = add(sub(high, count), mul(products[2], 2 * parts));
+  rest = add(rest, mul(low, 2 * parts));
+  Value counts = arith::TruncIOp::create(b, location, bits, asBits(sum));
+  return {counts, round(mul(rest, std::numbers::pi / parts))};
+}
+
+template <size_t N> Value Emitter::sine(const double (&coefficients)[N], Value r, Value square) {
+  // With a sum the cube of -0 is 0, and -0 stays when a negative multiple of that is added.
+  Value cube = mulAdd(r, square, 0);
+  return mulAdd(polynomial(coefficients, square), cube, r);
+}
+
+Value Emitter::alternatingSine(const Reduced &reduced) {
+  Value r = reduced.rest;
+  // Rounding may lead above 1, where units in the last place are twice as large.
+  Value result = atMost(atLeast(sine(polynomials::kSin, r, mul(r, r)), -1), 1);
+  return asNumber(emit<arith::XOrIOp>(asBits(result), shiftLeft(reduced.count, 31)));
+}
+
+Value Emitter::sin(Value x) { return alternatingSine(reduce(x, 1, 0)); }
+// cos(rest + (count - 1/2) * pi) = sin(rest + count * pi)
+Value Emitter::cos(Value x) { return alternatingSine(reduce(x, 1, 0.5)); }
+
+// sin / cos, and -cos / sin where the count is odd.
+Value Emitter::tan(Value x) {
+  Reduced reduced = reduce(x, 2, 0);
+  Value r = reduced.rest, square = mul(r, r);
+  Value sine = this->sine(polynomials::kSinNear, r, square);
+  Value cosine = mulAdd(polynomial(polynomials::kCosNear, square), square, 1);
+  Value isOdd = arith::TruncIOp::create(b, location, like(b.getI1Type()), reduced.count);
+  Value above = select(isOdd, neg(cosine), sine);
+  return div(above, select(isOdd, sine, cosine));
+}
+
+} // namespace
+
+Value emitFloat32Function(OpBuilder &builder, Operation *op, bool fma) {
+  if (op->getNumResults() != 1 || op->getNumOperands() != 1 ||
+      !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+    return {};
+  Emitter emitter(builder, op->getLoc(), op->getResult(0).getType(), fma);
+  Value x = op->getOperand(0);
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::ExpOp) { return emitter.exp(x); })
+      .Case([&](math::ExpM1Op) { return emitter.expm1(x); })
+      .Case([&](math::LogOp) { return emitter.log(x); })
+      .Case([&](math::Log1pOp) { return emitter.log1p(x); })
+      .Case([&](math::TanhOp) { return emitter.tanh(x); })
+      .Case([&](math::ErfOp) { return emitter.erf(x); })
+      .Case([&](math::SinOp) { return emitter.sin(x); })
+      .Case([&](math::CosOp) { return emitter.cos(x); })
+      .Case([&](math::TanOp) { return emitter.tan(x); })
+      .Default([](Operation *) { return Value(); });
+}
+
+} // namespace calque::codegen
