@@ -58,7 +58,7 @@ Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncer
 
 } // namespace
 
-void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings) {
+void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings, int ulp) {
   std::vector<Broadcast> places;
   for (const Array *operand : call.x)
     places.emplace_back(operand->type.dims, call.shape());
@@ -93,16 +93,7 @@ void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f,
       // That several roundings give a number of the type may be an accident of the last one; of few digits it is none.
       bool isExact = roundTo(roundings > 1 ? DType::Float32 : dtype, value) == value;
       if (roundings < 0) {
-        // As if the argument were off in its last bits, which is what most of such a function's error is where it is
-        // steep.
-        own = approximation(dtype, value);
-        for (std::size_t k = 0; k < x.size(); ++k)
-          for (Real side : {-4, 4}) {
-            std::array<Real, 8> near = values;
-            near[k] *= 1 + side * epsilonOf(dtype);
-            Real moved = distance(f(near.data()), value);
-            own += std::isfinite(moved) ? moved : 0;
-          }
+        own = ulp * epsilonOf(dtype) * std::fabs(value);
       } else if (roundings > 0 &&
                  !(call.machine && (isExact || (roundings == 1 && dtype == DType::Float32)) && exactOperands))
         own = roundings * epsilonOf(dtype) * std::fabs(value);

@@ -66,7 +66,7 @@ void evaluate(const Call &call) {
       if (divisor.value == 0)
         throw Failure{"DivisionError", "div: an integer is divided by zero"};
     }
-  elementwiseBy(call, facts.reference, facts.roundings);
+  elementwiseBy(call, facts.reference, facts.roundings, facts.ulp);
 }
 
 } // namespace calque::fuzz

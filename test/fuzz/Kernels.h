@@ -66,8 +66,8 @@ const KernelTable &sourceKernels();
 // type.
 Num seal(const Call &call, Real value, Real off, Real apart, Real own, Real ownApart);
 
-// The call's elements by f, which rounds so often; -1 is often.
-void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings);
+// The call's elements by f, which rounds so often; with -1 its results are off by up to `ulp` units in the last place.
+void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings, int ulp = 0);
 
 // Terms or products, added up in any order: off by at most k eps sum|term|, and not at all when every partial sum is a
 // number.

@@ -160,6 +160,7 @@ struct Facts {
   std::string_view function;
   int roundings = -1;
   double low = -3, high = 3;
+  int ulp = 8; // by how many units in the last place a result that is not correctly rounded may be off
   reference::Reference reference = nullptr;
 };
 const Facts &factsOf(OpId op);

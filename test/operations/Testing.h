@@ -18,7 +18,9 @@ struct ElementwiseCase {
   double low, high;
   std::vector<double> kinks;
   reference::Reference reference;
-  Body function; // the public one
+  reference::ReferenceIn<double> fastReference; // in double
+  Body function;                                // the public one
+  int ulp;                                      // by how many of them a float32 result may be off
 
   const schema::OperationSchema &schema() const { return schema::schemaOf(id); }
   std::string name() const { return std::string(schema().mnemonic); }

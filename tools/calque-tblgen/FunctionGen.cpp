@@ -180,8 +180,9 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     os << "{schema::OpId::" << op.idName() << ", " << domain[0] << ", " << domain[1] << ", {";
     for (llvm::StringRef kink : op.record().getValueAsListOfStrings("kinks"))
       os << kink << ", ";
-    os << "}, reference::wrap(reference::" << op.record().getValueAsString("reference")
-       << "_), wrap(::calque::" << op.function() << ")},\n";
+    llvm::StringRef name = op.record().getValueAsString("reference");
+    os << "}, reference::wrap(reference::" << name << "_<Real>), reference::wrap(reference::" << name
+       << "_<double>), wrap(::calque::" << op.function() << "), " << op.record().getValueAsInt("ulp") << "},\n";
   }
 }
 
@@ -207,15 +208,16 @@ int roundingsOf(const llvm::DagInit *scalar) {
 }
 
 // All operations in order, for the fuzzer: the public function if there is one, and of elementwise ones without
-// attributes how they round, where their arguments lie, and the reference.
+// attributes how they round, where their arguments lie, by how much they may be off, and the reference.
 void emitFuzzData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("What the fuzzer knows of operations", os);
   for (const OperationRecord &op : collectOperations(records)) {
     os << "{schema::OpId::" << op.idName() << ", \"" << op.function() << "\"";
     if (op.elementwise() && op.attributes().empty()) {
       std::vector<llvm::StringRef> domain = op.record().getValueAsListOfStrings("domain");
-      os << ", " << roundingsOf(op.scalar()) << ", " << domain[0] << ", " << domain[1]
-         << ", reference::wrap(reference::" << op.record().getValueAsString("reference") << "_)";
+      os << ", " << roundingsOf(op.scalar()) << ", " << domain[0] << ", " << domain[1] << ", "
+         << op.record().getValueAsInt("ulp")
+         << ", reference::wrap(reference::" << op.record().getValueAsString("reference") << "_<Real>)";
     }
     os << "},\n";
   }

@@ -1,0 +1,87 @@
+// Float32 results are as near to the exact ones as the records say, over all exponents; `./dev ulp` asks for all
+// inputs.
+#include "test/operations/Accuracy.h"
+
+#include <cfenv>
+#include <fstream>
+#include <sstream>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+class Accuracy : public ::testing::TestWithParam<ElementwiseCase> {};
+class Exceptions : public ::testing::TestWithParam<ElementwiseCase> {};
+} // namespace
+
+TEST(UlpError, CountsDistances) {
+  EXPECT_EQ(ulpError(1, 1), 0);
+  EXPECT_EQ(ulpError(0x1.000002p0f, 1), 1);
+  EXPECT_EQ(ulpError(1, 1 - 0x1p-24L), 1); // the distance below 1
+  EXPECT_EQ(ulpError(2, 2 + 0x1p-23L), 0.5);
+  EXPECT_EQ(ulpError(0, 0x1.8p-149L), 1.5);
+  EXPECT_EQ(ulpError(0x1p-149f, 0), 1);
+  EXPECT_EQ(ulpError(HUGE_VALF, 0x1p200L), 0);
+  EXPECT_EQ(ulpError(std::numeric_limits<float>::max(), 0x1p200L), 1);
+  EXPECT_EQ(ulpError(-HUGE_VALF, -0x1.fffffep127L), 1);
+  for (auto [result, exact] : std::vector<std::pair<float, Real>>{
+           {NAN, 1}, {1, NAN}, {-0.0f, 0}, {0, -0.0L}, {std::numeric_limits<float>::max(), HUGE_VALL}, {1, -HUGE_VALL}})
+    EXPECT_EQ(ulpError(result, exact), HUGE_VAL) << result << " " << exact;
+  EXPECT_EQ(ulpError(NAN, NAN), 0);
+  EXPECT_EQ(ulpError(-0.0f, -0.0L), 0);
+  EXPECT_EQ(ulpError(-HUGE_VALF, -HUGE_VALL), 0);
+}
+
+TEST_P(Accuracy, IsWithinTheRecordsLimit) {
+  Worst worst = worstOfSample(GetParam());
+  EXPECT_LE(worst.ulp, GetParam().ulp) << worst.str();
+}
+INSTANTIATE_TEST_SUITE_P(Operations, Accuracy, ::testing::ValuesIn(float32Functions()),
+                         [](const auto &info) { return info.param.name(); });
+
+// The page has a row for every function: "| `exp` | limit | worst | ...".
+TEST(AccuracyPage, ListsEveryFunction) {
+  std::ifstream page(CALQUE_SOURCE "/docs/accuracy.md");
+  ASSERT_TRUE(page);
+  std::vector<std::string> found, expected;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| `"))
+      continue;
+    std::istringstream cells(line);
+    std::string bar, name, limit, worst;
+    cells >> bar >> name >> bar >> limit >> bar >> worst;
+    found.push_back(name + " " + limit);
+    EXPECT_LE(std::stod(worst), std::stod(limit)) << line;
+  }
+  for (const ElementwiseCase &op : float32Functions())
+    expected.push_back("`" + op.name() + "` " + std::to_string(op.ulp));
+  EXPECT_EQ(found, expected) << "./dev ulp FUNCTION writes the row of a function";
+}
+
+// Vectors that are not full must not compute with numbers that nobody gave.
+TEST_P(Exceptions, AreNotRaisedByOrdinaryOperands) {
+  const ElementwiseCase &op = GetParam();
+  for (const std::vector<DType> &signature : signatures(op)) {
+    if (!is_floating(signature.back()))
+      continue;
+    for (std::int64_t size : {1, 3, 17, 1000}) {
+      std::vector<Tensor> operands;
+      for (std::size_t i = 0; i < signature.size(); ++i) {
+        // Not the same for all operands, and not the middle, which is a special number of some functions.
+        double value = op.low + (op.high - op.low) * (i ? 0.6 : 0.7);
+        operands.push_back(
+            makeTensor(signature[i], std::vector<double>(static_cast<std::size_t>(size), value), {size}));
+      }
+      auto compiled = function<Tensor(const std::vector<Tensor> &)>(op.function);
+      compiled(operands);
+      std::feclearexcept(FE_ALL_EXCEPT);
+      op.function(operands);
+      EXPECT_FALSE(std::fetestexcept(FE_INVALID | FE_DIVBYZERO)) << "eagerly, " << size << " elements";
+      std::feclearexcept(FE_ALL_EXCEPT);
+      compiled(operands);
+      EXPECT_FALSE(std::fetestexcept(FE_INVALID | FE_DIVBYZERO)) << "compiled, " << size << " elements";
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Operations, Exceptions, ::testing::ValuesIn(elementwiseCases()),
+                         [](const auto &info) { return info.param.name(); });
