@@ -138,6 +138,11 @@ private:
   template <typename Result>
   void withProgram(const schema::Recording &recording, CompileOptions options, bool numbered, Result &result,
                    llvm::function_ref<LogicalResult(codegen::Program &)> use) {
+    codegen::CompilerUse inUse;
+    if (!inUse) {
+      error = "the process is ending, and nothing is compiled any more";
+      return;
+    }
     contexts.with(recording, [&](MLIRContext &context) {
       ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error && result.error.empty()) {
@@ -161,8 +166,12 @@ private:
 } // namespace
 } // namespace calque
 
-extern "C" __attribute__((visibility("default"))) calque::Compiler *calque_compiler(int version) {
+extern "C" __attribute__((visibility("default"))) calque::Compiler *
+calque_compiler(int version, const calque::runtime::RuntimeFunction *functions) {
+  if (version != calque::kCompilerInterfaceVersion)
+    return nullptr;
+  calque::codegen::setRuntimeFunctions(functions);
   // Never destroyed: static destructors may still call its native code.
   static auto *compiler = new calque::CompilerImpl;
-  return version == calque::kCompilerInterfaceVersion ? compiler : nullptr;
+  return compiler;
 }

@@ -15,7 +15,11 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <atomic>
+#include <chrono>
+#include <dlfcn.h>
 #include <mutex>
+#include <thread>
 
 namespace calque::codegen {
 
@@ -300,14 +304,77 @@ std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeG
   return "";
 }
 
-// Owns the native code, which is freed with the last handle to the executable.
+// Owns the code: it is freed with the last handle to the executable.
 struct JitExecutable : Executable {
+  ~JitExecutable() override {
+    if (CompilerUse inUse; inUse)
+      jit.reset();
+    else
+      (void)jit.release(); // LLVM can't free it any more, and the process ends
+  }
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
+
+std::atomic<const runtime::RuntimeFunction *> runtimeFunctions{nullptr};
+
+// What object code calls: the runtime's functions by their addresses, and those of the C and C++ libraries as this
+// library itself finds them. What the program shows by name is not asked: it may show nothing, or another `exp`.
+class Symbols : public llvm::orc::DefinitionGenerator {
+public:
+  llvm::Error tryToGenerate(llvm::orc::LookupState &, llvm::orc::LookupKind, llvm::orc::JITDylib &library,
+                            llvm::orc::JITDylibLookupFlags, const llvm::orc::SymbolLookupSet &wanted) override {
+    llvm::orc::SymbolMap found;
+    for (const auto &[name, flags] : wanted)
+      if (void *address = addressOf((*name).str()))
+        found[name] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+    return found.empty() ? llvm::Error::success() : library.define(llvm::orc::absoluteSymbols(std::move(found)));
+  }
+
+private:
+  static void *addressOf(const std::string &name) {
+    for (const runtime::RuntimeFunction *each = runtimeFunctions.load(); each && each->name; ++each)
+      if (name == each->name)
+        return each->address;
+    static void *const own = [] {
+      Dl_info here;
+      bool found = dladdr(reinterpret_cast<void *>(&setRuntimeFunctions), &here) && here.dli_fname;
+      void *library = found ? dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+      return library ? library : dlopen(nullptr, RTLD_LAZY); // a program into which all of this is linked
+    }();
+    return dlsym(own, name.c_str());
+  }
+};
+
+//===-- The end of the process ------------------------------------------------------------------===//
+
+std::atomic<bool> isEnding{false};
+std::atomic<int> uses{0};
+constinit thread_local int ownUses = 0;
+
+// LLVM's libraries are loaded before this one, so their static objects end after this one has.
+struct AtEnd {
+  ~AtEnd() {
+    isEnding = true;
+    while (uses.load() > ownUses) // the compilations of other threads; one of this thread has called exit()
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+} atEnd;
 
 std::string describe(llvm::Error error) { return llvm::toString(std::move(error)); }
 
 } // namespace
+
+void setRuntimeFunctions(const runtime::RuntimeFunction *functions) { runtimeFunctions = functions; }
+
+CompilerUse::CompilerUse() : allowed(true) {
+  ++uses;
+  ++ownUses;
+  allowed = !isEnding;
+}
+CompilerUse::~CompilerUse() {
+  --ownUses;
+  --uses;
+}
 
 NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOutputs) {
   NativeResult result;
@@ -324,20 +391,15 @@ NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOu
     return result;
 
   auto executable = std::make_shared<JitExecutable>();
-  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = llvm::orc::LLJITBuilder().create();
+  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit =
+      llvm::orc::LLJITBuilder().setLinkProcessSymbolsByDefault(false).create();
   if (!jit) {
     result.error = describe(jit.takeError());
     return result;
   }
   executable->jit = std::move(*jit);
   llvm::orc::JITDylib &library = executable->jit->getMainJITDylib();
-  auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      executable->jit->getDataLayout().getGlobalPrefix());
-  if (!symbols) {
-    result.error = describe(symbols.takeError());
-    return result;
-  }
-  library.addGenerator(std::move(*symbols));
+  library.addGenerator(std::make_unique<Symbols>());
   if (llvm::Error error = executable->jit->addObjectFile(
           std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "calque", false))) {
     result.error = describe(std::move(error));

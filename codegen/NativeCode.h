@@ -9,6 +9,23 @@ namespace calque::codegen {
 // The prefix of external functions that return their argument. LLVM's passes can't see through their calls.
 inline constexpr llvm::StringLiteral kOpaquePrefix = "calque_rt_opaque_";
 
+// The functions that native code calls by these names; until its end, which a null name marks, the table stays.
+void setRuntimeFunctions(const runtime::RuntimeFunction *functions);
+
+// Holds off the end of LLVM's static objects while one of its functions runs. Empty once the process has begun to end:
+// then LLVM must not be used any more.
+class CompilerUse {
+public:
+  CompilerUse();
+  ~CompilerUse();
+  CompilerUse(const CompilerUse &) = delete;
+  CompilerUse &operator=(const CompilerUse &) = delete;
+  explicit operator bool() const { return allowed; }
+
+private:
+  bool allowed;
+};
+
 struct NativeResult {
   std::shared_ptr<Executable> executable;
   std::string error;

@@ -26,8 +26,8 @@ static Target describeHost() {
 }
 
 static Target &current() {
-  static Target target = describeHost();
-  return target;
+  static auto *target = new Target(describeHost()); // never destroyed: static destructors may still compile
+  return *target;
 }
 
 const Target &Target::host() { return current(); }

@@ -1,6 +1,7 @@
 #include "frontend/CustomGradient.h"
 
 #include "frontend/Apply.h"
+#include "frontend/PerThread.h"
 #include "frontend/Tape.h"
 
 namespace calque {
@@ -17,7 +18,10 @@ struct Override {
   std::unique_ptr<ModeScope> mode; // functions are traced anew for it
   bool suspended = false;          // while its own pullback runs
 };
-thread_local std::vector<Override> overrides; // the innermost last
+struct OwnOverrides {
+  std::vector<Override> overrides; // the innermost last
+};
+std::vector<Override> &activeOverrides() { return PerThread<OwnOverrides>::get().overrides; }
 
 // A program inside of an operation: its Recording, with parameters of the types of `like`, and its captures.
 struct Program {
@@ -126,9 +130,10 @@ std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
       where);
 }
 
-bool gradientOverridesActive() { return !overrides.empty(); }
+bool gradientOverridesActive() { return !activeOverrides().empty(); }
 
 Tensor overrideGradient(OpId op, std::span<const Tensor> operands, Tensor result, SourceLocation where) {
+  std::vector<Override> &overrides = activeOverrides();
   auto found =
       std::find_if(overrides.rbegin(), overrides.rend(), [&](const Override &o) { return o.op == op && !o.suspended; });
   if (found == overrides.rend() || !result.defined() || !is_floating(result.dtype()))
@@ -136,8 +141,8 @@ Tensor overrideGradient(OpId op, std::span<const Tensor> operands, Tensor result
   std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;
   struct Suspended { // within the pullback, operations have the gradients from before the override
     std::size_t index;
-    explicit Suspended(std::size_t index) : index(index) { overrides[index].suspended = true; }
-    ~Suspended() { overrides[index].suspended = false; }
+    explicit Suspended(std::size_t index) : index(index) { activeOverrides()[index].suspended = true; }
+    ~Suspended() { activeOverrides()[index].suspended = false; }
   } suspended(index);
   std::vector<Tensor> inputs(operands.begin(), operands.end());
   GradientOverride::Pullback pullback = overrides[index].pullback;
@@ -156,10 +161,10 @@ GradientOverride::GradientOverride(const std::string &operation, Pullback pullba
     throw LookupError("operation '" + operation + "' has no gradient that could be overridden", where);
   detail::requireCallable(pullback, "gradient_override", where);
   id_ = detail::nextId();
-  detail::overrides.push_back({schema->id, id_, std::move(pullback), std::make_unique<detail::ModeScope>(id_)});
+  detail::activeOverrides().push_back({schema->id, id_, std::move(pullback), std::make_unique<detail::ModeScope>(id_)});
 }
 GradientOverride::~GradientOverride() {
-  std::erase_if(detail::overrides, [&](const detail::Override &override) { return override.id == id_; });
+  std::erase_if(detail::activeOverrides(), [&](const detail::Override &override) { return override.id == id_; });
 }
 
 } // namespace calque

@@ -55,7 +55,7 @@ std::string asComment(const std::string &text) {
 } // namespace
 
 void dump(const schema::Recording &recording, Dumped kind, SourceLocation where) {
-  static const Settings settings = readSettings(); // a failure is tried again
+  static const auto &settings = *new Settings(readSettings()); // a failure is tried again; never destroyed
   bool isFunction = kind == Dumped::Function;
   if (settings.stages.empty() || (!isFunction && !settings.eager))
     return;

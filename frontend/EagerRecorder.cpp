@@ -1,5 +1,6 @@
 // Records for eager tapes: operations when they are applied, and the operations of compiled functions when these
 // return.
+#include "frontend/PerThread.h"
 #include "frontend/Tape.h"
 
 #include "frontend/Apply.h"
@@ -16,14 +17,13 @@ namespace {
 std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 } // namespace
 
-std::vector<TapeState *> &activeTapes() {
-  thread_local std::vector<TapeState *> tapes;
-  return tapes;
-}
-std::shared_ptr<EagerRecorder> &eagerRecorder() {
-  thread_local std::shared_ptr<EagerRecorder> recorder;
-  return recorder;
-}
+namespace {
+struct OwnTapes {
+  std::shared_ptr<ThreadTapes> tapes = std::make_shared<ThreadTapes>();
+};
+} // namespace
+
+const std::shared_ptr<ThreadTapes> &threadTapes() { return PerThread<OwnTapes>::get().tapes; }
 
 ValueId EagerRecorder::valueOf(const Tensor &x, SourceLocation where) {
   const TensorImpl &impl = implOf(x, where);

@@ -1,5 +1,7 @@
 #include "frontend/Epoch.h"
 
+#include "frontend/PerThread.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -21,8 +23,7 @@ struct Return {
 } // namespace
 
 EpochRecord &takeEpochRecord() {
-  static thread_local Return atExit;
-  (void)atExit;
+  PerThread<Return>::get();
   for (EpochRecord *record = records.load(); record; record = record->next)
     if (bool free = false; record->taken.compare_exchange_strong(free, true))
       return *(threadEpoch = record);

@@ -5,6 +5,7 @@
 #include "frontend/CompilationCount.h"
 #include "frontend/Dump.h"
 #include "frontend/Movement.h"
+#include "frontend/OwnStack.h"
 #include "frontend/StackArray.h"
 #include "frontend/Tape.h"
 #include "frontend/UserOperations.h"
@@ -52,7 +53,7 @@ Compiler *loadCompiler() {
   auto factory = reinterpret_cast<CompilerFactory>(dlsym(library, "calque_compiler"));
   if (!factory)
     throw CompileError(path + " is not Calque's compiler: it has no symbol calque_compiler");
-  Compiler *compiler = factory(kCompilerInterfaceVersion);
+  Compiler *compiler = factory(kCompilerInterfaceVersion, calque_rt_functions());
   if (!compiler)
     throw CompileError(path + " is of another version than libcalque, which needs interface version " +
                        std::to_string(kCompilerInterfaceVersion));
@@ -60,13 +61,34 @@ Compiler *loadCompiler() {
 }
 } // namespace
 
+namespace {
+// Compiles on a stack that is deep enough, whatever the caller's is.
+class CompilerOnOwnStack : public Compiler {
+public:
+  CompilerOnOwnStack() {
+    onOwnStack([&] { loaded = loadCompiler(); });
+    loaded->setExternRules(&userOperationRules());
+  }
+  void setExternRules(schema::ExternRules *rules) override { loaded->setExternRules(rules); }
+  CompileResult compile(const schema::Recording &recording, CompileOptions options) override {
+    CompileResult result;
+    onOwnStack([&] { result = loaded->compile(recording, options); });
+    return result;
+  }
+  PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
+    PrintResult result;
+    onOwnStack([&] { result = loaded->print(recording, stage, options); });
+    return result;
+  }
+
+private:
+  Compiler *loaded = nullptr;
+};
+} // namespace
+
 Compiler &compiler() {
-  static Compiler *loaded = [] { // a failure is tried again
-    Compiler *compiler = loadCompiler();
-    compiler->setExternRules(&userOperationRules());
-    return compiler;
-  }();
-  return *loaded;
+  static auto *compiler = new CompilerOnOwnStack; // a failure is tried again; never destroyed
+  return *compiler;
 }
 
 namespace {

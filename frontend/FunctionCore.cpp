@@ -81,7 +81,8 @@ std::string Concrete::str(const std::string &name) const {
 
 FunctionCore::FunctionCore(FunctionOptions options, SourceLocation where)
     : options(std::move(options)), name(symbolName(this->options.name, where)), where(where),
-      inputSignature(expectedTensors(this->options.input_signature)), table(this->options.max_traces) {}
+      inputSignature(expectedTensors(this->options.input_signature)), table(this->options.max_traces),
+      lock(name, where) {}
 
 Signature FunctionCore::describe(CallBody body, const SourceLocation &where) const {
   SignatureBuilder builder(where);
@@ -184,7 +185,7 @@ void FunctionCore::compile(Concrete &concrete, SourceLocation call) {
 const Code &FunctionCore::codeOf(Concrete &concrete, const SourceLocation &where) {
   if (const Code *code = concrete.code.load(std::memory_order_acquire))
     return *code;
-  std::lock_guard lock(mutex);
+  TraceLock::Guard guard(lock);
   if (!concrete.code.load(std::memory_order_acquire))
     compile(concrete, userLine(where));
   return *concrete.compiled;
@@ -296,7 +297,7 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
   Concrete *concrete;
   std::string toWarn;
   {
-    std::lock_guard lock(mutex);
+    TraceLock::Guard guard(lock, call);
     if (Concrete *found = find(hash, arguments)) { // another thread was first
       noteCall();
       return *found;
@@ -322,7 +323,7 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
 
 Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, SourceLocation call,
                                      const std::string &reason) {
-  std::lock_guard lock(mutex);
+  TraceLock::Guard guard(lock, call);
   auto known = [&](const Concrete &concrete) { return !concrete.isPattern() && concrete.accepts(arguments); };
   if (Concrete *found = table.find(hashKey(arguments.key()), arguments.key(), known))
     return *found; // another thread was first
@@ -335,7 +336,7 @@ Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, 
 
 std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body,
                                                 SourceLocation call) {
-  std::lock_guard lock(mutex);
+  TraceLock::Guard guard(lock, call);
   for (const std::shared_ptr<Concrete> &entry : table.entries())
     if (entry->key == signature.key && entry->unknown == signature.unknown && entry->accepts(arguments))
       return entry;
@@ -346,7 +347,7 @@ std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Argum
 }
 
 std::vector<Retrace> FunctionCore::retraces() {
-  std::lock_guard lock(mutex);
+  TraceLock::Guard guard(lock);
   std::vector<Retrace> result;
   for (const std::shared_ptr<TraceHistory> &made : history)
     if (!made->isFirst) {
@@ -357,7 +358,7 @@ std::vector<Retrace> FunctionCore::retraces() {
 }
 
 std::string FunctionCore::list() {
-  std::lock_guard lock(mutex);
+  TraceLock::Guard guard(lock);
   std::string text;
   for (const std::shared_ptr<Concrete> &concrete : table.entries())
     text += concrete->str(name);
@@ -365,7 +366,7 @@ std::string FunctionCore::list() {
 }
 
 void FunctionCore::clear() {
-  std::lock_guard lock(mutex);
+  TraceLock::Guard guard(lock);
   table.clear();
   unrelaxable.clear();
 }

@@ -5,9 +5,9 @@
 #include "frontend/Execute.h"
 #include "frontend/Signature.h"
 #include "frontend/Trace.h"
+#include "frontend/TraceLock.h"
 
 #include <deque>
-#include <mutex>
 
 namespace calque::detail {
 
@@ -101,7 +101,7 @@ private:
 
   KeyTable<Concrete, Recency::Exact> table;
   // Recursive, because a variable's initial value, evaluated while tracing, may call the function.
-  std::recursive_mutex mutex;
+  TraceLock lock;
   std::atomic<int> callsSinceTrace{kWarningHistory};
   // Guarded by the lock.
   std::deque<std::shared_ptr<TraceHistory>> history;

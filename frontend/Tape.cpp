@@ -23,7 +23,7 @@ std::string nameOf(const schema::Recording &recording, const schema::RecordedOp 
 } // namespace
 
 TapeState::TapeState(GradientTapeOptions options, SourceLocation where)
-    : options(options), where(where), trace(currentTrace()) {
+    : home(threadTapes()), options(options), where(where), trace(currentTrace()) {
   if (!trace) {
     if (!eagerRecorder())
       eagerRecorder() = std::make_shared<EagerRecorder>();
@@ -40,11 +40,11 @@ void TapeState::stop() {
     return;
   recordingNow = false;
   endOp = recording().ops().size();
-  std::vector<TapeState *> &tapes = activeTapes();
+  std::vector<TapeState *> &tapes = home->recording;
   std::erase(tapes, this);
-  if (eager && eager == eagerRecorder() &&
+  if (eager && eager == home->eager &&
       std::none_of(tapes.begin(), tapes.end(), [](TapeState *tape) { return tape->eager; }))
-    eagerRecorder() = nullptr;
+    home->eager = nullptr;
 }
 
 void TapeState::pause() {

@@ -19,6 +19,16 @@ struct EagerRecorder {
   std::vector<bool> tracked; // whether a value depends on a watched one
 };
 
+class TapeState;
+
+// The tapes of a thread that record, the innermost last, and what its eager ones share while there are any. A tape
+// keeps it, and may outlive its thread.
+struct ThreadTapes {
+  std::vector<TapeState *> recording;
+  std::shared_ptr<EagerRecorder> eager;
+};
+const std::shared_ptr<ThreadTapes> &threadTapes();
+
 class TapeState {
 public:
   TapeState(GradientTapeOptions options, SourceLocation where);
@@ -46,6 +56,7 @@ public:
     return trace ? trace->valueOf(x, where) : eager->valueOf(x, where);
   }
 
+  const std::shared_ptr<ThreadTapes> home; // of the thread that made it
   const GradientTapeOptions options;
   const SourceLocation where;
   std::shared_ptr<Trace> trace;         // of a tape in a trace
@@ -98,9 +109,9 @@ private:
   std::vector<std::pair<std::size_t, std::size_t>> unseen; // ranges of operations while paused; the last may be open
 };
 
-// The recording tapes of this thread, innermost last, and the recorder of its eager tapes, null if there are none.
-std::vector<TapeState *> &activeTapes();
-std::shared_ptr<EagerRecorder> &eagerRecorder();
+// Those of this thread.
+inline std::vector<TapeState *> &activeTapes() { return threadTapes()->recording; }
+inline std::shared_ptr<EagerRecorder> &eagerRecorder() { return threadTapes()->eager; }
 
 // Whether an eager tape of this thread records.
 bool eagerTapesActive();

@@ -4,6 +4,7 @@
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
 #include "frontend/ObjectPool.h"
+#include "frontend/PerThread.h"
 #include "frontend/Tape.h"
 
 #include <cstring>
@@ -14,14 +15,18 @@ using schema::OpId;
 using schema::ValueId;
 
 namespace {
-thread_local std::shared_ptr<Trace> current;
-}
+struct OwnTrace {
+  std::shared_ptr<Trace> current;
+};
+std::shared_ptr<Trace> &ownTrace() { return PerThread<OwnTrace>::get().current; }
+} // namespace
 
-const std::shared_ptr<Trace> &currentTrace() { return current; }
-TraceScope::TraceScope(std::shared_ptr<Trace> trace, bool ends) : previous(std::move(current)), ends(ends) {
-  current = std::move(trace);
+const std::shared_ptr<Trace> &currentTrace() { return ownTrace(); }
+TraceScope::TraceScope(std::shared_ptr<Trace> trace, bool ends) : previous(std::move(ownTrace())), ends(ends) {
+  ownTrace() = std::move(trace);
 }
 TraceScope::~TraceScope() {
+  std::shared_ptr<Trace> &current = ownTrace();
   if (current && ends)
     current->ended = true;
   current = std::move(previous);

@@ -2,7 +2,7 @@
 //
 // The front end loads libcalque-compiler at the first miss of its caches and looks up `calque_compiler`:
 //
-//   Compiler *compiler = calque_compiler(kCompilerInterfaceVersion);
+//   Compiler *compiler = calque_compiler(kCompilerInterfaceVersion, calque_rt_functions());
 //   CompileResult result = compiler->compile(recording);
 //   result.executable->entry(&frame);
 #ifndef CALQUE_CODEGEN_INTERFACE_COMPILER_H
@@ -10,6 +10,7 @@
 
 #include "ir/schema/ExternRules.h"
 #include "ir/schema/Recording.h"
+#include "runtime/Functions.h"
 #include "runtime/abi.h"
 
 #include <memory>
@@ -147,8 +148,9 @@ public:
   virtual PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options = {}) = 0;
 };
 
-// Returns null when the version is not the library's.
-using CompilerFactory = Compiler *(*)(int version);
+// Returns null when the version is not the library's. Native code calls these functions of the runtime, whatever the
+// process shows by name.
+using CompilerFactory = Compiler *(*)(int version, const runtime::RuntimeFunction *functions);
 
 } // namespace calque
 #endif

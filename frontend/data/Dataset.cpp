@@ -337,7 +337,14 @@ std::int64_t Dataset::size(SourceLocation where) const { return node(where)->siz
 Dataset::Iterator Dataset::begin(SourceLocation where) const { return Iterator(node(where)->open()); }
 
 Dataset::Iterator::Iterator(std::shared_ptr<detail::Cursor> cursor) : cursor_(std::move(cursor)) { ++*this; }
+const Dataset::Element &Dataset::Iterator::operator*() const {
+  if (!cursor_)
+    throw StateError("the iterator of a data set is at its end, where there is no element", CallSite::resolve({}));
+  return element_;
+}
 Dataset::Iterator &Dataset::Iterator::operator++() {
+  if (!cursor_)
+    throw StateError("the iterator of a data set is at its end and can't go further", CallSite::resolve({}));
   if (detail::Item item; cursor_->next(item))
     element_ = item.element();
   else

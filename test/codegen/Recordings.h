@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-extern "C" calque::Compiler *calque_compiler(int version);
+extern "C" calque::Compiler *calque_compiler(int version, const calque::runtime::RuntimeFunction *functions);
 
 namespace calque::testing {
 
@@ -100,7 +100,7 @@ struct Outcome {
 
 struct Native {
   explicit Native(const schema::Recording &recording) {
-    CompileResult compiled = calque_compiler(kCompilerInterfaceVersion)->compile(recording);
+    CompileResult compiled = calque_compiler(kCompilerInterfaceVersion, calque_rt_functions())->compile(recording);
     EXPECT_EQ(compiled.error, "");
     executable = compiled.executable;
     for (ValueId result : recording.results)

@@ -55,8 +55,9 @@ public:
     using value_type = Element;
     using difference_type = std::ptrdiff_t;
     using iterator_category = std::input_iterator_tag;
-    const Element &operator*() const { return element_; }
-    const Element *operator->() const { return &element_; }
+    // StateError at the end.
+    const Element &operator*() const;
+    const Element *operator->() const { return &**this; }
     Iterator &operator++();
     void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t) const { return !cursor_; }
