@@ -391,8 +391,11 @@ NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOu
     return result;
 
   auto executable = std::make_shared<JitExecutable>();
-  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit =
-      llvm::orc::LLJITBuilder().setLinkProcessSymbolsByDefault(false).create();
+  // Object code has no static objects for a platform to care for.
+  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = llvm::orc::LLJITBuilder()
+                                                              .setLinkProcessSymbolsByDefault(false)
+                                                              .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
+                                                              .create();
   if (!jit) {
     result.error = describe(jit.takeError());
     return result;

@@ -1,4 +1,5 @@
 #include "codegen/Pipeline.h"
+#include "codegen/CheckProgram.h"
 #include "codegen/schedule/Nest.h"
 #include "ir/Conversion.h"
 #include "passes/Passes.h"
@@ -377,7 +378,7 @@ static LogicalResult convertToLLVM(ModuleOp module) {
 LogicalResult lowerToLLVM(Program &program) {
   // The prefix keeps the user's name apart from functions of libm, which the code calls by name.
   func::FuncOp function = entryOf(program);
-  program.entry = "calque_" + program.entry;
+  program.entry = objectSymbol(program.entry);
   function.setName(program.entry);
   outlineParallelLoops(program);
   if (failed(lowerMath(program)))
@@ -396,6 +397,8 @@ LogicalResult lowerToLLVM(Program &program) {
 LogicalResult lowerTo(Program &program, Stage stage) {
   if (stage == Stage::Traced)
     return verify(*program.module);
+  if (stage >= Stage::Linalg && (failed(verify(*program.module)) || failed(checkProgram(program))))
+    return failure();
   auto differentiated = [](OpPassManager &manager) { manager.addNestedPass<func::FuncOp>(createDifferentiate()); };
   if (failed(verify(*program.module)) || failed(runPasses(program, differentiated)))
     return failure();

@@ -330,7 +330,7 @@ void Trace::finish(bool every) {
 
 namespace calque {
 
-InitScope::InitScope() : trace(std::move(detail::current)) { detail::current = nullptr; }
-InitScope::~InitScope() { detail::current = std::move(trace); }
+InitScope::InitScope() : trace(std::move(detail::ownTrace())) { detail::ownTrace() = nullptr; }
+InitScope::~InitScope() { detail::ownTrace() = std::move(trace); }
 
 } // namespace calque

@@ -1,0 +1,17 @@
+// What the stages from linalg on rely on, and a file may not hold to.
+#ifndef CALQUE_CODEGEN_CHECKPROGRAM_H
+#define CALQUE_CODEGEN_CHECKPROGRAM_H
+
+#include "codegen/Pipeline.h"
+
+namespace calque::codegen {
+
+// Refuses, by a diagnostic that names the function, a program that is not one function of one block, that has an
+// argument or result which is no tensor of the dialect, or an operation of another dialect.
+llvm::LogicalResult checkProgram(Program &program);
+
+// The name of a function in object code. No name of the compiler's own is equal to it.
+std::string objectSymbol(llvm::StringRef function);
+
+} // namespace calque::codegen
+#endif
