@@ -66,8 +66,8 @@ struct Random {
 using Lines = std::vector<std::string>;
 
 struct Corpus {
-  std::vector<Lines> programs;
-  Lines lines; // of all
+  std::vector<Lines> programs, valid; // those that parse, once more
+  Lines lines;                        // of all
 };
 
 std::string joined(const Lines &lines) {
@@ -77,7 +77,26 @@ std::string joined(const Lines &lines) {
   return text;
 }
 
-// The parts of all files, in the order of their names, without comments.
+// A template of the tests stands for each operation with so many operands: calque.OP becomes the names of some.
+std::vector<Lines> instances(const Lines &program, llvm::StringRef numOperands) {
+  std::vector<Lines> result;
+  for (const calque::schema::OperationSchema &operation : calque::schema::operations()) {
+    if (std::to_string(operation.numOperands) != numOperands)
+      continue;
+    Lines &instance = result.emplace_back(program);
+    for (std::string &line : instance)
+      for (size_t at; (at = line.find("calque.OP")) != std::string::npos;)
+        line.replace(at, strlen("calque.OP"), "calque." + std::string(operation.mnemonic));
+  }
+  return result;
+}
+
+bool parses(MLIRContext &context, const Lines &program) {
+  ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
+  return bool(parseSourceString<ModuleOp>(joined(program), ParserConfig(&context)));
+}
+
+// The functions of all files, in the order of their names, without comments.
 Corpus readCorpus() {
   std::vector<std::string> files;
   std::error_code error;
@@ -86,24 +105,43 @@ Corpus readCorpus() {
     if (llvm::sys::path::extension(file->path()) == ".mlir")
       files.push_back(file->path());
   llvm::sort(files);
+  DialectRegistry registry;
+  calque::codegen::registerPipelineDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   Corpus result;
   for (const std::string &file : files) {
     auto buffer = llvm::MemoryBuffer::getFile(file);
     if (!buffer)
       continue;
     Lines program;
+    std::string numOperands;
     auto add = [&] {
-      if (!program.empty())
-        result.programs.push_back(std::exchange(program, {}));
+      if (program.empty())
+        return;
+      for (Lines &each : numOperands.empty() ? std::vector<Lines>{program} : instances(program, numOperands)) {
+        bool isValid = parses(context, each);
+        // Of a template, only the operations that it is for.
+        if (isValid || numOperands.empty())
+          (isValid ? result.valid : result.programs).push_back(std::move(each));
+      }
+      program.clear();
     };
     for (llvm::StringRef line : llvm::split((*buffer)->getBuffer(), '\n')) {
-      if (line.starts_with("// -----"))
+      if (line.starts_with("// -----")) {
         add();
+        numOperands.clear();
+      }
+      if (line.consume_front("// EACH ")) {
+        numOperands = line.take_front(1).str();
+        continue;
+      }
       llvm::StringRef code = line.take_front(line.find("//")).rtrim();
       if (code.trim().empty())
         continue;
       program.push_back(code.str());
       result.lines.push_back(code.str());
+      if (code == "}")
+        add();
     }
     add();
   }
@@ -181,7 +219,8 @@ const std::vector<std::string> kWords = {"f32",
 
 Lines mutated(const Corpus &all, uint64_t seed, unsigned number) {
   Random random{seed * 0x2545F4914F6CDD1DULL + number};
-  Lines program = random.of(all.programs);
+  // Most of what is wrong before it is changed is refused for that alone.
+  Lines program = random.of(random.below(8) ? all.valid : all.programs);
   for (size_t changes = 1 + (random.below(2) ? 0 : random.below(4)); changes > 0; --changes) {
     if (program.empty())
       break;
@@ -204,7 +243,7 @@ Lines mutated(const Corpus &all, uint64_t seed, unsigned number) {
       line = random.of(all.lines);
       break;
     case 5: {
-      const Lines &other = random.of(all.programs);
+      const Lines &other = random.of(all.valid);
       program.insert(program.end(), other.begin(), other.end());
       break;
     }
@@ -236,7 +275,18 @@ Lines mutated(const Corpus &all, uint64_t seed, unsigned number) {
       } else {
         with = random.below(6) ? random.of(kWords) : "";
       }
-      line.replace(begin, size, with);
+      // Once, or wherever it stands, so that what must agree still does.
+      std::string before = line.substr(begin, size);
+      if (before.empty() || random.below(3) == 0) {
+        line.replace(begin, size, with);
+        break;
+      }
+      for (std::string &each : program) {
+        auto places = tokensOf(each);
+        for (auto place = places.rbegin(); place != places.rend(); ++place)
+          if (each.compare(place->first, place->second, before) == 0)
+            each.replace(place->first, place->second, with);
+      }
     }
     }
   }
@@ -307,8 +357,14 @@ const std::vector<Way> &ways() {
   return all;
 }
 
+// Shared with the children: how far they are.
+struct Progress {
+  std::atomic<unsigned> program, way;
+  std::atomic<unsigned> parsed, accepted; // of all ways
+};
+
 // False for a program that is refused without a word.
-bool runWay(MLIRContext &context, const std::string &text, const Way &way) {
+bool runWay(MLIRContext &context, const std::string &text, const Way &way, Progress &progress) {
   bool said = false;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     std::string ignored = diagnostic.str(); // printing is part of it
@@ -318,18 +374,15 @@ bool runWay(MLIRContext &context, const std::string &text, const Way &way) {
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)
     return said;
+  ++progress.parsed;
   if (failed(way.run(*module)))
     return said;
+  ++progress.accepted;
   std::string printed;
   llvm::raw_string_ostream stream(printed);
   module->print(stream);
   return true;
 }
-
-// Shared with the children: how far they are.
-struct Progress {
-  std::atomic<unsigned> program, way;
-};
 
 enum Ending { Fine = 0, Silent = 10 };
 
@@ -361,7 +414,7 @@ int runChild(Progress &progress, llvm::function_ref<std::string(unsigned)> progr
           context->loadAllAvailableDialects();
         }
         alarm(kSeconds);
-        if (!runWay(*context, text, ways()[progress.way]))
+        if (!runWay(*context, text, ways()[progress.way], progress))
           _exit(Silent);
       }
       progress.way = 0;
@@ -411,13 +464,13 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Mutates the IR of Calque's tests, which nothing may crash on.\n");
   uint64_t seed = seedOption ? uint64_t(seedOption) : uint64_t(getpid()) << 20 ^ uint64_t(time(nullptr));
   Corpus all = readCorpus();
-  if (all.programs.empty()) {
+  if (all.valid.empty() || all.programs.empty()) {
     llvm::errs() << "calque-ir-fuzz: there are no .mlir files in " << corpus << '\n';
     return 2;
   }
   auto *progress = static_cast<Progress *>(
       mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  llvm::outs() << "seed " << seed << ", " << all.programs.size() << " programs to start from\n";
+  llvm::outs() << "seed " << seed << ", " << all.valid.size() + all.programs.size() << " programs to start from\n";
   unsigned findings = 0, end = first + numPrograms;
   for (unsigned number = first, way = 0; number < end && findings < kMostFindings;) {
     progress->program = number;
@@ -444,6 +497,7 @@ int main(int argc, char **argv) {
       ++number;
     }
   }
-  llvm::outs() << findings << " findings\n";
+  llvm::outs() << numPrograms << " programs, each in " << ways().size() << " ways: " << progress->parsed << " parsed, "
+               << progress->accepted << " accepted, " << findings << " findings\n";
   return findings != 0;
 }

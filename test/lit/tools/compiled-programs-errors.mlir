@@ -54,19 +54,6 @@ func.func @blocks(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-func.func @region(%x: tensor<f32>) -> tensor<f32> {
-  // expected-error@+1 {{'calque.checkpoint' op has a region of several blocks; what is compiled has one}}
-  %0 = calque.checkpoint %x : (tensor<f32>) -> tensor<f32> {
-  ^bb0(%a: tensor<f32>):
-    cf.br ^bb1
-  ^bb1:
-    vector.yield %a : tensor<f32>
-  }
-  return %0 : tensor<f32>
-}
-
-// -----
-
 // expected-error@+1 {{stands beside function 'two', and one function is compiled at a time}}
 func.func private @one()
 func.func @two() {
