@@ -26,6 +26,9 @@ bool isWorthFusing(OpOperand *operand) {
   if (llvm::any_of(producer.getDpsInitsMutable(),
                    [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); }))
     return false;
+  // A body that reads a tensor by itself becomes a plain loop, in which a sum would have one accumulator for all terms.
+  if (consumer.getNumReductionLoops() && !producer.getBody()->getOps<tensor::ExtractOp>().empty())
+    return false;
   if (onlyMoves(producer))
     return true;
   // With a map that is no permutation, several iterations would compute the same element.

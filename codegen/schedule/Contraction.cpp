@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 #include <algorithm>
 #include <functional>
@@ -50,15 +51,24 @@ double cyclesOf(int64_t rows, int64_t vectors) {
   return std::max({static_cast<double>(rows * vectors) / 2, static_cast<double>(rows + vectors) / 2 + 0.5, 5.5});
 }
 
-Tile chooseTile(int64_t rows, int64_t vectors, const Target &target) {
+// `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
+// registers do not hold both, the former are loaded and stored once a run.
+Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, const Target &target) {
   Tile best;
+  // Blocks of wide panels are short, and each block's sums take a way through memory.
+  int64_t mostVectors = inRuns && rows >= 3 ? 4 : 8;
   for (int64_t r = 1; r <= std::min<int64_t>(rows, 14); ++r)
-    for (int64_t n = 1; n <= std::min<int64_t>(vectors, 8); ++n) {
+    for (int64_t n = 1; n <= std::min<int64_t>(vectors, mostVectors); ++n) {
       if (r * n + n + 1 > target.vectorRegisters)
         continue;
-      double cycles = static_cast<double>(rows / r) *
-                          (static_cast<double>(vectors / n) * cyclesOf(r, n) + cyclesOf(r, vectors % n)) +
-                      static_cast<double>(vectors / n) * cyclesOf(rows % r, n) + cyclesOf(rows % r, vectors % n);
+      bool fits = 2 * r * n + n + 1 <= target.vectorRegisters;
+      auto cost = [&](int64_t tileRows, int64_t tileVectors) {
+        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / kRunLength * static_cast<double>(tileRows * tileVectors) : 0;
+        return cyclesOf(tileRows, tileVectors) + ofRuns;
+      };
+      double cycles =
+          static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
+          static_cast<double>(vectors / n) * cost(rows % r, n) + cost(rows % r, vectors % n);
       // At equal speed, wider panels mean that A is read fewer times.
       if (cycles < best.cycles * 0.999)
         best = {r, n, cycles};
@@ -87,14 +97,36 @@ public:
     llvm::stable_sort(batches, byDistance);
     llvm::stable_sort(levels, byDistance);
     isFloat = isa<FloatType>(result.element);
+    inRuns = sumsInRuns(nest);
     rowExtent = rowLoop == VectorBuilder::kNoLoop ? Number(1) : v.number(nest.extents[rowLoop]);
     columnExtent = v.number(nest.extents[vectorLoop]);
     numPanels = v.ceilDivide(columnExtent, panelWidth());
     nest.isKnown() ? chooseBlocks() : chooseBlocksOfUnknown();
+    if (inRuns)
+      cutTermsIntoRuns();
+  }
+
+  // Whether the terms are cut into runs. Integers are exact in any order.
+  static bool sumsInRuns(const Nest &nest) {
+    std::optional<int64_t> terms = nest.iterations(true).known();
+    return isa<FloatType>(nest.outputs[0].element) && !(terms && *terms <= kShortSum);
   }
 
   void emit() {
-    std::optional<PartialResults> partial;
+    std::optional<PartialResults> partial, rounded;
+    // Blocks of terms add to the results in memory; where there are many, with what each addition rounds away.
+    Number blocks = v.ceilDivide(v.ceilDivide(v.number(nest.extents[terms[0]]), termPieces), v.maximum(termBlock, 1));
+    constexpr int64_t kFewBlocks = 16;
+    Value hasMany;
+    if (inRuns && !(blocks.known && *blocks.known <= kFewBlocks)) {
+      rounded.emplace(schedule, nest, *Combiner::of(nest), termPieces);
+      errors = rounded->access;
+      hasMany = v.less(1, blocks);
+      v.onlyIf(hasMany, [&] {
+        Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
+        linalg::FillOp::create(v.b, v.location, ValueRange{zero}, ValueRange{errors->value});
+      });
+    }
     if (termPieces > 1) {
       Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
       partial.emplace(schedule, nest, *Combiner::of(nest), termPieces);
@@ -151,6 +183,11 @@ public:
     });
     if (partial)
       partial->combine(schedule);
+    if (rounded) {
+      Schedule onto = schedule;
+      onto.initial = {};
+      v.onlyIf(hasMany, [&] { rounded->combine(onto); });
+    }
   }
 
 private:
@@ -307,14 +344,21 @@ private:
   // Emits one piece: a loop over blocks of terms, in it a loop over panels, and in that all tiles of rows.
   void emitPiece(Position at, Piece piece) {
     ofPiece = result;
+    errorsOfPiece = errors;
     if (termPieces > 1) {
       int64_t results = *nest.iterations(false).known();
       auto type = MemRefType::get({results}, result.element,
                                   StridedLayoutAttr::get(v.b.getContext(), ShapedType::kDynamic, {1}));
       OpFoldResult offset = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.index(results)).getResult();
-      ofPiece.value = memref::ReinterpretCastOp::create(v.b, v.location, type, result.value, offset,
-                                                        ArrayRef<OpFoldResult>{v.b.getIndexAttr(results)},
-                                                        ArrayRef<OpFoldResult>{v.b.getIndexAttr(1)});
+      auto partOf = [&](Value buffer) {
+        return memref::ReinterpretCastOp::create(v.b, v.location, type, buffer, offset,
+                                                 ArrayRef<OpFoldResult>{v.b.getIndexAttr(results)},
+                                                 ArrayRef<OpFoldResult>{v.b.getIndexAttr(1)})
+            .getResult();
+      };
+      ofPiece.value = partOf(result.value);
+      if (errors)
+        errorsOfPiece->value = partOf(errors->value);
     }
     Number extent = v.number(nest.extents[terms[0]]), size = extent;
     if (extent.known)
@@ -458,6 +502,108 @@ private:
     return values;
   }
 
+  //===-- Runs of terms ---------------------------------------------------------------------------===//
+
+  // A loop over terms, or a part of one: `within` iterations from where the loop around it stands; 0: all.
+  struct TermLoop {
+    unsigned loop;
+    int64_t step, within, count;
+  };
+
+  // Cuts the loops over a block's terms so that no accumulator takes more than kRunLength terms one after the other:
+  // runs of terms, and groups of runs.
+  void cutTermsIntoRuns() {
+    for (unsigned loop : terms)
+      termLoops.push_back({loop, 1, 0, loop == terms[0] ? mostTermBlock : *nest.extents[loop].known()});
+    size_t end = termLoops.size();
+    for (int level = 0; level < 2; ++level) {
+      int64_t length = 1;
+      while (end > 0 && length * termLoops[end - 1].count <= kRunLength)
+        length *= termLoops[--end].count;
+      if (end == 0)
+        return;
+      if (int64_t some = kRunLength / length; some > 1) {
+        TermLoop &outer = termLoops[end - 1], inner = outer;
+        inner.within = some * outer.step;
+        inner.count = some;
+        outer.step *= some;
+        outer.count = ceilDiv(outer.count, some);
+        termLoops.insert(termLoops.begin() + static_cast<std::ptrdiff_t>(end), inner);
+        for (size_t &start : starts)
+          ++start;
+      }
+      starts.insert(starts.begin(), end);
+    }
+    int64_t groups = 1;
+    for (const TermLoop &each : llvm::ArrayRef(termLoops).take_front(end))
+      groups *= each.count;
+    isExact = groups > kRunLength;
+  }
+
+  // The sums of a block's terms: `body` adds one term to each accumulator.
+  using SumBody = function_ref<SmallVector<Value>(Position, ValueRange)>;
+  SmallVector<Value> sumInRuns(Position at, Value from, Value to, size_t count, SumBody body) {
+    SmallVector<Value> zeros(count, v.constant(v.b.getZeroAttr(result.element)));
+    if (!isExact)
+      return termsFrom(0, 0, at, from, to, zeros, body);
+    SmallVector<Value> both = zeros;
+    llvm::append_range(both, zeros);
+    both = termsFrom(0, 0, at, from, to, both, body);
+    SmallVector<Value> sums;
+    for (size_t i = 0; i < count; ++i)
+      sums.push_back(VectorBuilder::ExactSum{both[i], both[count + i]}.total(v));
+    return sums;
+  }
+
+  // The loops from the `depth`-th on. `level` counts the loops at which accumulators have begun anew; exact sums are
+  // followed by their errors.
+  SmallVector<Value> termsFrom(size_t depth, size_t level, Position at, Value from, Value to, ValueRange carried,
+                               SumBody body) {
+    if (level < starts.size() && starts[level] == depth) {
+      bool exact = level == 0 && isExact;
+      size_t count = exact ? carried.size() / 2 : carried.size();
+      SmallVector<Value> zeros(count, v.constant(v.b.getZeroAttr(result.element))), sums(carried);
+      SmallVector<Value> run = termsFrom(depth, level + 1, at, from, to, zeros, body);
+      for (size_t i = 0; i < count; ++i) {
+        VectorBuilder::ExactSum sum{sums[i], exact ? sums[count + i] : Value()};
+        if (exact) {
+          sum = v.add(sum, run[i]);
+          sums[count + i] = sum.error;
+        } else {
+          sum.sum = arith::AddFOp::create(v.b, v.location, sum.sum, run[i]);
+        }
+        sums[i] = sum.sum;
+      }
+      return sums;
+    }
+    if (depth == termLoops.size())
+      return body(at, carried);
+    const TermLoop &own = termLoops[depth];
+    unsigned loop = own.loop;
+    auto rest = llvm::ArrayRef(termLoops).drop_front(depth);
+    int64_t most = 1;
+    for (const TermLoop &each : rest)
+      most *= each.count;
+    bool isWhole = llvm::all_of(
+        rest, [&](const TermLoop &each) { return !each.within && each.step == 1 && each.loop != terms[0]; });
+    if (most <= 9 && isWhole) {
+      SmallVector<Value> values(carried);
+      for (int64_t i = 0; i < own.count; ++i)
+        values = termsFrom(depth + 1, level, at.shifted(loop, i), from, to, values, body);
+      return values;
+    }
+    Value first = own.within ? at.index[loop] : loop == terms[0] ? from : v.index(0);
+    Number extent = v.number(nest.extents[loop]), last = loop == terms[0] ? Number(to) : extent;
+    if (own.within) {
+      Number end = v.add(Number(first), own.within);
+      bool divides = loop != terms[0] && *extent.known % own.within == 0;
+      last = divides ? end : v.minimum(end, last);
+    }
+    return v.loop(first, v.valueOf(last), own.step, carried, [&](Value i, ValueRange inner) {
+      return termsFrom(depth + 1, level, at.at(loop, i), from, to, inner, body);
+    });
+  }
+
   // Packs a panel of B: one row of `panelWidth` elements for each term, with zeros beyond the last column.
   Access pack(Position at, Value from, Value to, const Number &columns) {
     auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
@@ -585,11 +731,8 @@ private:
       Position p = at.shifted(vectorLoop, j * v.lanes);
       return rowLoop == VectorBuilder::kNoLoop ? p : p.shifted(rowLoop, i);
     };
-    SmallVector<Value> sums;
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < vectors; ++j)
-        sums.push_back(start ? v.splat(start) : v.load(ofPiece, point(i, j), valid[j]));
-    sums = sum(0, at, from, to, sums, [&](Position term, ValueRange carried) {
+    auto before = [&](int64_t i, int64_t j) { return start ? v.splat(start) : v.load(ofPiece, point(i, j), valid[j]); };
+    auto addTerm = [&](Position term, ValueRange carried) {
       SmallVector<Value> next(carried), ofB;
       for (int64_t j = 0; j < vectors; ++j)
         ofB.push_back(packs ? v.load(columnsOfB, relative(term, from).shifted(vectorLoop, j * v.lanes), v.lanes)
@@ -605,10 +748,30 @@ private:
         }
       }
       return next;
-    });
+    };
+    SmallVector<Value> sums;
+    if (inRuns) {
+      sums = sumInRuns(at, from, to, static_cast<size_t>(rows * vectors), addTerm);
+    } else {
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < vectors; ++j)
+          sums.push_back(before(i, j));
+      sums = sum(0, at, from, to, sums, addTerm);
+    }
+    bool startsAtZero = start && matchPattern(start, m_AnyZeroFloat());
     for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < vectors; ++j)
-        v.store(ofPiece, point(i, j), sums[i * vectors + j], valid[j]);
+      for (int64_t j = 0; j < vectors; ++j) {
+        Value total = sums[i * vectors + j];
+        if (inRuns && errorsOfPiece && !start) {
+          VectorBuilder::ExactSum both{before(i, j), v.load(*errorsOfPiece, point(i, j), valid[j])};
+          both = v.add(both, total);
+          v.store(*errorsOfPiece, point(i, j), both.error, valid[j]);
+          total = both.sum;
+        } else if (inRuns && !startsAtZero) {
+          total = arith::AddFOp::create(v.b, v.location, before(i, j), total);
+        }
+        v.store(ofPiece, point(i, j), total, valid[j]);
+      }
   }
 
   Schedule &schedule;
@@ -617,13 +780,17 @@ private:
   unsigned vectorLoop, rowLoop;
   const Access &a, &b;
   Access result, ofPiece;
+  std::optional<Access> errors, errorsOfPiece; // what additions to the results rounded away
   Value initial;
   Tile tile;
   SmallVector<unsigned> terms, batches, levels;
   SmallVector<bool> isShared;
   Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;
   int64_t termPieces = 1, mostTermBlock = 1;
-  bool packs = false, isFloat = true;
+  bool packs = false, isFloat = true, inRuns = false;
+  SmallVector<TermLoop> termLoops; // of a block
+  SmallVector<size_t, 2> starts;   // the loops at which accumulators begin anew
+  bool isExact = false;            // whether a block's sums have their rounding errors beside them
   Operation *buffer = nullptr;
 };
 
@@ -654,7 +821,7 @@ bool emitContraction(Schedule schedule, Nest nest) {
       int64_t extent = nest.extents[vectorLoop].guess(), vectors = (extent + lanes - 1) / lanes;
       auto consider = [&](unsigned rowLoop) {
         int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
-        Tile tile = chooseTile(rows, vectors, schedule.target);
+        Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), schedule.target);
         double cycles = tile.cycles / static_cast<double>(rows * extent);
         if (cycles < best.cycles)
           best = {vectorLoop, rowLoop, operandOfB, tile, cycles};

@@ -14,7 +14,15 @@ struct Combiner {
   mlir::TypedAttr identity;
 
   static std::optional<Combiner> of(const Nest &nest);
+  bool isFloatSum() const;
 };
+
+// A float sum is cut into runs of so many terms, each of which one accumulator adds up. The sums of runs are added with
+// what each addition rounds away, so that the error of a sum stays near that of one run, however many terms it has.
+// Adding n equal terms to one accumulator is off by up to n / 8 eps.
+constexpr int64_t kRunLength = 8;
+// Fewer terms than these are not worth cutting.
+constexpr int64_t kShortSum = 2 * kRunLength;
 
 // What all kernels are emitted with.
 struct Schedule {
@@ -34,7 +42,7 @@ public:
   PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces);
   // The results of the first piece; those of the next one follow after `results` elements.
   Access access;
-  int64_t results;
+  Extent results;
   void combine(Schedule &schedule) const;
 
 private:

@@ -181,15 +181,21 @@ void VectorBuilder::store(const Access &access, const Position &position, Value 
   }
 }
 
-SmallVector<Value> VectorBuilder::body(const Position &position, ValueRange outputs, const Number &valid) {
+Value VectorBuilder::mapped(const IRMapping &mapping, Value value) {
+  return mapping.contains(value) ? mapping.lookup(value) : splat(value);
+}
+
+IRMapping VectorBuilder::emitBody(const Position &position, ValueRange outputs, const Number &valid,
+                                  Operation *except) {
   IRMapping mapping;
   for (auto [access, argument] : llvm::zip(nest.inputs, nest.body->getArguments()))
     if (access.isUsed)
       mapping.map(argument, load(access, position, valid, /*repeats=*/true));
-  for (auto [value, argument] : llvm::zip_equal(outputs, nest.body->getArguments().take_back(nest.outputs.size())))
+  for (auto [value, argument] : llvm::zip(outputs, nest.body->getArguments().take_back(nest.outputs.size())))
     mapping.map(argument, value);
-  auto mapped = [&](Value value) { return mapping.contains(value) ? mapping.lookup(value) : splat(value); };
   for (Operation &op : nest.body->without_terminator()) {
+    if (&op == except)
+      continue;
     if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
       mapping.map(constantOp.getResult(), constant(constantOp.getValue()));
       continue;
@@ -210,12 +216,38 @@ SmallVector<Value> VectorBuilder::body(const Position &position, ValueRange outp
     }
     OperationState state(op.getLoc(), op.getName());
     for (Value operand : op.getOperands())
-      state.operands.push_back(mapped(operand));
+      state.operands.push_back(mapped(mapping, operand));
     state.types.push_back(typeOf(op.getResult(0).getType()));
     state.attributes = op.getAttrs();
     mapping.map(op.getResult(0), b.create(state)->getResult(0));
   }
-  return llvm::map_to_vector(nest.body->getTerminator()->getOperands(), mapped);
+  return mapping;
+}
+
+SmallVector<Value> VectorBuilder::body(const Position &position, ValueRange outputs, const Number &valid) {
+  IRMapping mapping = emitBody(position, outputs, valid, nullptr);
+  return llvm::map_to_vector(nest.body->getTerminator()->getOperands(),
+                             [&](Value value) { return mapped(mapping, value); });
+}
+
+Value VectorBuilder::contribution(const Position &position, Operation *combiner, const Number &valid) {
+  IRMapping mapping = emitBody(position, {}, valid, combiner);
+  bool isFirst = combiner->getOperand(0) != nest.body->getArguments().back();
+  return mapped(mapping, combiner->getOperand(isFirst ? 0 : 1));
+}
+
+VectorBuilder::ExactSum VectorBuilder::add(const ExactSum &to, Value term) {
+  auto plus = [&](Value x, Value y) -> Value { return arith::AddFOp::create(b, location, x, y); };
+  auto minus = [&](Value x, Value y) -> Value { return arith::SubFOp::create(b, location, x, y); };
+  Value corrected = plus(term, to.error), sum = plus(to.sum, corrected), added = minus(sum, to.sum);
+  Value ofSum = minus(to.sum, minus(sum, added)), ofTerm = minus(corrected, added), error = plus(ofSum, ofTerm);
+  Value isNumber = arith::CmpFOp::create(b, location, arith::CmpFPredicate::ORD, error, error);
+  Value zero = constant(b.getZeroAttr(getElementTypeOrSelf(error.getType())));
+  return {sum, arith::SelectOp::create(b, location, isNumber, error, zero)};
+}
+
+Value VectorBuilder::ExactSum::total(VectorBuilder &v) const {
+  return arith::AddFOp::create(v.b, v.location, sum, error);
 }
 
 Value VectorBuilder::apply(Operation *operation, Value x, Value y) {

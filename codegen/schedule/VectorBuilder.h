@@ -80,6 +80,8 @@ public:
   // Emits the body for the inputs' elements at a position and the given elements of the outputs. Returns what it
   // yields.
   llvm::SmallVector<Value> body(const Position &position, mlir::ValueRange outputs, const Number &valid);
+  // What the body combines with an output's element at a position: `combiner`'s other operand.
+  Value contribution(const Position &position, mlir::Operation *combiner, const Number &valid);
   // Emits the same operation as `operation` on two operands of the builder's types.
   Value apply(mlir::Operation *operation, Value a, Value b);
   // Combines all lanes in a fixed tree.
@@ -101,11 +103,27 @@ public:
   // cycles for one iteration, is large enough. The pieces follow from these numbers alone.
   void parallel(const Number &extent, double cycles, const Number &times, llvm::function_ref<void(Value index)> body);
 
+  // A sum and what its last addition rounded away.
+  struct ExactSum {
+    Value sum, error;
+    Value total(VectorBuilder &v) const;
+  };
+  // Adds a term and the last error (Kahan: Further remarks on reducing truncation errors, 1965). The error of an
+  // addition is a float itself (Knuth: The Art of Computer Programming, volume 2, section 4.2.2, theorem B). An error
+  // that is NaN counts as none: the sum is infinite or NaN then.
+  ExactSum add(const ExactSum &sum, Value term);
+
   mlir::OpBuilder &b;
   const Nest &nest;
   mlir::Location location;
   unsigned vectorLoop;
   int64_t lanes;
+
+private:
+  // The operations of the body but `except`.
+  mlir::IRMapping emitBody(const Position &position, mlir::ValueRange outputs, const Number &valid,
+                           mlir::Operation *except);
+  Value mapped(const mlir::IRMapping &mapping, Value value);
 };
 
 } // namespace calque::codegen

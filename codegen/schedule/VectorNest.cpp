@@ -25,6 +25,8 @@ std::optional<Combiner> Combiner::of(const Nest &nest) {
   return Combiner{operation, *identity};
 }
 
+bool Combiner::isFloatSum() const { return isa<arith::AddFOp>(operation); }
+
 double Schedule::cyclesOfBody(const Nest &nest) {
   double cycles = 0.5;
   for (Operation &op : nest.body->without_terminator())
@@ -136,6 +138,78 @@ private:
                   [&](Value i, ValueRange inner) { return reduce(depth + 1, at.at(loop, i), inner, body); });
   }
 
+  //===-- Runs of sums ----------------------------------------------------------------------------===//
+
+  // Whether an accumulator adds up few terms in all, if the body of the loops over what is combined adds `chain`.
+  bool isShortSum(int64_t chain) const {
+    std::optional<int64_t> count = chain;
+    for (unsigned loop : reductions)
+      count = nest.extents[loop].known() && count ? std::optional(*count * *nest.extents[loop].known()) : std::nullopt;
+    return count && *count <= kShortSum;
+  }
+
+  // The first of the loops over what is combined that belong to a run altogether, if their body adds `chain` terms to
+  // an accumulator one after the other. 0: there is no more than one run.
+  size_t firstInRun(int64_t chain, int64_t &length) const {
+    size_t first = reductions.size();
+    for (length = chain; first > 0; --first) {
+      std::optional<int64_t> extent = nest.extents[reductions[first - 1]].known();
+      if (!extent || length * *extent > kRunLength)
+        break;
+      length *= *extent;
+    }
+    return first;
+  }
+
+  // The loops over what is combined, cut into runs: `body` goes on with the accumulators of one. `sums` has those of
+  // all before.
+  using ExactSum = VectorBuilder::ExactSum;
+  SmallVector<ExactSum> reduceInRuns(Position at, ArrayRef<ExactSum> sums, int64_t chain,
+                                     function_ref<SmallVector<Value>(Position, ValueRange)> body) {
+    int64_t length = 1;
+    size_t first = firstInRun(chain, length);
+    SmallVector<Value> starts(sums.size(), v.constant(combiner->identity));
+    auto runs = [&](size_t depth, Position place, ValueRange carried, auto &self) -> SmallVector<Value> {
+      if (depth == first)
+        return close(carried, reduce(first, place, starts, body));
+      unsigned loop = reductions[depth];
+      Number extent = v.number(nest.extents[loop]);
+      int64_t count = depth + 1 == first ? kRunLength / length : 1;
+      if (count <= 1)
+        return v.loop(extent, 1, carried,
+                      [&](Value i, ValueRange inner) { return self(depth + 1, place.at(loop, i), inner, self); });
+      return v.loop(extent, count, carried, [&](Value i, ValueRange inner) {
+        Number last = v.minimum(v.add(Number(i), count), extent);
+        return close(inner, v.loop(i, v.valueOf(last), 1, starts, [&](Value j, ValueRange run) {
+          return reduce(first, place.at(loop, j), run, body);
+        }));
+      });
+    };
+    return parted(runs(0, at, flat(sums), runs));
+  }
+
+  // Sums as values that a loop carries, and back.
+  static SmallVector<Value> flat(ArrayRef<ExactSum> sums) {
+    SmallVector<Value> values;
+    for (const ExactSum &sum : sums)
+      values.append({sum.sum, sum.error});
+    return values;
+  }
+  static SmallVector<ExactSum> parted(ValueRange values) {
+    SmallVector<ExactSum> sums;
+    for (size_t i = 0; i < values.size(); i += 2)
+      sums.push_back({values[i], values[i + 1]});
+    return sums;
+  }
+  // Adds what a run has summed up.
+  SmallVector<Value> close(ValueRange carried, ValueRange run) {
+    SmallVector<ExactSum> sums = parted(carried);
+    for (auto [sum, term] : llvm::zip_equal(sums, run))
+      sum = v.add(sum, term);
+    return flat(sums);
+  }
+  bool isFloatSum() const { return combiner && combiner->isFloatSum(); }
+
   //===-- Vectors of results ----------------------------------------------------------------------===//
 
   void columns(Position at) {
@@ -211,7 +285,7 @@ private:
     for (size_t i = 0; i < points.size(); ++i)
       for (const Access &output : nest.outputs)
         values.push_back(initial(output, points[i], valid[i]));
-    values = reduce(0, Position(nest.numLoops()), values, [&](Position reduced, ValueRange carried) {
+    auto body = [&](Position reduced, ValueRange carried) {
       SmallVector<Value> next;
       for (size_t i = 0; i < points.size(); ++i) {
         Position at = points[i];
@@ -222,7 +296,18 @@ private:
         llvm::append_range(next, v.body(at, carried.slice(i * each, each), valid[i]));
       }
       return next;
-    });
+    };
+    Position origin(nest.numLoops());
+    if (isFloatSum() && !isShortSum(1)) {
+      Value zero = v.constant(v.b.getZeroAttr(nest.outputs[0].element));
+      SmallVector<ExactSum> sums;
+      for (Value value : values)
+        sums.push_back({value, zero});
+      for (auto [value, sum] : llvm::zip_equal(values, reduceInRuns(origin, sums, 1, body)))
+        value = sum.total(v);
+    } else {
+      values = reduce(0, origin, values, body);
+    }
     for (size_t i = 0; i < points.size(); ++i)
       for (size_t j = 0; j < each; ++j)
         v.store(nest.outputs[j], points[i], values[i * each + j], valid[i]);
@@ -238,51 +323,94 @@ private:
 
   void rows(Position at) {
     const Access &output = nest.outputs[0];
-    bool isKnown = vectorExtent().isKnown();
-    int64_t extent = vectorExtent().known().value_or(0), vectors = extent / v.lanes,
-            unroll = isKnown ? std::clamp<int64_t>(vectors, 1, 4) : 4;
-    int64_t main = vectors / unroll * unroll * v.lanes;
-    SmallVector<Value> partial(unroll, v.constant(combiner->identity));
-    Number unknown, afterBlocks = main, afterVectors, rest;
-    if (!isKnown) {
-      unknown = v.number(vectorExtent());
-      Number blocks = v.divide(unknown, unroll * v.lanes);
-      afterBlocks = v.multiply(blocks, unroll * v.lanes);
-      rest = v.remainder(unknown, v.lanes);
-      afterVectors = v.subtract(unknown, rest);
+    Row row = measureRow();
+    Value identity = v.constant(combiner->identity), sum;
+    // What a row adds to one accumulator, where that is known.
+    int64_t chain = row.isKnown ? row.steps + row.vectorsLeft() : kShortSum + 1;
+    if (!isFloatSum() || isShortSum(chain)) {
+      sum = reduce(0, at, {identity}, [&](Position point, ValueRange carried) -> SmallVector<Value> {
+        return {restOfRow(row, point, stepsOfRow(row, point, v.index(0), row.afterSteps, carried[0]))};
+      })[0];
+    } else {
+      ExactSum start{identity, v.constant(v.b.getZeroAttr(output.element))};
+      if (chain <= kRunLength) {
+        sum = reduceInRuns(at, {start}, chain,
+                           [&](Position point, ValueRange run) -> SmallVector<Value> {
+                             return {restOfRow(row, point, stepsOfRow(row, point, v.index(0), row.afterSteps, run[0]))};
+                           })[0]
+                  .total(v);
+      } else {
+        SmallVector<Value> sums = reduce(0, at, flat({start}), [&](Position point, ValueRange carried) {
+          SmallVector<Value> all =
+              v.loop(row.afterSteps, kRunLength * row.step, carried, [&](Value first, ValueRange inner) {
+                Number last = v.minimum(v.add(Number(first), kRunLength * row.step), row.afterSteps);
+                return close(inner, stepsOfRow(row, point, first, last, identity));
+              });
+          return row.isKnown && !row.vectorsLeft() ? all : close(all, restOfRow(row, point, identity));
+        });
+        sum = parted(sums)[0].total(v);
+      }
     }
-    partial = reduce(0, at, partial, [&](Position point, ValueRange carried) {
-      SmallVector<Value> values = v.loop(afterBlocks, unroll * v.lanes, carried, [&](Value i, ValueRange inner) {
-        SmallVector<Value> next;
-        for (int64_t u = 0; u < unroll; ++u)
-          next.push_back(v.body(point.at(v.vectorLoop, i).shifted(v.vectorLoop, u * v.lanes), inner[u], v.lanes)[0]);
-        return next;
-      });
-      if (!isKnown) {
-        values[0] =
-            v.loop(v.valueOf(afterBlocks), v.valueOf(afterVectors), v.lanes, {values[0]},
-                   [&](Value i, ValueRange inner) { return v.body(point.at(v.vectorLoop, i), inner, v.lanes); })[0];
-        values[0] = v.onlyIf(v.less(0, rest), {values[0]}, [&](ValueRange inner) -> SmallVector<Value> {
-          Value next = v.body(point.at(v.vectorLoop, v.valueOf(afterVectors)), inner, rest)[0];
-          return {arith::SelectOp::create(v.b, v.location, v.mask(rest), next, inner[0]).getResult()};
-        })[0];
-        return values;
-      }
-      for (int64_t done = main, u = 0; done < extent; done += v.lanes, u = (u + 1) % unroll) {
-        int64_t valid = std::min(v.lanes, extent - done);
-        Value next = v.body(point.shifted(v.vectorLoop, done), values[u], valid)[0];
-        values[u] = valid == v.lanes
-                        ? next
-                        : arith::SelectOp::create(v.b, v.location, v.mask(valid), next, values[u]).getResult();
-      }
-      return values;
-    });
-    for (size_t width = partial.size(); width > 1; width = (width + 1) / 2)
-      for (size_t i = 0; i < width / 2; ++i)
-        partial[i] = v.apply(combiner->operation, partial[i], partial[i + (width + 1) / 2]);
-    Value sum = v.horizontal(combiner->operation, partial[0]);
+    sum = v.horizontal(combiner->operation, sum);
     Value start = schedule.initial ? schedule.initial : scalars.loadScalar(output, at);
     scalars.store(output, at, scalars.apply(combiner->operation, start, sum), 1);
+  }
+
+  // How a row is passed: steps of several vectors, single vectors, and a part of one.
+  struct Row {
+    bool isKnown;
+    int64_t unroll, step, steps = 0, extent = 0;
+    Number afterSteps, afterVectors, rest;
+    int64_t vectorsLeft() const { return (extent - *afterSteps.known + step / unroll - 1) / (step / unroll); }
+  };
+
+  Row measureRow() {
+    Row row;
+    row.isKnown = vectorExtent().isKnown();
+    row.extent = vectorExtent().known().value_or(0);
+    row.unroll = row.isKnown ? std::clamp<int64_t>(row.extent / v.lanes, 1, 4) : 4;
+    row.step = row.unroll * v.lanes;
+    row.steps = row.extent / row.step;
+    Number extent = v.number(vectorExtent());
+    row.afterSteps = v.multiply(v.divide(extent, row.step), row.step);
+    row.rest = v.remainder(extent, v.lanes);
+    row.afterVectors = v.subtract(extent, row.rest);
+    return row;
+  }
+
+  // The vectors of a step are combined in a tree, so that an accumulator waits once for all of them.
+  Value stepsOfRow(const Row &row, Position point, Value first, const Number &last, Value sum) {
+    auto step = [&](Value i, ValueRange carried) -> SmallVector<Value> {
+      SmallVector<Value> tree;
+      for (int64_t u = 0; u < row.unroll; ++u)
+        tree.push_back(
+            v.contribution(point.at(v.vectorLoop, i).shifted(v.vectorLoop, u * v.lanes), combiner->operation, v.lanes));
+      for (size_t width = tree.size(); width > 1; width = (width + 1) / 2)
+        for (size_t i = 0; i < width / 2; ++i)
+          tree[i] = v.apply(combiner->operation, tree[i], tree[i + (width + 1) / 2]);
+      return {v.apply(combiner->operation, carried[0], tree[0])};
+    };
+    if (getConstantIntValue(first) == 0)
+      return v.loop(last, row.step, {sum}, step)[0];
+    return v.loop(first, v.valueOf(last), row.step, {sum}, step)[0];
+  }
+
+  Value restOfRow(const Row &row, Position point, Value sum) {
+    auto part = [&](Position place, const Number &valid, Value before) -> Value {
+      Value next = v.body(place, before, valid)[0];
+      return arith::SelectOp::create(v.b, v.location, v.mask(valid), next, before);
+    };
+    if (row.isKnown) {
+      for (int64_t done = *row.afterSteps.known; done < row.extent; done += v.lanes)
+        sum = row.extent - done < v.lanes ? part(point.shifted(v.vectorLoop, done), row.extent - done, sum)
+                                          : v.body(point.shifted(v.vectorLoop, done), sum, v.lanes)[0];
+      return sum;
+    }
+    sum = v.loop(v.valueOf(row.afterSteps), v.valueOf(row.afterVectors), v.lanes, {sum},
+                 [&](Value i, ValueRange inner) { return v.body(point.at(v.vectorLoop, i), inner, v.lanes); })[0];
+    return v.onlyIf(v.less(0, row.rest), {sum}, [&](ValueRange inner) -> SmallVector<Value> {
+      return {part(point.at(v.vectorLoop, v.valueOf(row.afterVectors)), row.rest, inner[0])};
+    })[0];
   }
 
   Schedule &schedule;
@@ -384,10 +512,15 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
 } // namespace
 
 PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces)
-    : access(nest.outputs[0]), results(*nest.iterations(false).known()), nest(nest), combiner(combiner),
-      pieces(pieces) {
-  auto type = MemRefType::get({pieces * results}, access.element);
-  access.value = memref::AllocOp::create(schedule.builder, nest.location(), type);
+    : access(nest.outputs[0]), results(nest.iterations(false)), nest(nest), combiner(combiner), pieces(pieces) {
+  OpBuilder &b = schedule.builder;
+  if (std::optional<int64_t> known = results.known()) {
+    access.value = memref::AllocOp::create(b, nest.location(), MemRefType::get({pieces * *known}, access.element));
+  } else {
+    Value size = (results * Extent(pieces)).emit(b, nest.location());
+    auto type = MemRefType::get({ShapedType::kDynamic}, access.element);
+    access.value = memref::AllocOp::create(b, nest.location(), type, ValueRange{size});
+  }
   access.offset = 0;
   access.unknownOffset = {};
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
@@ -396,10 +529,10 @@ PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner co
   llvm::stable_sort(loops, [&](unsigned x, unsigned y) {
     return nest.outputs[0].strides[x].guess() < nest.outputs[0].strides[y].guess();
   });
-  int64_t stride = 1;
+  Extent stride(1);
   for (unsigned loop : loops) {
     access.strides[loop] = stride;
-    stride *= *nest.extents[loop].known();
+    stride = stride * nest.extents[loop];
   }
 }
 

@@ -85,7 +85,6 @@ void expectContraction(const Contraction &c, DType dtype) {
   shape.insert(shape.end(), l.left.begin(), l.left.end());
   shape.insert(shape.end(), r.left.begin(), r.left.end());
   Sums expected(shape);
-  expected.terms = static_cast<double>(l.terms);
   dtype == DType::Float64 ? sumUp<long double>(expected, l, r) : sumUp<double>(expected, l, r);
   expectSums(contract(x, y, c.lhsBatch, c.rhsBatch, c.lhsContracting, c.rhsContracting), expected);
 }

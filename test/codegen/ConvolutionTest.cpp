@@ -40,9 +40,6 @@ void expectConvolution(const Convolution &c, DType dtype) {
   std::vector<Tensor> found = f({x, w, g});
 
   Sums forward(g.shape()), ofImages(x.shape()), ofFilters(w.shape());
-  forward.terms = static_cast<double>(c.rows * c.columns * c.channels);
-  ofImages.terms = static_cast<double>(c.rows * c.columns * c.filters);
-  ofFilters.terms = static_cast<double>(c.images * outRows * outColumns);
   std::vector<double> xs = valuesOf(x), ws = valuesOf(w), gs = valuesOf(g);
   for (std::int64_t n = 0; n < c.images; ++n)
     for (std::int64_t oh = 0; oh < outRows; ++oh)

@@ -16,11 +16,11 @@ void expectReductions(const Tensor &x, const Axes &axes, const std::vector<Tenso
   }
   Sums sums(shape), means(shape);
   std::vector<double> largest(sums.sum.size(), -INFINITY), smallest(sums.sum.size(), INFINITY), values = valuesOf(x);
-  sums.terms = means.terms = static_cast<double>(x.size()) / static_cast<double>(sums.sum.size());
+  double terms = static_cast<double>(x.size()) / static_cast<double>(sums.sum.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     auto at = static_cast<std::size_t>(broadcastIndex(unravel(static_cast<std::int64_t>(i), x.shape()), kept));
     sums.add(at, values[i]);
-    means.add(at, values[i] / sums.terms);
+    means.add(at, values[i] / terms);
     largest[at] = std::max(largest[at], values[i]);
     smallest[at] = std::min(smallest[at], values[i]);
   }
