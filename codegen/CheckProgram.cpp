@@ -59,7 +59,7 @@ LogicalResult checkProgram(Program &program) {
   for (NamedAttribute attribute : function->getDiscardableAttrs())
     if (attribute.getName() != ir::kVariablesAttr)
       return function.emitError("function '")
-             << function.getName() << "' has attribute '" << attribute.getName() << "', which only the compiler sets";
+             << function.getName() << "' has attribute '" << attribute.getName().getValue() << "', which only the compiler sets";
   if (function.getArgAttrsAttr() || function.getResAttrsAttr())
     return function.emitError("function '")
            << function.getName() << "' has attributes of arguments or results, which only the compiler sets";

@@ -140,7 +140,7 @@ private:
                    llvm::function_ref<LogicalResult(codegen::Program &)> use) {
     codegen::CompilerUse inUse;
     if (!inUse) {
-      error = "the process is ending, and nothing is compiled any more";
+      result.error = "the process is ending, and nothing is compiled any more";
       return;
     }
     contexts.with(recording, [&](MLIRContext &context) {

@@ -1,5 +1,5 @@
-// Where float32 has digits enough it is computed with, and fused products and sums keep those that matter; where it has
-// not, in expm1 and in the sine of large numbers, float64 is. Errors are in docs/accuracy.md.
+// The functions compute in float32 where fused products and sums keep enough digits. expm1 and the reduction of large
+// arguments of sines compute in float64. The errors are in docs/accuracy.md.
 #include "codegen/Float32Functions.h"
 #include "codegen/Polynomials.h"
 
@@ -22,6 +22,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
 class Emitter {
 public:
   Emitter(OpBuilder &builder, Location location, Type type, bool fma)
@@ -208,10 +209,10 @@ Value Emitter::log(Value x) {
   Value normal = select(isSubnormal, mul(x, 0x1p23), x);
   Value correction = select(isSubnormal, number(-23, x), number(0, x));
   // x = 2^k m, where 2/3 <= m < 4/3. The exponent is k * 2^23.
-  Value number = asBits(normal);
-  Value exponent = mask(subInts(number, integer(0x3f2aaaab, number)), 0xff800000);
+  Value ofNormal = asBits(normal);
+  Value exponent = mask(subInts(ofNormal, integer(0x3f2aaaab, ofNormal)), 0xff800000);
   Value k = mulAdd(arith::SIToFPOp::create(b, location, narrow, exponent), 0x1p-23, correction);
-  Value f = sub(asNumber(subInts(number, exponent)), 1);
+  Value f = sub(asNumber(subInts(ofNormal, exponent)), 1);
   Value result = mulAdd(polynomial(polynomials::kLog, f), mul(f, f), f);
   return aboveThePole(x, 0, mulAdd(k, std::numbers::ln2, result));
 }

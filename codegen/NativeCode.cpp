@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
 #include <thread>
@@ -351,14 +352,25 @@ std::atomic<bool> isEnding{false};
 std::atomic<int> uses{0};
 constinit thread_local int ownUses = 0;
 
+// Compilations of other threads are waited for. One of this thread has called exit() itself.
+void end() {
+  isEnding = true;
+  while (uses.load() > ownUses)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 // LLVM's libraries are loaded before this one, so their static objects end after this one has.
 struct AtEnd {
-  ~AtEnd() {
-    isEnding = true;
-    while (uses.load() > ownUses) // the compilations of other threads; one of this thread has called exit()
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  ~AtEnd() { end(); }
 } atEnd;
+
+// LLVM and MLIR make some of their static objects in the first programs that need them; what is registered after these
+// runs before they end.
+void endBeforeWhatIsThere() {
+  static std::atomic<unsigned> programs{0};
+  if (llvm::isPowerOf2_32(++programs))
+    std::atexit(end);
+}
 
 std::string describe(llvm::Error error) { return llvm::toString(std::move(error)); }
 
@@ -372,6 +384,8 @@ CompilerUse::CompilerUse() : allowed(true) {
   allowed = !isEnding;
 }
 CompilerUse::~CompilerUse() {
+  if (allowed)
+    endBeforeWhatIsThere();
   --ownUses;
   --uses;
 }

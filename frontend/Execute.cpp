@@ -75,6 +75,11 @@ public:
     onOwnStack([&] { result = loaded->compile(recording, options); });
     return result;
   }
+  std::vector<bool> connected(const schema::Recording &recording) override {
+    std::vector<bool> result;
+    onOwnStack([&] { result = loaded->connected(recording); });
+    return result;
+  }
   PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
     PrintResult result;
     onOwnStack([&] { result = loaded->print(recording, stage, options); });

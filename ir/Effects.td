@@ -83,6 +83,7 @@ def Calque_RandomUniformOpenOp : Calque_PureOp<"random_uniform_open"> {
   let results = (outs Calque_Tensor:$result);
   let rule = "randomUniformOpen";
   let function = "";
+  let inMessages = "uniform";
   let notDifferentiable = 1;
 }
 

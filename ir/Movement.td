@@ -28,12 +28,14 @@ def Calque_IotaOpenOp : Calque_MovementOp<"iota_open", "iotaOpen"> {
   let summary = "An iota of sizes that tensors have";
   let arguments = (ins Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype, I64Attr:$axis);
   let function = "";
+  let inMessages = "iota";
   let notDifferentiable = 1;
 }
 def Calque_SizeOfOp : Calque_MovementOp<"size_of", "sizeOf"> {
   let summary = "The size of a dimension of x as an int64 scalar";
   let arguments = (ins Calque_Tensor:$x, I64Attr:$axis);
   let function = "";
+  let inMessages = "shape";
   let notDifferentiable = 1;
 }
 
@@ -50,6 +52,7 @@ def Calque_ReshapeOpenOp : Calque_MovementOp<"reshape_open", "reshapeOpen"> {
   let summary = "A reshape to sizes that tensors have; one size may be -1 and follows from the others";
   let arguments = (ins Calque_Tensor:$x, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes);
   let function = "";
+  let inMessages = "reshape";
   let customVjp = 1;
   let linear = ["x"];
 }
@@ -99,6 +102,7 @@ def Calque_BroadcastToOpenOp : Calque_MovementOp<"broadcast_to_open", "broadcast
   let summary = "x broadcast to sizes that tensors have";
   let arguments = (ins Calque_Tensor:$x, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes);
   let function = "";
+  let inMessages = "broadcast_to";
   let customVjp = 1;
   let linear = ["x"];
 }

@@ -142,10 +142,14 @@ private:
 
   // Whether an accumulator adds up few terms in all, if the body of the loops over what is combined adds `chain`.
   bool isShortSum(int64_t chain) const {
-    std::optional<int64_t> count = chain;
-    for (unsigned loop : reductions)
-      count = nest.extents[loop].known() && count ? std::optional(*count * *nest.extents[loop].known()) : std::nullopt;
-    return count && *count <= kShortSum;
+    int64_t count = chain;
+    for (unsigned loop : reductions) {
+      std::optional<int64_t> known = nest.extents[loop].known();
+      if (!known || *known > kShortSum)
+        return false;
+      count = std::min(count, kShortSum + 1) * *known;
+    }
+    return count <= kShortSum;
   }
 
   // The first of the loops over what is combined that belong to a run altogether, if their body adds `chain` terms to

@@ -123,8 +123,9 @@ void expectSums(F &f, std::span<const Path> paths, std::int64_t n, DType dtype, 
   for (std::size_t kind = 0; kind < kinds().size(); kind += step) {
     Tensor x = make(kinds()[kind], n, dtype, 1), y = make(kinds()[kind], n, dtype, 2);
     Exact ofX, ofProducts;
-    dispatch(dtype, [&](auto zero) {
-      const auto *a = x.data<decltype(zero)>(), *b = y.data<decltype(zero)>();
+    dispatch(dtype, [&](auto element) {
+      using T = typename decltype(element)::type;
+      const T *a = x.data<T>(), *b = y.data<T>();
       for (std::int64_t i = 0; i < n; ++i) {
         ofX.add(a[i]);
         ofProducts.add(static_cast<long double>(a[i]) * b[i]);

@@ -222,16 +222,16 @@ void iteratorAtItsEnd() {
   ++at;
   check(at == set.end(), "the end");
   int errors = 0;
-  auto refused = [&](auto use) {
+  auto refused = [&](auto use, const char *message) {
     try {
       use();
-    } catch (const StateError &) {
-      ++errors;
+    } catch (const StateError &error) {
+      errors += std::strstr(error.what(), message) != nullptr;
     }
   };
-  refused([&] { ++at; });
-  refused([&] { *at; });
-  refused([&] { at->first.shape(); });
+  refused([&] { ++at; }, "the iterator of a data set is at its end and can't go further");
+  refused([&] { *at; }, "the iterator of a data set is at its end, where there is no element");
+  refused([&] { at->first.shape(); }, "where there is no element");
   check(errors == 3, "errors");
 }
 

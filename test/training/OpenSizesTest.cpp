@@ -31,7 +31,7 @@ std::vector<Case> allLayers() {
       {"all of a network",
        [] {
          return layers::Sequential(
-             {layers::Conv2D(4, 3, {.activation = "relu", .padding = "same"}), layers::BatchNormalization(),
+             {layers::Conv2D(4, 3, {.padding = "same", .activation = "relu"}), layers::BatchNormalization(),
               layers::MaxPool2D(2), layers::Dropout(0.3, {.seed = 3}), layers::Flatten(),
               layers::Dense(10, {.activation = "tanh"}), layers::BatchNormalization(), layers::Dense(3)});
        },

@@ -2,10 +2,13 @@
 // RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx2 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,AVX2
 // RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx512 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,AVX512
 
-// A row is summed in four vectors at a time, which are put together at its end, the lanes in a tree.
+// A row is summed in steps of four vectors, which a tree combines before the accumulator takes them, and at its end the lanes.
 // CHECK-LABEL: func.func @rows(
 // CHECK: scf.for %{{.*}} to %c5 step %c1
-// AVX2: scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// AVX2: scf.for {{.*}} step %c32 iter_args({{.*}}) -> (vector<8xf32>)
+// AVX2-COUNT-4: vector.load
+// AVX2-COUNT-4: arith.addf {{.*}} : vector<8xf32>
+// AVX2: scf.yield
 // AVX2: vector.maskedload {{.*}} into vector<8xf32>
 // AVX2: vector.shuffle {{.*}} [4, 5, 6, 7] : vector<8xf32>
 // AVX512: vector.maskedload {{.*}} into vector<16xf32>
@@ -33,6 +36,38 @@ func.func @rows(%a: tensor<5x100xf32>) -> tensor<5xf32> {
 func.func @columns(%a: tensor<10x64xf32>) -> tensor<64xf32> {
   %0 = calque.reduce_sum %a {axes = array<i64: 0>} : (tensor<10x64xf32>) -> tensor<64xf32>
   return %0 : tensor<64xf32>
+}
+
+// -----
+
+// More than 16 terms are cut into runs of 8, and the sums of runs are added with what each addition rounds away.
+// CHECK-LABEL: func.func @runs(
+// CHECK: scf.for %[[FIRST:[^ ]*]] = %c0 to %c300 step %c8 iter_args(%[[SUM:[^ ]*]] = %[[ZERO:[^ ,]*]], %[[ERROR:[^ ]*]] = %[[ZERO]])
+// CHECK: %[[PART:.*]] = scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %c1 iter_args(%{{.*}} = %[[ZERO]])
+// CHECK: scf.yield
+// CHECK: %[[TERM:.*]] = arith.addf %[[PART]], %[[ERROR]]
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addf %[[SUM]], %[[TERM]]
+// CHECK-NEXT: %[[ADDED:.*]] = arith.subf %[[NEXT]], %[[SUM]]
+// CHECK-NEXT: %[[KEPT:.*]] = arith.subf %[[NEXT]], %[[ADDED]]
+// CHECK-NEXT: %[[OF_SUM:.*]] = arith.subf %[[SUM]], %[[KEPT]]
+// CHECK-NEXT: %[[OF_TERM:.*]] = arith.subf %[[TERM]], %[[ADDED]]
+// CHECK-NEXT: %[[ROUNDED:.*]] = arith.addf %[[OF_SUM]], %[[OF_TERM]]
+// CHECK: scf.yield %[[NEXT]], %{{.*}}
+func.func @runs(%a: tensor<300x8xf32>) -> tensor<8xf32> {
+  %0 = calque.reduce_sum %a {axes = array<i64: 0>} : (tensor<300x8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// Integers are exact in any order.
+// CHECK-LABEL: func.func @integers(
+// CHECK: scf.for %{{.*}} = %c0 to %c300 step %c1
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @integers(%a: tensor<300x8xi32>) -> tensor<8xi32> {
+  %0 = calque.reduce_sum %a {axes = array<i64: 0>} : (tensor<300x8xi32>) -> tensor<8xi32>
+  return %0 : tensor<8xi32>
 }
 
 // -----
