@@ -18,9 +18,8 @@ namespace detail {
 namespace {
 
 const void *bytesOf(const Tensor &x, SourceLocation where = {}) {
-  return dispatch(x.dtype(where), [&]<typename T>(std::type_identity<T>) {
-    return static_cast<const void *>(x.data<T>(where));
-  });
+  return dispatch(x.dtype(where),
+                  [&]<typename T>(std::type_identity<T>) { return static_cast<const void *>(x.data<T>(where)); });
 }
 
 Component componentOf(const Tensor &x) {

@@ -251,7 +251,7 @@ TEST(Misuse, OfEnumerations) {
       MISUSE(ValueError, "gradient: unconnected gradients are None or Zero; there is no 7", GradientTape().gradient(x(), std::tuple(x()), {.unconnected_gradients = static_cast<UnconnectedGradients>(7)})),
       MISUSE(ValueError, "unknown reduction 7", losses::sparse_categorical_crossentropy(tensor<int>({1}), ones({1, 2}), {.reduction = static_cast<losses::Reduction>(7)})),
   });
-  EXPECT_CONTAINS(errorOf<DTypeError>([] { layers::Dense(2).build({1, 2}, foreign); }), "dense: takes float32 and float64");
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { layers::Dense(2).build({1, 2}, foreign); }), "dense: takes inputs of float32 and float64");
 }
 
 TEST(Misuse, OfListsAndNumbers) {

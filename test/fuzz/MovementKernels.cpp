@@ -86,7 +86,7 @@ void checkIndices(const Call &call, std::size_t operand, std::int64_t size) {
     if (index.off > 0 || index.apart > 0)
       throw Undecided("an index is not known exactly");
     if (index.value < 0 || index.value >= static_cast<Real>(size))
-      throw Failure{"IndexError", std::string(schema::schemaOf(call.step.op).mnemonic) + ": index " +
+      throw Failure{"IndexError", std::string(schema::schemaOf(call.step.op).inMessages) + ": index " +
                                       std::to_string(static_cast<std::int64_t>(index.value)) + " is out of range [0, " +
                                       std::to_string(size) + ")"};
   }

@@ -38,7 +38,7 @@ func.func @reshape_inferred(%a: tensor<2x3xf32>) {
 // -----
 
 func.func @reshape_empty(%a: tensor<0x3xf32>) {
-  // expected-error @below {{reshape: float32[0,3] has 0 elements, which don't fill [0,-1]}}
+  // expected-error @below {{reshape: the size for -1 does not follow from the others, one of which is 0: [0,-1]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.reshape %a {shape = array<i64: 0, -1>} : (tensor<0x3xf32>) -> tensor<0x1xf32>
   return

@@ -1017,7 +1017,8 @@ func.func @gather_indices(%x: tensor<?x3xf32>, %i: tensor<?x?xi64>) -> tensor<?x
   return %r : tensor<?x?x?xf32>
 }
 
-// Indices of each example into the slices of all; one out of range stays so.
+// Indices of each example into the slices of all; one out of range stays so. The number of examples is what an error
+// needs to name the index of one of them.
 // CHECK-LABEL: func.func @gather_both(
 // CHECK-SAME: %[[X:.*]]: tensor<5x2x3xf32>, %[[I:.*]]: tensor<5x7xi64>)
 // CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[X]] {permutation = array<i64: 0, 2, 1>}
@@ -1036,7 +1037,7 @@ func.func @gather_indices(%x: tensor<?x3xf32>, %i: tensor<?x?xi64>) -> tensor<?x
 // CHECK-NEXT: %[[V13:.*]] = calque.add %[[I]], %[[V5]]
 // CHECK-NEXT: %[[V14:.*]] = calque.logical_or %[[V7]], %[[V9]]
 // CHECK-NEXT: %[[V15:.*]] = calque.where %[[V14]], %[[V12]], %[[V13]]
-// CHECK-NEXT: %[[V16:.*]] = calque.gather %[[V1]], %[[V15]]
+// CHECK-NEXT: %[[V16:.*]] = calque.gather %[[V1]], %[[V15]] {{.*}}calque.examples = array<i64: 5>}
 // CHECK-NEXT: %[[V17:.*]] = calque.transpose %[[V16]] {permutation = array<i64: 0, 2, 1>}
 // CHECK-NEXT: return %[[V17]]
 func.func @gather_both(%x: tensor<5x2x3xf32>, %i: tensor<5x7xi64>) -> tensor<5x2x7xf32> {
@@ -1084,7 +1085,7 @@ func.func @gather_put(%s: tensor<?x?x?xf32>, %like: tensor<?x3xf32>, %i: tensor<
 // CHECK-NEXT: %[[V16:.*]] = calque.logical_or %[[V9]], %[[V11]]
 // CHECK-NEXT: %[[V17:.*]] = calque.where %[[V16]], %[[V14]], %[[V15]]
 // CHECK-NEXT: %[[V18:.*]] = calque.reshape %[[V3]] {shape = array<i64: 15, 2>}
-// CHECK-NEXT: %[[V19:.*]] = calque.gather_put %[[V1]], %[[V18]], %[[V17]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V19:.*]] = calque.gather_put %[[V1]], %[[V18]], %[[V17]] {axis = 0 : i64, calque.examples = array<i64: 5>}
 // CHECK-NEXT: %[[V20:.*]] = calque.reshape %[[V19]] {shape = array<i64: 5, 3, 2>}
 // CHECK-NEXT: %[[V21:.*]] = calque.transpose %[[V20]] {permutation = array<i64: 0, 2, 1>}
 // CHECK-NEXT: return %[[V21]]
