@@ -217,7 +217,8 @@ Value cloneSize(OpBuilder &builder, Value size, IRMapping &mapping) {
   if (Value found = mapping.lookupOrNull(size))
     return found;
   Operation *op = size.getDefiningOp();
-  if (!op || op->getNumResults() != 1 || op->getNumRegions() || !isPure(op) ||
+  // A division is not pure, for its divisor might be 0; that of a size is at least 1.
+  if (!op || op->getNumResults() != 1 || op->getNumRegions() || !isMemoryEffectFree(op) ||
       !llvm::all_of(op->getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
     return {};
   for (Value operand : op->getOperands())

@@ -134,11 +134,15 @@ SmallVector<int64_t> withFirst(int64_t first, ArrayRef<int64_t> rest) {
 } // namespace
 
 LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  // A reshape can leave open one size: that of the mapped axis, or an unknown size of the result.
+  // A reshape can leave open one size: that of the mapped axis, or an unknown size of the result. Where both are
+  // unknown, the size of the mapped axis is x's.
   auto type = cast<RankedTensorType>(getResult().getType());
   bool isKnown = rule.size() != ShapedType::kDynamic;
-  if (!isKnown && !type.hasStaticShape())
-    return rule.refuse("gives an unknown size, and the number of examples is not known");
+  if (!isKnown && !type.hasStaticShape()) {
+    results.push_back(rule.create<ReshapeOpenOp>(rule[0], ValueRange(), withFirst(ShapedType::kDynamic, getShape()),
+                                                 ArrayRef<int64_t>{0, 0}));
+    return success();
+  }
   results.push_back(rule.create<ReshapeOp>(
       rule[0], withFirst(isKnown ? rule.size() : -1, type.hasStaticShape() ? type.getShape() : getShape())));
   return success();

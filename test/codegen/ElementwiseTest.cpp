@@ -215,6 +215,7 @@ TEST(Elementwise, MovementThereAndBack) {
   for (DType dtype : {DType::Float32, DType::Int64, DType::Bool})
     for (const Shape &shape : {Shape{7, 33}, Shape{33, 7}, Shape{64, 300}}) {
       Tensor x = wholes(random, shape, dtype);
+      const Number one = dtype == DType::Bool ? Number(true) : Number(1);
       std::vector<std::int64_t> order(static_cast<std::size_t>(shape[0])), inverse(order.size());
       std::iota(order.begin(), order.end(), 0);
       std::shuffle(order.begin(), order.end(), random);
@@ -224,14 +225,14 @@ TEST(Elementwise, MovementThereAndBack) {
         const Tensor &y = in[0];
         Tensor rows = concat({slice(y, {0, 0}, {3, shape[1]}), slice(y, {3, 0}, shape)}, 0);
         Tensor columns = concat({slice(y, {0, 0}, {shape[0], 5}), slice(y, {0, 5}, shape)}, 1);
-        Tensor padded = slice(pad(y, {1, 3}, {2, 1}, 1), {1, 3}, {shape[0] + 1, shape[1] + 3});
+        Tensor padded = slice(pad(y, {1, 3}, {2, 1}, one), {1, 3}, {shape[0] + 1, shape[1] + 3});
         Tensor gathered = gather(gather(y, in[1]), in[2]);
         return std::vector<Tensor>{
             rows, columns, padded, gathered, transpose(transpose(y)), reshape(reshape(y, {-1}), shape)};
       });
       for (const Tensor &found : f({x, tensor(order, {shape[0]}), tensor(inverse, {shape[0]})}))
         expectElements(found, shape, valuesOf(x));
-      Tensor border = pad(x, {1, 3}, {2, 1}, 1);
+      Tensor border = pad(x, {1, 3}, {2, 1}, one);
       std::vector<double> values = valuesOf(x);
       expectElements(border, {shape[0] + 3, shape[1] + 4}, generate({shape[0] + 3, shape[1] + 4}, [&](const Shape &i) {
                        bool inside = i[0] >= 1 && i[0] <= shape[0] && i[1] >= 3 && i[1] < shape[1] + 3;

@@ -515,9 +515,8 @@ std::string messageOf(const std::function<void()> &call) {
 }
 
 TEST(FunctionsOfUnknownSizes, RunOnAll) {
-  auto f = function(
-      [](const Tensor &x, const Tensor &w) { return sum(matmul(x, w), {0}); },
-      {.input_signature = {TensorSpec<float>({schema::kOpenSize, 3}), TensorSpec<float>({3, schema::kOpenSize})}});
+  auto f = function([](const Tensor &x, const Tensor &w) { return sum(matmul(x, w), {0}); },
+                    {.input_signature = {TensorSpec<float>({kDynamic, 3}), TensorSpec<float>({3, kDynamic})}});
   for (std::int64_t n : {0, 1, 5})
     for (std::int64_t m : {0, 2, 9}) {
       Tensor y = f(ones({n, 3}), ones({3, m}));
@@ -529,7 +528,7 @@ TEST(FunctionsOfUnknownSizes, RunOnAll) {
 }
 
 TEST(FunctionsOfUnknownSizes, SayWhatDoesNotFit) {
-  TensorSpec<> rows = TensorSpec<float>({schema::kOpenSize, 3});
+  TensorSpec<> rows = TensorSpec<float>({kDynamic, 3});
   auto sums = function([](const Tensor &x, const Tensor &y) { return x + y; }, {.input_signature = {rows, rows}});
   std::string message = messageOf([&] { sums(ones({3, 3}), ones({4, 3})); });
   EXPECT_NE(
@@ -544,7 +543,7 @@ TEST(FunctionsOfUnknownSizes, SayWhatDoesNotFit) {
   auto largest = function([](const Tensor &x) { return max(x, {0}); }, {.input_signature = {rows}});
   message = messageOf([&] { largest(ones({0, 3})); });
   EXPECT_NE(message.find("dimension 0 of argument 0 is 0, and it must be at least 1"), std::string::npos) << message;
-  TensorSpec<> columns = TensorSpec<float>({0, schema::kOpenSize}), many = TensorSpec<float>({schema::kOpenSize, 0});
+  TensorSpec<> columns = TensorSpec<float>({0, kDynamic}), many = TensorSpec<float>({kDynamic, 0});
   auto products =
       function([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, {.input_signature = {many, columns}});
   message = messageOf([&] { products(zeros({std::int64_t(1) << 32, 0}), zeros({0, std::int64_t(1) << 32})); });

@@ -237,16 +237,6 @@ func.func @assign(%x: tensor<?xf32>) attributes {calque.variables = [{name = "w"
 
 // -----
 
-func.func @unknown_reshape(%x: tensor<?x?xf32>) -> tensor<?x?x3xf32> {
-  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<?xf32>
-  // expected-error @below {{'calque.reshape' op gives an unknown size, and the number of examples is not known; vmap can't do it for many examples at once}}
-  %y = calque.reshape %e {shape = array<i64: -1, 3>} : (tensor<?xf32>) -> tensor<?x3xf32>
-  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xf32>, tensor<?xf32>, tensor<?x?xf32>) -> tensor<?x?x3xf32>
-  return %r : tensor<?x?x3xf32>
-}
-
-// -----
-
 func.func @unknown_slices(%x: tensor<2x?x3xf32>, %i: tensor<2x4xi64>) -> tensor<2x4x3xf32> {
   %e:2 = calque.batch %x, %i {axes = array<i64: 0, 0>} : (tensor<2x?x3xf32>, tensor<2x4xi64>) -> (tensor<?x3xf32>, tensor<4xi64>)
   // expected-error @below {{'calque.gather' op has an operand of unknown size; vmap can't do it for many examples at once}}

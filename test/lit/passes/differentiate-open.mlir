@@ -110,3 +110,15 @@ func.func @random_uniform_open_states(%states: tensor<2x2xi64>, %x: tensor<?xf32
   %r = calque.unbatch %y, %e, %states {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<2xi64>, tensor<2x2xi64>) -> tensor<2x?xf32>
   return %r : tensor<2x?xf32>
 }
+
+// A reshape that leaves a size open takes the number of examples from x.
+// CHECK-LABEL: func.func @reshape_examples(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.reshape_open %[[X]] {shape = array<i64: -9223372036854775808, -1, 3>, sizes = array<i64: 0, 0>}
+// CHECK-NEXT: return %[[V0]]
+func.func @reshape_examples(%x: tensor<?x?xf32>) -> tensor<?x?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<?xf32>
+  %y = calque.reshape %e {shape = array<i64: -1, 3>} : (tensor<?xf32>) -> tensor<?x3xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xf32>, tensor<?xf32>, tensor<?x?xf32>) -> tensor<?x?x3xf32>
+  return %r : tensor<?x?x3xf32>
+}
