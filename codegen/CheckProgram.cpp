@@ -46,9 +46,9 @@ LogicalResult checkProgram(Program &program) {
   auto function = module.lookupSymbol<func::FuncOp>(program.entry);
   if (!function || function.isExternal())
     return module.emitError("there is no function '") << program.entry << "'";
-  if (function.getName().starts_with("calque_"))
+  if (function.getName().starts_with("calque_") || function.getName().starts_with("calque."))
     return function.emitError("function '")
-           << function.getName() << "': names that begin with calque_ are the compiler's own";
+           << function.getName() << "': names that begin with calque_ or calque. are the compiler's own";
   for (Operation &op : *module.getBody())
     if (&op != function.getOperation())
       return op.emitError("stands beside function '")
@@ -58,8 +58,8 @@ LogicalResult checkProgram(Program &program) {
   // What passes and bufferization leave for each other would be believed.
   for (NamedAttribute attribute : function->getDiscardableAttrs())
     if (attribute.getName() != ir::kVariablesAttr)
-      return function.emitError("function '")
-             << function.getName() << "' has attribute '" << attribute.getName().getValue() << "', which only the compiler sets";
+      return function.emitError("function '") << function.getName() << "' has attribute '"
+                                              << attribute.getName().getValue() << "', which only the compiler sets";
   if (function.getArgAttrsAttr() || function.getResAttrsAttr())
     return function.emitError("function '")
            << function.getName() << "' has attributes of arguments or results, which only the compiler sets";

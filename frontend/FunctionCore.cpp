@@ -47,8 +47,8 @@ std::string symbolName(std::string name, SourceLocation where) {
   for (char &c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)))
       c = '_';
-  // The compiler's symbol is calque_NAME, beside its own calque_entry and calque_rt_*.
-  return name == "entry" || name.starts_with("rt_") || name.starts_with("calque_") ? name + "_" : name;
+  // Names that begin with calque_ are the compiler's own. What object code has a meaning for is its concern.
+  return name.starts_with("calque_") ? "_" + name : name;
 }
 
 std::vector<ExpectedTensor> expectedTensors(const std::vector<TensorSpec<>> &specs) {

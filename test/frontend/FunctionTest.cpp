@@ -283,6 +283,7 @@ TEST(Function, IsNamedByItsOptionsOrItsLine) {
   std::string line = std::to_string(__LINE__ + 1);
   EXPECT_CONTAINS(function(body).ir("traced", ones({3})), "func.func @FunctionTest_" + line + "(");
   // Names that native code has a meaning for.
-  for (const char *name : {"entry", "rt_fail", "calque_entry", "main", "exp", "malloc"})
+  for (const char *name :
+       {"entry", "shapes", "piece_0", "print_0", "rt_fail", "calque_entry", "calque_rt_fail", "main", "exp", "malloc"})
     EXPECT_EQ(function(body, {.name = name})(scalar(1.0f)).item<float>(), 2) << name;
 }

@@ -142,16 +142,20 @@ void tapeOutlivesItsThread() {
 }
 
 void exitWhileCompiling() {
+  static std::atomic<int> compiled{0};
   std::thread([] {
     for (int i = 1;; ++i)
       try {
         Tensor x = ones({i});
         function([](const Tensor &t) { return tanh(t) * 2 + 1; })(x);
+        ++compiled;
       } catch (const CompileError &) {
         return;
       }
   }).detach();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  // LLVM makes static objects of its own in its first programs.
+  while (compiled < 4)
+    std::this_thread::yield();
 }
 
 void smallStack() {

@@ -62,7 +62,7 @@ func.func @two() {
 
 // -----
 
-// expected-error @+1 {{function 'calque_rt_fail': names that begin with calque_ are the compiler's own}}
+// expected-error @+1 {{function 'calque_rt_fail': names that begin with calque_ or calque. are the compiler's own}}
 func.func @calque_rt_fail() {
   return
 }
