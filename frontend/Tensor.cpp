@@ -243,7 +243,7 @@ Tensor makeScalar(const Number &number, DType dtype, SourceLocation where) {
   number.convert(dtype, element, where);
   runtime::Buffer buffer = runtime::Buffer::allocate(size_of(dtype));
   std::memcpy(buffer.data(), element, size_of(dtype));
-  return makeEager(scalarType(dtype), std::move(buffer));
+  return makeEager(scalarType(dtype), std::move(buffer), userLine(where));
 }
 } // namespace detail
 

@@ -36,7 +36,7 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
   Tensor value = initial.toTensor();
   SourceLocation where = detail::userLine(initial.where());
   // Made inside of a container, as by emplace() of an optional: the line of what it is made of is the user's.
-  if (detail::isInStandardLibrary(where))
+  if (detail::isInStandardLibrary(where) && value.impl()->where.line)
     where = value.impl()->where;
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     if (!trace->mayMakeVariables)
@@ -64,9 +64,7 @@ const std::shared_ptr<VariableState> &detail::stateOf(const Variable &x, SourceL
 
 const std::string &Variable::name(SourceLocation where) const { return detail::stateOf(*this, where)->name; }
 DType Variable::dtype(SourceLocation where) const { return detail::stateOf(*this, where)->type->dtype; }
-Shape Variable::shape(SourceLocation where) const {
-  return detail::shapeOf(detail::stateOf(*this, where)->type->dims);
-}
+Shape Variable::shape(SourceLocation where) const { return detail::shapeOf(detail::stateOf(*this, where)->type->dims); }
 bool Variable::trainable(SourceLocation where) const { return detail::stateOf(*this, where)->trainable; }
 bool Variable::is_argument(SourceLocation where) const { return detail::stateOf(*this, where)->standIn; }
 
