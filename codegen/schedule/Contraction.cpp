@@ -21,6 +21,10 @@ namespace calque::codegen {
 
 namespace {
 
+// The most terms of a run. Products are bound by arithmetic, so that their runs are longer than those of other sums:
+// with 8 runs in a group and 8 blocks, the worst that a search over equal terms finds is 3.2 eps.
+constexpr int64_t kProductRun = 12;
+
 // Whether the body is result + a * b, and nothing else.
 bool isMultiplyAdd(const Nest &nest) {
   if (nest.inputs.size() != 2 || nest.outputs.size() != 1 || std::distance(nest.body->begin(), nest.body->end()) != 3)
@@ -63,7 +67,7 @@ Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, const Target &target
         continue;
       bool fits = 2 * r * n + n + 1 <= target.vectorRegisters;
       auto cost = [&](int64_t tileRows, int64_t tileVectors) {
-        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / kRunLength * static_cast<double>(tileRows * tileVectors) : 0;
+        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / kProductRun * static_cast<double>(tileRows * tileVectors) : 0;
         return cyclesOf(tileRows, tileVectors) + ofRuns;
       };
       double cycles =
@@ -116,7 +120,6 @@ public:
     std::optional<PartialResults> partial, rounded;
     // Blocks of terms add to the results in memory; where there are many, with what each addition rounds away.
     Number blocks = v.ceilDivide(v.ceilDivide(v.number(nest.extents[terms[0]]), termPieces), v.maximum(termBlock, 1));
-    constexpr int64_t kFewBlocks = 16;
     Value hasMany;
     if (inRuns && !(blocks.known && *blocks.known <= kFewBlocks)) {
       rounded.emplace(schedule, nest, *Combiner::of(nest), termPieces);
@@ -196,6 +199,7 @@ private:
     Value ofTerms, ofRows, ofPanels;
   };
 
+  static constexpr int64_t kFewBlocks = 8;
   static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
   int64_t panelWidth() const { return tile.vectors * v.lanes; }
   int64_t elementBytes() const { return result.element.getIntOrFloatBitWidth() / 8; }
@@ -233,8 +237,13 @@ private:
     int64_t termsOfPiece = ceilDiv(extent, termPieces);
 
     // A block of terms is as long as the panel of B stays in the first cache while all tiles read it.
-    termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / (innerTerms() * panelWidth() * elementBytes()), 1,
-                                    termsOfPiece);
+    // Where that makes many blocks, they are longer, so that the results need no rounding errors beside them as long as
+    // the panel stays in the second cache.
+    int64_t bytesOfTerm = innerTerms() * panelWidth() * elementBytes();
+    termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / bytesOfTerm, 1, termsOfPiece);
+    if (int64_t longer = ceilDiv(termsOfPiece, kFewBlocks);
+        inRuns && longer > termBlock && longer * bytesOfTerm <= schedule.target.l2Bytes / 8)
+      termBlock = longer;
     termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
     termsOfPiece = ceilDiv(termsOfPiece, termBlock) * termBlock;
     termPieces = ceilDiv(extent, termsOfPiece);
@@ -510,20 +519,22 @@ private:
     int64_t step, within, count;
   };
 
-  // Cuts the loops over a block's terms so that no accumulator takes more than kRunLength terms one after the other:
-  // runs of terms, and groups of runs.
+  // Cuts the loops over a block's terms into runs, and runs into groups of kRunLength.
   void cutTermsIntoRuns() {
     for (unsigned loop : terms)
       termLoops.push_back({loop, 1, 0, loop == terms[0] ? mostTermBlock : *nest.extents[loop].known()});
     size_t end = termLoops.size();
     for (int level = 0; level < 2; ++level) {
+      int64_t most = level == 0 ? kProductRun : kRunLength;
       int64_t length = 1;
-      while (end > 0 && length * termLoops[end - 1].count <= kRunLength)
+      while (end > 0 && length * termLoops[end - 1].count <= most)
         length *= termLoops[--end].count;
       if (end == 0)
         return;
-      if (int64_t some = kRunLength / length; some > 1) {
-        TermLoop &outer = termLoops[end - 1], inner = outer;
+      if (int64_t some = most / length; some > 1) {
+        TermLoop &outer = termLoops[end - 1];
+        some = ceilDiv(outer.count, ceilDiv(outer.count, some)); // runs of about the same length
+        TermLoop inner = outer;
         inner.within = some * outer.step;
         inner.count = some;
         outer.step *= some;
