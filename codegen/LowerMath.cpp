@@ -1,5 +1,5 @@
-// Lowers math operations of float32 to vector code of ours, else to instructions of the processor, else to calls of the C
-// library.
+// Lowers math operations of float32 to vector code of ours, else to instructions of the processor, else to calls of the
+// C library.
 #include "codegen/Float32Functions.h"
 #include "codegen/NativeCode.h"
 #include "codegen/Target.h"

@@ -93,7 +93,8 @@ void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f,
       // That several roundings give a number of the type may be an accident of the last one; of few digits it is none.
       bool isExact = roundTo(roundings > 1 ? DType::Float32 : dtype, value) == value;
       if (roundings < 0) {
-        own = ulp * epsilonOf(dtype) * std::fabs(value);
+        // The limits are those of float32. float64 is the C library's, whose manual gives up to 4 for some functions.
+        own = (dtype == DType::Float64 ? std::max(ulp, 4) : ulp) * epsilonOf(dtype) * std::fabs(value);
       } else if (roundings > 0 &&
                  !(call.machine && (isExact || (roundings == 1 && dtype == DType::Float32)) && exactOperands))
         own = roundings * epsilonOf(dtype) * std::fabs(value);

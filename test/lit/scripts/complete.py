@@ -66,6 +66,9 @@ for message in messages("ir", "passes"):
     # What the order of expansion rules out can't be provoked.
     if message.kind == "static_assert" or message.parts[0] and message.parts[0].endswith("before it was expanded"):
         continue
+    # IR has no number that is no element type: test/frontend/MisuseTest.cpp.
+    if any("no element type number" in part for part in message.parts if part):
+        continue
     pattern = ".*".join(re.escape(part) for part in message.parts if part)
     require(any(re.search(pattern, text) for text in expected), f"{message.file}:{message.line}: no case expects '{message}'")
 
