@@ -191,6 +191,7 @@ void lambdaJoinsACaller() {
   holder->emplace(Function<Tensor(const Tensor &)>(f));
   check((**holder)(ones({2})).to_vector<float>()[1] == 2, "the call itself");
   std::thread([&] { check((**holder)(ones({2})).to_vector<float>()[1] == 2, "a later call"); }).join();
+  holder->reset(); // the lambda holds its own function
 }
 
 // Two functions, each of which calls the other with less, first called on two threads at once.
@@ -218,6 +219,8 @@ void lambdasOfTwoFunctions() {
   std::future<Tensor> one = std::async(std::launch::async, [&] { return (*pair->f)(ones({2}), 4); });
   Tensor two = (*pair->g)(ones({2}), 4);
   check(one.get().to_vector<float>()[0] == 5 && two.to_vector<float>()[1] == 5, "the results");
+  pair->f.reset(); // the lambdas hold the pair
+  pair->g.reset();
 }
 
 void iteratorAtItsEnd() {
