@@ -1,3 +1,4 @@
+#include "absl/strings/str_cat.h"
 #include "calque/check_gradients.h"
 
 #include "calque/call_site.h"
@@ -14,16 +15,16 @@ namespace {
 
 void requireFloat64(const Tensor &x, const std::string &what, SourceLocation where) {
   if (x.dtype(where) != DType::Float64)
-    throw DTypeError("check_gradients: " + what + " is " + name_of(x.dtype(where)) + "; differences need float64",
-                     where);
+    throw DTypeError(
+        absl::StrCat("check_gradients: ", what, " is ", name_of(x.dtype(where)), "; differences need float64"), where);
 }
 
 // "[1,2]" for element 5 of a tensor [2,3].
 std::string indexString(std::int64_t element, const Shape &shape) {
   std::string text;
   for (std::size_t i = shape.size(); i-- > 0; element /= shape[i])
-    text = std::to_string(element % shape[i]) + (text.empty() ? "" : ",") + text;
-  return "[" + text + "]";
+    text = absl::StrCat(element % shape[i], text.empty() ? "" : ",", text);
+  return absl::StrCat("[", text, "]");
 }
 
 } // namespace
@@ -33,9 +34,10 @@ void check_gradients(const std::function<Tensor(const std::vector<Tensor> &)> &f
   where = CallSite::resolve(where);
   detail::requireCallable(f, "check_gradients", where);
   if (!(options.eps > 0))
-    throw ValueError("check_gradients: eps is " + Number(options.eps).str() + " and must be above zero", where);
+    throw ValueError(absl::StrCat("check_gradients: eps is ", Number(options.eps).str(), " and must be above zero"),
+                     where);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    requireFloat64(inputs[i], "input " + std::to_string(i), where);
+    requireFloat64(inputs[i], absl::StrCat("input ", i), where);
   GradientTape tape({}, where);
   for (const Tensor &input : inputs)
     tape.watch(input, where);

@@ -1,5 +1,6 @@
 #include "frontend/CustomGradient.h"
 
+#include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/PerThread.h"
 #include "frontend/Tape.h"
@@ -57,13 +58,13 @@ std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors, SourceLocatio
 std::vector<Tensor> checked(const char *operation, std::vector<Tensor> gradients, const std::vector<Tensor> &inputs,
                             SourceLocation where) {
   if (gradients.size() != inputs.size())
-    throw ValueError(std::string(operation) + ": the pullback gives " + std::to_string(gradients.size()) +
-                         " gradients, and " + std::to_string(inputs.size()) + " arguments need one",
+    throw ValueError(absl::StrCat(operation, ": the pullback gives ", gradients.size(), " gradients, and ",
+                                  inputs.size(), " arguments need one"),
                      where);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const schema::TensorType &given = *implOf(gradients[i], where).type, &needed = *implOf(inputs[i], where).type;
-    gradients[i] = fitting(std::string(operation) + ": the pullback gives " + given.str() + " as gradient " +
-                               std::to_string(i) + ", and the argument is " + needed.str(),
+    gradients[i] = fitting(absl::StrCat(operation, ": the pullback gives ", given.str(), " as gradient ", i,
+                                        ", and the argument is ", needed.str()),
                            gradients[i], inputs[i], where);
   }
   return gradients;
@@ -156,9 +157,10 @@ GradientOverride::GradientOverride(const std::string &operation, Pullback pullba
   where = detail::userLine(where);
   const schema::OperationSchema *schema = schema::findFunction(operation);
   if (!schema)
-    throw LookupError("there is no operation '" + operation + "' whose gradient could be overridden", where);
+    throw LookupError(absl::StrCat("there is no operation '", operation, "' whose gradient could be overridden"),
+                      where);
   if (!schema->differentiable)
-    throw LookupError("operation '" + operation + "' has no gradient that could be overridden", where);
+    throw LookupError(absl::StrCat("operation '", operation, "' has no gradient that could be overridden"), where);
   detail::requireCallable(pullback, "gradient_override", where);
   id_ = detail::nextId();
   detail::activeOverrides().push_back({schema->id, id_, std::move(pullback), std::make_unique<detail::ModeScope>(id_)});

@@ -1,5 +1,6 @@
 #include "frontend/Dump.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/error.h"
 #include "frontend/Execute.h"
 
@@ -34,14 +35,15 @@ Settings readSettings() {
     if (stage == known.name || stage == "all")
       settings.stages.push_back(known);
   if (settings.stages.empty())
-    throw ValueError("CALQUE_DUMP: there is no stage '" + stage + "'; the stages are " + stageNames() + ", or all");
+    throw ValueError(
+        absl::StrCat("CALQUE_DUMP: there is no stage '", stage, "'; the stages are ", stageNames(), ", or all"));
   settings.function = variable("CALQUE_DUMP_FUNCTION");
   std::string eager = variable("CALQUE_DUMP_EAGER");
   settings.eager = !eager.empty() && eager != "0";
   // Processes of one program append, so that none overwrites the output of another.
   if (std::string path = variable("CALQUE_DUMP_FILE"); !path.empty())
     if (settings.file = std::fopen(path.c_str(), "ae"); !settings.file)
-      throw ValueError("CALQUE_DUMP_FILE: " + path + " can't be written: " + std::strerror(errno));
+      throw ValueError(absl::StrCat("CALQUE_DUMP_FILE: ", path, " can't be written: ", std::strerror(errno)));
   return settings;
 }
 
@@ -49,7 +51,7 @@ std::string asComment(const std::string &text) {
   std::string comment = "// ";
   for (char c : text)
     comment += c == '\n' ? std::string("\n// ") : std::string(1, c);
-  return comment + "\n";
+  return absl::StrCat(comment, "\n");
 }
 
 } // namespace
@@ -63,13 +65,13 @@ void dump(const schema::Recording &recording, Dumped kind, SourceLocation where)
     return;
   std::string title = (isFunction ? "function " : "eager ") + recording.name;
   if (where.line)
-    title += " of " + lineOf(where).str();
+    absl::StrAppend(&title, " of ", lineOf(where).str());
   std::string text;
   for (const StageName &stage : settings.stages) {
     PrintResult printed = compiler().print(recording, stage.stage, compileOptions());
     // MLIR's tools split a file at this line with --split-input-file.
-    text += "\n// -----\n// " + title + ", stage " + stage.name + "\n";
-    text += printed.error.empty() ? printed.text : asComment("error: " + printed.error);
+    absl::StrAppend(&text, "\n// -----\n// ", title, ", stage ", stage.name, "\n");
+    text += printed.error.empty() ? printed.text : asComment(absl::StrCat("error: ", printed.error));
   }
   static std::mutex mutex;
   std::lock_guard lock(mutex);

@@ -1,4 +1,5 @@
 #include "calque/error.h"
+#include "absl/strings/str_cat.h"
 #include "calque/callable.h"
 #include "frontend/Apply.h"
 #include "frontend/Signature.h"
@@ -12,7 +13,7 @@ namespace {
 std::string describe(const std::string &message, SourceLocation location) {
   if (!location.line)
     return message;
-  return message + "\n  at " + location.file + ":" + std::to_string(location.line);
+  return absl::StrCat(message, "\n  at ", location.file, ":", location.line);
 }
 } // namespace
 
@@ -61,23 +62,22 @@ void throwFault(const schema::Fault &fault, SourceLocation where) {
 
 void throwLeaked(const TensorImpl &x, SourceLocation where) {
   if (const SpecImpl *spec = specOf(x))
-    throw StateError("a TensorSpec, " + typeText(*x.type, spec->anyRank) +
-                         ", stands for the tensors that a function takes; it has no elements "
-                         "to compute with",
+    throw StateError(absl::StrCat("a TensorSpec, ", typeText(*x.type, spec->anyRank),
+                                  ", stands for the tensors that a function takes; it has no elements to compute with"),
                      where);
-  throw LeakedTensorError("a traced tensor is used outside of the trace that made it, at " + lineOf(x.where).str() +
-                              "; return it from the function instead of storing it",
+  throw LeakedTensorError(absl::StrCat("a traced tensor is used outside of the trace that made it, at ",
+                                       lineOf(x.where).str(), "; return it from the function instead of storing it"),
                           where);
 }
 
 void throwNothingToCall(const char *what, SourceLocation where) {
-  throw StateError(std::string(what) +
-                       ": there is nothing to call; it is given an empty std::function or a null pointer",
-                   userLine(where));
+  throw StateError(
+      absl::StrCat(what, ": there is nothing to call; it is given an empty std::function or a null pointer"),
+      userLine(where));
 }
 
 void throwEmptyHandle(const char *what, const SourceLocation &where) {
-  throw StateError("an empty " + std::string(what) + " is used; it was moved from, or made of a null pointer",
+  throw StateError(absl::StrCat("an empty ", what, " is used; it was moved from, or made of a null pointer"),
                    userLine(where));
 }
 

@@ -1,5 +1,6 @@
 #include "frontend/Execute.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/export.h"
 #include "frontend/Apply.h"
 #include "frontend/CompilationCount.h"
@@ -48,15 +49,15 @@ Compiler *loadCompiler() {
       library = dlopen(kCompilerLibrary, RTLD_NOW | RTLD_LOCAL);
   }
   if (!library)
-    throw CompileError(std::string("the compiler's library can't be loaded: ") + dlerror() +
-                       "; it belongs beside libcalque.so, or CALQUE_COMPILER_LIBRARY says where it is");
+    throw CompileError(absl::StrCat("the compiler's library can't be loaded: ", dlerror(),
+                                    "; it belongs beside libcalque.so, or CALQUE_COMPILER_LIBRARY says where it is"));
   auto factory = reinterpret_cast<CompilerFactory>(dlsym(library, "calque_compiler"));
   if (!factory)
-    throw CompileError(path + " is not Calque's compiler: it has no symbol calque_compiler");
+    throw CompileError(absl::StrCat(path, " is not Calque's compiler: it has no symbol calque_compiler"));
   Compiler *compiler = factory(kCompilerInterfaceVersion, calque_rt_functions());
   if (!compiler)
-    throw CompileError(path + " is of another version than libcalque, which needs interface version " +
-                       std::to_string(kCompilerInterfaceVersion));
+    throw CompileError(absl::StrCat(path, " is of another version than libcalque, which needs interface version ",
+                                    kCompilerInterfaceVersion));
   return compiler;
 }
 } // namespace
@@ -101,7 +102,7 @@ bool optimizeByEnvironment() {
   const char *setting = std::getenv("CALQUE_OPTIMIZE");
   std::string_view text = setting ? setting : "";
   if (text != "" && text != "0" && text != "1")
-    throw ValueError("CALQUE_OPTIMIZE is '" + std::string(text) + "' and must be 0 or 1");
+    throw ValueError(absl::StrCat("CALQUE_OPTIMIZE is '", setting, "' and must be 0 or 1"));
   return text != "0";
 }
 thread_local std::optional<bool> optimizing;
@@ -247,8 +248,7 @@ struct Host : runtime::HostCallbacks {
       if (!failed) {
         std::shared_ptr<const OperationDefinition> definition = findUserOperation(textOf(at));
         if (std::int32_t result = runUserOperation(*definition, types, at.numInputs, operands))
-          throw ValueError(textOf(at) + ": its kernel fails with " + std::to_string(result),
-                           failureAt(at, caller).where);
+          throw ValueError(absl::StrCat(textOf(at), ": its kernel fails with ", result), failureAt(at, caller).where);
         return true;
       }
     } catch (...) {
@@ -264,8 +264,8 @@ struct Host : runtime::HostCallbacks {
     try {
       const Host &host = *static_cast<Host *>(self);
       const std::string &text = host.textOf(host.executable.sites.at(static_cast<std::size_t>(site)));
-      std::string line = text.empty() ? "" : text + " ";
-      line += runtime::formatTensor(dtype, {dims, static_cast<std::size_t>(rank)}, data) + "\n";
+      std::string line = text.empty() ? "" : absl::StrCat(text, " ");
+      absl::StrAppend(&line, runtime::formatTensor(dtype, {dims, static_cast<std::size_t>(rank)}, data), "\n");
       static std::mutex mutex;
       std::lock_guard lock(mutex);
       std::cout << line << std::flush;
@@ -285,18 +285,18 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
   auto described = [&](int which) {
     const Site::Size &size = site.sizes[which];
     std::string whose =
-        size.argument >= 0 ? "argument " + std::to_string(size.argument) : "operand " + std::to_string(size.operand);
+        size.argument >= 0 ? absl::StrCat("argument ", size.argument) : absl::StrCat("operand ", size.operand);
     std::string what =
-        size.dimension >= 0 ? "dimension " + std::to_string(size.dimension) + " of " : "the number of elements of ";
-    return what + whose + " is " + std::to_string(values[which]);
+        size.dimension >= 0 ? absl::StrCat("dimension ", size.dimension, " of ") : "the number of elements of ";
+    return absl::StrCat(what, whose, " is ", values[which]);
   };
   auto isNamed = [&](int which) { return site.sizes[which].argument >= 0 || site.sizes[which].operand >= 0; };
   int first = isNamed(0) ? 0 : 1, second = 1 - first;
   if (site.kind == Site::Kind::SizeTooSmall)
-    return described(first) + ", and it must be at least " + std::to_string(values[second]);
+    return absl::StrCat(described(first), ", and it must be at least ", values[second]);
   if (!isNamed(second))
-    return described(first) + ", and it must be " + std::to_string(values[second]);
-  return described(first) + " and " + described(second) + ", and they must be equal";
+    return absl::StrCat(described(first), ", and it must be ", values[second]);
+  return absl::StrCat(described(first), " and ", described(second), ", and they must be equal");
 }
 
 [[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &caller) {
@@ -314,20 +314,20 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
       index -= index < 0 ? 0 : bound;
       bound /= examples;
     }
-    throw IndexError(failure.operation + ": " + failure.index + " " + std::to_string(index) + " is out of range [0, " +
-                         std::to_string(bound) + ")",
-                     where);
+    throw IndexError(
+        absl::StrCat(failure.operation, ": ", failure.index, " ", index, " is out of range [0, ", bound, ")"), where);
   }
   case Site::Kind::DivisionByZero:
-    throw DivisionError(failure.operation + ": an integer is divided by zero", where);
+    throw DivisionError(absl::StrCat(failure.operation, ": an integer is divided by zero"), where);
   case Site::Kind::AssertionFailed:
     throw AssertionError(text ? *text : site.text, where);
   case Site::Kind::SizesDiffer:
   case Site::Kind::SizeTooSmall:
-    throw SizesDisagree(failure.operation + ": " + describeSizes(site, slot.values), where, &code);
+    throw SizesDisagree(absl::StrCat(failure.operation, ": ", describeSizes(site, slot.values)), where, &code);
   case Site::Kind::TooManyBytes:
-    throw ShapeError(site.text + " has more bytes than can be addressed with the sizes of this call's arguments",
-                     where);
+    throw ShapeError(
+        absl::StrCat(site.text, " has more bytes than can be addressed with the sizes of this call's arguments"),
+        where);
   case Site::Kind::Print:
   case Site::Kind::HostCall:
   case Site::Kind::Extern:
@@ -346,9 +346,9 @@ const TypeRef &typeOfOutput(const Code &code, std::size_t output) {
 
 void refuseHeld(const VariableState &variable, SourceLocation where) {
   if (VariableLocks::holds(variable))
-    throw StateError("variable '" + variable.name +
-                         "' is touched by a host call of a function that holds it; pass its value as an input of the "
-                         "host call, and assign what that gives",
+    throw StateError(absl::StrCat("variable '", variable.name,
+                                  "' is touched by a host call of a function that holds it; pass its value as an input "
+                                  "of the host call, and assign what that gives"),
                      where);
 }
 

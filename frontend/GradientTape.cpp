@@ -1,4 +1,5 @@
 // The public handle of a tape.
+#include "absl/strings/str_cat.h"
 #include "calque/gradient_tape.h"
 
 #include "calque/warnings.h"
@@ -20,8 +21,8 @@ void GradientTape::watch(const Tensor &x, SourceLocation where) {
   if (state_->eager && detail::implOf(x, where).trace)
     detail::throwLeaked(*x.impl(), where);
   if (!is_floating(x.dtype()))
-    detail::warn("a tensor of type " + std::string(name_of(x.dtype())) +
-                     " is watched; only floating-point tensors have gradients",
+    detail::warn(absl::StrCat("a tensor of type ", name_of(x.dtype()),
+                              " is watched; only floating-point tensors have gradients"),
                  where);
   state_->watch(state_->valueOf(x, where));
 }
@@ -65,8 +66,8 @@ std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Te
   where = detail::userLine(where);
   if (options.unconnected_gradients != UnconnectedGradients::None &&
       options.unconnected_gradients != UnconnectedGradients::Zero)
-    throw ValueError("gradient: unconnected gradients are None or Zero; there is no " +
-                         std::to_string(static_cast<int>(options.unconnected_gradients)),
+    throw ValueError(absl::StrCat("gradient: unconnected gradients are None or Zero; there is no ",
+                                  static_cast<int>(options.unconnected_gradients)),
                      where);
   std::vector<std::vector<schema::ValueId>> values = use(sources, where);
   bool zeros = options.unconnected_gradients == UnconnectedGradients::Zero;

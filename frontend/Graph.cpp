@@ -1,4 +1,5 @@
 #include "frontend/Graph.h"
+#include "absl/strings/str_cat.h"
 
 namespace calque::detail {
 
@@ -10,34 +11,35 @@ std::string quoted(const std::string &text) {
       result += '\\';
     result += c == '\n' ? ' ' : c;
   }
-  return result + "\"";
+  return absl::StrCat(result, "\"");
 }
 } // namespace
 
 std::string graphOf(const schema::Recording &recording, std::size_t numArguments, std::size_t numResults) {
   std::vector<std::string> nodes(recording.numValues()); // the node that makes each value
-  std::string text = "digraph " + quoted(recording.name) + " {\n  node [shape=box];\n";
+  std::string text = absl::StrCat("digraph ", quoted(recording.name), " {\n  node [shape=box];\n");
   auto node = [&](const std::string &id, const std::string &label, bool ellipse) {
-    text += "  " + id + " [label=" + quoted(label) + (ellipse ? ", shape=ellipse" : "") + "];\n";
+    absl::StrAppend(&text, "  ", id, " [label=", quoted(label), ellipse ? ", shape=ellipse" : "", "];\n");
   };
   auto edge = [&](schema::ValueId value, const std::string &to) {
-    text += "  " + nodes[static_cast<std::size_t>(value)] + " -> " + to +
-            " [label=" + quoted(recording.typeOf(value).str()) + "];\n";
+    absl::StrAppend(&text, "  ", nodes[static_cast<std::size_t>(value)], " -> ", to,
+                    " [label=", quoted(recording.typeOf(value).str()), "];\n");
   };
   for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
-    std::string id = "p" + std::to_string(i);
-    node(id, i < numArguments ? "tensor " + std::to_string(i) : "capture " + std::to_string(i - numArguments), true);
+    std::string id = absl::StrCat("p", i);
+    node(id, i < numArguments ? absl::StrCat("tensor ", i) : absl::StrCat("capture ", i - numArguments), true);
     nodes[static_cast<std::size_t>(recording.parameters[i])] = id;
   }
   for (std::size_t i = 0; i < recording.ops().size(); ++i) {
     const schema::RecordedOp &op = recording.ops()[i];
-    std::string id = "o" + std::to_string(i), label(schema::schemaOf(op.op).mnemonic);
+    std::string id = absl::StrCat("o", i), label(schema::schemaOf(op.op).mnemonic);
     std::span<const schema::Attribute> attributes = recording.attributesOf(op);
     for (std::size_t a = 0; a < attributes.size(); ++a)
       if (schema::schemaOf(op.op).attributes[a].name == "variable")
-        label += " " + recording.variables[static_cast<std::size_t>(std::get<std::int64_t>(attributes[a]))].name;
+        absl::StrAppend(&label, " ",
+                        recording.variables[static_cast<std::size_t>(std::get<std::int64_t>(attributes[a]))].name);
     if (op.line.line)
-      label += "\n" + op.line.str();
+      absl::StrAppend(&label, "\n", op.line.str());
     node(id, label, false);
     for (schema::ValueId operand : recording.operandsOf(op))
       edge(operand, id);
@@ -45,11 +47,11 @@ std::string graphOf(const schema::Recording &recording, std::size_t numArguments
       nodes[static_cast<std::size_t>(op.firstResult) + r] = id;
   }
   for (std::size_t i = 0; i < numResults; ++i) {
-    std::string id = "r" + std::to_string(i);
-    node(id, "result " + std::to_string(i), true);
+    std::string id = absl::StrCat("r", i);
+    node(id, absl::StrCat("result ", i), true);
     edge(recording.results[i], id);
   }
-  return text + "}\n";
+  return absl::StrCat(text, "}\n");
 }
 
 } // namespace calque::detail

@@ -1,5 +1,6 @@
 #include "frontend/HostCall.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/function.h"
 #include "frontend/Apply.h"
 #include "frontend/Trace.h"
@@ -12,17 +13,17 @@ namespace calque::detail {
 namespace {
 std::vector<Tensor> checked(const HostFunction &function, std::vector<Tensor> results) {
   if (results.size() != function.results.size())
-    throw SignatureError("a host call must give " + std::to_string(function.results.size()) +
-                             " tensors by its specs, and gives " + std::to_string(results.size()),
+    throw SignatureError(absl::StrCat("a host call must give ", function.results.size(),
+                                      " tensors by its specs, and gives ", results.size()),
                          function.where);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const TensorImpl &impl = implOf(results[i], function.where);
     if (impl.trace)
       throwLeaked(impl, function.where);
     if (*impl.type != function.results[i])
-      throw SignatureError("result " + std::to_string(i) + " of a host call must be " + function.results[i].str() +
-                               ", not " + impl.type->str(),
-                           function.where);
+      throw SignatureError(
+          absl::StrCat("result ", i, " of a host call must be ", function.results[i].str(), ", not ", impl.type->str()),
+          function.where);
   }
   return results;
 }
@@ -33,9 +34,9 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
                              SourceLocation where) {
   where = userLine(where);
   if (results && specs.size() != *results)
-    throw SignatureError("host_call: the callable gives " + std::to_string(*results) +
-                             (*results == 1 ? " tensor" : " tensors") + ", and there are " +
-                             std::to_string(specs.size()) + " specs; each tensor needs its TensorSpec",
+    throw SignatureError(absl::StrCat("host_call: the callable gives ", *results,
+                                      *results == 1 ? " tensor" : " tensors", ", and there are ", specs.size(),
+                                      " specs; each tensor needs its TensorSpec"),
                          where);
   auto function = std::make_shared<HostFunction>();
   function->callable = std::move(callable);
@@ -44,7 +45,7 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
     function->inputs.push_back(*implOf(input, where).type);
   for (const TensorSpec<> &spec : specs) {
     if (!spec.has_rank() || !spec.shape().is_known())
-      throw ValueError("the results of a host call have known sizes; " + spec.str() + " has not", where);
+      throw ValueError(absl::StrCat("the results of a host call have known sizes; ", spec.str(), " has not"), where);
     function->results.push_back({spec.dtype(), spec.shape()});
   }
   const std::shared_ptr<Trace> &trace = currentTrace();

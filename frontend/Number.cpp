@@ -1,4 +1,5 @@
 #include "calque/number.h"
+#include "absl/strings/str_cat.h"
 
 #include "frontend/Apply.h"
 
@@ -36,15 +37,15 @@ void Number::convert(DType dtype, void *element, SourceLocation where) const {
   if (!is_dtype(dtype))
     throw InternalError("an unknown element type", detail::userLine(where));
   if (isFloat() && !is_floating(dtype))
-    throw DTypeError("the number " + str() + " can't become " + name_of(dtype) +
-                         ": a floating-point number needs a floating-point tensor beside it",
+    throw DTypeError(absl::StrCat("the number ", str(), " can't become ", name_of(dtype),
+                                  ": a floating-point number needs a floating-point tensor beside it"),
                      detail::userLine(where));
   if (dtype == DType::Bool && !isBool())
-    throw DTypeError("the number " + str() + " can't become bool", detail::userLine(where));
+    throw DTypeError(absl::StrCat("the number ", str(), " can't become bool"), detail::userLine(where));
   dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       if (kind_ == Kind::Unsigned || int_ < std::numeric_limits<T>::min() || int_ > std::numeric_limits<T>::max())
-        throw ValueError("the number " + str() + " does not fit " + name_of(dtype), detail::userLine(where));
+        throw ValueError(absl::StrCat("the number ", str(), " does not fit ", name_of(dtype)), detail::userLine(where));
     T value = rounded<T>();
     std::memcpy(element, &value, sizeof(value));
   });

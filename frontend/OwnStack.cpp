@@ -1,5 +1,6 @@
 #include "frontend/OwnStack.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/error.h"
 
 #include <cstring>
@@ -46,7 +47,7 @@ void onOwnStack(void (*run)(void *), void *context) {
   int error = pthread_create(&thread, &attributes, &runWork, &work);
   pthread_attr_destroy(&attributes);
   if (error)
-    throw CompileError(std::string("no thread can be started to compile on: ") + std::strerror(error));
+    throw CompileError(absl::StrCat("no thread can be started to compile on: ", std::strerror(error)));
   workElsewhere().fetch_add(1);
   pthread_join(thread, nullptr);
   workElsewhere().fetch_sub(1);

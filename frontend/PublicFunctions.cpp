@@ -1,4 +1,5 @@
 // The public functions: the generated ones and those written over them.
+#include "absl/strings/str_cat.h"
 #include "calque/functions.h"
 
 #include "calque/call_site.h"
@@ -47,8 +48,8 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
       if (merged.is_known() && merged == 1)
         merged = size;
       else if (mayDiffer(size, merged))
-        throw ShapeError("matmul: the batch dimensions of " + shapes + " don't broadcast: sizes " + merged.str() +
-                             " and " + size.str() + " must be equal, or one of them 1",
+        throw ShapeError(absl::StrCat("matmul: the batch dimensions of ", shapes, " don't broadcast: sizes ",
+                                      merged.str(), " and ", size.str(), " must be equal, or one of them 1"),
                          where);
       else if (size.is_known())
         merged = size;
@@ -65,17 +66,17 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   std::vector<Tensor> tensors = detail::adoptNumbers(operands);
   Tensor lhs = tensors[0], rhs = tensors[1];
   const Shape left = lhs.shape(), right = rhs.shape();
-  std::string shapes = left.str() + " and " + right.str();
+  std::string shapes = absl::StrCat(left.str(), " and ", right.str());
   if (lhs.rank() < 2 || rhs.rank() < 2)
-    throw ShapeError("matmul: both operands need rank 2 or more; their shapes are " + shapes, where);
+    throw ShapeError(absl::StrCat("matmul: both operands need rank 2 or more; their shapes are ", shapes), where);
   std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1),
                rhsInner = rhs.rank() - (options.transpose_b ? 1 : 2);
   const Size &inner = left[lhsInner], &other = right[rhsInner];
   if (mayDiffer(inner, other))
-    throw ShapeError("matmul: the inner dimensions are " + inner.str() + " and " + other.str() +
-                         " and must be equal; the shapes are " + shapes +
-                         (options.transpose_a ? ", the first transposed" : "") +
-                         (options.transpose_b ? ", the second transposed" : ""),
+    throw ShapeError(absl::StrCat("matmul: the inner dimensions are ", inner.str(), " and ", other.str(),
+                                  " and must be equal; the shapes are ", shapes,
+                                  options.transpose_a ? ", the first transposed" : "",
+                                  options.transpose_b ? ", the second transposed" : ""),
                      where);
 
   // One matrix on the right for all of a batch whose size is not known: nothing is repeated.

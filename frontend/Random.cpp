@@ -1,4 +1,5 @@
 #include "calque/random.h"
+#include "absl/strings/str_cat.h"
 
 #include "calque/call_site.h"
 #include "calque/functions.h"
@@ -62,7 +63,7 @@ Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where) {
 
 std::int64_t counters_used(std::int64_t count, DType dtype, SourceLocation where) {
   if (count < 0)
-    throw ValueError("counters_used: there are no " + std::to_string(count) + " numbers", detail::userLine(where));
+    throw ValueError(absl::StrCat("counters_used: there are no ", count, " numbers"), detail::userLine(where));
   detail::requireElementType(dtype, detail::userLine(where));
   std::int64_t perCounter = numbersPerCounter(dtype);
   return count / perCounter + (count % perCounter != 0);
@@ -74,8 +75,8 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
   double length = options.maxval - options.minval;
   if (!(length > 0) || !isFinite(length, options.dtype) || !isFinite(options.minval, options.dtype) ||
       !isFinite(options.maxval, options.dtype))
-    throw ValueError("uniform: no number is in [" + Number(options.minval).str() + ", " + Number(options.maxval).str() +
-                         "); minval must be less than maxval, and both finite",
+    throw ValueError(absl::StrCat("uniform: no number is in [", Number(options.minval).str(), ", ",
+                                  Number(options.maxval).str(), "); minval must be less than maxval, and both finite"),
                      where);
   Tensor u = unit(shape, state.toTensor(), options.dtype, where);
   if (options.minval == 0 && options.maxval == 1)
@@ -91,8 +92,9 @@ Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions 
   SourceLocation where = detail::userLine(state.where());
   CallSite site(where, "normal");
   if (!(options.stddev >= 0) || !isFinite(options.stddev, options.dtype))
-    throw ValueError("normal: a standard deviation is finite and not below 0, unlike " + Number(options.stddev).str(),
-                     where);
+    throw ValueError(
+        absl::StrCat("normal: a standard deviation is finite and not below 0, unlike ", Number(options.stddev).str()),
+        where);
   Tensor first = state.toTensor();
   Tensor u = unit(shape, first, options.dtype, where);
   Tensor v = unit(shape, advance(first, u, 1, where), options.dtype, where);
@@ -105,7 +107,7 @@ Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double prob
   SourceLocation where = detail::userLine(state.where());
   CallSite site(where, "bernoulli");
   if (!(probability >= 0 && probability <= 1))
-    throw ValueError("bernoulli: a probability is in [0, 1], unlike " + Number(probability).str(), where);
+    throw ValueError(absl::StrCat("bernoulli: a probability is in [0, 1], unlike ", Number(probability).str()), where);
   return less(Operand(unit(shape, state.toTensor(), DType::Float32, where), where), probability);
 }
 

@@ -1,4 +1,5 @@
 #include "calque/shape.h"
+#include "absl/strings/str_cat.h"
 
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
@@ -17,7 +18,7 @@ void release(const SizeOrigin *origin) noexcept {
 }
 
 void throwIsNoSize(bool isNegative, SourceLocation where) {
-  throw ValueError(std::string("a number that is too ") + (isNegative ? "small" : "large") + " is given as a size",
+  throw ValueError(absl::StrCat("a number that is too ", isNegative ? "small" : "large", " is given as a size"),
                    userLine(where));
 }
 
@@ -62,8 +63,8 @@ std::string describe(const TensorImpl &x) {
   if (trace && trace->id == x.trace)
     for (std::size_t i = 0; i < trace->numArguments && i < trace->recording.parameters.size(); ++i)
       if (trace->recording.parameters[i] == x.value)
-        return "argument " + std::to_string(i) + ", " + type + ",";
-  return x.where.line ? type + ", made at " + lineOf(x.where).str() + "," : type;
+        return absl::StrCat("argument ", i, ", ", type, ",");
+  return x.where.line ? absl::StrCat(type, ", made at ", lineOf(x.where).str(), ",") : type;
 }
 
 // The tensor that a size is of, and the dimension.
@@ -76,8 +77,8 @@ std::pair<Tensor, std::int64_t> sourceOf(const SizeOrigin &origin, SourceLocatio
 }
 
 std::string nameOf(const SizeOrigin &origin) {
-  std::string what = origin.axis < 0 ? "the number of elements" : "dimension " + std::to_string(origin.axis);
-  return what + " of " + describe(*origin.tensor);
+  std::string what = origin.axis < 0 ? "the number of elements" : absl::StrCat("dimension ", origin.axis);
+  return absl::StrCat(what, " of ", describe(*origin.tensor));
 }
 
 bool isSame(const SizeOrigin &a, const SizeOrigin &b) { return a.tensor == b.tensor && a.axis == b.axis; }
@@ -134,10 +135,11 @@ std::int64_t Size::asked() const {
   if (!origin_)
     throw ValueError("kDynamic is used as a number; it stands for any size in a TensorSpec only", detail::userLine({}));
   detail::noteAsked(*origin_);
-  throw StateError(detail::nameOf(*origin_) +
-                       " is not known while tracing and is used as a C++ number; operations take it as it is, and "
-                       "is_known() asks",
-                   detail::userLine(origin_->where));
+  throw StateError(
+      absl::StrCat(
+          detail::nameOf(*origin_),
+          " is not known while tracing and is used as a C++ number; operations take it as it is, and is_known() asks"),
+      detail::userLine(origin_->where));
 }
 
 bool Size::equalUnknown(const Size &a, const Size &b) {
@@ -148,9 +150,9 @@ bool Size::equalUnknown(const Size &a, const Size &b) {
     return true;
   const detail::SizeOrigin &origin = a.origin_ ? *a.origin_ : *b.origin_;
   detail::noteAsked(origin);
-  throw StateError(detail::nameOf(origin) + " is not known while tracing, nor is whether it equals " +
-                       (a.origin_ && b.origin_ ? detail::nameOf(*b.origin_) : (a.origin_ ? b : a).str()) +
-                       "; is_known() and is_compatible_with() ask what is known",
+  throw StateError(absl::StrCat(detail::nameOf(origin), " is not known while tracing, nor is whether it equals ",
+                                a.origin_ && b.origin_ ? detail::nameOf(*b.origin_) : (a.origin_ ? b : a).str(),
+                                "; is_known() and is_compatible_with() ask what is known"),
                    detail::userLine(origin.where));
 }
 
@@ -214,8 +216,8 @@ bool Shape::equals(const Shape &other) const {
 }
 
 void Shape::throwNoDimension(std::size_t dimension) const {
-  throw ValueError("there is no dimension " + std::to_string(static_cast<std::int64_t>(dimension)) + " in the shape " +
-                       str() + ", which has " + std::to_string(rank_),
+  throw ValueError(absl::StrCat("there is no dimension ", static_cast<std::int64_t>(dimension), " in the shape ", str(),
+                                ", which has ", rank_),
                    detail::userLine({}));
 }
 
@@ -223,7 +225,7 @@ std::string Shape::str() const {
   std::string text = "[";
   for (std::size_t i = 0; i < rank_; ++i)
     text += (i ? "," : "") + (*this)[i].str();
-  return text + "]";
+  return absl::StrCat(text, "]");
 }
 std::ostream &operator<<(std::ostream &os, const Shape &shape) { return os << shape.str(); }
 

@@ -1,5 +1,6 @@
 #include "frontend/Tape.h"
 
+#include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
 
@@ -96,8 +97,8 @@ void TapeState::noteRead(const std::shared_ptr<VariableState> &variable, ValueId
 
 void TapeState::checkUse(SourceLocation where) {
   if (used && !options.persistent)
-    throw StateError("a tape serves one gradient() unless it is persistent; this one, made at " +
-                         lineOf(this->where).str() + ", has served it",
+    throw StateError(absl::StrCat("a tape serves one gradient() unless it is persistent; this one, made at ",
+                                  lineOf(this->where).str(), ", has served it"),
                      where);
   if (trace ? trace != currentTrace() : currentTrace() != nullptr)
     throw StateError(trace ? "a tape of a trace is asked outside of the trace"
@@ -167,8 +168,8 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
     derivatives |= schema::schemaOf(ops[i].op).differentiates;
     activity.ofDerivatives |= derivatives;
     if (schema::schemaOf(ops[i].op).lacksGradient)
-      throw LookupError("gradient: operation '" + nameOf(recording, ops[i]) + "' at " + ops[i].line.str() +
-                            " has no gradient registered",
+      throw LookupError(absl::StrCat("gradient: operation '", nameOf(recording, ops[i]), "' at ", ops[i].line.str(),
+                                     " has no gradient registered"),
                         where);
     auto reach = [&](ValueId operand) {
       if (!is_floating(recording.typeOf(operand).dtype))
@@ -343,16 +344,16 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
                                                        const std::vector<Tensor> &seeds, SourceLocation where,
                                                        bool zerosWillDo) {
   if (!seeds.empty() && seeds.size() != targets.size())
-    throw ValueError("gradient: " + std::to_string(seeds.size()) + " output gradients are given for " +
-                         std::to_string(targets.size()) + " targets",
-                     where);
+    throw ValueError(
+        absl::StrCat("gradient: ", seeds.size(), " output gradients are given for ", targets.size(), " targets"),
+        where);
   std::vector<ValueId> seedValues;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const schema::TensorType &target = *implOf(targets[i], where).type, &seed = *implOf(seeds[i], where).type;
-    seedValues.push_back(valueOf(fitting("gradient: output gradient " + std::to_string(i) + " is " + seed.str() +
-                                             " and its target " + target.str(),
-                                         seeds[i], targets[i], where),
-                                 where));
+    seedValues.push_back(valueOf(
+        fitting(absl::StrCat("gradient: output gradient ", i, " is ", seed.str(), " and its target ", target.str()),
+                seeds[i], targets[i], where),
+        where));
   }
   Plan plan = planFor(targets, sources, where);
   if (!zerosWillDo)
@@ -386,11 +387,11 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
   const char *name = ofExamples ? "batch_jacobian" : "jacobian";
   const schema::TensorType type = *implOf(target, where).type;
   if (!type.isStatic())
-    throw ShapeError(std::string(name) + ": the target's sizes must be known; it is " + type.str(), where);
+    throw ShapeError(absl::StrCat(name, ": the target's sizes must be known; it is ", type.str()), where);
   if (!is_floating(type.dtype))
     return std::vector<std::optional<Tensor>>(sources.size());
   if (ofExamples && type.rank() == 0)
-    throw ShapeError(std::string(name) + ": the target's first dimension runs over the examples; it is " + type.str(),
+    throw ShapeError(absl::StrCat(name, ": the target's first dimension runs over the examples; it is ", type.str()),
                      where);
   Plan plan = planFor({target}, sources, where);
   dropUnconnected(plan);
@@ -424,10 +425,10 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
       continue;
     const schema::TensorType source = recording().typeOf(sources[i][0]);
     if (!source.isStatic())
-      throw ShapeError(std::string(name) + ": the source's sizes must be known; it is " + source.str(), where);
+      throw ShapeError(absl::StrCat(name, ": the source's sizes must be known; it is ", source.str()), where);
     if (ofExamples && (source.rank() == 0 || source.dims[0] != type.dims[0]))
-      throw ShapeError(std::string(name) + ": target and source must have one number of examples; they are " +
-                           type.str() + " and " + source.str(),
+      throw ShapeError(absl::StrCat(name, ": target and source must have one number of examples; they are ", type.str(),
+                                    " and ", source.str()),
                        where);
     // Shaped [elements, source], or [examples, elements, source of one example].
     std::array<ValueId, 3> operands{cotangents[i], seed, basis};

@@ -1,4 +1,5 @@
 #include "calque/tensor.h"
+#include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/ObjectPool.h"
 #include "frontend/Shape.h"
@@ -103,13 +104,14 @@ void checkShape(const schema::Dims &shape, DType dtype, SourceLocation where) {
   bool empty = false;
   for (std::int64_t size : shape) {
     if (size < 0)
-      throw ValueError("a shape has no negative sizes; this one is " + schema::shapeString(shape), where);
+      throw ValueError(absl::StrCat("a shape has no negative sizes; this one is ", schema::shapeString(shape)), where);
     empty |= size == 0;
   }
   for (std::int64_t size : shape)
     if (!empty && __builtin_mul_overflow(bytes, size, &bytes))
-      throw ValueError("a tensor of shape " + schema::shapeString(shape) + " has more bytes than can be addressed",
-                       where);
+      throw ValueError(
+          absl::StrCat("a tensor of shape ", schema::shapeString(shape), " has more bytes than can be addressed"),
+          where);
 }
 
 void requireType(const std::string &message, const schema::TensorType &given, const schema::TensorType &wanted,
@@ -126,8 +128,8 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape 
   TypeRef type = dims.empty() ? scalarType(dtype)
                               : std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(dims)});
   if (static_cast<std::int64_t>(count) != type->numElements())
-    throw ValueError(std::to_string(count) + " elements are given for shape " + schema::shapeString(type->dims) +
-                         ", which has " + std::to_string(type->numElements()),
+    throw ValueError(absl::StrCat(count, " elements are given for shape ", schema::shapeString(type->dims),
+                                  ", which has ", type->numElements()),
                      where);
   runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
   if (count)
@@ -154,22 +156,22 @@ const void *Tensor::rawData(DType dtype, SourceLocation where) const {
   if (impl.trace) {
     if (!detail::currentTrace() || detail::currentTrace()->id != impl.trace)
       detail::throwLeaked(impl, where);
-    throw StateError(
-        "the elements of a traced tensor are not known while tracing; print() shows them when the function runs. The "
-        "tensor is made at " +
-            detail::lineOf(impl.where).str(),
-        where);
+    throw StateError(absl::StrCat("the elements of a traced tensor are not known while tracing; print() shows them "
+                                  "when the function runs. The tensor is made at ",
+                                  detail::lineOf(impl.where).str()),
+                     where);
   }
   if (dtype != impl.type->dtype)
-    throw DTypeError(std::string("the elements are ") + name_of(impl.type->dtype) + ", not " + name_of(dtype), where);
+    throw DTypeError(absl::StrCat("the elements are ", name_of(impl.type->dtype), ", not ", name_of(dtype)), where);
   return impl.buffer.data();
 }
 
 const void *Tensor::scalarData(DType dtype, SourceLocation where) const {
   const void *data = rawData(dtype, where);
   if (impl_->type->numElements() != 1)
-    throw ShapeError(
-        "item() needs a tensor of one element; this one has shape " + schema::shapeString(impl_->type->dims), where);
+    throw ShapeError(absl::StrCat("item() needs a tensor of one element; this one has shape ",
+                                  schema::shapeString(impl_->type->dims)),
+                     where);
   return data;
 }
 

@@ -1,5 +1,6 @@
 #include "frontend/Trace.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/init_scope.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
@@ -145,7 +146,8 @@ Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocatio
 void Trace::assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where) {
   if (inner)
     throw StateError(
-        "variable '" + variable->name + "' is assigned in " + inner + ", which may run any number of times", where);
+        absl::StrCat("variable '", variable->name, "' is assigned in ", inner, ", which may run any number of times"),
+        where);
   ValueId operand = valueOf(value, where);
   std::size_t index = indexOf(variable);
   schema::Attribute attribute = static_cast<std::int64_t>(index);

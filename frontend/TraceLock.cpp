@@ -1,5 +1,6 @@
 #include "frontend/TraceLock.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/error.h"
 #include "frontend/OwnStack.h"
 #include "frontend/TensorImpl.h"
@@ -92,9 +93,9 @@ void TraceLock::lock(SourceLocation call) {
       used = now;
       if (idle == kMostIdleLooks) {
         std::erase_if(all.waiting, [&](const Waiting &each) { return each.thread == self; });
-        throw StateError("function '" + name + "', made at " + lineOf(where).str() +
-                             ", is being traced by another thread, which waits for something; if its lambda waits for "
-                             "this call, neither ever goes on",
+        throw StateError(absl::StrCat("function '", name, "', made at ", lineOf(where).str(),
+                                      ", is being traced by another thread, which waits for something; if its lambda "
+                                      "waits for this call, neither ever goes on"),
                          call);
       }
       all.changed.wait_for(guard, kBetweenLooks);

@@ -1,5 +1,6 @@
 #include "frontend/UserOperations.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/custom_gradient.h"
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
@@ -52,9 +53,9 @@ struct Rules : schema::ExternRules {
       trace->finish(true); // it has no other inputs than the operands
       return std::make_shared<const schema::Recording>(trace->recording);
     } catch (const std::exception &thrown) {
-      error = symbol + ": " + thrown.what();
+      error = absl::StrCat(symbol, ": ", thrown.what());
     } catch (...) {
-      error = symbol + ": it throws what is no std::exception";
+      error = absl::StrCat(symbol, ": it throws what is no std::exception");
     }
     return nullptr;
   }
@@ -88,13 +89,13 @@ Operation::Operation(OperationDefinition definition, SourceLocation where) {
   if (definition.name.empty())
     throw ValueError("an operation needs a name", where);
   if (!definition.types || !definition.kernel)
-    throw ValueError("operation '" + definition.name + "' needs a type rule and a kernel", where);
+    throw ValueError(absl::StrCat("operation '", definition.name, "' needs a type rule and a kernel"), where);
   auto shared = std::make_shared<const OperationDefinition>(std::move(definition));
   detail::Registry &registry = detail::registry();
   std::lock_guard lock(registry.mutex);
   if (schema::findOperation(shared->name) || schema::findFunction(shared->name) ||
       !registry.operations.emplace(shared->name, shared).second)
-    throw ValueError("there is an operation '" + shared->name + "' already", where);
+    throw ValueError(absl::StrCat("there is an operation '", shared->name, "' already"), where);
   definition_ = std::move(shared);
 }
 
@@ -114,13 +115,13 @@ std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, Sou
   std::vector<std::int64_t> types;
   for (const TensorSpec<> &spec : definition.types(detail::specsOf(inputs, where))) {
     if (!spec.has_rank() || !spec.shape().is_known())
-      throw ShapeError(definition.name + ": the results' sizes must be known; one is " + spec.str(), where);
+      throw ShapeError(absl::StrCat(definition.name, ": the results' sizes must be known; one is ", spec.str()), where);
     types.push_back(static_cast<std::int64_t>(spec.dtype()));
     types.push_back(static_cast<std::int64_t>(spec.shape().size()));
     types.insert(types.end(), spec.shape().begin(), spec.shape().end());
   }
   if (types.empty())
-    throw ValueError(definition.name + ": the type rule gives no results", where);
+    throw ValueError(absl::StrCat(definition.name, ": the type rule gives no results"), where);
   schema::Attribute attributes[] = {definition.name, std::move(types)};
   auto apply = [&](const std::vector<Tensor> &given) {
     return detail::applyRecorded(schema::OpId::Extern, given, attributes, where);

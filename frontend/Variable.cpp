@@ -1,4 +1,5 @@
 #include "calque/variable.h"
+#include "absl/strings/str_cat.h"
 
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
@@ -26,8 +27,9 @@ Tensor assignable(const VariableState &variable, const Tensor &value, SourceLoca
     schema::Attribute shape = wanted.dims;
     return detail::apply(schema::OpId::BroadcastTo, {&value, 1}, {&shape, 1}, where);
   }
-  detail::requireType("variable '" + variable.name + "' is " + wanted.str() + " and can't be assigned " + given.str(),
-                      given, wanted, where);
+  detail::requireType(
+      absl::StrCat("variable '", variable.name, "' is ", wanted.str(), " and can't be assigned ", given.str()), given,
+      wanted, where);
   return value;
 }
 } // namespace
@@ -40,9 +42,9 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
     where = value.impl()->where;
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     if (!trace->mayMakeVariables)
-      throw StateError("variable '" + options.name +
-                           "' is made in a later trace of a function; a function makes its variables in "
-                           "its first trace only, so keep them outside of the lambda",
+      throw StateError(absl::StrCat("variable '", options.name,
+                                    "' is made in a later trace of a function; a function makes its variables in its "
+                                    "first trace only, so keep them outside of the lambda"),
                        where);
     value = trace->evaluate(value, where);
   } else if (detail::implOf(value, where).trace) {

@@ -1,4 +1,5 @@
 #include "calque/warnings.h"
+#include "absl/strings/str_cat.h"
 
 #include <iostream>
 #include <memory>
@@ -33,10 +34,10 @@ void detail::warn(const std::string &message, SourceLocation where) {
     (*handler)({message, where});
     return;
   }
-  std::string line = "calque: warning: " + message;
+  std::string line = absl::StrCat("calque: warning: ", message);
   if (where.line)
-    line += " (at " + std::string(where.file) + ":" + std::to_string(where.line) + ")";
-  std::cerr << line + "\n" << std::flush;
+    absl::StrAppend(&line, " (at ", where.file, ":", where.line, ")");
+  std::cerr << absl::StrCat(line, "\n") << std::flush;
 }
 
 } // namespace calque

@@ -1,5 +1,6 @@
 #include "../training/Support.h"
 #include "Node.h"
+#include "absl/strings/str_cat.h"
 
 #include "calque/callable.h"
 #include "calque/random.h"
@@ -154,14 +155,14 @@ struct Batch : Node {
       for (std::size_t i = 0; i < items.size(); ++i) {
         const Item &item = items[i];
         auto differs = [&] {
-          return "batch: element " + std::to_string(i) + " differs from the first of its batch in component " +
-                 std::to_string(component);
+          return absl::StrCat("batch: element ", i, " differs from the first of its batch in component ", component);
         };
         if (dtypeOf(item) != dtype)
-          throw DTypeError(differs() + ": it is " + name_of(dtypeOf(item)) + ", not " + name_of(dtype), where);
+          throw DTypeError(absl::StrCat(differs(), ": it is ", name_of(dtypeOf(item)), ", not ", name_of(dtype)),
+                           where);
         if (shapeOf(item) != one)
-          throw ShapeError(differs() + ": its shape is " + training::describe(shapeOf(item)) + ", not " +
-                               training::describe(one),
+          throw ShapeError(absl::StrCat(differs(), ": its shape is ", training::describe(shapeOf(item)), ", not ",
+                                        training::describe(one)),
                            where);
         if (item.rows)
           item.rows->components[component].copy(item.row, stacked.data() + i * bytes);
@@ -292,7 +293,7 @@ std::shared_ptr<const Node> makeSource(Rows rows) {
 namespace {
 void checkAtLeastOne(const char *operation, const char *what, std::int64_t value, SourceLocation where) {
   if (value < 1)
-    throw ValueError(std::string(operation) + ": " + what + " is " + std::to_string(value) + " and must be at least 1",
+    throw ValueError(absl::StrCat(operation, ": ", what, " is ", value, " and must be at least 1"),
                      CallSite::resolve(where));
 }
 } // namespace
@@ -302,8 +303,8 @@ Dataset Dataset::from_tensor_slices(const Tensor &x, const Tensor &y, SourceLoca
   if (x.rank(where) == 0 || y.rank(where) == 0)
     throw ShapeError("from_tensor_slices: a scalar has no slices", where);
   if (x.shape()[0] != y.shape()[0])
-    throw ShapeError("from_tensor_slices: there are " + x.shape()[0].str() + " and " + y.shape()[0].str() +
-                         " slices, and must be as many of both",
+    throw ShapeError(absl::StrCat("from_tensor_slices: there are ", x.shape()[0].str(), " and ", y.shape()[0].str(),
+                                  " slices, and must be as many of both"),
                      where);
   detail::bytesOf(x, where), detail::bytesOf(y, where); // a traced tensor has no elements
   return Dataset(detail::makeSource({x.shape()[0], {detail::componentOf(x), detail::componentOf(y)}}));

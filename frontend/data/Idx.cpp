@@ -1,5 +1,6 @@
 #include "Idx.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/data.h"
 
@@ -57,8 +58,8 @@ public:
       if (code == Z_BUF_ERROR)
         fail("truncated: the compressed data have no end");
       if (got < 0 || code < 0)
-        fail(code == Z_ERRNO ? std::string("can't be read: ") + std::strerror(errno)
-                             : std::string("not sound as gzip: ") + message);
+        fail(code == Z_ERRNO ? absl::StrCat("can't be read: ", std::strerror(errno))
+                             : absl::StrCat("not sound as gzip: ", message));
       if (got == 0)
         break;
       done += static_cast<std::size_t>(got);
@@ -67,7 +68,7 @@ public:
   }
 
   [[noreturn]] void fail(const std::string &fault) const {
-    throw DataError(path + ": " + fault, CallSite::resolve(where));
+    throw DataError(absl::StrCat(path, ": ", fault), CallSite::resolve(where));
   }
 
 private:
@@ -103,8 +104,8 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
   unsigned magic = header(word.data());
   std::size_t elementSize = sizeOf(word[2]);
   if (word[0] || word[1] || !elementSize || (expected && magic != expected))
-    reader.fail("wrong magic number " + hex(magic) +
-                (expected ? ", which should be " + hex(expected) : "; this is no IDX file"));
+    reader.fail(absl::StrCat("wrong magic number ", hex(magic),
+                             expected ? absl::StrCat(", which should be ", hex(expected)) : "; this is no IDX file"));
 
   IdxFile file{static_cast<IdxFile::Type>(word[2]), {}, {}};
   std::size_t total = elementSize;
@@ -115,7 +116,7 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
     if (__builtin_mul_overflow(total, static_cast<std::size_t>(file.shape.back()), &total))
       total = kTooMany;
   }
-  std::string sizes = file.shape.empty() ? "one element" : describe(file.shape) + " elements";
+  std::string sizes = file.shape.empty() ? "one element" : absl::StrCat(describe(file.shape), " elements");
   // A header may be wrong about the size, so memory grows with the bytes that are read.
   constexpr std::size_t kPiece = std::size_t(1) << 22;
   while (file.bytes.size() < total) {
@@ -123,12 +124,12 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
     file.bytes.resize(before + piece);
     std::size_t got = reader.read(file.bytes.data() + before, piece);
     if (got != piece)
-      reader.fail("truncated: its header says " + sizes + ", and there are " + std::to_string(before + got) +
-                  " bytes of " + (total == kTooMany ? "more than 2^64" : std::to_string(total)));
+      reader.fail(absl::StrCat("truncated: its header says ", sizes, ", and there are ", before + got, " bytes of ",
+                               total == kTooMany ? "more than 2^64" : std::to_string(total)));
   }
   unsigned char more;
   if (reader.read(&more, 1))
-    reader.fail("its header says " + sizes + ", and there are more bytes than " + std::to_string(total));
+    reader.fail(absl::StrCat("its header says ", sizes, ", and there are more bytes than ", total));
   return file;
 }
 

@@ -1,5 +1,6 @@
 #include "Idx.h"
 #include "Node.h"
+#include "absl/strings/str_cat.h"
 
 #include "calque/call_site.h"
 
@@ -16,12 +17,13 @@ constexpr std::int64_t kSide = 28;
 std::string find(const std::string &directory, const std::string &name, SourceLocation where) {
   std::error_code ignored;
   std::filesystem::path path = std::filesystem::path(directory) / name;
-  std::filesystem::path compressed = path.string() + ".gz";
+  std::filesystem::path compressed = absl::StrCat(path.string(), ".gz");
   if (std::filesystem::exists(path, ignored))
     return path.string();
   if (std::filesystem::exists(compressed, ignored))
     return compressed.string();
-  throw DataError(path.string() + ": there is no such file, and no " + compressed.filename().string(), where);
+  throw DataError(absl::StrCat(path.string(), ": there is no such file, and no ", compressed.filename().string()),
+                  where);
 }
 
 } // namespace
@@ -29,31 +31,29 @@ std::string find(const std::string &directory, const std::string &name, SourceLo
 Dataset mnist(const std::string &split, const std::string &directory, SourceLocation where) {
   where = CallSite::resolve(where);
   if (split != "train" && split != "test")
-    throw ValueError("mnist: there is no split '" + split + "'; it is 'train' or 'test'", where);
+    throw ValueError(absl::StrCat("mnist: there is no split '", split, "'; it is 'train' or 'test'"), where);
   std::error_code ignored;
   if (!std::filesystem::is_directory(directory, ignored))
-    throw DataError(directory + ": there is no such directory", where);
+    throw DataError(absl::StrCat(directory, ": there is no such directory"), where);
   std::string prefix = split == "train" ? "train" : "t10k";
-  std::string imagesPath = find(directory, prefix + "-images-idx3-ubyte", where);
-  std::string labelsPath = find(directory, prefix + "-labels-idx1-ubyte", where);
+  std::string imagesPath = find(directory, absl::StrCat(prefix, "-images-idx3-ubyte"), where);
+  std::string labelsPath = find(directory, absl::StrCat(prefix, "-labels-idx1-ubyte"), where);
   auto images = std::make_shared<const IdxFile>(readIdxFile(imagesPath, kImages, where));
   auto labels = std::make_shared<const IdxFile>(readIdxFile(labelsPath, kLabels, where));
   if (images->bytes.empty())
-    throw DataError(imagesPath + ": there are no images in it", where);
+    throw DataError(absl::StrCat(imagesPath, ": there are no images in it"), where);
   if (images->shape[1] != kSide || images->shape[2] != kSide)
-    throw DataError(imagesPath + ": the images are " + std::to_string(images->shape[1]) + "x" +
-                        std::to_string(images->shape[2]) + " and must be " + std::to_string(kSide) + "x" +
-                        std::to_string(kSide),
+    throw DataError(absl::StrCat(imagesPath, ": the images are ", images->shape[1].str(), "x", images->shape[2].str(),
+                                 " and must be ", kSide, "x", kSide),
                     where);
   if (images->shape[0] != labels->shape[0])
-    throw DataError(labelsPath + ": there are " + std::to_string(labels->shape[0]) + " labels for the " +
-                        std::to_string(images->shape[0]) + " images of " + imagesPath,
+    throw DataError(absl::StrCat(labelsPath, ": there are ", labels->shape[0].str(), " labels for the ",
+                                 images->shape[0].str(), " images of ", imagesPath),
                     where);
   for (std::size_t i = 0; i < labels->bytes.size(); ++i)
     if (labels->bytes[i] >= kClasses)
-      throw DataError(labelsPath + ": label " + std::to_string(i) + " is " + std::to_string(labels->bytes[i]) +
-                          " and must be below " + std::to_string(kClasses),
-                      where);
+      throw DataError(
+          absl::StrCat(labelsPath, ": label ", i, " is ", labels->bytes[i], " and must be below ", kClasses), where);
 
   // Pixels stay bytes until an element is made: as floats they would take four times the memory.
   std::int64_t height = images->shape[1], width = images->shape[2];

@@ -1,4 +1,5 @@
 #include "calque/layers.h"
+#include "absl/strings/str_cat.h"
 
 #include "Support.h"
 #include "calque/callable.h"
@@ -18,7 +19,7 @@ using training::fail;
 LayerBody::LayerBody(std::string kind, bool builds)
     : kind_(std::move(kind)), inMessages(calque::detail::interned(kind_)), built_(!builds) {}
 
-std::string LayerBody::title() const { return name().empty() ? kind_ : kind_ + " '" + name() + "'"; }
+std::string LayerBody::title() const { return name().empty() ? kind_ : absl::StrCat(kind_, " '", name(), "'"); }
 
 Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
                            bool trainable) {
@@ -34,7 +35,8 @@ Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, co
 
 void LayerBody::checkBuilt(SourceLocation where) const {
   if (!built())
-    fail<StateError>(title() + ": its variables are not made yet; its first call makes them, or build()", where);
+    fail<StateError>(absl::StrCat(title(), ": its variables are not made yet; its first call makes them, or build()"),
+                     where);
 }
 
 void LayerBody::ensureBuilt(const Shape &input, DType dtype) {
@@ -79,8 +81,7 @@ namespace {
 
 void checkAtLeastOne(const char *layer, const char *what, std::int64_t value, SourceLocation where) {
   if (value < 1)
-    fail<ValueError>(std::string(layer) + ": " + what + " is " + std::to_string(value) + " and must be at least 1",
-                     where);
+    fail<ValueError>(absl::StrCat(layer, ": ", what, " is ", value, " and must be at least 1"), where);
 }
 
 void checkExtent(const char *layer, const char *what, Extent extent, SourceLocation where) {
@@ -90,29 +91,31 @@ void checkExtent(const char *layer, const char *what, Extent extent, SourceLocat
 
 void checkPadding(const char *layer, const std::string &padding, SourceLocation where) {
   if (padding != "same" && padding != "valid")
-    fail<ValueError>(std::string(layer) + ": there is no padding '" + padding + "'; it is 'same' or 'valid'", where);
+    fail<ValueError>(absl::StrCat(layer, ": there is no padding '", padding, "'; it is 'same' or 'valid'"), where);
 }
 
 void checkFloating(const std::string &title, const Shape &input, DType dtype) {
   if (!is_floating(dtype))
-    fail<DTypeError>(title + ": takes inputs of " + names_of({DTypeKind::Float}) + ", not " + describe(dtype, input));
+    fail<DTypeError>(
+        absl::StrCat(title, ": takes inputs of ", names_of({DTypeKind::Float}), ", not ", describe(dtype, input)));
 }
 
 void checkImages(const std::string &title, const Shape &input) {
   if (input.size() != 4)
-    fail<ShapeError>(title + ": takes images [N,H,W,C]; the input has shape " + describe(input));
+    fail<ShapeError>(absl::StrCat(title, ": takes images [N,H,W,C]; the input has shape ", describe(input)));
 }
 
 void checkHasChannels(const std::string &title, const Shape &input) {
   if (input.size() < 2)
-    fail<ShapeError>(title + ": takes inputs of rank 2 or more, a batch first; this one has shape " + describe(input));
+    fail<ShapeError>(
+        absl::StrCat(title, ": takes inputs of rank 2 or more, a batch first; this one has shape ", describe(input)));
 }
 
 // The last dimension, by which variables are made.
 std::int64_t channelsOf(const std::string &title, const Shape &input) {
   if (!input.back().is_known())
-    fail<ShapeError>(title + ": its variables are made by the last dimension of the input, which is not known in " +
-                     describe(input));
+    fail<ShapeError>(absl::StrCat(
+        title, ": its variables are made by the last dimension of the input, which is not known in ", describe(input)));
   return input.back();
 }
 
@@ -120,8 +123,8 @@ std::int64_t channelsOf(const std::string &title, const Shape &input) {
 // the call.
 void checkChannels(const std::string &title, const Shape &input, std::int64_t channels) {
   if (input.back().is_known() && input.back() != channels)
-    fail<ShapeError>(title + ": was built for inputs whose last dimension is " + std::to_string(channels) +
-                     "; this one has shape " + describe(input));
+    fail<ShapeError>(absl::StrCat(title, ": was built for inputs whose last dimension is ", channels,
+                                  "; this one has shape ", describe(input)));
 }
 
 std::vector<std::int64_t> sizesOf(Extent extent) { return {extent.height, extent.width}; }
@@ -221,10 +224,10 @@ protected:
     if (!call.training)
       return normalise(x - movingMean, movingVariance.value());
     if (!x.size().is_known())
-      assert_true(x.size() != Operand(0), title() + ": a batch without elements has no mean in training");
+      assert_true(x.size() != Operand(0), absl::StrCat(title(), ": a batch without elements has no mean in training"));
     else if (x.size() == 0)
-      fail<ShapeError>(title() + ": a batch without elements, of shape " + describe(x.shape()) +
-                       ", has no mean in training");
+      fail<ShapeError>(absl::StrCat(title(), ": a batch without elements, of shape ", describe(x.shape()),
+                                    ", has no mean in training"));
     std::vector<std::int64_t> axes;
     for (std::int64_t axis = 0; axis + 1 < x.rank(); ++axis)
       axes.push_back(axis);
@@ -279,7 +282,7 @@ public:
 protected:
   Tensor call(const Tensor &x, CallOptions) override {
     if (x.rank() == 0)
-      fail<ShapeError>(title() + ": takes inputs of rank 1 or more, a batch first; this one is a scalar");
+      fail<ShapeError>(absl::StrCat(title(), ": takes inputs of rank 1 or more, a batch first; this one is a scalar"));
     const Shape shape = x.shape();
     Size rest = 1;
     for (std::size_t i = 1; i < shape.size(); ++i)
@@ -313,7 +316,7 @@ public:
     if (!known) {
       std::string base = layer.name().empty() ? layer.body()->kind() : layer.name(), unique = base;
       for (int i = 1; names.count(unique); ++i)
-        unique = base + "_" + std::to_string(i);
+        unique = absl::StrCat(base, "_", i);
       adopt(unique, layer.body(), where);
       names.insert(unique);
     }
@@ -361,10 +364,10 @@ ActivationFunction::ActivationFunction(const char *name, SourceLocation where) {
   for (const auto &[candidate, function] : functions) {
     if (std::string(candidate) == name)
       apply_ = function;
-    known += (known.empty() ? "" : ", ") + std::string(candidate);
+    absl::StrAppend(&known, known.empty() ? "" : ", ", candidate);
   }
   if (!apply_)
-    fail<ValueError>("activation: there is no '" + std::string(name) + "'; there are " + known, where);
+    fail<ValueError>(absl::StrCat("activation: there is no '", name, "'; there are ", known), where);
 }
 
 Dense::Dense(std::int64_t units, DenseOptions options, SourceLocation where)
@@ -390,15 +393,17 @@ MaxPool2D::MaxPool2D(Extent pool_size, MaxPool2DOptions options, SourceLocation 
 BatchNormalization::BatchNormalization(BatchNormalizationOptions options, SourceLocation where)
     : Layer(std::make_shared<BatchNormalizationBody>(options)) {
   if (!(options.momentum >= 0 && options.momentum <= 1))
-    fail<ValueError>("batch_normalization: the momentum is in [0, 1], unlike " + describe(options.momentum), where);
+    fail<ValueError>(
+        absl::StrCat("batch_normalization: the momentum is in [0, 1], unlike ", describe(options.momentum)), where);
   if (!(options.epsilon >= 0))
-    fail<ValueError>("batch_normalization: epsilon is not below 0, unlike " + describe(options.epsilon), where);
+    fail<ValueError>(absl::StrCat("batch_normalization: epsilon is not below 0, unlike ", describe(options.epsilon)),
+                     where);
 }
 
 Dropout::Dropout(double rate, DropoutOptions options, SourceLocation where)
     : Layer(std::make_shared<DropoutBody>(rate, options)) {
   if (!(rate >= 0 && rate < 1))
-    fail<ValueError>("dropout: the rate is in [0, 1), unlike " + describe(rate), where);
+    fail<ValueError>(absl::StrCat("dropout: the rate is in [0, 1), unlike ", describe(rate)), where);
 }
 
 Flatten::Flatten() : Layer(std::make_shared<FlattenBody>()) {}

@@ -1,14 +1,15 @@
 #include "calque/losses.h"
+#include "absl/strings/str_cat.h"
 
 #include "Labels.h"
 
 namespace calque {
 
 Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor &predictions) {
-  std::string given =
-      describe(labels.dtype(), labels.shape()) + " and " + describe(predictions.dtype(), predictions.shape());
+  std::string given = absl::StrCat(describe(labels.dtype(), labels.shape()), " and ",
+                                   describe(predictions.dtype(), predictions.shape()));
   if (!is_integer(labels.dtype()) || !is_floating(predictions.dtype()))
-    fail<DTypeError>(std::string(what) + ": takes integer labels and floating-point predictions, not " + given);
+    fail<DTypeError>(absl::StrCat(what, ": takes integer labels and floating-point predictions, not ", given));
   Shape expected = predictions.shape();
   if (!expected.empty()) {
     const Size classes = expected.back();
@@ -23,8 +24,8 @@ Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor 
     if (labels.shape().is_compatible_with(column) && hasClasses)
       return reshape(labels, expected);
   }
-  fail<ShapeError>(std::string(what) +
-                   ": takes labels [...] or [...,1] and predictions [...,C] with at least one class, not " + given);
+  fail<ShapeError>(absl::StrCat(
+      what, ": takes labels [...] or [...,1] and predictions [...,C] with at least one class, not ", given));
 }
 
 namespace losses {
@@ -53,8 +54,8 @@ Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_p
   case Reduction::None:
     return losses;
   }
-  training::fail<ValueError>("sparse_categorical_crossentropy: unknown reduction " +
-                             std::to_string(static_cast<int>(options.reduction)));
+  training::fail<ValueError>(
+      absl::StrCat("sparse_categorical_crossentropy: unknown reduction ", static_cast<int>(options.reduction)));
 }
 
 } // namespace losses

@@ -1,4 +1,5 @@
 #include "calque/module.h"
+#include "absl/strings/str_cat.h"
 
 #include "Support.h"
 
@@ -21,7 +22,7 @@ void Module::collect(const std::string &path, Collector &collector) const {
   checkBuilt(collector.where);
   for (const Part &part : parts_) {
     if (part.module)
-      part.module->collect(path + part.name + "/", collector);
+      part.module->collect(absl::StrCat(path, part.name, "/"), collector);
     else if (collector.seen.insert(part.variable->state().get()).second)
       collector.found.emplace_back(path + part.name, *part.variable);
   }
@@ -48,15 +49,16 @@ std::vector<Variable> Module::trainable_variables(SourceLocation where) const {
 
 void Module::checkName(const std::string &name, SourceLocation where) const {
   if (name.empty() || name.find('/') != std::string::npos)
-    fail<ValueError>("module: '" + name + "' is no name of a part; it must not be empty and have no '/'", where);
+    fail<ValueError>(absl::StrCat("module: '", name, "' is no name of a part; it must not be empty and have no '/'"),
+                     where);
   for (const Part &part : parts_)
     if (part.name == name)
-      fail<ValueError>("module: there is a part '" + name + "' already", where);
+      fail<ValueError>(absl::StrCat("module: there is a part '", name, "' already"), where);
 }
 
 Variable Module::variable(std::string name, const Operand &initial, bool trainable) {
   checkName(name, initial.where());
-  Variable made(initial, {.name = name_.empty() ? name : name_ + "/" + name, .trainable = trainable});
+  Variable made(initial, {.name = name_.empty() ? name : absl::StrCat(name_, "/", name), .trainable = trainable});
   parts_.push_back({std::move(name), made, nullptr});
   return made;
 }
@@ -73,16 +75,16 @@ bool Module::contains(const Module &other) const {
 void Module::adopt(std::string name, const Variable &variable, SourceLocation where) {
   checkName(name, where);
   if (!variable.state())
-    fail<StateError>("module: the part '" + name + "' is empty", where);
+    fail<StateError>(absl::StrCat("module: the part '", name, "' is empty"), where);
   parts_.push_back({std::move(name), variable, nullptr});
 }
 
 void Module::adopt(std::string name, std::shared_ptr<Module> module, SourceLocation where) {
   checkName(name, where);
   if (!module)
-    fail<StateError>("module: the part '" + name + "' is empty", where);
+    fail<StateError>(absl::StrCat("module: the part '", name, "' is empty"), where);
   if (module->contains(*this))
-    fail<ValueError>("module: the part '" + name + "' has this module as a part itself", where);
+    fail<ValueError>(absl::StrCat("module: the part '", name, "' has this module as a part itself"), where);
   if (module->name_.empty())
     module->name_ = name;
   parts_.push_back({std::move(name), std::nullopt, std::move(module)});

@@ -1,4 +1,5 @@
 #include "calque/optimizers.h"
+#include "absl/strings/str_cat.h"
 
 #include "Support.h"
 #include "calque/callable.h"
@@ -17,7 +18,8 @@ Optimizer::Optimizer(std::string kind, double rate, std::vector<std::string> slo
       learningRate(variable("learning_rate", Operand(scalar(rate), where), false)),
       steps(variable("iterations", Operand(scalar(std::int64_t(0)), where), false)) {
   if (!(rate >= 0) || !std::isfinite(rate))
-    fail<ValueError>(this->kind + ": the learning rate is finite and not below 0, unlike " + describe(rate), where);
+    fail<ValueError>(absl::StrCat(this->kind, ": the learning rate is finite and not below 0, unlike ", describe(rate)),
+                     where);
 }
 
 std::vector<Variable> &Optimizer::slotsOf(const Variable &of) {
@@ -28,10 +30,11 @@ std::vector<Variable> &Optimizer::slotsOf(const Variable &of) {
   // The names have a number, because variables may share a name.
   std::string number = std::to_string(slots.size());
   for (const std::string &name : slotNames)
-    made.variables.emplace_back(zeros(of.shape(), of.dtype()),
-                                VariableOptions{.name = kind + "/" + number + "/" + name, .trainable = false});
+    made.variables.emplace_back(
+        zeros(of.shape(), of.dtype()),
+        VariableOptions{.name = absl::StrCat(kind, "/", number, "/", name), .trainable = false});
   for (std::size_t i = 0; i < slotNames.size(); ++i)
-    adopt(slotNames[i] + "_" + number, made.variables[i]);
+    adopt(absl::StrCat(slotNames[i], "_", number), made.variables[i]);
   return slots.emplace(of.state().get(), std::move(made)).first->second.variables;
 }
 
@@ -39,31 +42,31 @@ void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradie
                                 const std::vector<Variable> &variables, SourceLocation where) {
   CallSite site(where, inMessages);
   if (gradients.size() != variables.size())
-    fail<ValueError>(kind + ": there are " + std::to_string(gradients.size()) + " gradients for " +
-                     std::to_string(variables.size()) + " variables");
+    fail<ValueError>(
+        absl::StrCat(kind, ": there are ", gradients.size(), " gradients for ", variables.size(), " variables"));
   std::unordered_set<const void *> seen;
   bool any = false;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const Variable &variable = variables[i];
-    std::string name = "variable " + std::to_string(i) + ", '" + variable.name() + "',";
+    std::string name = absl::StrCat("variable ", i, ", '", variable.name(), "',");
     if (!seen.insert(variable.state().get()).second)
-      fail<ValueError>(kind + ": " + name + " is given twice");
+      fail<ValueError>(absl::StrCat(kind, ": ", name, " is given twice"));
     if (!gradients[i])
       continue;
     any = true;
     if (variable.is_argument())
-      fail<StateError>(kind + ": " + name +
-                       " is an argument of the function being traced, which stands for different variables; "
-                       "what is kept for each is not known, so capture it instead");
-    std::string types = name + " is " + describe(variable.dtype(), variable.shape()) + " and its gradient " +
-                        describe(gradients[i]->dtype(), gradients[i]->shape());
+      fail<StateError>(absl::StrCat(kind, ": ", name,
+                                    " is an argument of the function being traced, which stands for different "
+                                    "variables; what is kept for each is not known, so capture it instead"));
+    std::string types = absl::StrCat(name, " is ", describe(variable.dtype(), variable.shape()), " and its gradient ",
+                                     describe(gradients[i]->dtype(), gradients[i]->shape()));
     if (gradients[i]->dtype() != variable.dtype() || !is_floating(variable.dtype()))
-      fail<DTypeError>(kind + ": " + types);
+      fail<DTypeError>(absl::StrCat(kind, ": ", types));
     if (!gradients[i]->shape().is_compatible_with(variable.shape()))
-      fail<ShapeError>(kind + ": " + types);
+      fail<ShapeError>(absl::StrCat(kind, ": ", types));
   }
   if (!any)
-    fail<ValueError>(kind + ": none of the " + std::to_string(variables.size()) + " variables has a gradient");
+    fail<ValueError>(absl::StrCat(kind, ": none of the ", variables.size(), " variables has a gradient"));
 
   std::vector<std::vector<Variable> *> kept(variables.size());
   for (std::size_t i = 0; i < variables.size(); ++i)
@@ -88,7 +91,7 @@ SGD::SGD(double learning_rate, SGDOptions options, SourceLocation where)
                 options.momentum == 0 ? std::vector<std::string>() : std::vector<std::string>{"velocity"}, where),
       options(options) {
   if (!(options.momentum >= 0 && options.momentum < 1))
-    fail<ValueError>("sgd: the momentum is in [0, 1), unlike " + describe(options.momentum), where);
+    fail<ValueError>(absl::StrCat("sgd: the momentum is in [0, 1), unlike ", describe(options.momentum)), where);
   if (options.nesterov && options.momentum == 0)
     fail<ValueError>("sgd: nesterov looks ahead along the momentum, which is 0", where);
 }
@@ -108,9 +111,9 @@ Adam::Adam(double learning_rate, AdamOptions options, SourceLocation where)
     : Optimizer("adam", learning_rate, {"momentum", "velocity"}, where), options(options) {
   for (double beta : {options.beta_1, options.beta_2})
     if (!(beta >= 0 && beta < 1))
-      fail<ValueError>("adam: the betas are in [0, 1), unlike " + describe(beta), where);
+      fail<ValueError>(absl::StrCat("adam: the betas are in [0, 1), unlike ", describe(beta)), where);
   if (!(options.epsilon >= 0))
-    fail<ValueError>("adam: epsilon is not below 0, unlike " + describe(options.epsilon), where);
+    fail<ValueError>(absl::StrCat("adam: epsilon is not below 0, unlike ", describe(options.epsilon)), where);
 }
 
 Tensor Adam::prepare() {

@@ -24,7 +24,7 @@ RELAYED = {
     "compiled.error.empty()?the compiler gave no reason:compiled.error": "of the compiler",
     "printed.error": "of the compiler",
     "text?*text:site.text": "the user's own, of assert_true",
-    "path+: +fault": "of the calls of fail",
+    "absl::StrCat(path,: ,fault)": "of the calls of fail",
     "message": "of the calls of requireType and fitting",
     "why": "of the calls of refuse",
     "errno?std::strerror(errno):can't be opened": "of the operating system",

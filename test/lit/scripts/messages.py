@@ -16,6 +16,7 @@ TOKEN = re.compile(
     r"|(?P<word>[A-Za-z_]\w*)|(?P<number>\d[\w.']*)|(?P<sign><<=?|>>|::|->|\+\+|--|\+=|[-*/=!<>&|]=|&&|\|\||.)",
     flags=re.S,
 )
+FORMAT = re.compile(r"%(?:%|[-+ 0#]*(?:\*|\d+)?(?:\.(?:\*|\d+)?)?\w)") # what StrFormat fills in
 FUNCTIONS = 10 # a depth at which calls are followed, too
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, ")]}"
 ESCAPES = {"n": "\n", "t": "\t", '"': '"', "'": "'", "\\": "\\", "0": "\0"}
@@ -93,6 +94,15 @@ def joined(parts):
     return tuple(result)
 
 
+def formatted(text):
+    """The parts of a format of StrFormat."""
+    parts, last = [], 0
+    for match in FORMAT.finditer(text):
+        parts += [text[last : match.start()], "%" if match[0] == "%%" else None]
+        last = match.end()
+    return joined([*parts, text[last:]])
+
+
 class Source:
     def __init__(self, path):
         self.path = path
@@ -125,8 +135,7 @@ class Source:
             return [value for branch in branches for value in self.values(branch, depth)]
         pieces = [piece for piece in split(found, "+", "<<") if piece]
         if len(pieces) > 1:
-            every = [self.values(piece, depth) for piece in pieces]
-            return list(dict.fromkeys(joined(itertools.chain(*chosen)) for chosen in itertools.product(*every)))
+            return self.sums(pieces, depth)
         found = pieces[0]
         if all(token.kind == "string" for token in found):
             return [("".join(token.text for token in found),)]
@@ -134,14 +143,24 @@ class Source:
             return self.values(found[1:-1], depth)
         names = [token.text for token in found if token.kind == "word"]
         bracket = next((i for i, token in enumerate(found) if isSign(token, "(")), None)
-        isText = "".join(token.text for token in found[:bracket]) in ("std::string", "llvm::Twine")
-        if bracket and isText and closing(found, bracket) == len(found) - 1:
-            return self.values(split(found[bracket + 1 : -1], ",")[0], depth)
+        if bracket and closing(found, bracket) == len(found) - 1:
+            called, arguments = "".join(token.text for token in found[:bracket]), split(found[bracket + 1 : -1], ",")
+            if called in ("std::string", "llvm::Twine"):
+                return self.values(arguments[0], depth)
+            if called == "absl::StrCat":
+                return self.sums(arguments, depth)
+            if called == "absl::StrFormat":
+                return [formatted("".join(token.text for token in arguments[0]))]
         if depth and names:
             followed = self.follow(found, names, depth - 1)
             if followed:
                 return followed
         return [(None,)]
+
+    def sums(self, pieces, depth):
+        """The texts that expressions can have one behind another."""
+        every = [self.values(piece, depth) for piece in pieces]
+        return list(dict.fromkeys(joined(itertools.chain(*chosen)) for chosen in itertools.product(*every)))
 
     def follow(self, found, names, depth):
         """The texts of a variable, a lambda without parameters or a function."""
@@ -154,7 +173,7 @@ class Source:
                 values += self.values(self.statement(function + match.end()), depth)
                 if match[1] == "<<":
                     break
-            if re.search(r"\b%s \+= " % names[0], before[function:]):
+            if re.search(r"\b%s \+= |\bStrAppend\(&%s," % (names[0], names[0]), before[function:]):
                 values = [(*value, None) for value in values]
             lambdas = list(re.finditer(r"\bauto %s = \[[^\]]*\](?:\([^)]*\))? *\{\s*return " % names[0], before[function:]))
             if lambdas:
