@@ -1,13 +1,13 @@
-#include "absl/strings/str_cat.h"
 #include "calque/check_gradients.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
 #include "calque/gradient_tape.h"
+#include "ir/schema/Schema.h"
 
 #include <cmath>
-#include <sstream>
 
 namespace calque {
 
@@ -21,10 +21,10 @@ void requireFloat64(const Tensor &x, const std::string &what, SourceLocation whe
 
 // "[1,2]" for element 5 of a tensor [2,3].
 std::string indexString(std::int64_t element, const Shape &shape) {
-  std::string text;
+  std::vector<std::int64_t> index(shape.size());
   for (std::size_t i = shape.size(); i-- > 0; element /= shape[i])
-    text = absl::StrCat(element % shape[i], text.empty() ? "" : ",", text);
-  return absl::StrCat("[", text, "]");
+    index[i] = element % shape[i];
+  return schema::shapeString(index);
 }
 
 } // namespace
@@ -59,10 +59,11 @@ void check_gradients(const std::function<Tensor(const std::vector<Tensor> &)> &f
       double difference = (at(options.eps) - at(-options.eps)) / (2 * options.eps);
       if (std::fabs(ofTape[element] - difference) <= options.atol + options.rtol * std::fabs(difference))
         continue;
-      std::ostringstream message;
-      message << "check_gradients: at element " << indexString(static_cast<std::int64_t>(element), inputs[i].shape())
-              << " of input " << i << " the gradient is " << ofTape[element] << " and the difference " << difference;
-      throw AssertionError(message.str(), where);
+      throw AssertionError(absl::StrCat("check_gradients: at element ",
+                                        indexString(static_cast<std::int64_t>(element), inputs[i].shape()),
+                                        " of input ", i, " the gradient is ", ofTape[element], " and the difference ",
+                                        difference),
+                           where);
     }
   }
 }

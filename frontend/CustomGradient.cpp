@@ -1,5 +1,6 @@
 #include "frontend/CustomGradient.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/PerThread.h"
@@ -140,11 +141,9 @@ Tensor overrideGradient(OpId op, std::span<const Tensor> operands, Tensor result
   if (found == overrides.rend() || !result.defined() || !is_floating(result.dtype()))
     return result;
   std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;
-  struct Suspended { // within the pullback, operations have the gradients from before the override
-    std::size_t index;
-    explicit Suspended(std::size_t index) : index(index) { activeOverrides()[index].suspended = true; }
-    ~Suspended() { activeOverrides()[index].suspended = false; }
-  } suspended(index);
+  // Within the pullback, operations have the gradients from before the override.
+  overrides[index].suspended = true;
+  absl::Cleanup resume = [index] { activeOverrides()[index].suspended = false; };
   std::vector<Tensor> inputs(operands.begin(), operands.end());
   GradientOverride::Pullback pullback = overrides[index].pullback;
   auto pull = [&](const std::vector<Tensor> &cotangents) { return pullback(inputs, result, cotangents[0]); };

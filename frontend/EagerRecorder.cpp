@@ -3,10 +3,9 @@
 #include "frontend/PerThread.h"
 #include "frontend/Tape.h"
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "frontend/Apply.h"
-
-#include <unordered_map>
-#include <unordered_set>
 
 namespace calque::detail {
 
@@ -84,11 +83,11 @@ struct HostExample {
 
 // The results of host calls on slices, by the first result of the `batch` that their operands come from. Only stacked
 // values are among the call's results; a slice is taken from these.
-std::unordered_map<ValueId, std::vector<HostExample>> hostExamples(const schema::Recording &called) {
-  std::unordered_map<ValueId, std::vector<HostExample>> examples;
-  std::unordered_map<ValueId, ValueId> batchOf; // by example
-  std::unordered_set<ValueId> ofOne;
-  std::unordered_set<ValueId> known(called.results.begin(), called.results.end());
+absl::flat_hash_map<ValueId, std::vector<HostExample>> hostExamples(const schema::Recording &called) {
+  absl::flat_hash_map<ValueId, std::vector<HostExample>> examples;
+  absl::flat_hash_map<ValueId, ValueId> batchOf; // by example
+  absl::flat_hash_set<ValueId> ofOne;
+  absl::flat_hash_set<ValueId> known(called.results.begin(), called.results.end());
   auto add = [&](const schema::RecordedOp &op) {
     for (std::uint32_t r = 0; r < op.numResults; ++r)
       if (ValueId value = op.firstResult + static_cast<ValueId>(r); !known.contains(value))
@@ -136,7 +135,7 @@ void recordCall(const schema::Recording &called, std::span<const Tensor *const> 
   for (std::size_t i = 0; i < parameters.size(); ++i)
     renamed[index(called.parameters[i])] = recorder.valueOf(*parameters[i]);
   std::vector<ValueId> assigned(variables.size(), -1);
-  std::unordered_map<ValueId, std::vector<HostExample>> fromHost = hostExamples(called);
+  absl::flat_hash_map<ValueId, std::vector<HostExample>> fromHost = hostExamples(called);
   // A result of a host call can't be recomputed. It is among the call's results, and becomes a leaf.
   auto resultOfCall = [&](ValueId value) -> ValueId {
     for (std::size_t i = 0; i < results.size(); ++i)

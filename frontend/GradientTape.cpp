@@ -1,7 +1,7 @@
 // The public handle of a tape.
-#include "absl/strings/str_cat.h"
 #include "calque/gradient_tape.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/warnings.h"
 #include "frontend/Apply.h"
 #include "frontend/Tape.h"

@@ -1,6 +1,6 @@
 #include "calque/number.h"
-#include "absl/strings/str_cat.h"
 
+#include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 
 #include <charconv>
@@ -15,9 +15,9 @@ std::string Number::str() const {
   case Kind::Bool:
     return int_ ? "true" : "false";
   case Kind::Int:
-    return std::to_string(int_);
+    return absl::StrCat(int_);
   case Kind::Unsigned:
-    return std::to_string(bits());
+    return absl::StrCat(bits());
   case Kind::Float:
     end = std::to_chars(text, text + sizeof(text), static_cast<float>(float_));
     break;

@@ -1,7 +1,7 @@
 // The public functions: the generated ones and those written over them.
-#include "absl/strings/str_cat.h"
 #include "calque/functions.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"

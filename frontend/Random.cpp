@@ -1,6 +1,6 @@
 #include "calque/random.h"
-#include "absl/strings/str_cat.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "calque/init_scope.h"

@@ -1,6 +1,7 @@
 #include "calque/shape.h"
-#include "absl/strings/str_cat.h"
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
 #include "frontend/Trace.h"
@@ -156,7 +157,7 @@ bool Size::equalUnknown(const Size &a, const Size &b) {
                    detail::userLine(origin.where));
 }
 
-std::string Size::str() const { return is_known() ? std::to_string(value_) : "?"; }
+std::string Size::str() const { return is_known() ? absl::StrCat(value_) : "?"; }
 std::ostream &operator<<(std::ostream &os, const Size &size) { return os << size.str(); }
 
 void Shape::push_back(Size size) {
@@ -222,10 +223,8 @@ void Shape::throwNoDimension(std::size_t dimension) const {
 }
 
 std::string Shape::str() const {
-  std::string text = "[";
-  for (std::size_t i = 0; i < rank_; ++i)
-    text += (i ? "," : "") + (*this)[i].str();
-  return absl::StrCat(text, "]");
+  return absl::StrCat(
+      "[", absl::StrJoin(*this, ",", [](std::string *text, const Size &size) { text->append(size.str()); }), "]");
 }
 std::ostream &operator<<(std::ostream &os, const Shape &shape) { return os << shape.str(); }
 

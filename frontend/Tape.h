@@ -2,6 +2,7 @@
 #ifndef CALQUE_FRONTEND_TAPE_H
 #define CALQUE_FRONTEND_TAPE_H
 
+#include "absl/container/flat_hash_map.h"
 #include "calque/gradient_tape.h"
 #include "frontend/Trace.h"
 
@@ -15,7 +16,7 @@ struct EagerRecorder {
 
   schema::Recording recording;
   std::vector<Tensor> leaves; // the tensors of the parameters
-  std::unordered_map<std::uint64_t, schema::ValueId> values;
+  absl::flat_hash_map<std::uint64_t, schema::ValueId> values;
   std::vector<bool> tracked; // whether a value depends on a watched one
 };
 

@@ -2,11 +2,11 @@
 #ifndef CALQUE_FRONTEND_TRACE_H
 #define CALQUE_FRONTEND_TRACE_H
 
+#include "absl/container/flat_hash_map.h"
 #include "frontend/HostCall.h"
 #include "frontend/TensorImpl.h"
 
 #include <optional>
-#include <unordered_map>
 
 namespace calque::detail {
 
@@ -82,7 +82,7 @@ private:
   const char *inner = nullptr;        // the name of a program inside of an operation, else null
   std::shared_ptr<Trace> outer;       // null in eager mode
   std::vector<schema::ValueId> reads; // each variable's present value; -1: not read yet
-  std::unordered_map<std::uint64_t, schema::ValueId> captured;
+  absl::flat_hash_map<std::uint64_t, schema::ValueId> captured;
   std::vector<schema::SourceLine> captureLines; // where each was met first
   struct Draw {
     std::shared_ptr<VariableState> generator;
@@ -91,7 +91,7 @@ private:
     std::optional<Tensor> drawnFrom; // the generator's state, once the numbers are drawn for an initial value
   };
   std::vector<Draw> draws;
-  std::unordered_map<schema::ValueId, schema::ValueId> stackedHostResults;
+  absl::flat_hash_map<schema::ValueId, schema::ValueId> stackedHostResults;
 };
 
 // Thrown to abandon a trace that may fall back on one with known sizes.

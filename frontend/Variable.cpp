@@ -1,6 +1,6 @@
 #include "calque/variable.h"
-#include "absl/strings/str_cat.h"
 
+#include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
 #include "frontend/Shape.h"

@@ -161,9 +161,7 @@ struct Batch : Node {
           throw DTypeError(absl::StrCat(differs(), ": it is ", name_of(dtypeOf(item)), ", not ", name_of(dtype)),
                            where);
         if (shapeOf(item) != one)
-          throw ShapeError(absl::StrCat(differs(), ": its shape is ", training::describe(shapeOf(item)), ", not ",
-                                        training::describe(one)),
-                           where);
+          throw ShapeError(absl::StrCat(differs(), ": its shape is ", shapeOf(item).str(), ", not ", one.str()), where);
         if (item.rows)
           item.rows->components[component].copy(item.row, stacked.data() + i * bytes);
         else if (bytes)

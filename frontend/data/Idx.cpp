@@ -1,6 +1,7 @@
 #include "Idx.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "calque/call_site.h"
 #include "calque/data.h"
 
@@ -84,13 +85,6 @@ unsigned bigEndian(const unsigned char *bytes) {
   return unsigned(bytes[0]) << 24 | unsigned(bytes[1]) << 16 | unsigned(bytes[2]) << 8 | bytes[3];
 }
 
-std::string describe(const Shape &shape) {
-  std::string text;
-  for (std::int64_t size : shape)
-    text.append(text.empty() ? "" : "x").append(std::to_string(size));
-  return text;
-}
-
 } // namespace
 
 IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation where) {
@@ -116,7 +110,9 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
     if (__builtin_mul_overflow(total, static_cast<std::size_t>(file.shape.back()), &total))
       total = kTooMany;
   }
-  std::string sizes = file.shape.empty() ? "one element" : absl::StrCat(describe(file.shape), " elements");
+  auto appendSize = [](std::string *text, const Size &size) { text->append(size.str()); };
+  std::string sizes =
+      file.shape.empty() ? "one element" : absl::StrCat(absl::StrJoin(file.shape, "x", appendSize), " elements");
   // A header may be wrong about the size, so memory grows with the bytes that are read.
   constexpr std::size_t kPiece = std::size_t(1) << 22;
   while (file.bytes.size() < total) {
@@ -125,7 +121,7 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
     std::size_t got = reader.read(file.bytes.data() + before, piece);
     if (got != piece)
       reader.fail(absl::StrCat("truncated: its header says ", sizes, ", and there are ", before + got, " bytes of ",
-                               total == kTooMany ? "more than 2^64" : std::to_string(total)));
+                               total == kTooMany ? "more than 2^64" : absl::StrCat(total)));
   }
   unsigned char more;
   if (reader.read(&more, 1))

@@ -7,8 +7,6 @@
 
 namespace calque {
 
-std::string training::describe(double number) { return Number(number).str(); }
-
 namespace {
 struct Fans {
   double in = 1, out = 1;

@@ -1,13 +1,14 @@
 #include "calque/layers.h"
-#include "absl/strings/str_cat.h"
 
 #include "Support.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
 #include "calque/init_scope.h"
 
 #include <cmath>
-#include <set>
 
 namespace calque::layers {
 
@@ -102,20 +103,20 @@ void checkFloating(const std::string &title, const Shape &input, DType dtype) {
 
 void checkImages(const std::string &title, const Shape &input) {
   if (input.size() != 4)
-    fail<ShapeError>(absl::StrCat(title, ": takes images [N,H,W,C]; the input has shape ", describe(input)));
+    fail<ShapeError>(absl::StrCat(title, ": takes images [N,H,W,C]; the input has shape ", input.str()));
 }
 
 void checkHasChannels(const std::string &title, const Shape &input) {
   if (input.size() < 2)
     fail<ShapeError>(
-        absl::StrCat(title, ": takes inputs of rank 2 or more, a batch first; this one has shape ", describe(input)));
+        absl::StrCat(title, ": takes inputs of rank 2 or more, a batch first; this one has shape ", input.str()));
 }
 
 // The last dimension, by which variables are made.
 std::int64_t channelsOf(const std::string &title, const Shape &input) {
   if (!input.back().is_known())
     fail<ShapeError>(absl::StrCat(
-        title, ": its variables are made by the last dimension of the input, which is not known in ", describe(input)));
+        title, ": its variables are made by the last dimension of the input, which is not known in ", input.str()));
   return input.back();
 }
 
@@ -124,7 +125,7 @@ std::int64_t channelsOf(const std::string &title, const Shape &input) {
 void checkChannels(const std::string &title, const Shape &input, std::int64_t channels) {
   if (input.back().is_known() && input.back() != channels)
     fail<ShapeError>(absl::StrCat(title, ": was built for inputs whose last dimension is ", channels,
-                                  "; this one has shape ", describe(input)));
+                                  "; this one has shape ", input.str()));
 }
 
 std::vector<std::int64_t> sizesOf(Extent extent) { return {extent.height, extent.width}; }
@@ -226,8 +227,8 @@ protected:
     if (!x.size().is_known())
       assert_true(x.size() != Operand(0), absl::StrCat(title(), ": a batch without elements has no mean in training"));
     else if (x.size() == 0)
-      fail<ShapeError>(absl::StrCat(title(), ": a batch without elements, of shape ", describe(x.shape()),
-                                    ", has no mean in training"));
+      fail<ShapeError>(
+          absl::StrCat(title(), ": a batch without elements, of shape ", x.shape().str(), ", has no mean in training"));
     std::vector<std::int64_t> axes;
     for (std::int64_t axis = 0; axis + 1 < x.rank(); ++axis)
       axes.push_back(axis);
@@ -342,7 +343,7 @@ protected:
   }
 
 private:
-  std::set<std::string> names;
+  absl::flat_hash_set<std::string> names;
 };
 
 } // namespace
@@ -360,14 +361,15 @@ ActivationFunction::ActivationFunction(const char *name, SourceLocation where) {
       {"softmax", [](const Tensor &x) { return softmax(x); }}};
   if (!name)
     calque::detail::throwNothingToCall("activation", where);
-  std::string known;
-  for (const auto &[candidate, function] : functions) {
+  for (const auto &[candidate, function] : functions)
     if (std::string(candidate) == name)
       apply_ = function;
-    absl::StrAppend(&known, known.empty() ? "" : ", ", candidate);
+  if (!apply_) {
+    auto appendName = [](std::string *text, const auto &known) { text->append(known.first); };
+    fail<ValueError>(
+        absl::StrCat("activation: there is no '", name, "'; there are ", absl::StrJoin(functions, ", ", appendName)),
+        where);
   }
-  if (!apply_)
-    fail<ValueError>(absl::StrCat("activation: there is no '", name, "'; there are ", known), where);
 }
 
 Dense::Dense(std::int64_t units, DenseOptions options, SourceLocation where)
@@ -394,16 +396,16 @@ BatchNormalization::BatchNormalization(BatchNormalizationOptions options, Source
     : Layer(std::make_shared<BatchNormalizationBody>(options)) {
   if (!(options.momentum >= 0 && options.momentum <= 1))
     fail<ValueError>(
-        absl::StrCat("batch_normalization: the momentum is in [0, 1], unlike ", describe(options.momentum)), where);
+        absl::StrCat("batch_normalization: the momentum is in [0, 1], unlike ", Number(options.momentum).str()), where);
   if (!(options.epsilon >= 0))
-    fail<ValueError>(absl::StrCat("batch_normalization: epsilon is not below 0, unlike ", describe(options.epsilon)),
-                     where);
+    fail<ValueError>(
+        absl::StrCat("batch_normalization: epsilon is not below 0, unlike ", Number(options.epsilon).str()), where);
 }
 
 Dropout::Dropout(double rate, DropoutOptions options, SourceLocation where)
     : Layer(std::make_shared<DropoutBody>(rate, options)) {
   if (!(rate >= 0 && rate < 1))
-    fail<ValueError>(absl::StrCat("dropout: the rate is in [0, 1), unlike ", describe(rate)), where);
+    fail<ValueError>(absl::StrCat("dropout: the rate is in [0, 1), unlike ", Number(rate).str()), where);
 }
 
 Flatten::Flatten() : Layer(std::make_shared<FlattenBody>()) {}

@@ -1,7 +1,7 @@
 #include "calque/losses.h"
-#include "absl/strings/str_cat.h"
 
 #include "Labels.h"
+#include "absl/strings/str_cat.h"
 
 namespace calque {
 

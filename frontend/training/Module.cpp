@@ -1,9 +1,8 @@
 #include "calque/module.h"
-#include "absl/strings/str_cat.h"
 
 #include "Support.h"
-
-#include <unordered_set>
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 
 namespace calque {
 
@@ -11,7 +10,7 @@ using training::fail;
 
 struct Module::Collector {
   std::vector<std::pair<std::string, Variable>> found;
-  std::unordered_set<const void *> seen;
+  absl::flat_hash_set<const void *> seen;
   SourceLocation where;
 };
 

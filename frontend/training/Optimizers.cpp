@@ -1,12 +1,13 @@
 #include "calque/optimizers.h"
-#include "absl/strings/str_cat.h"
 
 #include "Support.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
 
 #include <cmath>
-#include <unordered_set>
 
 namespace calque::optimizers {
 
@@ -18,8 +19,8 @@ Optimizer::Optimizer(std::string kind, double rate, std::vector<std::string> slo
       learningRate(variable("learning_rate", Operand(scalar(rate), where), false)),
       steps(variable("iterations", Operand(scalar(std::int64_t(0)), where), false)) {
   if (!(rate >= 0) || !std::isfinite(rate))
-    fail<ValueError>(absl::StrCat(this->kind, ": the learning rate is finite and not below 0, unlike ", describe(rate)),
-                     where);
+    fail<ValueError>(
+        absl::StrCat(this->kind, ": the learning rate is finite and not below 0, unlike ", Number(rate).str()), where);
 }
 
 std::vector<Variable> &Optimizer::slotsOf(const Variable &of) {
@@ -28,13 +29,12 @@ std::vector<Variable> &Optimizer::slotsOf(const Variable &of) {
     return found->second.variables;
   Slots made{of, {}};
   // The names have a number, because variables may share a name.
-  std::string number = std::to_string(slots.size());
   for (const std::string &name : slotNames)
     made.variables.emplace_back(
         zeros(of.shape(), of.dtype()),
-        VariableOptions{.name = absl::StrCat(kind, "/", number, "/", name), .trainable = false});
+        VariableOptions{.name = absl::StrCat(kind, "/", slots.size(), "/", name), .trainable = false});
   for (std::size_t i = 0; i < slotNames.size(); ++i)
-    adopt(absl::StrCat(slotNames[i], "_", number), made.variables[i]);
+    adopt(absl::StrCat(slotNames[i], "_", slots.size()), made.variables[i]);
   return slots.emplace(of.state().get(), std::move(made)).first->second.variables;
 }
 
@@ -44,7 +44,7 @@ void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradie
   if (gradients.size() != variables.size())
     fail<ValueError>(
         absl::StrCat(kind, ": there are ", gradients.size(), " gradients for ", variables.size(), " variables"));
-  std::unordered_set<const void *> seen;
+  absl::flat_hash_set<const void *> seen;
   bool any = false;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const Variable &variable = variables[i];
@@ -74,7 +74,7 @@ void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradie
       kept[i] = &slotsOf(variables[i]);
   steps.assign_add(1);
   Tensor rate = prepare();
-  std::unordered_map<DType, Tensor> rates;
+  absl::flat_hash_map<DType, Tensor> rates;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (!gradients[i])
       continue;
@@ -91,7 +91,7 @@ SGD::SGD(double learning_rate, SGDOptions options, SourceLocation where)
                 options.momentum == 0 ? std::vector<std::string>() : std::vector<std::string>{"velocity"}, where),
       options(options) {
   if (!(options.momentum >= 0 && options.momentum < 1))
-    fail<ValueError>(absl::StrCat("sgd: the momentum is in [0, 1), unlike ", describe(options.momentum)), where);
+    fail<ValueError>(absl::StrCat("sgd: the momentum is in [0, 1), unlike ", Number(options.momentum).str()), where);
   if (options.nesterov && options.momentum == 0)
     fail<ValueError>("sgd: nesterov looks ahead along the momentum, which is 0", where);
 }
@@ -111,9 +111,9 @@ Adam::Adam(double learning_rate, AdamOptions options, SourceLocation where)
     : Optimizer("adam", learning_rate, {"momentum", "velocity"}, where), options(options) {
   for (double beta : {options.beta_1, options.beta_2})
     if (!(beta >= 0 && beta < 1))
-      fail<ValueError>(absl::StrCat("adam: the betas are in [0, 1), unlike ", describe(beta)), where);
+      fail<ValueError>(absl::StrCat("adam: the betas are in [0, 1), unlike ", Number(beta).str()), where);
   if (!(options.epsilon >= 0))
-    fail<ValueError>(absl::StrCat("adam: epsilon is not below 0, unlike ", describe(options.epsilon)), where);
+    fail<ValueError>(absl::StrCat("adam: epsilon is not below 0, unlike ", Number(options.epsilon).str()), where);
 }
 
 Tensor Adam::prepare() {

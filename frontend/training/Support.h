@@ -9,14 +9,8 @@
 
 namespace calque::training {
 
-// "[2,3]", as the messages of operations have it.
-inline std::string describe(const Shape &shape) { return shape.str(); }
-
 // "float32[2,3]".
-inline std::string describe(DType dtype, const Shape &shape) { return name_of(dtype) + describe(shape); }
-
-// A number as people write it: "0.9", not "0.900000".
-std::string describe(double number);
+inline std::string describe(DType dtype, const Shape &shape) { return name_of(dtype) + shape.str(); }
 
 // Throws with the user's line: that of the call into the library, else `where`.
 template <typename E> [[noreturn]] void fail(const std::string &message, SourceLocation where = {}) {
