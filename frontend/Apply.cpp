@@ -2,9 +2,9 @@
 
 #include "calque/call_site.h"
 #include "calque/transforms.h"
+#include "frontend/CodeByStructure.h"
 #include "frontend/CustomGradient.h"
 #include "frontend/Dump.h"
-#include "frontend/Execute.h"
 #include "frontend/Movement.h"
 #include "frontend/PerThread.h"
 #include "frontend/Shape.h"

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/error.h"
-#include "frontend/Execute.h"
+#include "frontend/Compilation.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
-#include "frontend/Execute.h"
+#include "frontend/CodeByStructure.h"
 
 #include <array>
 #include <cstring>

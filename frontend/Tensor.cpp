@@ -1,17 +1,17 @@
 #include "calque/tensor.h"
+#include "absl/container/fixed_array.h"
 #include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
+#include "frontend/KeyCache.h"
 #include "frontend/ObjectPool.h"
 #include "frontend/Shape.h"
 #include "frontend/Signature.h"
-#include "frontend/StackArray.h"
 #include "frontend/Trace.h"
 #include "runtime/Print.h"
 
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <ostream>
 
 namespace calque {
@@ -63,39 +63,15 @@ const TypeRef &scalarType(DType dtype) {
 }
 } // namespace
 
-namespace {
-struct SharedType : KeyEntry {
-  TypeRef type;
-};
-struct SharedTypes {
-  KeyTable<SharedType> table{4096};
-  std::mutex mutex;
-};
-SharedTypes &sharedTypes() {
-  static auto *made = new SharedTypes; // never destroyed: other threads may still run
-  return *made;
-}
-} // namespace
-
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims) {
-  StackArray<std::uint64_t, 9> words(dims.size() + 1);
-  words[0] = static_cast<std::uint64_t>(dtype);
-  std::copy(dims.begin(), dims.end(), words.data() + 1);
-  KeyView key(words.data(), words.size());
-  std::size_t hash = hashKey(key);
+  static auto *types = new KeyCache<TypeRef>(4096); // never destroyed: other threads may still run
+  absl::FixedArray<std::uint64_t, 9> key(dims.size() + 1);
+  key[0] = static_cast<std::uint64_t>(dtype);
+  std::copy(dims.begin(), dims.end(), key.begin() + 1);
   ReadScope scope;
-  if (SharedType *found = sharedTypes().table.find(hash, key))
-    return found->type;
-  auto entry = std::make_shared<SharedType>();
-  entry->key.assign(key.begin(), key.end());
-  entry->hash = hash;
-  entry->type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, {dims.begin(), dims.end()}});
-  TypeRef type = entry->type;
-  std::lock_guard lock(sharedTypes().mutex);
-  if (SharedType *found = sharedTypes().table.find(hash, key))
-    return found->type; // another thread was first
-  sharedTypes().table.insert(std::move(entry));
-  return type;
+  return types->findOrMake(key, [&] {
+    return std::make_shared<const schema::TensorType>(schema::TensorType{dtype, {dims.begin(), dims.end()}});
+  });
 }
 
 void checkShape(const schema::Dims &shape, DType dtype, SourceLocation where) {

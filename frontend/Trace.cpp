@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/init_scope.h"
 #include "frontend/Apply.h"
-#include "frontend/Execute.h"
+#include "frontend/CodeByStructure.h"
 #include "frontend/ObjectPool.h"
 #include "frontend/PerThread.h"
 #include "frontend/Tape.h"

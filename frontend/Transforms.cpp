@@ -3,7 +3,7 @@
 #include "calque/call_site.h"
 
 #include "frontend/Apply.h"
-#include "frontend/Execute.h"
+#include "frontend/CodeByStructure.h"
 #include "frontend/Tape.h"
 
 namespace calque::detail {

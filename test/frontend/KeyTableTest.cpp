@@ -1,4 +1,4 @@
-#include "frontend/KeyTable.h"
+#include "frontend/KeyCache.h"
 
 #include <gtest/gtest.h>
 
@@ -108,4 +108,47 @@ TEST(KeyTable, FreesWhatIsEvictedOnceNobodyCanHoldIt) {
   table.clear();
   EXPECT_EQ(freed, 3);
   EXPECT_EQ(table.numRetired(), 0u);
+}
+
+TEST(KeyCache, MakesAValueOnce) {
+  KeyCache<int> cache(4);
+  ReadScope scope;
+  Key key{1, 2};
+  EXPECT_EQ(cache.find(key), nullptr);
+  const int &made = cache.findOrMake(key, [] { return 7; });
+  EXPECT_EQ(made, 7);
+  EXPECT_EQ(&cache.findOrMake(key, [] { return 8; }), &made);
+  EXPECT_EQ(cache.find(key), &made);
+}
+
+TEST(KeyCache, TheFirstThatHasMadeAValueIsKept) {
+  KeyCache<int> cache(4);
+  ReadScope scope;
+  Key key{1, 2};
+  const int *first = nullptr;
+  const int &second = cache.findOrMake(key, [&] {
+    first = &cache.findOrMake(Key{1, 2}, [] { return 7; });
+    key = {3}; // the words of a lookup may be needed for another one
+    return 8;
+  });
+  EXPECT_EQ(&second, first);
+  EXPECT_EQ(second, 7);
+  EXPECT_EQ(cache.find(key), nullptr);
+}
+
+TEST(KeyCache, KeepsNothingOfAFailure) {
+  KeyCache<int> cache(4);
+  ReadScope scope;
+  Key key{1};
+  EXPECT_THROW(cache.findOrMake(key, []() -> int { throw 1; }), int);
+  EXPECT_EQ(cache.findOrMake(key, [] { return 7; }), 7);
+}
+
+TEST(KeyCache, EvictsBeyondItsCap) {
+  KeyCache<int> cache(2);
+  ReadScope scope;
+  for (std::uint64_t word = 0; word < 3; ++word)
+    cache.findOrMake(Key{word}, [] { return 0; });
+  EXPECT_EQ(cache.find(Key{0}), nullptr);
+  EXPECT_NE(cache.find(Key{2}), nullptr);
 }

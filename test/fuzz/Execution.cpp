@@ -4,7 +4,6 @@
 
 #include "calque/operation.h"
 #include "frontend/Apply.h"
-#include "frontend/Execute.h"
 
 #include <algorithm>
 #include <iostream>

@@ -2,7 +2,7 @@
 
 #include "test/fuzz/Execution.h"
 
-#include "frontend/Execute.h"
+#include "frontend/Compilation.h"
 
 #include <algorithm>
 #include <iostream>

@@ -1,0 +1,176 @@
+#include "frontend/CodeByStructure.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "frontend/Dump.h"
+#include "frontend/KeyCache.h"
+#include "frontend/Movement.h"
+#include "frontend/Tape.h"
+
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+namespace calque::detail {
+
+using schema::ValueId;
+
+namespace {
+void appendBytes(Key &key, const void *data, std::size_t count) {
+  key.push_back(count);
+  std::size_t first = key.size();
+  key.resize(first + (count + 7) / 8, 0);
+  if (count)
+    std::memcpy(key.data() + first, data, count);
+}
+
+// The structure of a recording as a key: everything but names and lines.
+Key keyOf(const schema::Recording &recording) {
+  Key key;
+  key.push_back(recording.parameters.size());
+  for (ValueId parameter : recording.parameters)
+    appendKey(key, recording.typeOf(parameter));
+  for (const schema::RecordedOp &op : recording.ops()) {
+    key.push_back(static_cast<std::uint64_t>(op.op) << 48 | static_cast<std::uint64_t>(op.numOperands) << 16 |
+                  op.numResults);
+    for (ValueId operand : recording.operandsOf(op))
+      key.push_back(static_cast<std::uint64_t>(operand));
+    for (const schema::Attribute &attribute : recording.attributesOf(op))
+      appendKey(key, attribute);
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      appendKey(key, recording.typeOf(op.firstResult + static_cast<ValueId>(r)));
+  }
+  key.push_back(recording.results.size());
+  for (ValueId result : recording.results)
+    key.push_back(static_cast<std::uint64_t>(result));
+  return key;
+}
+
+} // namespace
+
+void appendKey(Key &key, const schema::TensorType &type) {
+  key.push_back(static_cast<std::uint64_t>(type.dtype) << 32 | type.dims.size());
+  for (std::int64_t dim : type.dims)
+    key.push_back(static_cast<std::uint64_t>(dim));
+}
+
+void appendKey(Key &key, const schema::Attribute &attribute) {
+  key.push_back(attribute.index());
+  struct Visitor {
+    Key &key;
+    void operator()(bool value) const { key.push_back(value); }
+    void operator()(std::int64_t value) const { key.push_back(static_cast<std::uint64_t>(value)); }
+    void operator()(double value) const { key.push_back(std::bit_cast<std::uint64_t>(value)); }
+    void operator()(const std::string &value) const { appendBytes(key, value.data(), value.size()); }
+    void operator()(const std::vector<std::int64_t> &value) const {
+      appendBytes(key, value.data(), value.size() * sizeof(std::int64_t));
+    }
+    void operator()(DType value) const { key.push_back(static_cast<std::uint64_t>(value)); }
+    void operator()(const schema::RecordingRef &value) const {
+      Key inner = keyOf(*value);
+      appendBytes(key, inner.data(), inner.size() * sizeof(std::uint64_t));
+    }
+    void operator()(const schema::ConstantRef &value) const {
+      appendKey(key, value->type);
+      key.push_back(value->splat);
+      appendBytes(key, value->bytes.data(), value->bytes.size());
+    }
+  };
+  std::visit(Visitor{key}, attribute);
+}
+
+std::vector<bool> connectedResults(const schema::Recording &recording) {
+  static auto *cache =
+      new KeyCache<std::vector<bool>>(kMostCachedOperations); // never destroyed: other threads may still run
+  ReadScope scope;
+  return cache->findOrMake(keyOf(recording), [&] { return compiler().connected(recording); });
+}
+
+namespace {
+// The code of a recording, and its operands after the recording's parameters.
+struct StructuredCode {
+  const Code &code;
+  std::vector<Tensor> indices;
+  std::optional<schema::Recording> indexed; // what the code is of, where it is not the recording itself
+};
+
+// The most programs that are compiled for their own positions, which makes faster code, before those that differ only
+// in positions share the code of their indexed form.
+constexpr int kMostVersions = 2;
+
+// Notes a program with positions in its code. Whether there are enough of its indexed form, which has this hash.
+bool positionsVary(std::size_t hashOfForm) {
+  struct Versions {
+    std::mutex mutex;
+    absl::flat_hash_map<std::size_t, int> byForm;
+  };
+  static auto *versions = new Versions; // never destroyed: other threads may still run
+  std::lock_guard lock(versions->mutex);
+  if (versions->byForm.size() > kMostCachedOperations)
+    versions->byForm.clear();
+  return ++versions->byForm[hashOfForm] > kMostVersions;
+}
+
+// The code of a recording, cached by structure. Valid within the caller's ReadScope.
+StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where) {
+  using CodeRef = std::unique_ptr<const Code>;
+  static auto *cache = new KeyCache<CodeRef>(kMostCachedOperations); // never destroyed: other threads may still run
+  auto codeOf = [&](const schema::Recording &program, const Key &key) -> const Code & {
+    return *cache->findOrMake(key, [&] {
+      dump(program, Dumped::Eager, where);
+      return compileRecording(program, {}, where);
+    });
+  };
+  Key key = keyOf(recording);
+  if (const CodeRef *found = cache->find(key))
+    return {**found, {}, {}};
+  IndexedRecording indexed = withIndices(recording);
+  if (!indexed.indices.empty()) {
+    Key form = keyOf(indexed.recording);
+    const CodeRef *found = cache->find(form);
+    if (found || positionsVary(hashKey(form))) {
+      const Code &code = found ? **found : codeOf(indexed.recording, form);
+      return {code, std::move(indexed.indices), std::move(indexed.recording)};
+    }
+  }
+  return {codeOf(recording, key), {}, {}};
+}
+} // namespace
+
+std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where) {
+  ReadScope scope;
+  StructuredCode structured = codeByStructure(slice.recording, where);
+  std::vector<const Tensor *> inputs;
+  for (std::size_t parameter : slice.parameters)
+    inputs.push_back(&parameters[parameter]);
+  for (const Tensor &indices : structured.indices)
+    inputs.push_back(&indices);
+  std::vector<Tensor> results(slice.recording.results.size());
+  run(structured.code, inputs, {}, results, {where, structured.indexed ? &*structured.indexed : &slice.recording});
+  return results;
+}
+
+std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
+                                 const std::vector<std::shared_ptr<VariableState>> &variables,
+                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
+                                 SourceLocation where) {
+  ReadScope scope;
+  // Code names host calls by number, so recordings of equal structure may call different ones: these are not cached.
+  std::unique_ptr<const Code> once =
+      hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions, where);
+  StructuredCode structured = once ? StructuredCode{*once, {}, {}} : codeByStructure(recording, where);
+  std::vector<const Tensor *> inputs(parameters.begin(), parameters.end());
+  for (const Tensor &indices : structured.indices)
+    inputs.push_back(&indices);
+  std::vector<VariableState *> states;
+  for (const std::shared_ptr<VariableState> &variable : variables)
+    states.push_back(variable.get());
+  std::vector<Tensor> results(recording.results.size()), before;
+  bool seen = eagerTapesActive();
+  run(structured.code, inputs, states, results, {where, structured.indexed ? &*structured.indexed : &recording},
+      seen ? &before : nullptr);
+  if (seen)
+    recordCall(recording, parameters, variables, before, results);
+  return results;
+}
+
+} // namespace calque::detail

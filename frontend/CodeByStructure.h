@@ -1,0 +1,33 @@
+// Runs Recordings whose native code is kept by their structure: those with the same operations on the same types share
+// it.
+#ifndef CALQUE_FRONTEND_CODEBYSTRUCTURE_H
+#define CALQUE_FRONTEND_CODEBYSTRUCTURE_H
+
+#include "frontend/Execute.h"
+#include "frontend/KeyTable.h"
+#include "frontend/Slice.h"
+
+namespace calque::detail {
+
+// The most entries of each cache of native code outside of functions: that of eager operations, and that of recordings
+// by structure, such as gradients.
+inline constexpr std::size_t kMostCachedOperations = 2048;
+
+// Which results of a recording, all of one `gradient`, a path leads to; kept by structure.
+std::vector<bool> connectedResults(const schema::Recording &recording);
+
+// Runs a slice, whose code is cached by structure. `parameters` are those of the whole recording.
+std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where);
+
+// Runs a whole recording, whose code is cached by structure, and shows its operations to the eager tapes.
+std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
+                                 const std::vector<std::shared_ptr<VariableState>> &variables,
+                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
+                                 SourceLocation where);
+
+// Appends words that tell attributes, or types, apart.
+void appendKey(Key &key, const schema::Attribute &attribute);
+void appendKey(Key &key, const schema::TensorType &type);
+
+} // namespace calque::detail
+#endif

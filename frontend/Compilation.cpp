@@ -1,0 +1,124 @@
+#include "frontend/Compilation.h"
+
+#include "absl/strings/str_cat.h"
+#include "frontend/Apply.h"
+#include "frontend/CompilationCount.h"
+#include "frontend/OwnStack.h"
+#include "frontend/UserOperations.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace calque::detail {
+
+namespace {
+constexpr const char *kCompilerLibrary = "libcalque-compiler.so";
+
+Compiler *loadCompiler() {
+  std::string path = kCompilerLibrary;
+  void *library = nullptr;
+  if (const char *override = std::getenv("CALQUE_COMPILER_LIBRARY")) {
+    path = override;
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } else {
+    Dl_info here;
+    if (dladdr(reinterpret_cast<void *>(&loadCompiler), &here) && here.dli_fname) {
+      std::string beside = here.dli_fname;
+      std::size_t slash = beside.rfind('/');
+      if (slash != std::string::npos)
+        library = dlopen((beside.substr(0, slash + 1) + kCompilerLibrary).c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!library)
+      library = dlopen(kCompilerLibrary, RTLD_NOW | RTLD_LOCAL);
+  }
+  if (!library)
+    throw CompileError(absl::StrCat("the compiler's library can't be loaded: ", dlerror(),
+                                    "; it belongs beside libcalque.so, or CALQUE_COMPILER_LIBRARY says where it is"));
+  auto factory = reinterpret_cast<CompilerFactory>(dlsym(library, "calque_compiler"));
+  if (!factory)
+    throw CompileError(absl::StrCat(path, " is not Calque's compiler: it has no symbol calque_compiler"));
+  Compiler *compiler = factory(kCompilerInterfaceVersion, calque_rt_functions());
+  if (!compiler)
+    throw CompileError(absl::StrCat(path, " is of another version than libcalque, which needs interface version ",
+                                    kCompilerInterfaceVersion));
+  return compiler;
+}
+
+// Compiles on a stack that is deep enough, whatever the caller's is.
+class CompilerOnOwnStack : public Compiler {
+public:
+  CompilerOnOwnStack() {
+    onOwnStack([&] { loaded = loadCompiler(); });
+    loaded->setExternRules(&userOperationRules());
+  }
+  void setExternRules(schema::ExternRules *rules) override { loaded->setExternRules(rules); }
+  CompileResult compile(const schema::Recording &recording, CompileOptions options) override {
+    CompileResult result;
+    onOwnStack([&] { result = loaded->compile(recording, options); });
+    return result;
+  }
+  std::vector<bool> connected(const schema::Recording &recording) override {
+    std::vector<bool> result;
+    onOwnStack([&] { result = loaded->connected(recording); });
+    return result;
+  }
+  PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
+    PrintResult result;
+    onOwnStack([&] { result = loaded->print(recording, stage, options); });
+    return result;
+  }
+
+private:
+  Compiler *loaded = nullptr;
+};
+} // namespace
+
+Compiler &compiler() {
+  static auto *compiler = new CompilerOnOwnStack; // a failure is tried again; never destroyed
+  return *compiler;
+}
+
+namespace {
+bool optimizeByEnvironment() {
+  const char *setting = std::getenv("CALQUE_OPTIMIZE");
+  std::string_view text = setting ? setting : "";
+  if (text != "" && text != "0" && text != "1")
+    throw ValueError(absl::StrCat("CALQUE_OPTIMIZE is '", setting, "' and must be 0 or 1"));
+  return text != "0";
+}
+thread_local std::optional<bool> optimizing;
+} // namespace
+
+CompileOptions compileOptions() {
+  static const bool byEnvironment = optimizeByEnvironment(); // a failure is tried again
+  return {optimizing.value_or(byEnvironment)};
+}
+void setOptimizing(bool optimize) { optimizing = optimize; }
+
+namespace {
+std::atomic<std::uint64_t> compilations{0};
+}
+std::uint64_t compilationCount() { return compilations.load(); }
+
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                             SourceLocation where) {
+  compilations.fetch_add(1);
+  CompileResult compiled = compiler().compile(recording, compileOptions());
+  if (!compiled.executable) {
+    SourceLocation line = locationOf(compiled.line);
+    throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
+                       line.line && !isInStandardLibrary(line) ? line : where);
+  }
+  auto code = std::make_unique<Code>();
+  code->hostFunctions = std::move(hostFunctions);
+  code->executable = std::move(compiled.executable);
+  for (schema::ValueId value : recording.results)
+    code->results.push_back(std::make_shared<const schema::TensorType>(recording.typeOf(value)));
+  for (const schema::RecordedVariable &variable : recording.variables)
+    code->variables.push_back(std::make_shared<const schema::TensorType>(variable.type));
+  return code;
+}
+
+} // namespace calque::detail

@@ -1,0 +1,32 @@
+// The compiler's library, and what it makes of a Recording.
+#ifndef CALQUE_FRONTEND_COMPILATION_H
+#define CALQUE_FRONTEND_COMPILATION_H
+
+#include "calque/export.h"
+#include "codegen/interface/Compiler.h"
+#include "frontend/HostCall.h"
+#include "frontend/TensorImpl.h"
+
+namespace calque::detail {
+
+// The compiler, loaded at the first use. CompileError when there is none.
+Compiler &compiler();
+// The options of this thread: all optimisations, unless CALQUE_OPTIMIZE=0 or setOptimizing says otherwise. ValueError
+// for an invalid CALQUE_OPTIMIZE.
+CompileOptions compileOptions();
+CALQUE_API void setOptimizing(bool optimize);
+
+// Native code, and the types of its results and variables.
+struct Code {
+  std::shared_ptr<const Executable> executable;
+  std::vector<TypeRef> results;
+  std::vector<TypeRef> variables;
+  std::vector<std::shared_ptr<const HostFunction>> hostFunctions; // by the numbers of the recording's host calls
+};
+// CompileError with the compiler's message and the line of the operation that it is about, or `where`.
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                             SourceLocation where);
+
+} // namespace calque::detail
+#endif
