@@ -371,57 +371,5 @@ void FunctionCore::clear() {
   unrelaxable.clear();
 }
 
-//===-- Concrete functions ----------------------------------------------------------------------===//
-
-ConcreteCore::~ConcreteCore() {
-  for (Node *node = first.load(); node;)
-    delete std::exchange(node, node->next);
-}
-
-void ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
-  auto *node = new Node{std::move(concrete), first.load()};
-  while (!first.compare_exchange_weak(node->next, node)) {
-  }
-}
-
-const Concrete &ConcreteCore::only(const SourceLocation &where) const {
-  if (signature.hasAnyRank)
-    throw StateError(function->name +
-                         " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank",
-                     userLine(where));
-  return *first.load()->concrete;
-}
-
-void ConcreteCore::check(const Signature &given, SourceLocation where) const {
-  if (std::string text = mismatch(signature, given); !text.empty())
-    throw SignatureError(function->name + ": " + text, where);
-}
-
-Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, SourceLocation where) {
-  bool known = false;
-  for (Node *node = first.load(std::memory_order_acquire); node; node = node->next)
-    if (node->concrete->matches(arguments.key())) {
-      if (node->concrete->accepts(arguments))
-        return *node->concrete;
-      known = true;
-    }
-  Signature given = function->describe(body, where);
-  check(given, where);
-  if (!signature.hasAnyRank)
-    throw SignatureError(
-        known ? function->name + ": a variable is both an argument and captured, or another one than when it was traced"
-              : function->name + ": the call is another than that which the concrete function was made for",
-        where);
-  std::vector<ExpectedTensor> expected;
-  for (const SignaturePart &part : signature.parts)
-    if (part.kind == SignaturePart::Kind::Tensor)
-      expected.push_back({part.type, part.anyRank, ""});
-  std::shared_ptr<Concrete> concrete =
-      function->exactly(declared(given, expected, function->name, where), arguments, body, where);
-  Concrete &result = *concrete;
-  add(std::move(concrete));
-  return result;
-}
-
 } // namespace detail
 } // namespace calque

@@ -137,6 +137,11 @@ private:
   std::atomic<Node *> first{nullptr};
 };
 
+// LeakedTensorError or StateError where traced tensors or TensorSpecs are arguments of a call that runs.
+void requireEager(const Arguments &arguments, const SourceLocation &where);
+// The program after a stage, as text, and the trace as a picture.
+std::string printTrace(const Concrete &concrete, const std::string &stage, const SourceLocation &where);
+std::string drawTrace(const Concrete &concrete);
 // Runs a trace on the arguments of a call that it accepts.
 void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results,
                  const SourceLocation &where);

@@ -4,6 +4,7 @@
 
 #include "calque/call_site.h"
 #include "calque/check_gradients.h"
+#include "calque/concrete_function.h"
 #include "calque/custom_gradient.h"
 #include "calque/data.h"
 #include "calque/dtype.h"
@@ -16,6 +17,7 @@
 #include "calque/initializers.h"
 #include "calque/layers.h"
 #include "calque/losses.h"
+#include "calque/method.h"
 #include "calque/metrics.h"
 #include "calque/module.h"
 #include "calque/operation.h"

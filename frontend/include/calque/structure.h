@@ -18,6 +18,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -231,6 +232,41 @@ template <typename T> struct Structure<std::optional<T>> {
     return x ? std::optional<T>(map_structure(*x, m)) : std::nullopt;
   }
 };
+
+namespace detail {
+
+// Gives map() the tensors of a list in order. Variables stay, or come from a list too.
+struct Replacement {
+  std::span<const Tensor> tensors;
+  std::span<const Variable> variables;
+  std::size_t nextTensor = 0, nextVariable = 0;
+  Tensor tensor(const Tensor &) { return tensors[nextTensor++]; }
+  Variable variable(const Variable &x) { return variables.empty() ? x : variables[nextVariable++]; }
+};
+
+// Collects the tensors that visit() shows.
+struct TensorCollector {
+  std::vector<Tensor> tensors;
+  void tensor(const Tensor &x) { tensors.push_back(x); }
+  void variable(const Variable &) {}
+  void host(std::uint64_t) {}
+  void text(const std::string &) {}
+  void count(std::size_t) {}
+};
+
+// The tensors of a structure, in order.
+template <typename T> std::vector<Tensor> tensorsIn(const T &x) {
+  TensorCollector collector;
+  visit_structure(x, collector);
+  return std::move(collector.tensors);
+}
+// The structure with other tensors.
+template <typename T> T withTensors(const T &x, const std::vector<Tensor> &tensors) {
+  Replacement replacement{tensors, {}};
+  return map_structure(x, replacement);
+}
+
+} // namespace detail
 
 } // namespace calque
 #endif

@@ -13,8 +13,8 @@
 
 namespace calque {
 
-// Everything that is known of element types, a line each: enumerator, name as NumPy spells it, C++ type, kind, and the
-// type that sums of it are accumulated in. A bool takes one byte, which is 0 or 1.
+// The table of element types. A line has the enumerator, the name as NumPy spells it, the C++ type, the kind, and the
+// type in which sums are accumulated. A bool takes one byte, which is 0 or 1.
 #define CALQUE_ELEMENT_TYPES(X)                                                                                        \
   X(Bool, "bool", bool, Bool, Bool)                                                                                    \
   X(Int32, "int32", std::int32_t, Integer, Int32)                                                                      \
@@ -31,7 +31,7 @@ enum class DType : std::int32_t {
 
 enum class DTypeKind : std::uint8_t { Bool, Integer, Float };
 
-// What the table says of one element type.
+// A line of the table.
 struct DTypeInfo {
   DType dtype;
   const char *name;
@@ -46,14 +46,14 @@ inline constexpr DTypeInfo kDTypes[] = {
 #undef CALQUE_ELEMENT_TYPE
 };
 
-// Whether it is one of the enumerators, which a number that was cast need not be.
+// Whether a value is one of the enumerators. A number that was cast to DType may be none.
 constexpr bool is_dtype(DType dtype) { return static_cast<std::size_t>(dtype) < std::size(kDTypes); }
 
-// Bytes of one element; 0 for what is no enumerator.
+// The bytes of one element. 0 for a value that is no enumerator.
 constexpr std::size_t size_of(DType dtype) {
   return is_dtype(dtype) ? kDTypes[static_cast<std::size_t>(dtype)].size : 0;
 }
-// The type's name, as NumPy spells it: "float32"; "unknown" for what is no enumerator.
+// The type's name as NumPy spells it: "float32". "unknown" for a value that is no enumerator.
 constexpr const char *name_of(DType dtype) {
   return is_dtype(dtype) ? kDTypes[static_cast<std::size_t>(dtype)].name : "unknown";
 }
@@ -63,8 +63,7 @@ constexpr bool is_kind(DType dtype, DTypeKind kind) {
 constexpr bool is_floating(DType dtype) { return is_kind(dtype, DTypeKind::Float); }
 constexpr bool is_integer(DType dtype) { return is_kind(dtype, DTypeKind::Integer); }
 
-// The names of all types of some kinds, with `word` before the last: names_of({DTypeKind::Float}) is "float32 and
-// float64".
+// The names of all types of these kinds, with `word` before the last name: "float32 and float64".
 inline std::string names_of(std::initializer_list<DTypeKind> kinds, const std::string &word = "and") {
   std::vector<std::string> names;
   for (const DTypeInfo &info : kDTypes)
@@ -76,7 +75,7 @@ inline std::string names_of(std::initializer_list<DTypeKind> kinds, const std::s
   return text;
 }
 
-// Calls f(std::type_identity<T>()) for the C++ type of an element type, which must be an enumerator:
+// Calls f(std::type_identity<T>()), where T is the C++ type of `dtype`. `dtype` must be an enumerator.
 //   dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) { return sizeof(T); })
 template <typename F> constexpr decltype(auto) dispatch(DType dtype, F &&f) {
   switch (dtype) {
@@ -104,7 +103,7 @@ CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
 #undef CALQUE_ELEMENT_TYPE
 } // namespace detail
 
-// The element type that holds a C++ type: dtype_of<float> is DType::Float32.
+// The element type of a C++ type: dtype_of<float> is DType::Float32.
 template <typename T> inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
 
 } // namespace calque

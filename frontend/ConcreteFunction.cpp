@@ -1,0 +1,108 @@
+#include "calque/concrete_function.h"
+
+#include "frontend/Apply.h"
+#include "frontend/FunctionCore.h"
+#include "frontend/Shape.h"
+
+namespace calque::detail {
+
+ConcreteCore::~ConcreteCore() {
+  for (Node *node = first.load(); node;)
+    delete std::exchange(node, node->next);
+}
+
+void ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
+  auto *node = new Node{std::move(concrete), first.load()};
+  while (!first.compare_exchange_weak(node->next, node)) {
+  }
+}
+
+const Concrete &ConcreteCore::only(const SourceLocation &where) const {
+  if (signature.hasAnyRank)
+    throw StateError(function->name +
+                         " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank",
+                     userLine(where));
+  return *first.load()->concrete;
+}
+
+void ConcreteCore::check(const Signature &given, SourceLocation where) const {
+  if (std::string text = mismatch(signature, given); !text.empty())
+    throw SignatureError(function->name + ": " + text, where);
+}
+
+Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, SourceLocation where) {
+  bool known = false;
+  for (Node *node = first.load(std::memory_order_acquire); node; node = node->next)
+    if (node->concrete->matches(arguments.key())) {
+      if (node->concrete->accepts(arguments))
+        return *node->concrete;
+      known = true;
+    }
+  Signature given = function->describe(body, where);
+  check(given, where);
+  if (!signature.hasAnyRank)
+    throw SignatureError(
+        known ? function->name + ": a variable is both an argument and captured, or another one than when it was traced"
+              : function->name + ": the call is another than that which the concrete function was made for",
+        where);
+  std::vector<ExpectedTensor> expected;
+  for (const SignaturePart &part : signature.parts)
+    if (part.kind == SignaturePart::Kind::Tensor)
+      expected.push_back({part.type, part.anyRank, ""});
+  std::shared_ptr<Concrete> concrete =
+      function->exactly(declared(given, expected, function->name, where), arguments, body, where);
+  Concrete &result = *concrete;
+  add(std::move(concrete));
+  return result;
+}
+
+std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments,
+                                           CallBody body, const SourceLocation &where) {
+  Signature signature = core->byInputSignature(core->describe(body, where), where);
+  auto concrete = std::make_shared<ConcreteCore>(core, signature);
+  if (!signature.hasAnyRank)
+    concrete->add(core->exactly(std::move(signature), arguments, body, userLine(where)));
+  return concrete;
+}
+
+void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results,
+                  const SourceLocation &where) {
+  requireEager(arguments, where);
+  runConcrete(*core.function, core.traceFor(arguments, body, userLine(where)), arguments, results, where);
+}
+
+void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where) {
+  core.check(core.function->describe(body, where), where);
+}
+
+std::string printConcrete(const ConcreteCore &core, const std::string &stage, const SourceLocation &where) {
+  return printTrace(core.only(where), stage, where);
+}
+
+std::string graphConcrete(const ConcreteCore &core, const SourceLocation &where) { return drawTrace(core.only(where)); }
+
+std::string describeConcrete(const ConcreteCore &core) {
+  return core.signature.hasAnyRank ? core.function->name + "\n" + core.signature.str("  ")
+                                   : core.only({}).str(core.function->name);
+}
+
+namespace {
+std::vector<TensorSpec<>> specsOf(const Signature &signature) {
+  std::vector<TensorSpec<>> specs;
+  for (const SignaturePart &part : signature.parts)
+    if (part.kind == SignaturePart::Kind::Tensor) {
+      if (part.anyRank)
+        specs.emplace_back(part.type.dtype, kAnyShape);
+      else
+        specs.emplace_back(part.type.dtype, shapeOf(part.type.dims));
+    }
+  return specs;
+}
+} // namespace
+
+std::vector<TensorSpec<>> argumentSpecs(const ConcreteCore &core) { return specsOf(core.signature); }
+std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core, const SourceLocation &where) {
+  return specsOf(core.only(where).results);
+}
+
+} // namespace calque::detail

@@ -1,0 +1,80 @@
+// How a call's arguments are told apart: a key for the table of traces, and a signature for messages.
+#ifndef CALQUE_ARGUMENTS_H
+#define CALQUE_ARGUMENTS_H
+
+#include "calque/small_vector.h"
+#include "calque/structure.h"
+
+#include <memory>
+
+namespace calque::detail {
+
+struct Signature;
+
+// A call's arguments, taken apart by visit_structure: the tensors, the variables and the key. Small calls allocate
+// nothing.
+class CALQUE_API Arguments {
+public:
+  // `where` is the call's line. Errors about empty handles name it.
+  explicit Arguments(const SourceLocation &where);
+  void tensor(const Tensor &x);
+  void variable(const Variable &x);
+  void host(std::uint64_t bits) { word(bits); }
+  void text(const std::string &text);
+  void count(std::size_t n) { word(n); }
+
+  std::span<const std::uint64_t> key() const { return words_; }
+  std::span<const Tensor *const> tensors() const { return tensors_; }
+  std::span<const Variable *const> variables() const { return variables_; }
+
+private:
+  void word(std::uint64_t value) { words_.push_back(value); }
+
+  const SourceLocation where_;
+  SmallVector<std::uint64_t, 24> words_;
+  SmallVector<const Tensor *, 8> tensors_;
+  SmallVector<const Variable *, 8> variables_;
+};
+
+// "float 0.5".
+CALQUE_API std::string hostText(long double value);
+
+// Takes a structure apart as Arguments does, and notes each part's name and text.
+class CALQUE_API SignatureBuilder {
+public:
+  explicit SignatureBuilder(const SourceLocation &where = {});
+  ~SignatureBuilder();
+  SignatureBuilder(const SignatureBuilder &) = delete;
+  SignatureBuilder &operator=(const SignatureBuilder &) = delete;
+
+  // Messages call the next visited part by this name: "argument 0".
+  void begin(std::string path);
+  template <typename T> void enter(const T &x) {
+    push(std::is_same_v<T, std::string>);
+    if constexpr (std::is_same_v<T, bool>)
+      note(x ? "bool true" : "bool false");
+    else if constexpr (std::is_enum_v<T>)
+      note("enum " + std::to_string(static_cast<std::underlying_type_t<T>>(x)));
+    else if constexpr (std::is_integral_v<T>)
+      note("int " + std::to_string(x));
+    else if constexpr (std::is_floating_point_v<T>)
+      note(hostText(x));
+  }
+  void leave();
+  void tensor(const Tensor &x);
+  void variable(const Variable &x);
+  void host(std::uint64_t bits);
+  void text(const std::string &text);
+  void count(std::size_t n);
+
+  Signature take();
+
+private:
+  void push(bool isText);
+  void note(std::string value);
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace calque::detail
+#endif

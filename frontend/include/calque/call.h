@@ -1,0 +1,139 @@
+// A call of a function: how it runs the lambda, in a trace or inlined, and how it takes the results.
+#ifndef CALQUE_CALL_H
+#define CALQUE_CALL_H
+
+#include "calque/arguments.h"
+
+#include <functional>
+
+namespace calque::detail {
+
+class FunctionCore;
+
+// A trace's results: their tensors and signature, and the prototype, in which a call's tensors replace them.
+struct Results : TensorCollector {
+  explicit Results(const SourceLocation &where = {}) : signature(where) {}
+  std::shared_ptr<const void> prototype;
+  SignatureBuilder signature;
+};
+
+// A call's results: the tensors, and the prototype of the trace that it has run.
+struct CallResults {
+  SmallVector<Tensor, 4> tensors;
+  const void *prototype = nullptr;
+};
+
+// What a call without a trace offers: it runs the lambda on traced arguments, and describes its arguments.
+struct CallBody {
+  void *context;
+  void (*run)(void *context, std::span<const Tensor> tensors, std::span<const Variable> variables, Results &results);
+  void (*describe)(void *context, const std::vector<std::string> &names, SignatureBuilder &builder);
+};
+
+// Whether calls run the lambda: while tracing, where they are inlined, and when functions run eagerly.
+CALQUE_API bool callsInline();
+
+// Bounds the depth of calls that run lambdas. RecursionError beyond the bound.
+class CALQUE_API DepthGuard {
+public:
+  explicit DepthGuard(const SourceLocation &where);
+  ~DepthGuard();
+  DepthGuard(const DepthGuard &) = delete;
+  DepthGuard &operator=(const DepthGuard &) = delete;
+};
+
+// A call that runs the lambda at once. Its arguments and results are fresh SSA values, because the parameters and
+// results of native code are distinct tensors: no argument is another argument or a capture, and no result is an
+// argument, a variable's value, another result or any earlier value.
+class CALQUE_API InlinedCall {
+public:
+  InlinedCall(const std::vector<Tensor> &arguments, SourceLocation where);
+  std::span<const Tensor> arguments() const { return arguments_; }
+  template <typename R> R results(const R &result, SourceLocation where) const {
+    return withTensors(result, own(tensorsIn(result), where));
+  }
+  std::vector<Tensor> own(const std::vector<Tensor> &results, SourceLocation where) const;
+
+private:
+  DepthGuard guard_;
+  std::vector<Tensor> arguments_;
+  std::size_t numBefore_ = 0; // values that the trace had before the call
+};
+
+// The lambda and the traces of a Function; its copies and concrete functions share them.
+template <typename R, typename... Args> struct FunctionState {
+  // A lambda may return a reference. A function returns a value.
+  using Result = std::remove_cvref_t<R>;
+
+  std::function<Result(Args...)> lambda;
+  std::shared_ptr<FunctionCore> core;
+
+  // A call in progress, for as long as its arguments live.
+  struct Call {
+    FunctionState *state;
+    const SourceLocation &where;
+    std::tuple<const std::remove_reference_t<Args> &...> given;
+    CallBody body() { return {this, &trace, &describe}; }
+    // The arguments, with other tensors and variables.
+    std::tuple<std::remove_cvref_t<Args>...> with(std::span<const Tensor> tensors,
+                                                  std::span<const Variable> variables) const {
+      Replacement replacement{tensors, variables};
+      // Braces keep the order of evaluation.
+      return std::apply(
+          [&](const auto &...given) {
+            return std::tuple<std::remove_cvref_t<Args>...>{map_structure(given, replacement)...};
+          },
+          this->given);
+    }
+    Result inlined() const {
+      InlinedCall call(tensorsIn(given), where);
+      auto replaced = with(call.arguments(), {});
+      return std::apply(
+          [&](auto &...values) {
+            if constexpr (std::is_void_v<R>)
+              state->lambda(std::forward<Args>(values)...);
+            else
+              return call.results(state->lambda(std::forward<Args>(values)...), where);
+          },
+          replaced);
+    }
+  };
+
+  static void trace(void *pointer, std::span<const Tensor> tensors, std::span<const Variable> variables,
+                    Results &results) {
+    auto &call = *static_cast<Call *>(pointer);
+    DepthGuard guard(call.where);
+    auto traced = call.with(tensors, variables);
+    std::apply(
+        [&](auto &...values) {
+          if constexpr (std::is_void_v<R>) {
+            call.state->lambda(std::forward<Args>(values)...);
+          } else {
+            auto result = std::make_shared<const Result>(call.state->lambda(std::forward<Args>(values)...));
+            visit_structure(*result, results);
+            results.signature.begin("result");
+            visit_structure(*result, results.signature);
+            results.prototype = std::move(result);
+          }
+        },
+        traced);
+  }
+  static void describe(void *pointer, const std::vector<std::string> &names, SignatureBuilder &builder) {
+    std::size_t index = 0;
+    auto part = [&](const auto &given) {
+      builder.begin("argument " + std::to_string(index) + (index < names.size() ? " '" + names[index] + "'" : ""));
+      visit_structure(given, builder);
+      ++index;
+    };
+    std::apply([&](const auto &...given) { (part(given), ...); }, static_cast<Call *>(pointer)->given);
+  }
+  static Result resultsOf(CallResults &results) {
+    if constexpr (!std::is_void_v<R>) {
+      Replacement replacement{results.tensors, {}};
+      return map_structure(*static_cast<const Result *>(results.prototype), replacement);
+    }
+  }
+};
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,158 @@
+// Concrete functions: one signature of a function, as an object.
+//
+//   auto power = function([](const Tensor &x, int n) { return n == 2 ? x * x : x; });
+//   auto square = power.get_concrete_function(TensorSpec<float>({kDynamic, 3}), 2);
+//   square(x);    // the host values are bound
+//   square.str(); // "power\n  argument 0: float32[?,3]\n  argument 1: int 2\n  result: float32[?,3]\n"
+#ifndef CALQUE_CONCRETE_FUNCTION_H
+#define CALQUE_CONCRETE_FUNCTION_H
+
+#include "calque/call.h"
+#include "calque/callable.h"
+#include "calque/tensor_spec.h"
+
+namespace calque {
+
+namespace detail {
+
+class ConcreteCore;
+
+CALQUE_API std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments,
+                                                      CallBody body, const SourceLocation &where);
+CALQUE_API void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results,
+                             const SourceLocation &where);
+CALQUE_API void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where);
+CALQUE_API std::string printConcrete(const ConcreteCore &core, const std::string &stage, const SourceLocation &where);
+CALQUE_API std::string graphConcrete(const ConcreteCore &core, const SourceLocation &where);
+CALQUE_API std::string describeConcrete(const ConcreteCore &core);
+CALQUE_API std::vector<TensorSpec<>> argumentSpecs(const ConcreteCore &core);
+CALQUE_API std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core, const SourceLocation &where);
+
+// Whether an argument is one host value: a number, an enumeration or a string.
+template <typename T>
+inline constexpr bool isHostValue =
+    std::is_arithmetic_v<std::remove_cvref_t<T>> || std::is_enum_v<std::remove_cvref_t<T>> ||
+    std::is_same_v<std::remove_cvref_t<T>, std::string>;
+
+// The arguments that are no host values.
+template <typename... Args>
+using GivenArguments = decltype(std::tuple_cat(
+    std::declval<std::conditional_t<isHostValue<Args>, std::tuple<>,
+                                    std::tuple<std::type_identity<std::remove_cvref_t<Args>>>>>()...));
+
+// The call of a concrete function without its host values. It has a parameter for each other argument, and so can have
+// one for the user's line behind them.
+template <typename Concrete, typename Result, typename Given> class BoundCall;
+template <typename Concrete, typename Result, typename... Given>
+class BoundCall<Concrete, Result, std::tuple<std::type_identity<Given>...>> {
+public:
+  Result operator()(const Given &...given, SourceLocation where = SourceLocation::current()) const {
+    return static_cast<const Concrete *>(this)->bound(std::tuple<const Given &...>(given...), where);
+  }
+};
+struct NoBoundCall {
+  void operator()(NoBoundCall) const {}
+};
+
+} // namespace detail
+
+template <typename Signature> class Function;
+template <typename Signature> class ConcreteFunction;
+
+// One signature of a function, with its host values bound. It is made by Function::get_concrete_function. It is a
+// shared handle, and keeps its trace even if the function evicts it.
+template <typename R, typename... Args>
+class ConcreteFunction<R(Args...)>
+    : public std::conditional_t<
+          (... || detail::isHostValue<Args>),
+          detail::BoundCall<ConcreteFunction<R(Args...)>, std::remove_cvref_t<R>, detail::GivenArguments<Args...>>,
+          detail::NoBoundCall> {
+  using State = detail::FunctionState<R, Args...>;
+  using Result = typename State::Result;
+  using Bound = std::conditional_t<(... || detail::isHostValue<Args>),
+                                   detail::BoundCall<ConcreteFunction, Result, detail::GivenArguments<Args...>>,
+                                   detail::NoBoundCall>;
+
+public:
+  // SignatureError for a tensor that does not match its spec, and for another host value. The error names the argument,
+  // what is expected and what is given.
+  Result operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
+    detail::ConcreteCore &core = this->core(where);
+    typename State::Call call{state_.get(), where, {args...}};
+    if (detail::callsInline()) {
+      detail::checkInlinedCall(core, call.body(), where);
+      return call.inlined();
+    }
+    detail::Arguments arguments(where);
+    (visit_structure(args, arguments), ...);
+    detail::CallResults results;
+    detail::callConcrete(core, arguments, call.body(), results, where);
+    return State::resultsOf(results);
+  }
+
+  // The call without the host values, which are bound: f.get_concrete_function(spec, 2)(x).
+  using Bound::operator();
+
+  // "step\n  argument 0: float32[?,3]\n  argument 1: int 2\n  result: float32[?,3]\n"
+  std::string str(SourceLocation where = SourceLocation::current()) const {
+    return detail::describeConcrete(core(where));
+  }
+  // The specs of the tensors among the arguments, and among the results, in order. StateError for the results of a
+  // function of any rank, which has no single trace.
+  std::vector<TensorSpec<>> argument_specs(SourceLocation where = SourceLocation::current()) const {
+    return detail::argumentSpecs(core(where));
+  }
+  std::vector<TensorSpec<>> result_specs(SourceLocation where = SourceLocation::current()) const {
+    return detail::resultSpecs(core(where), where);
+  }
+  // The program after a stage, as from Function::ir. StateError for a function of any rank, which has no single trace.
+  std::string ir(const std::string &stage, SourceLocation where = SourceLocation::current()) const {
+    return detail::printConcrete(core(where), stage, where);
+  }
+  // The trace as a picture, as Function::graph gives it.
+  std::string graph(SourceLocation where = SourceLocation::current()) const {
+    return detail::graphConcrete(core(where), where);
+  }
+
+private:
+  friend class Function<R(Args...)>;
+  friend Bound;
+  ConcreteFunction(std::shared_ptr<State> state, std::shared_ptr<detail::ConcreteCore> core,
+                   std::tuple<std::remove_cvref_t<Args>...> values)
+      : state_(std::move(state)), core_(std::move(core)), values_(std::move(values)) {}
+
+  detail::ConcreteCore &core(const SourceLocation &where) const {
+    if (!core_) [[unlikely]]
+      detail::throwEmptyHandle("concrete function", where);
+    return *core_;
+  }
+
+  // How many of the first arguments are no host values.
+  template <std::size_t N> static constexpr std::size_t given() {
+    constexpr bool host[] = {detail::isHostValue<Args>...};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < N; ++i)
+      count += !host[i];
+    return count;
+  }
+  template <std::size_t I, typename Given> decltype(auto) argument(const Given &others) const {
+    if constexpr (detail::isHostValue<std::tuple_element_t<I, std::tuple<Args...>>>)
+      return (std::get<I>(values_));
+    else
+      return (std::get<given<I>()>(others));
+  }
+  template <typename Given> Result bound(const Given &others, const SourceLocation &where) const {
+    core(where); // the values of an empty one are gone
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      std::tuple<std::remove_cvref_t<Args>...> all(argument<I>(others)...);
+      return (*this)(static_cast<Args>(std::get<I>(all))..., where);
+    }(std::index_sequence_for<Args...>());
+  }
+
+  std::shared_ptr<State> state_;
+  std::shared_ptr<detail::ConcreteCore> core_;
+  std::tuple<std::remove_cvref_t<Args>...> values_; // as given; the host values among them are bound
+};
+
+} // namespace calque
+#endif

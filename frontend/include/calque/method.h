@@ -1,0 +1,40 @@
+// Methods: members that are functions of their object, each object with traces of its own.
+//
+//   class Model {
+//   public:
+//     Method<Tensor(const Tensor &)> predict{this, &Model::forward};
+//
+//   private:
+//     Tensor forward(const Tensor &x) { return x * w; }
+//     Variable w{2.0f};
+//   };
+//   Model().predict(x);
+#ifndef CALQUE_METHOD_H
+#define CALQUE_METHOD_H
+
+#include "calque/function.h"
+
+namespace calque {
+
+// A copied Function calls the object that it was made for. A Method can't be copied, so that its class is neither
+// copied nor moved by accident. A class that needs copies defines a copy constructor, which makes another Method for
+// the copy.
+template <typename Signature> class Method;
+template <typename R, typename... Args> class Method<R(Args...)> : public Function<R(Args...)> {
+public:
+  template <typename D, typename C>
+    requires std::is_base_of_v<C, D>
+  Method(D *object, R (C::*method)(Args...), FunctionOptions options = {},
+         SourceLocation where = SourceLocation::current())
+      : Function<R(Args...)>(function(object, method, std::move(options), where)) {}
+  template <typename D, typename C>
+    requires std::is_base_of_v<C, D>
+  Method(const D *object, R (C::*method)(Args...) const, FunctionOptions options = {},
+         SourceLocation where = SourceLocation::current())
+      : Function<R(Args...)>(function(object, method, std::move(options), where)) {}
+  Method(const Method &) = delete;
+  Method &operator=(const Method &) = delete;
+};
+
+} // namespace calque
+#endif
