@@ -6,6 +6,8 @@
 // A program is asked by its environment (frontend/Dump.h) to write into a pipe, whose text becomes the standard output
 // of calque-dump. The program's own standard output goes to standard error, so that what calque-dump prints is IR and
 // nothing else, and a terminal still shows both in order; with -o the program keeps its own.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "codegen/PrintStage.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -56,12 +58,12 @@ std::string overview() {
 The stages, in the order in which a program goes through them:
 )";
   for (const calque::StageName &stage : calque::kStages)
-    text += "  " + std::string(stage.name) + std::string(16 - strlen(stage.name), ' ') + stage.meaning + "\n";
-  return text + R"(  all             each of them
+    absl::StrAppendFormat(&text, "  %-16s%s\n", stage.name, stage.meaning);
+  return absl::StrCat(text, R"(  all             each of them
 
 The IR goes to standard output, what the program itself prints to standard error. The exit code is that of the program;
 1 for a file that is wrong or refused by the compiler, 2 for wrong options, 126 and 127 for a program that can't be run.
-)";
+)");
 }
 
 //===-- Files -----------------------------------------------------------------------------------===//
@@ -134,7 +136,7 @@ int dumpProgram(char **command, llvm::raw_ostream &os) {
   setenv("CALQUE_DUMP", stageOption.c_str(), 1);
   // The program's end of the pipe, which it opens by this name.
   int inherited = fcntl(ends[1], F_DUPFD, 10);
-  setenv("CALQUE_DUMP_FILE", ("/dev/fd/" + std::to_string(inherited)).c_str(), 1);
+  setenv("CALQUE_DUMP_FILE", absl::StrCat("/dev/fd/", inherited).c_str(), 1);
   setenv("CALQUE_DUMP_FUNCTION", functionOption.c_str(), 1);
   setenv("CALQUE_DUMP_EAGER", eager ? "1" : "0", 1);
 
@@ -190,8 +192,9 @@ int main(int argc, char **argv) {
     if (stageOption == stage.name || stageOption == "all")
       stages.push_back(stage);
   if (stages.empty())
-    return fail("there is no stage '" + stageOption + "'; the stages are " + calque::stageNames() + ", or all",
-                Misused);
+    return fail(
+        absl::StrCat("there is no stage '", stageOption, "'; the stages are ", calque::stageNames(), ", or all"),
+        Misused);
   if (file.empty() == (command == end))
     return fail("give a FILE.mlir, or a program after --; --help says more", Misused);
   if (eager && command == end)
