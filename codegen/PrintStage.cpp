@@ -7,6 +7,24 @@ using namespace mlir;
 
 namespace calque::codegen {
 
+SmallVector<std::string> functionsOf(ModuleOp module) {
+  SmallVector<std::string> names;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal())
+      names.push_back(function.getName().str());
+  return names;
+}
+
+Program programOf(ModuleOp module, StringRef function) {
+  Program program;
+  program.module = module.clone();
+  program.entry = function.str();
+  for (auto other : llvm::make_early_inc_range(program.module->getOps<func::FuncOp>()))
+    if (other.getName() != function)
+      other.erase();
+  return program;
+}
+
 LogicalResult printAt(Program &program, Stage stage, llvm::raw_ostream &os) {
   auto function = program.module->lookupSymbol<func::FuncOp>(program.entry);
   if (!function)

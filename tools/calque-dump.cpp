@@ -85,22 +85,14 @@ int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
   if (!module)
     return Failed;
 
-  llvm::SmallVector<std::string> names;
-  for (auto function : module->getOps<func::FuncOp>())
-    if (!function.isExternal() && (functionOption.empty() || functionOption == function.getName()))
-      names.push_back(function.getName().str());
+  llvm::SmallVector<std::string> names = calque::codegen::functionsOf(*module);
+  llvm::erase_if(names, [](const std::string &name) { return !functionOption.empty() && functionOption != name; });
   if (names.empty())
     return fail(file + (functionOption.empty() ? " has no function" : " has no function '" + functionOption + "'"),
                 Failed);
   for (const std::string &name : names)
     for (const calque::StageName &stage : stages) {
-      // Each function by itself, as it is compiled.
-      calque::codegen::Program program;
-      program.module = module->clone();
-      program.entry = name;
-      for (auto function : llvm::make_early_inc_range(program.module->getOps<func::FuncOp>()))
-        if (function.getName() != name)
-          function.erase();
+      calque::codegen::Program program = calque::codegen::programOf(*module, name);
       std::string text;
       llvm::raw_string_ostream stream(text);
       if (failed(calque::codegen::printAt(program, stage.stage, stream)))

@@ -94,6 +94,13 @@ TEST_P(Sizes, AgreeWithKnownOnes) {
   }
 }
 
+// The gradients of a value, and another one.
+std::vector<ValueId> gradientsAnd(Recorder &r, ValueId of, const std::vector<ValueId> &sources, ValueId also) {
+  std::vector<ValueId> results = r.gradient(of, sources);
+  results.push_back(also);
+  return results;
+}
+
 // Both paddings and their gradients.
 std::vector<ValueId> convolved(Recorder &r, const std::vector<ValueId> &x) {
   std::vector<ValueId> results;
@@ -151,9 +158,7 @@ const std::vector<Case> kCases = {
        return std::vector{r(OpId::ArgMax, {x[0]}, {std::int64_t(1)}), r(OpId::ArgMax, {x[0]}, {std::int64_t(0)})}; }, {{1, 1}, {3, 5}, {17, 130}}},
     {"softmax", {f32({-1, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Softmax, {x[0]}, {std::int64_t(-1)});
-       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, x[0]}), {x[0]});
-       results.push_back(y);
-       return results; }, {{0, 3}, {1, 1}, {3, 5}, {17, 130}, {64, 10}}, Agree::Close},
+       return gradientsAnd(r, r(OpId::Mul, {y, x[0]}), {x[0]}, y); }, {{0, 3}, {1, 1}, {3, 5}, {17, 130}, {64, 10}}, Agree::Close},
     {"log_softmax", {f32({-1, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::LogSoftmax, {x[0]}, {std::int64_t(-1)});
        return std::vector{y};
@@ -178,9 +183,7 @@ const std::vector<Case> kCases = {
     {"matmul_gradient", {f32({-1, -2}), f32({-2, -3})}, [](Recorder &r, auto &x) { return r.gradient(matmul(r, x[0], x[1]), {x[0], x[1]}); }, kTriples},
     {"batched", {f32({-1, -2, 20}), f32({-1, 20, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Contract, {x[0], x[1]}, {Ints{0}, Ints{0}, Ints{2}, Ints{1}});
-       std::vector<ValueId> results = r.gradient(y, {x[0], x[1]});
-       results.push_back(y);
-       return results; }, {{0, 3}, {2, 0}, {1, 1}, {3, 17}, {5, 40}}},
+       return gradientsAnd(r, y, {x[0], x[1]}, y); }, {{0, 3}, {2, 0}, {1, 1}, {3, 17}, {5, 40}}},
     {"vector_matrix", {f32({-1}), f32({-1, -2})}, [](Recorder &r, auto &x) {
        return std::vector{r(OpId::Contract, {x[0], x[1]}, {Ints{}, Ints{}, Ints{0}, Ints{0}})}; }, kPairs},
     {"two_contracting", {f32({-1, 4, -2}), f32({-2, 4, 9})}, [](Recorder &r, auto &x) {
@@ -189,9 +192,7 @@ const std::vector<Case> kCases = {
        ValueId y = r(OpId::Relu, {r(OpId::Add, {matmul(r, x[0], x[1]), x[2]})});
        ValueId difference = r(OpId::Sub, {y, x[3]});
        ValueId loss = sumAll(r, r(OpId::Mul, {difference, difference}));
-       std::vector<ValueId> results = r.gradient(loss, {x[1], x[2]});
-       results.push_back(loss);
-       return results; }, {{0}, {1}, {7}, {64}, {130}}},
+       return gradientsAnd(r, loss, {x[1], x[2]}, loss); }, {{0}, {1}, {7}, {64}, {130}}},
 
     {"reshape", {f32({-1, 4, 6})}, [](Recorder &r, auto &x) {
        ValueId flat = r(OpId::Reshape, {x[0]}, {Ints{-1, 24}}), all = r(OpId::Reshape, {flat}, {Ints{-1}}), thirds = r(OpId::Reshape, {all}, {Ints{3, -1}});
@@ -200,9 +201,7 @@ const std::vector<Case> kCases = {
        return results; }},
     {"reshape_like", {f32({1, -1, -2}), f32({-2, 1, -1})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::ReshapeLike, {x[0], x[1]});
-       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, x[1]}), {x[0], x[1]});
-       results.push_back(y);
-       return results; }, kPairs},
+       return gradientsAnd(r, r(OpId::Mul, {y, x[1]}), {x[0], x[1]}, y); }, kPairs},
     {"merge_and_split", {f32({-1, -2, 3}), f32({-2, 2, -1})}, [](Recorder &r, auto &x) {
        ValueId first = r(OpId::MergeDims, {x[0]}, {std::int64_t(0)}), last = r(OpId::MergeDims, {x[0]}, {std::int64_t(1)});
        ValueId parted = r(OpId::SplitDim, {first, x[1]}, {std::int64_t(0), std::int64_t(-1), std::int64_t(0)});
@@ -248,29 +247,19 @@ const std::vector<Case> kCases = {
        return results; }, kPairs},
     {"concat", {f32({-1, 3}), f32({-2, 3}), f32({2, 3})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Concat, {x[0], x[1], x[2]}, {std::int64_t(0)});
-       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, y}), {x[0], x[1], x[2]});
-       results.push_back(y);
-       return results; }, kPairs},
+       return gradientsAnd(r, r(OpId::Mul, {y, y}), {x[0], x[1], x[2]}, y); }, kPairs},
     {"concat_columns", {f32({-1, -2}), f32({-1, 3}), f32({-1, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Concat, {x[0], x[1], x[2]}, {std::int64_t(1)});
-       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, y}), {x[0], x[1], x[2]});
-       results.push_back(y);
-       return results; }, kPairs},
+       return gradientsAnd(r, r(OpId::Mul, {y, y}), {x[0], x[1], x[2]}, y); }, kPairs},
     {"slice", {f32({-1, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Slice, {x[0]}, {Ints{1, 0}, Ints{4, 3}, Ints{2, 1}});
-       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, y}), {x[0]});
-       results.push_back(y);
-       return results; }, {{4, 3}, {17, 130}}},
+       return gradientsAnd(r, r(OpId::Mul, {y, y}), {x[0]}, y); }, {{4, 3}, {17, 130}}},
     {"pad", {f32({-1, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Pad, {x[0]}, {Ints{1, 0}, Ints{2, 5}, 1.5});
-       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, y}), {x[0]});
-       results.push_back(y);
-       return results; }, kPairs},
+       return gradientsAnd(r, r(OpId::Mul, {y, y}), {x[0]}, y); }, kPairs},
     {"gather", {f32({-1, -2}), i64({-3})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Gather, {x[0], x[1]}, {std::int64_t(0)});
-       std::vector<ValueId> results = r.gradient(r(OpId::Mul, {y, y}), {x[0]});
-       results.push_back(y);
-       return results; }, {{3, 0, 5}, {3, 5, 0}, {3, 4, 1}, {17, 130, 9}, {3, 1, 200}}},
+       return gradientsAnd(r, r(OpId::Mul, {y, y}), {x[0]}, y); }, {{3, 0, 5}, {3, 5, 0}, {3, 4, 1}, {17, 130, 9}, {3, 1, 200}}},
     {"one_hot", {i32({-1})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::OneHot, {x[0]}, {std::int64_t(5), DType::Float32})}; }},
     {"iota_of_known_shape", {f32({-1, 9})}, [](Recorder &r, auto &x) {
        return std::vector{r(OpId::Add, {x[0], r(OpId::Iota, {}, {Ints{9}, DType::Float32, std::int64_t(0)})})}; }},

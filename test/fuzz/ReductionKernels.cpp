@@ -21,14 +21,17 @@ std::vector<std::vector<std::int64_t>> reducedPositions(const Call &call) {
   return positions;
 }
 
+Num sumOf(const Call &call, const std::vector<std::int64_t> &positions) {
+  Sum sum(call);
+  for (std::int64_t position : positions)
+    sum.add(call.in(0, position));
+  return sum.finish();
+}
+
 void reduceSum(const Call &call) {
   std::int64_t i = 0;
-  for (const auto &positions : reducedPositions(call)) {
-    Sum sum(call);
-    for (std::int64_t position : positions)
-      sum.add(call.in(0, position));
-    call.out(i++) = sum.finish();
-  }
+  for (const auto &positions : reducedPositions(call))
+    call.out(i++) = sumOf(call, positions);
 }
 
 void reduceBy(const Call &call, const std::function<Real(const std::vector<Real> &)> &f, Real ownFactor) {
@@ -56,10 +59,7 @@ void reduceMin(const Call &call) {
 void reduceMean(const Call &call) {
   std::int64_t i = 0;
   for (const auto &positions : reducedPositions(call)) {
-    Sum sum(call);
-    for (std::int64_t position : positions)
-      sum.add(call.in(0, position));
-    Num total = sum.finish();
+    Num total = sumOf(call, positions);
     auto count = static_cast<Real>(positions.size());
     Real value = total.value / count, own = epsilonOf(call.dtype()) * std::fabs(value);
     call.out(i++) = seal(call, value, total.off / std::max<Real>(count, 1), total.apart / std::max<Real>(count, 1),
@@ -72,13 +72,17 @@ void reduceMean(const Call &call) {
       element.off = element.apart = kUnknown;
 }
 
-Real logOfSum(const std::vector<Real> &x) {
-  Real largest = largestValue(x), sum = 0;
-  if (!std::isfinite(largest))
-    return largest;
+// The sum of the exponentials of what the elements are above the shift.
+Real sumOfExponentials(const std::vector<Real> &x, Real shift) {
+  Real sum = 0;
   for (Real value : x)
-    sum += std::exp(value - largest);
-  return largest + std::log(sum);
+    sum += std::exp(value - shift);
+  return sum;
+}
+
+Real logOfSum(const std::vector<Real> &x) {
+  Real largest = largestValue(x);
+  return std::isfinite(largest) ? largest + std::log(sumOfExponentials(x, largest)) : largest;
 }
 void logSumExp(const Call &call) {
   reduceBy(call, logOfSum, 2);
@@ -124,10 +128,8 @@ void softmax(const Call &call) {
   alongAxis(
       call,
       [](const std::vector<Real> &x, std::size_t own) {
-        Real shift = shiftOf(x), sum = 0;
-        for (Real value : x)
-          sum += std::exp(value - shift);
-        return std::exp(x[own] - shift) / sum;
+        Real shift = shiftOf(x);
+        return std::exp(x[own] - shift) / sumOfExponentials(x, shift);
       },
       [](const std::vector<Real> &, std::size_t) -> Real { return 0; });
 }
@@ -136,10 +138,8 @@ void logSoftmax(const Call &call) {
   alongAxis(
       call,
       [](const std::vector<Real> &x, std::size_t own) {
-        Real shift = shiftOf(x), sum = 0;
-        for (Real value : x)
-          sum += std::exp(value - shift);
-        return x[own] - shift - std::log(sum);
+        Real shift = shiftOf(x);
+        return x[own] - shift - std::log(sumOfExponentials(x, shift));
       },
       // x - max, and the logarithm of a sum of 1 or more, which is as far off as the sum.
       [](const std::vector<Real> &x, std::size_t own) { return std::fabs(x[own] - shiftOf(x)) + 1; });

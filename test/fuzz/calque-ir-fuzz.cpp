@@ -309,17 +309,8 @@ LogicalResult runOn(ModuleOp module, llvm::function_ref<void(OpPassManager &)> a
 
 // As calque-dump does it: each function by itself.
 LogicalResult dump(ModuleOp module, calque::Stage stage) {
-  llvm::SmallVector<std::string> names;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (!function.isExternal())
-      names.push_back(function.getName().str());
-  for (const std::string &name : names) {
-    calque::codegen::Program program;
-    program.module = module.clone();
-    program.entry = name;
-    for (auto function : llvm::make_early_inc_range(program.module->getOps<func::FuncOp>()))
-      if (function.getName() != name)
-        function.erase();
+  for (const std::string &name : calque::codegen::functionsOf(module)) {
+    calque::codegen::Program program = calque::codegen::programOf(module, name);
     std::string text;
     llvm::raw_string_ostream stream(text);
     if (failed(calque::codegen::printAt(program, stage, stream)))
