@@ -1,5 +1,6 @@
 #include "calque/arguments.h"
 
+#include "absl/hash/hash.h"
 #include "frontend/Apply.h"
 #include "frontend/Trace.h"
 
@@ -15,7 +16,7 @@ constinit thread_local std::uint64_t tracingMode = 0;
 } // namespace
 
 // Exclusive or: scopes may end in another order than they began in.
-ModeScope::ModeScope(std::uint64_t mode) : mode(schema::hashCombine(mode, mode << 32)) { tracingMode ^= this->mode; }
+ModeScope::ModeScope(std::uint64_t mode) : mode(absl::HashOf(mode)) { tracingMode ^= this->mode; }
 ModeScope::~ModeScope() { tracingMode ^= mode; }
 
 Arguments::Arguments(const SourceLocation &where) : where_(where) { word(tracingMode); }

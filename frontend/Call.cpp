@@ -1,5 +1,6 @@
 #include "calque/call.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/function.h"
 #include "calque/transforms.h"
 #include "frontend/Apply.h"
@@ -27,8 +28,8 @@ constexpr int kMostDepth = 200;
 
 DepthGuard::DepthGuard(const SourceLocation &where) {
   if (depth == kMostDepth)
-    throw RecursionError("functions call each other " + std::to_string(kMostDepth) +
-                             " deep; a recursion that depends on tensors alone has no end while tracing",
+    throw RecursionError(absl::StrCat("functions call each other ", kMostDepth,
+                                      " deep; a recursion that depends on tensors alone has no end while tracing"),
                          userLine(where));
   ++depth;
 }

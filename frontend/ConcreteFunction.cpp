@@ -1,5 +1,6 @@
 #include "calque/concrete_function.h"
 
+#include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/FunctionCore.h"
 #include "frontend/Shape.h"
@@ -19,15 +20,16 @@ void ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
 
 const Concrete &ConcreteCore::only(const SourceLocation &where) const {
   if (signature.hasAnyRank)
-    throw StateError(function->name +
-                         " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank",
-                     userLine(where));
+    throw StateError(
+        absl::StrCat(function->name,
+                     " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank"),
+        userLine(where));
   return *first.load()->concrete;
 }
 
 void ConcreteCore::check(const Signature &given, SourceLocation where) const {
   if (std::string text = mismatch(signature, given); !text.empty())
-    throw SignatureError(function->name + ": " + text, where);
+    throw SignatureError(absl::StrCat(function->name, ": ", text), where);
 }
 
 Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, SourceLocation where) {
@@ -42,8 +44,10 @@ Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, Sour
   check(given, where);
   if (!signature.hasAnyRank)
     throw SignatureError(
-        known ? function->name + ": a variable is both an argument and captured, or another one than when it was traced"
-              : function->name + ": the call is another than that which the concrete function was made for",
+        known
+            ? absl::StrCat(function->name,
+                           ": a variable is both an argument and captured, or another one than when it was traced")
+            : absl::StrCat(function->name, ": the call is another than that which the concrete function was made for"),
         where);
   std::vector<ExpectedTensor> expected;
   for (const SignaturePart &part : signature.parts)
@@ -82,7 +86,7 @@ std::string printConcrete(const ConcreteCore &core, const std::string &stage, co
 std::string graphConcrete(const ConcreteCore &core, const SourceLocation &where) { return drawTrace(core.only(where)); }
 
 std::string describeConcrete(const ConcreteCore &core) {
-  return core.signature.hasAnyRank ? core.function->name + "\n" + core.signature.str("  ")
+  return core.signature.hasAnyRank ? absl::StrCat(core.function->name, "\n", core.signature.str("  "))
                                    : core.only({}).str(core.function->name);
 }
 

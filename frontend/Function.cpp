@@ -1,5 +1,7 @@
 #include "calque/function.h"
 
+#include "absl/container/fixed_array.h"
+#include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/FunctionCore.h"
 #include "frontend/Graph.h"
@@ -16,9 +18,9 @@ std::vector<Retrace> retracesOf(FunctionCore &core) { return core.retraces(); }
 std::string listFunction(FunctionCore &core) { return core.list(); }
 std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count, const SourceLocation &where) {
   if (core.options.input_signature.size() != count)
-    throw SignatureError(core.name + " has " + std::to_string(count) + " arguments and an input signature of " +
-                             std::to_string(core.options.input_signature.size()) +
-                             " tensors; say which arguments its concrete function takes",
+    throw SignatureError(absl::StrCat(core.name, " has ", count, " arguments and an input signature of ",
+                                      core.options.input_signature.size(),
+                                      " tensors; say which arguments its concrete function takes"),
                          where);
   return core.options.input_signature;
 }
@@ -66,26 +68,12 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
   Caller caller{userLine(where), &concrete.recording};
 
   // A call with few parameters allocates nothing.
-  std::array<const Tensor *, 16> fewParameters;
-  std::vector<const Tensor *> manyParameters;
   std::span<const Tensor *const> given = arguments.tensors();
-  std::size_t count = given.size() + concrete.captures.size();
-  const Tensor **parameters = fewParameters.data();
-  if (count > fewParameters.size()) {
-    manyParameters.resize(count);
-    parameters = manyParameters.data();
-  }
-  std::copy(given.begin(), given.end(), parameters);
-  for (std::size_t i = 0; i < concrete.captures.size(); ++i)
-    parameters[given.size() + i] = &concrete.captures[i];
-
-  std::array<VariableState *, 16> fewVariables;
-  std::vector<VariableState *> manyVariables;
-  VariableState **variables = fewVariables.data();
-  if (concrete.variables.size() > fewVariables.size()) {
-    manyVariables.resize(concrete.variables.size());
-    variables = manyVariables.data();
-  }
+  absl::FixedArray<const Tensor *, 16> parameters(given.size() + concrete.captures.size());
+  auto next = std::copy(given.begin(), given.end(), parameters.begin());
+  for (const Tensor &capture : concrete.captures)
+    *next++ = &capture;
+  absl::FixedArray<VariableState *, 16> variables(concrete.variables.size());
   auto stateOf = [&](const BoundVariable &bound) -> const std::shared_ptr<VariableState> & {
     return bound.argument >= 0 ? arguments.variables()[static_cast<std::size_t>(bound.argument)]->state()
                                : bound.captured;
@@ -96,23 +84,22 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
   results.prototype = concrete.prototype.get();
   results.tensors.resize(code.results.size());
   std::span<Tensor> tensors = results.tensors;
-  std::span<const Tensor *const> inputs(parameters, count);
   if (!eagerTapesActive()) {
-    run(code, inputs, {variables, concrete.variables.size()}, tensors, caller);
+    run(code, parameters, variables, tensors, caller);
     return;
   }
   std::vector<Tensor> before;
-  run(code, inputs, {variables, concrete.variables.size()}, tensors, caller, &before);
+  run(code, parameters, variables, tensors, caller, &before);
   std::vector<std::shared_ptr<VariableState>> states;
   for (const BoundVariable &bound : concrete.variables)
     states.push_back(stateOf(bound));
-  recordCall(concrete.recording, inputs, states, before, tensors);
+  recordCall(concrete.recording, parameters, states, before, tensors);
 }
 
 std::string printTrace(const Concrete &concrete, const std::string &stage, const SourceLocation &where) {
   std::optional<Stage> known = stageNamed(stage);
   if (!known)
-    throw ValueError("there is no stage '" + stage + "'; the stages are " + stageNames(), where);
+    throw ValueError(absl::StrCat("there is no stage '", stage, "'; the stages are ", stageNames()), where);
   PrintResult printed = compiler().print(concrete.recording, *known, compileOptions());
   if (!printed.error.empty())
     throw CompileError(printed.error, printed.line.empty() ? where : locationOf(printed.line));
@@ -138,7 +125,8 @@ std::shared_ptr<Concrete> traceToShow(FunctionCore &core, const Arguments &argum
   }
   signature = core.byInputSignature(signature, where);
   if (signature.hasAnyRank)
-    throw StateError(core.name + " has a trace for each rank; ask for one with a TensorSpec that has a rank", where);
+    throw StateError(
+        absl::StrCat(core.name, " has a trace for each rank; ask for one with a TensorSpec that has a rank"), where);
   return core.exactly(std::move(signature), arguments, body, where);
 }
 } // namespace

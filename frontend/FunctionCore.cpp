@@ -1,5 +1,7 @@
 #include "frontend/FunctionCore.h"
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "calque/warnings.h"
 #include "frontend/Apply.h"
 #include "frontend/Dump.h"
@@ -7,25 +9,20 @@
 
 #include <cctype>
 #include <chrono>
-#include <cstdio>
 
 namespace calque {
 namespace {
-std::string timeText(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f ms", value);
-  return text;
-}
+std::string timeText(double milliseconds) { return absl::StrFormat("%.1f ms", milliseconds); }
 std::string siteText(SourceLocation where) { return detail::lineOf(where).str(); }
 } // namespace
 
 std::string Retrace::str() const {
-  std::string text = "traced in " + timeText(milliseconds) + " for the call at " + siteText(call) +
-                     "; the most similar trace is of the call at " + siteText(previous_call) + "\n";
+  std::string text = absl::StrCat("traced in ", timeText(milliseconds), " for the call at ", siteText(call),
+                                  "; the most similar trace is of the call at ", siteText(previous_call), "\n");
   for (const Change &change : changes)
-    text += "  " + change.argument + " was " + change.before + " and is " + change.now + "\n";
+    absl::StrAppend(&text, "  ", change.argument, " was ", change.before, " and is ", change.now, "\n");
   if (!note.empty())
-    text += "  " + note + "\n";
+    absl::StrAppend(&text, "  ", note, "\n");
   return text;
 }
 
@@ -42,13 +39,13 @@ std::string symbolName(std::string name, SourceLocation where) {
   if (name.empty()) {
     name = where.file;
     name.erase(0, name.rfind('/') + 1);
-    name = name.substr(0, name.rfind('.')) + "_" + std::to_string(where.line);
+    name = absl::StrCat(name.substr(0, name.rfind('.')), "_", where.line);
   }
   for (char &c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)))
       c = '_';
   // Names that begin with calque_ are the compiler's own. What object code has a meaning for is its concern.
-  return name.starts_with("calque_") ? "_" + name : name;
+  return name.starts_with("calque_") ? absl::StrCat("_", name) : name;
 }
 
 std::vector<ExpectedTensor> expectedTensors(const std::vector<TensorSpec<>> &specs) {
@@ -76,7 +73,7 @@ bool Concrete::accepts(const Arguments &arguments) const {
 
 std::string Concrete::str(const std::string &name) const {
   std::string result = results.str("  ");
-  return name + "\n" + signature.str("  ") + (result.empty() ? "  no result\n" : result);
+  return absl::StrCat(name, "\n", signature.str("  "), result.empty() ? "  no result\n" : result);
 }
 
 FunctionCore::FunctionCore(FunctionOptions options, SourceLocation where)
@@ -216,12 +213,13 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
       reason = error.what();
     }
   } catch (const SizesAsked &asked) {
-    reason = "the lambda asks for a size that would not be known, of the tensor made at " + siteText(asked.where);
+    reason = absl::StrCat("the lambda asks for a size that would not be known, of the tensor made at ",
+                          siteText(asked.where));
   } catch (const Error &error) {
     reason = error.what();
   }
   unrelaxable.push_back(common.key);
-  note = "it is traced for these sizes only, because a trace that leaves them open has failed: " + reason;
+  note = absl::StrCat("it is traced for these sizes only, because a trace that leaves them open has failed: ", reason);
   return nullptr;
 }
 
@@ -281,16 +279,14 @@ std::string FunctionCore::warning() {
   for (std::size_t i = 0; i < callsPerTrace.size() && i < history.size(); ++i)
     spent += history[history.size() - 1 - i]->milliseconds;
   const Retrace &last = history.back()->retrace;
-  std::string text = std::to_string(callsPerTrace.size()) + " of the last " + std::to_string(calls) +
-                     " calls of function '" + name + "', made at " + lineOf(where).str() + ", traced it, which took " +
-                     timeText(spent);
+  std::string text = absl::StrCat(callsPerTrace.size(), " of the last ", calls, " calls of function '", name,
+                                  "', made at ", lineOf(where).str(), ", traced it, which took ", timeText(spent));
   for (std::size_t i = 0; i < last.changes.size(); ++i)
-    text += (i ? ", " : ": ") + last.changes[i].argument + " was " + last.changes[i].before + " and is " +
-            last.changes[i].now;
-  text += "; the calls are at " + siteText(last.previous_call) + " and " + siteText(last.call);
-  return text +
-         ". Pass tensors instead of numbers that change, or leave sizes open: input_signature, reduce_retracing. "
-         "explain_retraces() has them all";
+    absl::StrAppend(&text, i ? ", " : ": ", last.changes[i].argument, " was ", last.changes[i].before, " and is ",
+                    last.changes[i].now);
+  absl::StrAppend(&text, "; the calls are at ", siteText(last.previous_call), " and ", siteText(last.call));
+  return absl::StrCat(text, ". Pass tensors instead of numbers that change, or leave sizes open: input_signature, "
+                            "reduce_retracing. explain_retraces() has them all");
 }
 
 Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation call) {
@@ -329,9 +325,10 @@ Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, 
     return *found; // another thread was first
   Clock::time_point start = Clock::now();
   std::shared_ptr<Concrete> made = trace(describe(body, call), arguments, body, call, false);
-  return *insert(std::move(made), call, millisecondsSince(start),
-                 "it is traced for these sizes, because the trace that leaves them open has refused them: " + reason,
-                 true);
+  return *insert(
+      std::move(made), call, millisecondsSince(start),
+      absl::StrCat("it is traced for these sizes, because the trace that leaves them open has refused them: ", reason),
+      true);
 }
 
 std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body,

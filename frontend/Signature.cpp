@@ -1,8 +1,7 @@
 #include "frontend/Signature.h"
 
+#include "absl/strings/str_cat.h"
 #include "frontend/Shape.h"
-
-#include <charconv>
 
 namespace calque {
 
@@ -17,8 +16,8 @@ TensorSpec<void>::TensorSpec(DType dtype, Shape shape, std::string name, SourceL
       size = kDynamic;
   for (const Size &size : *shape_)
     if (size.is_known() && size < 0)
-      throw ValueError("a TensorSpec has no negative sizes; kDynamic is one that is not known, and " + size.str() +
-                           " is none",
+      throw ValueError(absl::StrCat("a TensorSpec has no negative sizes; kDynamic is one that is not known, and ",
+                                    size.str(), " is none"),
                        where);
 }
 
@@ -69,7 +68,7 @@ struct SignatureBuilder::State {
     if (levels.empty())
       return root;
     Level &level = levels.back();
-    std::string index = key.empty() ? "[" + std::to_string(level.next) + "]" : std::exchange(key, "");
+    std::string index = key.empty() ? absl::StrCat("[", level.next, "]") : std::exchange(key, "");
     ++level.next;
     return level.path + index;
   }
@@ -121,7 +120,7 @@ void SignatureBuilder::tensor(const Tensor &x) {
     part.anyRank = spec->anyRank;
     state->signature.hasAnyRank |= spec->anyRank;
     if (!spec->name.empty())
-      part.path += " '" + spec->name + "'";
+      absl::StrAppend(&part.path, " '", spec->name, "'");
   }
   part.text = typeText(part.type, part.anyRank);
   state->words.tensor(x);
@@ -137,49 +136,43 @@ void SignatureBuilder::variable(const Variable &x) {
       alias = i;
   state->variables.push_back(path);
   part.type = *x.state()->type;
-  part.text = "Variable " + part.type.str();
+  part.text = absl::StrCat("Variable ", part.type.str());
   if (!x.trainable())
     part.text += ", not trainable";
   if (alias < before)
-    part.text += ", the same as " + state->variables[alias];
+    absl::StrAppend(&part.text, ", the same as ", state->variables[alias]);
 }
 
 void SignatureBuilder::host(std::uint64_t bits) {
   std::string path = state->value.empty() ? state->path() : ownPath(*state);
   SignaturePart &part = state->add(SignaturePart::Kind::Host, std::move(path));
-  part.text = state->value.empty() ? std::to_string(bits) : std::exchange(state->value, "");
+  part.text = state->value.empty() ? absl::StrCat(bits) : std::exchange(state->value, "");
   state->words.host(bits);
 }
 
 void SignatureBuilder::text(const std::string &text) {
   bool isPart = !state->levels.empty() && state->levels.back().text;
   if (isPart) {
-    state->add(SignaturePart::Kind::Host, state->levels.back().path).text = "string \"" + text + "\"";
+    state->add(SignaturePart::Kind::Host, state->levels.back().path).text = absl::StrCat("string \"", text, "\"");
   } else { // a map's key, which names the part that follows
     state->add(SignaturePart::Kind::Count, state->levels.empty() ? state->root : state->levels.back().path).text =
-        "the key \"" + text + "\"";
-    state->key = "[\"" + text + "\"]";
+        absl::StrCat("the key \"", text, "\"");
+    state->key = absl::StrCat("[\"", text, "\"]");
   }
   state->words.text(text);
 }
 
 void SignatureBuilder::count(std::size_t n) {
-  state->add(SignaturePart::Kind::Count, ownPath(*state)).text =
-      std::to_string(n) + (n == 1 ? " element" : " elements");
+  state->add(SignaturePart::Kind::Count, ownPath(*state)).text = absl::StrCat(n, n == 1 ? " element" : " elements");
   state->words.count(n);
 }
 
-std::string hostText(long double value) {
-  char text[64];
-  double rounded = static_cast<double>(value);
-  std::to_chars_result end = std::to_chars(text, text + sizeof(text), rounded);
-  return "float " + std::string(text, end.ptr);
-}
+std::string hostText(long double value) { return absl::StrCat("float ", Number(static_cast<double>(value)).str()); }
 
 //===-- Comparing -------------------------------------------------------------------------------===//
 
 std::string typeText(const schema::TensorType &type, bool anyRank) {
-  return anyRank ? std::string(name_of(type.dtype)) + "[...]" : type.str();
+  return anyRank ? absl::StrCat(name_of(type.dtype), "[...]") : type.str();
 }
 std::string ExpectedTensor::str() const { return typeText(type, anyRank); }
 
@@ -209,7 +202,7 @@ std::string Signature::str(const std::string &indent) const {
   std::string text;
   for (const SignaturePart &part : parts)
     if (part.kind != SignaturePart::Kind::Count)
-      text += indent + part.path + ": " + part.text + "\n";
+      absl::StrAppend(&text, indent, part.path, ": ", part.text, "\n");
   return text;
 }
 
@@ -222,17 +215,17 @@ Signature declared(const Signature &given, std::span<const ExpectedTensor> expec
   for (const SignaturePart &part : given.parts)
     tensors += part.kind == SignaturePart::Kind::Tensor;
   if (tensors != expected.size())
-    throw SignatureError(function + " is declared with " + std::to_string(expected.size()) +
-                             " tensors and called with " + std::to_string(tensors),
-                         where);
+    throw SignatureError(
+        absl::StrCat(function, " is declared with ", expected.size(), " tensors and called with ", tensors), where);
   for (SignaturePart &part : result.parts) {
     if (part.kind != SignaturePart::Kind::Tensor)
       continue;
     const ExpectedTensor &wanted = expected[next++];
     if (!wanted.name.empty() && !part.path.ends_with("'"))
-      part.path += " '" + wanted.name + "'";
+      absl::StrAppend(&part.path, " '", wanted.name, "'");
     if (!within(part.type, part.anyRank, wanted.type, wanted.anyRank))
-      throw SignatureError(function + ": " + part.path + " must be " + wanted.str() + ", not " + part.text, where);
+      throw SignatureError(absl::StrCat(function, ": ", part.path, " must be ", wanted.str(), ", not ", part.text),
+                           where);
     result.hasAnyRank |= part.anyRank;
     for (std::size_t i = 0; i < part.type.dims.size(); ++i) {
       part.type.dims[i] = wanted.anyRank ? schema::kOpenSize : wanted.type.dims[i];
@@ -277,16 +270,16 @@ std::optional<Signature> relaxed(const Signature &a, const Signature &b) {
 std::string mismatch(const Signature &expected, const Signature &given) {
   for (std::size_t i = 0; i < std::max(expected.parts.size(), given.parts.size()); ++i) {
     if (i >= given.parts.size())
-      return expected.parts[i].path + " must be " + expected.parts[i].text + ", and nothing is given";
+      return absl::StrCat(expected.parts[i].path, " must be ", expected.parts[i].text, ", and nothing is given");
     if (i >= expected.parts.size())
-      return given.parts[i].path + " is " + given.parts[i].text + ", and nothing is expected there";
+      return absl::StrCat(given.parts[i].path, " is ", given.parts[i].text, ", and nothing is expected there");
     const SignaturePart &wanted = expected.parts[i], &part = given.parts[i];
     bool fits = wanted.kind == part.kind && (wanted.kind == SignaturePart::Kind::Tensor
                                                  ? within(part.type, part.anyRank, wanted.type, wanted.anyRank)
                                                  : wanted.text == part.text);
     if (!fits)
-      return wanted.path + (wanted.kind == SignaturePart::Kind::Host ? " is bound to " : " must be ") + wanted.text +
-             ", not " + part.text;
+      return absl::StrCat(wanted.path, wanted.kind == SignaturePart::Kind::Host ? " is bound to " : " must be ",
+                          wanted.text, ", not ", part.text);
   }
   return "";
 }

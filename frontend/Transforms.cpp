@@ -1,5 +1,6 @@
 #include "calque/transforms.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 
 #include "frontend/Apply.h"
@@ -77,8 +78,8 @@ std::vector<std::optional<std::int64_t>> axesOf(const std::vector<Tensor> &tenso
   if (options.in_axes.empty())
     return std::vector<std::optional<std::int64_t>>(tensors.size(), 0);
   if (options.in_axes.size() != tensors.size())
-    throw ValueError("vmap: in_axes has " + std::to_string(options.in_axes.size()) +
-                         " entries, and the arguments have " + std::to_string(tensors.size()) + " tensors",
+    throw ValueError(absl::StrCat("vmap: in_axes has ", options.in_axes.size(), " entries, and the arguments have ",
+                                  tensors.size(), " tensors"),
                      where);
   return options.in_axes;
 }
@@ -108,8 +109,8 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
                                   SourceLocation where) {
   where = userLine(where);
   if (!options.out_axes.empty() && options.out_axes.size() != values.size())
-    throw ValueError("vmap: out_axes has " + std::to_string(options.out_axes.size()) + " entries, and the result has " +
-                         std::to_string(values.size()) + " tensors",
+    throw ValueError(absl::StrCat("vmap: out_axes has ", options.out_axes.size(), " entries, and the result has ",
+                                  values.size(), " tensors"),
                      where);
   std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
   // Chooses a tensor with a mapped axis, of known size if there is one.
@@ -148,7 +149,7 @@ void requireFloating(const char *operation, const std::vector<Tensor> &tensors, 
     const schema::TensorType &type = *implOf(x, where).type;
     if (!is_floating(type.dtype))
       throw DTypeError(
-          std::string(operation) + ": derivatives are with respect to float32 and float64, not " + type.str(), where);
+          absl::StrCat(operation, ": derivatives are with respect to float32 and float64, not ", type.str()), where);
   }
 }
 
@@ -157,15 +158,14 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
   where = userLine(where);
   requireFloating("jvp", sources, where);
   if (sources.size() != tangents.size())
-    throw ValueError("jvp: " + std::to_string(tangents.size()) + " tangents are given for " +
-                         std::to_string(sources.size()) + " primals",
+    throw ValueError(absl::StrCat("jvp: ", tangents.size(), " tangents are given for ", sources.size(), " primals"),
                      where);
   std::vector<Tensor> directions;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const schema::TensorType &source = *implOf(sources[i], where).type, &tangent = *implOf(tangents[i], where).type;
     directions.push_back(
-        fitting("jvp: tangent " + std::to_string(i) + " is " + tangent.str() + " and its primal " + source.str(),
-                tangents[i], sources[i], where));
+        fitting(absl::StrCat("jvp: tangent ", i, " is ", tangent.str(), " and its primal ", source.str()), tangents[i],
+                sources[i], where));
   }
   // Only floats have tangents other than 0.
   std::vector<Tensor> operands, result = targets;
@@ -194,7 +194,7 @@ Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where) {
   requireFloating(operation, {x}, where);
   const schema::TensorType &type = *implOf(x, where).type;
   if (!type.isStatic())
-    throw ShapeError(std::string(operation) + ": the argument's sizes must be known; it is " + type.str(),
+    throw ShapeError(absl::StrCat(operation, ": the argument's sizes must be known; it is ", type.str()),
                      userLine(where));
   schema::Dims shape = type.dims;
   shape.insert(shape.begin(), type.numElements());

@@ -1,6 +1,7 @@
 #include "Idx.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "calque/call_site.h"
 #include "calque/data.h"
@@ -32,11 +33,7 @@ std::size_t sizeOf(unsigned type) {
   return 0;
 }
 
-std::string hex(unsigned value) {
-  char text[16];
-  std::snprintf(text, sizeof(text), "0x%08X", value);
-  return text;
-}
+std::string hex(unsigned value) { return absl::StrFormat("0x%08X", value); }
 
 // zlib also reads files that are not compressed.
 class Reader {
