@@ -29,6 +29,13 @@ std::vector<Tensor> checked(const HostFunction &function, std::vector<Tensor> re
 }
 } // namespace
 
+void requireHostInputs(std::size_t parameters, std::size_t inputs, SourceLocation where) {
+  if (parameters != inputs)
+    throw SignatureError(
+        absl::StrCat("host_call: the number of inputs is ", inputs, ", and the callable takes ", parameters),
+        userLine(where));
+}
+
 std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs,
                              const std::vector<TensorSpec<>> &specs, std::optional<std::size_t> results,
                              SourceLocation where) {

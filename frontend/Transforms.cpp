@@ -85,7 +85,7 @@ std::vector<std::optional<std::int64_t>> axesOf(const std::vector<Tensor> &tenso
 }
 } // namespace
 
-std::vector<Tensor> takeExample(const std::vector<Tensor> &tensors, const VmapOptions &options, SourceLocation where) {
+std::vector<Tensor> takeSlices(const std::vector<Tensor> &tensors, const VmapOptions &options, SourceLocation where) {
   where = userLine(where);
   std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
   std::vector<Tensor> stacked;
@@ -96,17 +96,16 @@ std::vector<Tensor> takeExample(const std::vector<Tensor> &tensors, const VmapOp
       given.push_back(*axes[i]);
     }
   if (stacked.empty())
-    throw ValueError("vmap: no argument has an axis of examples", where);
+    throw ValueError("vmap: no argument has a mapped axis", where);
   schema::Attribute attribute = given;
-  std::vector<Tensor> examples = applyRecorded(OpId::Batch, stacked, {&attribute, 1}, where), result = tensors;
+  std::vector<Tensor> slices = applyRecorded(OpId::Batch, stacked, {&attribute, 1}, where), result = tensors;
   for (std::size_t i = 0, next = 0; i < tensors.size(); ++i)
-    result[i] = axes[i] ? examples[next++] : alias(tensors[i], where);
+    result[i] = axes[i] ? slices[next++] : alias(tensors[i], where);
   return result;
 }
 
-std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::vector<Tensor> &examples,
-                                  const std::vector<Tensor> &tensors, const VmapOptions &options,
-                                  SourceLocation where) {
+std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::vector<Tensor> &slices,
+                                const std::vector<Tensor> &tensors, const VmapOptions &options, SourceLocation where) {
   where = userLine(where);
   if (!options.out_axes.empty() && options.out_axes.size() != values.size())
     throw ValueError(absl::StrCat("vmap: out_axes has ", options.out_axes.size(), " entries, and the result has ",
@@ -125,7 +124,7 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
   }
   // Results of host calls on slices are stacked as well, because tapes need them.
   const std::shared_ptr<Trace> &trace = currentTrace();
-  std::vector<ValueId> hostResults = trace->hostResultsFrom(implOf(examples[chosen], where).value);
+  std::vector<ValueId> hostResults = trace->hostResultsFrom(implOf(slices[chosen], where).value);
   if (values.empty() && hostResults.empty())
     return {};
   std::vector<Tensor> operands = values;
@@ -133,7 +132,7 @@ std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::
     operands.push_back(trace->tensorOf(value, where));
   std::vector<std::int64_t> outAxes = options.out_axes;
   outAxes.resize(operands.size(), 0);
-  operands.push_back(examples[chosen]);
+  operands.push_back(slices[chosen]);
   operands.push_back(tensors[chosen]);
   schema::Attribute attributes[] = {std::move(outAxes), *axes[chosen]};
   std::vector<Tensor> results = applyRecorded(OpId::Unbatch, operands, attributes, where);

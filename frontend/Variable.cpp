@@ -88,6 +88,21 @@ Tensor Variable::value(SourceLocation where) const {
   return value;
 }
 
+std::ostream &operator<<(std::ostream &os, const Variable &x) {
+  const std::shared_ptr<VariableState> &state = x.state();
+  if (!state)
+    return os << "<empty variable>";
+  if (detail::currentTrace() || state->standIn)
+    return os << "<variable '" << state->name << "' " << state->type->str() << ">";
+  detail::refuseHeld(*state, {});
+  Tensor value;
+  {
+    std::shared_lock lock(state->mutex);
+    value = state->value;
+  }
+  return os << value;
+}
+
 namespace {
 // LeakedTensorError for a traced value, or a stand-in, outside of its trace.
 void checkEager(const VariableState &variable, const Tensor &value, SourceLocation where) {

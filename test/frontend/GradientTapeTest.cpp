@@ -261,6 +261,25 @@ TEST(GradientTape, UnconnectedGradientsCanBeZeros) {
   expectValues(*dn, {0, 0, 0});
 }
 
+TEST(GradientTape, UnconnectedGradientsAreAnArgument) {
+  Tensor x = tensor<float>({1, 2}), y = x;
+  Variable unused(ones({3}));
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor z = x * x;
+  expectValues(*tape.gradient(z, x, UnconnectedGradients::Zero), {2, 4});
+  expectValues(*tape.gradient(z, unused, UnconnectedGradients::Zero), {0, 0, 0});
+  EXPECT_FALSE(tape.gradient(z, unused, UnconnectedGradients::None).has_value());
+  EXPECT_EQ(tape.gradient({z, z}, {x, x}, UnconnectedGradients::Zero).size(), 2u);
+  auto [dx, rest] = tape.gradient(z, std::pair(x, std::vector{unused}), UnconnectedGradients::Zero);
+  expectValues(*dx, {2, 4});
+  expectValues(*rest.at(0), {0, 0, 0});
+  unsigned line = __LINE__ + 1;
+  std::string text = errorOf<ValueError>([&] { tape.gradient(z, x, static_cast<UnconnectedGradients>(7)); });
+  EXPECT_CONTAINS(text, "unconnected gradients are None or Zero; there is no 7");
+  EXPECT_CONTAINS(text, "GradientTapeTest.cpp:" + std::to_string(line));
+}
+
 TEST(GradientTape, GradientsHaveTheStructureOfTheirSources) {
   std::map<std::string, Variable> weights{{"a", Variable(scalar(2.0f))}, {"b", Variable(scalar(3.0f))}};
   std::pair<Tensor, std::array<Tensor, 2>> inputs{scalar(5.0f), {scalar(7.0f), scalar(11.0f)}};

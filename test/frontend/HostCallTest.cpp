@@ -280,3 +280,32 @@ TEST(HostCall, IsNoInitialValue) {
   });
   EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0f)); }), "on a host call");
 }
+
+TEST(HostCall, TakesInputsAllAtOnceOrOneByOne) {
+  const TensorSpec<float> spec({2});
+  auto f = function([&](const Tensor &x, const Tensor &y) {
+    Tensor one = host_call([](const Tensor &a) { return a * 2; }, {x}, {spec});
+    Tensor two = host_call([](Tensor a, const Tensor &b) { return a - b; }, {x, y}, {spec});
+    Tensor all = host_call([](const std::vector<Tensor> &in) { return in[0] * in[1]; }, {x, y}, {spec});
+    Tensor generic = host_call([](auto in) { return in[1] + 1; }, {x, y}, {spec});
+    return std::array{one, two, all, generic};
+  });
+  Tensor x = tensor<float>({1, 2}), y = tensor<float>({5, 7});
+  for (auto [one, two, all, generic] : {f(x, y), f.eager(x, y)}) {
+    expectValues(one, {2, 4});
+    expectValues(two, {-4, -5});
+    expectValues(all, {5, 14});
+    expectValues(generic, {6, 8});
+  }
+  int calls = 0;
+  host_call([&](const Tensor &) { ++calls; }, {x});
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(HostCall, NeedsAnInputForEachTensorOfItsCallable) {
+  auto two = [](const Tensor &a, const Tensor &b) { return a + b; };
+  unsigned line = __LINE__ + 1;
+  std::string text = errorOf<SignatureError>([&] { host_call(two, {ones({2})}, {TensorSpec<float>({2})}); });
+  EXPECT_CONTAINS(text, "host_call: the number of inputs is 1, and the callable takes 2");
+  EXPECT_CONTAINS(text, "HostCallTest.cpp:" + std::to_string(line));
+}

@@ -128,6 +128,40 @@ TEST(Lines, AreTheCallersWhoeverElseHasSuchCode) {
       }
 }
 
+TEST(Lines, OfATransformsOwnErrorsAreTheCalls) {
+  auto f = [](const Tensor &x) { return sum(x * x); };
+  auto integer = [](const Tensor &x) { return cast(x, DType::Int32); };
+  Tensor x = ones({2}), i = tensor<int>({1, 2});
+  auto axes = vmap(f, {.in_axes = {1}});
+  expectLine(__LINE__, "LinesTest.cpp", [&] { axes(x); });
+  auto nested = vmap(vmap(f));
+  expectLine(__LINE__, "LinesTest.cpp", [&] { nested(x); });
+  auto gradient = grad(f);
+  expectLine(__LINE__, "LinesTest.cpp", [&] { gradient(i); });
+  auto both = value_and_grad(f);
+  expectLine(__LINE__, "LinesTest.cpp", [&] { both(i); });
+  auto second = grad(grad(f));
+  expectLine(__LINE__, "LinesTest.cpp", [&] { second(i); });
+  auto matrix = jacobian(integer);
+  expectLine(__LINE__, "LinesTest.cpp", [&] { matrix(Tensor()); });
+  auto batch = batch_jacobian(f);
+  expectLine(__LINE__, "LinesTest.cpp", [&] { batch(x); });
+  auto product = hvp(f);
+  expectLine(__LINE__, "LinesTest.cpp", [&] { product(x, ones({3})); });
+  auto square = hessian(f);
+  expectLine(__LINE__, "LinesTest.cpp", [&] { square(i); });
+  auto own = custom_gradient([](const Tensor &a) { return std::pair(a, [](const Tensor &) { return ones({7}); }); });
+  expectLine(__LINE__, "LinesTest.cpp", [&] { own(x); });
+  auto kept = checkpoint(f);
+  expectLine(__LINE__, "LinesTest.cpp", [&] { kept(Tensor()); });
+  auto compiled = function(vmap(f, {.in_axes = {1}}));
+  expectLine(__LINE__, "LinesTest.cpp", [&] { compiled(x); });
+  auto strict = vmap(function(f, {.input_signature = {TensorSpec<float>({3})}}));
+  expectLine(__LINE__, "LinesTest.cpp", [&] { strict(ones({2, 2})); });
+  auto concrete = grad(function(f).get_concrete_function(ones({3})));
+  expectLine(__LINE__, "LinesTest.cpp", [&] { concrete(x); });
+}
+
 TEST(Lines, OfSizesThatDisagreeAreTheCallers) {
   // clang-format off
   auto first = function([](const Tensor &x, const Tensor &y) { return x + y; }, {.input_signature = {TensorSpec<float>({kDynamic}), TensorSpec<float>({kDynamic})}});

@@ -257,7 +257,7 @@ TEST(Misuse, OfEnumerations) {
 TEST(Misuse, OfListsAndNumbers) {
   expectErrors({
       MISUSE(ValueError, "concat: needs at least one tensor", concat({})),
-      MISUSE(ValueError, "vmap: no argument has an axis", vmap([] { return x(); })()),
+      MISUSE(ValueError, "vmap: no argument has a mapped axis", vmap([] { return x(); })()),
       MISUSE(ValueError, "a shape has no negative sizes", zeros({-1})),
       MISUSE(ValueError, "a shape has no negative sizes", eye(-1)),
       MISUSE(ValueError, "a size must not be negative", iota({-2}, DType::Int32)),

@@ -223,7 +223,7 @@ TEST(Vmap, RefusesWhatHasNoExamples) {
                   "out_axes has 2 entries, and the result has 1 tensors");
   EXPECT_CONTAINS(
       errorOf<ValueError>([&] { vmap(f, {.in_axes = {std::nullopt, std::nullopt}})(ones({2}), ones({2})); }),
-      "no argument has an axis of examples");
+      "no argument has a mapped axis");
   Variable w(scalar(0.0f), {.name = "w"});
   EXPECT_CONTAINS(errorOf<CompileError>([&] {
                     vmap([&](const Tensor &x) {

@@ -25,6 +25,36 @@ TEST(Variable, RefusesOtherTypesAndKeepsItsValue) {
   expectValues(v.value(), {0, 0});
 }
 
+TEST(Variable, PrintsItsValue) {
+  auto text = [](const auto &x) {
+    std::ostringstream stream;
+    stream << x;
+    return stream.str();
+  };
+  Variable v(tensor<float>({1, 2.5f, 3, 4}, {2, 2}), {.name = "v"});
+  EXPECT_EQ(text(v), "[[1.  2.5]\n [3.  4. ]]");
+  v.assign_add(1);
+  EXPECT_EQ(text(v), text(v.value()));
+  std::vector<std::string> traced;
+  auto f = function([&](const Variable &given) {
+    traced = {text(v), text(given)};
+    return given * 1;
+  });
+  f(v);
+  EXPECT_EQ(traced.at(0), "<variable 'v' float32[2,2]>");
+  EXPECT_EQ(traced.at(1).substr(0, 11), "<variable '");
+  Variable empty = std::move(v);
+  EXPECT_EQ(text(v), "<empty variable>");
+}
+
+TEST(Variable, ToPrintItIsNoRead) {
+  Variable v(1.0f);
+  GradientTape tape;
+  std::ostringstream stream;
+  stream << v;
+  EXPECT_TRUE(tape.watched_variables().empty());
+}
+
 TEST(Variable, StaysLiveInATrace) {
   Variable v(1.0f);
   auto f = function([&](const Tensor &x) { return x * v; });

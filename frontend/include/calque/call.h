@@ -3,6 +3,7 @@
 #define CALQUE_CALL_H
 
 #include "calque/arguments.h"
+#include "calque/callable.h"
 
 #include <functional>
 
@@ -65,8 +66,28 @@ template <typename R, typename... Args> struct FunctionState {
   // A lambda may return a reference. A function returns a value.
   using Result = std::remove_cvref_t<R>;
 
-  std::function<Result(Args...)> lambda;
+  using Lambda = std::function<Result(Args..., const SourceLocation &)>; // called with the line of the call
+
+  Lambda lambda;
   std::shared_ptr<FunctionCore> core;
+
+  template <typename F> static Lambda lambdaOf(F &&f) {
+    using Callable = std::decay_t<F>;
+    if constexpr (CallableTraits<Callable>::takesLine) {
+      return std::forward<F>(f);
+    } else if constexpr (std::is_invocable_r_v<Result, Callable &, Args...>) {
+      return [f = Callable(std::forward<F>(f))](Args... args, const SourceLocation &) mutable -> Result {
+        if constexpr (std::is_void_v<Result>)
+          std::invoke(f, std::forward<Args>(args)...);
+        else
+          return std::invoke(f, std::forward<Args>(args)...);
+      };
+    } else {
+      static_assert(
+          std::is_invocable_r_v<Result, Callable &, Args...>,
+          "the callable does not take the arguments or does not return the result of the function's signature");
+    }
+  }
 
   // A call in progress, for as long as its arguments live.
   struct Call {
@@ -80,10 +101,10 @@ template <typename R, typename... Args> struct FunctionState {
       Replacement replacement{tensors, variables};
       // Braces keep the order of evaluation.
       return std::apply(
-          [&](const auto &...given) {
-            return std::tuple<std::remove_cvref_t<Args>...>{map_structure(given, replacement)...};
+          [&](const auto &...values) {
+            return std::tuple<std::remove_cvref_t<Args>...>{map_structure(values, replacement)...};
           },
-          this->given);
+          given);
     }
     Result inlined() const {
       InlinedCall call(tensorsIn(given), where);
@@ -91,9 +112,9 @@ template <typename R, typename... Args> struct FunctionState {
       return std::apply(
           [&](auto &...values) {
             if constexpr (std::is_void_v<R>)
-              state->lambda(std::forward<Args>(values)...);
+              state->lambda(std::forward<Args>(values)..., where);
             else
-              return call.results(state->lambda(std::forward<Args>(values)...), where);
+              return call.results(state->lambda(std::forward<Args>(values)..., where), where);
           },
           replaced);
     }
@@ -107,9 +128,9 @@ template <typename R, typename... Args> struct FunctionState {
     std::apply(
         [&](auto &...values) {
           if constexpr (std::is_void_v<R>) {
-            call.state->lambda(std::forward<Args>(values)...);
+            call.state->lambda(std::forward<Args>(values)..., call.where);
           } else {
-            auto result = std::make_shared<const Result>(call.state->lambda(std::forward<Args>(values)...));
+            auto result = std::make_shared<const Result>(call.state->lambda(std::forward<Args>(values)..., call.where));
             visit_structure(*result, results);
             results.signature.begin("result");
             visit_structure(*result, results.signature);

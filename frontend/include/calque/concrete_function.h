@@ -74,6 +74,8 @@ class ConcreteFunction<R(Args...)>
                                    detail::NoBoundCall>;
 
 public:
+  using CalqueSignature = R(Args...);
+
   // SignatureError for a tensor that does not match its spec, and for another host value. The error names the argument,
   // what is expected and what is given.
   Result operator()(Args... args, SourceLocation where = SourceLocation::current()) const {

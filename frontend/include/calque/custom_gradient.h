@@ -13,6 +13,15 @@
 namespace calque {
 
 namespace detail {
+// The signature of custom_gradient(f): f's with the first of the pair that f returns.
+template <typename S> struct CustomGradientSignature { // void
+  using type = void;
+};
+template <typename Value, typename Pullback, typename... Args>
+struct CustomGradientSignature<std::pair<Value, Pullback>(Args...)> {
+  using type = Value(Args...);
+};
+
 using PullbackFunction = std::function<std::vector<Tensor>(const std::vector<Tensor> &cotangents)>;
 // The values, whose cotangents pass to the inputs by the pullback.
 CALQUE_API std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs,
@@ -28,10 +37,11 @@ CALQUE_API std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
 // function is called; the pullback is recorded then, and may use what f computed. No gradient passes to captures of f.
 // ValueError, ShapeError and DTypeError where the cotangents do not fit the arguments; StateError where the pullback
 // assigns a variable.
-template <typename F> auto custom_gradient(F f, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "custom_gradient", where);
-  return [f = std::move(f), where](const auto &...args) {
-    auto [result, pullback] = f(args...);
+template <typename F> auto custom_gradient(F f, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "custom_gradient", made);
+  using Signature = typename detail::CustomGradientSignature<typename detail::CallableTraits<F>::Signature>::type;
+  return detail::transformed<Signature>([f = std::move(f)](const SourceLocation &where, const auto &...args) {
+    auto [result, pullback] = detail::callAt(where, f, args...);
     detail::requireCallable(pullback, "custom_gradient", where);
     auto pull = [&result, &pullback](const std::vector<Tensor> &cotangents) {
       return detail::tensorsIn(pullback(detail::withTensors(result, cotangents)));
@@ -39,7 +49,7 @@ template <typename F> auto custom_gradient(F f, SourceLocation where = SourceLoc
     std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
     return detail::withTensors(result, detail::withGradient("custom_gradient", detail::tensorsIn(given),
                                                             detail::tensorsIn(result), pull, where));
-  };
+  });
 }
 
 // While it lives, an operation of this thread has another gradient. `operation` is the name of a public function, such
@@ -60,19 +70,20 @@ private:
 
 // Makes a function like f whose intermediate values a gradient does not keep, but computes again from the arguments. f
 // must not assign variables (StateError); its results are tensors or a structure of them.
-template <typename F> auto checkpoint(F f, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "checkpoint", where);
-  return [f = std::move(f), where](const auto &...args) {
-    std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
-    using Result = decltype(detail::callWith(f, given, std::vector<Tensor>()));
-    std::optional<Result> result;
-    auto body = [&](const std::vector<Tensor> &tensors) {
-      result.emplace(detail::callWith(f, given, tensors));
-      return detail::tensorsIn(*result);
-    };
-    std::vector<Tensor> values = detail::checkpointed(detail::tensorsIn(given), body, where);
-    return detail::withTensors(*result, values);
-  };
+template <typename F> auto checkpoint(F f, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "checkpoint", made);
+  return detail::transformed<typename detail::SignaturesOf<F>::Same>(
+      [f = std::move(f)](const SourceLocation &where, const auto &...args) {
+        std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
+        using Result = decltype(detail::callWith(where, f, given, std::vector<Tensor>()));
+        std::optional<Result> result;
+        auto body = [&](const std::vector<Tensor> &tensors) {
+          result.emplace(detail::callWith(where, f, given, tensors));
+          return detail::tensorsIn(*result);
+        };
+        std::vector<Tensor> values = detail::checkpointed(detail::tensorsIn(given), body, where);
+        return detail::withTensors(*result, values);
+      });
 }
 
 } // namespace calque

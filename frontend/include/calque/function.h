@@ -84,13 +84,20 @@ template <typename R, typename... Args> class Function<R(Args...)> {
   using Result = typename State::Result;
 
 public:
+  using CalqueSignature = R(Args...);
+
   template <typename F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, Function>)
-  explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current())
-      : state_(
-            std::make_shared<State>(State{std::forward<F>(f), detail::makeFunctionCore(std::move(options), where)})) {
-    detail::requireCallable(state_->lambda, "function", where);
+  explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
+    if constexpr (!std::is_function_v<std::remove_reference_t<F>>)
+      detail::requireCallable(f, "function", where);
+    state_ = std::make_shared<State>(
+        State{State::lambdaOf(std::forward<F>(f)), detail::makeFunctionCore(std::move(options), where)});
   }
+  // The same lambda with other options, and with traces of its own.
+  Function(const Function &f, FunctionOptions options, SourceLocation where = SourceLocation::current())
+      : state_(std::make_shared<State>(
+            State{f.state(where).lambda, detail::makeFunctionCore(std::move(options), where)})) {}
 
   // Errors of operations name the user's line. An exception that the lambda throws while tracing reaches the caller,
   // and the next call traces again. A call that fails changes no variable.
@@ -111,7 +118,7 @@ public:
 
   // Runs the lambda as it is.
   Result eager(Args... args, SourceLocation where = SourceLocation::current()) const {
-    return state(where).lambda(std::forward<Args>(args)...);
+    return state(where).lambda(std::forward<Args>(args)..., where);
   }
 
   // The trace for such arguments, made if there is none. TensorSpecs may stand for tensors. Host values are bound.
@@ -176,12 +183,16 @@ private:
   std::shared_ptr<State> state_;
 };
 
-// Makes a Function of a lambda or function that is not generic.
+// Makes a Function of a lambda or function that is not generic, of a Function, or of what transforms.h makes of them.
 template <typename F>
+  requires(!std::is_function_v<F>)
 auto function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
-  return [&]<typename R, typename... Args>(std::function<R(Args...)> *) {
-    return Function<R(Args...)>(std::forward<F>(f), std::move(options), where);
-  }(static_cast<decltype(std::function(f)) *>(nullptr));
+  using Signature = typename detail::CallableTraits<std::decay_t<F>>::Signature;
+  static_assert(!std::is_void_v<Signature>,
+                "function() does not see the signature of a generic or overloaded callable: "
+                "name it, as in function<Tensor(const Tensor &)>(callable)");
+  if constexpr (!std::is_void_v<Signature>)
+    return Function<Signature>(std::forward<F>(f), std::move(options), where);
 }
 // Makes a Function of a generic lambda, for one signature: function<Tensor(Tensor)>([](auto x) { return x + x; }).
 template <typename Signature, typename F>

@@ -163,6 +163,13 @@ public:
     return gradient(std::vector<Tensor>{target}, sources, GradientOptions(), where);
   }
 
+  // The same as with GradientOptions{.unconnected_gradients = unconnected}.
+  template <typename Targets = std::vector<Tensor>, typename Sources = std::vector<Tensor>>
+  auto gradient(const Targets &targets, const Sources &sources, UnconnectedGradients unconnected,
+                SourceLocation where = SourceLocation::current()) {
+    return gradient(targets, sources, GradientOptions{.unconnected_gradients = unconnected}, where);
+  }
+
   // The Jacobian: the derivative of each element of the target with respect to each element of the source, with the
   // target's dimensions before the source's, in one pass; none where no path leads from the source to the target. It is
   // a use, as gradient() is. ShapeError where sizes are not known.

@@ -26,36 +26,71 @@
 namespace calque {
 
 namespace detail {
+// How many tensors a callable takes as its arguments; 0 for one that takes anything else.
+template <typename Signature> inline constexpr std::size_t tensorParameters = 0;
+template <typename R, typename... Args>
+inline constexpr std::size_t tensorParameters<R(Args...)> =
+    (... && std::is_convertible_v<const Tensor &, Args>) ? sizeof...(Args) : 0;
+
 using HostCallable = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 // SignatureError unless there are `results` specs, where that number is known.
 CALQUE_API std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs,
                                         const std::vector<TensorSpec<>> &specs, std::optional<std::size_t> results,
                                         SourceLocation where);
-} // namespace detail
+// SignatureError unless there are as many inputs as the callable takes tensors.
+CALQUE_API void requireHostInputs(std::size_t parameters, std::size_t inputs, SourceLocation where);
 
-// Calls fn(inputs), which returns a Tensor, a std::vector<Tensor> or nothing, and returns the same. There is one spec
-// for each tensor that it returns. Eagerly, the call happens at once.
+// The call of a callable that takes all inputs.
 template <typename F>
-auto host_call(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs = {},
-               SourceLocation where = SourceLocation::current()) {
+auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs, SourceLocation where) {
   using Result = std::invoke_result_t<F &, std::span<const Tensor>>;
   static_assert(std::is_same_v<Result, Tensor> || std::is_same_v<Result, std::vector<Tensor>> || std::is_void_v<Result>,
                 "a host call gives a Tensor, a std::vector<Tensor> or nothing");
-  detail::requireCallable(fn, "host_call", where);
   if constexpr (std::is_void_v<Result>) {
-    detail::hostCall(
+    hostCall(
         [fn = std::move(fn)](std::span<const Tensor> in) mutable {
           fn(in);
           return std::vector<Tensor>();
         },
         inputs, specs, 0, where);
   } else if constexpr (std::is_same_v<Result, Tensor>) {
-    return detail::hostCall(
-               [fn = std::move(fn)](std::span<const Tensor> in) mutable { return std::vector<Tensor>{fn(in)}; }, inputs,
-               specs, 1, where)
+    return hostCall([fn = std::move(fn)](std::span<const Tensor> in) mutable { return std::vector<Tensor>{fn(in)}; },
+                    inputs, specs, 1, where)
         .at(0);
   } else {
-    return detail::hostCall(std::move(fn), inputs, specs, std::nullopt, where);
+    return hostCall(std::move(fn), inputs, specs, std::nullopt, where);
+  }
+}
+
+} // namespace detail
+
+// Calls fn and returns what it returns: a Tensor, a std::vector<Tensor> or nothing. fn takes all inputs as
+// std::span<const Tensor> or const std::vector<Tensor> &, or one const Tensor & for each input (SignatureError for
+// another number of inputs). There is one spec for each tensor that it returns. Eagerly, the call happens at once.
+template <typename F>
+auto host_call(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs = {},
+               SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(fn, "host_call", where);
+  constexpr std::size_t count = detail::tensorParameters<typename detail::CallableTraits<F>::Signature>;
+  constexpr bool takesSpan = std::is_invocable_v<F &, std::span<const Tensor>>;
+  constexpr bool takesVector = std::is_invocable_v<F &, std::vector<Tensor>>;
+  if constexpr (count != 0) {
+    detail::requireHostInputs(count, inputs.size(), where);
+    auto each = [fn = std::move(fn)](std::span<const Tensor> in) mutable {
+      return
+          [&]<std::size_t... I>(std::index_sequence<I...>) { return fn(in[I]...); }(std::make_index_sequence<count>());
+    };
+    return detail::hostCallOf(std::move(each), inputs, specs, where);
+  } else if constexpr (takesSpan) {
+    return detail::hostCallOf(std::move(fn), inputs, specs, where);
+  } else if constexpr (takesVector) {
+    auto all = [fn = std::move(fn)](std::span<const Tensor> in) mutable {
+      return fn(std::vector<Tensor>(in.begin(), in.end()));
+    };
+    return detail::hostCallOf(std::move(all), inputs, specs, where);
+  } else {
+    static_assert(takesSpan, "the callable of host_call takes all inputs as std::span<const Tensor> or "
+                             "const std::vector<Tensor> &, or one const Tensor & for each");
   }
 }
 

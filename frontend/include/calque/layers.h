@@ -49,7 +49,7 @@ public:
 protected:
   // Checks the shape and element type of an input and makes the variables for such inputs. Called once; if it throws,
   // the variables that it has registered are removed.
-  virtual void build(const Shape &input, DType dtype) {}
+  virtual void build(const Shape & /*input*/, DType /*dtype*/) {}
   virtual Tensor call(const Tensor &x, CallOptions options) = 0;
   // Builds for inputs of a shape, without a call. A layer that consists of layers builds those.
   virtual void buildFor(const Shape &input, DType dtype) { ensureBuilt(input, dtype); }
@@ -126,7 +126,7 @@ private:
 struct Extent {
   std::int64_t height, width;
   Extent(std::int64_t both) : height(both), width(both) {}
-  Extent(std::int64_t height, std::int64_t width) : height(height), width(width) {}
+  Extent(std::int64_t h, std::int64_t w) : height(h), width(w) {}
 };
 
 struct DenseOptions {

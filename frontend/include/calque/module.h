@@ -33,8 +33,8 @@ class LayerBody;
 struct PartName {
   std::string name;
   SourceLocation where;
-  PartName(std::string name, SourceLocation where = SourceLocation::current()) : name(std::move(name)), where(where) {}
-  PartName(const char *name, SourceLocation where = SourceLocation::current()) : name(name), where(where) {}
+  PartName(std::string text, SourceLocation line = SourceLocation::current()) : name(std::move(text)), where(line) {}
+  PartName(const char *text, SourceLocation line = SourceLocation::current()) : name(text), where(line) {}
 };
 
 // A module is neither copied nor moved, because its parts may refer to it.

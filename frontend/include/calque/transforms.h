@@ -5,10 +5,11 @@
 //   Tensor g = grad(loss)(x);                       // like x
 //   auto [y, dy] = jvp(loss, x, direction);         // the value, and how it changes along a direction
 //   Tensor h = hessian(loss)(x);                    // [x..., x...]
-//   Tensor each = vmap(grad(loss))(examples);       // one gradient for each example, computed at once
+//   Tensor each = vmap(grad(loss))(examples);      // one gradient for each example, computed at once
 //
-// Derivatives are those with respect to the arguments of a function; its captures are constants. `vmap`, `jvp` and
-// `hessian` trace the function at every call: host code in it runs once and sees no elements.
+// Derivatives are those with respect to the arguments of a function. Its captures are constants. `vmap`, `jvp` and
+// `hessian` trace the function at every call: host code in it runs once and sees no elements. Errors of what a
+// transform makes name the line of its call.
 #ifndef CALQUE_TRANSFORMS_H
 #define CALQUE_TRANSFORMS_H
 
@@ -29,6 +30,78 @@ struct VmapOptions {
 
 namespace detail {
 
+// What a transform makes: a callable that gives `body` the line of the call and its arguments. `S` is its signature, or
+// void if the transformed function has none. C++ knows the line only where the number of arguments is fixed, hence the
+// overloads.
+template <typename S, typename Body> class Transformed {
+public:
+  using CalqueSignature = S;
+  explicit Transformed(Body body) : body_(std::move(body)) {}
+
+  auto operator()(SourceLocation where = SourceLocation::current()) const { return body_(where); }
+  auto operator()(const auto &a, SourceLocation where = SourceLocation::current()) const { return body_(where, a); }
+  auto operator()(const auto &a, const auto &b, SourceLocation where = SourceLocation::current()) const {
+    return body_(where, a, b);
+  }
+  auto operator()(const auto &a, const auto &b, const auto &c, SourceLocation where = SourceLocation::current()) const {
+    return body_(where, a, b, c);
+  }
+  auto operator()(const auto &a, const auto &b, const auto &c, const auto &d,
+                  SourceLocation where = SourceLocation::current()) const {
+    return body_(where, a, b, c, d);
+  }
+  auto operator()(const auto &a, const auto &b, const auto &c, const auto &d, const auto &e,
+                  SourceLocation where = SourceLocation::current()) const {
+    return body_(where, a, b, c, d, e);
+  }
+  auto operator()(const auto &a, const auto &b, const auto &c, const auto &d, const auto &e, const auto &f,
+                  SourceLocation where = SourceLocation::current()) const {
+    return body_(where, a, b, c, d, e, f);
+  }
+  auto operator()(const auto &a, const auto &b, const auto &c, const auto &d, const auto &e, const auto &f,
+                  const auto &g, SourceLocation where = SourceLocation::current()) const {
+    return body_(where, a, b, c, d, e, f, g);
+  }
+  auto operator()(const auto &a, const auto &b, const auto &c, const auto &d, const auto &e, const auto &f,
+                  const auto &g, const auto &h, SourceLocation where = SourceLocation::current()) const {
+    return body_(where, a, b, c, d, e, f, g, h);
+  }
+  template <typename... Args>
+    requires(sizeof...(Args) > 8)
+  void operator()(const Args &...) const {
+    static_assert(sizeof...(Args) <= 8,
+                  "what a transform makes takes at most 8 arguments: group them in tuples or structs");
+  }
+
+private:
+  Body body_;
+};
+template <typename S, typename Body> Transformed<S, Body> transformed(Body body) {
+  return Transformed<S, Body>(std::move(body));
+}
+
+// The signatures of what transforms make of a function of this signature.
+template <typename S> struct TransformedSignatures { // void
+  using Same = void;
+  using Gradient = void;
+  using ValueAndGradient = void;
+  using Jacobian = void;
+  using HessianProduct = void;
+};
+template <typename R> struct TransformedSignatures<R()> : TransformedSignatures<void> {
+  using Same = std::remove_cvref_t<R>();
+};
+template <typename R, typename X, typename... Others> struct TransformedSignatures<R(X, Others...)> {
+  using Value = std::remove_cvref_t<R>;
+  using First = std::remove_cvref_t<X>;
+  using Same = Value(X, Others...);
+  using Gradient = First(X, Others...);
+  using ValueAndGradient = std::pair<Value, First>(X, Others...);
+  using Jacobian = Tensor(X, Others...);
+  using HessianProduct = First(const First &, const First &);
+};
+template <typename F> using SignaturesOf = TransformedSignatures<typename CallableTraits<F>::Signature>;
+
 // Records `body` on the inputs: in the trace of this thread, or else in another trace, which then runs as native code.
 // Returns the results of `body`.
 CALQUE_API std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inputs,
@@ -41,12 +114,12 @@ CALQUE_API Tensor alias(const Tensor &x, SourceLocation where);
 CALQUE_API std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where);
 
 // A slice along the mapped axis of each tensor that has one; while recording.
-CALQUE_API std::vector<Tensor> takeExample(const std::vector<Tensor> &tensors, const VmapOptions &options,
+CALQUE_API std::vector<Tensor> takeSlices(const std::vector<Tensor> &tensors, const VmapOptions &options,
+                                          SourceLocation where);
+// The values for all indices of the mapped axis. `slices` are the results of takeSlices on `tensors`.
+CALQUE_API std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::vector<Tensor> &slices,
+                                           const std::vector<Tensor> &tensors, const VmapOptions &options,
                                            SourceLocation where);
-// The values for all indices of the mapped axis. `examples` are the results of takeExample on `tensors`.
-CALQUE_API std::vector<Tensor> stackExamples(const std::vector<Tensor> &values, const std::vector<Tensor> &examples,
-                                             const std::vector<Tensor> &tensors, const VmapOptions &options,
-                                             SourceLocation where);
 // The tangents of the targets; while recording. ValueError, ShapeError, DTypeError unless there is a tangent like each
 // source.
 CALQUE_API std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
@@ -75,38 +148,48 @@ private:
 
 // Calls f with the arguments, whose tensors are replaced by others.
 template <typename F, typename... Args>
-auto callWith(const F &f, const std::tuple<const Args &...> &args, const std::vector<Tensor> &tensors) {
+auto callWith(const SourceLocation &where, const F &f, const std::tuple<const Args &...> &args,
+              const std::vector<Tensor> &tensors) {
   Replacement replacement{tensors, {}};
   auto replaced =
       std::apply([&](const auto &...given) { return std::tuple<Args...>{map_structure(given, replacement)...}; }, args);
-  return std::apply(f, replaced);
+  return std::apply(
+      [&](auto &...values) -> std::decay_t<decltype(callAt(where, f, values...))> {
+        return callAt(where, f, values...);
+      },
+      replaced);
 }
 
 // Calls f with x, or with the elements of a tuple as its arguments.
-template <typename F, typename T> auto applyTo(const F &f, const T &x) { return f(x); }
-template <typename F, typename... T> auto applyTo(const F &f, const std::tuple<T...> &x) { return std::apply(f, x); }
+template <typename F, typename T> auto applyTo(const SourceLocation &where, const F &f, const T &x) {
+  return callAt(where, f, x);
+}
+template <typename F, typename... T> auto applyTo(const SourceLocation &where, const F &f, const std::tuple<T...> &x) {
+  return std::apply([&](const auto &...parts) { return callAt(where, f, parts...); }, x);
+}
 
 } // namespace detail
 
 // Makes a function that maps f over an axis: the tensors of its arguments and results have one axis more, the mapped
 // axis, and f sees one slice. ValueError for axes that tensors don't have, and for another number of axes than tensors;
 // ShapeError where the sizes of the mapped axes differ; CompileError where an operation can't be done for many indices.
-template <typename F> auto vmap(F f, VmapOptions options = {}, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "vmap", where);
-  return [f = std::move(f), options = std::move(options), where](const auto &...args) {
-    std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
-    using Result = decltype(detail::callWith(f, given, std::vector<Tensor>()));
-    std::optional<Result> result;
-    std::vector<Tensor> stacked = detail::runRecorded(
-        "vmap", detail::tensorsIn(given),
-        [&](const std::vector<Tensor> &tensors) {
-          std::vector<Tensor> examples = detail::takeExample(tensors, options, where);
-          result.emplace(detail::callWith(f, given, examples));
-          return detail::stackExamples(detail::tensorsIn(*result), examples, tensors, options, where);
-        },
-        where);
-    return detail::withTensors(*result, stacked);
-  };
+template <typename F> auto vmap(F f, VmapOptions options = {}, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "vmap", made);
+  return detail::transformed<typename detail::SignaturesOf<F>::Same>(
+      [f = std::move(f), options = std::move(options)](const SourceLocation &where, const auto &...args) {
+        std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
+        using Result = decltype(detail::callWith(where, f, given, std::vector<Tensor>()));
+        std::optional<Result> result;
+        std::vector<Tensor> stacked = detail::runRecorded(
+            "vmap", detail::tensorsIn(given),
+            [&](const std::vector<Tensor> &tensors) {
+              std::vector<Tensor> slices = detail::takeSlices(tensors, options, where);
+              result.emplace(detail::callWith(where, f, given, slices));
+              return detail::stackSlices(detail::tensorsIn(*result), slices, tensors, options, where);
+            },
+            where);
+        return detail::withTensors(*result, stacked);
+      });
 }
 
 // f(primals) and its tangents, by forward mode. Several arguments are given as tuples. ValueError, ShapeError and
@@ -115,7 +198,7 @@ template <typename F, typename Primals>
 auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation where = SourceLocation::current()) {
   detail::requireCallable(f, "jvp", where);
   auto call = [&](const std::vector<Tensor> &tensors) {
-    return detail::applyTo(f, detail::withTensors(primals, tensors));
+    return detail::applyTo(where, f, detail::withTensors(primals, tensors));
   };
   using Result = decltype(call(std::vector<Tensor>()));
   std::vector<Tensor> inputs = detail::tensorsIn(primals), directions = detail::tensorsIn(tangents);
@@ -154,7 +237,7 @@ auto vjp(F f, const Primals &primals, SourceLocation where = SourceLocation::cur
     source = detail::alias(source, where);
     tape->watch(source, where);
   }
-  auto y = detail::applyTo(f, detail::withTensors(primals, sources));
+  auto y = detail::applyTo(where, f, detail::withTensors(primals, sources));
   tape->stop();
   auto pullback = [tape, primals, sources, targets = detail::tensorsIn(y)](
                       const decltype(y) &cotangents, SourceLocation line = SourceLocation::current()) {
@@ -165,18 +248,30 @@ auto vjp(F f, const Primals &primals, SourceLocation where = SourceLocation::cur
   return std::pair<decltype(y), decltype(pullback)>(std::move(result), std::move(pullback));
 }
 
+namespace detail {
+template <typename F, typename X, typename... Others>
+auto valueAndGradient(const SourceLocation &where, const F &f, const X &x, const Others &...others) {
+  auto first = [&](const X &given) { return callAt(where, f, given, others...); };
+  auto [y, pullback] = vjp(first, x, where);
+  return std::pair(y, pullback(onesLike(y, where), where));
+}
+} // namespace detail
+
 // Makes the function that returns f's value and its derivative with respect to the first argument, a tensor or a
 // structure of tensors. f returns one tensor, whose elements are summed. Zeros where f does not depend on the argument.
-template <typename F> auto value_and_grad(F f, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "value_and_grad", where);
-  return [f, where](const auto &x, const auto &...others) {
-    auto [y, pullback] = vjp([&](const std::decay_t<decltype(x)> &first) { return f(first, others...); }, x, where);
-    return std::pair(y, pullback(detail::onesLike(y, where), where));
-  };
+template <typename F> auto value_and_grad(F f, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "value_and_grad", made);
+  return detail::transformed<typename detail::SignaturesOf<F>::ValueAndGradient>(
+      [f = std::move(f)](const SourceLocation &where, const auto &...args) {
+        return detail::valueAndGradient(where, f, args...);
+      });
 }
-template <typename F> auto grad(F f, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "grad", where);
-  return [f, where](const auto &x, const auto &...others) { return value_and_grad(f, where)(x, others...).second; };
+template <typename F> auto grad(F f, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "grad", made);
+  return detail::transformed<typename detail::SignaturesOf<F>::Gradient>(
+      [f = std::move(f)](const SourceLocation &where, const auto &...args) {
+        return detail::valueAndGradient(where, f, args...).second;
+      });
 }
 
 namespace detail {
@@ -187,7 +282,7 @@ Tensor jacobianBy(const F &f, std::ptrdiff_t shared, SourceLocation where, const
   GradientTape tape({}, where);
   Tensor source = alias(x, where);
   tape.watch(source, where);
-  Tensor y = f(source, others...);
+  Tensor y = callAt(where, f, source, others...);
   if (std::optional<Tensor> result = (tape.*Method)(y, source, where))
     return *result;
   Shape shape = y.shape(where), argument = x.shape(where);
@@ -199,44 +294,52 @@ using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, con
 
 // Makes the function that returns f's Jacobian with respect to the first argument, with the result's dimensions before
 // the argument's; reverse mode, in one pass for all elements of the result. ShapeError where sizes are not known.
-template <typename F> auto jacobian(F f, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "jacobian", where);
-  return [f, where](const Tensor &x, const auto &...others) {
-    return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>(f, 0, where, x, others...);
-  };
+template <typename F> auto jacobian(F f, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "jacobian", made);
+  return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
+      [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
+        return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>(f, 0, where, x,
+                                                                                              others...);
+      });
 }
 
 // The same where each example of the result, along axis 0, depends only on that example of the argument: [B, result,
 // argument].
-template <typename F> auto batch_jacobian(F f, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "batch_jacobian", where);
-  return [f, where](const Tensor &x, const auto &...others) {
-    return detail::jacobianBy<&GradientTape::batch_jacobian>(f, 1, where, x, others...);
-  };
+template <typename F> auto batch_jacobian(F f, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "batch_jacobian", made);
+  return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
+      [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
+        return detail::jacobianBy<&GradientTape::batch_jacobian>(f, 1, where, x, others...);
+      });
 }
 
 // Makes the function (x, v) -> H v, where H is the Hessian of f's sum; forward over reverse mode, without making H.
-template <typename F> auto hvp(F f, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "hvp", where);
-  return [f, where](const auto &x, const auto &v) { return jvp(grad(f, where), x, v, where).second; };
+template <typename F> auto hvp(F f, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "hvp", made);
+  return detail::transformed<typename detail::SignaturesOf<F>::HessianProduct>(
+      [gradient = grad(std::move(f), made)](const SourceLocation &where, const auto &x, const auto &v) {
+        return jvp(gradient, x, v, where).second;
+      });
 }
 
 // Makes the function that returns the Hessian of f's sum with respect to the first argument, with the argument's
 // dimensions twice; forward over reverse mode, in one pass for all directions. ShapeError where sizes are not known.
-template <typename F> auto hessian(F f, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "hessian", where);
-  return [f, where](const Tensor &x, const auto &...others) {
-    auto derivative = grad([&](const Tensor &argument) { return f(argument, others...); }, where);
-    auto rows = [&](const std::vector<Tensor> &inputs) {
-      auto row = [&](const Tensor &v) { return jvp(derivative, inputs[0], v, where).second; };
-      const Shape source = inputs[0].shape(where);
-      Shape shape = source;
-      shape.insert(shape.end(), source.begin(), source.end());
-      Tensor stacked = vmap(row, {}, where)(detail::basisOf(inputs[0], "hessian", where));
-      return std::vector<Tensor>{reshape(Operand(stacked, where), shape)};
-    };
-    return detail::runRecorded("hessian", {x}, rows, where)[0];
-  };
+template <typename F> auto hessian(F f, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "hessian", made);
+  return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
+      [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
+        auto first = [&](const Tensor &given) { return detail::callAt(where, f, given, others...); };
+        auto derivative = grad(first, where);
+        auto rows = [&](const std::vector<Tensor> &inputs) {
+          auto row = [&](const Tensor &v) { return jvp(derivative, inputs[0], v, where).second; };
+          const Shape source = inputs[0].shape(where);
+          Shape shape = source;
+          shape.insert(shape.end(), source.begin(), source.end());
+          Tensor stacked = vmap(row, {}, where)(detail::basisOf(inputs[0], "hessian", where), where);
+          return std::vector<Tensor>{reshape(Operand(stacked, where), shape)};
+        };
+        return detail::runRecorded("hessian", {x}, rows, where)[0];
+      });
 }
 
 } // namespace calque

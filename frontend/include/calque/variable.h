@@ -57,6 +57,10 @@ private:
   std::shared_ptr<detail::VariableState> state_;
 };
 
+// Prints the value as a tensor's is printed, and no tape notes it as a read. While tracing, and for an argument of a
+// traced function, prints the name and the type: <variable 'w' float32[3]>.
+CALQUE_API std::ostream &operator<<(std::ostream &os, const Variable &x);
+
 // Makes a variable with a name.
 inline Variable variable(std::string name, const Operand &initial, bool trainable = true) {
   return Variable(initial, {.name = std::move(name), .trainable = trainable});
