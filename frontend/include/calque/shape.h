@@ -4,6 +4,7 @@
 //   Tensor noise = random::normal(x.shape()); // a shape can be passed on,
 //   Tensor rows = reshape(x, {shape[0], -1}); // and so can each of its sizes
 //   Tensor average = sum(x) / shape[0];       // an operation takes a size as a number that each call knows
+//   Size rows = batched ? shape[0] : Size(1); // the other side of a conditional is a Size too: `: 1` does not compile
 //   if (shape[0].is_known())
 //     std::cout << shape[0] * 2;              // C++ can compute with a known size only: StateError for another
 #ifndef CALQUE_SHAPE_H

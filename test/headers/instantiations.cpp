@@ -1,0 +1,133 @@
+// Uses every template of the public headers once, so that a compiler looks into them. It is compiled and not run.
+#include "calque/calque.h"
+
+#include <iostream>
+
+using namespace calque;
+
+enum class Mode { Train, Test };
+struct Batch {
+  Tensor x;
+  std::vector<Tensor> more;
+  std::map<std::string, Tensor> named;
+  std::optional<Tensor> weights;
+  std::array<Tensor, 2> pair;
+  std::tuple<Tensor, std::string, Mode> rest;
+};
+struct Empty {};
+
+class Model {
+public:
+  Method<Tensor(const Tensor &, bool)> call{this, &Model::apply, {.name = "call"}};
+  Method<Tensor(const Tensor &)> look{static_cast<const Model *>(this), &Model::read};
+  Tensor apply(const Tensor &x, bool training) { return training ? x * w : x; }
+  Tensor read(const Tensor &x) const { return x + w; }
+
+private:
+  Variable w{2.0f};
+};
+
+struct Net : Module {
+  Variable w = variable("w", zeros({3}));
+  layers::Dense dense = submodule("dense", layers::Dense(3));
+};
+
+namespace {
+
+void functions(const Tensor &x, const Variable &v, const Batch &batch) {
+  auto f = function([](const Tensor &a, int n, float b, bool, const std::string &, Mode) { return a * n + b; },
+                    {.name = "f"});
+  f(x, 1, 2.0f, true, "text", Mode::Train);
+  f.eager(x, 1, 2.0f, true, "text", Mode::Test);
+  f.ir("traced", x, 1, 2.0f, true, "text", Mode::Test);
+  f.graph(x, 1, 2.0f, true, "text", Mode::Test);
+  auto concrete = f.get_concrete_function(TensorSpec<float>({kDynamic}), 1, 2.0f, true, "text", Mode::Test);
+  concrete(x);
+  concrete(x, 1, 2.0f, true, "text", Mode::Test);
+  std::cout << concrete.str() << concrete.ir("traced") << concrete.graph() << concrete.argument_specs().size()
+            << concrete.result_specs().size();
+  auto declared = function([](const Tensor &a) { return a; }, {.input_signature = {TensorSpec<float>(kAnyShape)}});
+  declared.get_concrete_function()(x);
+  auto structured = function(
+      [](const Batch &b, const Variable &w, const Shape &shape, long double, const std::vector<bool> &, Empty) {
+        w.value();
+        return std::pair(b, reshape(b.x, shape));
+      });
+  structured(batch, v, {2}, 1.0L, {true}, {});
+  function([](Tensor a) { a = a + 1; })(x);
+  function([]() -> const Tensor & {
+    static const Tensor made = ones({2});
+    return made;
+  })();
+  function([](Tensor &&a) { return a; })(Tensor(x));
+  auto again = function(f, {.max_traces = 2});
+  std::cout << again.trace_count() << again.explain_retraces().size() << again.pretty_printed_concrete_signatures();
+  again.clear();
+  function<Tensor(const Tensor &)>([](const auto &a) { return a; })(x);
+  Model model;
+  model.call(x, true);
+  model.look(x);
+  function(&model, &Model::apply)(x, false);
+}
+
+void transforms(const Tensor &x) {
+  auto f = [](const Tensor &a) { return sum(a * a); };
+  auto two = [](const Tensor &a, const Tensor &b) { return a * b; };
+  auto generic = [](const auto &...a) { return sum((... + a)); };
+  function(vmap(grad(f)))(x);
+  function(value_and_grad(generic(x) ? f : f))(x);
+  vmap(two, {.in_axes = {0, std::nullopt}, .out_axes = {0}})(x, x);
+  grad(generic)(x, x, x, x, x, x, x, x);
+  jacobian(f)(x);
+  batch_jacobian(two)(x, x);
+  hvp(f)(x, x);
+  hessian(f)(x);
+  jvp(two, std::tuple(x, x), std::tuple(x, x));
+  auto [y, pullback] = vjp(two, std::tuple(x, x));
+  pullback(y);
+  checkpoint(two)(x, x);
+  checkpoint([&] { return x; })();
+  custom_gradient([](const Tensor &a) { return std::pair(a, [](const Tensor &g) { return g; }); })(x);
+}
+
+void tapes(const Tensor &x, const Variable &v) {
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor y = x * v;
+  tape.gradient(y, x);
+  tape.gradient(y, std::tuple(x, v, std::array{x, x}, std::map<std::string, Variable>{{"v", v}}, std::vector{v}));
+  tape.gradient({y, y}, std::pair(x, v), {.unconnected_gradients = UnconnectedGradients::Zero});
+  tape.gradient(y, v, UnconnectedGradients::Zero);
+  tape.gradient({y, y}, {x, x}, UnconnectedGradients::Zero);
+}
+
+void values(const Tensor &x, const Variable &v) {
+  std::cout << x << v << x.shape() << x.shape()[0] << x.item<float>() << x.to_vector<double>().size() << *x.data<int>();
+  tensor<float>({1, 2}, {2});
+  tensor<bool>({true});
+  tensor(std::vector<std::int64_t>{1});
+  tensor(std::span<const double>(), {0});
+  scalar(1.5);
+  dispatch(x.dtype(), []<typename T>(std::type_identity<T>) { return sizeof(T); });
+  Shape shape(2, 3);
+  shape.insert(shape.end(), shape.begin(), shape.end());
+  std::cout << (shape[0] < shape[1]) << shape[0] + shape[1] << -shape[0] << (shape[0] == 2u) << (shape == shape);
+}
+
+void hostCalls(const Tensor &x) {
+  host_call([](std::span<const Tensor> in) { return in[0]; }, {x}, {TensorSpec<float>({1})});
+  host_call([](const std::vector<Tensor> &in) { return in; }, {x}, {TensorSpec<float>({1})});
+  host_call([](const Tensor &, const Tensor &) {}, {x, x});
+}
+
+} // namespace
+
+void use(const Tensor &x, const Variable &v, const Batch &batch) {
+  functions(x, v, batch);
+  transforms(x);
+  tapes(x, v);
+  values(x, v);
+  hostCalls(x);
+  InitScope scope;
+  Net().dense(x);
+}
