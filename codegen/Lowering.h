@@ -36,11 +36,7 @@ struct LoweringContext {
 void emitFail(mlir::OpBuilder &builder, mlir::Location location, mlir::Value frame, int32_t site, mlir::Value value,
               mlir::Value bound);
 
-// A non-negative axis. The accessors that ODS generates for a signed axis return an unsigned number.
-inline int64_t normalAxis(uint64_t axis, int64_t rank) {
-  int64_t value = static_cast<int64_t>(axis);
-  return value < 0 ? value + rank : value;
-}
+using schema::normalAxis;
 
 // Whether an entry of a shape attribute stands for an unknown size.
 inline bool isUnknown(int64_t size) { return size == schema::kOpenSize || mlir::ShapedType::isDynamic(size); }

@@ -142,7 +142,7 @@ Value lowerExpandDims(LinalgBuilder &b, ir::ExpandDimsOp op, LoweringContext &) 
   int64_t rank = LinalgBuilder::rankOf(op.getResult());
   SizeList from = b.sizesOf(op.getX()), shape(rank);
   for (int64_t axis : op.getAxes())
-    shape[axis < 0 ? axis + rank : axis] = b.sizes.constant(1);
+    shape[normalAxis(axis, rank)] = b.sizes.constant(1);
   size_t next = 0;
   for (Size &size : shape)
     if (!size)
@@ -201,8 +201,7 @@ Value lowerTranspose(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
   SmallVector<AffineExpr> expressions(rank);
   SizeList from = b.sizesOf(op.getX()), shape;
   for (int64_t i = 0; i < rank; ++i) {
-    int64_t axis = op.getPermutation().empty() ? rank - 1 - i : op.getPermutation()[i];
-    axis = axis < 0 ? axis + rank : axis;
+    int64_t axis = op.getPermutation().empty() ? rank - 1 - i : normalAxis(op.getPermutation()[i], rank);
     expressions[axis] = b.builder.getAffineDimExpr(i);
     shape.push_back(from[axis]);
   }

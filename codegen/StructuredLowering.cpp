@@ -19,7 +19,7 @@ Ints normalAxes(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) {
     for (int64_t i = 0; i < rank; ++i)
       result.push_back(i);
   for (int64_t axis : axes)
-    result.push_back(axis < 0 ? axis + rank : axis);
+    result.push_back(normalAxis(axis, rank));
   return result;
 }
 

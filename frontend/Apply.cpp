@@ -1,18 +1,18 @@
 #include "frontend/Apply.h"
 
+#include "absl/container/fixed_array.h"
+#include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/transforms.h"
 #include "frontend/CodeByStructure.h"
 #include "frontend/CustomGradient.h"
 #include "frontend/Dump.h"
+#include "frontend/KeyCache.h"
 #include "frontend/Movement.h"
 #include "frontend/PerThread.h"
 #include "frontend/Shape.h"
-#include "frontend/StackArray.h"
 #include "frontend/Tape.h"
 
-#include <array>
-#include <mutex>
 
 namespace calque {
 namespace detail {
@@ -23,19 +23,6 @@ namespace {
 // The library call in progress.
 thread_local SourceLocation callSite;
 thread_local const char *calledFunction = nullptr, *calledIndex = nullptr;
-
-// The native code of one eager operation on operands of certain types.
-struct EagerOperation : KeyEntry {
-  std::unique_ptr<const Code> code;
-};
-struct EagerCache {
-  KeyTable<EagerOperation> table{kMostCachedOperations};
-  std::mutex mutex;
-};
-EagerCache &eagerCache() {
-  static auto *cache = new EagerCache; // never destroyed: other threads may still run
-  return *cache;
-}
 
 std::vector<schema::TensorType> inferOrThrow(OpId op, std::span<const schema::TensorType> operands,
                                              std::span<const schema::Attribute> attributes, SourceLocation where) {
@@ -55,6 +42,24 @@ std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where)
   return types;
 }
 
+std::unique_ptr<const Code> compileEager(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
+                                         SourceLocation where) {
+  std::vector<schema::TensorType> types = typesOf(operands, where);
+  std::vector<schema::TensorType> resultTypes = inferOrThrow(op, types, attributes, where);
+  schema::Recording recording;
+  recording.name = schema::schemaOf(op).mnemonic;
+  recording.line = lineOf(where);
+  for (const schema::TensorType &type : types)
+    recording.addParameter(type);
+  std::vector<schema::ValueId> values = recording.parameters;
+  schema::ValueId first = recording.append(op, values, attributes, resultTypes, lineOf(where));
+  for (std::size_t i = 0; i < resultTypes.size(); ++i)
+    recording.results.push_back(first + static_cast<schema::ValueId>(i));
+
+  dump(recording, Dumped::Eager, where);
+  return compileRecording(recording, {}, where);
+}
+
 // The words of a lookup's key. The vector is reused, so that steady calls take no memory.
 struct EagerKey {
   Key key;
@@ -71,32 +76,9 @@ const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attrib
       appendKey(key, attribute);
   for (const Tensor *operand : operands)
     appendKey(key, *operand->impl()->type);
-  std::size_t hash = hashKey(key);
-  EagerCache &cache = eagerCache();
-  if (EagerOperation *found = cache.table.find(hash, key))
-    return *found->code;
-
-  std::vector<schema::TensorType> types = typesOf(operands, where);
-  std::vector<schema::TensorType> resultTypes = inferOrThrow(op, types, attributes, where);
-  schema::Recording recording;
-  recording.name = schema::schemaOf(op).mnemonic;
-  recording.line = lineOf(where);
-  for (const schema::TensorType &type : types)
-    recording.addParameter(type);
-  std::vector<schema::ValueId> values = recording.parameters;
-  schema::ValueId first = recording.append(op, values, attributes, resultTypes, lineOf(where));
-  for (std::size_t i = 0; i < resultTypes.size(); ++i)
-    recording.results.push_back(first + static_cast<schema::ValueId>(i));
-
-  dump(recording, Dumped::Eager, where);
-  auto entry = std::make_shared<EagerOperation>();
-  entry->key = key;
-  entry->hash = hash;
-  entry->code = compileRecording(recording, {}, where);
-  std::lock_guard lock(cache.mutex);
-  if (EagerOperation *found = cache.table.find(hash, key))
-    return *found->code; // another thread was first
-  return *cache.table.insert(std::move(entry))->code;
+  using CodeRef = std::unique_ptr<const Code>;
+  static auto *cache = new KeyCache<CodeRef>(kMostCachedOperations); // never destroyed: other threads may still run
+  return *cache->findOrMake(key, [&] { return compileEager(op, operands, attributes, where); });
 }
 } // namespace
 
@@ -209,7 +191,7 @@ std::vector<Tensor> applyRecorded(OpId op, std::span<const Tensor> operands,
 
 Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
              SourceLocation where) {
-  StackArray<const Tensor *, 8> pointers(operands.size());
+  absl::FixedArray<const Tensor *, 8> pointers(operands.size());
   for (std::size_t i = 0; i < operands.size(); ++i)
     pointers[i] = &operands[i];
   return applyTo(op, pointers, attributes, where);
@@ -262,8 +244,8 @@ Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands,
   std::span<const Operand *const> all(operands.begin(), operands.size());
   // Every eager operation comes through here, so no tensor is copied and no memory is allocated.
   DType dtype = adoptedType(all);
-  StackArray<Tensor, 4> numbers(all.size());
-  StackArray<const Tensor *, 4> pointers(all.size());
+  absl::FixedArray<Tensor, 4> numbers(all.size());
+  absl::FixedArray<const Tensor *, 4> pointers(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i]->isNumber())
       numbers[i] = all[i]->toTensor(dtype);
@@ -289,8 +271,9 @@ double numberFor(const Operand &x, const Number &number) {
   number.convert(DType::Int64, &wide, x.where());
   // 2^63 is no int64: what rounds to it is not kept either.
   if (value >= 0x1p63 || static_cast<std::int64_t>(value) != wide)
-    throw ValueError("the number " + number.str() + " is kept as float64 here, which does not hold it exactly",
-                     userLine(x.where()));
+    throw ValueError(
+        absl::StrCat("the number ", number.str(), " is kept as float64 here, which does not hold it exactly"),
+        userLine(x.where()));
   return value;
 }
 

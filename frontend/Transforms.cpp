@@ -118,7 +118,7 @@ std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::ve
     if (!axes[i])
       continue;
     const schema::TensorType &type = *implOf(tensors[i], where).type;
-    std::int64_t axis = *axes[i] < 0 ? *axes[i] + type.rank() : *axes[i];
+    std::int64_t axis = schema::normalAxis(*axes[i], type.rank());
     if (chosen == axes.size() || type.dims[static_cast<std::size_t>(axis)] != schema::kOpenSize)
       chosen = i;
   }

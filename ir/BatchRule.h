@@ -57,7 +57,7 @@ public:
   Value zerosLikeResult() { return zerosLike(op->getResult(0)); }
   // The numbers of axes once the mapped axis stands before them. With `emptyMeansAll`, an empty list names all axes.
   llvm::SmallVector<int64_t> shifted(llvm::ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll = false) const;
-  int64_t shifted(int64_t axis, int64_t rank) const { return (axis < 0 ? axis + rank : axis) + 1; }
+  int64_t shifted(int64_t axis, int64_t rank) const { return schema::normalAxis(axis, rank) + 1; }
   // Moves an axis to the front, or to any position.
   Value toFront(Value value, int64_t axis) { return move(value, axis, 0); }
   Value move(Value value, int64_t from, int64_t to);

@@ -20,7 +20,7 @@ struct Side {
 Side describe(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   auto normal = [&](ArrayRef<int64_t> axes) {
-    return SmallVector<int64_t>(llvm::map_range(axes, [&](int64_t axis) { return axis < 0 ? axis + rank : axis; }));
+    return SmallVector<int64_t>(llvm::map_range(axes, [&](int64_t axis) { return schema::normalAxis(axis, rank); }));
   };
   Side side{value, normal(batch), normal(contracting), {}};
   for (int64_t i = 0; i < rank; ++i)

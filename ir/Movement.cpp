@@ -15,7 +15,7 @@ void TransposeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   int64_t rank = cast<RankedTensorType>(getX().getType()).getRank();
   inverse.resize(getPermutation().size());
   for (auto [i, axis] : llvm::enumerate(getPermutation()))
-    inverse[axis < 0 ? axis + rank : axis] = i;
+    inverse[schema::normalAxis(axis, rank)] = i;
   operandCotangents.assign(1, rule.create<TransposeOp>(cotangents[0], inverse));
 }
 

@@ -51,14 +51,13 @@ private:
     return MergeDimsOp::create(builder, location, parted, /*axis=*/0);
   }
 
-  static int64_t normal(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
-
   void begin(BatchOp batch) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(batch);
     SmallVector<Value> allOfEach;
     for (auto [tensor, axis] : llvm::zip_equal(batch.getTensors(), batch.getAxes()))
-      allOfEach.push_back(moved(tensor, normal(axis, cast<RankedTensorType>(tensor.getType()).getRank()), 0));
+      allOfEach.push_back(
+          moved(tensor, calque::schema::normalAxis(axis, cast<RankedTensorType>(tensor.getType()).getRank()), 0));
     // Unknown sizes of the mapped axis are checked, even of tensors that nothing reads.
     if (!llvm::all_of(allOfEach, isCounted) && !llvm::all_equal(allOfEach)) {
       Value *counted = llvm::find_if(allOfEach, isCounted),
@@ -152,7 +151,7 @@ private:
         all = BatchRule(builder, unbatch, {value}, none, examples).repeated(value);
       }
       auto type = cast<RankedTensorType>(result.getType());
-      all = moved(all, 0, normal(axis, type.getRank()));
+      all = moved(all, 0, calque::schema::normalAxis(axis, type.getRank()));
       if (Type computed = all.getType(); computed != type) { // the result's type may have more static sizes
         SmallVector<int64_t> shape(type.getShape());
         std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, int64_t(-1));

@@ -1,3 +1,4 @@
+#include "absl/strings/str_cat.h"
 #include "ir/schema/TypeRules.h"
 
 namespace calque::schema {
@@ -12,11 +13,11 @@ Fault checkAllowed(const OpCall &call, Allowed allowed) {
       return fault;
   for (const TensorType &type : call.operands) {
     if (allowed == Allowed::Bool && type.dtype != DType::Bool)
-      return dtypeFault("takes bool, not " + type.str());
+      return dtypeFault(absl::StrCat("takes bool, not ", type.str()));
     if (allowed == Allowed::Float && !is_floating(type.dtype))
-      return dtypeFault("takes operands of " + names_of({DTypeKind::Float}) + ", not " + type.str());
+      return dtypeFault(absl::StrCat("takes operands of ", names_of({DTypeKind::Float}), ", not ", type.str()));
     if (allowed == Allowed::Numeric && type.dtype == DType::Bool)
-      return dtypeFault("takes numbers, not " + type.str());
+      return dtypeFault(absl::StrCat("takes numbers, not ", type.str()));
   }
   return {};
 }
@@ -55,10 +56,10 @@ Fault elementwiseComparison(const OpCall &call, std::vector<TensorType> &results
 
 Fault elementwiseSelect(const OpCall &call, std::vector<TensorType> &results) {
   if (call[0].dtype != DType::Bool)
-    return dtypeFault("the condition must be bool, not " + call[0].str());
+    return dtypeFault(absl::StrCat("the condition must be bool, not ", call[0].str()));
   if (call[1].dtype != call[2].dtype)
-    return dtypeFault("the branches' types differ: " + call[1].str() + " and " + call[2].str() +
-                      "; there is no implicit conversion, use cast");
+    return dtypeFault(absl::StrCat("the branches' types differ: ", call[1].str(), " and ", call[2].str(),
+                                   "; there is no implicit conversion, use cast"));
   return elementwise(call, call[1].dtype, results);
 }
 

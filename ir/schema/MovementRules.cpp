@@ -1,3 +1,4 @@
+#include "absl/strings/str_cat.h"
 #include "ir/schema/TypeRules.h"
 
 #include <algorithm>
@@ -13,20 +14,20 @@ const Ints &ints(const OpCall &call, std::size_t i) { return call.attribute<Ints
 
 Fault checkIndices(const TensorType &indices) {
   if (!is_integer(indices.dtype))
-    return dtypeFault("indices must be " + names_of({DTypeKind::Integer}, "or") + ", not " + indices.str());
+    return dtypeFault(absl::StrCat("indices must be ", names_of({DTypeKind::Integer}, "or"), ", not ", indices.str()));
   return {};
 }
 
 Fault checkSizes(const Ints &shape) {
   for (std::int64_t dim : shape)
     if (dim < 0 && dim != kOpenSize)
-      return valueFault("a size must not be negative: " + shapeString(shape));
+      return valueFault(absl::StrCat("a size must not be negative: ", shapeString(shape)));
   return {};
 }
 
 Fault checkPerDimension(const Ints &values, const TensorType &type, const char *what) {
   if (static_cast<std::int64_t>(values.size()) != type.rank())
-    return valueFault(std::string(what) + " has " + std::to_string(values.size()) + " entries for " + type.str());
+    return valueFault(absl::StrCat(what, " has ", values.size(), " entries for ", type.str()));
   return {};
 }
 
@@ -60,19 +61,19 @@ Fault openShape(const OpCall &call, Dims &shape) {
     if (size != kOpenSize)
       continue;
     if (next + 2 > sizes.size())
-      return valueFault("the shape " + shapeString(shape) + " has more open sizes than " + shapeString(sizes) +
-                        " gives");
+      return valueFault(
+          absl::StrCat("the shape ", shapeString(shape), " has more open sizes than ", shapeString(sizes), " gives"));
     std::int64_t operand = sizes[next], axis = 0;
     if (operand < 0 || operand >= static_cast<std::int64_t>(call.operands.size()))
-      return valueFault("there is no operand " + std::to_string(operand) + " to take a size from");
+      return valueFault(absl::StrCat("there is no operand ", operand, " to take a size from"));
     if (Fault fault = normalizeAxis(sizes[next + 1], call[operand].rank(), axis))
       return fault;
     size = call[operand].dims[axis];
     next += 2;
   }
   if (next != sizes.size())
-    return valueFault("the shape " + shapeString(shape) + " has fewer open sizes than " + shapeString(sizes) +
-                      " gives");
+    return valueFault(
+        absl::StrCat("the shape ", shapeString(shape), " has fewer open sizes than ", shapeString(sizes), " gives"));
   return {};
 }
 } // namespace
@@ -99,18 +100,18 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
   for (std::size_t i = 0; i < result.dims.size(); ++i) {
     if (result.dims[i] == -1) {
       if (inferred >= 0)
-        return valueFault("only one size may be -1: " + shapeString(result.dims));
+        return valueFault(absl::StrCat("only one size may be -1: ", shapeString(result.dims)));
       inferred = static_cast<std::int64_t>(i);
     } else if (result.dims[i] == kOpenSize) {
       unknown = true;
     } else if (result.dims[i] < 0) {
-      return valueFault("a size must not be negative: " + shapeString(result.dims));
+      return valueFault(absl::StrCat("a size must not be negative: ", shapeString(result.dims)));
     }
   }
   // Any number of elements would fit.
   if (inferred >= 0 && std::find(result.dims.begin(), result.dims.end(), 0) != result.dims.end())
-    return shapeFault("the size for -1 does not follow from the others, one of which is 0: " +
-                      shapeString(ints(call, 0)));
+    return shapeFault(absl::StrCat("the size for -1 does not follow from the others, one of which is 0: ",
+                                   shapeString(ints(call, 0))));
   if (!call[0].isStatic() || unknown) {
     if (inferred >= 0)
       result.dims[inferred] = kOpenSize;
@@ -120,8 +121,8 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
     if (inferred >= 0 && known > 0 && count % *known == 0)
       result.dims[inferred] = count / *known;
     else if (inferred >= 0 || known != count)
-      return shapeFault(call[0].str() + " has " + std::to_string(count) + " elements, which don't fill " +
-                        shapeString(ints(call, 0)));
+      return shapeFault(
+          absl::StrCat(call[0].str(), " has ", count, " elements, which don't fill ", shapeString(ints(call, 0))));
   }
   results.push_back(std::move(result));
   return {};
@@ -140,7 +141,7 @@ Fault reshapeOpen(const OpCall &call, std::vector<TensorType> &results) {
       continue;
     std::int64_t operand = sizes[next], axis = sizes[next + 1];
     next += 2;
-    axis = axis < 0 ? axis + call[operand].rank() : axis;
+    axis = normalAxis(axis, call[operand].rank());
     if (operand == 0 && shape[i] == kOpenSize && rest.dims[axis] == kOpenSize) {
       rest.dims[axis] = 1;
       shape[i] = 1;
@@ -153,14 +154,14 @@ Fault reshapeOpen(const OpCall &call, std::vector<TensorType> &results) {
     if (given[i] == kOpenSize) {
       std::int64_t operand = sizes[next], axis = sizes[next + 1];
       next += 2;
-      results.back().dims[i] = call[operand].dims[axis < 0 ? axis + call[operand].rank() : axis];
+      results.back().dims[i] = call[operand].dims[normalAxis(axis, call[operand].rank())];
     }
   return {};
 }
 
 Fault reshapeLike(const OpCall &call, std::vector<TensorType> &results) {
   if (call[0].isStatic() && call[1].isStatic() && call[0].numElements() != call[1].numElements())
-    return shapeFault(call[0].str() + " has other elements than " + call[1].str());
+    return shapeFault(absl::StrCat(call[0].str(), " has other elements than ", call[1].str()));
   results.push_back({call[0].dtype, call[1].dims});
   return {};
 }
@@ -191,11 +192,11 @@ Fault mergeDims(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
     return fault;
   if (axis + 1 == call[0].rank())
-    return valueFault("there is no dimension behind dimension " + std::to_string(axis) + " of " + call[0].str());
+    return valueFault(absl::StrCat("there is no dimension behind dimension ", axis, " of ", call[0].str()));
   TensorType result = call[0];
   if (!productOf({result.dims.begin() + axis, result.dims.begin() + axis + 2}))
-    return valueFault("dimensions " + std::to_string(axis) + " and " + std::to_string(axis + 1) + " of " +
-                      call[0].str() + " are too large for one");
+    return valueFault(
+        absl::StrCat("dimensions ", axis, " and ", axis + 1, " of ", call[0].str(), " are too large for one"));
   result.dims[axis] = merged(result.dims[axis], result.dims[axis + 1]);
   result.dims.erase(result.dims.begin() + axis + 1);
   results.push_back(std::move(result));
@@ -215,9 +216,9 @@ Fault splitDim(const OpCall &call, std::vector<TensorType> &results) {
   if (productOf(sizes))
     expected.dims[axis] = merged(sizes[0], sizes[1]);
   if (!productOf(sizes) || !fit(call[0], expected))
-    return shapeFault("dimension " + std::to_string(axis) + " of " + call[0].str() + " is not as large as dimensions " +
-                      std::to_string(first) + " and " + std::to_string(second) + " of " + call[1].str() +
-                      " together; " + expected.str() + " would fit");
+    return shapeFault(absl::StrCat("dimension ", axis, " of ", call[0].str(), " is not as large as dimensions ", first,
+                                   " and ", second, " of ", call[1].str(), " together; ", expected.str(),
+                                   " would fit"));
   TensorType result = call[0];
   std::int64_t whole = result.dims[axis];
   for (std::size_t i : {0u, 1u}) // an unknown size follows from the two known ones
@@ -238,7 +239,7 @@ Fault broadcastTo(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = broadcastShapes(both, merged))
     return fault;
   if (!broadcastsTo(call[0], target))
-    return shapeFault(call[0].str() + " can't be broadcast to " + shapeString(target.dims));
+    return shapeFault(absl::StrCat(call[0].str(), " can't be broadcast to ", shapeString(target.dims)));
   results.push_back(std::move(target));
   return {};
 }
@@ -255,7 +256,7 @@ Fault broadcastLike(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = broadcastShapes(call.operands, merged))
     return fault;
   if (!broadcastsTo(call[0], call[1]))
-    return shapeFault(call[0].str() + " can't be broadcast to " + shapeString(call[1].dims));
+    return shapeFault(absl::StrCat(call[0].str(), " can't be broadcast to ", shapeString(call[1].dims)));
   results.push_back({call[0].dtype, call[1].dims});
   return {};
 }
@@ -272,7 +273,7 @@ Fault transpose(const OpCall &call, std::vector<TensorType> &results) {
     return fault;
   TensorType result{call[0].dtype, {}};
   for (std::int64_t axis : permutation)
-    result.dims.push_back(call[0].dims[axis < 0 ? axis + call[0].rank() : axis]);
+    result.dims.push_back(call[0].dims[normalAxis(axis, call[0].rank())]);
   results.push_back(std::move(result));
   return {};
 }
@@ -288,8 +289,8 @@ Fault concatOf(std::span<const TensorType> tensors, std::int64_t givenAxis, Tens
   for (std::size_t k = 1; k < tensors.size(); ++k) {
     const TensorType &type = tensors[k];
     if (type.dtype != result.dtype)
-      return dtypeFault("the tensors' types differ: " + tensors[0].str() + " and " + type.str() +
-                        "; there is no implicit conversion, use cast");
+      return dtypeFault(absl::StrCat("the tensors' types differ: ", tensors[0].str(), " and ", type.str(),
+                                     "; there is no implicit conversion, use cast"));
     bool fits = type.rank() == result.rank();
     for (std::int64_t i = 0; fits && i < result.rank(); ++i) {
       if (i == axis) {
@@ -304,8 +305,8 @@ Fault concatOf(std::span<const TensorType> tensors, std::int64_t givenAxis, Tens
       }
     }
     if (!fits)
-      return shapeFault("tensor " + std::to_string(k) + " is " + type.str() + ", which differs from " +
-                        tensors[0].str() + " in more than axis " + std::to_string(axis));
+      return shapeFault(absl::StrCat("tensor ", k, " is ", type.str(), ", which differs from ", tensors[0].str(),
+                                     " in more than axis ", axis));
   }
   return {};
 }
@@ -326,11 +327,11 @@ Fault concatPart(const OpCall &call, std::vector<TensorType> &results) {
     return fault;
   std::int64_t index = call.attribute<std::int64_t>(1);
   if (index < 0 || index >= static_cast<std::int64_t>(tensors.size()))
-    return valueFault("there is no tensor " + std::to_string(index));
+    return valueFault(absl::StrCat("there is no tensor ", index));
   if (Fault fault = sameDType(call[0], whole))
     return fault;
   if (!fit(call[0], whole))
-    return shapeFault(call[0].str() + " is not the concatenation, " + whole.str());
+    return shapeFault(absl::StrCat(call[0].str(), " is not the concatenation, ", whole.str()));
   results.push_back({call[0].dtype, tensors[index].dims});
   return {};
 }
@@ -348,11 +349,10 @@ Fault slice(const OpCall &call, std::vector<TensorType> &results) {
   for (std::int64_t i = 0; i < call[0].rank(); ++i) {
     std::int64_t size = call[0].dims[i];
     if (strides[i] < 1)
-      return valueFault("strides must be positive, not " + std::to_string(strides[i]) + " in dimension " +
-                        std::to_string(i));
+      return valueFault(absl::StrCat("strides must be positive, not ", strides[i], " in dimension ", i));
     if (starts[i] < 0 || limits[i] < starts[i] || (size != kOpenSize && limits[i] > size))
-      return valueFault("[" + std::to_string(starts[i]) + ", " + std::to_string(limits[i]) +
-                        ") is out of range in dimension " + std::to_string(i) + " of " + call[0].str());
+      return valueFault(
+          absl::StrCat("[", starts[i], ", ", limits[i], ") is out of range in dimension ", i, " of ", call[0].str()));
     result.dims.push_back(limits[i] == starts[i] ? 0 : (limits[i] - starts[i] - 1) / strides[i] + 1);
   }
   results.push_back(std::move(result));
@@ -362,7 +362,7 @@ Fault slice(const OpCall &call, std::vector<TensorType> &results) {
 namespace {
 Fault checkSliceOf(const OpCall &call, const TensorType &whole, const TensorType &part) {
   if (whole.rank() != part.rank())
-    return shapeFault(part.str() + " is not a part of " + whole.str());
+    return shapeFault(absl::StrCat(part.str(), " is not a part of ", whole.str()));
   if (Fault fault = checkPerDimension(ints(call, 0), whole, "starts"))
     return fault;
   if (Fault fault = checkPerDimension(ints(call, 1), whole, "strides"))
@@ -377,7 +377,8 @@ Fault checkSliceOf(const OpCall &call, const TensorType &whole, const TensorType
     bool empty = part.dims[i] == 0 || part.dims[i] == kOpenSize;
     if (start > whole.dims[i] ||
         (!empty && (start == whole.dims[i] || part.dims[i] - 1 > (whole.dims[i] - 1 - start) / stride)))
-      return shapeFault(part.str() + " from " + shapeString(ints(call, 0)) + " does not lie within " + whole.str());
+      return shapeFault(
+          absl::StrCat(part.str(), " from ", shapeString(ints(call, 0)), " does not lie within ", whole.str()));
   }
   return {};
 }
@@ -403,7 +404,7 @@ Fault pad(const OpCall &call, std::vector<TensorType> &results) {
       return fault;
     for (std::int64_t amount : ints(call, i))
       if (amount < 0)
-        return valueFault("padding must not be negative: " + shapeString(ints(call, i)));
+        return valueFault(absl::StrCat("padding must not be negative: ", shapeString(ints(call, i))));
   }
   TensorType result = call[0];
   for (std::int64_t i = 0; i < result.rank(); ++i)
@@ -434,11 +435,11 @@ Fault gatherPut(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = gather(OpCall{call.op, operands, call.attributes}, slices))
     return fault;
   if (call[1].dtype == DType::Bool)
-    return dtypeFault("takes numbers, not " + call[1].str());
+    return dtypeFault(absl::StrCat("takes numbers, not ", call[1].str()));
   if (call[0].dtype != call[1].dtype)
-    return dtypeFault("the slices are " + call[0].str() + " and the tensor is " + call[1].str());
+    return dtypeFault(absl::StrCat("the slices are ", call[0].str(), " and the tensor is ", call[1].str()));
   if (!fit(call[0], slices[0]))
-    return shapeFault("the slices must be " + slices[0].str() + ", not " + call[0].str());
+    return shapeFault(absl::StrCat("the slices must be ", slices[0].str(), ", not ", call[0].str()));
   results.push_back(call[1]);
   return {};
 }
@@ -448,7 +449,7 @@ Fault oneHot(const OpCall &call, std::vector<TensorType> &results) {
     return fault;
   std::int64_t depth = call.attribute<std::int64_t>(0);
   if (depth < 0)
-    return valueFault("the depth must not be negative: " + std::to_string(depth));
+    return valueFault(absl::StrCat("the depth must not be negative: ", depth));
   TensorType result{call.attribute<DType>(1), call[0].dims};
   result.dims.push_back(depth);
   results.push_back(std::move(result));
@@ -469,7 +470,7 @@ Fault effect(const OpCall &, std::vector<TensorType> &) { return {}; }
 
 Fault assertion(const OpCall &call, std::vector<TensorType> &) {
   if (call[0].dtype != DType::Bool)
-    return dtypeFault("the condition must be bool, not " + call[0].str());
+    return dtypeFault(absl::StrCat("the condition must be bool, not ", call[0].str()));
   return {};
 }
 
@@ -478,12 +479,12 @@ Fault hostCall(const OpCall &call, std::vector<TensorType> &results) {
   for (std::size_t i = 0; i < types.size();) {
     if (!std::in_range<std::int32_t>(types[i]) || !is_dtype(static_cast<DType>(types[i])) || i + 1 == types.size() ||
         types[i + 1] < 0 || types[i + 1] > static_cast<std::int64_t>(types.size() - i - 2))
-      return valueFault("the types " + shapeString(types) + " don't describe results");
+      return valueFault(absl::StrCat("the types ", shapeString(types), " don't describe results"));
     auto first = types.begin() + static_cast<std::ptrdiff_t>(i) + 2, last = first + types[i + 1];
     TensorType type{static_cast<DType>(types[i]), {first, last}};
     for (std::int64_t size : type.dims)
       if (size < 0)
-        return shapeFault("the sizes of a result must be known; one is " + type.str());
+        return shapeFault(absl::StrCat("the sizes of a result must be known; one is ", type.str()));
     i += 2 + type.dims.size();
     results.push_back(std::move(type));
   }
@@ -497,10 +498,10 @@ Fault sameAsOperand(const OpCall &call, std::vector<TensorType> &results) {
 
 Fault randomUniform(const OpCall &call, std::vector<TensorType> &results) {
   if (call[0] != TensorType{DType::Int64, {2}})
-    return valueFault("the state must be int64[2], key and counter, not " + call[0].str());
+    return valueFault(absl::StrCat("the state must be int64[2], key and counter, not ", call[0].str()));
   TensorType result{call.attribute<DType>(1), ints(call, 0)};
   if (!is_floating(result.dtype))
-    return dtypeFault("makes numbers of " + names_of({DTypeKind::Float}) + ", not " + name_of(result.dtype));
+    return dtypeFault(absl::StrCat("makes numbers of ", names_of({DTypeKind::Float}), ", not ", name_of(result.dtype)));
   if (Fault fault = checkSizes(result.dims))
     return fault;
   results.push_back(std::move(result));

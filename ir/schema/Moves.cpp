@@ -66,7 +66,7 @@ Movement permute(const OpCall &call, const TensorType &result) {
   std::int64_t rank = call[0].rank();
   for (std::int64_t i = 0; i < rank; ++i) {
     std::int64_t axis = ints(call, 0).empty() ? rank - 1 - i : ints(call, 0)[i];
-    from.strides[i] = of.strides[axis < 0 ? axis + rank : axis];
+    from.strides[i] = of.strides[normalAxis(axis, rank)];
   }
   return {{{0, result.dims, std::move(from), whole(result)}}, {}};
 }

@@ -1,6 +1,10 @@
 #include "ir/schema/Recording.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace calque::schema {
+
+std::string SourceLine::str() const { return line ? absl::StrCat(file, ":", line) : "an unknown line"; }
 
 ValueId Recording::addParameter(const TensorType &type) {
   ValueId value = static_cast<ValueId>(types_.size());

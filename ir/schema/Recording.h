@@ -21,9 +21,7 @@ struct SourceLine {
   std::uint32_t column = 0;
   const char *function = nullptr; // a library's, of which the operation is a part: "matmul"
   const char *index = nullptr;    // what that calls an index: "label"
-  std::string str() const {
-    return line ? std::string(file) + ":" + std::to_string(line) : std::string("an unknown line");
-  }
+  std::string str() const;
 };
 
 struct RecordedOp {

@@ -1,10 +1,11 @@
 #include "ir/schema/Schema.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "ir/schema/TypeRules.h"
 
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <unordered_map>
 
 namespace calque::schema {
 
@@ -15,16 +16,13 @@ std::int64_t TensorType::numElements() const {
 }
 
 std::string shapeString(std::span<const std::int64_t> dims) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (i)
-      text += ",";
-    text += dims[i] == kOpenSize ? "?" : std::to_string(dims[i]);
-  }
-  return text + "]";
+  auto append = [](std::string *text, std::int64_t size) {
+    text->append(size == kOpenSize ? "?" : absl::StrCat(size));
+  };
+  return absl::StrCat("[", absl::StrJoin(dims, ",", append), "]");
 }
 
-std::string TensorType::str() const { return name_of(dtype) + shapeString(dims); }
+std::string TensorType::str() const { return absl::StrCat(name_of(dtype), shapeString(dims)); }
 
 bool equal(const Attribute &a, const Attribute &b) {
   if (a.index() != b.index())
@@ -37,35 +35,6 @@ bool equal(const Attribute &a, const Attribute &b) {
     return *x == y || (*x && y && **x == *y);
   }
   return a == b;
-}
-
-std::size_t hash(const TensorType &type) {
-  std::size_t seed = static_cast<std::size_t>(type.dtype);
-  for (std::int64_t dim : type.dims)
-    seed = hashCombine(seed, static_cast<std::size_t>(dim));
-  return seed;
-}
-
-std::size_t hash(const Attribute &attribute) {
-  struct Visitor {
-    std::size_t operator()(bool value) const { return value; }
-    std::size_t operator()(std::int64_t value) const { return static_cast<std::size_t>(value); }
-    std::size_t operator()(double value) const { return std::bit_cast<std::uint64_t>(value); }
-    std::size_t operator()(const std::string &value) const { return std::hash<std::string>()(value); }
-    std::size_t operator()(const std::vector<std::int64_t> &values) const {
-      std::size_t seed = values.size();
-      for (std::int64_t value : values)
-        seed = hashCombine(seed, static_cast<std::size_t>(value));
-      return seed;
-    }
-    std::size_t operator()(DType value) const { return static_cast<std::size_t>(value); }
-    std::size_t operator()(const ConstantRef &value) const {
-      std::string_view bytes(reinterpret_cast<const char *>(value->bytes.data()), value->bytes.size());
-      return hashCombine(hash(value->type), std::hash<std::string_view>()(bytes));
-    }
-    std::size_t operator()(const RecordingRef &value) const { return std::hash<RecordingRef>()(value); }
-  };
-  return hashCombine(attribute.index(), std::visit(Visitor(), attribute));
 }
 
 namespace {
@@ -83,7 +52,7 @@ std::span<const OperationSchema> operations() { return kOperations; }
 
 const OperationSchema *findOperation(std::string_view mnemonic) {
   static const auto *byName = [] {
-    auto *map = new std::unordered_map<std::string_view, const OperationSchema *>;
+    auto *map = new absl::flat_hash_map<std::string_view, const OperationSchema *>;
     for (const OperationSchema &operation : kOperations)
       map->emplace(operation.mnemonic, &operation);
     return map;
@@ -105,14 +74,13 @@ const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
 static Fault checkBytes(std::span<const TensorType> types, const char *what) {
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!productOf(types[i].dims, static_cast<std::int64_t>(size_of(types[i].dtype))))
-      return valueFault(std::string(what) + " " + std::to_string(i) + ", " + types[i].str() +
-                        ", has more bytes than can be addressed");
+      return valueFault(absl::StrCat(what, " ", i, ", ", types[i].str(), ", has more bytes than can be addressed"));
   return {};
 }
 
 Fault checkElementType(DType dtype) {
   if (!is_dtype(dtype))
-    return valueFault("there is no element type number " + std::to_string(static_cast<int>(dtype)));
+    return valueFault(absl::StrCat("there is no element type number ", static_cast<int>(dtype)));
   return {};
 }
 
@@ -137,7 +105,8 @@ Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<co
   if (!inference.fault)
     inference.fault = checkBytes(inference.types, "result");
   if (inference.fault)
-    inference.fault.message = std::string(name.empty() ? call.name() : name) + ": " + inference.fault.message;
+    inference.fault.message =
+        absl::StrCat(std::string(name.empty() ? call.name() : name), ": ", inference.fault.message);
   return inference;
 }
 

@@ -41,6 +41,10 @@ struct TensorType {
 
 std::string shapeString(std::span<const std::int64_t> dims);
 
+// The dimension that an axis within [-rank, rank) names. What is negative may come as an unsigned number, as ODS has
+// it.
+constexpr std::int64_t normalAxis(std::int64_t axis, std::int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
 // The elements of a constant: all of them, row-major, or one that stands for all.
 struct ConstantData {
   TensorType type;
@@ -59,11 +63,6 @@ using Attribute =
 enum class AttributeKind : std::uint8_t { Bool, Int, Float, String, Ints, Type, Constant, Recording };
 
 bool equal(const Attribute &a, const Attribute &b);
-std::size_t hash(const Attribute &attribute);
-std::size_t hash(const TensorType &type);
-inline std::size_t hashCombine(std::size_t seed, std::size_t value) {
-  return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
-}
 
 enum class OpId : std::uint16_t {
 #define CALQUE_OPERATION(Name, mnemonic) Name,

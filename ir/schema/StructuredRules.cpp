@@ -1,3 +1,4 @@
+#include "absl/strings/str_cat.h"
 #include "ir/schema/TypeRules.h"
 
 #include <algorithm>
@@ -9,14 +10,14 @@ namespace {
 Fault checkFloat(const OpCall &call) {
   for (const TensorType &type : call.operands)
     if (!is_floating(type.dtype))
-      return dtypeFault("takes operands of " + names_of({DTypeKind::Float}) + ", not " + type.str());
+      return dtypeFault(absl::StrCat("takes operands of ", names_of({DTypeKind::Float}), ", not ", type.str()));
   return {};
 }
 
 Fault checkNumeric(const OpCall &call) {
   for (const TensorType &type : call.operands)
     if (type.dtype == DType::Bool)
-      return dtypeFault("takes numbers, not " + type.str());
+      return dtypeFault(absl::StrCat("takes numbers, not ", type.str()));
   return {};
 }
 
@@ -29,8 +30,7 @@ Fault reduce(const OpCall &call, bool needsElements, std::vector<TensorType> &re
   for (std::int64_t i = 0; i < call[0].rank(); ++i) {
     bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
     if (reduced && needsElements && call[0].dims[i] == 0)
-      return valueFault("axis " + std::to_string(i) + " of " + call[0].str() +
-                        " is empty, and an empty set has no result");
+      return valueFault(absl::StrCat("axis ", i, " of ", call[0].str(), " is empty, and an empty set has no result"));
     if (!reduced)
       result.dims.push_back(call[0].dims[i]);
     else if (keepdims)
@@ -70,8 +70,7 @@ Fault softmax(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
     return fault;
   if (call[0].dims[axis] == 0)
-    return valueFault("axis " + std::to_string(axis) + " of " + call[0].str() +
-                      " is empty, and an empty set has no result");
+    return valueFault(absl::StrCat("axis ", axis, " of ", call[0].str(), " is empty, and an empty set has no result"));
   results.push_back(call[0]);
   return {};
 }
@@ -83,8 +82,7 @@ Fault argmax(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
     return fault;
   if (call[0].dims[axis] == 0)
-    return valueFault("axis " + std::to_string(axis) + " of " + call[0].str() +
-                      " is empty, and an empty set has no result");
+    return valueFault(absl::StrCat("axis ", axis, " of ", call[0].str(), " is empty, and an empty set has no result"));
   TensorType result{DType::Int64, call[0].dims};
   result.dims.erase(result.dims.begin() + axis);
   results.push_back(std::move(result));
@@ -103,9 +101,9 @@ Fault axisSize(const OpCall &call, std::vector<TensorType> &results) {
 
 Fault sumLike(const OpCall &call, std::vector<TensorType> &results) {
   if (call[0].dtype == DType::Bool)
-    return dtypeFault("takes numbers, not " + call[0].str());
+    return dtypeFault(absl::StrCat("takes numbers, not ", call[0].str()));
   if (!broadcastsTo(call[1], call[0]))
-    return shapeFault(call[1].str() + " is not broadcast to " + call[0].str());
+    return shapeFault(absl::StrCat(call[1].str(), " is not broadcast to ", call[0].str()));
   results.push_back({call[0].dtype, call[1].dims});
   return {};
 }
@@ -125,22 +123,20 @@ Fault contract(const OpCall &call, std::vector<TensorType> &results) {
   auto nonNegative = [&](int i) {
     Ints axes = call.attribute<Ints>(i);
     for (std::int64_t &axis : axes)
-      axis = axis < 0 ? axis + call[i % 2].rank() : axis;
+      axis = normalAxis(axis, call[i % 2].rank());
     return axes;
   };
   TensorType result{call[0].dtype, {}};
   for (int pair : {0, 2}) {
     Ints left = nonNegative(pair), right = nonNegative(pair + 1);
     if (left.size() != right.size())
-      return valueFault(std::to_string(left.size()) + " dimensions of lhs are paired with " +
-                        std::to_string(right.size()) + " of rhs");
+      return valueFault(absl::StrCat(left.size(), " dimensions of lhs are paired with ", right.size(), " of rhs"));
     for (std::size_t i = 0; i < left.size(); ++i) {
       std::optional<std::int64_t> dim = mergeDims(call[0].dims[left[i]], call[1].dims[right[i]]);
       if (!dim)
-        return shapeFault("dimension " + std::to_string(left[i]) + " of " + call[0].str() + " has size " +
-                          std::to_string(call[0].dims[left[i]]) + " and dimension " + std::to_string(right[i]) +
-                          " of " + call[1].str() + " has size " + std::to_string(call[1].dims[right[i]]) +
-                          "; they must be equal");
+        return shapeFault(absl::StrCat("dimension ", left[i], " of ", call[0].str(), " has size ",
+                                       call[0].dims[left[i]], " and dimension ", right[i], " of ", call[1].str(),
+                                       " has size ", call[1].dims[right[i]], "; they must be equal"));
       if (pair == 0)
         result.dims.push_back(*dim);
     }
@@ -151,8 +147,7 @@ Fault contract(const OpCall &call, std::vector<TensorType> &results) {
       bool inBatch = std::binary_search(batch.begin(), batch.end(), i);
       bool inContracting = std::binary_search(contracting.begin(), contracting.end(), i);
       if (inBatch && inContracting)
-        return valueFault("dimension " + std::to_string(i) + " of " + call[side].str() +
-                          " is both batch and contracting");
+        return valueFault(absl::StrCat("dimension ", i, " of ", call[side].str(), " is both batch and contracting"));
       if (!inBatch && !inContracting)
         result.dims.push_back(call[side].dims[i]);
     }
@@ -167,11 +162,11 @@ namespace {
 Fault windowResult(const TensorType &input, std::int64_t windowHeight, std::int64_t windowWidth, std::int64_t channels,
                    const std::vector<std::int64_t> &strides, const std::string &padding, TensorType &result) {
   if (input.rank() != 4)
-    return shapeFault("images must have rank 4, [N,H,W,C], not " + input.str());
+    return shapeFault(absl::StrCat("images must have rank 4, [N,H,W,C], not ", input.str()));
   if (strides.size() != 2 || strides[0] < 1 || strides[1] < 1)
-    return valueFault("strides must be two positive numbers, not " + shapeString(strides));
+    return valueFault(absl::StrCat("strides must be two positive numbers, not ", shapeString(strides)));
   if (padding != "same" && padding != "valid")
-    return valueFault("padding must be \"same\" or \"valid\", not \"" + padding + "\"");
+    return valueFault(absl::StrCat("padding must be \"same\" or \"valid\", not \"", padding, "\""));
   bool same = padding == "same";
   WindowExtent rows = windowExtent(input.dims[1], windowHeight, strides[0], same);
   WindowExtent columns = windowExtent(input.dims[2], windowWidth, strides[1], same);
@@ -183,36 +178,51 @@ Fault windowResult(const TensorType &input, std::int64_t windowHeight, std::int6
       if (Fault fault = addSize(padded.dims[dim], amount))
         return fault;
   if (!productOf(padded.dims, static_cast<std::int64_t>(size_of(padded.dtype))))
-    return valueFault("the padded images " + padded.str() + " have more bytes than can be addressed");
+    return valueFault(absl::StrCat("the padded images ", padded.str(), " have more bytes than can be addressed"));
   return {};
 }
 
-Fault convResult(const TensorType &input, const TensorType &filter, const std::vector<std::int64_t> &strides,
-                 const std::string &padding, TensorType &result) {
+const std::vector<std::int64_t> &ints(const OpCall &call, std::size_t i) {
+  return call.attribute<std::vector<std::int64_t>>(i);
+}
+
+// The result of the convolution that a call is or is the gradient of.
+Fault convResult(const OpCall &call, const TensorType &input, const TensorType &filter, TensorType &result) {
+  if (Fault fault = checkFloat(call))
+    return fault;
   if (Fault fault = sameDType(input, filter))
     return fault;
   if (filter.rank() != 4)
-    return shapeFault("filters must have rank 4, [KH,KW,C,F], not " + filter.str());
+    return shapeFault(absl::StrCat("filters must have rank 4, [KH,KW,C,F], not ", filter.str()));
   if (filter.dims[0] == kOpenSize || filter.dims[1] == kOpenSize)
-    return shapeFault("the filters' window must be known, not " + filter.str());
+    return shapeFault(absl::StrCat("the filters' window must be known, not ", filter.str()));
   if (filter.dims[0] < 1 || filter.dims[1] < 1)
-    return shapeFault("the filters' window must not be empty: " + filter.str());
-  if (Fault fault = windowResult(input, filter.dims[0], filter.dims[1], filter.dims[3], strides, padding, result))
+    return shapeFault(absl::StrCat("the filters' window must not be empty: ", filter.str()));
+  if (Fault fault = windowResult(input, filter.dims[0], filter.dims[1], filter.dims[3], ints(call, 0),
+                                 call.attribute<std::string>(1), result))
     return fault;
   if (!mergeDims(input.dims[3], filter.dims[2]))
-    return shapeFault("images " + input.str() + " have " + std::to_string(input.dims[3]) + " channels and filters " +
-                      filter.str() + " take " + std::to_string(filter.dims[2]));
+    return shapeFault(absl::StrCat("images ", input.str(), " have ", input.dims[3], " channels and filters ",
+                                   filter.str(), " take ", filter.dims[2]));
   return {};
 }
 
 Fault checkCompatible(const TensorType &given, const TensorType &expected, const char *what) {
   if (!fit(given, expected))
-    return shapeFault(std::string(what) + " must be " + expected.str() + ", not " + given.str());
+    return shapeFault(absl::StrCat(what, " must be ", expected.str(), ", not ", given.str()));
   return sameDType(given, expected);
 }
 
-const std::vector<std::int64_t> &ints(const OpCall &call, std::size_t i) {
-  return call.attribute<std::vector<std::int64_t>>(i);
+// The gradient of a convolution's operand, which operand 2 of the call is like.
+Fault convGrad(const OpCall &call, const TensorType &input, const TensorType &filter, const TensorType &cotangent,
+               std::vector<TensorType> &results) {
+  TensorType forward;
+  if (Fault fault = convResult(call, input, filter, forward))
+    return fault;
+  if (Fault fault = checkCompatible(cotangent, forward, "the cotangent"))
+    return fault;
+  results.push_back(call[2]);
+  return {};
 }
 
 Fault poolResult(const OpCall &call, TensorType &result) {
@@ -220,7 +230,7 @@ Fault poolResult(const OpCall &call, TensorType &result) {
     return fault;
   const std::vector<std::int64_t> &window = ints(call, 0);
   if (window.size() != 2 || window[0] < 1 || window[1] < 1)
-    return valueFault("the window must be two positive numbers, not " + shapeString(window));
+    return valueFault(absl::StrCat("the window must be two positive numbers, not ", shapeString(window)));
   std::int64_t channels = call[0].rank() == 4 ? call[0].dims[3] : 0;
   return windowResult(call[0], window[0], window[1], channels, ints(call, 1), call.attribute<std::string>(2), result);
 }
@@ -228,37 +238,19 @@ Fault poolResult(const OpCall &call, TensorType &result) {
 } // namespace
 
 Fault conv(const OpCall &call, std::vector<TensorType> &results) {
-  if (Fault fault = checkFloat(call))
-    return fault;
   TensorType result;
-  if (Fault fault = convResult(call[0], call[1], ints(call, 0), call.attribute<std::string>(1), result))
+  if (Fault fault = convResult(call, call[0], call[1], result))
     return fault;
   results.push_back(std::move(result));
   return {};
 }
 
 Fault convInputGrad(const OpCall &call, std::vector<TensorType> &results) {
-  TensorType forward;
-  if (Fault fault = checkFloat(call))
-    return fault;
-  if (Fault fault = convResult(call[2], call[1], ints(call, 0), call.attribute<std::string>(1), forward))
-    return fault;
-  if (Fault fault = checkCompatible(call[0], forward, "the cotangent"))
-    return fault;
-  results.push_back(call[2]);
-  return {};
+  return convGrad(call, call[2], call[1], call[0], results);
 }
 
 Fault convFilterGrad(const OpCall &call, std::vector<TensorType> &results) {
-  TensorType forward;
-  if (Fault fault = checkFloat(call))
-    return fault;
-  if (Fault fault = convResult(call[0], call[2], ints(call, 0), call.attribute<std::string>(1), forward))
-    return fault;
-  if (Fault fault = checkCompatible(call[1], forward, "the cotangent"))
-    return fault;
-  results.push_back(call[2]);
-  return {};
+  return convGrad(call, call[0], call[2], call[1], results);
 }
 
 Fault maxPool(const OpCall &call, std::vector<TensorType> &results) {

@@ -1,4 +1,5 @@
 // The type rules of the operations that stand for transformations of programs.
+#include "absl/strings/str_cat.h"
 #include "ir/schema/Recording.h"
 #include "ir/schema/TypeRules.h"
 
@@ -11,21 +12,21 @@ using Ints = std::vector<std::int64_t>;
 Fault requireFloating(std::span<const TensorType> types) {
   for (const TensorType &type : types)
     if (!is_floating(type.dtype))
-      return dtypeFault("takes operands of " + names_of({DTypeKind::Float}) + ", not " + type.str());
+      return dtypeFault(absl::StrCat("takes operands of ", names_of({DTypeKind::Float}), ", not ", type.str()));
   return {};
 }
 
 // Checks the types of a program's parameters.
 Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what) {
   if (!program)
-    return valueFault(std::string("its ") + what + " is no program");
+    return valueFault(absl::StrCat("its ", what, " is no program"));
   if (program->parameters.size() != parameters.size())
-    return valueFault(std::string("its ") + what + " takes " + std::to_string(program->parameters.size()) +
-                      " values, not " + std::to_string(parameters.size()));
+    return valueFault(
+        absl::StrCat("its ", what, " takes ", program->parameters.size(), " values, not ", parameters.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (const TensorType &taken = program->typeOf(program->parameters[i]); taken != parameters[i])
-      return shapeFault(std::string("its ") + what + " takes " + taken.str() + " as value " + std::to_string(i) +
-                        ", not " + parameters[i].str());
+      return shapeFault(
+          absl::StrCat("its ", what, " takes ", taken.str(), " as value ", i, ", not ", parameters[i].str()));
   return {};
 }
 
@@ -35,11 +36,11 @@ Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
   if (counts.size() != 3 || counts[0] < 1 || counts[1] < 0 || counts[2] < 0 ||
       2 * counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) +
-                      " values");
+    return valueFault(
+        absl::StrCat("the counts ", shapeString(counts), " don't describe ", call.operands.size(), " values"));
   for (std::int64_t i = 0; i < counts[0]; ++i)
     if (call[i] != call[counts[0] + i])
-      return shapeFault("the target is " + call[i].str() + " and its seed is " + call[counts[0] + i].str());
+      return shapeFault(absl::StrCat("the target is ", call[i].str(), " and its seed is ", call[counts[0] + i].str()));
   if (Fault fault = requireFloating(call.operands.first(static_cast<std::size_t>(2 * counts[0] + counts[1]))))
     return fault;
   for (std::int64_t i = 0; i < counts[1]; ++i)
@@ -51,14 +52,14 @@ Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
   if (counts.size() != 2 || counts[0] < 1 || counts[1] < 1 ||
       counts[0] + 2 * counts[1] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) +
-                      " values");
+    return valueFault(
+        absl::StrCat("the counts ", shapeString(counts), " don't describe ", call.operands.size(), " values"));
   if (Fault fault = requireFloating(call.operands))
     return fault;
   for (std::int64_t i = 0; i < counts[1]; ++i) {
     const TensorType &source = call[counts[0] + i], &tangent = call[counts[0] + counts[1] + i];
     if (source != tangent)
-      return shapeFault("the source is " + source.str() + " and its tangent is " + tangent.str());
+      return shapeFault(absl::StrCat("the source is ", source.str(), " and its tangent is ", tangent.str()));
   }
   results.assign(call.operands.begin(), call.operands.begin() + counts[0]);
   return {};
@@ -67,8 +68,7 @@ Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
 Fault batch(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &axes = call.attribute<Ints>(0);
   if (axes.empty() || axes.size() != call.operands.size())
-    return valueFault(std::to_string(axes.size()) + " axes are given for " + std::to_string(call.operands.size()) +
-                      " tensors");
+    return valueFault(absl::StrCat(axes.size(), " axes are given for ", call.operands.size(), " tensors"));
   std::int64_t examples = kOpenSize;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     std::int64_t axis = 0;
@@ -76,9 +76,8 @@ Fault batch(const OpCall &call, std::vector<TensorType> &results) {
       return fault;
     std::optional<std::int64_t> merged = mergeDims(examples, call[i].dims[axis]);
     if (!merged)
-      return shapeFault("the tensors have different numbers of examples: " + std::to_string(examples) + ", and " +
-                        std::to_string(call[i].dims[axis]) + " along axis " + std::to_string(axis) + " of " +
-                        call[i].str());
+      return shapeFault(absl::StrCat("the tensors have different numbers of examples: ", examples, ", and ",
+                                     call[i].dims[axis], " along axis ", axis, " of ", call[i].str()));
     examples = *merged;
     TensorType example = call[i];
     example.dims.erase(example.dims.begin() + axis);
@@ -90,8 +89,8 @@ Fault batch(const OpCall &call, std::vector<TensorType> &results) {
 Fault unbatch(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &axes = call.attribute<Ints>(0);
   if (axes.empty() || axes.size() + 2 != call.operands.size())
-    return valueFault(std::to_string(axes.size()) + " axes are given for " + std::to_string(call.operands.size()) +
-                      " values, the last two of which are an example and what it was taken from");
+    return valueFault(absl::StrCat(axes.size(), " axes are given for ", call.operands.size(),
+                                   " values, the last two of which are an example and what it was taken from"));
   const TensorType &source = call.operands.back();
   std::int64_t batchAxis = 0;
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(1), source.rank(), batchAxis))
@@ -111,8 +110,8 @@ Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
   if (counts.size() != 3 || counts[0] < 1 || counts[1] < 1 || counts[2] < 0 ||
       counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault("the counts " + shapeString(counts) + " don't describe " + std::to_string(call.operands.size()) +
-                      " values");
+    return valueFault(
+        absl::StrCat("the counts ", shapeString(counts), " don't describe ", call.operands.size(), " values"));
   std::span<const TensorType> values =
       call.operands.subspan(static_cast<std::size_t>(counts[0]), static_cast<std::size_t>(counts[1]));
   if (Fault fault = requireFloating(call.operands.first(static_cast<std::size_t>(counts[0] + counts[1]))))
@@ -124,11 +123,11 @@ Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkProgram(pullback, parameters, "pullback"))
     return fault;
   if (static_cast<std::int64_t>(pullback->results.size()) != counts[0])
-    return valueFault("its pullback gives " + std::to_string(pullback->results.size()) + " gradients for " +
-                      std::to_string(counts[0]) + " inputs");
+    return valueFault(
+        absl::StrCat("its pullback gives ", pullback->results.size(), " gradients for ", counts[0], " inputs"));
   for (std::int64_t i = 0; i < counts[0]; ++i)
     if (const TensorType &given = pullback->typeOf(pullback->results[i]); given != call[i])
-      return shapeFault("gradient " + std::to_string(i) + " is " + given.str() + ", and the input is " + call[i].str());
+      return shapeFault(absl::StrCat("gradient ", i, " is ", given.str(), ", and the input is ", call[i].str()));
   results.assign(values.begin(), values.end());
   return {};
 }

@@ -1,4 +1,6 @@
 #include "ir/schema/TypeRules.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include <algorithm>
 
@@ -26,8 +28,7 @@ Fault addSize(std::int64_t &size, std::int64_t more) {
     size = sum;
     return {};
   }
-  return valueFault("the sizes " + std::to_string(size) + " and " + std::to_string(more) +
-                    " add up to more than a dimension can have");
+  return valueFault(absl::StrCat("the sizes ", size, " and ", more, " add up to more than a dimension can have"));
 }
 
 bool fit(const TensorType &a, const TensorType &b) {
@@ -43,8 +44,8 @@ bool broadcastsTo(const TensorType &from, const TensorType &to) {
 
 Fault sameDType(const TensorType &a, const TensorType &b) {
   if (a.dtype != b.dtype)
-    return dtypeFault("the operands' types differ: " + a.str() + " and " + b.str() +
-                      "; there is no implicit conversion, use cast");
+    return dtypeFault(absl::StrCat("the operands' types differ: ", a.str(), " and ", b.str(),
+                                   "; there is no implicit conversion, use cast"));
   return {};
 }
 
@@ -65,12 +66,10 @@ Fault broadcastShapes(std::span<const TensorType> operands, Dims &result) {
       } else if (std::optional<std::int64_t> both = mergeDims(merged, dim)) {
         merged = *both;
       } else {
-        std::string shapes;
-        for (const TensorType &operand : operands)
-          shapes += (shapes.empty() ? "" : " and ") + shapeString(operand.dims);
-        return shapeFault("the shapes " + shapes + " don't broadcast: sizes " + std::to_string(merged) + " and " +
-                          std::to_string(dim) + " meet in dimension " + std::to_string(offset + i) +
-                          "; they must be equal, or one of them 1");
+        auto appendShape = [](std::string *text, const TensorType &type) { text->append(shapeString(type.dims)); };
+        return shapeFault(absl::StrCat("the shapes ", absl::StrJoin(operands, " and ", appendShape),
+                                       " don't broadcast: sizes ", merged, " and ", dim, " meet in dimension ",
+                                       offset + i, "; they must be equal, or one of them 1"));
       }
     }
   }
@@ -79,10 +78,10 @@ Fault broadcastShapes(std::span<const TensorType> operands, Dims &result) {
 
 Fault normalizeAxis(std::int64_t axis, std::int64_t rank, std::int64_t &result) {
   if (axis < -rank || axis >= rank)
-    return valueFault("axis " + std::to_string(axis) + " is out of range for a tensor of rank " + std::to_string(rank) +
-                      (rank ? "; it must be within [" + std::to_string(-rank) + ", " + std::to_string(rank) + ")"
-                            : ", which has none"));
-  result = axis < 0 ? axis + rank : axis;
+    return valueFault(
+        absl::StrCat("axis ", axis, " is out of range for a tensor of rank ", rank,
+                     rank ? absl::StrCat("; it must be within [", -rank, ", ", rank, ")") : ", which has none"));
+  result = normalAxis(axis, rank);
   return {};
 }
 
@@ -97,7 +96,7 @@ Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool 
     if (Fault fault = normalizeAxis(axis, rank, normal))
       return fault;
     if (std::find(result.begin(), result.end(), normal) != result.end())
-      return valueFault("axis " + std::to_string(axis) + " is given twice");
+      return valueFault(absl::StrCat("axis ", axis, " is given twice"));
     result.push_back(normal);
   }
   std::sort(result.begin(), result.end());
