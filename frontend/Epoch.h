@@ -5,7 +5,8 @@
 //   T *entry = table.find(...);
 //
 // A writer makes an object unreachable, retires it with a new epoch, and frees it once no scope of an earlier epoch is
-// open. Scopes nest; only the outermost counts.
+// open. Scopes nest; only the outermost counts. C++20 and Abseil have nothing of the kind; a shared_ptr for each reader
+// would be a counter that all threads write to.
 #ifndef CALQUE_FRONTEND_EPOCH_H
 #define CALQUE_FRONTEND_EPOCH_H
 

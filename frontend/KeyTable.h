@@ -1,6 +1,7 @@
 // A hash table whose readers take no lock: open addressing, with entries published into empty slots. Patterns are
 // entries that match many keys; they are tried one by one, and the most specific match wins. Beyond a cap, the table
-// evicts the least recently used entry.
+// evicts the least recently used entry. Tables of Abseil and of the standard library lock their readers out while one
+// writes, look up one key at a time and never evict.
 #ifndef CALQUE_FRONTEND_KEYTABLE_H
 #define CALQUE_FRONTEND_KEYTABLE_H
 

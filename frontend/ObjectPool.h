@@ -1,5 +1,6 @@
 // A pool of memory for small objects that are made and freed often, on any thread. Each thread has a free list, and
 // threads exchange batches of blocks. The pool keeps all memory, so that a steady program does not call operator new.
+// A std::pmr pool is of one thread, or locks for each block, and Abseil has none.
 //
 //   std::allocate_shared<TensorImpl>(PoolAllocator<TensorImpl>());
 #ifndef CALQUE_FRONTEND_OBJECTPOOL_H

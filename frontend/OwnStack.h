@@ -1,5 +1,5 @@
 // Runs what needs a deep stack on a thread that has one: compilers recurse, and the caller's stack may be the 16 KiB of
-// a fiber or of a small thread.
+// a fiber or of a small thread. A std::thread can't be given the size of its stack.
 #ifndef CALQUE_FRONTEND_OWNSTACK_H
 #define CALQUE_FRONTEND_OWNSTACK_H
 
