@@ -13,7 +13,6 @@
 #include "frontend/Shape.h"
 #include "frontend/Tape.h"
 
-
 namespace calque {
 namespace detail {
 

@@ -1,5 +1,6 @@
 // A function's lock: one thread at a time traces it. What a lambda does while it is traced may need the lock of another
-// function, or of its own on another thread, so that waiting could have no end. A std::mutex or an absl::Mutex would wait:
+// function, or of its own on another thread, so that waiting could have no end, as a std::mutex or an absl::Mutex would
+// wait:
 //
 // - Two threads whose lambdas call each other's function: the one that would close the circle goes in as well. The
 //   owner can't go on before it comes out again, so the lambda is entered as if by a recursive call.
