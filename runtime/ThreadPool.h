@@ -1,5 +1,4 @@
-// The threads behind `calque_rt_parallel_for`: one pool for the process. Neither the standard library nor Abseil has
-// one.
+// The threads behind `calque_rt_parallel_for`: one pool for the process. C++ and Abseil have none.
 //
 // A loop over [0, count) is cut into pieces of `grain` iterations, the last one maybe shorter; the body runs once for
 // each. The cut depends on count and grain alone, so a body that combines its partial results by piece gives the same
