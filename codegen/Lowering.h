@@ -1,4 +1,4 @@
-// Lowers the dialect to linalg on tensors, one family of operations in each file.
+// Lowers the dialect to linalg on tensors, one family of operations in each *Lowering.cpp.
 #ifndef CALQUE_CODEGEN_LOWERING_H
 #define CALQUE_CODEGEN_LOWERING_H
 
@@ -50,36 +50,36 @@ std::string lineOf(mlir::Location location);
 // With the line and the recorded operation of the location.
 Site makeSite(Site::Kind kind, llvm::StringRef operation, llvm::StringRef text, mlir::Location location);
 
-void populateElementwiseLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);
-void populateStructuredLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);
-void populateMovementLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);
-void populateEffectsLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);
+// Declares a function of the runtime, once.
+mlir::func::FuncOp declareRuntime(mlir::ModuleOp module, llvm::StringRef name, mlir::TypeRange arguments);
 
-// A pattern that replaces an operation of one result by the value that a function builds.
-template <typename Op> class LowerOp : public mlir::OpRewritePattern<Op> {
+// What an operation becomes: a value for each result, or nothing where it can't be lowered.
+class Lowered {
 public:
-  using Build = mlir::Value (*)(LinalgBuilder &builder, Op op, LoweringContext &context);
-  LowerOp(mlir::MLIRContext *mlirContext, Build build, LoweringContext &context)
-      : mlir::OpRewritePattern<Op>(mlirContext), build(build), context(context) {}
-  llvm::LogicalResult matchAndRewrite(Op op, mlir::PatternRewriter &rewriter) const override {
-    LinalgBuilder builder(rewriter, op.getLoc(), context.sizes);
-    mlir::Value lowered = context.refused ? mlir::Value() : build(builder, op, context);
-    if (!lowered)
-      return mlir::failure();
-    rewriter.replaceOp(op, builder.typed(lowered, op->getResult(0).getType()));
-    return mlir::success();
-  }
+  // Null is what LoweringContext::refuse returns.
+  template <typename V>
+    requires std::convertible_to<V, mlir::Value>
+  Lowered(V value) : succeeded_(mlir::Value(value) != nullptr), values_{value} {}
+  Lowered(llvm::SmallVector<mlir::Value> values) : succeeded_(true), values_(std::move(values)) {}
+  // Of an operation without results.
+  static Lowered toNothing() { return llvm::SmallVector<mlir::Value>(); }
+
+  bool succeeded() const { return succeeded_; }
+  llvm::ArrayRef<mlir::Value> values() const { return values_; }
 
 private:
-  Build build;
-  LoweringContext &context;
+  bool succeeded_;
+  llvm::SmallVector<mlir::Value> values_;
 };
 
-template <typename Op>
-void addLowering(mlir::RewritePatternSet &patterns, LoweringContext &context,
-                 mlir::Value (*build)(LinalgBuilder &, Op, LoweringContext &)) {
-  patterns.add<LowerOp<Op>>(patterns.getContext(), build, context);
-}
+// The lowering of each operation that is neither elementwise nor composite nor removed by a pass (ir/Base.td). A
+// missing definition is an error of the linker.
+#define CALQUE_LOWERING(Op) Lowered lower(LinalgBuilder &builder, ir::Op op, LoweringContext &context);
+#include "codegen/Lowerings.h.inc"
+
+// Patterns for all operations that no pass removes.
+void populateLowerings(mlir::RewritePatternSet &patterns, LoweringContext &context);
+void populateElementwiseLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);
 
 } // namespace calque::codegen
 #endif

@@ -7,49 +7,33 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-SizeList openSizes(LinalgBuilder &b, Operation *op, ArrayRef<int64_t> shape, ArrayRef<int64_t> sizes) {
-  SizeList result;
-  for (int64_t size : shape) {
-    if (!isUnknown(size)) {
-      result.push_back(b.sizes.constant(size));
-      continue;
-    }
-    Value source = op->getOperand(sizes[0]);
-    result.push_back(b.sizes.of(source, normalAxis(sizes[1], LinalgBuilder::rankOf(source))));
-    sizes = sizes.drop_front(2);
-  }
-  return result;
-}
+static ArrayRef<int64_t> shapeOf(Value value) { return LinalgBuilder::shapeOf(value); }
+static Type elementOf(Value value) { return LinalgBuilder::typeOf(value).getElementType(); }
 
-namespace {
-
-ArrayRef<int64_t> shapeOf(Value value) { return LinalgBuilder::shapeOf(value); }
-Type elementOf(Value value) { return LinalgBuilder::typeOf(value).getElementType(); }
-
-Value lowerConstant(LinalgBuilder &b, ir::ConstantOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::ConstantOp op, LoweringContext &) {
   return arith::ConstantOp::create(b.builder, b.location, cast<TypedAttr>(op.getValueAttr()));
 }
 
-Value iota(LinalgBuilder &b, ArrayRef<Size> shape, Type element, int64_t axis) {
+static Value iota(LinalgBuilder &b, ArrayRef<Size> shape, Type element, int64_t axis) {
   return b.parallel(shape, element, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) {
     Value index = linalg::IndexOp::create(s.builder, s.location, axis);
     return s.castTo(arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(), index), element);
   });
 }
 
-Value lowerIota(LinalgBuilder &b, ir::IotaOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::IotaOp op, LoweringContext &context) {
   if (llvm::any_of(op.getShape(), isUnknown))
     return context.refuse(op, "has a size that nothing gives");
   return iota(b, b.sizes.constants(shapeOf(op.getResult())), elementOf(op.getResult()),
               normalAxis(op.getAxis(), op.getShape().size()));
 }
 
-Value lowerIotaOpen(LinalgBuilder &b, ir::IotaOpenOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::IotaOpenOp op, LoweringContext &) {
   return iota(b, openSizes(b, op, op.getShape(), op.getSizes()), elementOf(op.getResult()),
               normalAxis(op.getAxis(), op.getShape().size()));
 }
 
-Value lowerSizeOf(LinalgBuilder &b, ir::SizeOfOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::SizeOfOp op, LoweringContext &) {
   Value size = b.valueOf(b.sizes.of(op.getX(), normalAxis(op.getAxis(), LinalgBuilder::rankOf(op.getX()))));
   Type i64 = b.builder.getI64Type();
   return b.parallel({}, i64, {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
@@ -58,7 +42,7 @@ Value lowerSizeOf(LinalgBuilder &b, ir::SizeOfOp op, LoweringContext &) {
 }
 
 // Lowers a barrier to a copy that no pass folds away.
-Value lowerBarrier(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
   RankedTensorType type = LinalgBuilder::typeOf(op.getX());
   if (type.hasStaticShape())
     return bufferization::AllocTensorOp::create(b.builder, b.location, type, ValueRange(), op.getX());
@@ -73,7 +57,7 @@ Value lowerBarrier(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
 }
 
 // If size `follows` of the shape is not negative, it is the number of elements divided by the product of the others.
-Value reshapeTo(LinalgBuilder &b, Operation *op, SizeList shape, int64_t follows, LoweringContext &context) {
+static Value reshapeTo(LinalgBuilder &b, Operation *op, SizeList shape, int64_t follows, LoweringContext &context) {
   Sizes::Named count = b.sizes.named(op, 0, -1);
   Value x = op->getOperand(0);
   if (follows >= 0) {
@@ -91,7 +75,7 @@ Value reshapeTo(LinalgBuilder &b, Operation *op, SizeList shape, int64_t follows
   return b.reshape(x, shape);
 }
 
-Value lowerReshape(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context) {
   SizeList shape;
   int64_t open = -1;
   for (auto [i, size] : llvm::enumerate(shapeOf(op.getResult()))) {
@@ -105,7 +89,7 @@ Value lowerReshape(LinalgBuilder &b, ir::ReshapeOp op, LoweringContext &context)
   return reshapeTo(b, op, shape, open, context);
 }
 
-Value lowerReshapeOpen(LinalgBuilder &b, ir::ReshapeOpenOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ReshapeOpenOp op, LoweringContext &context) {
   int64_t follows = -1;
   for (auto [i, size] : llvm::enumerate(op.getShape()))
     if (size == -1 && ShapedType::isDynamic(shapeOf(op.getResult())[i]))
@@ -114,12 +98,12 @@ Value lowerReshapeOpen(LinalgBuilder &b, ir::ReshapeOpenOp op, LoweringContext &
                    context);
 }
 
-Value lowerReshapeLike(LinalgBuilder &b, ir::ReshapeLikeOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ReshapeLikeOp op, LoweringContext &context) {
   context.equal(op, 0, -1, 1, -1);
   return b.reshape(op.getX(), b.sizesOf(op.getLike()));
 }
 
-Value lowerMergeDims(LinalgBuilder &b, ir::MergeDimsOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::MergeDimsOp op, LoweringContext &) {
   SizeList shape = b.sizesOf(op.getX());
   int64_t axis = normalAxis(op.getAxis(), LinalgBuilder::rankOf(op.getX()));
   shape[axis] = b.sizes.multiply(shape[axis], shape[axis + 1]);
@@ -127,7 +111,7 @@ Value lowerMergeDims(LinalgBuilder &b, ir::MergeDimsOp op, LoweringContext &) {
   return b.reshape(op.getX(), shape);
 }
 
-Value lowerSplitDim(LinalgBuilder &b, ir::SplitDimOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::SplitDimOp op, LoweringContext &context) {
   int64_t axis = normalAxis(op.getAxis(), LinalgBuilder::rankOf(op.getX())), rank = LinalgBuilder::rankOf(op.getLike());
   int64_t first = normalAxis(op.getFirst(), rank), second = normalAxis(op.getSecond(), rank);
   auto ofLike = [&](int64_t dimension) { return b.sizes.of(op.getLike(), dimension); };
@@ -138,7 +122,7 @@ Value lowerSplitDim(LinalgBuilder &b, ir::SplitDimOp op, LoweringContext &contex
   return b.reshape(op.getX(), b.sizesOf(op.getResult().getType(), shape));
 }
 
-Value lowerExpandDims(LinalgBuilder &b, ir::ExpandDimsOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::ExpandDimsOp op, LoweringContext &) {
   int64_t rank = LinalgBuilder::rankOf(op.getResult());
   SizeList from = b.sizesOf(op.getX()), shape(rank);
   for (int64_t axis : op.getAxes())
@@ -150,13 +134,13 @@ Value lowerExpandDims(LinalgBuilder &b, ir::ExpandDimsOp op, LoweringContext &) 
   return b.reshape(op.getX(), shape);
 }
 
-Value broadcast(LinalgBuilder &b, Operation *op, ArrayRef<Size> shape) {
+static Value broadcast(LinalgBuilder &b, Operation *op, ArrayRef<Size> shape) {
   Value x = op->getOperand(0);
   return b.parallel(shape, elementOf(x), {x}, {b.broadcastMap(shapeOf(x), shapeOf(op->getResult(0)))},
                     [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
 }
 
-Value lowerBroadcastTo(LinalgBuilder &b, ir::BroadcastToOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::BroadcastToOp op, LoweringContext &context) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getResult());
   SizeList shape;
   for (auto [i, size] : llvm::enumerate(to)) {
@@ -175,7 +159,7 @@ Value lowerBroadcastTo(LinalgBuilder &b, ir::BroadcastToOp op, LoweringContext &
 }
 
 // x's sizes are compared with those that are wanted, but for those that are repeated.
-Value broadcastTo(LinalgBuilder &b, Operation *op, SizeList shape, LoweringContext &context) {
+static Value broadcastTo(LinalgBuilder &b, Operation *op, SizeList shape, LoweringContext &context) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0));
   for (auto [i, size] : llvm::enumerate(from))
     if (size_t dimension = shape.size() - from.size() + i; size != 1)
@@ -183,11 +167,11 @@ Value broadcastTo(LinalgBuilder &b, Operation *op, SizeList shape, LoweringConte
   return broadcast(b, op, shape);
 }
 
-Value lowerBroadcastToOpen(LinalgBuilder &b, ir::BroadcastToOpenOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::BroadcastToOpenOp op, LoweringContext &context) {
   return broadcastTo(b, op, openSizes(b, op, op.getShape(), op.getSizes()), context);
 }
 
-Value lowerBroadcastLike(LinalgBuilder &b, ir::BroadcastLikeOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::BroadcastLikeOp op, LoweringContext &context) {
   ArrayRef<int64_t> from = shapeOf(op.getX());
   SizeList shape = b.sizesOf(op.getLike());
   for (auto [i, size] : llvm::enumerate(from))
@@ -196,7 +180,7 @@ Value lowerBroadcastLike(LinalgBuilder &b, ir::BroadcastLikeOp op, LoweringConte
   return broadcast(b, op, shape);
 }
 
-Value lowerTranspose(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
   int64_t rank = shapeOf(op.getX()).size();
   SmallVector<AffineExpr> expressions(rank);
   SizeList from = b.sizesOf(op.getX()), shape;
@@ -211,7 +195,7 @@ Value lowerTranspose(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
 }
 
 // The sizes of the concatenation of the operands from number `first` on.
-SizeList concatSizes(LinalgBuilder &b, Operation *op, unsigned first, int64_t axis, LoweringContext &context) {
+static SizeList concatSizes(LinalgBuilder &b, Operation *op, unsigned first, int64_t axis, LoweringContext &context) {
   SizeList shape = b.sizesOf(op->getOperand(first));
   for (unsigned operand = first + 1; operand < op->getNumOperands(); ++operand)
     for (auto [i, size] : llvm::enumerate(b.sizesOf(op->getOperand(operand))))
@@ -220,7 +204,7 @@ SizeList concatSizes(LinalgBuilder &b, Operation *op, unsigned first, int64_t ax
   return shape;
 }
 
-Value lowerConcat(LinalgBuilder &b, ir::ConcatOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ConcatOp op, LoweringContext &context) {
   int64_t rank = LinalgBuilder::rankOf(op.getResult()), axis = normalAxis(op.getAxis(), rank);
   Value result = b.empty(concatSizes(b, op, 0, axis, context), elementOf(op.getResult()));
   SizeList starts = b.sizes.constants(SmallVector<int64_t>(rank, 0));
@@ -232,7 +216,7 @@ Value lowerConcat(LinalgBuilder &b, ir::ConcatOp op, LoweringContext &context) {
   return result;
 }
 
-Value lowerConcatPart(LinalgBuilder &b, ir::ConcatPartOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ConcatPartOp op, LoweringContext &context) {
   int64_t rank = shapeOf(op.getX()).size();
   int64_t axis = normalAxis(op.getAxis(), rank);
   for (auto [i, size] : llvm::enumerate(concatSizes(b, op, 1, axis, context)))
@@ -244,7 +228,7 @@ Value lowerConcatPart(LinalgBuilder &b, ir::ConcatPartOp op, LoweringContext &co
   return b.extract(op.getX(), starts, b.sizesOf(op.getTensors()[op.getIndex()]), ones);
 }
 
-Value lowerSlice(LinalgBuilder &b, ir::SliceOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::SliceOp op, LoweringContext &context) {
   SmallVector<int64_t> strides(op.getStrides());
   if (strides.empty())
     strides.assign(op.getStarts().size(), 1);
@@ -254,8 +238,8 @@ Value lowerSlice(LinalgBuilder &b, ir::SliceOp op, LoweringContext &context) {
 }
 
 // Adds the checks that every element of the part lies within the whole.
-void checkPart(LinalgBuilder &b, Operation *op, unsigned whole, unsigned part, ArrayRef<int64_t> starts,
-               ArrayRef<int64_t> strides, LoweringContext &context) {
+static void checkPart(LinalgBuilder &b, Operation *op, unsigned whole, unsigned part, ArrayRef<int64_t> starts,
+                      ArrayRef<int64_t> strides, LoweringContext &context) {
   for (auto [i, size] : llvm::enumerate(b.sizesOf(op->getOperand(part)))) {
     Size beyondLast =
         b.sizes.subtract(b.sizes.multiply(size, b.sizes.constant(strides[i])), b.sizes.constant(strides[i] - 1));
@@ -264,18 +248,18 @@ void checkPart(LinalgBuilder &b, Operation *op, unsigned whole, unsigned part, A
   }
 }
 
-Value lowerSliceLike(LinalgBuilder &b, ir::SliceLikeOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::SliceLikeOp op, LoweringContext &context) {
   checkPart(b, op, 0, 1, op.getStarts(), op.getStrides(), context);
   return b.extract(op.getX(), b.sizes.constants(op.getStarts()), b.sizesOf(op.getLike()), op.getStrides());
 }
 
-Value lowerSlicePut(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context) {
   checkPart(b, op, 1, 0, op.getStarts(), op.getStrides(), context);
   return b.insert(op.getX(), b.zeros(b.sizesOf(op.getLike()), elementOf(op.getX())), b.sizes.constants(op.getStarts()),
                   op.getStrides());
 }
 
-Value lowerPad(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
   Value value =
       ir::ScalarBuilder(b.builder, b.location).constant(op.getValue().convertToDouble(), elementOf(op.getX()));
   SizeList shape = b.sizesOf(op.getX());
@@ -288,7 +272,7 @@ Value lowerPad(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
 //===-- Indices ---------------------------------------------------------------------------------===//
 
 // Fails the call for the first index that is not within [0, bound).
-void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bound, LoweringContext &context) {
+static void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bound, LoweringContext &context) {
   int32_t site = context.addSite(Site::Kind::IndexOutOfRange, op);
   if (auto examples = op->getAttrOfType<DenseI64ArrayAttr>(ir::kExamplesAttr))
     context.sites.back().examples.assign(examples.asArrayRef().begin(), examples.asArrayRef().end());
@@ -311,7 +295,7 @@ void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bound, Lo
 
 // The index clamped to [0, bound), so that the access is safe after a failed check. `given` is the bound where it is
 // not a constant.
-Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value given) {
+static Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value given) {
   Type i64 = s.builder.getI64Type();
   Value wide = s.castTo(index, i64), last;
   if (given)
@@ -324,7 +308,7 @@ Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value given) {
   return arith::IndexCastOp::create(s.builder, s.location, s.builder.getIndexType(), clamped);
 }
 
-Value lowerGather(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
   SizeList from = b.sizesOf(op.getX()), indexSizes = b.sizesOf(op.getIndices()), result;
   int64_t axis = normalAxis(op.getAxis(), from.size());
   int64_t indexRank = indexSizes.size();
@@ -363,7 +347,7 @@ Value lowerGather(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
       });
 }
 
-Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
   SizeList into = b.sizesOf(op.getLike()), slices = b.sizesOf(op.getSlices());
   int64_t axis = normalAxis(op.getAxis(), into.size());
   int64_t indexRank = LinalgBuilder::rankOf(op.getIndices());
@@ -400,7 +384,7 @@ Value lowerGatherPut(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &cont
   })[0];
 }
 
-Value lowerOneHot(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
   SizeList result = b.sizesOf(op.getIndices());
   result.push_back(b.sizes.constant(shapeOf(op.getResult()).back()));
   unsigned last = result.size() - 1;
@@ -415,35 +399,6 @@ Value lowerOneHot(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
                                                     linalg::IndexOp::create(s.builder, s.location, last));
         return s.castTo(s.equal(s.castTo(v[0], s.builder.getI64Type()), position), elementOf(op.getResult()));
       });
-}
-
-} // namespace
-
-void populateMovementLowering(RewritePatternSet &patterns, LoweringContext &context) {
-  addLowering<ir::ConstantOp>(patterns, context, lowerConstant);
-  addLowering<ir::BarrierOp>(patterns, context, lowerBarrier);
-  addLowering<ir::IotaOp>(patterns, context, lowerIota);
-  addLowering<ir::IotaOpenOp>(patterns, context, lowerIotaOpen);
-  addLowering<ir::SizeOfOp>(patterns, context, lowerSizeOf);
-  addLowering<ir::ReshapeOpenOp>(patterns, context, lowerReshapeOpen);
-  addLowering<ir::BroadcastToOpenOp>(patterns, context, lowerBroadcastToOpen);
-  addLowering<ir::ReshapeOp>(patterns, context, lowerReshape);
-  addLowering<ir::ReshapeLikeOp>(patterns, context, lowerReshapeLike);
-  addLowering<ir::MergeDimsOp>(patterns, context, lowerMergeDims);
-  addLowering<ir::SplitDimOp>(patterns, context, lowerSplitDim);
-  addLowering<ir::ExpandDimsOp>(patterns, context, lowerExpandDims);
-  addLowering<ir::BroadcastToOp>(patterns, context, lowerBroadcastTo);
-  addLowering<ir::BroadcastLikeOp>(patterns, context, lowerBroadcastLike);
-  addLowering<ir::TransposeOp>(patterns, context, lowerTranspose);
-  addLowering<ir::ConcatOp>(patterns, context, lowerConcat);
-  addLowering<ir::ConcatPartOp>(patterns, context, lowerConcatPart);
-  addLowering<ir::SliceOp>(patterns, context, lowerSlice);
-  addLowering<ir::SliceLikeOp>(patterns, context, lowerSliceLike);
-  addLowering<ir::SlicePutOp>(patterns, context, lowerSlicePut);
-  addLowering<ir::PadOp>(patterns, context, lowerPad);
-  addLowering<ir::GatherOp>(patterns, context, lowerGather);
-  addLowering<ir::GatherPutOp>(patterns, context, lowerGatherPut);
-  addLowering<ir::OneHotOp>(patterns, context, lowerOneHot);
 }
 
 } // namespace calque::codegen

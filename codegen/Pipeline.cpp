@@ -112,10 +112,7 @@ LogicalResult lowerToLinalg(Program &program) {
     program.unknownInputs.push_back({symbol.argument, static_cast<size_t>(symbol.dimension)});
   SmallVector<Type> results(function.getResultTypes());
   RewritePatternSet patterns(function.getContext());
-  populateElementwiseLowering(patterns, context);
-  populateStructuredLowering(patterns, context);
-  populateMovementLowering(patterns, context);
-  populateEffectsLowering(patterns, context);
+  populateLowerings(patterns, context);
   walkAndApplyPatterns(function, std::move(patterns));
   if (context.refused)
     return failure();

@@ -9,11 +9,9 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-namespace {
-
 using Ints = SmallVector<int64_t>;
 
-Ints normalAxes(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) {
+static Ints normalAxes(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) {
   Ints result;
   if (axes.empty() && emptyMeansAll)
     for (int64_t i = 0; i < rank; ++i)
@@ -24,7 +22,7 @@ Ints normalAxes(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) {
 }
 
 // The identity of max (`low`) or min for an element type.
-Value extremeOf(OpBuilder &builder, Location location, Type type, bool low) {
+static Value extremeOf(OpBuilder &builder, Location location, Type type, bool low) {
   if (auto floating = dyn_cast<FloatType>(type))
     return arith::ConstantOp::create(
         builder, location, builder.getFloatAttr(floating, APFloat::getInf(floating.getFloatSemantics(), low)));
@@ -34,7 +32,8 @@ Value extremeOf(OpBuilder &builder, Location location, Type type, bool low) {
       builder.getIntegerAttr(type, low ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width)));
 }
 
-template <typename Op> Value lowerReduction(LinalgBuilder &b, Op op, Value neutral, LinalgBuilder::Body combine) {
+template <typename Op>
+static Value lowerReduction(LinalgBuilder &b, Op op, Value neutral, LinalgBuilder::Body combine) {
   SizeList shape = b.sizesOf(op.getX()), result;
   Ints axes = normalAxes(op.getAxes(), shape.size(), true);
   for (auto [i, size] : llvm::enumerate(shape))
@@ -46,29 +45,29 @@ template <typename Op> Value lowerReduction(LinalgBuilder &b, Op op, Value neutr
 }
 
 // Checks that no reduced axis is empty, because an empty set has no largest element.
-void requireElements(LinalgBuilder &b, Operation *op, ArrayRef<int64_t> axes, LoweringContext &context) {
+static void requireElements(LinalgBuilder &b, Operation *op, ArrayRef<int64_t> axes, LoweringContext &context) {
   for (int64_t axis : axes)
     context.atLeast(op, 0, axis, b.sizes.constant(1));
 }
 
-Value lowerSum(LinalgBuilder &b, ir::SumOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::SumOp op, LoweringContext &) {
   Value zero = ir::ScalarBuilder(b.builder, b.location).constant(0, LinalgBuilder::typeOf(op.getX()).getElementType());
   return lowerReduction(b, op, zero, [](ir::ScalarBuilder &s, ValueRange v) { return s.add(v[1], v[0]); });
 }
 
-Value lowerReduceMax(LinalgBuilder &b, ir::ReduceMaxOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ReduceMaxOp op, LoweringContext &context) {
   requireElements(b, op, normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true), context);
   Value lowest = extremeOf(b.builder, b.location, LinalgBuilder::typeOf(op.getX()).getElementType(), true);
   return lowerReduction(b, op, lowest, [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[1], v[0]); });
 }
 
-Value lowerReduceMin(LinalgBuilder &b, ir::ReduceMinOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ReduceMinOp op, LoweringContext &context) {
   requireElements(b, op, normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true), context);
   Value highest = extremeOf(b.builder, b.location, LinalgBuilder::typeOf(op.getX()).getElementType(), false);
   return lowerReduction(b, op, highest, [](ir::ScalarBuilder &s, ValueRange v) { return s.minimum(v[1], v[0]); });
 }
 
-Value lowerSumLike(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &context) {
   ArrayRef<int64_t> from = LinalgBuilder::shapeOf(op.getX()), to = LinalgBuilder::shapeOf(op.getLike());
   size_t offset = from.size() - to.size();
   Ints axes;
@@ -84,7 +83,7 @@ Value lowerSumLike(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &context)
   return b.reshape(sum, b.sizesOf(op.getLike()));
 }
 
-Value lowerAxisSize(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
   SizeList counted;
   for (int64_t axis : normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true))
     counted.push_back(b.sizes.of(op.getX(), axis));
@@ -98,12 +97,12 @@ Value lowerAxisSize(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
 }
 
 // Whether `element` is NaN and `best` is not.
-Value isFirstNaN(ir::ScalarBuilder &s, Value best, Value element) {
+static Value isFirstNaN(ir::ScalarBuilder &s, Value best, Value element) {
   Value isNaN = s.notEqual(element, element), isNumber = s.equal(best, best);
   return s.logicalAnd(isNaN, isNumber);
 }
 
-Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
   Value x = op.getX();
   SizeList shape = b.sizesOf(x), kept;
   int64_t rank = shape.size(), axis = normalAxis(op.getAxis(), rank);
@@ -142,9 +141,9 @@ Value lowerArgMax(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
   return result;
 }
 
-Value multiplyAdd(ir::ScalarBuilder &s, ValueRange v) { return s.add(v[2], s.mul(v[0], v[1])); }
+static Value multiplyAdd(ir::ScalarBuilder &s, ValueRange v) { return s.add(v[2], s.mul(v[0], v[1])); }
 
-Value lowerContract(LinalgBuilder &b, ir::ContractOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ContractOp op, LoweringContext &context) {
   struct Side {
     Value value;
     Ints batch, contracting;
@@ -194,6 +193,7 @@ Value lowerContract(LinalgBuilder &b, ir::ContractOp op, LoweringContext &contex
 
 //===-- Windows ---------------------------------------------------------------------------------===//
 
+namespace {
 // The sizes of a window's output and of the padding around its input, for one dimension.
 struct Extent {
   Size output, padLow, padHigh;
@@ -202,9 +202,10 @@ struct Extent {
 struct Window {
   Extent rows, columns;
 };
+} // namespace
 
 // The same formula as schema::windowExtent, on sizes that may be unknown.
-Extent extentOf(Sizes &sizes, Size input, int64_t window, int64_t stride, bool same) {
+static Extent extentOf(Sizes &sizes, Size input, int64_t window, int64_t stride, bool same) {
   if (std::optional<int64_t> known = constantOf(input)) {
     schema::WindowExtent extent = schema::windowExtent(*known, window, stride, same);
     return {sizes.constant(extent.output), sizes.constant(extent.padLow), sizes.constant(extent.padHigh)};
@@ -218,14 +219,14 @@ Extent extentOf(Sizes &sizes, Size input, int64_t window, int64_t stride, bool s
   return {output, low, sizes.subtract(padding, low)};
 }
 
-Window windowOf(LinalgBuilder &b, Value input, int64_t height, int64_t width, ArrayRef<int64_t> strides,
-                StringRef padding) {
+static Window windowOf(LinalgBuilder &b, Value input, int64_t height, int64_t width, ArrayRef<int64_t> strides,
+                       StringRef padding) {
   bool same = padding == "same";
   return {extentOf(b.sizes, b.sizes.of(input, 1), height, strides[0], same),
           extentOf(b.sizes, b.sizes.of(input, 2), width, strides[1], same)};
 }
 
-Value padImages(LinalgBuilder &b, Value input, const Window &window, Value value) {
+static Value padImages(LinalgBuilder &b, Value input, const Window &window, Value value) {
   if (!window.rows.isPadded() && !window.columns.isPadded())
     return input;
   SizeList shape = b.sizesOf(input);
@@ -235,12 +236,13 @@ Value padImages(LinalgBuilder &b, Value input, const Window &window, Value value
   return b.insert(input, b.filled(shape, value), {zero, window.rows.padLow, window.columns.padLow, zero}, {1, 1, 1, 1});
 }
 
-bool isEmpty(ArrayRef<Size> sizes) {
+static bool isEmpty(ArrayRef<Size> sizes) {
   return llvm::any_of(sizes, [](Size size) { return constantOf(size) == 0; });
 }
 
 // Loops n, oh, ow, f, kh, kw, c over padded images.
-Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resultShape, ArrayRef<int64_t> strides) {
+static Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resultShape,
+                      ArrayRef<int64_t> strides) {
   // Without windows the largest strided index would be negative, which linalg refuses.
   if (isEmpty(resultShape))
     return b.empty(resultShape, LinalgBuilder::typeOf(padded).getElementType());
@@ -253,21 +255,22 @@ Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resu
                    {4, 5, 6}, multiplyAdd);
 }
 
-Value zeroOf(LinalgBuilder &b, Value like) {
+static Value zeroOf(LinalgBuilder &b, Value like) {
   return ir::ScalarBuilder(b.builder, b.location).constant(0, LinalgBuilder::typeOf(like).getElementType());
 }
 
 // The sizes of the result of a window that slides over `input`, with `channels` channels.
-SizeList slidOver(LinalgBuilder &b, Value input, const Window &window, Size channels) {
+static SizeList slidOver(LinalgBuilder &b, Value input, const Window &window, Size channels) {
   return {b.sizes.of(input, 0), window.rows.output, window.columns.output, channels};
 }
 
-void equalSizes(LinalgBuilder &b, Operation *op, unsigned operand, ArrayRef<Size> expected, LoweringContext &context) {
+static void equalSizes(LinalgBuilder &b, Operation *op, unsigned operand, ArrayRef<Size> expected,
+                       LoweringContext &context) {
   for (auto [i, size] : llvm::enumerate(expected))
     context.equal(op, b.sizes.named(op, operand, i), b.sizes.named(size));
 }
 
-Value lowerConv(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
   ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getFilter());
   context.equal(op, 0, 3, 1, 2);
   Window window = windowOf(b, op.getInput(), filter[0], filter[1], op.getStrides(), op.getPadding());
@@ -277,7 +280,7 @@ Value lowerConv(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
 }
 
 // Dilates the cotangent by the strides, pads it with zeros, and convolves it with the flipped filter.
-Value lowerConvInputGrad(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringContext &context) {
   ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getFilter()), strides = op.getStrides();
   context.equal(op, 2, 3, 1, 2);
   Window window = windowOf(b, op.getLike(), filter[0], filter[1], strides, op.getPadding());
@@ -301,7 +304,7 @@ Value lowerConvInputGrad(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringConte
 }
 
 // Loops kh, kw, c, f, n, oh, ow.
-Value lowerConvFilterGrad(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &lowering) {
+Lowered lower(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &lowering) {
   ArrayRef<int64_t> filter = LinalgBuilder::shapeOf(op.getLike()), strides = op.getStrides();
   lowering.equal(op, 0, 3, 2, 2);
   Window window = windowOf(b, op.getInput(), filter[0], filter[1], strides, op.getPadding());
@@ -319,7 +322,7 @@ Value lowerConvFilterGrad(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringCon
   return b.generic({padded, op.getCotangent()}, zeros, maps, 7, {4, 5, 6}, multiplyAdd);
 }
 
-Value lowerMaxPool(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
+Lowered lower(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
   ArrayRef<int64_t> size = op.getWindow(), strides = op.getStrides();
   Type element = LinalgBuilder::typeOf(op.getInput()).getElementType();
   Window window = windowOf(b, op.getInput(), size[0], size[1], strides, op.getPadding());
@@ -341,8 +344,8 @@ Value lowerMaxPool(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
 
 // The row and column in `input` of the first largest element of a window. NaN is larger than every number, and padding
 // is never chosen.
-std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Value input, ArrayRef<int64_t> size,
-                                       ArrayRef<int64_t> strides, const Window &window, ValueRange at) {
+static std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Value input, ArrayRef<int64_t> size,
+                                              ArrayRef<int64_t> strides, const Window &window, ValueRange at) {
   Location location = b.location;
   SizeList shape = b.sizesOf(input);
   Type element = LinalgBuilder::typeOf(input).getElementType();
@@ -391,7 +394,7 @@ std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Val
 
 // For windows that tile the image: each element compares itself with the others of its window, so that all elements are
 // computed independently.
-Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
+static Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
   Value input = op.getInput(), cotangent = op.getCotangent();
   ArrayRef<int64_t> size = op.getWindow();
   SizeList shape = b.sizesOf(input), out = b.sizesOf(cotangent), zeros = b.sizes.constants({0, 0, 0, 0});
@@ -433,7 +436,7 @@ Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
   return tiled == shape ? result : b.insert(result, b.zeros(shape, element), zeros, ones);
 }
 
-Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &context) {
   Value input = op.getInput();
   Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
   equalSizes(b, op, 1, slidOver(b, input, window, b.sizes.of(input, 3)), context);
@@ -455,7 +458,7 @@ Value lowerMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &
                     })[0];
 }
 
-Value lowerMaxPoolPick(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &context) {
+Lowered lower(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &context) {
   Value input = op.getInput();
   equalSizes(b, op, 1, b.sizesOf(input), context);
   Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
@@ -467,24 +470,6 @@ Value lowerMaxPoolPick(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &
                                                                SmallVector<Value>{at[0], row, column, at[3]});
                       return {tensor::InsertOp::create(inner, b.location, picked, carried[0], at)};
                     })[0];
-}
-
-} // namespace
-
-void populateStructuredLowering(RewritePatternSet &patterns, LoweringContext &context) {
-  addLowering<ir::SumOp>(patterns, context, lowerSum);
-  addLowering<ir::ReduceMaxOp>(patterns, context, lowerReduceMax);
-  addLowering<ir::ReduceMinOp>(patterns, context, lowerReduceMin);
-  addLowering<ir::SumLikeOp>(patterns, context, lowerSumLike);
-  addLowering<ir::AxisSizeOp>(patterns, context, lowerAxisSize);
-  addLowering<ir::ArgMaxOp>(patterns, context, lowerArgMax);
-  addLowering<ir::ContractOp>(patterns, context, lowerContract);
-  addLowering<ir::ConvOp>(patterns, context, lowerConv);
-  addLowering<ir::ConvInputGradOp>(patterns, context, lowerConvInputGrad);
-  addLowering<ir::ConvFilterGradOp>(patterns, context, lowerConvFilterGrad);
-  addLowering<ir::MaxPoolOp>(patterns, context, lowerMaxPool);
-  addLowering<ir::MaxPoolGradOp>(patterns, context, lowerMaxPoolGrad);
-  addLowering<ir::MaxPoolPickOp>(patterns, context, lowerMaxPoolPick);
 }
 
 } // namespace calque::codegen

@@ -90,6 +90,9 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   dag scalar = ?;
   // Composite operations: a C++ method of the family's .cpp builds the expression that the operation stands for.
   bit expands = 0;
+  // Operations that a pass replaces before code is generated: its name. All that are neither elementwise nor composite nor
+  // removed are lowered by a function of codegen/; the build fails where one is missing.
+  string removedBy = "";
   // Operations that only move elements: the function of ir/schema/Moves.cpp that says which elements become which. Eagerly
   // such an operation is a strided copy, or shares its operand's memory; no code is compiled for it.
   string moves = "";

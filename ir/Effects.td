@@ -15,11 +15,13 @@ def Calque_VariableReadOp : Calque_EffectOp<"variable_read", "variableRead"> {
   let inMessages = "variable";
   let arguments = (ins I64Attr:$variable, DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype);
   let results = (outs Calque_Tensor:$result);
+  let removedBy = "state-to-values";
 }
 def Calque_VariableAssignOp : Calque_EffectOp<"variable_assign", "variableAssign"> {
   let summary = "Gives variable number `variable` a value, from this point of the program on";
   let inMessages = "assign";
   let arguments = (ins Calque_Tensor:$value, I64Attr:$variable);
+  let removedBy = "state-to-values";
 }
 def Calque_PrintOp : Calque_EffectOp<"print", "effect"> {
   let summary = "Prints a text and a tensor";

@@ -36,6 +36,7 @@ def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
   let differentiates = 1;
   let customVjp = 1;
   let customJvp = 1;
+  let removedBy = "differentiate";
 }
 
 def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
@@ -49,6 +50,7 @@ def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
   let differentiates = 1;
   let customVjp = 1;
   let customJvp = 1;
+  let removedBy = "differentiate";
 }
 
 def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
@@ -62,6 +64,7 @@ def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
   let results = (outs Variadic<Calque_Tensor>:$examples);
   let customVjp = 1;
   let customJvp = 1;
+  let removedBy = "differentiate";
 }
 
 def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
@@ -76,6 +79,7 @@ def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
   let gradientPassesToAxes = 1;
   let customVjp = 1;
   let customJvp = 1;
+  let removedBy = "differentiate";
 }
 
 def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradient",

@@ -226,6 +226,15 @@ void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   }
 }
 
+void emitLowerings(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("Operations that a function of codegen/ lowers", os);
+  for (const OperationRecord &op : collectOperations(records))
+    if (op.lowered())
+      os << "CALQUE_LOWERING(" << op.className() << ")\n";
+  os << "#undef CALQUE_LOWERING\n";
+}
+
+llvm::TableGen::Emitter::Opt lowerings("gen-lowerings", emitLowerings, "Operations to be lowered");
 llvm::TableGen::Emitter::Opt methods("gen-operation-methods", emitMethods, "Methods of the MLIR operations");
 
 } // namespace

@@ -65,6 +65,9 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
     for (llvm::StringRef name : names(field))
       if (operandIndex(name) < 0)
         llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " names no operand: " + name);
+  if (elementwise() + expands() + !removedBy().empty() > 1)
+    llvm::PrintFatalError(record.getLoc(),
+                          mnemonic() + ": only one of `scalar`, `expands` and `removedBy` can say what becomes of it");
   if (counted() && (attributes_.empty() || attributes_[0].name != "counts"))
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be `counts`");
   if (perAxis() && (attributes_.empty() || attributes_[0].name != "axes"))

@@ -41,6 +41,10 @@ public:
   std::string summary() const { return record_.getValueAsString("summary").str(); }
   std::string description() const { return record_.getValueAsString("description").str(); }
   bool elementwise() const { return record_.isSubClassOf("Calque_ElementwiseOp"); }
+  // Whether a function of codegen/ lowers it.
+  bool lowered() const { return !elementwise() && !expands() && removedBy().empty(); }
+  bool expands() const { return record_.getValueAsBit("expands"); }
+  llvm::StringRef removedBy() const { return record_.getValueAsString("removedBy"); }
   bool pure() const { return record_.isSubClassOf("Calque_PureOp"); }
   bool notDifferentiable() const { return record_.getValueAsBit("notDifferentiable"); }
   bool customVjp() const { return record_.getValueAsBit("customVjp"); }
