@@ -260,8 +260,7 @@ Lowered lower(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context) {
 }
 
 Lowered lower(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
-  Value value =
-      ir::ScalarBuilder(b.builder, b.location).constant(op.getValue().convertToDouble(), elementOf(op.getX()));
+  Value value = ir::ScalarBuilder(b.builder, b.location).constant(op.getValue(), elementOf(op.getX()));
   SizeList shape = b.sizesOf(op.getX());
   SmallVector<int64_t> ones(shape.size(), 1);
   for (auto [i, size] : llvm::enumerate(shape))
@@ -283,7 +282,7 @@ static void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bo
     Type i64 = inner.getI64Type();
     Value index = s.castTo(tensor::ExtractOp::create(inner, b.location, flat, at), i64);
     Value limit = given ? arith::IndexCastOp::create(inner, b.location, i64, given).getResult()
-                        : s.constant(static_cast<double>(*constantOf(bound)), i64);
+                        : s.constant(*constantOf(bound), i64);
     Value outside = arith::CmpIOp::create(inner, b.location, arith::CmpIPredicate::uge, index, limit);
     scf::IfOp::create(inner, b.location, outside, [&](OpBuilder &then, Location location) {
       context.fail(then, location, site, index, limit);
@@ -302,7 +301,7 @@ static Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value giv
     last = arith::SubIOp::create(s.builder, s.location, arith::IndexCastOp::create(s.builder, s.location, i64, given),
                                  s.constant(1, i64));
   else
-    last = s.constant(static_cast<double>(*constantOf(bound) - 1), i64);
+    last = s.constant(*constantOf(bound) - 1, i64);
   Value notAbove = s.minimum(wide, last);
   Value clamped = s.maximum(notAbove, s.constant(0, i64));
   return arith::IndexCastOp::create(s.builder, s.location, s.builder.getIndexType(), clamped);

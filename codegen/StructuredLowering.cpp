@@ -91,7 +91,7 @@ Lowered lower(LinalgBuilder &b, ir::AxisSizeOp op, LoweringContext &) {
   Type element = LinalgBuilder::typeOf(op.getX()).getElementType();
   ir::ScalarBuilder s(b.builder, b.location);
   if (std::optional<int64_t> constant = constantOf(count))
-    return b.filled({}, s.constant(static_cast<double>(*constant), element));
+    return b.filled({}, s.constant(*constant, element));
   Value wide = arith::IndexCastOp::create(b.builder, b.location, b.builder.getI64Type(), b.valueOf(count));
   return b.filled({}, s.castTo(wide, element));
 }
@@ -417,7 +417,7 @@ static Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
   inputs.push_back(cotangent);
   maps.push_back(AffineMap::get(6, 0, {d(0), d(1), d(3), d(5)}, context));
   Value result = b.parallel(split, element, inputs, maps, [&](ir::ScalarBuilder &s, ValueRange v) {
-    auto number = [&](int64_t value) { return s.constant(static_cast<double>(value), s.builder.getI32Type()); };
+    auto number = [&](int64_t value) { return s.constant(value, s.builder.getI32Type()); };
     Value best = v[0], position = number(0);
     for (int64_t k = 1; k < size[0] * size[1]; ++k) {
       Value isLarger = s.less(best, v[k]), larger = s.logicalOr(isLarger, isFirstNaN(s, best, v[k]));

@@ -259,21 +259,12 @@ Tensor applyPublicOpen(OpId open, std::initializer_list<const Operand *> operand
   return applyOpen(open, adoptNumbers({operands.begin(), operands.size()}), shape, others, where);
 }
 
-double numberFor(const Operand &x, const Number &number) {
-  alignas(std::int64_t) std::byte element[sizeof(std::int64_t)];
-  DType dtype = x.defaultDType();
-  number.convert(dtype, element, x.where());
-  double value = number.toDouble();
-  if (!is_integer(dtype))
-    return value;
-  std::int64_t wide = 0;
-  number.convert(DType::Int64, &wide, x.where());
-  // 2^63 is no int64: what rounds to it is not kept either.
-  if (value >= 0x1p63 || static_cast<std::int64_t>(value) != wide)
-    throw ValueError(
-        absl::StrCat("the number ", number.str(), " is kept as float64 here, which does not hold it exactly"),
-        userLine(x.where()));
-  return value;
+schema::Scalar numberFor(const Operand &x, const Number &number) {
+  return dispatch(x.defaultDType(), [&]<typename T>(std::type_identity<T>) {
+    T element;
+    number.convert(x.defaultDType(), &element, x.where());
+    return schema::Scalar(element);
+  });
 }
 
 Tensor applyPublic(OpId op, const std::vector<Tensor> &operands, std::initializer_list<schema::Attribute> attributes,

@@ -27,9 +27,8 @@ Tensor applyPublic(schema::OpId op, const std::vector<Tensor> &operands,
 // The same for a shape with sizes that are not known, by the operation's `open` form.
 Tensor applyPublicOpen(schema::OpId open, std::initializer_list<const Operand *> operands, const Shape &shape,
                        std::initializer_list<schema::Attribute> others, SourceLocation where);
-// A number that an operation on x keeps as a double. DTypeError and ValueError by the rule of number.h, ValueError also
-// for one that a double does not hold.
-double numberFor(const Operand &x, const Number &number);
+// A number as an element of x. DTypeError and ValueError by the rule of number.h.
+schema::Scalar numberFor(const Operand &x, const Number &number);
 
 // x where the type of `like` is required. DTypeError or ShapeError with the message if the types differ. A size that is
 // open in one of the two types is compared at the call.

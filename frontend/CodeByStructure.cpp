@@ -59,7 +59,10 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
     Key &key;
     void operator()(bool value) const { key.push_back(value); }
     void operator()(std::int64_t value) const { key.push_back(static_cast<std::uint64_t>(value)); }
-    void operator()(double value) const { key.push_back(std::bit_cast<std::uint64_t>(value)); }
+    void operator()(const schema::Scalar &value) const {
+      key.push_back(value.value().index());
+      key.push_back(value.bits());
+    }
     void operator()(const std::string &value) const { appendBytes(key, value.data(), value.size()); }
     void operator()(const std::vector<std::int64_t> &value) const {
       appendBytes(key, value.data(), value.size() * sizeof(std::int64_t));

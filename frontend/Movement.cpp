@@ -24,11 +24,9 @@ bool keepsPlaces(const schema::Movement &movement, const schema::OpCall &call, c
   return true;
 }
 
-Tensor elementOf(double value, DType dtype, SourceLocation where) {
-  Operand number = is_floating(dtype)     ? Operand(value, where)
-                   : dtype == DType::Bool ? Operand(value != 0, where)
-                                          : Operand(static_cast<std::int64_t>(value), where);
-  return number.toTensor(dtype);
+Tensor elementOf(const schema::Scalar &value, DType dtype, SourceLocation where) {
+  return dispatch(dtype,
+                  [&]<typename T>(std::type_identity<T>) { return Operand(value.as<T>(), where).toTensor(dtype); });
 }
 
 } // namespace

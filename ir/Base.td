@@ -21,6 +21,14 @@ def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 // An attribute that holds a DType.
 def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
 
+// A number of C++, kept exactly: a bool, an i64, a ui64 or an f64.
+def Calque_NumberAttr : Attr<CPred<"::calque::ir::isNumber($_self)">, "number"> {
+  let storageType = "::mlir::TypedAttr";
+  let returnType = "::calque::schema::Scalar";
+  let convertFromStorage = "::calque::ir::toScalar($_self)";
+  let constBuilderCall = "::calque::ir::toMlir(::calque::schema::Scalar($0), $_builder.getContext())";
+}
+
 //===-- Scalar meaning --------------------------------------------------------------------------===//
 // The nodes of `scalar`. Each names a method of ScalarBuilder, which emits the operation for integers or floats.
 class Scalar<string method> { string builderMethod = method; }

@@ -48,7 +48,7 @@ Attribute toMlir(const schema::Attribute &attribute, MLIRContext *context) {
     Builder &builder;
     Attribute operator()(bool value) { return builder.getBoolAttr(value); }
     Attribute operator()(std::int64_t value) { return builder.getI64IntegerAttr(value); }
-    Attribute operator()(double value) { return builder.getF64FloatAttr(value); }
+    Attribute operator()(const schema::Scalar &value) { return toMlir(value, builder.getContext()); }
     Attribute operator()(const std::string &value) { return builder.getStringAttr(value); }
     Attribute operator()(const std::vector<std::int64_t> &values) { return builder.getDenseI64ArrayAttr(values); }
     Attribute operator()(DType value) { return TypeAttr::get(toMlir(value, builder.getContext())); }
@@ -56,6 +56,54 @@ Attribute toMlir(const schema::Attribute &attribute, MLIRContext *context) {
     Attribute operator()(const schema::ConstantRef &value) { return constantToMlir(*value, builder.getContext()); }
   };
   return std::visit(Visitor{builder}, attribute);
+}
+
+bool isNumber(Attribute attribute) {
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return number.getType().isF64();
+  auto number = dyn_cast<IntegerAttr>(attribute);
+  return number && (number.getType().isSignlessInteger(1) || number.getType().isSignlessInteger(64) ||
+                    number.getType().isUnsignedInteger(64));
+}
+
+schema::Scalar toScalar(Attribute attribute) {
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return number.getValueAsDouble();
+  if (auto number = dyn_cast<BoolAttr>(attribute))
+    return number.getValue();
+  auto number = cast<IntegerAttr>(attribute);
+  return number.getType().isUnsignedInteger() ? schema::Scalar(number.getValue().getZExtValue())
+                                              : schema::Scalar(number.getValue().getSExtValue());
+}
+
+TypedAttr toMlir(const schema::Scalar &scalar, MLIRContext *context) {
+  Builder builder(context);
+  struct Visitor {
+    Builder &builder;
+    TypedAttr operator()(bool number) { return builder.getBoolAttr(number); }
+    TypedAttr operator()(std::int64_t number) { return builder.getI64IntegerAttr(number); }
+    TypedAttr operator()(std::uint64_t number) {
+      return builder.getIntegerAttr(builder.getIntegerType(64, /*isSigned=*/false), APInt(64, number));
+    }
+    TypedAttr operator()(double number) { return builder.getF64FloatAttr(number); }
+  };
+  return std::visit(Visitor{builder}, scalar.value());
+}
+
+TypedAttr elementAttr(const schema::Scalar &scalar, Type element) {
+  if (auto type = dyn_cast<FloatType>(element)) {
+    if (scalar.isFloat())
+      return FloatAttr::get(type, scalar.as<double>());
+    // Rounded once: an integer by way of a double would be rounded twice.
+    APFloat number(type.getFloatSemantics());
+    bool isUnsigned = std::holds_alternative<std::uint64_t>(scalar.value());
+    number.convertFromAPInt(APInt(64, scalar.bits()), !isUnsigned, APFloat::rmNearestTiesToEven);
+    return FloatAttr::get(type, number);
+  }
+  if (element.isInteger(1)) // every number but 0 is true; truncation would keep the lowest bit
+    return BoolAttr::get(element.getContext(), scalar.as<bool>());
+  auto bits = static_cast<std::uint64_t>(scalar.as<std::int64_t>());
+  return IntegerAttr::get(element, APInt(64, bits).sextOrTrunc(element.getIntOrFloatBitWidth()));
 }
 
 std::optional<DType> toDType(Type type) {
@@ -75,15 +123,15 @@ std::optional<schema::TensorType> toSchema(Type type) {
   return schema::TensorType{*dtype, schema::Dims(tensor.getShape().begin(), tensor.getShape().end())};
 }
 
-std::optional<schema::Attribute> toSchema(Attribute attribute) {
+std::optional<schema::Attribute> toSchema(Attribute attribute, schema::AttributeKind kind) {
   if (!attribute)
     return std::nullopt;
+  if (kind == schema::AttributeKind::Number)
+    return isNumber(attribute) ? std::optional<schema::Attribute>(toScalar(attribute)) : std::nullopt;
   if (auto value = dyn_cast<BoolAttr>(attribute))
     return schema::Attribute(value.getValue());
   if (auto value = dyn_cast<IntegerAttr>(attribute))
     return schema::Attribute(std::int64_t(value.getInt()));
-  if (auto value = dyn_cast<FloatAttr>(attribute))
-    return schema::Attribute(value.getValueAsDouble());
   if (auto value = dyn_cast<StringAttr>(attribute))
     return schema::Attribute(value.str());
   if (auto value = dyn_cast<DenseI64ArrayAttr>(attribute))
@@ -143,7 +191,7 @@ LogicalResult inferFromSchema(schema::OpId op, MLIRContext *context, std::option
       converted.push_back(toSchema(*regions[nextRegion++]));
       continue;
     }
-    std::optional<schema::Attribute> value = toSchema(attribute);
+    std::optional<schema::Attribute> value = toSchema(attribute, expected.kind);
     if (!value)
       return emitOptionalError(location, schema.mnemonic, ": attribute '", expected.name,
                                "' is missing or of a type that the dialect does not have");

@@ -14,7 +14,7 @@ mlir::Attribute toMlir(const schema::Attribute &attribute, mlir::MLIRContext *co
 std::optional<DType> toDType(mlir::Type type);
 std::optional<schema::TensorType> toSchema(mlir::Type type);
 // A constant loses its elements: type rules read only its type.
-std::optional<schema::Attribute> toSchema(mlir::Attribute attribute);
+std::optional<schema::Attribute> toSchema(mlir::Attribute attribute, schema::AttributeKind kind);
 
 // Infers the result types by the schema's type rule. The rule's message becomes the diagnostic.
 llvm::LogicalResult inferFromSchema(schema::OpId op, mlir::MLIRContext *context, std::optional<mlir::Location> location,

@@ -2,6 +2,7 @@
 #ifndef CALQUE_IR_DIALECT_H
 #define CALQUE_IR_DIALECT_H
 
+#include "ir/Numbers.h"
 #include "ir/schema/Schema.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -4,12 +4,11 @@ using namespace mlir;
 
 namespace calque::ir {
 
-Value GradientRule::constantLike(double value, Value like) {
+Value GradientRule::constantLike(schema::Scalar value, Value like) {
   Type element = cast<RankedTensorType>(like.getType()).getElementType();
   auto type = RankedTensorType::get({}, element);
-  Attribute attribute = isa<FloatType>(element) ? Attribute(FloatAttr::get(element, value))
-                                                : Attribute(IntegerAttr::get(element, static_cast<int64_t>(value)));
-  return create<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, ArrayRef(attribute))));
+  return create<ConstantOp>(
+      cast<ElementsAttr>(DenseElementsAttr::get(type, ArrayRef<Attribute>(elementAttr(value, element)))));
 }
 
 Value GradientRule::mask(Value condition, Value g) { return create<SelectOp>(condition, g, constantLike(0, g)); }

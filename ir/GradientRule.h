@@ -17,8 +17,8 @@ public:
     return Op::create(builder, location, std::forward<Args>(args)...);
   }
   // A scalar of the result's element type, which broadcasts.
-  mlir::Value constant(double value) { return constantLike(value, result); }
-  mlir::Value constantLike(double value, mlir::Value like);
+  mlir::Value constant(schema::Scalar value) { return constantLike(value, result); }
+  mlir::Value constantLike(schema::Scalar value, mlir::Value like);
   mlir::Value zerosLike(mlir::Value value) { return create<BroadcastLikeOp>(constantLike(0, value), value); }
   // g where the condition holds, else zero.
   mlir::Value mask(mlir::Value condition, mlir::Value g);

@@ -120,7 +120,7 @@ void BroadcastToOpenOp::buildVjp(OpBuilder &builder, ValueRange cotangents, cons
 
 void PadOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   GradientRule rule(builder, getLoc(), getResult());
-  resultTangents.assign(1, rule.create<PadOp>(tangents[0], getLow(), getHigh(), APFloat(0.0)));
+  resultTangents.assign(1, rule.create<PadOp>(tangents[0], getLow(), getHigh(), schema::Scalar()));
 }
 
 //===-- Batching --------------------------------------------------------------------------------===//

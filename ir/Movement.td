@@ -166,7 +166,7 @@ def Calque_SlicePutOp : Calque_MovementOp<"slice_put", "slicePut"> {
 }
 def Calque_PadOp : Calque_MovementOp<"pad", "pad"> {
   let summary = "x with `low` elements of a value before and `high` after it in each dimension";
-  let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DefaultValuedAttr<F64Attr, "0.0">:$value);
+  let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DefaultValuedAttr<Calque_NumberAttr, "0">:$value);
   let customVjp = 1;
   let customJvp = 1;
   let moves = "surround";

@@ -28,12 +28,8 @@ Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicat
 }
 } // namespace
 
-Value ScalarBuilder::constant(double value, Type type) {
-  if (auto floating = dyn_cast<FloatType>(type))
-    return arith::ConstantOp::create(builder, location, builder.getFloatAttr(floating, value));
-  if (type.isInteger(1)) // every number but 0 is true; truncation would keep the lowest bit
-    return arith::ConstantOp::create(builder, location, builder.getBoolAttr(value != 0));
-  return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+Value ScalarBuilder::constant(schema::Scalar value, Type type) {
+  return arith::ConstantOp::create(builder, location, elementAttr(value, type));
 }
 
 Value ScalarBuilder::add(Value a, Value b) { return either<arith::AddFOp, arith::AddIOp>(*this, a, b); }

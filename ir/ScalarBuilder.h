@@ -4,6 +4,8 @@
 #ifndef CALQUE_IR_SCALARBUILDER_H
 #define CALQUE_IR_SCALARBUILDER_H
 
+#include "ir/Numbers.h"
+
 #include "mlir/IR/Builders.h"
 
 namespace calque::ir {
@@ -13,8 +15,9 @@ public:
   ScalarBuilder(mlir::OpBuilder &builder, mlir::Location location) : builder(builder), location(location) {}
 
   using Value = mlir::Value;
-  Value constant(double value, Value like) { return constant(value, like.getType()); }
-  Value constant(double value, mlir::Type type);
+  // The number as an element of a type, rounded to the nearest if it is a floating-point type.
+  Value constant(schema::Scalar value, Value like) { return constant(value, like.getType()); }
+  Value constant(schema::Scalar value, mlir::Type type);
   Value add(Value a, Value b);
   Value sub(Value a, Value b);
   Value mul(Value a, Value b);

@@ -97,11 +97,11 @@ Movement takeLike(const OpCall &call, const TensorType &result) {
 }
 
 Movement put(const OpCall &call, const TensorType &result) {
-  return {{{0, call[0].dims, whole(call[0]), part(result, ints(call, 0), ints(call, 1))}}, 0.0};
+  return {{{0, call[0].dims, whole(call[0]), part(result, ints(call, 0), ints(call, 1))}}, Scalar()};
 }
 
 Movement surround(const OpCall &call, const TensorType &result) {
-  return {{{0, call[0].dims, whole(call[0]), part(result, ints(call, 0), {})}}, call.attribute<double>(2)};
+  return {{{0, call[0].dims, whole(call[0]), part(result, ints(call, 0), {})}}, call.attribute<Scalar>(2)};
 }
 
 //===-- Positions as indices --------------------------------------------------------------------===//
@@ -128,7 +128,7 @@ std::optional<Indexed> taken(const OpCall &call, const TensorType &result) {
 
 // Only padding with zeros has an indexed form, because gather_put adds to zeros.
 std::optional<Indexed> padded(const OpCall &call, const TensorType &result) {
-  if (call.attribute<double>(2) != 0 || result.dtype == DType::Bool)
+  if (call.attribute<Scalar>(2).as<bool>() || result.dtype == DType::Bool)
     return std::nullopt;
   Indexed indexed = along(result, call[0], ints(call, 0), {});
   indexed.puts = true;

@@ -30,7 +30,7 @@ struct Move {
 struct Movement {
   std::vector<Move> moves;
   // The value of the result's elements outside of all boxes; none where the boxes cover the result.
-  std::optional<double> around;
+  std::optional<Scalar> around;
 };
 
 // The sizes of the operands are known, the type rule has accepted them, and `result` is the type that it gave.

@@ -27,9 +27,6 @@ std::string TensorType::str() const { return absl::StrCat(name_of(dtype), shapeS
 bool equal(const Attribute &a, const Attribute &b) {
   if (a.index() != b.index())
     return false;
-  // Float attributes are compared by their bits, so that NaN equals itself and 0 differs from -0.
-  if (const double *x = std::get_if<double>(&a))
-    return std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(std::get<double>(b));
   if (const ConstantRef *x = std::get_if<ConstantRef>(&a)) {
     const ConstantRef &y = std::get<ConstantRef>(b);
     return *x == y || (*x && y && **x == *y);

@@ -9,6 +9,7 @@
 #define CALQUE_IR_SCHEMA_SCHEMA_H
 
 #include "calque/dtype.h"
+#include "ir/schema/Scalar.h"
 
 #include <limits>
 #include <memory>
@@ -59,8 +60,8 @@ class Recording;
 using RecordingRef = std::shared_ptr<const Recording>;
 
 using Attribute =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
-enum class AttributeKind : std::uint8_t { Bool, Int, Float, String, Ints, Type, Constant, Recording };
+    std::variant<bool, std::int64_t, Scalar, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
+enum class AttributeKind : std::uint8_t { Bool, Int, Number, String, Ints, Type, Constant, Recording };
 
 bool equal(const Attribute &a, const Attribute &b);
 

@@ -90,14 +90,26 @@ TEST(Numbers, AloneHaveTheirOwnType) {
   EXPECT_CONTAINS(errorOf<ValueError>([] { sum(std::int64_t(1) << 40); }), "does not fit int32");
 }
 
-TEST(Numbers, OfPaddingAreExactOrRefused) {
-  Tensor x = zeros({1}, DType::Int64);
-  std::int64_t large = std::int64_t(1) << 53;
-  EXPECT_EQ(pad(x, {1}, {0}, large).to_vector<std::int64_t>()[0], large);
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { pad(x, {1}, {0}, large + 1); }),
-                  "the number 9007199254740993 is kept as float64 here, which does not hold it exactly");
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { pad(x, {1}, {0}, INT64_MAX); }), "which does not hold it exactly");
+TEST(Numbers, OfPaddingAreExact) {
+  auto padded = [](DType dtype, Number number) {
+    auto f = function([=](const Tensor &x) { return pad(x, {1}, {0}, number); });
+    Tensor x = zeros({1}, dtype), eager = pad(x, {1}, {0}, number), compiled = f(x);
+    expectSameBits(eager, compiled);
+    return eager;
+  };
+  std::int64_t odd = (std::int64_t(1) << 53) + 1; // no double
+  for (std::int64_t value : {odd, -odd, INT64_MAX, INT64_MIN})
+    EXPECT_EQ(padded(DType::Int64, value).to_vector<std::int64_t>()[0], value);
+  EXPECT_EQ(padded(DType::Int32, INT32_MIN).to_vector<std::int32_t>()[0], INT32_MIN);
+  // Rounded once: by way of a double it would be 2^62.
+  std::int64_t above = (std::int64_t(1) << 62) + (std::int64_t(1) << 38) + 1;
+  EXPECT_EQ(padded(DType::Float32, above).to_vector<float>()[0], static_cast<float>(above));
+  EXPECT_NE(static_cast<float>(above), static_cast<float>(static_cast<double>(above)));
+  EXPECT_EQ(padded(DType::Float64, UINT64_MAX).to_vector<double>()[0], 0x1p64);
+  EXPECT_EQ(padded(DType::Bool, true).to_vector<bool>()[0], true);
   EXPECT_EQ(pad(zeros({0}, DType::Bool), {1}, {0}).to_vector<bool>(), std::vector<bool>{false});
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { padded(DType::Int64, UINT64_MAX); }), "does not fit int64");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { padded(DType::Int64, 1.0); }), "can't become int64");
 }
 
 TEST(Numbers, OfRandomBoundsArePrintedToBeRead) {

@@ -75,7 +75,7 @@ std::string attributeText(const Attribute &attribute) {
   struct Visitor {
     std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
-    std::string operator()(double value) const { return number(DType::Float64, value); }
+    std::string operator()(const schema::Scalar &value) const { return number(DType::Float64, value.as<Real>()); }
     std::string operator()(const std::string &value) const { return "\"" + value + "\""; }
     std::string operator()(const Ints &value) const { return braces(value); }
     std::string operator()(DType value) const { return dtypeText(value); }
@@ -394,9 +394,10 @@ private:
       std::string attributes;
       for (const Attribute &attribute : at.attributes) {
         // A number as one of the operand's type, which alone the function takes.
-        const auto *number = std::get_if<double>(&attribute);
+        const auto *number = std::get_if<schema::Scalar>(&attribute);
         DType dtype = number ? program.typeOf(at.operands[0]).dtype : DType::Float64;
-        attributes += ", " + (number ? fuzz::number(dtype, roundTo(dtype, *number)) : attributeText(attribute));
+        attributes +=
+            ", " + (number ? fuzz::number(dtype, roundTo(dtype, number->as<Real>())) : attributeText(attribute));
       }
       std::string_view function = factsOf(at.op).function;
       std::string operands = list(at.operands);

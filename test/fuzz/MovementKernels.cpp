@@ -74,7 +74,7 @@ void put(const Call &call, const Ints &starts, const Ints &strides) {
 void slicePut(const Call &call) { put(call, call.ints(0), call.ints(1)); }
 void pad(const Call &call) {
   for (Num &element : call.result.elements)
-    element.value = roundTo(call.dtype(), call.attribute<double>(2));
+    element.value = roundTo(call.dtype(), call.attribute<schema::Scalar>(2).as<Real>());
   put(call, call.ints(0), {});
 }
 

@@ -281,8 +281,8 @@ private:
           attempt(false);
         else if (auto *number = std::get_if<std::int64_t>(&now); number && *number != 0)
           attempt(std::int64_t(0));
-        else if (std::get_if<double>(&now))
-          attempt(0.0);
+        else if (std::get_if<schema::Scalar>(&now))
+          attempt(schema::Scalar());
         else if (std::get_if<std::string>(&now))
           attempt(std::string("valid"));
         else if (auto *list = std::get_if<Ints>(&now)) {

@@ -190,8 +190,8 @@ Attribute Strategies::attribute(AttributeKind kind, Choice &choice, const Palett
     default:
       return random.of(palette.sizes);
     }
-  case AttributeKind::Float:
-    return random.chance(0.5) ? 0.0 : (random.below(17) - 8) / 2.0;
+  case AttributeKind::Number:
+    return schema::Scalar(random.chance(0.5) ? 0.0 : (random.below(17) - 8) / 2.0);
   case AttributeKind::String:
     return std::string(draw.choose(choice, random) ? "same" : "valid");
   case AttributeKind::Type:

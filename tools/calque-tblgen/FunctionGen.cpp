@@ -77,7 +77,7 @@ void emitDefinitions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       operands += (i ? ", &" : "&") + op.operandName(i);
     operands = op.variadic() ? op.operandName(0) : "{" + operands + "}";
     for (const AttributeRecord &attribute : op.attributes()) {
-      std::string value = attribute.kind == "Float"
+      std::string value = attribute.kind == "Number"
                               ? "detail::numberFor(" + op.operandName(0) + ", " + attribute.name + ")"
                               : "std::move(" + attribute.name + ")";
       bool isShape = attribute.cppType == "const Shape &";

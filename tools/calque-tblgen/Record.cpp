@@ -16,7 +16,7 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
   std::pair<const char *, const char *> kind = llvm::StringSwitch<std::pair<const char *, const char *>>(definition)
                                                    .Case("BoolAttr", {"Bool", "bool"})
                                                    .Case("I64Attr", {"Int", "std::int64_t"})
-                                                   .Case("F64Attr", {"Float", "const Number &"})
+                                                   .Case("Calque_NumberAttr", {"Number", "const Number &"})
                                                    .Case("StrAttr", {"String", "std::string"})
                                                    .Case("DenseI64ArrayAttr", {"Ints", "std::vector<std::int64_t>"})
                                                    .Case("Calque_DTypeAttr", {"Type", "DType"})
@@ -29,7 +29,7 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
   attribute.cppType = kind.second;
   if (named.attr.hasDefaultValue())
     attribute.defaultValue = named.attr.getDefaultValue().str();
-  if (attribute.kind == "Float" && attribute.defaultValue == "0.0")
+  if (attribute.kind == "Number" && attribute.defaultValue == "0")
     attribute.defaultValue = "Number()"; // zero of any element type
   return attribute;
 }
