@@ -70,9 +70,10 @@ const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attrib
   key.clear();
   key.push_back(static_cast<std::uint64_t>(op));
   // Texts are no part of the code: each call passes its own to run().
-  for (const schema::Attribute &attribute : attributes)
-    if (!std::holds_alternative<std::string>(attribute))
-      appendKey(key, attribute);
+  std::span<const schema::AttributeSchema> kinds = schema::schemaOf(op).attributes;
+  for (std::size_t i = 0; i < attributes.size(); ++i)
+    if (kinds[i].kind != schema::AttributeKind::Text)
+      appendKey(key, attributes[i]);
   for (const Tensor *operand : operands)
     appendKey(key, *operand->impl()->type);
   using CodeRef = std::unique_ptr<const Code>;
@@ -133,9 +134,9 @@ Tensor applyOnce(OpId op, Operands operands, std::span<const schema::Attribute> 
       throw InternalError("an eager operation has more than one result", where);
     numResults = code.results.size();
     const std::string *text = nullptr;
-    for (const schema::Attribute &attribute : attributes)
-      if (const auto *string = std::get_if<std::string>(&attribute))
-        text = string;
+    for (std::size_t i = 0; i < attributes.size(); ++i)
+      if (schema::schemaOf(op).attributes[i].kind == schema::AttributeKind::Text)
+        text = &std::get<std::string>(attributes[i]);
     schema::SourceLine line = recordedLine(where);
     run(code, operands, {}, {&result, numResults}, {where, nullptr, &line, op, text});
   }

@@ -21,6 +21,10 @@ def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 // An attribute that holds a DType.
 def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
 
+// A text that native code does not depend on, so that eager calls which differ in it share the code: each passes its own.
+// What does change the code, such as a padding, is a StrAttr.
+def Calque_TextAttr : StringBasedAttr<CPred<"::llvm::isa<::mlir::StringAttr>($_self)">, "text">;
+
 // A number of C++, kept exactly: a bool, an i64, a ui64 or an f64.
 def Calque_NumberAttr : Attr<CPred<"::calque::ir::isNumber($_self)">, "number"> {
   let storageType = "::mlir::TypedAttr";

@@ -26,13 +26,13 @@ def Calque_VariableAssignOp : Calque_EffectOp<"variable_assign", "variableAssign
 def Calque_PrintOp : Calque_EffectOp<"print", "effect"> {
   let summary = "Prints a text and a tensor";
   let inMessages = "print";
-  let arguments = (ins Calque_Tensor:$x, StrAttr:$label);
+  let arguments = (ins Calque_Tensor:$x, Calque_TextAttr:$label);
   let batchUnrolled = 1;
 }
 def Calque_AssertOp : Calque_EffectOp<"assert", "assertion"> {
   let summary = "Fails the call unless all elements hold";
   let inMessages = "assert_true";
-  let arguments = (ins Calque_Tensor:$condition, StrAttr:$message);
+  let arguments = (ins Calque_Tensor:$condition, Calque_TextAttr:$message);
   let batchSame = 1;
 }
 def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
@@ -52,7 +52,7 @@ def Calque_ExternOp : Calque_PureOp<"extern"> {
     `types` holds, for each result, its element type, its rank and its sizes, which are known. A gradient that it has is a
     `custom_gradient` around it.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$inputs, StrAttr:$symbol, DenseI64ArrayAttr:$types);
+  let arguments = (ins Variadic<Calque_Tensor>:$inputs, Calque_TextAttr:$symbol, DenseI64ArrayAttr:$types);
   let results = (outs Variadic<Calque_Tensor>:$outputs);
   let rule = "hostCall";
   let function = "";

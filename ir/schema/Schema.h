@@ -61,7 +61,7 @@ using RecordingRef = std::shared_ptr<const Recording>;
 
 using Attribute =
     std::variant<bool, std::int64_t, Scalar, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
-enum class AttributeKind : std::uint8_t { Bool, Int, Number, String, Ints, Type, Constant, Recording };
+enum class AttributeKind : std::uint8_t { Bool, Int, Number, String, Text, Ints, Type, Constant, Recording };
 
 bool equal(const Attribute &a, const Attribute &b);
 

@@ -193,6 +193,7 @@ Attribute Strategies::attribute(AttributeKind kind, Choice &choice, const Palett
   case AttributeKind::Number:
     return schema::Scalar(random.chance(0.5) ? 0.0 : (random.below(17) - 8) / 2.0);
   case AttributeKind::String:
+  case AttributeKind::Text:
     return std::string(draw.choose(choice, random) ? "same" : "valid");
   case AttributeKind::Type:
     return kDTypes[draw.choose(choice, random)];

@@ -18,6 +18,7 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
                                                    .Case("I64Attr", {"Int", "std::int64_t"})
                                                    .Case("Calque_NumberAttr", {"Number", "const Number &"})
                                                    .Case("StrAttr", {"String", "std::string"})
+                                                   .Case("Calque_TextAttr", {"Text", "std::string"})
                                                    .Case("DenseI64ArrayAttr", {"Ints", "std::vector<std::int64_t>"})
                                                    .Case("Calque_DTypeAttr", {"Type", "DType"})
                                                    .Case("ElementsAttr", {"Constant", ""})
