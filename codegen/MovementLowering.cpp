@@ -228,6 +228,27 @@ Lowered lower(LinalgBuilder &b, ir::ConcatPartOp op, LoweringContext &context) {
   return b.extract(op.getX(), starts, b.sizesOf(op.getTensors()[op.getIndex()]), ones);
 }
 
+Lowered lower(LinalgBuilder &b, ir::SplitOp op, LoweringContext &context) {
+  int64_t rank = shapeOf(op.getX()).size(), axis = normalAxis(op.getAxis(), rank), known = 0;
+  bool hasRest = llvm::is_contained(op.getSizes(), -1);
+  for (int64_t size : op.getSizes())
+    known += std::max<int64_t>(size, 0);
+  Sizes::Named whole = b.sizes.named(op, 0, axis);
+  if (hasRest)
+    context.atLeast(op, 0, axis, b.sizes.constant(known));
+  else
+    context.equal(op, whole, b.sizes.named(b.sizes.constant(known)));
+  SizeList starts = b.sizes.constants(SmallVector<int64_t>(rank, 0)), shape = b.sizesOf(op.getX());
+  SmallVector<int64_t> ones(rank, 1);
+  SmallVector<Value> parts;
+  for (int64_t size : op.getSizes()) {
+    shape[axis] = size < 0 ? b.sizes.subtract(whole.size, b.sizes.constant(known)) : b.sizes.constant(size);
+    parts.push_back(b.extract(op.getX(), starts, shape, ones));
+    starts[axis] = b.sizes.add(starts[axis], shape[axis]);
+  }
+  return parts;
+}
+
 Lowered lower(LinalgBuilder &b, ir::SliceOp op, LoweringContext &context) {
   SmallVector<int64_t> strides(op.getStrides());
   if (strides.empty())

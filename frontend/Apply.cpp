@@ -33,6 +33,13 @@ std::vector<schema::TensorType> inferOrThrow(OpId op, std::span<const schema::Te
 
 using Operands = std::span<const Tensor *const>;
 
+std::vector<Tensor> copiesOf(Operands operands) {
+  std::vector<Tensor> copies;
+  for (const Tensor *operand : operands)
+    copies.push_back(*operand);
+  return copies;
+}
+
 std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where) {
   std::vector<schema::TensorType> types;
   types.reserve(operands.size());
@@ -95,8 +102,10 @@ std::string_view nameInMessages(OpId op, const schema::SourceLine &line) {
 }
 
 namespace {
-std::vector<Tensor> record(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
-                           SourceLocation where) {
+using Results = absl::InlinedVector<Tensor, 1>;
+
+void record(OpId op, Operands operands, std::span<const schema::Attribute> attributes, Results &results,
+            SourceLocation where) {
   Trace &trace = *currentTrace();
   std::vector<schema::TensorType> types = inferOrThrow(op, typesOf(operands, where), attributes, where);
   std::vector<schema::ValueId> values;
@@ -104,61 +113,61 @@ std::vector<Tensor> record(OpId op, Operands operands, std::span<const schema::A
   for (const Tensor *operand : operands)
     values.push_back(trace.valueOf(*operand, where));
   schema::ValueId first = trace.append(op, values, attributes, types, where);
-  std::vector<Tensor> results;
   for (std::size_t i = 0; i < types.size(); ++i)
     results.push_back(trace.tensorOf(first + static_cast<schema::ValueId>(i), where));
-  return results;
 }
 
-Tensor applyOnce(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
-  if (currentTrace()) {
-    std::vector<Tensor> results = record(op, operands, attributes, where);
-    return results.empty() ? Tensor() : std::move(results[0]);
-  }
-
+void runEagerly(OpId op, Operands operands, std::span<const schema::Attribute> attributes, Results &results,
+                SourceLocation where) {
   for (const Tensor *operand : operands) {
     const TensorImpl &impl = implOf(*operand, where);
     if (impl.trace)
       throwLeaked(impl, where);
   }
-  Tensor result;
-  std::size_t numResults = 1;
   if (schema::MoveRule rule = schema::moveRuleOf(op)) {
-    std::vector<schema::TensorType> types = typesOf(operands, where);
-    schema::TensorType type = std::move(inferOrThrow(op, types, attributes, where)[0]);
-    result = moveElements(rule, {op, types, attributes}, operands, std::move(type), where);
+    std::vector<schema::TensorType> operandTypes = typesOf(operands, where);
+    std::vector<schema::TensorType> types = inferOrThrow(op, operandTypes, attributes, where);
+    results.resize(types.size());
+    moveElements(rule, {op, operandTypes, attributes}, operands, std::move(types), {results.data(), results.size()},
+                 where);
   } else {
     ReadScope scope;
     const Code &code = eagerCode(op, operands, attributes, where);
-    if (code.results.size() > 1)
-      throw InternalError("an eager operation has more than one result", where);
-    numResults = code.results.size();
+    results.resize(code.results.size());
     const std::string *text = nullptr;
     for (std::size_t i = 0; i < attributes.size(); ++i)
       if (schema::schemaOf(op).attributes[i].kind == schema::AttributeKind::Text)
         text = &std::get<std::string>(attributes[i]);
     schema::SourceLine line = recordedLine(where);
-    run(code, operands, {}, {&result, numResults}, {where, nullptr, &line, op, text});
+    run(code, operands, {}, {results.data(), results.size()}, {where, nullptr, &line, op, text});
   }
-  if (eagerTapesActive()) {
-    std::vector<Tensor> given;
-    for (const Tensor *operand : operands)
-      given.push_back(*operand);
-    recordEager(op, given, attributes, {&result, numResults}, where);
-  }
-  return result;
+  if (eagerTapesActive())
+    recordEager(op, copiesOf(operands), attributes, {results.data(), results.size()}, where);
 }
 
-Tensor applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+// The one door.
+void applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, Results &results,
+             SourceLocation where) {
   where = userLine(where);
-  Tensor result = applyOnce(op, operands, attributes, where);
-  if (gradientOverridesActive()) [[unlikely]] {
-    std::vector<Tensor> given;
-    for (const Tensor *operand : operands)
-      given.push_back(*operand);
-    result = overrideGradient(op, given, std::move(result), where);
-  }
-  return result;
+  if (currentTrace())
+    record(op, operands, attributes, results, where);
+  else
+    runEagerly(op, operands, attributes, results, where);
+  if (gradientOverridesActive()) [[unlikely]]
+    overrideGradient(op, copiesOf(operands), {results.data(), results.size()}, where);
+}
+
+// The result of an operation that has at most one.
+Tensor onlyResult(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+  Results results;
+  applyTo(op, operands, attributes, results, where);
+  return results.size() ? std::move(results[0]) : Tensor();
+}
+std::vector<Tensor> allResults(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
+                               SourceLocation where) {
+  Results results;
+  applyTo(op, operands, attributes, results, where);
+  return {std::make_move_iterator(results.begin()), std::make_move_iterator(results.end())};
 }
 
 // The element type that C++ numbers among operands adopt: that of the first tensor that is not bool.
@@ -181,20 +190,52 @@ DType adoptedType(std::span<const Operand *const> operands) {
 }
 } // namespace
 
-std::vector<Tensor> applyRecorded(OpId op, std::span<const Tensor> operands,
-                                  std::span<const schema::Attribute> attributes, SourceLocation where) {
-  std::vector<const Tensor *> pointers;
-  for (const Tensor &operand : operands)
-    pointers.push_back(&operand);
-  return record(op, pointers, attributes, where);
+namespace {
+// The operands, by address.
+class Addresses {
+public:
+  explicit Addresses(std::span<const Tensor> operands) : pointers(operands.size()) {
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      pointers[i] = &operands[i];
+  }
+  operator Operands() const { return {pointers.data(), pointers.size()}; }
+
+private:
+  absl::FixedArray<const Tensor *, 8> pointers;
+};
+
+// The operands of public functions as tensors. Every eager operation comes through here, so no tensor is copied and no
+// memory is allocated.
+class Adopted {
+public:
+  explicit Adopted(std::span<const Operand *const> operands) : numbers(operands.size()), pointers(operands.size()) {
+    DType dtype = adoptedType(operands);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i]->isNumber())
+        numbers[i] = operands[i]->toTensor(dtype);
+      pointers[i] = operands[i]->isNumber() ? &numbers[i] : &operands[i]->tensor();
+    }
+  }
+  operator Operands() const { return {pointers.data(), pointers.size()}; }
+
+private:
+  absl::FixedArray<Tensor, 4> numbers;
+  absl::FixedArray<const Tensor *, 4> pointers;
+};
+
+SourceLocation lineOfFirst(std::initializer_list<const Operand *> operands) {
+  return operands.size() ? (*operands.begin())->where() : SourceLocation();
 }
+} // namespace
 
 Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
              SourceLocation where) {
-  absl::FixedArray<const Tensor *, 8> pointers(operands.size());
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    pointers[i] = &operands[i];
-  return applyTo(op, pointers, attributes, where);
+  return onlyResult(op, Addresses(operands), attributes, where);
+}
+
+std::vector<Tensor> applyAll(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                             SourceLocation where) {
+  return allResults(op, Addresses(operands), attributes, where);
 }
 
 namespace {
@@ -241,18 +282,14 @@ std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
 
 Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands,
                    std::initializer_list<schema::Attribute> attributes) {
-  std::span<const Operand *const> all(operands.begin(), operands.size());
-  // Every eager operation comes through here, so no tensor is copied and no memory is allocated.
-  DType dtype = adoptedType(all);
-  absl::FixedArray<Tensor, 4> numbers(all.size());
-  absl::FixedArray<const Tensor *, 4> pointers(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i]->isNumber())
-      numbers[i] = all[i]->toTensor(dtype);
-    pointers[i] = all[i]->isNumber() ? &numbers[i] : &all[i]->tensor();
-  }
-  return applyTo(op, pointers, {attributes.begin(), attributes.size()},
-                 all.empty() ? SourceLocation() : all[0]->where());
+  return onlyResult(op, Adopted({operands.begin(), operands.size()}), {attributes.begin(), attributes.size()},
+                    lineOfFirst(operands));
+}
+
+std::vector<Tensor> applyPublicAll(OpId op, std::initializer_list<const Operand *> operands,
+                                   std::initializer_list<schema::Attribute> attributes) {
+  return allResults(op, Adopted({operands.begin(), operands.size()}), {attributes.begin(), attributes.size()},
+                    lineOfFirst(operands));
 }
 
 Tensor applyPublicOpen(OpId open, std::initializer_list<const Operand *> operands, const Shape &shape,

@@ -14,13 +14,15 @@ namespace calque::detail {
 CALQUE_API Tensor apply(schema::OpId op, std::span<const Tensor> operands,
                         std::span<const schema::Attribute> attributes, SourceLocation where);
 
-// Records an operation of any number of results. This thread must have a current trace.
-std::vector<Tensor> applyRecorded(schema::OpId op, std::span<const Tensor> operands,
-                                  std::span<const schema::Attribute> attributes, SourceLocation where);
+// The same for an operation of any number of results.
+std::vector<Tensor> applyAll(schema::OpId op, std::span<const Tensor> operands,
+                             std::span<const schema::Attribute> attributes, SourceLocation where);
 
 // The generated public functions call this. Numbers adopt the element type of the tensors beside them.
 Tensor applyPublic(schema::OpId op, std::initializer_list<const Operand *> operands,
                    std::initializer_list<schema::Attribute> attributes);
+std::vector<Tensor> applyPublicAll(schema::OpId op, std::initializer_list<const Operand *> operands,
+                                   std::initializer_list<schema::Attribute> attributes);
 Tensor applyPublic(schema::OpId op, const std::vector<Tensor> &operands,
                    std::initializer_list<schema::Attribute> attributes, SourceLocation where);
 

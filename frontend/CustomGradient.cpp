@@ -100,7 +100,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
       attributeOf(program)};
   std::vector<Tensor> results;
   if (currentTrace()) {
-    results = applyRecorded(OpId::CustomGradient, operands, attributes, where);
+    results = applyAll(OpId::CustomGradient, operands, attributes, where);
   } else {
     // Distinct tensors with the same elements, so that tapes tell the results from the primals.
     for (const Tensor &primal : primals)
@@ -127,27 +127,28 @@ std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
         std::vector<Tensor> operands = given;
         operands.insert(operands.end(), program.trace->captures.begin(), program.trace->captures.end());
         schema::Attribute attribute = attributeOf(program);
-        return applyRecorded(OpId::Checkpoint, operands, {&attribute, 1}, where);
+        return applyAll(OpId::Checkpoint, operands, {&attribute, 1}, where);
       },
       where);
 }
 
 bool gradientOverridesActive() { return !activeOverrides().empty(); }
 
-Tensor overrideGradient(OpId op, std::span<const Tensor> operands, Tensor result, SourceLocation where) {
+void overrideGradient(OpId op, std::span<const Tensor> operands, std::span<Tensor> results, SourceLocation where) {
   std::vector<Override> &overrides = activeOverrides();
   auto found =
       std::find_if(overrides.rbegin(), overrides.rend(), [&](const Override &o) { return o.op == op && !o.suspended; });
-  if (found == overrides.rend() || !result.defined() || !is_floating(result.dtype()))
-    return result;
+  if (found == overrides.rend() || !is_floating(results[0].dtype()))
+    return;
   std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;
   // Within the pullback, operations have the gradients from before the override.
   overrides[index].suspended = true;
   absl::Cleanup resume = [index] { activeOverrides()[index].suspended = false; };
   std::vector<Tensor> inputs(operands.begin(), operands.end());
   GradientOverride::Pullback pullback = overrides[index].pullback;
+  const Tensor result = results[0];
   auto pull = [&](const std::vector<Tensor> &cotangents) { return pullback(inputs, result, cotangents[0]); };
-  return withGradient("gradient_override", inputs, {result}, pull, where)[0];
+  results[0] = withGradient("gradient_override", inputs, {result}, pull, where)[0];
 }
 
 } // namespace detail
@@ -160,6 +161,11 @@ GradientOverride::GradientOverride(const std::string &operation, Pullback pullba
                       where);
   if (!schema->differentiable)
     throw LookupError(absl::StrCat("operation '", operation, "' has no gradient that could be overridden"), where);
+  if (schema->severalResults)
+    throw LookupError(
+        absl::StrCat("operation '", operation,
+                     "' gives several tensors, and only the gradient of an operation that gives one can be overridden"),
+        where);
   detail::requireCallable(pullback, "gradient_override", where);
   id_ = detail::nextId();
   detail::activeOverrides().push_back({schema->id, id_, std::move(pullback), std::make_unique<detail::ModeScope>(id_)});

@@ -9,8 +9,9 @@ namespace calque::detail {
 
 // Whether an override is active on this thread; then apply() calls overrideGradient.
 bool gradientOverridesActive();
-// The result with the gradient of the operation's override, or unchanged if it has none.
-Tensor overrideGradient(schema::OpId op, std::span<const Tensor> operands, Tensor result, SourceLocation where);
+// Gives the result the gradient of the operation's override, if there is one.
+void overrideGradient(schema::OpId op, std::span<const Tensor> operands, std::span<Tensor> results,
+                      SourceLocation where);
 
 } // namespace calque::detail
 #endif

@@ -11,7 +11,7 @@ using schema::ValueId;
 
 namespace {
 
-// Whether one move copies the whole operand without a change of order, so that the result can share its memory.
+// Whether one move copies the whole operand without a change of order, so that the only result can share its memory.
 bool keepsPlaces(const schema::Movement &movement, const schema::OpCall &call, const schema::TensorType &result) {
   if (movement.moves.size() != 1 || movement.around)
     return false;
@@ -31,29 +31,36 @@ Tensor elementOf(const schema::Scalar &value, DType dtype, SourceLocation where)
 
 } // namespace
 
-Tensor moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<const Tensor *const> operands,
-                    schema::TensorType result, SourceLocation where) {
-  schema::Movement movement = rule(call, result);
-  if (keepsPlaces(movement, call, result)) {
+void moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<const Tensor *const> operands,
+                  std::vector<schema::TensorType> types, std::span<Tensor> results, SourceLocation where) {
+  schema::Movement movement = rule(call, types);
+  if (types.size() == 1 && keepsPlaces(movement, call, types[0])) {
     const TensorImpl &operand = *operands[movement.moves[0].operand]->impl();
-    return makeEager(*operand.type == result ? operand.type
-                                             : std::make_shared<const schema::TensorType>(std::move(result)),
-                     operand.buffer, where);
+    results[0] = makeEager(*operand.type == types[0] ? operand.type
+                                                     : std::make_shared<const schema::TensorType>(std::move(types[0])),
+                           operand.buffer, where);
+    return;
   }
-  std::size_t bytes = size_of(result.dtype);
-  runtime::Buffer buffer = runtime::Buffer::allocate(result.numBytes());
-  auto *to = static_cast<std::byte *>(buffer.data());
-  if (movement.around) {
-    Tensor element = elementOf(*movement.around, result.dtype, where);
-    runtime::fillElements(to, element.impl()->buffer.data(), bytes, result.numElements());
+  std::vector<runtime::Buffer> buffers;
+  for (const schema::TensorType &type : types) {
+    buffers.push_back(runtime::Buffer::allocate(type.numBytes()));
+    if (movement.around) {
+      Tensor element = elementOf(*movement.around, type.dtype, where);
+      runtime::fillElements(static_cast<std::byte *>(buffers.back().data()), element.impl()->buffer.data(),
+                            size_of(type.dtype), type.numElements());
+    }
   }
   for (const schema::Move &move : movement.moves) {
+    std::size_t bytes = size_of(types[move.result].dtype);
+    auto *to = static_cast<std::byte *>(buffers[move.result].data());
     auto *from = static_cast<const std::byte *>(operands[move.operand]->impl()->buffer.data());
     runtime::copyStrided(to + move.to.offset * static_cast<std::int64_t>(bytes),
                          from + move.from.offset * static_cast<std::int64_t>(bytes), bytes, move.sizes,
                          move.from.strides, move.to.strides);
   }
-  return makeEager(std::make_shared<const schema::TensorType>(std::move(result)), std::move(buffer), where);
+  for (std::size_t r = 0; r < types.size(); ++r)
+    results[r] =
+        makeEager(std::make_shared<const schema::TensorType>(std::move(types[r])), std::move(buffers[r]), where);
 }
 
 //===-- Positions as operands -------------------------------------------------------------------===//

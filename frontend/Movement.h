@@ -7,10 +7,10 @@
 
 namespace calque::detail {
 
-// Runs an operation by its rule. The result shares the operand's memory where all elements keep their order; else it is
-// a copy. Nothing is compiled. `result` is the type that the type rule gives.
-Tensor moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<const Tensor *const> operands,
-                    schema::TensorType result, SourceLocation where);
+// Runs an operation by its rule; `types` are those that its type rule gives the results. A single result shares the
+// operand's memory where all elements keep their order; else results are copies. Nothing is compiled.
+void moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<const Tensor *const> operands,
+                  std::vector<schema::TensorType> types, std::span<Tensor> results, SourceLocation where);
 
 // A recording whose operations take their positions from further parameters, after those of the given recording. It is
 // the same for all recordings that differ only in positions.

@@ -98,7 +98,7 @@ std::vector<Tensor> takeSlices(const std::vector<Tensor> &tensors, const VmapOpt
   if (stacked.empty())
     throw ValueError("vmap: no argument has a mapped axis", where);
   schema::Attribute attribute = given;
-  std::vector<Tensor> slices = applyRecorded(OpId::Batch, stacked, {&attribute, 1}, where), result = tensors;
+  std::vector<Tensor> slices = applyAll(OpId::Batch, stacked, {&attribute, 1}, where), result = tensors;
   for (std::size_t i = 0, next = 0; i < tensors.size(); ++i)
     result[i] = axes[i] ? slices[next++] : alias(tensors[i], where);
   return result;
@@ -135,7 +135,7 @@ std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::ve
   operands.push_back(slices[chosen]);
   operands.push_back(tensors[chosen]);
   schema::Attribute attributes[] = {std::move(outAxes), *axes[chosen]};
-  std::vector<Tensor> results = applyRecorded(OpId::Unbatch, operands, attributes, where);
+  std::vector<Tensor> results = applyAll(OpId::Unbatch, operands, attributes, where);
   for (std::size_t i = 0; i < hostResults.size(); ++i)
     trace->stackHostResult(hostResults[i], implOf(results[values.size() + i]).value);
   results.resize(values.size());
@@ -183,7 +183,7 @@ std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::ve
   operands.insert(operands.end(), directions.begin(), directions.end());
   schema::Attribute counts =
       std::vector<std::int64_t>{static_cast<std::int64_t>(moving.size()), static_cast<std::int64_t>(sources.size())};
-  std::vector<Tensor> changes = applyRecorded(OpId::Jvp, operands, {&counts, 1}, where);
+  std::vector<Tensor> changes = applyAll(OpId::Jvp, operands, {&counts, 1}, where);
   for (std::size_t i = 0; i < moving.size(); ++i)
     result[moving[i]] = changes[i];
   return result;

@@ -124,7 +124,7 @@ std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, Sou
     throw ValueError(absl::StrCat(definition.name, ": the type rule gives no results"), where);
   schema::Attribute attributes[] = {definition.name, std::move(types)};
   auto apply = [&](const std::vector<Tensor> &given) {
-    return detail::applyRecorded(schema::OpId::Extern, given, attributes, where);
+    return detail::applyAll(schema::OpId::Extern, given, attributes, where);
   };
   std::vector<Tensor> results = detail::runRecorded(definition.name.c_str(), inputs, apply, where);
   if (!definition.pullback)

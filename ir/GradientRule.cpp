@@ -29,15 +29,14 @@ Value GradientRule::broadcast(Value tangent) {
 }
 
 // Emits the operation on other operands of the same types.
-static Value applyTo(Operation *op, OpBuilder &builder, ArrayRef<Value> operands) {
+static ResultRange applyTo(Operation *op, OpBuilder &builder, ArrayRef<Value> operands) {
   Operation *clone = builder.clone(*op);
   clone->setOperands(operands);
-  return clone->getResult(0);
+  return clone->getResults();
 }
 
 void linearJvp(Operation *op, OpBuilder &builder, ValueRange tangents, ArrayRef<std::pair<unsigned, unsigned>> operands,
                SmallVectorImpl<Value> &resultTangents) {
-  resultTangents.assign(1, Value());
   SmallVector<Value> arguments(op->getOperands());
   GradientRule rule(builder, op->getLoc(), op->getResult(0));
   bool any = false;
@@ -47,12 +46,14 @@ void linearJvp(Operation *op, OpBuilder &builder, ValueRange tangents, ArrayRef<
       arguments[i] = tangents[i] ? tangents[i] : rule.zerosLike(arguments[i]);
     }
   if (any)
-    resultTangents[0] = applyTo(op, builder, arguments);
+    llvm::append_range(resultTangents, applyTo(op, builder, arguments));
+  else
+    resultTangents.assign(op->getNumResults(), Value());
 }
 
 void multilinearJvp(Operation *op, OpBuilder &builder, ValueRange tangents,
                     ArrayRef<std::pair<unsigned, unsigned>> operands, SmallVectorImpl<Value> &resultTangents) {
-  resultTangents.assign(1, Value());
+  resultTangents.assign(op->getNumResults(), Value());
   GradientRule rule(builder, op->getLoc(), op->getResult(0));
   for (auto [first, count] : operands)
     for (unsigned i = first; i < first + count; ++i) {
@@ -60,7 +61,8 @@ void multilinearJvp(Operation *op, OpBuilder &builder, ValueRange tangents,
         continue;
       SmallVector<Value> arguments(op->getOperands());
       arguments[i] = tangents[i];
-      resultTangents[0] = rule.sum(resultTangents[0], applyTo(op, builder, arguments));
+      for (auto [sum, term] : llvm::zip_equal(resultTangents, applyTo(op, builder, arguments)))
+        sum = rule.sum(sum, term);
     }
 }
 

@@ -40,6 +40,15 @@ void ConcatPartOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llv
   operandCotangents[0] = rule.create<ConcatOp>(parts, getAxis());
 }
 
+void SplitOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                       SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getX());
+  SmallVector<Value> parts;
+  for (auto [part, cotangent] : llvm::zip_equal(getParts(), cotangents))
+    parts.push_back(cotangent ? cotangent : rule.zerosLike(part));
+  operandCotangents.assign(1, rule.create<ConcatOp>(parts, getAxis()));
+}
+
 void SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                        SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
@@ -257,6 +266,12 @@ LogicalResult ConcatPartOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value>
   SmallVector<Value> all = rule.all();
   results.push_back(rule.create<ConcatPartOp>(all[0], ArrayRef(all).drop_front(),
                                               rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)), getIndex()));
+  return success();
+}
+
+LogicalResult SplitOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  int64_t axis = rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0));
+  llvm::append_range(results, SplitOp::create(rule.builder, getLoc(), rule[0], getSizes(), axis).getParts());
   return success();
 }
 

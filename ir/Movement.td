@@ -138,6 +138,15 @@ def Calque_ConcatPartOp : Calque_MovementOp<"concat_part", "concatPart"> {
   let linear = ["x"];
   let moves = "takePart";
 }
+def Calque_SplitOp : Calque_PureOp<"split"> {
+  let summary = "The parts of x of these sizes along an axis, in order; one size may be -1 and is what the others leave";
+  let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$sizes, DefaultValuedAttr<I64Attr, "0">:$axis);
+  let results = (outs Variadic<Calque_Tensor>:$parts);
+  let rule = "split";
+  let customVjp = 1;
+  let linear = ["x"];
+  let moves = "cut";
+}
 def Calque_SliceOp : Calque_MovementOp<"slice", "slice"> {
   let summary = "Elements starts, starts + strides, ... below limits in each dimension; no strides mean 1";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$limits, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$strides);

@@ -127,6 +127,11 @@ def TypeRule_concat : TypeRule {
   let dtypeError = "for tensors of different types";
   let valueError = "for no tensors, and for an axis that they do not have";
 }
+def TypeRule_split : AnyType {
+  let shape = "x's with one of the sizes along the axis";
+  let shapeError = "for sizes whose sum is not that of x along the axis";
+  let valueError = "for no sizes, for a size below -1 and a second -1, and for an axis that x does not have";
+}
 def TypeRule_slice : AnyType {
   let shape = "in each dimension (limit - start) / stride, rounded up";
   let valueError = "for lists of another length than x's rank, for bounds outside of x, and for strides that are not positive";

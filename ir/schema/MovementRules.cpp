@@ -336,6 +336,33 @@ Fault concatPart(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+Fault split(const OpCall &call, std::vector<TensorType> &results) {
+  const Ints &sizes = ints(call, 0);
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(1), call[0].rank(), axis))
+    return fault;
+  if (sizes.empty())
+    return valueFault("needs at least one size");
+  std::int64_t whole = call[0].dims[axis], sum = 0, rests = 0;
+  for (std::int64_t size : sizes) {
+    if (size < -1)
+      return valueFault("a size is " + std::to_string(size));
+    rests += size == -1;
+    if (Fault fault = addSize(sum, std::max<std::int64_t>(size, 0)))
+      return fault;
+  }
+  if (rests > 1)
+    return valueFault("only one size may be -1: " + shapeString(sizes));
+  if (whole != kOpenSize && (rests ? sum > whole : sum != whole))
+    return shapeFault("the sizes " + shapeString(sizes) + " don't add up to " + std::to_string(whole) +
+                      ", which is that of " + call[0].str() + " along axis " + std::to_string(axis));
+  for (std::int64_t size : sizes) {
+    results.push_back(call[0]);
+    results.back().dims[axis] = size != -1 ? size : whole == kOpenSize ? kOpenSize : whole - sum;
+  }
+  return {};
+}
+
 Fault slice(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &starts = ints(call, 0), &limits = ints(call, 1);
   Ints strides = ints(call, 2);

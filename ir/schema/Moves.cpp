@@ -9,6 +9,7 @@ namespace calque::schema {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
+using Results = std::span<const TensorType>;
 
 Dims rowMajor(const Dims &dims) {
   Dims strides(dims.size());
@@ -47,61 +48,69 @@ std::int64_t axisOf(const OpCall &call, std::size_t attribute, std::int64_t rank
 
 //===-- Movements -------------------------------------------------------------------------------===//
 
-Movement keepOrder(const OpCall &, const TensorType &result) {
+Movement keepOrder(const OpCall &, Results results) {
   Placement all{0, {1}};
-  return {{{0, {result.numElements()}, all, all}}, {}};
+  return {{{0, {results[0].numElements()}, all, all}}, {}};
 }
 
-Movement repeat(const OpCall &call, const TensorType &result) {
+Movement repeat(const OpCall &call, Results results) {
   Placement from = whole(call[0]);
   for (std::size_t i = 0; i < from.strides.size(); ++i)
     if (call[0].dims[i] == 1)
       from.strides[i] = 0;
-  from.strides.insert(from.strides.begin(), result.dims.size() - from.strides.size(), 0);
-  return {{{0, result.dims, std::move(from), whole(result)}}, {}};
+  from.strides.insert(from.strides.begin(), results[0].dims.size() - from.strides.size(), 0);
+  return {{{0, results[0].dims, std::move(from), whole(results[0])}}, {}};
 }
 
-Movement permute(const OpCall &call, const TensorType &result) {
+Movement permute(const OpCall &call, Results results) {
   Placement of = whole(call[0]), from = of;
   std::int64_t rank = call[0].rank();
   for (std::int64_t i = 0; i < rank; ++i) {
     std::int64_t axis = ints(call, 0).empty() ? rank - 1 - i : ints(call, 0)[i];
     from.strides[i] = of.strides[normalAxis(axis, rank)];
   }
-  return {{{0, result.dims, std::move(from), whole(result)}}, {}};
+  return {{{0, results[0].dims, std::move(from), whole(results[0])}}, {}};
 }
 
-Movement join(const OpCall &call, const TensorType &result) {
-  std::int64_t axis = axisOf(call, 0, result.rank()), start = 0;
+Movement join(const OpCall &call, Results results) {
+  std::int64_t axis = axisOf(call, 0, results[0].rank()), start = 0;
   Movement movement;
   for (std::size_t k = 0; k < call.operands.size(); ++k) {
-    movement.moves.push_back({k, call[k].dims, whole(call[k]), partAlong(result, axis, start)});
+    movement.moves.push_back({k, call[k].dims, whole(call[k]), partAlong(results[0], axis, start)});
     start += call[k].dims[axis];
   }
   return movement;
 }
 
-Movement takePart(const OpCall &call, const TensorType &result) {
-  std::int64_t axis = axisOf(call, 0, result.rank()), start = 0;
+Movement takePart(const OpCall &call, Results results) {
+  std::int64_t axis = axisOf(call, 0, results[0].rank()), start = 0;
   for (std::int64_t k = 0; k < call.attribute<std::int64_t>(1); ++k)
     start += call[static_cast<std::size_t>(k) + 1].dims[axis];
-  return {{{0, result.dims, partAlong(call[0], axis, start), whole(result)}}, {}};
+  return {{{0, results[0].dims, partAlong(call[0], axis, start), whole(results[0])}}, {}};
 }
 
-Movement take(const OpCall &call, const TensorType &result) {
-  return {{{0, result.dims, part(call[0], ints(call, 0), ints(call, 2)), whole(result)}}, {}};
+Movement cut(const OpCall &call, Results results) {
+  std::int64_t axis = axisOf(call, 1, call[0].rank()), start = 0;
+  Movement movement;
+  for (std::size_t r = 0; r < results.size(); start += results[r++].dims[axis])
+    movement.moves.push_back({0, results[r].dims, partAlong(call[0], axis, start), whole(results[r]), r});
+  return movement;
 }
 
-Movement takeLike(const OpCall &call, const TensorType &result) {
-  return {{{0, result.dims, part(call[0], ints(call, 0), ints(call, 1)), whole(result)}}, {}};
+Movement take(const OpCall &call, Results results) {
+  return {{{0, results[0].dims, part(call[0], ints(call, 0), ints(call, 2)), whole(results[0])}}, {}};
 }
 
-Movement put(const OpCall &call, const TensorType &result) {
-  return {{{0, call[0].dims, whole(call[0]), part(result, ints(call, 0), ints(call, 1))}}, Scalar()};
+Movement takeLike(const OpCall &call, Results results) {
+  return {{{0, results[0].dims, part(call[0], ints(call, 0), ints(call, 1)), whole(results[0])}}, {}};
 }
 
-Movement surround(const OpCall &call, const TensorType &result) {
-  return {{{0, call[0].dims, whole(call[0]), part(result, ints(call, 0), {})}}, call.attribute<Scalar>(2)};
+Movement put(const OpCall &call, Results results) {
+  return {{{0, call[0].dims, whole(call[0]), part(results[0], ints(call, 0), ints(call, 1))}}, Scalar()};
+}
+
+Movement surround(const OpCall &call, Results results) {
+  return {{{0, call[0].dims, whole(call[0]), part(results[0], ints(call, 0), {})}}, call.attribute<Scalar>(2)};
 }
 
 //===-- Positions as indices --------------------------------------------------------------------===//

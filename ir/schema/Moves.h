@@ -1,9 +1,9 @@
 // Rules of operations that only move elements, without MLIR: which elements of the operands become which elements of
-// the result. Records name these rules by `moves`. The front end runs such an operation by strided copies, instead of
+// the results. Records name these rules by `moves`. The front end runs such an operation by strided copies, instead of
 // compiling code for each value of an attribute:
 //
 //   MoveRule rule = moveRuleOf(OpId::Slice);
-//   Movement movement = rule({OpId::Slice, {x}, attributes}, result); // one Move: from x's box to the whole result
+//   Movement movement = rule({OpId::Slice, {x}, attributes}, {result}); // one Move: from x's box to the whole result
 #ifndef CALQUE_IR_SCHEMA_MOVES_H
 #define CALQUE_IR_SCHEMA_MOVES_H
 
@@ -20,21 +20,22 @@ struct Placement {
   Dims strides;
 };
 
-// Copies a box of an operand's elements to a box of the result's.
+// Copies a box of an operand's elements to a box of a result's.
 struct Move {
   std::size_t operand;
   Dims sizes;
   Placement from, to;
+  std::size_t result = 0;
 };
 
 struct Movement {
   std::vector<Move> moves;
-  // The value of the result's elements outside of all boxes; none where the boxes cover the result.
+  // The value of the results' elements outside of all boxes; none where the boxes cover the results.
   std::optional<Scalar> around;
 };
 
-// The sizes of the operands are known, the type rule has accepted them, and `result` is the type that it gave.
-using MoveRule = Movement (*)(const OpCall &call, const TensorType &result);
+// The sizes of the operands are known, the type rule has accepted them, and `results` are the types that it gave.
+using MoveRule = Movement (*)(const OpCall &call, std::span<const TensorType> results);
 
 // The rule of an operation, or null if it computes.
 MoveRule moveRuleOf(OpId op);

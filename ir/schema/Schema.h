@@ -61,7 +61,8 @@ using RecordingRef = std::shared_ptr<const Recording>;
 
 using Attribute =
     std::variant<bool, std::int64_t, Scalar, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
-enum class AttributeKind : std::uint8_t { Bool, Int, Number, String, Text, Ints, Type, Constant, Recording };
+// The alternatives of Attribute in order, and then Text, which is a string that code does not depend on.
+enum class AttributeKind : std::uint8_t { Bool, Int, Number, String, Ints, Type, Constant, Recording, Text };
 
 bool equal(const Attribute &a, const Attribute &b);
 
@@ -118,6 +119,7 @@ struct OperationSchema {
   bool counted;        // only the first counts[0] operands receive cotangents
   bool perAxis;        // only the first operands do, as many as `axes` has entries
   bool lacksGradient;  // a gradient that would pass through is an error
+  bool severalResults; // the number of results follows from operands and attributes
 };
 
 std::span<const OperationSchema> operations();

@@ -343,6 +343,15 @@ private:
     }
   }
 
+  // A call that returns a vector of tensors, each of which gets a name.
+  void several(const Step &at, const std::string &call, const std::string &indent) {
+    std::string made = prefix + "t" + std::to_string(at.firstResult);
+    os << "auto " << made << " = " << call << ";\n";
+    for (std::size_t r = 0; r < at.types.size(); ++r)
+      os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << made << "[" << r << "]; // "
+         << at.types[r].str() << "\n";
+  }
+
   void step(int index, const std::string &indent) {
     const Step &at = program.steps[index];
     std::string value = name(at.firstResult);
@@ -374,11 +383,7 @@ private:
       os << "Variable(w" << attributeText(at.attributes[0]) << ")." << methods[std::get<std::int64_t>(at.attributes[1])]
          << "(" << name(at.operands[0]) << ");\n";
     } else if (at.op == OpId::Extern) {
-      std::string made = prefix + "t" + std::to_string(at.firstResult);
-      os << "auto " << made << " = " << nameOfExtern(std::get<std::int64_t>(at.attributes[0])) << "({"
-         << list(at.operands) << "});\n";
-      for (std::size_t r = 0; r < at.types.size(); ++r)
-        os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << made << "[" << r << "];\n";
+      several(at, std::string(nameOfExtern(std::get<std::int64_t>(at.attributes[0]))) + "({" + list(at.operands) + "})", indent);
     } else if (at.op == OpId::HostCall) {
       const TensorType &type = at.types[0];
       os << "Tensor " << value << " = host_call([](std::span<const Tensor> in) { return in[0]; }, {"
@@ -404,7 +409,9 @@ private:
       if (schema.numOperands < 0)
         operands = "{" + operands + "}";
       std::string call = operands.empty() ? (attributes.empty() ? "" : attributes.substr(2)) : operands + attributes;
-      if (function.empty())
+      if (schema.severalResults)
+        several(at, std::string(function) + "(" + call + ")", indent);
+      else if (function.empty())
         os << "Tensor " << value << "; // " << at.types[0].str() << " of calque." << schema.mnemonic << "(" << call
            << "), which is internal: see the IR\n";
       else

@@ -269,7 +269,7 @@ std::vector<std::shared_ptr<Array>> Differences::computed(const Step &step,
     auto result = std::make_shared<Array>();
     result->type = type;
     result->elements.resize(static_cast<std::size_t>(countOf(type)));
-    Call call{step, operands, *result, false};
+    Call call{step, operands, *result, false, results.size()};
     try {
       if (step.op == OpId::Extern)
         evaluateExtern(call, results.size());

@@ -180,7 +180,8 @@ void Execution::step(int index) {
     assert_true(calque::Operand(operands[0], where), std::get<std::string>(step.attributes[0]));
     return;
   default:
-    values[step.firstResult] = detail::apply(step.op, operands, step.attributes, where);
+    std::vector<Tensor> results = detail::applyAll(step.op, operands, step.attributes, where);
+    std::move(results.begin(), results.end(), values.begin() + step.firstResult);
   }
 }
 

@@ -61,7 +61,7 @@ void Interpreter::step(int index) {
     auto result = std::make_shared<Array>();
     result->type = step.types[r];
     result->elements.resize(static_cast<std::size_t>(countOf(result->type)));
-    Call call{step, {}, *result, true};
+    Call call{step, {}, *result, true, r};
     for (int operand : step.operands)
       call.x.push_back(meaning.values[operand].get());
     if (step.op == OpId::Extern)

@@ -35,6 +35,7 @@ struct Call {
   std::vector<const Array *> x;
   Array &result;
   bool machine;
+  std::size_t index = 0; // which of the results
 
   const Array &operator[](std::size_t i) const { return *x[i]; }
   template <typename T> const T &attribute(std::size_t i) const { return std::get<T>(step.attributes[i]); }

@@ -50,6 +50,16 @@ void concatPart(const Call &call) {
   });
 }
 
+void split(const Call &call) {
+  std::int64_t axis = normal(call.attribute<std::int64_t>(1), call.shape().size()), start = 0;
+  for (std::size_t r = 0; r < call.index; ++r)
+    start += call.step.types[r].dims[axis];
+  pick(call, 0, [&](Shape index) {
+    index[axis] += start;
+    return ravel(index, call.shape(0));
+  });
+}
+
 void sliceAt(const Call &call, const Ints &starts, const Ints &strides) {
   pick(call, 0, [&](Shape index) {
     for (std::size_t i = 0; i < index.size(); ++i)
@@ -147,6 +157,7 @@ const KernelTable &movementKernels() {
       {"transpose", transpose},
       {"concat", concat},
       {"concat_part", concatPart},
+      {"split", split},
       {"slice", slice},
       {"slice_like", sliceLike},
       {"slice_put", slicePut},

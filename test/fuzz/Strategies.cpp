@@ -295,6 +295,15 @@ Ints Strategies::ints(int strategy, const Shape &first, const Shape &second, con
   case 12: // one axis of either
     result = {random.below(std::max(1, static_cast<int>(random.chance(0.5) ? first.size() : second.size())))};
     break;
+  case 13: { // sizes that add up to one
+    std::int64_t rest = rank ? first[static_cast<std::size_t>(random.below(rank))] : 1;
+    while (rest && random.chance(0.6)) {
+      result.push_back(random.below(static_cast<int>(rest) + 1));
+      rest -= result.back();
+    }
+    result.push_back(random.chance(0.3) ? -1 : rest);
+    break;
+  }
   default: // equal ones
     result = {1 + random.below(2)};
     result.push_back(result[0]);
@@ -310,7 +319,8 @@ bool Strategies::repair(const schema::OperationSchema &schema, const std::functi
     types.push_back(operand.type);
   // An attribute of a kind that is not known here.
   for (std::size_t a = 0; a < schema.attributes.size(); ++a)
-    if (draw.attributes[a].index() != static_cast<std::size_t>(schema.attributes[a].kind))
+    if (schema.attributes[a].kind != AttributeKind::Text &&
+        draw.attributes[a].index() != static_cast<std::size_t>(schema.attributes[a].kind))
       return false;
   schema::Inference inference = schema::inferTypes(schema.id, types, draw.attributes);
   if (!inference.fault)

@@ -49,7 +49,7 @@ struct Choice {
 };
 
 constexpr int kMostOperands = 4; // of which strategies are told apart
-constexpr std::size_t kOperandStrategies = 11, kIntsStrategies = 14, kIntStrategies = 4;
+constexpr std::size_t kOperandStrategies = 11, kIntsStrategies = 15, kIntStrategies = 4;
 
 struct OperationChoices {
   Choice dtype{5}, rank{5}, count{4};

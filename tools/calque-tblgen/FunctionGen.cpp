@@ -27,6 +27,8 @@ std::string withTypeNames(std::string text) {
   return text;
 }
 
+const char *resultType(const OperationRecord &op) { return op.severalResults() ? "std::vector<Tensor>" : "Tensor"; }
+
 // A default value of ODS as public headers write it: `std::string("valid")` and `{1, 1}` are what C++ reads anyway.
 std::string parameters(const OperationRecord &op, bool defaults) {
   std::string text;
@@ -49,7 +51,7 @@ void emitDeclarations(const llvm::RecordKeeper &records, llvm::raw_ostream &os) 
     os << "// " << op.summary() << ".\n";
     if (!op.description().empty())
       os << "// " << op.description() << "\n";
-    os << "CALQUE_API Tensor " << op.function() << "(" << parameters(op, true) << ");\n";
+    os << "CALQUE_API " << resultType(op) << " " << op.function() << "(" << parameters(op, true) << ");\n";
     if (!op.spelling().empty())
       os << "inline Tensor operator" << op.spelling() << "(" << parameters(op, false) << ") { return " << op.function()
          << "(" << (op.numOperands() == 1 ? op.operandName(0) : op.operandName(0) + ", " + op.operandName(1))
@@ -87,12 +89,12 @@ void emitDefinitions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       if (!isShape)
         others += (others.empty() ? "" : ", ") + ("schema::Attribute(" + value + ")");
     }
-    os << "Tensor " << op.function() << "(" << parameters(op, false) << ") {\n";
+    os << resultType(op) << " " << op.function() << "(" << parameters(op, false) << ") {\n";
     if (!op.open().empty())
       os << "  if (!shape.is_known())\n    return detail::applyPublicOpen(schema::OpId::" << openOf(op, records) << ", "
          << operands << ", shape, {" << others << "}, " << line << ");\n";
-    os << "  return detail::applyPublic(schema::OpId::" << op.idName() << ", " << operands << ", {" << attributes << "}"
-       << (givesLine ? ", where" : "") << ");\n}\n";
+    os << "  return detail::applyPublic" << (op.severalResults() ? "All" : "") << "(schema::OpId::" << op.idName()
+       << ", " << operands << ", {" << attributes << "}" << (givesLine ? ", where" : "") << ");\n}\n";
   }
 }
 
@@ -145,13 +147,14 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       llvm::PrintFatalError(rule->getLoc(),
                             rule->getName() +
                                 ": `types` and, unless it is of elementwise operations, `shape` must be described");
-    os << "\n## " << op.function() << "\n\n    Tensor " << op.function() << "(" << parameters(op, true) << ")\n";
+    os << "\n## " << op.function() << "\n\n    " << resultType(op) << " " << op.function() << "("
+       << parameters(op, true) << ")\n";
     if (!op.spelling().empty())
       os << "    Tensor operator" << op.spelling() << "(" << parameters(op, true) << ")\n";
     os << "\n" << op.summary() << "." << (op.description().empty() ? "" : " ") << op.description() << "\n\n";
     os << "- Types: " << withTypeNames(rule->getValueAsString("types").str()) << ".\n"
-       << "- Shape of the result: " << (op.elementwise() ? elementwiseShape(op) : rule->getValueAsString("shape").str())
-       << ".\n"
+       << (op.severalResults() ? "- Shape of each result: " : "- Shape of the result: ")
+       << (op.elementwise() ? elementwiseShape(op) : rule->getValueAsString("shape").str()) << ".\n"
        << "- Gradient: " << gradientOf(op) << ".\n";
     std::string errors;
     auto error = [&](llvm::StringRef name, llvm::StringRef when) {

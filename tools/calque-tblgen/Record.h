@@ -62,6 +62,8 @@ public:
   const std::vector<AttributeRecord> &attributes() const { return attributes_; }
   // -1 when one operand is variadic.
   int numOperands() const;
+  // Whether the number of results follows from operands and attributes.
+  bool severalResults() const { return op_.getNumVariableLengthResults() != 0; }
   bool variadic() const { return numOperands() < 0; }
   std::string operandName(int i) const { return op_.getOperand(i).name.str(); }
   // The operand of that name, or -1.

@@ -45,7 +45,7 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
     auto flag = [](bool value) { return value ? "true" : "false"; };
     os << op.numOperands() << ", " << op.rule() << ", " << flag(op.elementwise()) << ", " << flag(op.pure()) << ", "
        << flag(!op.notDifferentiable()) << ", " << flag(op.differentiates()) << ", " << flag(op.counted()) << ", "
-       << flag(op.perAxis()) << ", " << flag(op.lacksGradient()) << "},\n";
+       << flag(op.perAxis()) << ", " << flag(op.lacksGradient()) << ", " << flag(op.severalResults()) << "},\n";
   }
   os << "#endif\n";
 }
