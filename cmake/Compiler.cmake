@@ -6,7 +6,7 @@ find_program(CALQUE_CCACHE ccache)
 mark_as_advanced(CALQUE_CCACHE)
 if(CALQUE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-                                  CCACHE_SLOPPINESS=pch_defines,time_macros ${CALQUE_CCACHE})
+                                  CCACHE_SLOPPINESS=pch_defines,time_macros ${PROJECT_SOURCE_DIR}/cmake/ccache.sh)
 endif()
 
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)

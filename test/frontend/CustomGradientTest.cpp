@@ -202,6 +202,8 @@ TEST(GradientOverride, HoldsInItsScope) {
 TEST(GradientOverride, RefusesWhatIsNotThere) {
   auto nothing = [](const std::vector<Tensor> &, const Tensor &, const Tensor &) { return std::vector<Tensor>(); };
   EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("rellu", nothing); }), "there is no operation 'rellu'");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("split", nothing); }),
+                  "operation 'split' gives several tensors");
   EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("floor", nothing); }),
                   "operation 'floor' has no gradient");
   GradientOverride wrong("relu", nothing);

@@ -5,6 +5,24 @@
 using namespace calque;
 using namespace calque::testing;
 
+TEST(EagerOperations, OfSeveralResultsArePassedByGradients) {
+  Tensor x = reshape(iota({6}, DType::Float32), {2, 3});
+  auto loss = [](const Tensor &x) {
+    std::vector<Tensor> parts = split(x, {1, -1}, 1);
+    return sum(parts[0] * 3) + sum(square(parts[1]));
+  };
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = loss(x);
+  Tensor expected = tensor({3.f, 2.f, 4.f, 3.f, 8.f, 10.f}, {2, 3});
+  expectSameBits(*tape.gradient(y, x), expected);
+  expectSameBits(function<Tensor(const Tensor &)>(grad(loss))(x), expected);
+  // A part that nothing is computed from has a gradient of zeros.
+  GradientTape one;
+  one.watch(x);
+  expectSameBits(*one.gradient(split(x, {2, 1}, 1)[1], x), tensor({0.f, 0.f, 1.f, 0.f, 0.f, 1.f}, {2, 3}));
+}
+
 // Eager calls that differ in one attribute alone are different code.
 TEST(EagerOperations, AreKeptApartByEachAttribute) {
   Tensor image = reshape(iota({40}, DType::Float32), {1, 5, 8, 1}), filter = ones({2, 3, 1, 1});

@@ -383,7 +383,8 @@ private:
       os << "Variable(w" << attributeText(at.attributes[0]) << ")." << methods[std::get<std::int64_t>(at.attributes[1])]
          << "(" << name(at.operands[0]) << ");\n";
     } else if (at.op == OpId::Extern) {
-      several(at, std::string(nameOfExtern(std::get<std::int64_t>(at.attributes[0]))) + "({" + list(at.operands) + "})", indent);
+      several(at, std::string(nameOfExtern(std::get<std::int64_t>(at.attributes[0]))) + "({" + list(at.operands) + "})",
+              indent);
     } else if (at.op == OpId::HostCall) {
       const TensorType &type = at.types[0];
       os << "Tensor " << value << " = host_call([](std::span<const Tensor> in) { return in[0]; }, {"

@@ -87,6 +87,62 @@ TEST(Movement, Concat) {
   }
 }
 
+TEST(Movement, Split) {
+  std::mt19937 random(14);
+  Tensor x = randomTensor(random, {2, 5, 3});
+  std::vector<double> values = valuesOf(x);
+  struct Case {
+    std::vector<std::int64_t> sizes;
+    std::int64_t axis;
+  };
+  for (const Case &c : {Case{{1, 4}, 1}, Case{{2, -1, 2}, 1}, Case{{-1}, 1}, Case{{1, 0, -1}, -1}, Case{{1, 1}, -3}}) {
+    std::size_t dim = dimensionOf(c.axis, 3);
+    std::vector<Tensor> parts = split(x, c.sizes, c.axis);
+    ASSERT_EQ(parts.size(), c.sizes.size());
+    std::int64_t start = 0;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      Shape shape = parts[part].shape();
+      EXPECT_TRUE(c.sizes[part] == -1 || shape[dim] == c.sizes[part]);
+      std::vector<double> expected = generate(shape, [&](Shape index) {
+        index[dim] += start;
+        return values[ravel(index, x.shape())];
+      });
+      start += shape[dim];
+      expectMovement([c, part](const std::vector<Tensor> &in) { return split(in[0], c.sizes, c.axis)[part]; }, {x},
+                     shape, expected);
+    }
+    EXPECT_EQ(start, x.shape()[dim]);
+    // Of all parts together: the gradient is their concatenation.
+    expectMovement(
+        [c](const std::vector<Tensor> &in) {
+          std::vector<Tensor> parts = split(in[0], c.sizes, c.axis);
+          return concat(parts, c.axis);
+        },
+        {x}, x.shape(), values);
+  }
+}
+
+TEST(Movement, SplitOfSizesThatACallKnows) {
+  auto f = function(
+      [](const Tensor &x) {
+        std::vector<Tensor> parts = split(x, {2, -1}, 0);
+        return std::pair(sum(parts[0]), parts[1] * 2);
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic, 2})}});
+  for (std::int64_t n : {2, 3, 7}) {
+    Tensor x = reshape(iota({2 * n}, DType::Float32), {n, 2});
+    auto [first, rest] = f(x);
+    EXPECT_EQ(first.item<float>(), 6);
+    EXPECT_EQ(rest.shape(), Shape({n - 2, 2}));
+    expectSameBits(rest, split(x, {2, n - 2})[1] * 2);
+  }
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({1, 2})); }), "split");
+  auto exact = function([](const Tensor &x) { return split(x, {2, 1})[1]; },
+                        {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_EQ(exact(tensor({1.f, 2.f, 3.f})).item<float>(), 3);
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { exact(ones({4})); }), "split");
+}
+
 TEST(Movement, Slice) {
   struct Case {
     Axes starts, limits, strides;

@@ -208,6 +208,60 @@ func.func @transpose_twice(%a: tensor<2x?xf32>) {
 
 // -----
 
+func.func @split_none(%a: tensor<4xf32>) {
+  // expected-error @below {{split: needs at least one size}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.split %a {sizes = array<i64>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @split_negative(%a: tensor<4xf32>) {
+  // expected-error @below {{split: a size is -2}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:2 = calque.split %a {sizes = array<i64: 6, -2>} : (tensor<4xf32>) -> (tensor<6xf32>, tensor<0xf32>)
+  return
+}
+
+// -----
+
+func.func @split_rests(%a: tensor<4xf32>) {
+  // expected-error @below {{split: only one size may be -1: [-1,2,-1]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:3 = calque.split %a {sizes = array<i64: -1, 2, -1>} : (tensor<4xf32>) -> (tensor<1xf32>, tensor<2xf32>, tensor<1xf32>)
+  return
+}
+
+// -----
+
+func.func @split_sum(%a: tensor<3x4xf32>) {
+  // expected-error @below {{split: the sizes [2,3] don't add up to 4, which is that of float32[3,4] along axis 1}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:2 = calque.split %a {axis = -1 : i64, sizes = array<i64: 2, 3>} : (tensor<3x4xf32>) -> (tensor<3x2xf32>, tensor<3x3xf32>)
+  return
+}
+
+// -----
+
+func.func @split_rest_sum(%a: tensor<4xf32>) {
+  // expected-error @below {{split: the sizes [5,-1] don't add up to 4, which is that of float32[4] along axis 0}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:2 = calque.split %a {sizes = array<i64: 5, -1>} : (tensor<4xf32>) -> (tensor<5xf32>, tensor<0xf32>)
+  return
+}
+
+// -----
+
+func.func @split_range(%a: tensor<4xf32>) {
+  // expected-error @below {{split: axis 1 is out of range for a tensor of rank 1; it must be within [-1, 1)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.split %a {axis = 1 : i64, sizes = array<i64: 4>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @concat_none() {
   // expected-error @below {{concat: needs at least one tensor}}
   // expected-error @below {{failed to infer returned types}}

@@ -91,6 +91,17 @@ func.func @concat(%arg0: tensor<7xi1>, %arg1: tensor<2x3xf32>, %arg2: tensor<0x3
 
 // -----
 
+func.func @split(%arg0: tensor<5x3xf32>, %arg1: tensor<?x3xi1>, %arg2: tensor<2x?xf64>, %arg3: tensor<0xi32>) {
+  %0:3 = calque.split %arg0 {sizes = array<i64: 1, 0, 4>} : (tensor<5x3xf32>) -> (tensor<1x3xf32>, tensor<0x3xf32>, tensor<4x3xf32>)
+  %1:2 = calque.split %arg0 {axis = -1 : i64, sizes = array<i64: -1, 1>} : (tensor<5x3xf32>) -> (tensor<5x2xf32>, tensor<5x1xf32>)
+  %2:2 = calque.split %arg1 {sizes = array<i64: 2, -1>} : (tensor<?x3xi1>) -> (tensor<2x3xi1>, tensor<?x3xi1>)
+  %3:2 = calque.split %arg2 {axis = 1 : i64, sizes = array<i64: 2, 1>} : (tensor<2x?xf64>) -> (tensor<2x2xf64>, tensor<2x1xf64>)
+  %4 = calque.split %arg3 {sizes = array<i64: -1>} : (tensor<0xi32>) -> tensor<0xi32>
+  return
+}
+
+// -----
+
 func.func @concat_part(%arg0: tensor<4x3xf32>, %arg1: tensor<2x3xf32>, %arg2: tensor<?x?xf64>, %arg3: tensor<2x?xf64>) {
   %0 = calque.concat_part %arg0, %arg1, %arg1 {axis = 0 : i64, index = 1 : i64} : (tensor<4x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %1 = calque.concat_part %arg2, %arg2, %arg3 {axis = -1 : i64, index = 0 : i64} : (tensor<?x?xf64>, tensor<?x?xf64>, tensor<2x?xf64>) -> tensor<?x?xf64>

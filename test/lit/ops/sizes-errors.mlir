@@ -76,6 +76,15 @@ func.func @reshape_inferred(%a: tensor<0xf32>) {
 
 // -----
 
+func.func @split(%a: tensor<?xi1>) {
+  // expected-error @below {{split: the sizes 9223372036854775807 and 1 add up to more than a dimension can have}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:2 = calque.split %a {sizes = array<i64: 9223372036854775807, 1>} : (tensor<?xi1>) -> (tensor<?xi1>, tensor<1xi1>)
+  return
+}
+
+// -----
+
 func.func @concat(%a: tensor<9223372036854775807xi1>) {
   // expected-error @below {{concat: the sizes 9223372036854775807 and 9223372036854775807 add up to more than a dimension can have}}
   // expected-error @below {{failed to infer returned types}}

@@ -896,6 +896,17 @@ func.func @concat(%a: tensor<?x?x3xf32>, %b: tensor<?x3xf32>) -> tensor<?x?x3xf3
   return %r : tensor<?x?x3xf32>
 }
 
+// CHECK-LABEL: func.func @split(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]]:2 = calque.split %[[X]] {axis = 2 : i64, sizes = array<i64: 1, 2>}
+// CHECK-NEXT: return %[[V0]]#0, %[[V0]]#1
+func.func @split(%x: tensor<?x?x3xf32>) -> (tensor<?x?x1xf32>, tensor<?x?x2xf32>) {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y:2 = calque.split %e {axis = -1 : i64, sizes = array<i64: 1, 2>} : (tensor<?x3xf32>) -> (tensor<?x1xf32>, tensor<?x2xf32>)
+  %r:2 = calque.unbatch %y#0, %y#1, %e, %x {axes = array<i64: 0, 0>, batch_axis = 0 : i64} : (tensor<?x1xf32>, tensor<?x2xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> (tensor<?x?x1xf32>, tensor<?x?x2xf32>)
+  return %r#0, %r#1 : tensor<?x?x1xf32>, tensor<?x?x2xf32>
+}
+
 // CHECK-LABEL: func.func @concat_part(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[A:.*]]: tensor<?x3xf32>, %[[B:.*]]: tensor<?x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.equal %[[X]], %[[X]]

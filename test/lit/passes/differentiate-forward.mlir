@@ -559,6 +559,17 @@ func.func @concat(%a: tensor<?x3xf32>, %b: tensor<?x3xf32>, %t: tensor<?x3xf32>)
   return %d : tensor<?x3xf32>
 }
 
+// CHECK-LABEL: func.func @split(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.split %[[X]] {sizes = array<i64: -1, 2>}
+// CHECK-NEXT: %[[V0:.*]]:2 = calque.split %[[T]] {sizes = array<i64: -1, 2>}
+// CHECK-NEXT: return %[[V0]]#0, %[[V0]]#1
+func.func @split(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<2x3xf32>) {
+  %y:2 = calque.split %x {sizes = array<i64: -1, 2>} : (tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<2x3xf32>)
+  %d:2 = calque.jvp %y#0, %y#1, %x, %t {counts = array<i64: 2, 1>} : (tensor<?x3xf32>, tensor<2x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<2x3xf32>)
+  return %d#0, %d#1 : tensor<?x3xf32>, tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @concat_part(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[A:.*]]: tensor<?x3xf32>, %[[B:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
 // CHECK-NEXT: calque.concat_part %[[X]], %[[A]], %[[B]] {axis = 0 : i64, index = 1 : i64}

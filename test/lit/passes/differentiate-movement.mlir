@@ -119,6 +119,20 @@ func.func @concat(%a: tensor<?x3xf32>, %b: tensor<?x3xf32>, %g: tensor<?x3xf32>)
   return %d#0, %d#1 : tensor<?x3xf32>, tensor<?x3xf32>
 }
 
+// A part that is not used has the cotangent zero.
+// CHECK-LABEL: func.func @split(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[G:.*]]: tensor<2x3xf32>)
+// CHECK-NEXT: %[[P:.*]]:2 = calque.split %[[X]] {sizes = array<i64: -1, 2>}
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V1:.*]] = calque.broadcast_like %[[V0]], %[[P]]#0
+// CHECK-NEXT: %[[V2:.*]] = calque.concat %[[V1]], %[[G]]
+// CHECK-NEXT: return %[[V2]]
+func.func @split(%x: tensor<?x3xf32>, %g: tensor<2x3xf32>) -> tensor<?x3xf32> {
+  %y:2 = calque.split %x {sizes = array<i64: -1, 2>} : (tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<2x3xf32>)
+  %d = calque.gradient %y#1, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
 // CHECK-LABEL: func.func @concat_part(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[A:.*]]: tensor<?x3xf32>, %[[B:.*]]: tensor<?x3xf32>, %[[G:.*]]: tensor<?x3xf32>)
 // CHECK-NEXT: calque.concat_part %[[X]], %[[A]], %[[B]] {axis = 0 : i64, index = 1 : i64}
