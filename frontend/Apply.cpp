@@ -1,6 +1,7 @@
 #include "frontend/Apply.h"
 
 #include "absl/container/fixed_array.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/transforms.h"

@@ -15,8 +15,8 @@ CALQUE_API Tensor apply(schema::OpId op, std::span<const Tensor> operands,
                         std::span<const schema::Attribute> attributes, SourceLocation where);
 
 // The same for an operation of any number of results.
-std::vector<Tensor> applyAll(schema::OpId op, std::span<const Tensor> operands,
-                             std::span<const schema::Attribute> attributes, SourceLocation where);
+CALQUE_API std::vector<Tensor> applyAll(schema::OpId op, std::span<const Tensor> operands,
+                                        std::span<const schema::Attribute> attributes, SourceLocation where);
 
 // The generated public functions call this. Numbers adopt the element type of the tensors beside them.
 Tensor applyPublic(schema::OpId op, std::initializer_list<const Operand *> operands,

@@ -346,16 +346,16 @@ Fault split(const OpCall &call, std::vector<TensorType> &results) {
   std::int64_t whole = call[0].dims[axis], sum = 0, rests = 0;
   for (std::int64_t size : sizes) {
     if (size < -1)
-      return valueFault("a size is " + std::to_string(size));
+      return valueFault(absl::StrCat("a size is ", size));
     rests += size == -1;
     if (Fault fault = addSize(sum, std::max<std::int64_t>(size, 0)))
       return fault;
   }
   if (rests > 1)
-    return valueFault("only one size may be -1: " + shapeString(sizes));
+    return valueFault(absl::StrCat("only one size may be -1: ", shapeString(sizes)));
   if (whole != kOpenSize && (rests ? sum > whole : sum != whole))
-    return shapeFault("the sizes " + shapeString(sizes) + " don't add up to " + std::to_string(whole) +
-                      ", which is that of " + call[0].str() + " along axis " + std::to_string(axis));
+    return shapeFault(absl::StrCat("the sizes ", shapeString(sizes), " don't add up to ", whole, ", which is that of ",
+                                   call[0].str(), " along axis ", axis));
   for (std::int64_t size : sizes) {
     results.push_back(call[0]);
     results.back().dims[axis] = size != -1 ? size : whole == kOpenSize ? kOpenSize : whole - sum;

@@ -341,3 +341,24 @@ TEST(OpenSizes, ThatOperationsTakeDoNotEndRelaxedTraces) {
     EXPECT_CONTAINS(f.explain_retraces().front().note, "the lambda asks for a size");
   }
 }
+
+TEST(OpenSizes, SplitIntoPartsThatACallKnows) {
+  auto f = function(
+      [](const Tensor &x) {
+        std::vector<Tensor> parts = split(x, {2, -1}, 0);
+        return std::pair(sum(parts[0]), parts[1] * 2);
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic, 2})}});
+  for (std::int64_t n : {2, 3, 7}) {
+    Tensor x = reshape(iota({2 * n}, DType::Float32), {n, 2});
+    auto [first, rest] = f(x);
+    EXPECT_EQ(first.item<float>(), 6);
+    EXPECT_EQ(rest.shape(), Shape({n - 2, 2}));
+    expectSameBits(rest, split(x, {2, n - 2})[1] * 2);
+  }
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({1, 2})); }), "split");
+  auto exact = function([](const Tensor &x) { return split(x, {2, 1})[1]; },
+                        {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_EQ(exact(tensor({1.f, 2.f, 3.f})).item<float>(), 3);
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { exact(ones({4})); }), "split");
+}
