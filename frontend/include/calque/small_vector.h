@@ -1,4 +1,5 @@
-// A list whose elements are on the stack as long as they are few.
+// A list whose elements are on the stack as long as they are few. Public headers use it, so that what includes them
+// needs no other library.
 #ifndef CALQUE_SMALL_VECTOR_H
 #define CALQUE_SMALL_VECTOR_H
 

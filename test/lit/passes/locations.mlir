@@ -12,7 +12,7 @@
 // What the reverse rule of any operation emits is at that operation's line, zeros for sources that nothing reaches are at
 // the gradient's.
 // REDEFINE: %{pass} = calque-differentiate
-// RUN: cat %S/differentiate-elementwise.mlir %S/differentiate-reduction.mlir %S/differentiate-structured.mlir %S/differentiate-movement.mlir | sed -e 's/^  %y = .*/& loc("user.cpp":12:3)/' -e 's/^  %d.* = .*/& loc("tape.cpp":7:1)/' -e 's/^}/&\n\/\/ -----/' > %t
+// RUN: cat %S/differentiate-elementwise.mlir %S/differentiate-reduction.mlir %S/differentiate-structured.mlir %S/differentiate-movement.mlir | sed -e 's/^  %y.* = .*/& loc("user.cpp":12:3)/' -e 's/^  %d.* = .*/& loc("tape.cpp":7:1)/' -e 's/^}/&\n\/\/ -----/' > %t
 // RUN: %{run} --split-input-file %t | grep 'calque\.' > %t.emitted
 // RUN: grep -c 'user.cpp' %t.emitted
 // RUN: not grep -Ev 'loc\("user.cpp":12:3\)$|calque.(constant|broadcast_like) .*loc\("tape.cpp":7:1\)$' %t.emitted
