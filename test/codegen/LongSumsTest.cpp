@@ -260,7 +260,8 @@ TEST(LongSums, KeepInfinitiesAndNaN) {
     }
 }
 
-// CALQUE_TEST_LONG=1: up to 2^31 terms. They are products of small operands, which no memory has to hold.
+// CALQUE_TEST_LONG=1: up to 2^31 terms. Those of sums and means are products of small operands, which no memory has to
+// hold; the operand of dot products takes 8 GiB.
 TEST(LongSums, OfTwoToThe31Terms) {
   if (!std::getenv("CALQUE_TEST_LONG"))
     GTEST_SKIP() << "takes minutes; CALQUE_TEST_LONG=1 runs it";
@@ -280,4 +281,16 @@ TEST(LongSums, OfTwoToThe31Terms) {
   // Ones that are made as they are summed: sizes known.
   auto constants = function([] { return mean(full({std::int64_t(1) << 31}, 0.1f)); });
   EXPECT_LE(std::fabs(constants().item<float>() - 0.1f), 4 * 0x1p-23 * 0.1f);
+
+  auto dots = [](const Tensor &x) {
+    return std::vector<Tensor>{matmul(expand_dims(x, {0}), expand_dims(x, {1})), sum(square(x))};
+  };
+  std::int64_t n = std::int64_t(1) << 31;
+  Tensor x = full({n}, 0.1f);
+  double expected = static_cast<double>(n) * static_cast<double>(0.1f) * static_cast<double>(0.1f);
+  for (bool isKnown : {true, false}) {
+    auto f = isKnown ? function(dots) : function(dots, {.input_signature = {open}});
+    for (const Tensor &dot : f(x))
+      EXPECT_LE(std::fabs(dot.item<float>() - expected), 4 * 0x1p-23 * expected) << isKnown;
+  }
 }
