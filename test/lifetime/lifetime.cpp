@@ -3,6 +3,7 @@
 #include <calque/calque.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <climits>
 #include <cmath>
@@ -242,6 +243,35 @@ void iteratorAtItsEnd() {
   check(errors == 3, "errors");
 }
 
+// Operands that raise no exception of IEEE 754 trap none, in vectors that are not full, while LLVM compiles, and in
+// gradients.
+void trappedExceptions() {
+  feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+  using Unary = Tensor (*)(const Tensor &);
+  const Unary functions[] = {
+      [](const Tensor &x) { return expm1(x); },      [](const Tensor &x) { return rsqrt(x); },
+      [](const Tensor &x) { return exp(x); },        [](const Tensor &x) { return log(x); },
+      [](const Tensor &x) { return log1p(x); },      [](const Tensor &x) { return tanh(x); },
+      [](const Tensor &x) { return erf(x); },        [](const Tensor &x) { return sin(x); },
+      [](const Tensor &x) { return cos(x); },        [](const Tensor &x) { return tan(x); },
+      [](const Tensor &x) { return sqrt(x); },       [](const Tensor &x) { return sigmoid(x); },
+      [](const Tensor &x) { return softmax(x, 0); }, [](const Tensor &x) { return logsumexp(x); },
+      [](const Tensor &x) { return max(x); },        [](const Tensor &x) { return mean(x); },
+      [](const Tensor &x) { return x / x; },         [](const Tensor &x) { return pow(x, x); },
+      [](const Tensor &x) { return sum(floor(x)); }, [](const Tensor &x) { return square(x); },
+  };
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (std::int64_t size : {1, 13}) {
+      Tensor x = full({size}, 2.5, dtype);
+      for (Unary f : functions) {
+        function(f)(x);
+        GradientTape tape;
+        tape.watch(x);
+        tape.gradient(f(x), x);
+      }
+    }
+}
+
 const std::map<std::string, void (*)()> kCases = {
     {"static-destructor", staticDestructor},
     {"global-destructor", globalDestructor},
@@ -257,6 +287,7 @@ const std::map<std::string, void (*)()> kCases = {
     {"lambda-joins-a-caller", lambdaJoinsACaller},
     {"lambdas-of-two-functions", lambdasOfTwoFunctions},
     {"iterator-at-its-end", iteratorAtItsEnd},
+    {"trapped-exceptions", trappedExceptions},
 };
 
 } // namespace
