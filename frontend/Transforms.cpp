@@ -144,6 +144,11 @@ std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::ve
 
 void requireFloating(const char *operation, const std::vector<Tensor> &tensors, SourceLocation where) {
   where = userLine(where);
+  if (tensors.empty())
+    throw ValueError(
+        absl::StrCat(operation, ": there is no tensor among the arguments that derivatives are with respect to; those "
+                                "of variables are given by GradientTape"),
+        where);
   for (const Tensor &x : tensors) {
     const schema::TensorType &type = *implOf(x, where).type;
     if (!is_floating(type.dtype))

@@ -29,7 +29,7 @@ LogicalResult CalqueDialect::verifyOperationAttribute(Operation *op, NamedAttrib
 }
 
 LogicalResult VariableAssignOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
-  return rule.refuse("would give a variable the value of one of many examples");
+  return rule.refuse("assigns a variable, which can't hold a value for each of many examples");
 }
 
 // One state gives every example the same numbers, as it does where the sizes are known.

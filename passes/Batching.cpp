@@ -24,7 +24,10 @@ public:
       return unbatch.emitOpError("belongs to no batch of its block");
     begin(batch);
     for (Operation *op = batch->getNextNode(); op != unbatch.getOperation(); op = op->getNextNode()) {
-      if (llvm::none_of(op->getOperands(), [&](Value operand) { return stacked.contains(operand); }))
+      // An assignment is refused even of one value for all indices: one after the other, each would see that of the
+      // last.
+      if (!isa<VariableAssignOp>(op) &&
+          llvm::none_of(op->getOperands(), [&](Value operand) { return stacked.contains(operand); }))
         continue;
       OpBuilder here(op);
       if (failed(repeat(here, op)))

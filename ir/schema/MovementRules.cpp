@@ -352,9 +352,9 @@ Fault split(const OpCall &call, std::vector<TensorType> &results) {
       return fault;
   }
   if (rests > 1)
-    return valueFault(absl::StrCat("only one size may be -1: ", shapeString(sizes)));
+    return valueFault(absl::StrCat("only one size may be -1: ", listString(sizes)));
   if (whole != kOpenSize && (rests ? sum > whole : sum != whole))
-    return shapeFault(absl::StrCat("the sizes ", shapeString(sizes), " don't add up to ", whole, ", which is that of ",
+    return shapeFault(absl::StrCat("the sizes ", listString(sizes), " don't add up to ", whole, ", which is that of ",
                                    call[0].str(), " along axis ", axis));
   for (std::int64_t size : sizes) {
     results.push_back(call[0]);
@@ -431,7 +431,7 @@ Fault pad(const OpCall &call, std::vector<TensorType> &results) {
       return fault;
     for (std::int64_t amount : ints(call, i))
       if (amount < 0)
-        return valueFault(absl::StrCat("padding must not be negative: ", shapeString(ints(call, i))));
+        return valueFault(absl::StrCat("padding must not be negative: ", listString(ints(call, i))));
   }
   TensorType result = call[0];
   for (std::int64_t i = 0; i < result.rank(); ++i)

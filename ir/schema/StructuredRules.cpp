@@ -164,7 +164,7 @@ Fault windowResult(const TensorType &input, std::int64_t windowHeight, std::int6
   if (input.rank() != 4)
     return shapeFault(absl::StrCat("images must have rank 4, [N,H,W,C], not ", input.str()));
   if (strides.size() != 2 || strides[0] < 1 || strides[1] < 1)
-    return valueFault(absl::StrCat("strides must be two positive numbers, not ", shapeString(strides)));
+    return valueFault(absl::StrCat("strides must be two positive numbers, not ", listString(strides)));
   if (padding != "same" && padding != "valid")
     return valueFault(absl::StrCat("padding must be \"same\" or \"valid\", not \"", padding, "\""));
   bool same = padding == "same";
@@ -230,7 +230,7 @@ Fault poolResult(const OpCall &call, TensorType &result) {
     return fault;
   const std::vector<std::int64_t> &window = ints(call, 0);
   if (window.size() != 2 || window[0] < 1 || window[1] < 1)
-    return valueFault(absl::StrCat("the window must be two positive numbers, not ", shapeString(window)));
+    return valueFault(absl::StrCat("the window must be two positive numbers, not ", listString(window)));
   std::int64_t channels = call[0].rank() == 4 ? call[0].dims[3] : 0;
   return windowResult(call[0], window[0], window[1], channels, ints(call, 1), call.attribute<std::string>(2), result);
 }

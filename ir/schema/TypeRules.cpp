@@ -6,6 +6,10 @@
 
 namespace calque::schema {
 
+std::string listString(std::span<const std::int64_t> numbers) {
+  return absl::StrCat("[", absl::StrJoin(numbers, ","), "]");
+}
+
 std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b) {
   if (a == kOpenSize)
     return b;

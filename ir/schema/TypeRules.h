@@ -17,6 +17,9 @@ inline Fault shapeFault(std::string message) { return {FaultKind::Shape, std::mo
 inline Fault dtypeFault(std::string message) { return {FaultKind::DType, std::move(message)}; }
 inline Fault valueFault(std::string message) { return {FaultKind::Value, std::move(message)}; }
 
+// "[1,-2]": a list of numbers, none of which stands for an open size.
+std::string listString(std::span<const std::int64_t> numbers);
+
 // Broadcasts the shapes as NumPy does. A dimension of unknown size is never broadcast: against a static size other than
 // 1 it takes that size, which is checked at the call, and against 1 it stays unknown.
 Fault broadcastShapes(std::span<const TensorType> operands, Dims &result);

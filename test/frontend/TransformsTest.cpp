@@ -58,6 +58,18 @@ TEST(Jvp, OfNothingIsZeroAndIntegersDoNotChange) {
   EXPECT_EQ(tangents.second.item<std::int64_t>(), 0);
 }
 
+// Their gradients would be themselves, since only tensors are replaced.
+TEST(Grad, RefusesArgumentsWithoutTensors) {
+  Variable v(tensor({1.f, 2.f}));
+  auto loss = [](const Variable &v) { return sum(square(v.value())); };
+  const char *message = "there is no tensor among the arguments that derivatives are with respect to";
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { grad(loss)(v); }), message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { value_and_grad(loss)(v); }), message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vjp(loss, v); }), message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { jvp(loss, v, v); }), message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { grad([](int n) { return scalar(static_cast<float>(n)); })(3); }), message);
+}
+
 TEST(Jvp, RefusesTangentsUnlikeThePrimals) {
   Tensor x = tensor({1.0f, 2.0f});
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { jvp(cubes, x, ones({3})); }),
@@ -231,8 +243,21 @@ TEST(Vmap, RefusesWhatHasNoExamples) {
                       return x;
                     })(ones({2}));
                   }),
-                  "would give a variable the value of one of many examples");
+                  "assigns a variable, which can't hold a value for each of many examples");
   EXPECT_EQ(w.value().item<float>(), 0);
+  // One value for all indices, too: one after the other, each would add to what the last one left.
+  EXPECT_CONTAINS(errorOf<CompileError>([&] {
+                    vmap([&](const Tensor &x) {
+                      w.assign_add(1.0f);
+                      return x * w;
+                    })(ones({2}));
+                  }),
+                  "assigns a variable, which can't hold a value for each of many examples");
+  EXPECT_EQ(w.value().item<float>(), 0);
+  random::Generator generator(1);
+  EXPECT_CONTAINS(
+      errorOf<CompileError>([&] { vmap([&](const Tensor &x) { return x + generator.uniform({}); })(ones({2})); }),
+      "assigns a variable");
   std::optional<Tensor> leaked;
   vmap([&](const Tensor &x) { return *(leaked = x + 1); })(ones({2}));
   EXPECT_THROW(*leaked + 1, LeakedTensorError);
