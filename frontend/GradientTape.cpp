@@ -18,8 +18,11 @@ void GradientTape::watch(const Tensor &x, SourceLocation where) {
   where = detail::userLine(where);
   if (!state_->recordingNow)
     throw StateError("watch: the tape does not record any more", where);
-  if (state_->eager && detail::implOf(x, where).trace)
+  if (state_->eager && detail::implOf(x, where).trace) {
+    if (detail::currentTrace() && detail::currentTrace()->id == x.impl()->trace)
+      throw StateError("a tape from outside of a trace is asked inside", where);
     detail::throwLeaked(*x.impl(), where);
+  }
   if (!is_floating(x.dtype()))
     detail::warn(absl::StrCat("a tensor of type ", name_of(x.dtype()),
                               " is watched; only floating-point tensors have gradients"),

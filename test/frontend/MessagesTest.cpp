@@ -198,6 +198,12 @@ TEST(Messages, OfTapesSayWhyTheyAreNotAsked) {
   outer.watch(x);
   auto asks = function([&](const Tensor &x) { return outer.gradient(x * x, x).value(); });
   EXPECT_CONTAINS(errorOf<StateError>([&] { asks(x); }), "a tape from outside of a trace is asked inside");
+  GradientTape before;
+  auto watches = function([&](const Tensor &y) {
+    before.watch(y);
+    return y * y;
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { watches(x); }), "a tape from outside of a trace is asked inside");
 }
 
 TEST(Messages, OfOutputGradientsNameBothTypes) {
