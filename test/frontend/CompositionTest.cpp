@@ -265,13 +265,17 @@ TEST(Composition, FunctionsWithVariables) {
   });
   EXPECT_EQ(valuesOf(compiled(x)), (std::vector<double>{4, 9}));
   EXPECT_EQ(count.value().item<double>(), 2); // one for each run of the function
+  // vmap reads variables, and assigns none.
   auto rows = function([&](const Tensor &a) {
     GradientTape tape;
-    Tensor y = vmap([&](const Tensor &row) { return inner(row); })(a);
+    Tensor y = vmap([&](const Tensor &row) { return row * w * w; })(a);
     return *tape.gradient(sum(y), w);
   });
   EXPECT_EQ(valuesOf(rows(tensor<double>({1, 10, 2, 20}, {2, 2}))), (std::vector<double>{2 * 2 * 3, 2 * 3 * 30}));
-  EXPECT_EQ(count.value().item<double>(), 3);
+  EXPECT_CONTAINS(
+      errorOf<CompileError>([&] { vmap([&](const Tensor &row) { return inner(row); })(ones({2, 2}, DType::Float64)); }),
+      "assigns a variable");
+  EXPECT_EQ(count.value().item<double>(), 2);
 }
 
 //===-- Tapes around and inside -------------------------------------------------------------------===//
