@@ -284,19 +284,32 @@ std::string mismatch(const Signature &expected, const Signature &given) {
   return "";
 }
 
+namespace {
+// Skips the elements of the container with that path: "argument 0[1]" of "argument 0".
+void skipElements(const std::vector<SignaturePart> &parts, std::size_t &next, const std::string &container) {
+  while (next < parts.size() && parts[next].path.starts_with(container) && parts[next].path[container.size()] == '[')
+    ++next;
+}
+} // namespace
+
 std::vector<Retrace::Change> changes(const Signature &before, const Signature &now) {
   std::vector<Retrace::Change> result;
-  std::size_t common = std::min(before.parts.size(), now.parts.size());
-  for (std::size_t i = 0; i < common; ++i)
-    if (before.parts[i].text != now.parts[i].text || before.parts[i].kind != now.parts[i].kind) {
-      result.push_back({now.parts[i].path, before.parts[i].text, now.parts[i].text});
-      if (now.parts[i].kind == SignaturePart::Kind::Count)
-        return result; // what follows is shifted
-    }
-  for (std::size_t i = common; i < before.parts.size(); ++i)
+  std::size_t i = 0, j = 0;
+  while (i < before.parts.size() && j < now.parts.size()) {
+    const SignaturePart &old = before.parts[i++], &part = now.parts[j++];
+    if (old.text == part.text && old.kind == part.kind)
+      continue;
+    result.push_back({part.path, old.text, part.text});
+    // The elements of containers of different lengths have no counterparts; what follows the containers has.
+    if (old.kind == SignaturePart::Kind::Count)
+      skipElements(before.parts, i, old.path);
+    if (part.kind == SignaturePart::Kind::Count)
+      skipElements(now.parts, j, part.path);
+  }
+  for (; i < before.parts.size(); ++i)
     result.push_back({before.parts[i].path, before.parts[i].text, "nothing"});
-  for (std::size_t i = common; i < now.parts.size(); ++i)
-    result.push_back({now.parts[i].path, "nothing", now.parts[i].text});
+  for (; j < now.parts.size(); ++j)
+    result.push_back({now.parts[j].path, "nothing", now.parts[j].text});
   return result;
 }
 

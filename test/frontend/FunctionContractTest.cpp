@@ -207,6 +207,31 @@ TEST(FunctionContract, ListingIsReadableAndStable) {
 
 //===-- Retraces --------------------------------------------------------------------------------===//
 
+// What follows a container of another length is compared as well, and counts when the most similar trace is chosen.
+TEST(FunctionContract, RetracesAreExplainedBehindContainers) {
+  auto f = function([](const std::vector<Tensor> &v, const std::optional<Tensor> &o, int n,
+                       const Tensor &y) { return v[0] * n + y + (o ? *o : zeros({1})); },
+                    {.argument_names = {"v", "o", "n", "y"}});
+  Tensor x = ones({3});
+  f({x}, std::nullopt, 1, x);
+  f({x, x}, std::nullopt, 2, x);
+  f({x, x}, std::nullopt, 3, ones({1}));
+  f({x, x}, x, 4, ones({1}));
+  std::vector<std::vector<std::string>> found;
+  for (const Retrace &retrace : f.explain_retraces()) {
+    found.emplace_back();
+    for (const Retrace::Change &change : retrace.changes)
+      found.back().push_back(change.argument + ": " + change.before + ", " + change.now);
+  }
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0],
+            (std::vector<std::string>{"argument 0 'v': 1 element, 2 elements", "argument 2 'n': int 1, int 2"}));
+  EXPECT_EQ(found[1],
+            (std::vector<std::string>{"argument 2 'n': int 2, int 3", "argument 3 'y': float32[3], float32[1]"}));
+  ASSERT_EQ(found[2].size(), 2u);
+  EXPECT_EQ(found[2][1], "argument 2 'n': int 3, int 4");
+}
+
 TEST(FunctionContract, RetracesAreExplained) {
   auto f = function([](const Tensor &x, int n) { return x * n; }, {.name = "f", .argument_names = {"x", "n"}});
   EXPECT_TRUE(f.explain_retraces().empty());
