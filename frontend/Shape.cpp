@@ -151,8 +151,10 @@ bool Size::equalUnknown(const Size &a, const Size &b) {
     return true;
   const detail::SizeOrigin &origin = a.origin_ ? *a.origin_ : *b.origin_;
   detail::noteAsked(origin);
-  throw StateError(absl::StrCat(detail::nameOf(origin), " is not known while tracing, nor is whether it equals ",
-                                a.origin_ && b.origin_ ? detail::nameOf(*b.origin_) : (a.origin_ ? b : a).str(),
+  std::string other = a.origin_ && b.origin_ ? detail::nameOf(*b.origin_) : (a.origin_ ? b : a).str();
+  if (other.ends_with(',')) // which closes an apposition within the sentence
+    other.pop_back();
+  throw StateError(absl::StrCat(detail::nameOf(origin), " is not known while tracing, nor is whether it equals ", other,
                                 "; is_known() and is_compatible_with() ask what is known"),
                    detail::userLine(origin.where));
 }

@@ -275,6 +275,10 @@ TEST(OpenSizes, AsNumbersOfCAreErrorsThatNameThem) {
   refused([](const Tensor &x) { return x.shape() == (x + 1).shape(); },
           "nor is whether it equals dimension 0 of float32");
   refused([](const Tensor &x) { return x.shape() == Shape{3, 2}; }, "nor is whether it equals 3");
+  auto equal = function([](const Tensor &x, const Tensor &y) { return x.shape()[0] == y.shape()[0] ? x : y; },
+                        {.input_signature = {anyRows, anyRows}});
+  EXPECT_CONTAINS(errorOf<StateError>([&] { equal(ones({2, 2}), ones({2, 2})); }),
+                  "whether it equals dimension 0 of argument 1, float32[?,2]; is_known()");
   refused([](const Tensor &x) { return eye(x.shape()[0]); }, "dimension 0 of argument 0");
   refused([](const Tensor &x) { return one_hot(cast(x, DType::Int32), x.shape()[0], DType::Float32); },
           "dimension 0 of argument 0");
