@@ -147,6 +147,9 @@ LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &r
   // unknown, the size of the mapped axis is x's.
   auto type = cast<RankedTensorType>(getResult().getType());
   bool isKnown = rule.size() != ShapedType::kDynamic;
+  // From no elements no size follows.
+  if (rule.size() == 0 && !type.hasStaticShape() && failed(rule.requireKnownSizes()))
+    return failure();
   if (!isKnown && !type.hasStaticShape()) {
     results.push_back(rule.create<ReshapeOpenOp>(rule[0], ValueRange(), withFirst(ShapedType::kDynamic, getShape()),
                                                  ArrayRef<int64_t>{0, 0}));

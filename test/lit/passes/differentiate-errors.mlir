@@ -274,3 +274,14 @@ func.func @print_many(%x: tensor<1025xf32>) -> tensor<1025xf32> {
   %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<1025xf32>) -> tensor<1025xf32>
   return %r : tensor<1025xf32>
 }
+
+// -----
+
+// A mapped axis without elements says nothing of a size that follows from the others.
+func.func @reshape_of_none(%x: tensor<0x?x6xf32>) -> tensor<0x3x?xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<0x?x6xf32>) -> tensor<?x6xf32>
+  // expected-error @below {{'calque.reshape' op has an operand of unknown size}}
+  %y = calque.reshape %e {shape = array<i64: 3, -1>} : (tensor<?x6xf32>) -> tensor<3x?xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3x?xf32>, tensor<?x6xf32>, tensor<0x?x6xf32>) -> tensor<0x3x?xf32>
+  return %r : tensor<0x3x?xf32>
+}
