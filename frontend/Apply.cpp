@@ -162,7 +162,9 @@ void applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attr
 Tensor onlyResult(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
   Results results;
   applyTo(op, operands, attributes, results, where);
-  return results.size() ? std::move(results[0]) : Tensor();
+  if (results.size() > 1)
+    throw InternalError("one result is asked of an operation that has several", where);
+  return results.empty() ? Tensor() : std::move(results[0]);
 }
 std::vector<Tensor> allResults(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
                                SourceLocation where) {
