@@ -194,13 +194,15 @@ Lowered lower(LinalgBuilder &b, ir::ContractOp op, LoweringContext &context) {
 //===-- Windows ---------------------------------------------------------------------------------===//
 
 namespace {
-// The sizes of a window's output and of the padding around its input, for one dimension.
+// The sizes of a window, of its output and of the padding around its input, for one dimension.
 struct Extent {
   Size output, padLow, padHigh;
+  int64_t window;
   bool isPadded() const { return constantOf(padLow) != 0 || constantOf(padHigh) != 0; }
 };
 struct Window {
   Extent rows, columns;
+  SmallVector<int64_t> size() const { return {rows.window, columns.window}; }
 };
 } // namespace
 
@@ -208,15 +210,28 @@ struct Window {
 static Extent extentOf(Sizes &sizes, Size input, int64_t window, int64_t stride, bool same) {
   if (std::optional<int64_t> known = constantOf(input)) {
     schema::WindowExtent extent = schema::windowExtent(*known, window, stride, same);
-    return {sizes.constant(extent.output), sizes.constant(extent.padLow), sizes.constant(extent.padHigh)};
+    return {sizes.constant(extent.output), sizes.constant(extent.padLow), sizes.constant(extent.padHigh), window};
   }
   Size zero = sizes.constant(0), by = sizes.constant(stride), size = sizes.constant(window);
   if (!same)
-    return {sizes.divide(sizes.maximum(sizes.add(sizes.subtract(input, size), by), zero), by), zero, zero};
+    return {sizes.divide(sizes.maximum(sizes.add(sizes.subtract(input, size), by), zero), by), zero, zero, window};
   Size output = sizes.divide(sizes.add(input, sizes.constant(stride - 1)), by);
   Size covered = sizes.add(sizes.subtract(sizes.multiply(output, by), by), size);
   Size padding = sizes.maximum(sizes.subtract(covered, input), zero), low = sizes.divide(padding, sizes.constant(2));
-  return {output, low, sizes.subtract(padding, low)};
+  return {output, low, sizes.subtract(padding, low), window};
+}
+
+// The part of a window that meets the image in any place, with the padding that this part needs. What padding and loops
+// cost then grows with the image and not with the window. Sizes that are unknown leave the window as it is.
+static Extent clipped(Sizes &sizes, Extent extent, Size input, int64_t stride) {
+  std::optional<int64_t> length = constantOf(input);
+  if (!length || *length == 0 || constantOf(extent.output) == 0)
+    return extent;
+  int64_t before = *constantOf(extent.padLow), lastStart = (*constantOf(extent.output) - 1) * stride;
+  int64_t first = std::max<int64_t>(before - lastStart, 0), end = std::min(extent.window, before + *length);
+  before -= first;
+  int64_t after = std::max<int64_t>(lastStart + (end - first) - before - *length, 0);
+  return {extent.output, sizes.constant(before), sizes.constant(after), end - first};
 }
 
 static Window windowOf(LinalgBuilder &b, Value input, int64_t height, int64_t width, ArrayRef<int64_t> strides,
@@ -224,6 +239,14 @@ static Window windowOf(LinalgBuilder &b, Value input, int64_t height, int64_t wi
   bool same = padding == "same";
   return {extentOf(b.sizes, b.sizes.of(input, 1), height, strides[0], same),
           extentOf(b.sizes, b.sizes.of(input, 2), width, strides[1], same)};
+}
+
+template <typename PoolOp> static Window poolWindowOf(LinalgBuilder &b, PoolOp op) {
+  Value input = op.getInput();
+  ArrayRef<int64_t> size = op.getWindow(), strides = op.getStrides();
+  Window whole = windowOf(b, input, size[0], size[1], strides, op.getPadding());
+  return {clipped(b.sizes, whole.rows, b.sizes.of(input, 1), strides[0]),
+          clipped(b.sizes, whole.columns, b.sizes.of(input, 2), strides[1])};
 }
 
 static Value padImages(LinalgBuilder &b, Value input, const Window &window, Value value) {
@@ -323,9 +346,9 @@ Lowered lower(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &loweri
 }
 
 Lowered lower(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
-  ArrayRef<int64_t> size = op.getWindow(), strides = op.getStrides();
+  ArrayRef<int64_t> strides = op.getStrides();
   Type element = LinalgBuilder::typeOf(op.getInput()).getElementType();
-  Window window = windowOf(b, op.getInput(), size[0], size[1], strides, op.getPadding());
+  Window window = poolWindowOf(b, op);
   SizeList result = slidOver(b, op.getInput(), window, b.sizes.of(op.getInput(), 3));
   if (isEmpty(result))
     return b.empty(result, element);
@@ -337,16 +360,17 @@ Lowered lower(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &) {
                       AffineMap::get(6, 0, {d(4), d(5)}, context),
                       AffineMap::get(6, 0, {d(0), d(1), d(2), d(3)}, context)};
   // linalg takes the bounds of the window's loops from this operand; no one reads its elements.
-  Value bounds = b.empty(b.sizes.constants(size), element);
+  Value bounds = b.empty(b.sizes.constants(window.size()), element);
   return b.generic({padded, bounds}, b.filled(result, lowest), maps, 6, {4, 5},
                    [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
 }
 
 // The row and column in `input` of the first largest element of a window. NaN is larger than every number, and padding
 // is never chosen.
-static std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Value input, ArrayRef<int64_t> size,
+static std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Value input,
                                               ArrayRef<int64_t> strides, const Window &window, ValueRange at) {
   Location location = b.location;
+  SmallVector<int64_t> size = window.size();
   SizeList shape = b.sizesOf(input);
   Type element = LinalgBuilder::typeOf(input).getElementType();
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, location, value); };
@@ -394,9 +418,8 @@ static std::pair<Value, Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &build
 
 // For windows that tile the image: each element compares itself with the others of its window, so that all elements are
 // computed independently.
-static Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
+static Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, ArrayRef<int64_t> size) {
   Value input = op.getInput(), cotangent = op.getCotangent();
-  ArrayRef<int64_t> size = op.getWindow();
   SizeList shape = b.sizesOf(input), out = b.sizesOf(cotangent), zeros = b.sizes.constants({0, 0, 0, 0});
   Type element = LinalgBuilder::typeOf(input).getElementType();
   SmallVector<int64_t> ones(4, 1);
@@ -438,18 +461,19 @@ static Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op) {
 
 Lowered lower(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &context) {
   Value input = op.getInput();
-  Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
+  Window window = poolWindowOf(b, op);
   equalSizes(b, op, 1, slidOver(b, input, window, b.sizes.of(input, 3)), context);
   constexpr int64_t kMostCandidates = 16; // each element of a window reads all others
   // The reshape of an image into tiles needs known sizes.
   bool isKnown = constantOf(b.sizes.of(input, 1)) && constantOf(b.sizes.of(input, 2));
-  if (op.getWindow() == op.getStrides() && op.getWindow()[0] * op.getWindow()[1] <= kMostCandidates && isKnown &&
-      !window.rows.isPadded() && !window.columns.isPadded())
-    return tiledMaxPoolGrad(b, op);
+  SmallVector<int64_t> size = window.size();
+  if (ArrayRef(size) == op.getStrides() && size[0] * size[1] <= kMostCandidates && isKnown && !window.rows.isPadded() &&
+      !window.columns.isPadded())
+    return tiledMaxPoolGrad(b, op, size);
   Value result = b.zeros(b.sizesOf(input), LinalgBuilder::typeOf(input).getElementType());
   return b.loopNest(b.sizesOf(op.getCotangent()), {result},
                     [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-                      auto [row, column] = argMaxOfWindow(b, inner, input, op.getWindow(), op.getStrides(), window, at);
+                      auto [row, column] = argMaxOfWindow(b, inner, input, op.getStrides(), window, at);
                       ir::ScalarBuilder s(inner, b.location);
                       Value g = tensor::ExtractOp::create(inner, b.location, op.getCotangent(), at);
                       SmallVector<Value> indices{at[0], row, column, at[3]};
@@ -461,11 +485,11 @@ Lowered lower(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &context) 
 Lowered lower(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &context) {
   Value input = op.getInput();
   equalSizes(b, op, 1, b.sizesOf(input), context);
-  Window window = windowOf(b, input, op.getWindow()[0], op.getWindow()[1], op.getStrides(), op.getPadding());
+  Window window = poolWindowOf(b, op);
   SizeList result = slidOver(b, input, window, b.sizes.of(input, 3));
   return b.loopNest(result, {b.empty(result, LinalgBuilder::typeOf(input).getElementType())},
                     [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-                      auto [row, column] = argMaxOfWindow(b, inner, input, op.getWindow(), op.getStrides(), window, at);
+                      auto [row, column] = argMaxOfWindow(b, inner, input, op.getStrides(), window, at);
                       Value picked = tensor::ExtractOp::create(inner, b.location, op.getValues(),
                                                                SmallVector<Value>{at[0], row, column, at[3]});
                       return {tensor::InsertOp::create(inner, b.location, picked, carried[0], at)};

@@ -99,4 +99,19 @@ TEST(Pooling, OfNotANumber) {
 TEST(Pooling, OfWindowsThatAreLargerThanTheImage) {
   expectPoolings({{1, 1, 9, 8}, {1, 2312}, {1, 2}, true});
   expectPoolings({{2, 9, 11, 3}, {9, 8}, {2, 3}, false});
+  expectPoolings({{2, 5, 7, 3}, {9, 14}, {2, 3}, true});
+  expectPoolings({{1, 6, 1, 5}, {7, 30}, {5, 1}, true});
+  expectPoolings({{2, 1, 1, 3}, {2, 2}, {2, 2}, true});
+  expectPoolings({{2, 2, 4, 3}, {5, 4}, {2, 4}, true});
+}
+
+// What is padded and looped over is the part of a window that meets the image: 10^18 elements would fit no memory.
+TEST(Pooling, OfWindowsThatNoMemoryHolds) {
+  Tensor x = tensor({3.0f, 1.0f, 2.0f, 5.0f, 4.0f, 0.0f}, {1, 2, 3, 1});
+  std::int64_t huge = 1000000000;
+  auto pooled = [&](const Tensor &x) { return max_pool2d(x, {huge, huge}, {1, 2}, "same"); };
+  EXPECT_EQ(pooled(x).shape(), (Shape{1, 2, 2, 1}));
+  EXPECT_EQ(pooled(x).to_vector<float>(), std::vector<float>(4, 5));
+  EXPECT_EQ(grad([&](const Tensor &x) { return sum(pooled(x)); })(x).to_vector<float>(),
+            (std::vector<float>{0, 0, 0, 4, 0, 0}));
 }
