@@ -26,17 +26,22 @@ Value withDims(GradientRule &rule, Value value, Value x, ArrayRef<int64_t> axes,
   return rule.create<ExpandDimsOp>(value, normal);
 }
 
-// Equal extremes share the cotangent equally.
+// Equal extremes share the cotangent equally. NaN is the extreme of terms one of which is NaN and equals none of them:
+// then all gradients are NaN, as in JAX and TensorFlow.
 template <typename Op> void extremeVjp(Op op, OpBuilder &builder, Value g, SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, op.getLoc(), op.getResult());
   Value x = op.getX();
+  if (normalAxes(op.getAxes(), x).empty())
+    return operandCotangents.assign(1, g);
   Value extreme = withDims(rule, op.getResult(), x, op.getAxes(), op.getKeepdims());
   Value share = withDims(rule, g, x, op.getAxes(), op.getKeepdims());
   Type element = cast<RankedTensorType>(x.getType()).getElementType();
   Value isExtreme = rule.create<EqualOp>(x, extreme);
   Value ones = rule.create<CastOp>(isExtreme, TypeAttr::get(element));
   Value count = rule.create<SumOp>(ones, normalAxes(op.getAxes(), x), true);
-  operandCotangents.assign(1, rule.mask(isExtreme, rule.create<DivOp>(share, count)));
+  Value zero = rule.constantLike(0, count), nan = rule.constantLike(std::numeric_limits<double>::quiet_NaN(), count);
+  Value rest = rule.create<SelectOp>(rule.create<GreaterOp>(count, zero), zero, nan);
+  operandCotangents.assign(1, rule.create<SelectOp>(isExtreme, rule.create<DivOp>(share, count), rest));
 }
 
 // x minus its largest element over axes, and the exponentials of that. An infinite largest element is replaced by 0,

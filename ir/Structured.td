@@ -18,13 +18,13 @@ def Calque_SumOp : Calque_ReductionOp<"reduce_sum", "reduceNumeric"> {
   let linear = ["x"];
 }
 def Calque_ReduceMaxOp : Calque_ReductionOp<"reduce_max", "reduceNumericNonEmpty"> {
-  let summary = "The largest element over axes; NaN if one is; ties share the gradient";
+  let summary = "The largest element over axes; NaN if one is, as all gradients are then; ties share the gradient";
   let function = "max";
   let customVjp = 1;
   let customJvp = 1;
 }
 def Calque_ReduceMinOp : Calque_ReductionOp<"reduce_min", "reduceNumericNonEmpty"> {
-  let summary = "The smallest element over axes; NaN if one is; ties share the gradient";
+  let summary = "The smallest element over axes; NaN if one is, as all gradients are then; ties share the gradient";
   let function = "min";
   let customVjp = 1;
   let customJvp = 1;

@@ -125,6 +125,27 @@ TEST(Vmap, OfAConstantFollowsNoExample) {
   }
 }
 
+// JAX and TensorFlow give NaN, too: the extreme equals none of the elements, and no gradient is made up.
+TEST(Grad, OfExtremesAmongNaNIsNaN) {
+  Tensor x = tensor({1.0f, NAN, 3.0f, 7.0f, 2.0f, 7.0f}, {2, 3});
+  auto expectRows = [](const Tensor &gradients, std::vector<float> second) {
+    std::vector<float> values = gradients.to_vector<float>();
+    for (int i = 0; i < 3; ++i)
+      EXPECT_TRUE(std::isnan(values[i])) << i;
+    EXPECT_EQ(std::vector<float>(values.begin() + 3, values.end()), second);
+  };
+  auto largest = [](const Tensor &x) { return sum(max(x, {1})); };
+  auto smallest = [](const Tensor &x) { return sum(min(x, {1})); };
+  expectRows(grad(largest)(x), {0.5f, 0, 0.5f});
+  expectRows(grad(smallest)(x), {0, 1, 0});
+  expectRows(function(grad(largest))(x), {0.5f, 0, 0.5f});
+  auto tangents = jvp([](const Tensor &x) { return max(x, {1}); }, x, ones({2, 3})).second;
+  EXPECT_TRUE(std::isnan(tangents.to_vector<float>()[0]));
+  EXPECT_EQ(tangents.to_vector<float>()[1], 1);
+  // No axis is reduced: the value passes, and the gradient with it.
+  EXPECT_EQ(grad([](const Tensor &x) { return max(x); })(scalar(NAN)).item<float>(), 1);
+}
+
 TEST(Grad, NestsToAnyOrder) {
   auto fourth = [](const Tensor &x) {
     return grad(grad(grad(grad([](const Tensor &a) { return a * a * a * a * a; }))))(x);

@@ -20,10 +20,13 @@ func.func @reduce_sum(%x: tensor<?x3xf64>, %g: tensor<3xf64>) -> tensor<?x3xf64>
 // CHECK-NEXT: %[[V0:.*]] = calque.equal %[[X]], %[[Y]]
 // CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = f64}
 // CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 1>, keepdims = true}
-// CHECK-NEXT: %[[V3:.*]] = calque.div %[[G]], %[[V2]]
-// CHECK-NEXT: %[[V4:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V5:.*]] = calque.where %[[V0]], %[[V3]], %[[V4]]
-// CHECK-NEXT: return %[[V5]]
+// CHECK-NEXT: %[[ZERO:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[NAN:.*]] = calque.constant {value = dense<0x7FF8000000000000> : tensor<f64>}
+// CHECK-NEXT: %[[V3:.*]] = calque.greater %[[V2]], %[[ZERO]]
+// CHECK-NEXT: %[[V4:.*]] = calque.where %[[V3]], %[[ZERO]], %[[NAN]]
+// CHECK-NEXT: %[[V5:.*]] = calque.div %[[G]], %[[V2]]
+// CHECK-NEXT: %[[V6:.*]] = calque.where %[[V0]], %[[V5]], %[[V4]]
+// CHECK-NEXT: return %[[V6]]
 func.func @reduce_max(%x: tensor<?x3xf64>, %g: tensor<?x1xf64>) -> tensor<?x3xf64> {
   %y = calque.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<?x3xf64>) -> tensor<?x1xf64>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x1xf64>, tensor<?x1xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
@@ -38,10 +41,13 @@ func.func @reduce_max(%x: tensor<?x3xf64>, %g: tensor<?x1xf64>) -> tensor<?x3xf6
 // CHECK-NEXT: %[[V2:.*]] = calque.equal %[[X]], %[[V0]]
 // CHECK-NEXT: %[[V3:.*]] = calque.cast %[[V2]] {dtype = f64}
 // CHECK-NEXT: %[[V4:.*]] = calque.reduce_sum %[[V3]] {axes = array<i64: 1>, keepdims = true}
-// CHECK-NEXT: %[[V5:.*]] = calque.div %[[V1]], %[[V4]]
-// CHECK-NEXT: %[[V6:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V7:.*]] = calque.where %[[V2]], %[[V5]], %[[V6]]
-// CHECK-NEXT: return %[[V7]]
+// CHECK-NEXT: %[[ZERO:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[NAN:.*]] = calque.constant {value = dense<0x7FF8000000000000> : tensor<f64>}
+// CHECK-NEXT: %[[V5:.*]] = calque.greater %[[V4]], %[[ZERO]]
+// CHECK-NEXT: %[[V6:.*]] = calque.where %[[V5]], %[[ZERO]], %[[NAN]]
+// CHECK-NEXT: %[[V7:.*]] = calque.div %[[V1]], %[[V4]]
+// CHECK-NEXT: %[[V8:.*]] = calque.where %[[V2]], %[[V7]], %[[V6]]
+// CHECK-NEXT: return %[[V8]]
 func.func @reduce_min(%x: tensor<?x3xf64>, %g: tensor<?xf64>) -> tensor<?x3xf64> {
   %y = calque.reduce_min %x {axes = array<i64: -1>} : (tensor<?x3xf64>) -> tensor<?xf64>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf64>, tensor<?xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
