@@ -85,7 +85,7 @@ void checkShape(const schema::Dims &shape, DType dtype, SourceLocation where) {
   }
   for (std::int64_t size : shape)
     if (!empty && __builtin_mul_overflow(bytes, size, &bytes))
-      throw ValueError(
+      throw ShapeError(
           absl::StrCat("a tensor of shape ", schema::shapeString(shape), " has more bytes than can be addressed"),
           where);
 }

@@ -195,7 +195,7 @@ Fault mergeDims(const OpCall &call, std::vector<TensorType> &results) {
     return valueFault(absl::StrCat("there is no dimension behind dimension ", axis, " of ", call[0].str()));
   TensorType result = call[0];
   if (!productOf({result.dims.begin() + axis, result.dims.begin() + axis + 2}))
-    return valueFault(
+    return shapeFault(
         absl::StrCat("dimensions ", axis, " and ", axis + 1, " of ", call[0].str(), " are too large for one"));
   result.dims[axis] = merged(result.dims[axis], result.dims[axis + 1]);
   result.dims.erase(result.dims.begin() + axis + 1);
@@ -377,8 +377,11 @@ Fault slice(const OpCall &call, std::vector<TensorType> &results) {
     std::int64_t size = call[0].dims[i];
     if (strides[i] < 1)
       return valueFault(absl::StrCat("strides must be positive, not ", strides[i], " in dimension ", i));
-    if (starts[i] < 0 || limits[i] < starts[i] || (size != kOpenSize && limits[i] > size))
+    if (starts[i] < 0 || limits[i] < starts[i])
       return valueFault(
+          absl::StrCat("[", starts[i], ", ", limits[i], ") is no range in dimension ", i, " of ", call[0].str()));
+    if (size != kOpenSize && limits[i] > size)
+      return shapeFault(
           absl::StrCat("[", starts[i], ", ", limits[i], ") is out of range in dimension ", i, " of ", call[0].str()));
     result.dims.push_back(limits[i] == starts[i] ? 0 : (limits[i] - starts[i] - 1) / strides[i] + 1);
   }

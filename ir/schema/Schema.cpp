@@ -71,7 +71,7 @@ const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
 static Fault checkBytes(std::span<const TensorType> types, const char *what) {
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!productOf(types[i].dims, static_cast<std::int64_t>(size_of(types[i].dtype))))
-      return valueFault(absl::StrCat(what, " ", i, ", ", types[i].str(), ", has more bytes than can be addressed"));
+      return shapeFault(absl::StrCat(what, " ", i, ", ", types[i].str(), ", has more bytes than can be addressed"));
   return {};
 }
 

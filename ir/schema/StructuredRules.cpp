@@ -30,7 +30,7 @@ Fault reduce(const OpCall &call, bool needsElements, std::vector<TensorType> &re
   for (std::int64_t i = 0; i < call[0].rank(); ++i) {
     bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
     if (reduced && needsElements && call[0].dims[i] == 0)
-      return valueFault(absl::StrCat("axis ", i, " of ", call[0].str(), " is empty, and an empty set has no result"));
+      return shapeFault(absl::StrCat("axis ", i, " of ", call[0].str(), " is empty, and an empty set has no result"));
     if (!reduced)
       result.dims.push_back(call[0].dims[i]);
     else if (keepdims)
@@ -70,7 +70,7 @@ Fault softmax(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
     return fault;
   if (call[0].dims[axis] == 0)
-    return valueFault(absl::StrCat("axis ", axis, " of ", call[0].str(), " is empty, and an empty set has no result"));
+    return shapeFault(absl::StrCat("axis ", axis, " of ", call[0].str(), " is empty, and an empty set has no result"));
   results.push_back(call[0]);
   return {};
 }
@@ -82,7 +82,7 @@ Fault argmax(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
     return fault;
   if (call[0].dims[axis] == 0)
-    return valueFault(absl::StrCat("axis ", axis, " of ", call[0].str(), " is empty, and an empty set has no result"));
+    return shapeFault(absl::StrCat("axis ", axis, " of ", call[0].str(), " is empty, and an empty set has no result"));
   TensorType result{DType::Int64, call[0].dims};
   result.dims.erase(result.dims.begin() + axis);
   results.push_back(std::move(result));

@@ -516,6 +516,31 @@ TEST(FunctionsOfUnknownSizes, RunOnAll) {
   EXPECT_EQ(f.trace_count(), 1);
 }
 
+// What depends on sizes is a ShapeError whether they are known to the operation, to the trace or to the call alone.
+TEST(FunctionsOfUnknownSizes, RefuseWithTheClassOfKnownOnes) {
+  std::int64_t many = std::int64_t(1) << 32;
+  struct Refused {
+    const char *name;
+    Tensor (*body)(const Tensor &);
+    Shape shape;
+  } cases[] = {
+      {"max", [](const Tensor &x) { return max(x, {0}); }, {0, 3}},
+      {"softmax", [](const Tensor &x) { return softmax(x, 0); }, {0, 3}},
+      {"argmax", [](const Tensor &x) { return argmax(x, 0); }, {0, 3}},
+      {"slice", [](const Tensor &x) { return slice(x, {1, 0}, {4, 3}); }, {3, 3}},
+      {"split", [](const Tensor &x) { return split(x, {4, -1}, 0)[1]; }, {3, 3}},
+      {"reshape", [](const Tensor &x) { return reshape(x, {2, 3}); }, {3, 3}},
+      {"matmul", [](const Tensor &x) { return matmul(x, transpose(x)); }, {many, 0}},
+  };
+  for (const Refused &refused : cases) {
+    SCOPED_TRACE(refused.name);
+    Tensor x = zeros(refused.shape);
+    EXPECT_THROW(refused.body(x), ShapeError);
+    EXPECT_THROW(function(refused.body)(x), ShapeError);
+    EXPECT_THROW(function(refused.body, {.input_signature = {TensorSpec<float>({kDynamic, kDynamic})}})(x), ShapeError);
+  }
+}
+
 TEST(FunctionsOfUnknownSizes, SayWhatDoesNotFit) {
   TensorSpec<> rows = TensorSpec<float>({kDynamic, 3});
   auto sums = function([](const Tensor &x, const Tensor &y) { return x + y; }, {.input_signature = {rows, rows}});

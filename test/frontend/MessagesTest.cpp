@@ -55,7 +55,7 @@ TEST(Messages, OfTensorsNameShapesAndTypes) {
   EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<float>({1, 2, 3}, {2, 2}); }),
                   "3 elements are given for shape [2,2], which has 4");
   EXPECT_CONTAINS(errorOf<ValueError>([] { zeros({-1}); }), "a shape has no negative sizes; this one is [-1]");
-  EXPECT_CONTAINS(errorOf<ValueError>([] { zeros({1LL << 40, 1LL << 40}); }),
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { zeros({1LL << 40, 1LL << 40}); }),
                   "a tensor of shape [1099511627776,1099511627776] has more bytes than can be addressed");
   EXPECT_CONTAINS(errorOf<StateError>([] { Tensor().shape(); }), "an empty tensor is used; it was never given a value");
   EXPECT_CONTAINS(errorOf<DivisionError>([] { tensor<int>({1}) / tensor<int>({0}); }),
