@@ -2,11 +2,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <numeric>
+#include <system_error>
+
+#include <csignal>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace calque::benchmarks {
 
@@ -65,12 +74,73 @@ double numberFrom(const char *variable, double fallback, bool &known) {
   return value;
 }
 
+// A number of kilobytes of /proc/self/status, in MiB; 0 where there is no such file.
+double memory(const std::string &field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ":"))
+      return std::stod(line.substr(field.size() + 1)) / 1024;
+  return 0;
+}
+
+// Calls a function in a child process, so that no program's memory or caches serve another one. Where the child is
+// killed, as by a stack overflow, the function is called in this process with what killed it.
+void inProcessOfItsOwn(const std::function<void(const char *failure)> &run) {
+  pid_t child = fork();
+  if (child == 0) {
+    run(nullptr);
+    std::exit(0);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) < 0)
+    throw std::system_error(errno, std::generic_category(), "calque-bench: no process");
+  if (WIFSIGNALED(status))
+    run(strsignal(WTERMSIG(status)));
+}
+
+void measure(const Program &program, int size, Row &row) {
+  function([](const Tensor &x) { return x + 1.0f; })(ones({2})); // loads the compiler
+  FirstCall call = program.make(size);
+  std::ofstream("/proc/self/clear_refs") << 5 << std::flush; // VmHWM starts from what is in use
+  double before = memory("VmRSS");
+  Clock::time_point start = Clock::now();
+  call();
+  row["compile_ms"] = millisecondsSince(start);
+  row["peak_mb"] = memory("VmHWM") - before;
+}
+
 constexpr const char *kUsage = R"(Times Calque and prints a line of JSON for each case.
 
 usage: calque-bench [CASE...]
+       calque-bench --compile [PROGRAM...]
 
 Without names all cases are run. BENCH_SECONDS says for how long each of them (3), OMP_NUM_THREADS on how many threads.
+With --compile, the first calls of programs of n and of 10 n parts are timed.
 )";
+
+template <typename Entry> std::string namesOf(const std::vector<Entry> &entries) {
+  return absl::StrJoin(entries, ", ", [](std::string *text, const Entry &entry) { *text += entry.name; });
+}
+
+template <typename Entry> bool has(const std::vector<Entry> &entries, const std::string &name) {
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry &known) { return known.name == name; });
+}
+
+// Prints the line of a case: what `measureInto` puts into the row, or the error that it throws.
+void printRow(const char *kind, const std::string &name, const std::function<void(Row &)> &measureInto) {
+  Row row;
+  row["peer"] = "calque";
+  row["threads"] = num_threads();
+  row[kind] = name;
+  try {
+    measureInto(row);
+  } catch (const Error &error) {
+    row["error"] = (std::string(error.category()) + ": " + error.what()).substr(0, kLongestError);
+  } catch (const std::exception &error) {
+    row["error"] = std::string(error.what()).substr(0, kLongestError);
+  }
+  std::cout << row.dump(-1, ' ', false, Row::error_handler_t::replace) << std::endl;
+}
 
 } // namespace
 
@@ -79,18 +149,20 @@ double sumOf(const Tensor &x) {
   return std::accumulate(first, first + x.size(), 0.0);
 }
 
-int runCases(const std::vector<Case> &cases, int argc, char **argv) {
-  std::string names;
-  for (const Case &known : cases)
-    names += (names.empty() ? "" : ", ") + known.name;
+int runCases(const std::vector<Case> &cases, const std::vector<Program> &programs, int argc, char **argv) {
   std::vector<std::string> wanted(argv + 1, argv + argc);
+  bool compile = !wanted.empty() && wanted.front() == "--compile";
+  if (compile)
+    wanted.erase(wanted.begin());
+  std::string names = compile ? namesOf(programs) : namesOf(cases);
   for (const std::string &name : wanted) {
     if (name == "--help" || name == "-h") {
-      std::cout << kUsage << "The cases are " << names << ".\n";
+      std::cout << kUsage << "The cases are " << namesOf(cases) << ".\nThe programs are " << namesOf(programs) << ".\n";
       return 0;
     }
-    if (std::none_of(cases.begin(), cases.end(), [&](const Case &known) { return known.name == name; })) {
-      std::cerr << "calque-bench: there is no case '" << name << "'; the cases are " << names << '\n';
+    if (!(compile ? has(programs, name) : has(cases, name))) {
+      std::cerr << "calque-bench: there is no " << (compile ? "program" : "case") << " '" << name << "'; the "
+                << (compile ? "programs" : "cases") << " are " << names << '\n';
       return 1;
     }
   }
@@ -101,22 +173,27 @@ int runCases(const std::vector<Case> &cases, int argc, char **argv) {
     return 1;
   set_num_threads(threads);
 
-  for (const Case &which : cases) {
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), which.name) == wanted.end())
-      continue;
-    Row row;
-    row["peer"] = "calque";
-    row["threads"] = num_threads();
-    row["case"] = which.name;
-    try {
-      measure(which, seconds, row);
-    } catch (const Error &error) {
-      row["error"] = (std::string(error.category()) + ": " + error.what()).substr(0, kLongestError);
-    } catch (const std::exception &error) {
-      row["error"] = std::string(error.what()).substr(0, kLongestError);
-    }
-    std::cout << row.dump(-1, ' ', false, Row::error_handler_t::replace) << std::endl;
+  auto isWanted = [&](const std::string &name) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
+  if (!compile) {
+    for (const Case &which : cases)
+      if (isWanted(which.name))
+        printRow("case", which.name, [&](Row &row) { measure(which, seconds, row); });
+    return 0;
   }
+  for (const Program &program : programs)
+    for (int size : {program.size, 10 * program.size})
+      if (isWanted(program.name))
+        inProcessOfItsOwn([&](const char *failure) {
+          if (failure)
+            printRow("program", program.name, [&](Row &) { throw std::runtime_error(failure); });
+          else
+            printRow("program", program.name, [&](Row &row) {
+              row["n"] = size;
+              measure(program, size, row);
+            });
+        });
   return 0;
 }
 

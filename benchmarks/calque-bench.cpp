@@ -170,4 +170,4 @@ std::vector<Case> allCases() {
 
 } // namespace
 
-int main(int argc, char **argv) { return runCases(allCases(), argc, argv); }
+int main(int argc, char **argv) { return runCases(allCases(), compilePrograms(), argc, argv); }

@@ -52,6 +52,17 @@ if(NOT seen STREQUAL cases)
   message(FATAL_ERROR "the cases ${cases} gave lines of ${seen}")
 endif()
 
+# Compile times: a line for each of the two sizes.
+execute_process(COMMAND ${BENCH} --compile arguments OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE result)
+set(number "[0-9]+\\.[0-9e-]+")
+foreach(size 300 3000)
+  string(APPEND pattern "{\"peer\":\"calque\",\"threads\":1,\"program\":\"arguments\",\"n\":${size},"
+         "\"compile_ms\":${number},\"peak_mb\":${number}}\n")
+endforeach()
+if(NOT result EQUAL 0 OR NOT output MATCHES "^${pattern}$")
+  message(FATAL_ERROR "calque-bench --compile: ${result}\n${output}${errors}")
+endif()
+
 # What is refused: one line that says what there is, and exit code 1.
 function(expect_refusal pattern)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE result)
@@ -62,3 +73,4 @@ endfunction()
 expect_refusal("there is no case 'nonsense'; the cases are call_overhead, [^\n]*" ${BENCH} call_overhead nonsense)
 expect_refusal("BENCH_SECONDS must be a positive number, not 'soon'" ${CMAKE_COMMAND} -E env BENCH_SECONDS=soon ${BENCH})
 expect_refusal("OMP_NUM_THREADS must be a positive number, not '0'" ${CMAKE_COMMAND} -E env OMP_NUM_THREADS=0 ${BENCH})
+expect_refusal("there is no program 'nonsense'; the programs are chain, [^\n]*" ${BENCH} --compile nonsense)
