@@ -116,12 +116,40 @@ TEST(FunctionContract, ConcreteFunctionsOfInputSignaturesNeedNoArguments) {
 TEST(FunctionContract, ConcreteFunctionsShowThemselves) {
   auto f = function([](const Tensor &x, double by) { return std::pair(x * by, sum(x)); }, {.name = "scale"});
   auto g = f.get_concrete_function(TensorSpec<float>({2, 3}), 0.5);
-  EXPECT_EQ(g.str(), "scale\n  argument 0: float32[2,3]\n  argument 1: float 0.5\n  result[0]: float32[2,3]\n  "
+  EXPECT_EQ(g.str(), "scale\n  argument 0: float32[2,3]\n  argument 1: double 0.5\n  result[0]: float32[2,3]\n  "
                      "result[1]: float32[]\n");
   EXPECT_EQ(g.argument_specs(), std::vector<TensorSpec<>>{TensorSpec<float>({2, 3})});
   EXPECT_EQ(g.result_specs(), (std::vector<TensorSpec<>>{TensorSpec<float>({2, 3}), TensorSpec<float>({})}));
   EXPECT_CONTAINS(g.ir("traced"), "func.func @scale(%arg0: tensor<2x3xf32>");
   EXPECT_CONTAINS(f.ir("traced", TensorSpec<float>({4, 4}), 0.5), "tensor<4x4xf32>");
+}
+
+TEST(FunctionContract, HostValuesAreNamedByTheirTypes) {
+  enum class Kind : char { First, Second };
+  auto textOf = [](const auto &value) {
+    using T = std::decay_t<decltype(value)>;
+    std::string text = function<Tensor(const T &)>([](const T &) { return ones({}); }, {.name = "f"})
+                           .get_concrete_function(value)
+                           .str();
+    return text.substr(0, text.find("\n  result"));
+  };
+  EXPECT_EQ(textOf(0.01), "f\n  argument 0: double 0.01");
+  EXPECT_EQ(textOf(0.1f), "f\n  argument 0: float 0.1");
+  EXPECT_EQ(textOf(0.5L), "f\n  argument 0: long double 0.5");
+  EXPECT_EQ(textOf(true), "f\n  argument 0: bool true");
+  EXPECT_EQ(textOf(-3), "f\n  argument 0: int -3");
+  EXPECT_EQ(textOf(3u), "f\n  argument 0: unsigned 3");
+  EXPECT_EQ(textOf(std::int64_t(1) << 40), "f\n  argument 0: int64_t 1099511627776");
+  EXPECT_EQ(textOf(~std::uint64_t(0)), "f\n  argument 0: uint64_t 18446744073709551615");
+  EXPECT_EQ(textOf(static_cast<long long>(-5)), "f\n  argument 0: int64_t -5");
+  EXPECT_EQ(textOf(std::int8_t(-7)), "f\n  argument 0: int8_t -7");
+  EXPECT_EQ(textOf(std::uint16_t(9)), "f\n  argument 0: uint16_t 9");
+  EXPECT_EQ(textOf('a'), "f\n  argument 0: char 97");
+  EXPECT_EQ(textOf(Kind::Second), "f\n  argument 0: enum 1");
+  EXPECT_EQ(textOf(std::string("sum")), "f\n  argument 0: string \"sum\"");
+  EXPECT_EQ(textOf(std::vector<bool>{true, false}), "f\n  argument 0[0]: bool true\n  argument 0[1]: bool false");
+  EXPECT_EQ(textOf(std::pair(1.5, 2)), "f\n  argument 0[0]: double 1.5\n  argument 0[1]: int 2");
+  EXPECT_EQ(textOf(Shape{2, 3}), "f\n  argument 0[0]: size 2\n  argument 0[1]: size 3");
 }
 
 TEST(FunctionContract, ConcreteFunctionsAreInlinedAndChecked) {

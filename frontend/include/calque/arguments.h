@@ -36,8 +36,26 @@ private:
   SmallVector<const Variable *, 8> variables_;
 };
 
-// "float 0.5".
-CALQUE_API std::string hostText(long double value);
+// What messages call the C++ type of a number. That of an integer follows from its width, so that it is one text on all
+// systems.
+template <typename T> constexpr const char *nameOfNumber() {
+  if constexpr (std::is_same_v<T, float>)
+    return "float ";
+  else if constexpr (std::is_same_v<T, double>)
+    return "double ";
+  else if constexpr (std::is_same_v<T, long double>)
+    return "long double ";
+  else if constexpr (std::is_same_v<T, char>)
+    return "char ";
+  else if constexpr (sizeof(T) == 1)
+    return std::is_signed_v<T> ? "int8_t " : "uint8_t ";
+  else if constexpr (sizeof(T) == 2)
+    return std::is_signed_v<T> ? "int16_t " : "uint16_t ";
+  else if constexpr (sizeof(T) == 4)
+    return std::is_signed_v<T> ? "int " : "unsigned ";
+  else
+    return std::is_signed_v<T> ? "int64_t " : "uint64_t ";
+}
 
 // Takes a structure apart as Arguments does, and notes each part's name and text.
 class CALQUE_API SignatureBuilder {
@@ -55,10 +73,12 @@ public:
       note(x ? "bool true" : "bool false");
     else if constexpr (std::is_enum_v<T>)
       note("enum " + std::to_string(static_cast<std::underlying_type_t<T>>(x)));
-    else if constexpr (std::is_integral_v<T>)
-      note("int " + std::to_string(x));
-    else if constexpr (std::is_floating_point_v<T>)
-      note(hostText(x));
+    else if constexpr (std::is_same_v<T, Size>)
+      note("size " + x.str());
+    else if constexpr (std::is_same_v<T, long double>)
+      note(nameOfNumber<T>() + Number(static_cast<double>(x)).str()); // as the key has it
+    else if constexpr (std::is_arithmetic_v<T>)
+      note(nameOfNumber<T>() + Number(x).str());
   }
   void leave();
   void tensor(const Tensor &x);

@@ -133,7 +133,7 @@ template <> struct Structure<Variable> {
 
 // A size that is not known is no host value: StateError.
 template <> struct Structure<Size> {
-  template <typename V> static void visit(const Size &x, V &v) { visit_structure(std::int64_t(x), v); }
+  template <typename V> static void visit(const Size &x, V &v) { v.host(static_cast<std::uint64_t>(std::int64_t(x))); }
   template <typename M> static Size map(const Size &x, M &) { return x; }
 };
 
@@ -170,7 +170,7 @@ template <> struct Structure<std::vector<bool>> {
   template <typename V> static void visit(const std::vector<bool> &x, V &v) {
     v.count(x.size());
     for (bool element : x)
-      v.host(element);
+      visit_structure(element, v);
   }
   template <typename M> static std::vector<bool> map(const std::vector<bool> &x, M &) { return x; }
 };
