@@ -90,6 +90,9 @@ const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attrib
 }
 } // namespace
 
+CalledAs::CalledAs(const char *function) : previous(std::exchange(calledFunction, function)) {}
+CalledAs::~CalledAs() { calledFunction = previous; }
+
 bool inLibraryCall() { return callSite.line != 0; }
 SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
 schema::SourceLine recordedLine(SourceLocation where) {

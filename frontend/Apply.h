@@ -50,6 +50,20 @@ schema::SourceLine recordedLine(SourceLocation where);
 // What errors call an operation: the library call in progress, or the operation's public function.
 std::string_view nameInMessages(schema::OpId op);
 std::string_view nameInMessages(schema::OpId op, const schema::SourceLine &line);
+// While it lives, what is recorded has that name in messages, whatever library call is in progress.
+class CalledAs {
+public:
+  explicit CalledAs(const char *function);
+  ~CalledAs();
+  CalledAs(const CalledAs &) = delete;
+  CalledAs &operator=(const CalledAs &) = delete;
+
+private:
+  const char *previous;
+};
+// So is the operation called that checks, at the call, whether a value of open sizes fits the variable that it is
+// assigned to. It is told by its address.
+inline constexpr char kAssignment[] = "assign";
 // Whether a library call is in progress.
 bool inLibraryCall();
 

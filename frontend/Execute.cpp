@@ -3,6 +3,7 @@
 #include "absl/container/fixed_array.h"
 #include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
+#include "frontend/Signature.h"
 #include "frontend/UserOperations.h"
 #include "runtime/Print.h"
 
@@ -151,15 +152,30 @@ struct Host : runtime::HostCallbacks {
   std::exception_ptr thrown;
 };
 
+// "argument 1 'x'", or what else the code takes: a captured tensor, or a variable.
+std::string nameOfInput(std::size_t input, const Caller &caller) {
+  if (!caller.signature) // of one operation
+    return absl::StrCat("operand ", input);
+  std::size_t numParameters = caller.recording->parameters.size();
+  if (input >= numParameters)
+    return absl::StrCat("variable '", caller.recording->variables[input - numParameters].name, "'");
+  std::string path = caller.signature->tensorPath(input);
+  return path.empty() ? "a captured tensor" : path;
+}
+
+// "dimension 0 of argument 0 is 3"; `operand` is what an operand that is no input is called.
+std::string describeSize(const Site::Size &size, std::int64_t value, const std::string &operand, const Caller &caller) {
+  std::string whose = size.argument < 0 ? operand : nameOfInput(static_cast<std::size_t>(size.argument), caller);
+  std::string what =
+      size.dimension >= 0 ? absl::StrCat("dimension ", size.dimension, " of ") : "the number of elements of ";
+  return absl::StrCat(what, whose, " is ", value);
+}
+
 // "dimension 0 of argument 0 is 3 and dimension 0 of argument 1 is 4, and they must be equal"
-std::string describeSizes(const Site &site, const std::int64_t *values) {
+std::string describeSizes(const Site &site, const std::int64_t *values, const Caller &caller) {
   auto described = [&](int which) {
     const Site::Size &size = site.sizes[which];
-    std::string whose =
-        size.argument >= 0 ? absl::StrCat("argument ", size.argument) : absl::StrCat("operand ", size.operand);
-    std::string what =
-        size.dimension >= 0 ? absl::StrCat("dimension ", size.dimension, " of ") : "the number of elements of ";
-    return absl::StrCat(what, whose, " is ", values[which]);
+    return describeSize(size, values[which], absl::StrCat("operand ", size.operand), caller);
   };
   auto isNamed = [&](int which) { return site.sizes[which].argument >= 0 || site.sizes[which].operand >= 0; };
   int first = isNamed(0) ? 0 : 1, second = 1 - first;
@@ -168,6 +184,21 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
   if (!isNamed(second))
     return absl::StrCat(described(first), ", and it must be ", values[second]);
   return absl::StrCat(described(first), " and ", described(second), ", and they must be equal");
+}
+
+// The check, recorded by an assignment, of whether a value with open sizes fits the variable; null for other sites.
+const schema::RecordedOp *assignmentCheckAt(const Site &site, const Caller &caller) {
+  const schema::RecordedOp *op = caller.recording ? caller.recording->operationAt(site.recorded) : nullptr;
+  return op && op->line.function == kAssignment ? op : nullptr;
+}
+
+// The variable that is assigned what the check gives.
+const schema::RecordedVariable &assignedTo(const schema::Recording &recording, const schema::RecordedOp &check,
+                                           SourceLocation where) {
+  for (const schema::RecordedOp &op : recording.ops())
+    if (op.op == schema::OpId::VariableAssign && recording.operandsOf(op)[0] == check.firstResult)
+      return recording.variables[static_cast<std::size_t>(std::get<std::int64_t>(recording.attributesOf(op)[0]))];
+  throw InternalError("an assignment's check of sizes has no assignment", where);
 }
 
 [[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &caller) {
@@ -194,7 +225,16 @@ std::string describeSizes(const Site &site, const std::int64_t *values) {
     throw AssertionError(text ? *text : site.text, where);
   case Site::Kind::SizesDiffer:
   case Site::Kind::SizeTooSmall:
-    throw SizesDisagree(absl::StrCat(failure.operation, ": ", describeSizes(site, slot.values)), where, &code);
+    if (const schema::RecordedOp *check = assignmentCheckAt(site, caller)) {
+      const schema::RecordedVariable &variable = assignedTo(*caller.recording, *check, where);
+      const schema::TensorType &given = caller.recording->typeOf(caller.recording->operandsOf(*check)[0]);
+      std::string size = describeSize(site.sizes[0], slot.values[0], "the value", caller);
+      throw SizesDisagree(absl::StrCat("variable '", variable.name, "' is ", variable.type.str(),
+                                       " and can't be assigned ", given.str(), ": ", size, ", and it must be ",
+                                       slot.values[1]),
+                          where, &code);
+    }
+    throw SizesDisagree(absl::StrCat(failure.operation, ": ", describeSizes(site, slot.values, caller)), where, &code);
   case Site::Kind::TooManyBytes:
     throw ShapeError(
         absl::StrCat(site.text, " has more bytes than can be addressed with the sizes of this call's arguments"),

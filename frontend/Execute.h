@@ -6,6 +6,8 @@
 
 namespace calque::detail {
 
+struct Signature;
+
 // Thrown where the sizes of arguments don't fit together in code with open sizes. The code has not run.
 struct SizesDisagree : ShapeError {
   SizesDisagree(const std::string &message, SourceLocation where, const Code *code)
@@ -22,6 +24,7 @@ struct Caller {
   schema::OpId op = {};
   // Replaces the text of every site, if given: a label, a message, the symbol of a user's operation.
   const std::string *text = nullptr;
+  const Signature *signature = nullptr; // of the call, which names the parameters that are its arguments
 };
 
 // Runs code on its parameters and variables. After a failed check it throws the error of the site; then no variable has

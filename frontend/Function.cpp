@@ -66,6 +66,7 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
                  const SourceLocation &where) {
   const Code &code = core.codeOf(concrete, where);
   Caller caller{userLine(where), &concrete.recording};
+  caller.signature = &concrete.signature;
 
   // A call with few parameters allocates nothing.
   std::span<const Tensor *const> given = arguments.tensors();

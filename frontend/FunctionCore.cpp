@@ -99,8 +99,9 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
   trace->recording.name = name;
   trace->recording.line = lineOf(where);
   std::vector<Tensor> tensors;
-  for (const TypeRef &type : signature.tensorTypes())
-    tensors.push_back(trace->addParameter(type));
+  for (const SignaturePart &part : signature.parts)
+    if (part.kind == SignaturePart::Kind::Tensor)
+      tensors.push_back(trace->addParameter(std::make_shared<const schema::TensorType>(part.type), part.path));
   std::vector<Variable> standIns;
   std::span<const Variable *const> given = arguments.variables();
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -63,8 +63,8 @@ std::string describe(const TensorImpl &x) {
   const std::shared_ptr<Trace> &trace = currentTrace();
   if (trace && trace->id == x.trace)
     for (std::size_t i = 0; i < trace->numArguments && i < trace->recording.parameters.size(); ++i)
-      if (trace->recording.parameters[i] == x.value)
-        return absl::StrCat("argument ", i, ", ", type, ",");
+      if (trace->recording.parameters[i] == x.value && !trace->argumentNames[i].empty())
+        return absl::StrCat(trace->argumentNames[i], ", ", type, ",");
   return x.where.line ? absl::StrCat(type, ", made at ", lineOf(x.where).str(), ",") : type;
 }
 

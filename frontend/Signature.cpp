@@ -167,8 +167,6 @@ void SignatureBuilder::count(std::size_t n) {
   state->words.count(n);
 }
 
-std::string hostText(long double value) { return absl::StrCat("float ", Number(static_cast<double>(value)).str()); }
-
 //===-- Comparing -------------------------------------------------------------------------------===//
 
 std::string typeText(const schema::TensorType &type, bool anyRank) {
@@ -190,12 +188,11 @@ bool within(const schema::TensorType &given, bool givenAnyRank, const schema::Te
   return true;
 }
 
-std::vector<TypeRef> Signature::tensorTypes() const {
-  std::vector<TypeRef> types;
+std::string Signature::tensorPath(std::size_t n) const {
   for (const SignaturePart &part : parts)
-    if (part.kind == SignaturePart::Kind::Tensor)
-      types.push_back(std::make_shared<const schema::TensorType>(part.type));
-  return types;
+    if (part.kind == SignaturePart::Kind::Tensor && n-- == 0)
+      return part.path;
+  return "";
 }
 
 std::string Signature::str(const std::string &indent) const {

@@ -37,8 +37,8 @@ struct Signature {
   bool hasSpecs = false;              // TensorSpecs are among the arguments
   bool hasAnyRank = false;
 
-  // The types of the tensors, in order.
-  std::vector<TypeRef> tensorTypes() const;
+  // What messages call the n-th tensor; empty where there are fewer tensors.
+  std::string tensorPath(std::size_t n) const;
   // One line for each part: "argument 0: float32[?,3]".
   std::string str(const std::string &indent) const;
 };

@@ -71,8 +71,9 @@ bool Trace::isAround(std::uint64_t trace) const {
   return false;
 }
 
-Tensor Trace::addParameter(TypeRef type) {
+Tensor Trace::addParameter(TypeRef type, std::string name) {
   ++numArguments;
+  argumentNames.push_back(std::move(name));
   return tensorOf(recording.addParameter(*type), call);
 }
 

@@ -20,7 +20,8 @@ public:
   // the trace `outer` that it uses.
   static std::shared_ptr<Trace> inside(std::shared_ptr<Trace> outer, const char *what);
 
-  Tensor addParameter(TypeRef type);
+  // `name` is what messages call it: "argument 0".
+  Tensor addParameter(TypeRef type, std::string name = "");
   // The value of a tensor of this trace, or the capture of another tensor. LeakedTensorError for a tensor of a trace
   // that has ended or is not around this one.
   schema::ValueId valueOf(const Tensor &x, SourceLocation where);
@@ -67,6 +68,7 @@ public:
   std::int64_t mostConstantElements = kMostConstantElements; // of tensors that may become constants
   schema::Recording recording;
   std::size_t numArguments = 0; // parameters before the captures
+  std::vector<std::string> argumentNames;
   std::vector<Tensor> captures; // the tensors of the parameters after the arguments
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions;
   std::vector<std::shared_ptr<VariableState>> variables;

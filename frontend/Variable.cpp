@@ -1,6 +1,7 @@
 #include "calque/variable.h"
 
 #include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
 #include "frontend/Shape.h"
@@ -25,6 +26,7 @@ Tensor assignable(const VariableState &variable, const Tensor &value, SourceLoca
                            [](std::int64_t a, std::int64_t b) { return a == b || a == schema::kOpenSize; });
   if (mayFit) {
     schema::Attribute shape = wanted.dims;
+    detail::CalledAs scope(detail::kAssignment);
     return detail::apply(schema::OpId::BroadcastTo, {&value, 1}, {&shape, 1}, where);
   }
   detail::requireType(
@@ -114,8 +116,9 @@ void checkEager(const VariableState &variable, const Tensor &value, SourceLocati
 }
 
 // Adds a value to the variable's, or subtracts it. No other thread assigns between the read and the assignment.
-void update(const Variable &variable, schema::OpId op, const Operand &operand) {
+void update(const Variable &variable, schema::OpId op, const char *name, const Operand &operand) {
   SourceLocation where = detail::userLine(operand.where());
+  CallSite site(where, name);
   const std::shared_ptr<VariableState> &state = detail::stateOf(variable, where);
   std::array<Tensor, 2> operands{Tensor(), operand.toTensor(state->type->dtype)};
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
@@ -151,7 +154,7 @@ void Variable::assign(const Operand &operand) {
   std::swap(state_->value, fresh);
 }
 
-void Variable::assign_add(const Operand &value) { update(*this, schema::OpId::Add, value); }
-void Variable::assign_sub(const Operand &value) { update(*this, schema::OpId::Sub, value); }
+void Variable::assign_add(const Operand &value) { update(*this, schema::OpId::Add, "assign_add", value); }
+void Variable::assign_sub(const Operand &value) { update(*this, schema::OpId::Sub, "assign_sub", value); }
 
 } // namespace calque

@@ -39,6 +39,102 @@ TEST(FunctionContract, UnknownDimensionsThatMustAgreeAreCheckedAtTheCall) {
   EXPECT_EQ(calls.value().item<int>(), 1);
 }
 
+namespace {
+struct Sides {
+  Tensor left, right;
+};
+const TensorSpec<float> anyLength({kDynamic});
+} // namespace
+
+TEST(UnknownDimensions, ErrorsOfSizesNumberArgumentsNotTensors) {
+  auto scaled = function([](int n, const Tensor &x, float by, const Tensor &y) { return x * n + y * by; },
+                         {.argument_names = {"n", "x"}, .input_signature = {anyLength, anyLength}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { scaled(2, ones({3}), 1, ones({4})); }),
+                  "add: dimension 0 of argument 1 'x' is 3 and dimension 0 of argument 3 is 4");
+
+  auto added = function([](const Sides &sides, const Tensor &x) { return (sides.left + sides.right) * x; },
+                        {.input_signature = {anyLength, anyLength, anyLength}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { added({ones({3}), ones({4})}, ones({3})); }),
+                  "add: dimension 0 of argument 0[0] is 3 and dimension 0 of argument 0[1] is 4");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { added({ones({3}), ones({3})}, ones({4})); }),
+                  "mul: dimension 0 of argument 0[0] is 3 and dimension 0 of argument 1 is 4");
+
+  auto named = function([](const Tensor &x, const Tensor &y) { return x + y; },
+                        {.input_signature = {TensorSpec<float>({kDynamic}, "x"), TensorSpec<float>({kDynamic}, "y")}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { named(ones({3}), ones({4})); }),
+                  "add: dimension 0 of argument 0 'x' is 3 and dimension 0 of argument 1 'y' is 4");
+
+  Tensor capture = ones({20});
+  auto captures = function([&](const Tensor &x) { return x + capture; }, {.input_signature = {anyLength}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { captures(ones({3})); }),
+                  "add: dimension 0 of argument 0 is 3 and dimension 0 of a captured tensor is 20");
+
+  // The trace that leaves sizes open is tried first, and its refusal is part of what explains the next one.
+  auto reduced = function([](bool, const Tensor &x, const Tensor &y) { return x + y; }, {.reduce_retracing = true});
+  reduced(true, ones({2}), ones({2}));
+  reduced(true, ones({3}), ones({3}));
+  reduced(true, ones({4}), ones({1}));
+  EXPECT_CONTAINS(reduced.explain_retraces().back().note,
+                  "dimension 0 of argument 1 is 4 and dimension 0 of argument 2 is 1");
+}
+
+TEST(UnknownDimensions, ErrorsOfOpenSizesNumberArgumentsNotTensors) {
+  auto asked = function([](int n, const Tensor &x) { return x * float(std::int64_t(x.shape()[0])) * n; },
+                        {.argument_names = {"n", "x"}, .input_signature = {anyLength}});
+  EXPECT_CONTAINS(errorOf<StateError>([&] { asked(2, ones({3})); }),
+                  "dimension 0 of argument 1 'x', float32[?], is not known while tracing");
+  auto compared =
+      function([](const Sides &sides) { return sides.left.shape() == sides.right.shape() ? sides.left : sides.right; },
+               {.input_signature = {anyLength, anyLength}});
+  EXPECT_CONTAINS(errorOf<StateError>([&] { compared({ones({3}), ones({3})}); }),
+                  "dimension 0 of argument 0[0], float32[?], is not known while tracing, nor is whether it equals "
+                  "dimension 0 of argument 0[1], float32[?]");
+  // A pullback's parameters are no arguments of the function.
+  auto pulled = function(
+      [](const Tensor &x) {
+        auto square = custom_gradient([](const Tensor &x) {
+          return std::pair(x * x, [=](const Tensor &g) { return g * x * float(std::int64_t(g.shape()[0])); });
+        });
+        return square(x);
+      },
+      {.input_signature = {anyLength}});
+  std::string text = errorOf<StateError>([&] { pulled(ones({3})); });
+  EXPECT_EQ(text.find("argument 0"), std::string::npos) << text;
+  EXPECT_CONTAINS(text, "dimension 0 of float32[?], made at");
+}
+
+TEST(UnknownDimensions, ErrorsOfAssignmentsNameTheVariable) {
+  Variable w(ones({2}), {.name = "w"}), flat(ones({6}), {.name = "flat"}), other(ones({6}), {.name = "other"});
+  auto f = function(
+      [&](int n, const Tensor &x) {
+        if (n == 0)
+          w.assign(x);
+        else if (n == 1)
+          flat.assign(reshape(concat({x, x, x}), {-1}));
+        else if (n == 2)
+          other.assign(broadcast_to(x, {6}));
+        else
+          w.assign_add(x);
+      },
+      {.input_signature = {anyLength}});
+  const int line = __LINE__;
+  std::string text = errorOf<ShapeError>([&] { f(0, ones({3})); });
+  EXPECT_CONTAINS(text, "variable 'w' is float32[2] and can't be assigned float32[?]: dimension 0 of argument 1 is 3, "
+                        "and it must be 2");
+  EXPECT_CONTAINS(text, "Test.cpp:" + std::to_string(line - 9));
+  EXPECT_CONTAINS(
+      errorOf<ShapeError>([&] { f(1, ones({3})); }),
+      "variable 'flat' is float32[6] and can't be assigned float32[?]: dimension 0 of the value is 9, and it "
+      "must be 6");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(2, ones({3})); }), "broadcast_to: dimension 0 of argument 1 is 3")
+      << "which the user has asked for";
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(3, ones({3})); }),
+                  "assign_add: dimension 0 of variable 'w' is 2 and dimension 0 of argument 1 is 3");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { w.assign_add(ones({3})); }), "assign_add: ");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { w.assign_sub(ones({3})); }), "assign_sub: ");
+  expectValues(w.value(), {1, 1});
+}
+
 TEST(FunctionContract, AnyShapeTracesOnceForEachRank) {
   auto f = function([](const Tensor &x) { return x * 2; }, {.input_signature = {TensorSpec<float>(kAnyShape)}});
   expectValues(f(ones({2})), {2, 2});
@@ -160,7 +256,9 @@ TEST(FunctionContract, VariablesTakeValuesWhoseSizesAreComparedAtTheCall) {
       {.input_signature = {TensorSpec<float>({kDynamic, 3})}});
   f(full({2, 3}, 2));
   expectValues(v.value(), std::vector<float>(6, 4));
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4, 3})); }), "dimension 0 of argument 0 is 4, and it must be 2");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4, 3})); }),
+                  "is float32[2,3] and can't be assigned float32[?,3]: dimension 0 of argument 0 is 4, and "
+                  "it must be 2");
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({1, 3})); }), "is 1, and it must be 2");
   expectValues(v.value(), std::vector<float>(6, 4));
   // What is reshaped has as many elements as the variable. Found by the fuzzer, seed 1236835893, program 13019.
@@ -212,7 +310,7 @@ TEST(FunctionContract, DerivativesFitKnownAndOpenSizesTogether) {
   expectValues(all[5], {3, 12, 27});
   expectValues(all[6], {1, 10, 100});
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4})); }),
-                  "the number of elements of argument 0 is 4, and it must be 3");
+                  "the number of elements of argument 0 'x' is 4, and it must be 3");
 }
 
 // Each against the same body traced for the sizes of the call.
