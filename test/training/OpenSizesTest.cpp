@@ -120,7 +120,7 @@ TEST(OpenBatch, OfLaterLayersIsComparedAtTheCall) {
                     {.input_signature = {TensorSpec<float>({kDynamic, kDynamic})}});
   EXPECT_EQ(f(ones({5, 4})).shape(), (Shape{5, 3}));
   std::string text = errorOf<ShapeError>([&] { f(ones({5, 3})); });
-  EXPECT_CONTAINS(text, "is 3 and dimension 0 of argument 1 is 4, and they must be equal");
+  EXPECT_CONTAINS(text, "is 3 and dimension 0 of variable 'kernel' is 4, and they must be equal");
   EXPECT_CONTAINS(text, "OpenSizesTest.cpp:");
 }
 
