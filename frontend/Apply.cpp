@@ -252,7 +252,8 @@ Tensor repeatedLike(const Tensor &x, const Tensor &like, SourceLocation where) {
 }
 } // namespace
 
-Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, SourceLocation where) {
+Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, const char *operation,
+               SourceLocation where) {
   const schema::TensorType &given = *implOf(x, where).type, &wanted = *implOf(like, where).type;
   // A known size of 1 is not accepted for an unknown one: it would be broadcast instead of compared.
   auto mayBeEqual = [](std::int64_t a, std::int64_t b) {
@@ -260,6 +261,7 @@ Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, 
   };
   if (given.dtype == wanted.dtype && given.dims != wanted.dims &&
       std::equal(given.dims.begin(), given.dims.end(), wanted.dims.begin(), wanted.dims.end(), mayBeEqual)) {
+    CallSite site(where, operation);
     return repeatedLike(x, like, where);
   }
   requireType(message, given, wanted, where);

@@ -33,8 +33,9 @@ Tensor applyPublicOpen(schema::OpId open, std::initializer_list<const Operand *>
 schema::Scalar numberFor(const Operand &x, const Number &number);
 
 // x where the type of `like` is required. DTypeError or ShapeError with the message if the types differ. A size that is
-// open in one of the two types is compared at the call.
-Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, SourceLocation where);
+// open in one of the two types is compared at the call; the error of that calls `operation` what the user has called.
+Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, const char *operation,
+               SourceLocation where);
 
 // Zeros of a tensor's type, whose sizes may be open; onesLike is in calque/transforms.h. No gradient passes from either
 // to the tensor.

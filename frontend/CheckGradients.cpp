@@ -4,7 +4,7 @@
 #include "calque/call_site.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
-#include "calque/gradient_tape.h"
+#include "calque/transforms.h"
 #include "ir/schema/Schema.h"
 
 #include <cmath>
@@ -38,16 +38,16 @@ void check_gradients(const std::function<Tensor(const std::vector<Tensor> &)> &f
                      where);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     requireFloat64(inputs[i], absl::StrCat("input ", i), where);
-  GradientTape tape({}, where);
+  detail::PullbackTape tape("check_gradients", where);
   for (const Tensor &input : inputs)
     tape.watch(input, where);
   Tensor result = f(inputs);
   requireFloat64(result, "the result", where);
-  std::vector<std::optional<Tensor>> gradients =
-      tape.gradient(result, inputs, {.unconnected_gradients = UnconnectedGradients::Zero}, where);
+  tape.stop();
+  std::vector<Tensor> gradients = tape.cotangents({result}, inputs, {detail::onesLike(result, where)}, where);
 
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    std::vector<double> values = inputs[i].to_vector<double>(), ofTape = gradients[i]->to_vector<double>();
+    std::vector<double> values = inputs[i].to_vector<double>(), ofTape = gradients[i].to_vector<double>();
     for (std::size_t element = 0; element < values.size(); ++element) {
       auto at = [&](double by) {
         std::vector<double> moved = values;

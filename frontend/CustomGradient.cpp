@@ -66,7 +66,7 @@ std::vector<Tensor> checked(const char *operation, std::vector<Tensor> gradients
     const schema::TensorType &given = *implOf(gradients[i], where).type, &needed = *implOf(inputs[i], where).type;
     gradients[i] = fitting(absl::StrCat(operation, ": the pullback gives ", given.str(), " as gradient ", i,
                                         ", and the argument is ", needed.str()),
-                           gradients[i], inputs[i], where);
+                           gradients[i], inputs[i], operation, where);
   }
   return gradients;
 }

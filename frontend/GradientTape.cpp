@@ -44,9 +44,9 @@ void GradientTape::watch(const Variable &x, SourceLocation where) {
   x.value(where); // a read makes the value known to the tape
 }
 
-std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<detail::Source> &sources,
+std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<detail::Source> &sources, bool isPullback,
                                                             SourceLocation where) {
-  state_->checkUse(where);
+  state_->checkUse(isPullback, where);
   std::vector<std::vector<schema::ValueId>> values(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (!sources[i].variable) {
@@ -65,17 +65,18 @@ std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<de
 
 std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Tensor> &targets,
                                                             const std::vector<detail::Source> &sources,
-                                                            const GradientOptions &options, SourceLocation where) {
+                                                            const GradientOptions &options, SourceLocation where,
+                                                            const char *pullbackOf) {
   where = detail::userLine(where);
   if (options.unconnected_gradients != UnconnectedGradients::None &&
       options.unconnected_gradients != UnconnectedGradients::Zero)
     throw ValueError(absl::StrCat("gradient: unconnected gradients are None or Zero; there is no ",
                                   static_cast<int>(options.unconnected_gradients)),
                      where);
-  std::vector<std::vector<schema::ValueId>> values = use(sources, where);
+  std::vector<std::vector<schema::ValueId>> values = use(sources, pullbackOf != nullptr, where);
   bool zeros = options.unconnected_gradients == UnconnectedGradients::Zero;
   std::vector<std::optional<Tensor>> gradients =
-      state_->gradient(targets, values, options.output_gradients, where, zeros);
+      state_->gradient(targets, values, options.output_gradients, pullbackOf, where, zeros);
   state_->used = true;
   if (zeros)
     for (std::size_t i = 0; i < sources.size(); ++i)
@@ -133,7 +134,11 @@ std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Variabl
 std::optional<Tensor> GradientTape::jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples,
                                                SourceLocation where) {
   where = detail::userLine(where);
-  std::vector<std::vector<schema::ValueId>> values = use({source}, where);
+  detail::requireFloatingType(ofExamples ? "batch_jacobian" : "jacobian",
+                              source.variable ? *detail::stateOf(*source.variable, where)->type
+                                              : *detail::implOf(source.tensor, where).type,
+                              where);
+  std::vector<std::vector<schema::ValueId>> values = use({source}, false, where);
   std::optional<Tensor> result = state_->jacobian(target, values, ofExamples, where)[0];
   state_->used = true;
   return result;

@@ -95,21 +95,32 @@ void TapeState::noteRead(const std::shared_ptr<VariableState> &variable, ValueId
   watch(value);
 }
 
-void TapeState::checkUse(SourceLocation where) {
+void requireFloatingType(const char *operation, const schema::TensorType &type, SourceLocation where) {
+  if (!is_floating(type.dtype))
+    throw DTypeError(absl::StrCat(operation, ": derivatives are with respect to float32 and float64, not ", type.str()),
+                     where);
+}
+
+void TapeState::checkUse(bool isPullback, SourceLocation where) {
   if (used && !options.persistent)
     throw StateError(absl::StrCat("a tape serves one gradient() unless it is persistent; this one, made at ",
                                   lineOf(this->where).str(), ", has served it"),
                      where);
-  if (trace ? trace != currentTrace() : currentTrace() != nullptr)
-    throw StateError(trace ? "a tape of a trace is asked outside of the trace"
-                           : "a tape from outside of a trace is asked inside",
+  if (trace ? trace == currentTrace() : !currentTrace())
+    return;
+  if (isPullback)
+    throw StateError(trace ? "a pullback of a trace is called outside of the trace"
+                           : "a pullback from outside of a trace is called inside",
                      where);
+  throw StateError(trace ? "a tape of a trace is asked outside of the trace"
+                         : "a tape from outside of a trace is asked inside",
+                   where);
 }
 
 // Finds the values that depend on a watched one and those that a target depends on, in the ranges that the tape
 // recorded. The captures of a custom gradient affect the derivatives of its results, but not the results.
 TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std::span<const ValueId> sources,
-                                          SourceLocation where) {
+                                          const char *operation, SourceLocation where) {
   schema::Recording &recording = this->recording();
   std::span<const schema::RecordedOp> ops = recording.ops();
   std::size_t end = recordingNow ? ops.size() : endOp;
@@ -168,7 +179,7 @@ TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std:
     derivatives |= schema::schemaOf(ops[i].op).differentiates;
     activity.ofDerivatives |= derivatives;
     if (schema::schemaOf(ops[i].op).lacksGradient)
-      throw LookupError(absl::StrCat("gradient: operation '", nameOf(recording, ops[i]), "' at ", ops[i].line.str(),
+      throw LookupError(absl::StrCat(operation, ": operation '", nameOf(recording, ops[i]), "' at ", ops[i].line.str(),
                                      " has no gradient registered"),
                         where);
     auto reach = [&](ValueId operand) {
@@ -220,14 +231,14 @@ ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<
 }
 
 TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<ValueId>> &sources,
-                                   SourceLocation where) {
+                                   const char *operation, SourceLocation where) {
   Plan plan;
   std::vector<ValueId> allSources;
   for (const Tensor &target : targets)
     plan.targets.push_back(valueOf(target, where));
   for (const std::vector<ValueId> &values : sources)
     allSources.insert(allSources.end(), values.begin(), values.end());
-  Activity activity = activityOf(plan.targets, allSources, where);
+  Activity activity = activityOf(plan.targets, allSources, operation, where);
   auto isAmong = [](const std::vector<ValueId> &values, ValueId value) {
     return std::find(values.begin(), values.end(), value) != values.end();
   };
@@ -341,8 +352,12 @@ std::vector<std::optional<Tensor>> TapeState::deliver(std::span<const ValueId> v
 
 std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor> &targets,
                                                        const std::vector<std::vector<ValueId>> &sources,
-                                                       const std::vector<Tensor> &seeds, SourceLocation where,
-                                                       bool zerosWillDo) {
+                                                       const std::vector<Tensor> &seeds, const char *pullbackOf,
+                                                       SourceLocation where, bool zerosWillDo) {
+  const char *operation = pullbackOf ? pullbackOf : "gradient";
+  if (pullbackOf && seeds.size() != targets.size())
+    throw ValueError(
+        absl::StrCat(operation, ": ", seeds.size(), " cotangents are given for ", targets.size(), " results"), where);
   if (!seeds.empty() && seeds.size() != targets.size())
     throw ValueError(
         absl::StrCat("gradient: ", seeds.size(), " output gradients are given for ", targets.size(), " targets"),
@@ -350,12 +365,16 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
   std::vector<ValueId> seedValues;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const schema::TensorType &target = *implOf(targets[i], where).type, &seed = *implOf(seeds[i], where).type;
-    seedValues.push_back(valueOf(
-        fitting(absl::StrCat("gradient: output gradient ", i, " is ", seed.str(), " and its target ", target.str()),
-                seeds[i], targets[i], where),
-        where));
+    Tensor fitted =
+        pullbackOf
+            ? fitting(absl::StrCat(operation, ": cotangent ", i, " is ", seed.str(), " and its result ", target.str()),
+                      seeds[i], targets[i], operation, where)
+            : fitting(
+                  absl::StrCat("gradient: output gradient ", i, " is ", seed.str(), " and its target ", target.str()),
+                  seeds[i], targets[i], operation, where);
+    seedValues.push_back(valueOf(fitted, where));
   }
-  Plan plan = planFor(targets, sources, where);
+  Plan plan = planFor(targets, sources, operation, where);
   if (!zerosWillDo)
     dropUnconnected(plan);
   if (plan.connected.empty())
@@ -393,7 +412,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
   if (ofExamples && type.rank() == 0)
     throw ShapeError(absl::StrCat(name, ": the target's first dimension runs over the examples; it is ", type.str()),
                      where);
-  Plan plan = planFor({target}, sources, where);
+  Plan plan = planFor({target}, sources, name, where);
   dropUnconnected(plan);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());

@@ -22,6 +22,9 @@ struct EagerRecorder {
 
 class TapeState;
 
+// DTypeError for what has no derivatives.
+void requireFloatingType(const char *operation, const schema::TensorType &type, SourceLocation where);
+
 // The tapes of a thread that record, the innermost last, and what its eager ones share while there are any. A tape
 // keeps it, and may outlive its thread.
 struct ThreadTapes {
@@ -37,10 +40,11 @@ public:
 
   void watch(schema::ValueId value);
   void noteRead(const std::shared_ptr<VariableState> &variable, schema::ValueId value);
+  // `pullbackOf` is the function whose pullback asks; null: the tape's user does.
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
                                               const std::vector<std::vector<schema::ValueId>> &sources,
-                                              const std::vector<Tensor> &seeds, SourceLocation where,
-                                              bool zerosWillDo = false);
+                                              const std::vector<Tensor> &seeds, const char *pullbackOf,
+                                              SourceLocation where, bool zerosWillDo = false);
   // The derivatives of each element of the target, with the target's dimensions before the source's. With `ofExamples`,
   // axis 0 of both runs over examples, and each element is differentiated by its own example of the source only.
   std::vector<std::optional<Tensor>> jacobian(const Tensor &target,
@@ -51,7 +55,7 @@ public:
   void resume();
   void reset();
   bool isPaused() const { return pauses > 0; }
-  void checkUse(SourceLocation where);
+  void checkUse(bool isPullback, SourceLocation where);
   schema::Recording &recording() { return trace ? trace->recording : eager->recording; }
   schema::ValueId valueOf(const Tensor &x, SourceLocation where) {
     return trace ? trace->valueOf(x, where) : eager->valueOf(x, where);
@@ -79,7 +83,7 @@ private:
     bool ofDerivatives = false; // a path leads through a derivative
   };
   Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources,
-                      SourceLocation where);
+                      const char *operation, SourceLocation where);
   // The operands of a gradient: targets, the sources that a path connects to a target, and the boundary of the tape.
   struct Plan {
     std::vector<schema::ValueId> targets, connected, stops;
@@ -88,7 +92,7 @@ private:
     bool ofDerivatives = false;
   };
   Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
-               SourceLocation where);
+               const char *operation, SourceLocation where);
   void dropUnconnected(Plan &plan);
   std::vector<schema::ValueId> cotangentsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
                                             std::span<const schema::ValueId> seeds, SourceLocation where);

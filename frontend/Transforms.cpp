@@ -144,32 +144,44 @@ std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::ve
 
 void requireFloating(const char *operation, const std::vector<Tensor> &tensors, SourceLocation where) {
   where = userLine(where);
-  if (tensors.empty())
-    throw ValueError(
-        absl::StrCat(operation, ": there is no tensor among the arguments that derivatives are with respect to; those "
-                                "of variables are given by GradientTape"),
-        where);
-  for (const Tensor &x : tensors) {
-    const schema::TensorType &type = *implOf(x, where).type;
-    if (!is_floating(type.dtype))
-      throw DTypeError(
-          absl::StrCat(operation, ": derivatives are with respect to float32 and float64, not ", type.str()), where);
-  }
+  for (const Tensor &x : tensors)
+    requireFloatingType(operation, *implOf(x, where).type, where);
 }
 
-std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
-                               const std::vector<Tensor> &tangents, SourceLocation where) {
+void requireSources(const char *operation, const std::vector<Tensor> &tensors, bool anyVariable, SourceLocation where) {
   where = userLine(where);
-  requireFloating("jvp", sources, where);
+  if (anyVariable)
+    throw ValueError(
+        absl::StrCat(operation, ": there is a variable among the arguments that derivatives are with respect to; those "
+                                "of variables are given by GradientTape"),
+        where);
+  if (tensors.empty())
+    throw ValueError(
+        absl::StrCat(operation, ": there is no tensor among the arguments that derivatives are with respect to"),
+        where);
+  requireFloating(operation, tensors, where);
+}
+
+void requireNoVariable(const char *operation, bool anyVariable, SourceLocation where) {
+  if (anyVariable)
+    throw ValueError(absl::StrCat(operation, ": there is a variable in the result, which has no place for a "
+                                             "derivative; return its value"),
+                     userLine(where));
+}
+
+std::vector<Tensor> tangentsOf(const char *operation, const std::vector<Tensor> &targets,
+                               const std::vector<Tensor> &sources, const std::vector<Tensor> &tangents,
+                               SourceLocation where) {
+  where = userLine(where);
   if (sources.size() != tangents.size())
-    throw ValueError(absl::StrCat("jvp: ", tangents.size(), " tangents are given for ", sources.size(), " primals"),
-                     where);
+    throw ValueError(
+        absl::StrCat(operation, ": ", tangents.size(), " tangents are given for ", sources.size(), " primals"), where);
   std::vector<Tensor> directions;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const schema::TensorType &source = *implOf(sources[i], where).type, &tangent = *implOf(tangents[i], where).type;
     directions.push_back(
-        fitting(absl::StrCat("jvp: tangent ", i, " is ", tangent.str(), " and its primal ", source.str()), tangents[i],
-                sources[i], where));
+        fitting(absl::StrCat(operation, ": tangent ", i, " is ", tangent.str(), " and its primal ", source.str()),
+                tangents[i], sources[i], operation, where));
   }
   // Only floats have tangents other than 0.
   std::vector<Tensor> operands, result = targets;
@@ -210,8 +222,11 @@ void PullbackTape::stop() { tape_.state_->stop(); }
 
 std::vector<Tensor> PullbackTape::cotangents(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
                                              const std::vector<Tensor> &seeds, SourceLocation where) {
+  std::vector<Source> all;
+  for (const Tensor &source : sources)
+    all.push_back({source, {}});
   std::vector<std::optional<Tensor>> found =
-      tape_.gradient(targets, sources, GradientOptions{seeds, UnconnectedGradients::Zero}, where);
+      tape_.gradientOf(targets, all, GradientOptions{seeds, UnconnectedGradients::Zero}, where, operation_);
   std::vector<Tensor> result;
   for (std::optional<Tensor> &cotangent : found)
     result.push_back(std::move(*cotangent));

@@ -113,6 +113,13 @@ TEST(Operation, WithoutAGradientIsALookupError) {
     EXPECT_CONTAINS(message, "has no gradient registered");
     EXPECT_CONTAINS(message, "OperationTest.cpp");
   }
+  auto twice = [](const Tensor &x) { return bare()({x})[0] * 2; };
+  Tensor two = ones({2});
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { grad(twice)(two); }), "grad: operation 'test_bare' at");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { vjp(twice, two).second(two); }), "vjp: operation 'test_bare' at");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { hvp(twice)(two, two); }), "hvp: operation 'test_bare' at");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { hessian(twice)(two); }), "hessian: operation 'test_bare' at");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { jacobian(twice)(two); }), "jacobian: operation 'test_bare' at");
   // Where no gradient would pass, none is missed.
   GradientTape tape;
   Tensor x = ones({2});

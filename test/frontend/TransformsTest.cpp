@@ -62,12 +62,146 @@ TEST(Jvp, OfNothingIsZeroAndIntegersDoNotChange) {
 TEST(Grad, RefusesArgumentsWithoutTensors) {
   Variable v(tensor({1.f, 2.f}));
   auto loss = [](const Variable &v) { return sum(square(v.value())); };
-  const char *message = "there is no tensor among the arguments that derivatives are with respect to";
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { grad(loss)(v); }), message);
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { value_and_grad(loss)(v); }), message);
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { vjp(loss, v); }), message);
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { jvp(loss, v, v); }), message);
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { grad([](int n) { return scalar(static_cast<float>(n)); })(3); }), message);
+  const std::string message =
+      ": there is a variable among the arguments that derivatives are with respect to; those of variables are given by "
+      "GradientTape";
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { grad(loss)(v); }), "grad" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { value_and_grad(loss)(v); }), "value_and_grad" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vjp(loss, v); }), "vjp" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { jvp(loss, v, v); }), "jvp" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { hvp(loss)(v, v); }), "hvp" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { grad([](int n) { return scalar(static_cast<float>(n)); })(3); }),
+                  "grad: there is no tensor among the arguments that derivatives are with respect to");
+}
+
+namespace {
+struct Affine {
+  Tensor scale;
+  Variable shift;
+};
+struct Power {
+  Tensor base;
+  int exponent;
+};
+} // namespace
+
+TEST(Grad, RefusesStructuresOfTensorsAndVariables) {
+  Affine affine{scalar(3.0f), Variable(scalar(2.0f), {.name = "shift"})};
+  auto at2 = [](const Affine &a) { return a.scale * 2 + a.shift; };
+  const std::string message = ": there is a variable among the arguments that derivatives are with respect to";
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { grad(at2)(affine); }), "grad" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { value_and_grad(at2)(affine); }), "value_and_grad" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vjp(at2, affine); }), "vjp" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { jvp(at2, affine, affine); }), "jvp" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { hvp(at2)(affine, affine); }), "hvp" + message);
+  auto compiled = function([&](const Affine &a) { return grad(at2)(a).scale; });
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { compiled(affine); }), "grad" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] {
+                    auto product = [](const Tensor &x, const Variable &w) { return x * w; };
+                    jvp(product, std::tuple(affine.scale, affine.shift), std::tuple(affine.scale, affine.shift));
+                  }),
+                  "jvp" + message);
+  // Results have no place for the derivative of a variable either.
+  auto keeps = [&](const Tensor &x) { return Affine{x * 2, affine.shift}; };
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { jvp(keeps, affine.scale, affine.scale); }),
+                  "jvp: there is a variable in the result, which has no place for a derivative");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vjp(keeps, affine.scale); }), "vjp: there is a variable in the result");
+
+  // A variable behind the first argument, or captured, is held constant.
+  auto behind = [](const Tensor &scale, const Variable &shift) { return scale * shift; };
+  EXPECT_EQ(grad(behind)(affine.scale, affine.shift).item<float>(), 2);
+}
+
+TEST(Grad, KeepsHostValuesOfStructures) {
+  auto power = [](const Power &p) {
+    Tensor y = scalar(1.0f);
+    for (int i = 0; i < p.exponent; ++i)
+      y = y * p.base;
+    return y;
+  };
+  Power gradient = grad(power)(Power{scalar(2.0f), 3});
+  EXPECT_EQ(gradient.base.item<float>(), 12);
+  EXPECT_EQ(gradient.exponent, 3);
+}
+
+TEST(Transforms, ErrorsNameWhatTheUserHasCalled) {
+  auto loss = [](const Tensor &x) { return sum(x * x); };
+  Tensor integers = tensor({1, 2}), x = ones({2});
+  const std::string message = ": derivatives are with respect to float32 and float64, not int32[2]";
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { grad(loss)(integers); }), "grad" + message);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { value_and_grad(loss)(integers); }), "value_and_grad" + message);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { vjp(loss, integers); }), "vjp" + message);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { jvp(loss, integers, integers); }), "jvp" + message);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { hvp(loss)(integers, integers); }), "hvp" + message);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { hessian(loss)(integers); }), "hessian" + message);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { jacobian(loss)(integers); }), "jacobian" + message);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { batch_jacobian(loss)(integers); }), "batch_jacobian" + message);
+
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { hvp(loss)(x, ones({3})); }),
+                  "hvp: tangent 0 is float32[3] and its primal float32[2]");
+  auto halves = [](const Tensor &x) { return std::vector<Tensor>{x * 2, sum(x)}; };
+  auto [y, pullback] = vjp(halves, x);
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { pullback({x, x}); }),
+                  "vjp: cotangent 1 is float32[2] and its result float32[]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { pullback({cast(x, DType::Float64), sum(x)}); }),
+                  "vjp: cotangent 0 is float64[2] and its result float32[2]");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { pullback({x}); }), "vjp: 1 cotangents are given for 2 results");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { pullback({}); }), "vjp: 0 cotangents are given for 2 results");
+
+  auto inside = function([&](const Tensor &x) { return pullback({x, sum(x)}); });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { inside(x); }), "a pullback from outside of a trace is called inside");
+  std::function<Tensor(const std::vector<Tensor> &)> leaked;
+  function([&](const Tensor &x) {
+    auto traced = vjp(halves, x);
+    leaked = [pull = traced.second](const std::vector<Tensor> &cotangents) { return pull(cotangents); };
+    return traced.first[0];
+  })(x);
+  EXPECT_CONTAINS(errorOf<StateError>([&] { leaked({x, sum(x)}); }),
+                  "a pullback of a trace is called outside of the trace");
+
+  // Sizes that are open are compared at the call.
+  TensorSpec<float> open({kDynamic});
+  auto pulled = function(
+      [&](const Tensor &x) {
+        return vjp(loss, x).second(ones({})) + vjp([](const Tensor &x) { return x * 3; }, x).second(ones({2}));
+      },
+      {.input_signature = {open}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { pulled(ones({3})); }), "vjp: dimension 0 of ");
+  auto pushed = function([&](const Tensor &x) { return jvp(loss, x, ones({2})).second; }, {.input_signature = {open}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { pushed(ones({3})); }), "jvp: dimension 0 of ");
+  auto product = function([&](const Tensor &x) { return hvp(loss)(x, ones({2})); }, {.input_signature = {open}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { product(ones({3})); }), "hvp: dimension 0 of ");
+  auto seeded = function(
+      [&](const Tensor &x) {
+        GradientTape tape;
+        tape.watch(x);
+        Tensor y = x * x;
+        return *tape.gradient(y, x, {ones({2})});
+      },
+      {.input_signature = {open}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { seeded(ones({3})); }), "gradient: dimension 0 of ");
+  auto custom = function(
+      [](const Tensor &x) {
+        auto three =
+            custom_gradient([](const Tensor &z) { return std::pair(z * 3, [](const Tensor &) { return ones({2}); }); });
+        return grad([&](const Tensor &z) { return sum(three(z)); })(x);
+      },
+      {.input_signature = {open}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { custom(ones({3})); }), "custom_gradient: dimension 0 of ");
+}
+
+TEST(Transforms, TapesRefuseJacobiansByIntegers) {
+  Tensor integers = tensor({1, 2}), x = ones({2});
+  Variable count(tensor({1, 2}), {.name = "count"});
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = x * cast(integers, DType::Float32);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { tape.jacobian(y, integers); }),
+                  "jacobian: derivatives are with respect to float32 and float64, not int32[2]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { tape.jacobian(y, count); }), "jacobian: derivatives are with respect to");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { tape.batch_jacobian(y, integers); }),
+                  "batch_jacobian: derivatives are with respect to");
+  EXPECT_EQ(tape.jacobian(y, x)->to_vector<float>(), (std::vector<float>{1, 0, 0, 2})) << "a refusal is no use";
 }
 
 TEST(Jvp, RefusesTangentsUnlikeThePrimals) {

@@ -164,12 +164,20 @@ namespace {
 // turns out to be one is not broadcast. Then it is refused, at the trace, by the compiler or at the call, and with one
 // of these messages.
 bool isRefusal(const std::string &error) {
-  static const char *const messages[] = {
-      "not known while tracing",    "the state must be int64[2]",     "window must be known",
-      "size that nothing gives",    "leaves more than one size open", "sizes must be known",
-      "an operand of unknown size", "there are none that would give", "their number is not known",
-      ", and they must be equal",   "gradient: output gradient ",     "jvp: tangent ",
-      ", and it must be "};
+  static const char *const messages[] = {"not known while tracing",
+                                         "the state must be int64[2]",
+                                         "window must be known",
+                                         "size that nothing gives",
+                                         "leaves more than one size open",
+                                         "sizes must be known",
+                                         "an operand of unknown size",
+                                         "there are none that would give",
+                                         "their number is not known",
+                                         ", and they must be equal",
+                                         ": output gradient ",
+                                         ": cotangent ",
+                                         ": tangent ",
+                                         ", and it must be "};
   return std::any_of(std::begin(messages), std::end(messages),
                      [&](const char *message) { return error.find(message) != std::string::npos; });
 }

@@ -172,13 +172,14 @@ public:
 
   // The Jacobian: the derivative of each element of the target with respect to each element of the source, with the
   // target's dimensions before the source's, in one pass; none where no path leads from the source to the target. It is
-  // a use, as gradient() is. ShapeError where sizes are not known.
+  // a use, as gradient() is. ShapeError where sizes are not known, DTypeError for a source of integers.
   std::optional<Tensor> jacobian(const Tensor &target, const Tensor &source,
                                  SourceLocation where = SourceLocation::current());
   std::optional<Tensor> jacobian(const Tensor &target, const Variable &source,
                                  SourceLocation where = SourceLocation::current());
   // The Jacobians of the examples of a batch, where each example of the target [B, ...] depends only on the same
   // example of the source [B, ...]: [B, target..., source...]. ShapeError where the two sizes B differ.
+  // DTypeError for a source of integers.
   std::optional<Tensor> batch_jacobian(const Tensor &target, const Tensor &source,
                                        SourceLocation where = SourceLocation::current());
 
@@ -206,11 +207,13 @@ public:
 private:
   std::vector<std::optional<Tensor>> gradientOf(const std::vector<Tensor> &targets,
                                                 const std::vector<detail::Source> &sources,
-                                                const GradientOptions &options, SourceLocation where);
+                                                const GradientOptions &options, SourceLocation where,
+                                                const char *pullbackOf = nullptr);
   std::optional<Tensor> jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples,
                                    SourceLocation where);
   // The values of the sources; ends the recording of a tape that is not persistent.
-  std::vector<std::vector<std::int32_t>> use(const std::vector<detail::Source> &sources, SourceLocation where);
+  std::vector<std::vector<std::int32_t>> use(const std::vector<detail::Source> &sources, bool isPullback,
+                                             SourceLocation where);
   friend class detail::PullbackTape;
 
   std::shared_ptr<detail::TapeState> state_;

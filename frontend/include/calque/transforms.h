@@ -121,11 +121,37 @@ CALQUE_API std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, co
                                            const std::vector<Tensor> &tensors, const VmapOptions &options,
                                            SourceLocation where);
 // The tangents of the targets; while recording. ValueError, ShapeError, DTypeError unless there is a tangent like each
-// source.
-CALQUE_API std::vector<Tensor> tangentsOf(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
-                                          const std::vector<Tensor> &tangents, SourceLocation where);
+// source. Here and below, errors call what the user has called `operation`.
+CALQUE_API std::vector<Tensor> tangentsOf(const char *operation, const std::vector<Tensor> &targets,
+                                          const std::vector<Tensor> &sources, const std::vector<Tensor> &tangents,
+                                          SourceLocation where);
 // DTypeError for a tensor that is not floating-point.
 CALQUE_API void requireFloating(const char *operation, const std::vector<Tensor> &tensors, SourceLocation where);
+// ValueError unless there are tensors and no variables; DTypeError for a tensor that is not floating-point.
+CALQUE_API void requireSources(const char *operation, const std::vector<Tensor> &tensors, bool anyVariable,
+                               SourceLocation where);
+// ValueError for a variable in a result.
+CALQUE_API void requireNoVariable(const char *operation, bool anyVariable, SourceLocation where);
+
+struct LeafCollector : TensorCollector {
+  bool anyVariable = false;
+  void variable(const Variable &) { anyVariable = true; }
+};
+// The tensors of arguments, with respect to which derivatives are taken. Their derivatives take their places in the
+// structure; none could take the place of a variable.
+template <typename T> std::vector<Tensor> sourcesIn(const char *operation, const T &x, const SourceLocation &where) {
+  LeafCollector leaves;
+  visit_structure(x, leaves);
+  requireSources(operation, leaves.tensors, leaves.anyVariable, where);
+  return std::move(leaves.tensors);
+}
+// The tensors of a result, likewise.
+template <typename T> std::vector<Tensor> targetsIn(const char *operation, const T &y, const SourceLocation &where) {
+  LeafCollector leaves;
+  visit_structure(y, leaves);
+  requireNoVariable(operation, leaves.anyVariable, where);
+  return std::move(leaves.tensors);
+}
 
 // onesLike: ones of a tensor's type. basisOf: all tensors of its type that are 1 at one element and 0 elsewhere,
 // stacked along axis 0; ShapeError where sizes are not known, DTypeError for integers.
@@ -135,14 +161,16 @@ CALQUE_API Tensor basisOf(const Tensor &x, const char *operation, SourceLocation
 // A tape that records up to `stop`, and then gives cotangents any number of times.
 class CALQUE_API PullbackTape {
 public:
-  explicit PullbackTape(SourceLocation where) : tape_({.persistent = true}, where) {}
+  PullbackTape(const char *operation, SourceLocation where)
+      : operation_(operation), tape_({.persistent = true}, where) {}
   void watch(const Tensor &x, SourceLocation where) { tape_.watch(x, where); }
   void stop();
-  // Zeros where there is no path.
+  // Zeros where there is no path. ValueError, ShapeError, DTypeError unless there is a seed like each target.
   std::vector<Tensor> cotangents(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
                                  const std::vector<Tensor> &seeds, SourceLocation where);
 
 private:
+  const char *operation_;
   GradientTape tape_;
 };
 
@@ -192,93 +220,115 @@ template <typename F> auto vmap(F f, VmapOptions options = {}, SourceLocation ma
       });
 }
 
-// f(primals) and its tangents, by forward mode. Several arguments are given as tuples. ValueError, ShapeError and
-// DTypeError for tangents whose types are not those of the primals; DTypeError for integers.
+namespace detail {
 template <typename F, typename Primals>
-auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "jvp", where);
-  auto call = [&](const std::vector<Tensor> &tensors) {
-    return detail::applyTo(where, f, detail::withTensors(primals, tensors));
-  };
+auto jvpAs(const char *operation, const F &f, const Primals &primals, const Primals &tangents,
+           const SourceLocation &where) {
+  requireCallable(f, operation, where);
+  auto call = [&](const std::vector<Tensor> &tensors) { return applyTo(where, f, withTensors(primals, tensors)); };
   using Result = decltype(call(std::vector<Tensor>()));
-  std::vector<Tensor> inputs = detail::tensorsIn(primals), directions = detail::tensorsIn(tangents);
+  std::vector<Tensor> inputs = sourcesIn(operation, primals, where), directions = tensorsIn(tangents);
   std::size_t count = inputs.size();
   inputs.insert(inputs.end(), directions.begin(), directions.end());
   std::optional<Result> result;
-  std::vector<Tensor> outputs = detail::runRecorded(
-      "jvp", inputs,
+  std::vector<Tensor> outputs = runRecorded(
+      operation, inputs,
       [&](const std::vector<Tensor> &tensors) {
         std::vector<Tensor> sources;
         for (std::size_t i = 0; i < count; ++i)
-          sources.push_back(detail::alias(tensors[i], where));
+          sources.push_back(alias(tensors[i], where));
         result.emplace(call(sources));
-        std::vector<Tensor> values = detail::tensorsIn(*result);
-        std::vector<Tensor> changes = detail::tangentsOf(
-            values, sources, {tensors.begin() + static_cast<std::ptrdiff_t>(count), tensors.end()}, where);
+        std::vector<Tensor> values = targetsIn(operation, *result, where);
+        std::vector<Tensor> changes = tangentsOf(
+            operation, values, sources, {tensors.begin() + static_cast<std::ptrdiff_t>(count), tensors.end()}, where);
         values.insert(values.end(), changes.begin(), changes.end());
         return values;
       },
       where);
   auto half = outputs.begin() + static_cast<std::ptrdiff_t>(outputs.size() / 2);
-  return std::pair<Result, Result>(detail::withTensors(*result, {outputs.begin(), half}),
-                                   detail::withTensors(*result, {half, outputs.end()}));
+  return std::pair<Result, Result>(withTensors(*result, {outputs.begin(), half}),
+                                   withTensors(*result, {half, outputs.end()}));
+}
+
+template <typename F, typename Primals>
+auto vjpAs(const char *operation, const F &f, const Primals &primals, const SourceLocation &where) {
+  requireCallable(f, operation, where);
+  auto tape = std::make_shared<PullbackTape>(operation, where);
+  std::vector<Tensor> sources = sourcesIn(operation, primals, where);
+  for (Tensor &source : sources) {
+    source = alias(source, where);
+    tape->watch(source, where);
+  }
+  auto y = applyTo(where, f, withTensors(primals, sources));
+  tape->stop();
+  std::vector<Tensor> targets = targetsIn(operation, y, where);
+  // The pullback follows y; the results are fresh SSA values.
+  auto result = withTensors(y, aliases(targets, where));
+  auto pullback = [tape, primals, sources, targets](const decltype(y) &cotangents,
+                                                    SourceLocation line = SourceLocation::current()) {
+    return withTensors(primals, tape->cotangents(targets, sources, tensorsIn(cotangents), line));
+  };
+  return std::pair<decltype(y), decltype(pullback)>(std::move(result), std::move(pullback));
+}
+} // namespace detail
+
+// f(primals) and its tangents, by forward mode. Several arguments are given as tuples. In structures, tangents have the
+// places of their tensors, and host values stay. ValueError, ShapeError and DTypeError for tangents whose types are not
+// those of the primals; DTypeError for integers; ValueError for variables among the primals or in the result, which
+// have no place for a tangent.
+template <typename F, typename Primals>
+auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation where = SourceLocation::current()) {
+  return detail::jvpAs("jvp", f, primals, tangents, where);
 }
 
 // f(primals) and the pullback: a function from cotangents of f's result to cotangents of the primals, in the structure
-// of these. Several arguments are given as tuples. The pullback may be called any number of times: in the trace in
-// which it was made, or eagerly if it was made eagerly. DTypeError for integers.
+// of these, with host values as they are. Several arguments are given as tuples. The pullback may be called any number
+// of times: in the trace in which it was made, or eagerly if it was made eagerly. DTypeError for integers; ValueError
+// for variables among the primals or in the result, which have no place for a cotangent.
 template <typename F, typename Primals>
 auto vjp(F f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
-  detail::requireCallable(f, "vjp", where);
-  auto tape = std::make_shared<detail::PullbackTape>(where);
-  std::vector<Tensor> sources = detail::tensorsIn(primals);
-  detail::requireFloating("vjp", sources, where);
-  for (Tensor &source : sources) {
-    source = detail::alias(source, where);
-    tape->watch(source, where);
-  }
-  auto y = detail::applyTo(where, f, detail::withTensors(primals, sources));
-  tape->stop();
-  auto pullback = [tape, primals, sources, targets = detail::tensorsIn(y)](
-                      const decltype(y) &cotangents, SourceLocation line = SourceLocation::current()) {
-    return detail::withTensors(primals, tape->cotangents(targets, sources, detail::tensorsIn(cotangents), line));
-  };
-  // The pullback follows y; the results are fresh SSA values.
-  auto result = detail::withTensors(y, detail::aliases(detail::tensorsIn(y), where));
-  return std::pair<decltype(y), decltype(pullback)>(std::move(result), std::move(pullback));
+  return detail::vjpAs("vjp", f, primals, where);
 }
 
 namespace detail {
 template <typename F, typename X, typename... Others>
-auto valueAndGradient(const SourceLocation &where, const F &f, const X &x, const Others &...others) {
+auto valueAndGradient(const char *operation, const SourceLocation &where, const F &f, const X &x,
+                      const Others &...others) {
   auto first = [&](const X &given) { return callAt(where, f, given, others...); };
-  auto [y, pullback] = vjp(first, x, where);
+  auto [y, pullback] = vjpAs(operation, first, x, where);
   return std::pair(y, pullback(onesLike(y, where), where));
+}
+template <typename F> auto gradAs(const char *operation, F f, SourceLocation made) {
+  requireCallable(f, operation, made);
+  return transformed<typename SignaturesOf<F>::Gradient>(
+      [operation, f = std::move(f)](const SourceLocation &where, const auto &...args) {
+        return valueAndGradient(operation, where, f, args...).second;
+      });
 }
 } // namespace detail
 
 // Makes the function that returns f's value and its derivative with respect to the first argument, a tensor or a
-// structure of tensors. f returns one tensor, whose elements are summed. Zeros where f does not depend on the argument.
+// structure of tensors and host values, which stay. f returns one tensor, whose elements are summed. Zeros where f does
+// not depend on the argument. DTypeError for integers; ValueError for variables in the first argument: pass them behind
+// it, or capture them, and ask a GradientTape for their gradients.
 template <typename F> auto value_and_grad(F f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "value_and_grad", made);
   return detail::transformed<typename detail::SignaturesOf<F>::ValueAndGradient>(
       [f = std::move(f)](const SourceLocation &where, const auto &...args) {
-        return detail::valueAndGradient(where, f, args...);
+        return detail::valueAndGradient("value_and_grad", where, f, args...);
       });
 }
 template <typename F> auto grad(F f, SourceLocation made = SourceLocation::current()) {
-  detail::requireCallable(f, "grad", made);
-  return detail::transformed<typename detail::SignaturesOf<F>::Gradient>(
-      [f = std::move(f)](const SourceLocation &where, const auto &...args) {
-        return detail::valueAndGradient(where, f, args...).second;
-      });
+  return detail::gradAs("grad", std::move(f), made);
 }
 
 namespace detail {
 // The Jacobian by a method of a tape, zeros where there is no path. `shared` leading dimensions are common to argument
 // and result.
 template <auto Method, typename F, typename... Others>
-Tensor jacobianBy(const F &f, std::ptrdiff_t shared, SourceLocation where, const Tensor &x, const Others &...others) {
+Tensor jacobianBy(const char *operation, const F &f, std::ptrdiff_t shared, SourceLocation where, const Tensor &x,
+                  const Others &...others) {
+  requireFloating(operation, {x}, where);
   GradientTape tape({}, where);
   Tensor source = alias(x, where);
   tape.watch(source, where);
@@ -293,13 +343,14 @@ using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, con
 } // namespace detail
 
 // Makes the function that returns f's Jacobian with respect to the first argument, with the result's dimensions before
-// the argument's; reverse mode, in one pass for all elements of the result. ShapeError where sizes are not known.
+// the argument's; reverse mode, in one pass for all elements of the result. ShapeError where sizes are not known,
+// DTypeError for integers.
 template <typename F> auto jacobian(F f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "jacobian", made);
   return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
       [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
-        return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>(f, 0, where, x,
-                                                                                              others...);
+        return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>("jacobian", f, 0, where,
+                                                                                              x, others...);
       });
 }
 
@@ -309,7 +360,7 @@ template <typename F> auto batch_jacobian(F f, SourceLocation made = SourceLocat
   detail::requireCallable(f, "batch_jacobian", made);
   return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
       [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
-        return detail::jacobianBy<&GradientTape::batch_jacobian>(f, 1, where, x, others...);
+        return detail::jacobianBy<&GradientTape::batch_jacobian>("batch_jacobian", f, 1, where, x, others...);
       });
 }
 
@@ -317,21 +368,23 @@ template <typename F> auto batch_jacobian(F f, SourceLocation made = SourceLocat
 template <typename F> auto hvp(F f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "hvp", made);
   return detail::transformed<typename detail::SignaturesOf<F>::HessianProduct>(
-      [gradient = grad(std::move(f), made)](const SourceLocation &where, const auto &x, const auto &v) {
-        return jvp(gradient, x, v, where).second;
+      [gradient = detail::gradAs("hvp", std::move(f), made)](const SourceLocation &where, const auto &x,
+                                                             const auto &v) {
+        return detail::jvpAs("hvp", gradient, x, v, where).second;
       });
 }
 
 // Makes the function that returns the Hessian of f's sum with respect to the first argument, with the argument's
-// dimensions twice; forward over reverse mode, in one pass for all directions. ShapeError where sizes are not known.
+// dimensions twice; forward over reverse mode, in one pass for all directions. ShapeError where sizes are not known,
+// DTypeError for integers.
 template <typename F> auto hessian(F f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "hessian", made);
   return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
       [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
         auto first = [&](const Tensor &given) { return detail::callAt(where, f, given, others...); };
-        auto derivative = grad(first, where);
+        auto derivative = detail::gradAs("hessian", first, where);
         auto rows = [&](const std::vector<Tensor> &inputs) {
-          auto row = [&](const Tensor &v) { return jvp(derivative, inputs[0], v, where).second; };
+          auto row = [&](const Tensor &v) { return detail::jvpAs("hessian", derivative, inputs[0], v, where).second; };
           const Shape source = inputs[0].shape(where);
           Shape shape = source;
           shape.insert(shape.end(), source.begin(), source.end());
