@@ -43,7 +43,6 @@ Lowered lower(LinalgBuilder &b, ir::PrintOp op, LoweringContext &context) {
   }
   func::FuncOp function =
       declareRuntime(context.module, "calque_print_" + std::to_string(site), ValueRange(arguments).getTypes());
-  function.setArgAttr(1, "bufferization.access", builder.getStringAttr("read"));
   auto number = [&](int32_t value) { return builder.getI32IntegerAttr(value); };
   auto dtype = static_cast<int32_t>(*ir::toDType(type.getElementType()));
   function->setAttr("calque.print",

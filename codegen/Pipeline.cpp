@@ -16,25 +16,18 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/AllExtensions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
-#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -51,11 +44,6 @@ void registerPipelineDialects(DialectRegistry &registry) {
   registry.insert<ir::CalqueDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
-  arith::registerBufferizableOpInterfaceExternalModels(registry);
-  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
-  linalg::registerBufferizableOpInterfaceExternalModels(registry);
-  scf::registerBufferizableOpInterfaceExternalModels(registry);
-  tensor::registerBufferizableOpInterfaceExternalModels(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }
@@ -146,50 +134,6 @@ LogicalResult lowerToLinalg(Program &program) {
   });
 }
 
-// Clones tensor.empty, fills and insertions so that each has one use. CSE merges equal ones; bufferization would then
-// give two results one destination, and the second would overwrite the first.
-static void separateDestinations(func::FuncOp function) {
-  auto separateUses = [](Operation *op, ArrayRef<OpOperand *> uses) {
-    for (OpOperand *use : uses.drop_front(std::min<size_t>(uses.size(), 1))) {
-      OpBuilder builder(use->getOwner());
-      use->set(builder.clone(*op)->getResult(0));
-    }
-  };
-  auto separate = [&](Operation *op) {
-    separateUses(op, llvm::map_to_vector(op->getUses(), [](OpOperand &use) { return &use; }));
-  };
-  SmallVector<tensor::InsertSliceOp> inserts;
-  function.walk([&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
-  for (tensor::InsertSliceOp insert : llvm::reverse(inserts)) { // last first: a clone uses the insertion before it
-    SmallVector<OpOperand *> destinations;
-    for (OpOperand &use : insert->getUses())
-      if (auto next = dyn_cast<tensor::InsertSliceOp>(use.getOwner()); next && use == next.getDestMutable())
-        destinations.push_back(&use);
-    separateUses(insert, destinations);
-  }
-  function.walk([&](linalg::FillOp fill) { separate(fill); });
-  function.walk([&](tensor::EmptyOp empty) { separate(empty); });
-}
-
-// A view of the buffer with these sizes and the strides of a dense row-major tensor.
-static Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, ArrayRef<Size> sizes) {
-  Location location = buffer.getLoc();
-  SizeList strides(sizes.size());
-  Size stride = builder.getIndexAttr(1);
-  for (size_t dimension = sizes.size(); dimension-- > 0;) {
-    strides[dimension] = stride;
-    std::optional<int64_t> a = constantOf(stride), b = constantOf(sizes[dimension]);
-    if (a && b)
-      stride = builder.getIndexAttr(*a * *b);
-    else if (dimension > 0)
-      stride = builder.createOrFold<arith::MulIOp>(location,
-                                                   getValueOrCreateConstantIndexOp(builder, location, sizes[dimension]),
-                                                   getValueOrCreateConstantIndexOp(builder, location, stride));
-  }
-  return memref::ReinterpretCastOp::create(builder, location, MemRefType::get(type.getShape(), type.getElementType()),
-                                           buffer, builder.getIndexAttr(0), sizes, strides);
-}
-
 // Replaces reshapes of buffers by casts with explicit sizes and strides. MLIR's own expansion of unknown sizes is wrong
 // in some cases, and its folding would compute each access's place before the reshape, by divisions in the innermost
 // loop.
@@ -266,40 +210,14 @@ static void passPointers(Program &program, unsigned numInputs) {
 // Turns results into destinations: memref arguments after the inputs, into which the last operations write.
 LogicalResult bufferize(Program &program) {
   func::FuncOp function = entryOf(program);
-  separateDestinations(function);
   Block &body = function.getBody().front();
-  Operation *terminator = body.getTerminator();
-  OpBuilder builder(terminator);
-  for (unsigned i = 1; i < function.getNumArguments(); ++i)
-    if (isa<TensorType>(function.getArgumentTypes()[i]))
-      function.setArgAttr(i, "bufferization.writable", builder.getBoolAttr(false));
-  // After the tensors, the function returns the unknown sizes of its results.
   unsigned numInputs = body.getNumArguments();
-  SmallVector<Value> sizes(terminator->getOperands().take_back(program.unknownOutputs.size()));
-  for (Value result : terminator->getOperands().drop_back(sizes.size())) {
-    auto type = cast<RankedTensorType>(result.getType());
-    Value destination = body.addArgument(MemRefType::get(type.getShape(), type.getElementType()), function.getLoc());
-    auto store =
-        bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), Type(), result, destination);
-    store.setRestrict(true);
-    store.setWritable(true);
-  }
-  terminator->setOperands(sizes);
-  function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), ValueRange(sizes).getTypes()));
-  bool optimize = program.options.optimize;
-  LogicalResult bufferized = runPasses(program, [optimize](OpPassManager &manager) {
-    if (optimize)
-      manager.addPass(bufferization::createEmptyTensorEliminationPass());
-    bufferization::OneShotBufferizePassOptions options;
-    options.bufferizeFunctionBoundaries = true;
-    options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
-    manager.addPass(bufferization::createOneShotBufferizePass(options));
-    if (!optimize)
-      return;
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-  });
-  if (failed(bufferized))
+  if (failed(giveBuffers(program)) || failed(verify(*program.module)))
+    return failure();
+  if (program.options.optimize && failed(runPasses(program, [](OpPassManager &manager) {
+        manager.addPass(createCanonicalizerPass());
+        manager.addPass(createCSEPass());
+      })))
     return failure();
   // The strides of an empty memref are none that a bare pointer can have. Its elements are never accessed, so any
   // buffer takes its place inside of the function.

@@ -44,6 +44,10 @@ llvm::LogicalResult lowerToLLVM(Program &program);
 
 // Parts of the steps.
 std::unique_ptr<mlir::Pass> createFuseElementwise();
+// Turns tensors into buffers, and results into arguments that follow the inputs.
+llvm::LogicalResult giveBuffers(Program &program);
+// A view of a buffer with these sizes and the strides of a dense row-major tensor.
+mlir::Value contiguous(mlir::OpBuilder &builder, mlir::Value buffer, mlir::MemRefType type, llvm::ArrayRef<Size> sizes);
 void scheduleLoops(mlir::func::FuncOp function, const Target &target);
 llvm::LogicalResult placeBuffers(Program &program);
 // Makes the function of shapes, with the checks and the sizes of results. placeBuffers adds the bytes of the workspace.

@@ -1,0 +1,646 @@
+// Gives each tensor of a program a buffer, in time that grows linearly with the program.
+//
+// Lowering emits one block of operations on tensors, each with a destination. So the questions of bufferization have
+// simple answers. An operation whose destination is fresh (tensor.empty, or a fill of one) starts a *chain*: the
+// values that are made of one another in place, which share the chain's buffer. A value joins the chain of its
+// destination if all other uses of that destination come before; else it starts a chain with a copy. A chain is placed
+//
+//   - in the function's result, if one of its values is returned;
+//   - in a part of another chain, if it is inserted there and nothing writes to that part otherwise: the parts of a
+//     concatenation are computed where they belong;
+//   - else in a buffer of its own.
+#include "codegen/Pipeline.h"
+#include "codegen/schedule/Nest.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/IR/Matchers.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, ArrayRef<Size> sizes) {
+  Location location = buffer.getLoc();
+  SizeList strides(sizes.size());
+  Size stride = builder.getIndexAttr(1);
+  for (size_t dimension = sizes.size(); dimension-- > 0;) {
+    strides[dimension] = stride;
+    std::optional<int64_t> a = constantOf(stride), b = constantOf(sizes[dimension]);
+    if (a && b)
+      stride = builder.getIndexAttr(*a * *b);
+    else if (dimension > 0)
+      stride = builder.createOrFold<arith::MulIOp>(location,
+                                                   getValueOrCreateConstantIndexOp(builder, location, sizes[dimension]),
+                                                   getValueOrCreateConstantIndexOp(builder, location, stride));
+  }
+  return memref::ReinterpretCastOp::create(builder, location, MemRefType::get(type.getShape(), type.getElementType()),
+                                           buffer, builder.getIndexAttr(0), sizes, strides);
+}
+
+namespace {
+
+// Chains within chains: beyond this depth a part is copied, so that no view has many views below it.
+constexpr unsigned kDeepestPart = 4;
+
+bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+MemRefType bufferType(Type tensor) {
+  auto type = cast<RankedTensorType>(tensor);
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+bool isReshape(Operation *op) {
+  return isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
+}
+
+// The values that share one buffer because each is made of the one before it in place.
+struct Chain {
+  Value root, last; // the first value and the last one
+  Operation *first; // what makes it
+  Value initial; // what the buffer holds before `first` writes: a scalar that fills it, a tensor that is copied, null
+  Value destination; // of `first`; null where the buffer is given
+  Value given;       // the buffer of a chain that has one from the start
+  // What has a place in this chain is written before its insertion comes. That is right if insertions alone make the
+  // chain, nothing reads it in between, and their parts are disjoint.
+  unsigned numInserts = 0;
+  bool onlyInserts = true, isDisjoint = true;
+  tensor::InsertSliceOp lastInsert;
+
+  // Where the buffer lies: in a result of the function, or in the part that an insertion writes.
+  std::optional<unsigned> result;
+  Value returned; // the value that is returned: the root, or a reshape of it
+  tensor::InsertSliceOp part;
+  unsigned depth = 0;
+
+  Value buffer; // as soon as something writes to it
+  bool startsFresh() const { return !given && (!initial || !isTensor(initial)); }
+};
+
+class Bufferizer {
+public:
+  explicit Bufferizer(Program &program)
+      : module(*program.module), function(module.lookupSymbol<func::FuncOp>(program.entry)),
+        numSizes(program.unknownOutputs.size()) {}
+
+  LogicalResult run() {
+    Block &body = function.getBody().front();
+    separateInserts();
+    findChains(body);
+    takeArguments(body);
+    placeInResults(body);
+    placeParts(body);
+    if (failed(convert(body)))
+      return failure();
+    returnResults(body);
+    eraseDead(body);
+    return success();
+  }
+
+private:
+  // Clones insertions so that each is the destination of one other. CSE merges equal ones, as where two concatenations
+  // begin with the same part; to copy the part is less work than to copy the whole.
+  void separateInserts() {
+    SmallVector<tensor::InsertSliceOp> inserts;
+    function.walk([&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
+    for (tensor::InsertSliceOp insert : llvm::reverse(inserts)) { // last first: a clone uses the insertion before it
+      SmallVector<OpOperand *> destinations;
+      for (OpOperand &use : insert->getUses())
+        if (auto next = dyn_cast<tensor::InsertSliceOp>(use.getOwner()); next && use == next.getDestMutable())
+          destinations.push_back(&use);
+      for (OpOperand *use : ArrayRef(destinations).drop_front(std::min<size_t>(destinations.size(), 1))) {
+        OpBuilder builder(use->getOwner());
+        use->set(builder.clone(*insert)->getResult(0));
+      }
+    }
+  }
+
+  //===-- Which values share a buffer -------------------------------------------------------------===//
+
+  // The value that casts gave another type, with more or fewer known sizes.
+  static Value beforeCasts(Value value) {
+    while (auto cast = value.getDefiningOp<tensor::CastOp>())
+      value = cast.getSource();
+    return value;
+  }
+
+  // Whether all uses of a value, but one, come before an operation of its block. A view's uses are those of the value.
+  static bool usesComeBefore(Value value, Operation *op, OpOperand *except) {
+    for (OpOperand &use : value.getUses()) {
+      if (&use == except)
+        continue;
+      Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (!user || !user->isBeforeInBlock(op))
+        return false;
+      if (isReshape(use.getOwner()) || isa<tensor::ExtractSliceOp>(use.getOwner()))
+        if (!usesComeBefore(use.getOwner()->getResult(0), op, except))
+          return false;
+    }
+    return true;
+  }
+
+  Chain &start(Value root, Operation *first, Value initial, Value destination) {
+    chains.push_back(std::make_unique<Chain>());
+    Chain &chain = *chains.back();
+    chain.root = chain.last = root;
+    chain.first = first;
+    chain.initial = initial;
+    chain.destination = destination;
+    chainOf[root] = &chain;
+    return chain;
+  }
+
+  // The chain of what an operation makes of a destination.
+  Chain &write(Value result, OpOperand &destination, bool readsDestination) {
+    Value value = destination.get(), made = beforeCasts(value);
+    Operation *op = destination.getOwner();
+    if (!readsDestination || made.getDefiningOp<tensor::EmptyOp>())
+      return start(result, op, {}, value);
+    if (auto fill = made.getDefiningOp<linalg::FillOp>())
+      return start(result, op, fill.getInputs()[0], value);
+    Chain *chain = chainOf.lookup(value);
+    if (!chain || !usesComeBefore(value, op, &destination))
+      return start(result, op, value, value);
+    chain->last = result;
+    chain->onlyInserts &= value.hasOneUse();
+    chainOf[result] = chain;
+    return *chain;
+  }
+
+  // Whether the part of an insertion begins behind the one before it, along the one axis in which they differ.
+  static bool isBehind(tensor::InsertSliceOp insert, tensor::InsertSliceOp before) {
+    if (insert.getMixedStrides() != before.getMixedStrides())
+      return false;
+    ArrayRef<int64_t> starts = insert.getStaticOffsets(), earlier = before.getStaticOffsets();
+    for (auto [axis, start] : llvm::enumerate(starts)) {
+      int64_t size = before.getStaticSizes()[axis], stride = before.getStaticStrides()[axis];
+      if (start == earlier[axis] || ShapedType::isDynamic(start) || ShapedType::isDynamic(earlier[axis]))
+        continue;
+      if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(stride) && start >= earlier[axis] + size * stride)
+        return true;
+    }
+    return false;
+  }
+
+  void findChains(Block &block) {
+    for (Operation &op : block) {
+      TypeSwitch<Operation *>(&op)
+          .Case([](linalg::FillOp) {}) // where it is used
+          .Case([&](linalg::LinalgOp linalgOp) {
+            for (auto [result, init] : llvm::zip_equal(op.getResults(), linalgOp.getDpsInitsMutable())) {
+              Chain &chain = write(result, init, linalgOp.payloadUsesValueFromOperand(&init));
+              chain.onlyInserts = false;
+            }
+          })
+          .Case([&](tensor::InsertSliceOp insert) {
+            Chain &chain = write(insert.getResult(), insert.getDestMutable(), true);
+            chain.isDisjoint &= !chain.lastInsert || isBehind(insert, chain.lastInsert);
+            chain.lastInsert = insert;
+            ++chain.numInserts;
+          })
+          .Case([&](tensor::InsertOp insert) {
+            write(insert.getResult(), insert.getDestMutable(), true).onlyInserts = false;
+          })
+          .Case([&](scf::ForOp loop) {
+            for (auto [result, init, argument] :
+                 llvm::zip_equal(loop.getResults(), loop.getInitArgsMutable(), loop.getRegionIterArgs())) {
+              if (!isTensor(result))
+                continue;
+              write(result, init, true).onlyInserts = false;
+              start(argument, loop, {}, {});
+            }
+            findChains(*loop.getBody());
+          })
+          .Case([&](bufferization::AllocTensorOp alloc) {
+            start(alloc.getResult(), alloc, alloc.getCopy(), alloc.getResult()).onlyInserts = false;
+          })
+          .Case([&](bufferization::ToTensorOp tensor) {
+            start(tensor.getResult(), tensor, {}, {}).given = tensor.getBuffer();
+          });
+    }
+  }
+
+  //===-- Where the buffers lie -------------------------------------------------------------------===//
+
+  // Adds the arguments with buffers in place of tensors; those with tensors are erased at the end.
+  void takeArguments(Block &body) {
+    numArguments = body.getNumArguments();
+    for (unsigned number = 0; number < numArguments; ++number) {
+      BlockArgument argument = body.getArgument(number);
+      Type type = isTensor(argument) ? Type(bufferType(argument.getType())) : argument.getType();
+      BlockArgument made = body.addArgument(type, argument.getLoc());
+      if (isTensor(argument))
+        buffers[argument] = made;
+      else
+        argument.replaceAllUsesWith(made);
+    }
+    for (Value result : returned(body))
+      results.push_back(body.addArgument(bufferType(result.getType()), function.getLoc()));
+  }
+
+  OperandRange returned(Block &body) {
+    OperandRange operands = body.getTerminator()->getOperands();
+    return operands.drop_back(numSizes);
+  }
+
+  void placeInResults(Block &body) {
+    for (auto [number, result] : llvm::enumerate(returned(body))) {
+      Value value = result;
+      while (isReshape(value.getDefiningOp()))
+        value = value.getDefiningOp()->getOperand(0);
+      Chain *chain = chainOf.lookup(value);
+      if (!chain || chain->given || chain->result)
+        continue;
+      chain->result = number;
+      chain->returned = result;
+    }
+  }
+
+  // Whether a value is there when an operation of the same block is about to run.
+  static bool isThere(Value value, Operation *op) {
+    Operation *definition = value.getDefiningOp();
+    if (!definition)
+      return true;
+    definition = op->getBlock()->findAncestorOpInBlock(*definition);
+    return !definition || definition->isBeforeInBlock(op);
+  }
+
+  // Whether the chain's buffer can be made before an operation that is earlier than those of the chain.
+  bool canStartBefore(const Chain &chain, Operation *op) {
+    if (!chain.startsFresh() || chain.first->getBlock() != op->getBlock())
+      return false;
+    if (chain.initial && !matchPattern(chain.initial, m_Constant()) && !isThere(chain.initial, op))
+      return false;
+    if (!cast<RankedTensorType>(chain.root.getType()).hasStaticShape()) {
+      tensor::EmptyOp empty = emptyOf(chain.destination);
+      if (!empty || !llvm::all_of(empty.getDynamicSizes(), [&](Value size) { return isThere(size, op); }))
+        return false;
+    }
+    return !chain.part || canWriteBefore(chain.part, op);
+  }
+  bool canWriteBefore(tensor::InsertSliceOp insert, Operation *op) {
+    auto offsetsAndSizes = insert->getOperands().drop_front(2);
+    return llvm::all_of(offsetsAndSizes, [&](Value value) { return isThere(value, op); }) &&
+           canStartBefore(*chainOf.lookup(insert.getResult()), op);
+  }
+
+  void placeParts(Block &body) {
+    for (Operation &op : llvm::reverse(body)) {
+      auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+      if (!insert)
+        continue;
+      Chain *part = chainOf.lookup(insert.getSource()), *whole = chainOf.lookup(insert.getResult());
+      if (!part || part->last != insert.getSource() || part->given || part->result || part->part ||
+          !whole->onlyInserts || (whole->numInserts > 1 && !whole->isDisjoint) || whole->depth >= kDeepestPart ||
+          !canWriteBefore(insert, part->first))
+        continue;
+      part->part = insert;
+      part->depth = whole->depth + 1;
+    }
+  }
+
+  //===-- Buffers ---------------------------------------------------------------------------------===//
+
+  static tensor::EmptyOp emptyOf(Value destination) {
+    if (auto fill = beforeCasts(destination).getDefiningOp<linalg::FillOp>())
+      destination = fill.getOutputs()[0];
+    return beforeCasts(destination).getDefiningOp<tensor::EmptyOp>();
+  }
+
+  SizeList sizesOf(OpBuilder &builder, Value destination) {
+    if (auto type = cast<RankedTensorType>(destination.getType()); type.hasStaticShape())
+      return getAsIndexOpFoldResult(builder.getContext(), type.getShape());
+    if (tensor::EmptyOp empty = emptyOf(destination))
+      return empty.getMixedSizes();
+    if (auto fill = beforeCasts(destination).getDefiningOp<linalg::FillOp>())
+      destination = fill.getOutputs()[0];
+    auto alloc = destination.getDefiningOp<bufferization::AllocTensorOp>();
+    if (alloc && !alloc.getCopy()) {
+      SizeList sizes;
+      unsigned next = 0;
+      for (int64_t size : alloc.getType().getShape())
+        sizes.push_back(ShapedType::isDynamic(size) ? Size(alloc.getDynamicSizes()[next++])
+                                                    : Size(builder.getIndexAttr(size)));
+      return sizes;
+    }
+    return memref::getMixedSizes(builder, destination.getLoc(), bufferOf(alloc ? alloc.getCopy() : destination));
+  }
+
+  Value allocate(OpBuilder &builder, Location location, Type tensor, ArrayRef<Size> sizes) {
+    MemRefType type = bufferType(tensor);
+    SmallVector<Value> unknown;
+    for (auto [size, known] : llvm::zip_equal(sizes, type.getShape()))
+      if (ShapedType::isDynamic(known))
+        unknown.push_back(getValueOrCreateConstantIndexOp(builder, location, size));
+    return memref::AllocOp::create(builder, location, type, unknown);
+  }
+
+  static Value subview(OpBuilder &builder, Value whole, RankedTensorType part, OffsetSizeAndStrideOpInterface slice) {
+    auto type = cast<MemRefType>(whole.getType());
+    MemRefType result = memref::SubViewOp::inferRankReducedResultType(part.getShape(), type, slice.getMixedOffsets(),
+                                                                      slice.getMixedSizes(), slice.getMixedStrides());
+    return memref::SubViewOp::create(builder, slice.getLoc(), result, whole, slice.getMixedOffsets(),
+                                     slice.getMixedSizes(), slice.getMixedStrides());
+  }
+
+  // The chain's buffer, which is made here if nothing has written to it so far.
+  Value bufferOf(Chain &chain, OpBuilder &builder) {
+    if (chain.buffer)
+      return chain.buffer;
+    if (chain.given)
+      return chain.buffer = chain.given;
+    Location location = chain.first->getLoc();
+    if (chain.result) {
+      chain.buffer = results[*chain.result];
+      if (chain.returned.getType() != chain.root.getType()) {
+        SizeList sizes = sizesOf(builder, chain.destination);
+        chain.buffer = contiguous(builder, chain.buffer, bufferType(chain.root.getType()), sizes);
+      }
+    } else if (chain.part) {
+      Value whole = bufferOf(*chainOf.lookup(chain.part.getResult()), builder);
+      chain.buffer = subview(builder, whole, cast<RankedTensorType>(chain.root.getType()), chain.part);
+    } else {
+      chain.buffer = allocate(builder, location, chain.root.getType(), sizesOf(builder, chain.destination));
+    }
+    if (!chain.initial)
+      return chain.buffer;
+    if (isTensor(chain.initial)) {
+      memref::CopyOp::create(builder, location, bufferOf(chain.initial), chain.buffer);
+      return chain.buffer;
+    }
+    Value scalar = chain.initial;
+    Attribute constant;
+    if (matchPattern(scalar, m_Constant(&constant)))
+      scalar = builder.clone(*scalar.getDefiningOp())->getResult(0);
+    linalg::FillOp::create(builder, location, scalar, chain.buffer);
+    return chain.buffer;
+  }
+
+  // The buffer of a tensor that is read.
+  Value bufferOf(Value tensor) {
+    if (Value found = buffers.lookup(tensor))
+      return found;
+    Operation *definition = tensor.getDefiningOp();
+    OpBuilder builder(definition->getContext());
+    builder.setInsertionPointAfter(definition);
+    Value buffer;
+    if (auto constant = dyn_cast<arith::ConstantOp>(definition)) {
+      buffer = globalOf(builder, constant);
+    } else { // a tensor that no operation has as its destination
+      buffer = allocate(builder, definition->getLoc(), tensor.getType(), sizesOf(builder, tensor));
+      if (auto fill = dyn_cast<linalg::FillOp>(definition))
+        linalg::FillOp::create(builder, definition->getLoc(), fill.getInputs()[0], buffer);
+    }
+    return buffers[tensor] = buffer;
+  }
+
+  Value globalOf(OpBuilder &builder, arith::ConstantOp constant) {
+    MemRefType type = bufferType(constant.getType());
+    memref::GlobalOp &global = globals[constant.getValue()];
+    if (!global) {
+      OpBuilder front = OpBuilder::atBlockBegin(module.getBody());
+      std::string name = "calque_constant_" + std::to_string(globals.size() - 1);
+      global = memref::GlobalOp::create(front, constant.getLoc(), name, front.getStringAttr("private"), type,
+                                        constant.getValue(), /*constant=*/true,
+                                        front.getI64IntegerAttr(CALQUE_BUFFER_ALIGNMENT));
+    }
+    return memref::GetGlobalOp::create(builder, constant.getLoc(), type, global.getSymName());
+  }
+
+  // The buffer, or a copy of it whose elements lie one after the other.
+  Value dense(OpBuilder &builder, Location location, Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (type.getLayout().isIdentity())
+      return buffer;
+    Value copy = allocate(builder, location, RankedTensorType::get(type.getShape(), type.getElementType()),
+                          memref::getMixedSizes(builder, location, buffer));
+    memref::CopyOp::create(builder, location, buffer, copy);
+    return copy;
+  }
+
+  //===-- Operations ------------------------------------------------------------------------------===//
+
+  LogicalResult convert(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+      if (failed(convert(&op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult convert(Operation *op) {
+    OpBuilder builder(op);
+    Location location = op->getLoc();
+    auto done = [&] {
+      dead.push_back(op);
+      return success();
+    };
+    return TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<tensor::EmptyOp, linalg::FillOp>([&](auto) { return done(); }) // made where they are used
+        .Case([&](arith::ConstantOp constant) { return isTensor(constant) ? done() : success(); })
+        .Case([&](linalg::LinalgOp linalgOp) {
+          SmallVector<Value> operands;
+          for (OpOperand &operand : op->getOpOperands()) {
+            if (linalgOp.isDpsInit(&operand))
+              operands.push_back(bufferOf(*chainOf.lookup(linalgOp.getTiedOpResult(&operand)), builder));
+            else
+              operands.push_back(isTensor(operand.get()) ? bufferOf(operand.get()) : operand.get());
+          }
+          Operation *made = cloneWithoutRegions(builder, op, TypeRange(), operands);
+          for (auto [from, to] : llvm::zip_equal(op->getRegions(), made->getRegions()))
+            to.takeBody(from);
+          for (OpOperand &init : linalgOp.getDpsInitsMutable())
+            buffers[linalgOp.getTiedOpResult(&init)] = chainOf.lookup(linalgOp.getTiedOpResult(&init))->buffer;
+          convertReads(made);
+          return done();
+        })
+        .Case([&](tensor::ExpandShapeOp expand) {
+          Value source = bufferOf(expand.getSrc());
+          FailureOr<MemRefType> type = memref::ExpandShapeOp::computeExpandedType(
+              cast<MemRefType>(source.getType()), expand.getResultType().getShape(), expand.getReassociationIndices());
+          if (failed(type))
+            return failure();
+          buffers[expand] = memref::ExpandShapeOp::create(
+              builder, location, *type, source, expand.getReassociationIndices(), expand.getMixedOutputShape());
+          return done();
+        })
+        .Case([&](tensor::CollapseShapeOp collapse) {
+          Value source = bufferOf(collapse.getSrc());
+          SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+          if (!memref::CollapseShapeOp::isGuaranteedCollapsible(cast<MemRefType>(source.getType()), groups))
+            source = dense(builder, location, source);
+          MemRefType type = memref::CollapseShapeOp::computeCollapsedType(cast<MemRefType>(source.getType()), groups);
+          buffers[collapse] = memref::CollapseShapeOp::create(builder, location, type, source, groups);
+          return done();
+        })
+        .Case([&](tensor::CastOp cast) {
+          Value source = bufferOf(cast.getSource());
+          auto from = mlir::cast<MemRefType>(source.getType());
+          MemRefType to = MemRefType::get(mlir::cast<RankedTensorType>(cast.getType()).getShape(),
+                                          from.getElementType(), from.getLayout());
+          buffers[cast] = from == to ? source : memref::CastOp::create(builder, location, to, source).getResult();
+          return done();
+        })
+        .Case([&](tensor::ExtractSliceOp extract) {
+          buffers[extract] = subview(builder, bufferOf(extract.getSource()), extract.getType(), extract);
+          return done();
+        })
+        .Case([&](tensor::InsertSliceOp insert) {
+          Value whole = bufferOf(*chainOf.lookup(insert.getResult()), builder);
+          buffers[insert] = whole;
+          Chain *part = chainOf.lookup(insert.getSource());
+          if (!part || part->part != insert)
+            memref::CopyOp::create(builder, location, bufferOf(insert.getSource()),
+                                   subview(builder, whole, insert.getSourceType(), insert));
+          return done();
+        })
+        .Case([&](tensor::InsertOp insert) {
+          Value whole = bufferOf(*chainOf.lookup(insert.getResult()), builder);
+          memref::StoreOp::create(builder, location, insert.getScalar(), whole, insert.getIndices());
+          buffers[insert] = whole;
+          return done();
+        })
+        .Case([&](bufferization::AllocTensorOp alloc) {
+          buffers[alloc] = bufferOf(*chainOf.lookup(alloc.getResult()), builder);
+          return done();
+        })
+        .Case([&](bufferization::ToTensorOp tensor) {
+          buffers[tensor] = tensor.getBuffer();
+          return done();
+        })
+        .Case([&](bufferization::ToBufferOp buffer) {
+          buffer.replaceAllUsesWith(dense(builder, location, bufferOf(buffer.getTensor())));
+          return done();
+        })
+        .Case([&](func::CallOp call) {
+          auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+          for (auto [number, operand] : llvm::enumerate(call->getOpOperands()))
+            if (isTensor(operand.get()))
+              operand.set(dense(builder, location, bufferOf(operand.get())));
+          callee.setType(FunctionType::get(callee.getContext(), call->getOperandTypes(), callee.getResultTypes()));
+          return success();
+        })
+        .Case([&](scf::ForOp loop) { return convertLoop(loop); })
+        .Default([&](Operation *) {
+          convertReads(op);
+          if (!llvm::any_of(op->getOperands(), isTensor) && !llvm::any_of(op->getResults(), isTensor))
+            return success();
+          if (!dead.empty() && dead.back() == op)
+            return success();
+          op->emitOpError("has tensors, which it has no buffers for");
+          return failure();
+        });
+  }
+
+  // Elements and sizes that an operation, or code within it, takes from tensors.
+  void convertReads(Operation *op) {
+    op->walk([&](Operation *inner) {
+      OpBuilder builder(inner);
+      if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
+        extract.replaceAllUsesWith(
+            memref::LoadOp::create(builder, inner->getLoc(), bufferOf(extract.getTensor()), extract.getIndices())
+                .getResult());
+        dead.push_back(inner);
+      } else if (auto dim = dyn_cast<tensor::DimOp>(inner)) {
+        dim.replaceAllUsesWith(
+            memref::DimOp::create(builder, inner->getLoc(), bufferOf(dim.getSource()), dim.getIndex()).getResult());
+        dead.push_back(inner);
+      }
+    });
+  }
+
+  LogicalResult convertLoop(scf::ForOp loop) {
+    OpBuilder builder(loop);
+    for (auto [result, argument] : llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
+      if (isTensor(result)) {
+        Value buffer = bufferOf(*chainOf.lookup(result), builder);
+        buffers[result] = buffer;
+        buffers[argument] = buffer;
+        chainOf.lookup(argument)->buffer = buffer;
+      }
+    if (failed(convert(*loop.getBody())))
+      return failure();
+    if (llvm::none_of(loop.getResults(), isTensor))
+      return success();
+
+    // The loop without its tensors.
+    Operation *yield = loop.getBody()->getTerminator();
+    SmallVector<Value> inits, yielded;
+    for (auto [init, argument, value] :
+         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), yield->getOperands())) {
+      if (!isTensor(init)) {
+        inits.push_back(init);
+        yielded.push_back(value);
+      } else if (chainOf.lookup(value) != chainOf.lookup(argument)) {
+        loop.emitOpError("carries a tensor that it doesn't update in place");
+        return failure();
+      }
+    }
+    yield->setOperands(yielded);
+    auto made =
+        scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+    if (made.getNumResults() == 0)
+      made.getBody()->getTerminator()->erase();
+    made.getBody()->getOperations().splice(made.getBody()->end(), loop.getBody()->getOperations());
+    loop.getInductionVar().replaceAllUsesWith(made.getInductionVar());
+    unsigned next = 0;
+    for (auto [result, argument] : llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
+      if (!isTensor(result)) {
+        argument.replaceAllUsesWith(made.getRegionIterArgs()[next]);
+        result.replaceAllUsesWith(made.getResults()[next++]);
+      }
+    dead.push_back(loop);
+    return success();
+  }
+
+  void returnResults(Block &body) {
+    Operation *terminator = body.getTerminator();
+    OpBuilder builder(terminator);
+    for (auto [number, value] : llvm::enumerate(returned(body))) {
+      Value root = value;
+      while (isReshape(root.getDefiningOp()))
+        root = root.getDefiningOp()->getOperand(0);
+      Chain *chain = chainOf.lookup(root);
+      if (!chain || chain->result != number || chain->returned != value)
+        memref::CopyOp::create(builder, terminator->getLoc(), bufferOf(value), results[number]);
+    }
+    terminator->setOperands(SmallVector<Value>(terminator->getOperands().take_back(numSizes)));
+  }
+
+  // Nothing uses what is erased but what is erased as well.
+  void eraseDead(Block &body) {
+    for (Operation *op : dead)
+      op->dropAllReferences();
+    for (Operation *op : dead)
+      op->erase();
+    body.eraseArguments(0, numArguments);
+    function.setType(
+        FunctionType::get(function.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
+  }
+
+  ModuleOp module;
+  func::FuncOp function;
+  unsigned numArguments = 0;
+  size_t numSizes; // the function returns the unknown sizes of its results after the tensors
+  SmallVector<Value> results;
+  std::vector<std::unique_ptr<Chain>> chains;
+  llvm::DenseMap<Value, Chain *> chainOf;
+  llvm::DenseMap<Value, Value> buffers;
+  llvm::DenseMap<Attribute, memref::GlobalOp> globals;
+  SmallVector<Operation *> dead;
+};
+
+} // namespace
+
+LogicalResult giveBuffers(Program &program) { return Bufferizer(program).run(); }
+
+} // namespace calque::codegen
