@@ -6,6 +6,8 @@
 #include "frontend/Apply.h"
 #include "frontend/Tape.h"
 
+#include <ostream>
+
 namespace calque {
 
 using detail::TapeState;
@@ -61,6 +63,16 @@ std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<de
   if (!state_->options.persistent)
     state_->stop();
   return values;
+}
+
+std::ostream &operator<<(std::ostream &os, UnconnectedGradients unconnected) {
+  switch (unconnected) {
+  case UnconnectedGradients::None:
+    return os << "None";
+  case UnconnectedGradients::Zero:
+    return os << "Zero";
+  }
+  return os << static_cast<int>(unconnected);
 }
 
 std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Tensor> &targets,
@@ -124,11 +136,19 @@ std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, 
 }
 std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Tensor &source,
                                              const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, std::vector<Tensor>{source}, output_gradients, where)[0];
+  return gradient(std::vector<Tensor>{target}, source, output_gradients, where);
 }
 std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Variable &source,
                                              const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, std::vector<Variable>{source}, output_gradients, where)[0];
+  return gradient(std::vector<Tensor>{target}, source, output_gradients, where);
+}
+std::optional<Tensor> GradientTape::gradient(const std::vector<Tensor> &targets, const Tensor &source,
+                                             const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradient(targets, std::vector<Tensor>{source}, output_gradients, where)[0];
+}
+std::optional<Tensor> GradientTape::gradient(const std::vector<Tensor> &targets, const Variable &source,
+                                             const std::vector<Tensor> &output_gradients, SourceLocation where) {
+  return gradient(targets, std::vector<Variable>{source}, output_gradients, where)[0];
 }
 
 std::optional<Tensor> GradientTape::jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples,

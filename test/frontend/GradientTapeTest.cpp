@@ -364,3 +364,34 @@ TEST(CheckGradients, RefusesWhatDifferencesCanNotDo) {
                   "the result is float32");
   EXPECT_THROW(check_gradients(square, {ones({2}, DType::Float64)}, {.eps = 0}), ValueError);
 }
+
+TEST(GradientTape, ListsOfTargetsHaveOneSource) {
+  Tensor x = tensor<float>({1, 3});
+  Variable v(2.0f);
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor y = sum(x * v), z = sum(x * x);
+  expectValues(*tape.gradient({y, z}, x), {4, 8});
+  expectValues(*tape.gradient({y, z}, v), {4});
+  expectValues(*tape.gradient({y, z}, x, {scalar(1.0f), scalar(10.0f)}), {22, 62});
+  expectValues(*tape.gradient({y, z}, v, UnconnectedGradients::Zero), {4});
+  expectValues(*tape.gradient({y}, x), {2, 2});
+  EXPECT_FALSE(tape.gradient({z, z}, v));
+  auto [dx, dv] = tape.gradient({y, z}, std::pair(x, v));
+  expectValues(*dx, {4, 8});
+  expectValues(*dv, {4});
+}
+
+TEST(GradientTape, SourcesMayBeATupleOfReferences) {
+  struct {
+    Variable w{2.0f}, b{1.0f};
+  } weights;
+  GradientTape tape({.persistent = true});
+  Tensor y = weights.w * weights.w + weights.b;
+  auto [dw, db] = tape.gradient(y, std::tie(weights.w, weights.b));
+  static_assert(std::is_same_v<decltype(dw), std::optional<Tensor>>);
+  expectValues(*dw, {4});
+  expectValues(*db, {1});
+  std::pair<const Variable &, const Variable &> both(weights.w, weights.b);
+  expectValues(*tape.gradient({y, y}, both).first, {8});
+}

@@ -29,6 +29,7 @@ struct GradientTapeOptions {
 
 // The gradient where no path leads from the source to a target.
 enum class UnconnectedGradients { None, Zero };
+CALQUE_API std::ostream &operator<<(std::ostream &os, UnconnectedGradients unconnected);
 
 struct GradientOptions {
   std::vector<Tensor> output_gradients = {};
@@ -37,8 +38,15 @@ struct GradientOptions {
 
 namespace detail {
 // The structure of the sources with a gradient in place of each tensor and variable.
-template <typename T> struct GradientStructure;
-template <typename T> using GradientsOf = typename GradientStructure<T>::type;
+template <typename T> struct GradientStructure {
+  static_assert(sizeof(T) == 0,
+                "gradient() has no structure like this type for its results: give the sources as a Tensor, a Variable, "
+                "or a std::vector, array, map, pair or tuple of them, such as std::tie(s.w, s.b)");
+  using type = std::optional<Tensor>;
+  template <typename F> static type map(const T &, F &) { return {}; }
+};
+// Sources may be references, as in std::tie.
+template <typename T> using GradientsOf = typename GradientStructure<std::remove_cvref_t<T>>::type;
 
 template <typename T>
   requires std::is_same_v<T, Tensor> || std::is_same_v<T, Variable>
@@ -76,7 +84,8 @@ template <typename K, typename T> struct GradientStructure<std::map<K, T>> {
 template <typename A, typename B> struct GradientStructure<std::pair<A, B>> {
   using type = std::pair<GradientsOf<A>, GradientsOf<B>>;
   template <typename F> static type map(const std::pair<A, B> &x, F &f) {
-    return type{GradientStructure<A>::map(x.first, f), GradientStructure<B>::map(x.second, f)};
+    return type{GradientStructure<std::remove_cvref_t<A>>::map(x.first, f),
+                GradientStructure<std::remove_cvref_t<B>>::map(x.second, f)};
   }
 };
 template <typename... T> struct GradientStructure<std::tuple<T...>> {
@@ -130,9 +139,16 @@ public:
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets, const std::vector<Variable> &sources,
                                               const std::vector<Tensor> &output_gradients = {},
                                               SourceLocation where = SourceLocation::current());
+  std::optional<Tensor> gradient(const std::vector<Tensor> &targets, const Tensor &source,
+                                 const std::vector<Tensor> &output_gradients = {},
+                                 SourceLocation where = SourceLocation::current());
+  std::optional<Tensor> gradient(const std::vector<Tensor> &targets, const Variable &source,
+                                 const std::vector<Tensor> &output_gradients = {},
+                                 SourceLocation where = SourceLocation::current());
 
   // Sources in a structure: pairs, tuples, arrays, vectors and maps of tensors and variables, which may nest. The
-  // result has the same structure.
+  // result has the same structure. A struct of your own is refused: C++ can't make it one of gradients. Give
+  // std::tie(s.w, s.b), or a module's trainable_variables().
   template <typename Sources>
   auto gradient(const std::vector<Tensor> &targets, const Sources &sources, const GradientOptions &options,
                 SourceLocation where = SourceLocation::current()) {
@@ -162,6 +178,13 @@ public:
   auto gradient(const Tensor &target, const Sources &sources, SourceLocation where = SourceLocation::current()) {
     return gradient(std::vector<Tensor>{target}, sources, GradientOptions(), where);
   }
+  template <typename Sources>
+    requires(!std::is_same_v<Sources, Tensor> && !std::is_same_v<Sources, Variable> &&
+             !std::is_same_v<Sources, std::vector<Tensor>> && !std::is_same_v<Sources, std::vector<Variable>>)
+  auto gradient(const std::vector<Tensor> &targets, const Sources &sources,
+                SourceLocation where = SourceLocation::current()) {
+    return gradient(targets, sources, GradientOptions(), where);
+  }
 
   // The same as with GradientOptions{.unconnected_gradients = unconnected}.
   template <typename Targets = std::vector<Tensor>, typename Sources = std::vector<Tensor>>
@@ -177,6 +200,12 @@ public:
                                  SourceLocation where = SourceLocation::current());
   std::optional<Tensor> jacobian(const Tensor &target, const Variable &source,
                                  SourceLocation where = SourceLocation::current());
+  template <typename Source>
+  std::optional<Tensor> jacobian(const Tensor &, const Source &, SourceLocation = SourceLocation::current()) {
+    static_assert(sizeof(Source) == 0, "jacobian() is with respect to one Tensor or Variable: call a persistent tape's "
+                                       "once for each part of a structure");
+    return {};
+  }
   // The Jacobians of the examples of a batch, where each example of the target [B, ...] depends only on the same
   // example of the source [B, ...]: [B, target..., source...]. ShapeError where the two sizes B differ.
   // DTypeError for a source of integers.
