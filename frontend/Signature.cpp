@@ -3,6 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "frontend/Shape.h"
 
+#include <ostream>
+
 namespace calque {
 
 //===-- TensorSpec ------------------------------------------------------------------------------===//
@@ -33,6 +35,8 @@ const Shape &TensorSpec<void>::shape(SourceLocation where) const {
 }
 
 std::string TensorSpec<void>::str() const { return name_of(dtype_) + (shape_ ? shape_->str() : "[...]"); }
+
+std::ostream &operator<<(std::ostream &os, const TensorSpec<> &spec) { return os << spec.str(); }
 
 TensorSpec<void>::operator Tensor() const {
   auto impl = std::make_shared<detail::SpecImpl>();

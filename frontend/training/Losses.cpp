@@ -3,7 +3,21 @@
 #include "Labels.h"
 #include "absl/strings/str_cat.h"
 
+#include <ostream>
+
 namespace calque {
+
+std::ostream &losses::operator<<(std::ostream &os, Reduction reduction) {
+  switch (reduction) {
+  case Reduction::Mean:
+    return os << "Mean";
+  case Reduction::Sum:
+    return os << "Sum";
+  case Reduction::None:
+    return os << "None";
+  }
+  return os << static_cast<int>(reduction);
+}
 
 Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor &predictions) {
   std::string given = absl::StrCat(describe(labels.dtype(), labels.shape()), " and ",

@@ -69,3 +69,51 @@ TEST(Matmul, MultipliesTransposesAndBroadcasts) {
   EXPECT_EQ(product.shape(), Shape({2, 2, 2}));
   expectValues(product, {5, 6, 7, 8, 10, 12, 14, 16});
 }
+
+TEST(Tensor, IsMadeOfAnyContiguousRange) {
+  std::vector<float> values{1, 2, 3, 4};
+  const std::vector<double> doubles{1, 2};
+  std::array<std::int64_t, 2> integers{5, 6};
+  const bool truths[] = {true, false};
+  expectValues(tensor(std::span(values), {2, 2}), {1, 2, 3, 4});
+  expectValues(tensor(std::span(values).subspan(1)), {2, 3, 4});
+  expectValues(tensor<float>(std::span(values), {4, 1}), {1, 2, 3, 4});
+  EXPECT_EQ(tensor(std::span<float, 4>(values)).shape(), Shape{4});
+  EXPECT_EQ(tensor(std::span(doubles), {2}).dtype(), DType::Float64);
+  EXPECT_EQ(tensor(integers).to_vector<std::int64_t>(), (std::vector<std::int64_t>{5, 6}));
+  EXPECT_EQ(tensor(integers, {2, 1}).shape(), (Shape{2, 1}));
+  EXPECT_EQ(tensor(truths, {2}).to_vector<bool>(), (std::vector<bool>{true, false}));
+  EXPECT_EQ(tensor(std::span<float>()).shape(), Shape{0});
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { tensor(std::span(values), {3}); }), "TensorTest.cpp");
+}
+
+TEST(Tensor, EmptyBracesAreTheShapeOfAScalar) {
+  std::vector<float> one{7};
+  for (const Tensor &x : {tensor(one, {}), tensor<float>({7}, {}), tensor({7.0f}, {}), tensor(std::span(one), {}),
+                          tensor(std::span<const float>(one), {}), tensor(std::vector<bool>{true}, {})}) {
+    EXPECT_EQ(x.rank(), 0);
+    EXPECT_EQ(x.size(), 1);
+  }
+  EXPECT_EQ(tensor(one, SourceLocation::at("here.cpp", 3)).shape(), Shape{1});
+}
+
+TEST(Print, ShowsNamesOfTypesAndEnumerators) {
+  auto text = [](const auto &x) {
+    std::ostringstream os;
+    os << x;
+    return os.str();
+  };
+  EXPECT_EQ(text(DType::Float32), "float32");
+  EXPECT_EQ(text(ones({2}, DType::Int64).dtype()), "int64");
+  EXPECT_EQ(text(static_cast<DType>(77)), "unknown");
+  EXPECT_EQ(text(DTypeKind::Bool) + text(DTypeKind::Integer) + text(DTypeKind::Float), "boolintegerfloat");
+  EXPECT_EQ(text(static_cast<DTypeKind>(9)), "unknown");
+  EXPECT_EQ(text(UnconnectedGradients::None) + text(UnconnectedGradients::Zero), "NoneZero");
+  EXPECT_EQ(text(static_cast<UnconnectedGradients>(9)), "9");
+  EXPECT_EQ(text(losses::Reduction::Mean) + text(losses::Reduction::Sum) + text(losses::Reduction::None),
+            "MeanSumNone");
+  EXPECT_EQ(text(static_cast<losses::Reduction>(9)), "9");
+  EXPECT_EQ(text(TensorSpec<float>({kDynamic, 3})), "float32[?,3]");
+  EXPECT_EQ(text(TensorSpec(DType::Bool, kAnyShape)), "bool[...]");
+  EXPECT_EQ(text(Shape{2, kDynamic}) + text(Size(4)), "[2,?]4");
+}

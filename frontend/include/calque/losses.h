@@ -10,6 +10,7 @@ namespace calque::losses {
 
 // The result: the mean of the examples' losses, their sum, or each of them.
 enum class Reduction { Mean, Sum, None };
+CALQUE_API std::ostream &operator<<(std::ostream &os, Reduction reduction);
 
 struct CrossentropyOptions {
   bool from_logits = false; // else y_pred are probabilities, which need not add up to 1

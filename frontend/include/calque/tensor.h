@@ -14,6 +14,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -106,6 +107,12 @@ private:
 };
 
 namespace detail {
+// The line of a call whose last parameter it is. Braces never make one: {} in its place is the shape of a scalar.
+struct CallLine {
+  template <std::same_as<SourceLocation> L> CallLine(L line) : where(line) {}
+  SourceLocation where;
+};
+
 // A tensor with a copy of `count` elements. ValueError unless the shape has this number.
 CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape &shape,
                              SourceLocation where);
@@ -132,12 +139,24 @@ template <typename T>
 Tensor tensor(std::span<const T> values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
   return detail::makeTensor(dtype_of<T>, values.data(), values.size(), shape, where);
 }
-// A vector of the given elements.
-template <typename T> Tensor tensor(std::initializer_list<T> values, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensorOf(std::vector<T>(values), {values.size()}, where);
+// Of any contiguous range: std::span, std::array, T[].
+template <std::ranges::contiguous_range Range>
+  requires std::ranges::sized_range<Range>
+Tensor tensor(const Range &values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
+  return tensor(std::span<const std::ranges::range_value_t<Range>>(values), shape, where);
 }
-template <typename T> Tensor tensor(const std::vector<T> &values, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensorOf(values, {values.size()}, where);
+// A vector of the given elements.
+template <typename T>
+Tensor tensor(std::initializer_list<T> values, detail::CallLine line = SourceLocation::current()) {
+  return detail::makeTensorOf(std::vector<T>(values), {Size(values.size(), line.where)}, line.where);
+}
+template <typename T> Tensor tensor(const std::vector<T> &values, detail::CallLine line = SourceLocation::current()) {
+  return detail::makeTensorOf(values, {Size(values.size(), line.where)}, line.where);
+}
+template <std::ranges::contiguous_range Range>
+  requires std::ranges::sized_range<Range>
+Tensor tensor(const Range &values, detail::CallLine line = SourceLocation::current()) {
+  return tensor(values, Shape{Size(std::ranges::size(values), line.where)}, line.where);
 }
 // A tensor of rank 0.
 template <typename T> Tensor scalar(T value, SourceLocation where = SourceLocation::current()) {

@@ -58,6 +58,9 @@ private:
   std::string name_;
 };
 
+// Prints str().
+CALQUE_API std::ostream &operator<<(std::ostream &os, const TensorSpec<> &spec);
+
 template <typename T> class TensorSpec : public TensorSpec<void> {
 public:
   explicit TensorSpec(Shape shape, std::string name = {}, SourceLocation where = SourceLocation::current())

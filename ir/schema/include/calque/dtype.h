@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <iterator>
 #include <string>
 #include <type_traits>
@@ -56,6 +57,16 @@ constexpr std::size_t size_of(DType dtype) {
 // The type's name as NumPy spells it: "float32". "unknown" for a value that is no enumerator.
 constexpr const char *name_of(DType dtype) {
   return is_dtype(dtype) ? kDTypes[static_cast<std::size_t>(dtype)].name : "unknown";
+}
+// Prints the name. A template, so that this header needs no more than <iosfwd>.
+template <typename Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &os, DType dtype) {
+  return os << name_of(dtype);
+}
+template <typename Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &os, DTypeKind kind) {
+  constexpr const char *names[] = {"bool", "integer", "float"};
+  return os << (static_cast<std::size_t>(kind) < std::size(names) ? names[static_cast<std::size_t>(kind)] : "unknown");
 }
 constexpr bool is_kind(DType dtype, DTypeKind kind) {
   return is_dtype(dtype) && kDTypes[static_cast<std::size_t>(dtype)].kind == kind;
