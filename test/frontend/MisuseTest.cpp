@@ -256,6 +256,13 @@ TEST(Misuse, OfEnumerations) {
 
 TEST(Misuse, OfListsAndNumbers) {
   expectErrors({
+      MISUSE(ValueError, "a number that is too small is given as a size", Shape(std::vector<std::int64_t>{INT64_MIN})),
+      MISUSE(ValueError, "a number that is too small is given as a size", Shape{INT64_MIN}),
+      MISUSE(ValueError, "a number that is too small is given as a size", Shape(2, INT64_MIN)),
+      MISUSE(ValueError, "a number that is too small is given as a size", zeros(std::vector<std::int64_t>{INT64_MIN})),
+      MISUSE(ValueError, "a number that is too large is given as a size", [](std::array<std::uint64_t, 1> sizes) { return Shape(sizes.begin(), sizes.end()); }({UINT64_MAX})),
+      MISUSE(ValueError, "a number that is too large is given as a size", [](Shape shape, std::array<std::uint64_t, 1> sizes) { shape.insert(shape.end(), sizes.begin(), sizes.end()); }({2}, {UINT64_MAX})),
+      MISUSE(ValueError, "3 elements are given for shape [2]", tensor(std::array{1, 2, 3}, {2})),
       MISUSE(ValueError, "concat: needs at least one tensor", concat({})),
       MISUSE(ValueError, "vmap: no argument has a mapped axis", vmap([] { return x(); })()),
       MISUSE(ValueError, "a shape has no negative sizes", zeros({-1})),
@@ -284,6 +291,17 @@ TEST(Misuse, OfListsAndNumbers) {
   });
 }
 // clang-format on
+
+TEST(Misuse, OfASizesOperatorsHasNoLine) {
+  Size size = INT64_MIN + 1;
+  try {
+    --size;
+    ADD_FAILURE() << "no error";
+  } catch (const ValueError &error) {
+    EXPECT_CONTAINS(error.what(), "a number that is too small is given as a size");
+    EXPECT_EQ(error.location().line, 0U) << error.what();
+  }
+}
 
 TEST(Misuse, AFunctionThatReturnsAReferenceGivesAValue) {
   std::vector<Tensor> kept{ones({2}), zeros({3})};

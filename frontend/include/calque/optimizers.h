@@ -33,7 +33,7 @@ protected:
   // ValueError for a learning rate below 0. `slots` are the names of each variable's slots, which start as zeros.
   Optimizer(std::string kind, double learningRate, std::vector<std::string> slots, SourceLocation where);
   // Called once a step, after the number of steps was increased and before the updates. Returns their rate.
-  virtual Tensor prepare() { return learningRate.value(); }
+  virtual Tensor prepare() { return learningRate.value(SourceLocation()); }
   // Updates one variable. `rate` is the result of prepare(), in the variable's element type.
   virtual void update(Variable &variable, const Tensor &gradient, const Tensor &rate, std::vector<Variable> &slots) = 0;
 

@@ -77,10 +77,10 @@ public:
   // "3"; "?" where it is not known.
   std::string str() const;
 
-  Size &operator+=(std::int64_t other) { return *this = Size(number() + other); }
-  Size &operator-=(std::int64_t other) { return *this = Size(number() - other); }
-  Size &operator*=(std::int64_t other) { return *this = Size(number() * other); }
-  Size &operator/=(std::int64_t other) { return *this = Size(number() / other); }
+  Size &operator+=(std::int64_t other) { return *this = Size(number() + other, SourceLocation()); }
+  Size &operator-=(std::int64_t other) { return *this = Size(number() - other, SourceLocation()); }
+  Size &operator*=(std::int64_t other) { return *this = Size(number() * other, SourceLocation()); }
+  Size &operator/=(std::int64_t other) { return *this = Size(number() / other, SourceLocation()); }
   Size &operator++() { return *this += 1; }
   Size &operator--() { return *this -= 1; }
 
@@ -147,18 +147,23 @@ public:
   using size_type = std::size_t;
 
   Shape() = default;
-  Shape(std::initializer_list<Size> sizes) : Shape(sizes.begin(), sizes.end()) {}
+  Shape(std::initializer_list<Size> sizes) : Shape(sizes.begin(), sizes.end(), SourceLocation()) {}
   explicit Shape(std::size_t rank, const Size &size = 0) {
     for (std::size_t i = 0; i < rank; ++i)
       push_back(size);
   }
-  template <std::input_iterator It> Shape(It first, It last) {
+  template <std::input_iterator It>
+  Shape(It first, It last, [[maybe_unused]] SourceLocation where = SourceLocation::current()) {
     for (; first != last; ++first)
-      push_back(Size(*first));
+      if constexpr (std::integral<std::iter_value_t<It>>)
+        push_back(Size(*first, where));
+      else
+        push_back(Size(*first));
   }
   template <typename Sizes>
     requires std::same_as<Sizes, std::vector<std::int64_t>>
-  Shape(const Sizes &sizes) : Shape(sizes.begin(), sizes.end()) {}
+  Shape(const Sizes &sizes, SourceLocation where = SourceLocation::current())
+      : Shape(sizes.begin(), sizes.end(), where) {}
   Shape(const Shape &other) = default;
   Shape(Shape &&other) noexcept
       : small_(std::move(other.small_)), large_(std::move(other.large_)), rank_(std::exchange(other.rank_, 0)) {}
@@ -198,9 +203,10 @@ public:
   void pop_back();
   void clear() { *this = Shape(); }
   Size *insert(const Size *at, Size size);
-  template <std::input_iterator It> Size *insert(const Size *at, It first, It last) {
+  template <std::input_iterator It>
+  Size *insert(const Size *at, It first, It last, SourceLocation where = SourceLocation::current()) {
     const std::ptrdiff_t position = at - data();
-    const Shape more(first, last); // may be a part of this one
+    const Shape more(first, last, where); // may be a part of this one
     for (std::size_t i = 0; i < more.size(); ++i)
       insert(data() + position + i, more[i]);
     return data() + position;
