@@ -126,3 +126,85 @@ TEST(Callable, WhatTakesALineGetsThatOfTheCall) {
     EXPECT_EQ(lines.at(i), first + i);
   EXPECT_EQ(lines.size(), 6u);
 }
+
+namespace {
+struct Scaler {
+  Method<Tensor(const Tensor &)> call{this, &Scaler::apply};
+  Tensor apply(const Tensor &x) { return sum(x * x * w); }
+  Variable w{2.0f};
+};
+} // namespace
+
+TEST(Callable, AMethodIsTransformedAndWrappedAsItIs) {
+  Scaler scaler;
+  Tensor x = tensor<float>({1, 3}), rows = tensor<float>({1, 2, 3, 4}, {2, 2});
+  expectValues(grad(scaler.call)(x), {4, 12});
+  expectValues(value_and_grad(scaler.call)(x).first, {20});
+  expectValues(vmap(scaler.call)(rows), {10, 50});
+  expectValues(jacobian(scaler.call)(x), {4, 12});
+  expectValues(hvp(scaler.call)(x, ones({2})), {4, 4});
+  expectValues(hessian(scaler.call)(x), {4, 0, 0, 4});
+  expectValues(checkpoint(scaler.call)(x), {20});
+  expectValues(jvp(scaler.call, x, ones({2})).second, {16});
+  expectValues(vjp(scaler.call, x).second(scalar(1.0f)), {4, 12});
+  auto own = function(scaler.call);
+  expectSignature<Tensor(const Tensor &)>(own);
+  expectValues(own(x), {20});
+  EXPECT_EQ(own.trace_count(), 1);
+  EXPECT_EQ(scaler.call.trace_count(), 1) << "of grad and vmap, by one signature";
+  scaler.w.assign(3);
+  expectValues(own(x), {30}); // it calls the object
+}
+
+TEST(Callable, AReferenceIsKeptOfStdRef) {
+  struct Counter {
+    int *calls;
+    Tensor factor;
+    Tensor operator()(const Tensor &x) const {
+      ++*calls;
+      return sum(x * factor);
+    }
+  };
+  int calls = 0;
+  Counter counter{&calls, scalar(2.0f)};
+  Tensor x = tensor<float>({1, 3});
+  auto f = function(std::ref(counter));
+  expectSignature<Tensor(const Tensor &)>(f);
+  auto gradient = grad(std::cref(counter));
+  counter.factor = scalar(5.0f);
+  expectValues(f(x), {20});
+  expectValues(gradient(x), {5, 5});
+  expectValues(jvp(std::ref(counter), x, x).second, {20});
+  EXPECT_EQ(calls, 3);
+  Scaler scaler;
+  expectValues(function(std::ref(scaler.call))(x), {20});
+  expectValues(vmap(std::ref(scaler.call))(reshape(x, {1, 2})), {20});
+  std::function<Tensor(const Tensor &)> nothing;
+  EXPECT_CONTAINS(errorOf<StateError>([&] { grad(std::ref(nothing)); }), "grad: there is nothing to call");
+}
+
+TEST(Callable, AVariableIsItselfThroughAReferenceThatIsNotConst) {
+  Tensor x = tensor<float>({1, 3});
+  Variable v(2.0f);
+  auto scaled = [](const Tensor &a, Variable &w) { return sum(a * w); };
+  auto generic = [](auto a, auto &w) { return sum(a * w); };
+  expectValues(grad(scaled)(x, v), {2, 2});
+  expectValues(grad(generic)(x, v), {2, 2});
+  expectValues(hessian(scaled)(x, v), {0, 0, 0, 0});
+  auto step = function([](Variable &w) {
+    w.assign_add(1);
+    return w.value();
+  });
+  expectValues(step(v), {3});
+  expectValues(step.eager(v), {4});
+  expectValues(v.value(), {4});
+}
+
+TEST(Callable, TransformsPassCopies) {
+  Tensor x = tensor<float>({1, 3});
+  expectValues(grad([](Tensor a) { return sum(a = a * 2); })(x), {2, 2});
+  expectValues(vmap([](auto a) { return a = a * 2; })(x), {2, 6});
+  expectValues(checkpoint([](auto &&a) { return a = a * 2; })(x), {2, 6});
+  expectValues(vmap([](Tensor &&a) { return a = a * 2; })(x), {2, 6});
+  expectValues(x, {1, 3});
+}

@@ -64,7 +64,9 @@ void functions(const Tensor &x, const Variable &v, const Batch &batch) {
   std::cout << again.trace_count() << again.explain_retraces().size() << again.pretty_printed_concrete_signatures();
   again.clear();
   function<Tensor(const Tensor &)>([](const auto &a) { return a; })(x);
+  function(std::ref(f));
   Model model;
+  function(model.look)(x);
   model.call(x, true);
   model.look(x);
   function(&model, &Model::apply)(x, false);
@@ -98,6 +100,8 @@ void tapes(const Tensor &x, const Variable &v) {
   tape.gradient(y, std::tuple(x, v, std::array{x, x}, std::map<std::string, Variable>{{"v", v}}, std::vector{v}));
   tape.gradient({y, y}, std::pair(x, v), {.unconnected_gradients = UnconnectedGradients::Zero});
   tape.gradient(y, v, UnconnectedGradients::Zero);
+  tape.gradient({y, y}, x);
+  tape.gradient({y, y}, std::tie(x, v));
   tape.gradient({y, y}, {x, x}, UnconnectedGradients::Zero);
 }
 
@@ -107,6 +111,10 @@ void values(const Tensor &x, const Variable &v) {
   tensor<bool>({true});
   tensor(std::vector<std::int64_t>{1});
   tensor(std::span<const double>(), {0});
+  tensor(std::array{1, 2});
+  tensor(std::array{1, 2}, {2, 1});
+  std::cout << x.dtype() << DTypeKind::Float << UnconnectedGradients::None << losses::Reduction::Mean
+            << TensorSpec<float>({1});
   scalar(1.5);
   dispatch(x.dtype(), []<typename T>(std::type_identity<T>) { return sizeof(T); });
   Shape shape(2, 3);
@@ -128,6 +136,8 @@ void use(const Tensor &x, const Variable &v, const Batch &batch) {
   tapes(x, v);
   values(x, v);
   hostCalls(x);
+  layers::Dense(3, {.activation = [](const Tensor &t) { return t; },
+                    .kernel_initializer = [](const Shape &shape, DType dtype) { return ones(shape, dtype); }})(x);
   InitScope scope;
   Net().dense(x);
 }

@@ -84,7 +84,8 @@ template <typename R, typename... Args> struct FunctionState {
       };
     } else {
       static_assert(
-          std::is_invocable_r_v<Result, Callable &, Args...>,
+          std::is_invocable_r_v<Result, Callable &, Args...> ||
+              changesArguments<typename CallableTraits<Callable>::Signature>, // which is refused elsewhere
           "the callable does not take the arguments or does not return the result of the function's signature");
     }
   }

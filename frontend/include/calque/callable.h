@@ -1,5 +1,5 @@
 // What public functions ask of the callables and handles that they are given: whether there is one, which signature it
-// has, and whether it takes the line of the call.
+// has, whether it takes the line of the call, and that it can't change its caller's arguments.
 #ifndef CALQUE_CALLABLE_H
 #define CALQUE_CALLABLE_H
 
@@ -12,19 +12,16 @@
 #include <type_traits>
 #include <utility>
 
+namespace calque {
+class Variable;
+}
+
 namespace calque::detail {
 
 [[noreturn]] CALQUE_API void throwNothingToCall(const char *what, SourceLocation where);
 [[noreturn]] CALQUE_API void throwEmptyHandle(const char *what, const SourceLocation &where);
 // A text that lives as long as the process.
 CALQUE_API const char *interned(const std::string &text);
-
-// StateError for an empty std::function and for a null pointer; `what` is the public function that is given it.
-template <typename F> void requireCallable(const F &f, const char *what, SourceLocation where) {
-  if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F> || requires { f.operator bool(); })
-    if (!f)
-      throwNothingToCall(what, where);
-}
 
 // The type of a callable with the first parameters of another.
 template <typename R, typename Parameters, std::size_t... I>
@@ -68,12 +65,87 @@ template <NamesItsSignature F> struct CallableTraits<F> {
   static constexpr bool takesLine = true;
 };
 
-// Calls f, and gives it the line of the call if it takes one.
-template <typename F, typename... Args> decltype(auto) callAt(const SourceLocation &where, F &&f, Args &&...args) {
+template <typename F> struct CallableTraits<std::reference_wrapper<F>> : CallableTraits<std::remove_const_t<F>> {};
+
+// Whether a callable changes its caller's argument through a parameter of this type. A Variable & does not: copies of a
+// variable are the same one.
+template <typename T>
+inline constexpr bool changesArgument = std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>> &&
+                                        !std::is_same_v<std::remove_reference_t<T>, Variable>;
+template <typename Signature> inline constexpr bool changesArguments = false;
+template <typename R, typename... Args>
+inline constexpr bool changesArguments<R(Args...)> = (... || changesArgument<Args>);
+
+// Refuses such parameters, since native code changes no argument. It is a class so that a signature is refused once,
+// however many ask.
+template <typename Signature> struct CheckedParameters {
+  static_assert(
+      !changesArguments<Signature>,
+      "the callable has a parameter that is a reference and not const, but compiled code changes no argument: "
+      "take it by value or by const &");
+  static constexpr bool done = true;
+};
+
+// StateError for an empty std::function and for a null pointer; `what` is the public function that is given it.
+template <typename F> void requireCallable(const F &f, const char *what, SourceLocation where) {
+  static_assert(CheckedParameters<typename CallableTraits<F>::Signature>::done);
+  if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F> || requires { f.operator bool(); })
+    if (!f)
+      throwNothingToCall(what, where);
+}
+template <typename F> void requireCallable(std::reference_wrapper<F> f, const char *what, SourceLocation where) {
+  requireCallable(f.get(), what, where);
+}
+
+// What is kept of a callable: a copy. A callable that can't be copied names what is kept of it.
+template <typename F> struct HeldAs {
+  using type = std::decay_t<F>;
+};
+template <typename F>
+  requires requires { typename std::remove_cvref_t<F>::CalqueHeld; }
+struct HeldAs<F> {
+  using type = typename std::remove_cvref_t<F>::CalqueHeld;
+};
+template <typename F> using Held = typename HeldAs<F>::type;
+
+// How callAt passes its copy of an argument. A variable is an lvalue, for the sake of Variable &.
+template <typename T> using Passed = std::conditional_t<std::is_same_v<T, Variable>, T &, T &&>;
+template <typename F, typename... Args> constexpr bool takes() {
   if constexpr (CallableTraits<std::decay_t<F>>::takesLine)
-    return std::invoke(std::forward<F>(f), std::forward<Args>(args)..., where);
+    return std::is_invocable_v<F &, Args..., const SourceLocation &>;
   else
-    return std::invoke(std::forward<F>(f), std::forward<Args>(args)...);
+    return std::is_invocable_v<F &, Args...>;
+}
+
+// Calls f with copies of the arguments, and with the line of the call if it takes one.
+template <typename F, typename... Args> auto callAt(const SourceLocation &where, F &f, const Args &...args) {
+  using Callable = std::decay_t<F>;
+  using Signature = typename CallableTraits<Callable>::Signature;
+  constexpr bool changes = [] {
+    if constexpr (std::is_void_v<Signature>) {
+      // `auto &` takes no rvalue.
+      constexpr bool takesLvaluesOnly =
+          !takes<F, Passed<std::decay_t<Args>>...>() && takes<F, std::decay_t<Args> &...>();
+      if constexpr (takesLvaluesOnly)
+        static_assert(CheckedParameters<void(std::decay_t<Args> & ...)>::done);
+      return takesLvaluesOnly;
+    } else {
+      return changesArguments<Signature>; // which requireCallable refuses
+    }
+  }();
+  auto call = [&](std::decay_t<Args>... own) {
+    auto pass = [&]<typename... T>(T &&...passed) {
+      if constexpr (CallableTraits<Callable>::takesLine)
+        return std::invoke(f, std::forward<T>(passed)..., where);
+      else
+        return std::invoke(f, std::forward<T>(passed)...);
+    };
+    if constexpr (changes)
+      return pass(own...);
+    else
+      return pass(static_cast<Passed<std::decay_t<Args>>>(own)...);
+  };
+  return call(args...);
 }
 
 } // namespace calque::detail

@@ -37,19 +37,22 @@ CALQUE_API std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
 // function is called; the pullback is recorded then, and may use what f computed. No gradient passes to captures of f.
 // ValueError, ShapeError and DTypeError where the cotangents do not fit the arguments; StateError where the pullback
 // assigns a variable.
-template <typename F> auto custom_gradient(F f, SourceLocation made = SourceLocation::current()) {
+template <typename F> auto custom_gradient(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "custom_gradient", made);
-  using Signature = typename detail::CustomGradientSignature<typename detail::CallableTraits<F>::Signature>::type;
-  return detail::transformed<Signature>([f = std::move(f)](const SourceLocation &where, const auto &...args) {
-    auto [result, pullback] = detail::callAt(where, f, args...);
-    detail::requireCallable(pullback, "custom_gradient", where);
-    auto pull = [&result, &pullback](const std::vector<Tensor> &cotangents) {
-      return detail::tensorsIn(pullback(detail::withTensors(result, cotangents)));
-    };
-    std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
-    return detail::withTensors(result, detail::withGradient("custom_gradient", detail::tensorsIn(given),
-                                                            detail::tensorsIn(result), pull, where));
-  });
+  using Callable = detail::Held<F>;
+  using Signature =
+      typename detail::CustomGradientSignature<typename detail::CallableTraits<Callable>::Signature>::type;
+  return detail::transformed<Signature>(
+      [f = Callable(std::forward<F>(f))](const SourceLocation &where, const auto &...args) {
+        auto [result, pullback] = detail::callAt(where, f, args...);
+        detail::requireCallable(pullback, "custom_gradient", where);
+        auto pull = [&result, &pullback, &where](const std::vector<Tensor> &cotangents) {
+          return detail::tensorsIn(detail::callAt(where, pullback, detail::withTensors(result, cotangents)));
+        };
+        std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
+        return detail::withTensors(result, detail::withGradient("custom_gradient", detail::tensorsIn(given),
+                                                                detail::tensorsIn(result), pull, where));
+      });
 }
 
 // While it lives, an operation of this thread has another gradient. `operation` is the name of a public function, such
@@ -70,10 +73,10 @@ private:
 
 // Makes a function like f whose intermediate values a gradient does not keep, but computes again from the arguments. f
 // must not assign variables (StateError); its results are tensors or a structure of them.
-template <typename F> auto checkpoint(F f, SourceLocation made = SourceLocation::current()) {
+template <typename F> auto checkpoint(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "checkpoint", made);
-  return detail::transformed<typename detail::SignaturesOf<F>::Same>(
-      [f = std::move(f)](const SourceLocation &where, const auto &...args) {
+  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Same>(
+      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &...args) {
         std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
         using Result = decltype(detail::callWith(where, f, given, std::vector<Tensor>()));
         std::optional<Result> result;

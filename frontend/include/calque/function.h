@@ -80,6 +80,7 @@ CALQUE_API std::string listFunction(FunctionCore &core);
 // A shared handle: copies share the lambda and its traces. Several threads may call it. Simultaneous first calls make
 // one trace.
 template <typename R, typename... Args> class Function<R(Args...)> {
+  static_assert(detail::CheckedParameters<R(Args...)>::done);
   using State = detail::FunctionState<R, Args...>;
   using Result = typename State::Result;
 
@@ -87,7 +88,7 @@ public:
   using CalqueSignature = R(Args...);
 
   template <typename F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Function>)
+    requires(!std::is_base_of_v<Function, std::remove_cvref_t<F>>)
   explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
     if constexpr (!std::is_function_v<std::remove_reference_t<F>>)
       detail::requireCallable(f, "function", where);
@@ -183,7 +184,11 @@ private:
   std::shared_ptr<State> state_;
 };
 
-// Makes a Function of a lambda or function that is not generic, of a Function, or of what transforms.h makes of them.
+// Makes a Function of a lambda or function that is not generic, of a Function or Method, or of what transforms.h makes
+// of them. It keeps a copy of a callable, and of std::ref(callable) a reference: the callable must live as long as the
+// function is called.
+//
+// Parameters are values or references to const: native code changes no argument. Only a Variable & may be assigned.
 template <typename F>
   requires(!std::is_function_v<F>)
 auto function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {

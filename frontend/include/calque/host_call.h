@@ -68,29 +68,32 @@ auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<Tenso
 // std::span<const Tensor> or const std::vector<Tensor> &, or one const Tensor & for each input (SignatureError for
 // another number of inputs). There is one spec for each tensor that it returns. Eagerly, the call happens at once.
 template <typename F>
-auto host_call(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs = {},
+auto host_call(F &&fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs = {},
                SourceLocation where = SourceLocation::current()) {
   detail::requireCallable(fn, "host_call", where);
-  constexpr std::size_t count = detail::tensorParameters<typename detail::CallableTraits<F>::Signature>;
-  constexpr bool takesSpan = std::is_invocable_v<F &, std::span<const Tensor>>;
-  constexpr bool takesVector = std::is_invocable_v<F &, std::vector<Tensor>>;
+  using Callable = detail::Held<F>;
+  using Signature = typename detail::CallableTraits<Callable>::Signature;
+  constexpr std::size_t count = detail::tensorParameters<Signature>;
+  constexpr bool takesSpan = std::is_invocable_v<Callable &, std::span<const Tensor>>;
+  constexpr bool takesVector = std::is_invocable_v<Callable &, std::vector<Tensor>>;
   if constexpr (count != 0) {
     detail::requireHostInputs(count, inputs.size(), where);
-    auto each = [fn = std::move(fn)](std::span<const Tensor> in) mutable {
+    auto each = [fn = Callable(std::forward<F>(fn))](std::span<const Tensor> in) mutable {
       return
           [&]<std::size_t... I>(std::index_sequence<I...>) { return fn(in[I]...); }(std::make_index_sequence<count>());
     };
     return detail::hostCallOf(std::move(each), inputs, specs, where);
   } else if constexpr (takesSpan) {
-    return detail::hostCallOf(std::move(fn), inputs, specs, where);
+    return detail::hostCallOf(Callable(std::forward<F>(fn)), inputs, specs, where);
   } else if constexpr (takesVector) {
-    auto all = [fn = std::move(fn)](std::span<const Tensor> in) mutable {
+    auto all = [fn = Callable(std::forward<F>(fn))](std::span<const Tensor> in) mutable {
       return fn(std::vector<Tensor>(in.begin(), in.end()));
     };
     return detail::hostCallOf(std::move(all), inputs, specs, where);
   } else {
-    static_assert(takesSpan, "the callable of host_call takes all inputs as std::span<const Tensor> or "
-                             "const std::vector<Tensor> &, or one const Tensor & for each");
+    static_assert(takesSpan || detail::changesArguments<Signature>, // which requireCallable refuses
+                  "the callable of host_call takes all inputs as std::span<const Tensor> or "
+                  "const std::vector<Tensor> &, or one const Tensor & for each");
   }
 }
 

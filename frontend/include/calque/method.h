@@ -19,9 +19,14 @@ namespace calque {
 // A copied Function calls the object that it was made for. A Method can't be copied, so that its class is neither
 // copied nor moved by accident. A class that needs copies defines a copy constructor, which makes another Method for
 // the copy.
+//
+// `grad(model.predict)`, `vmap(model.predict)` and so on keep the Function that the Method is, and function() makes
+// another of it with traces of its own. They call the object, which must live as long as they are called.
 template <typename Signature> class Method;
 template <typename R, typename... Args> class Method<R(Args...)> : public Function<R(Args...)> {
 public:
+  using CalqueHeld = Function<R(Args...)>;
+
   template <typename D, typename C>
     requires std::is_base_of_v<C, D>
   Method(D *object, R (C::*method)(Args...), FunctionOptions options = {},

@@ -55,7 +55,21 @@ template <typename T, std::size_t N = 8> constexpr std::size_t countFields() {
   else
     return countFields<T, N - 1>();
 }
+// Not so where a field is a reference that is not const, for one.
+template <typename T> constexpr bool takesItsFields = takesFields<T>(std::make_index_sequence<countFields<T>()>());
 template <typename T> constexpr bool hasTooManyFields = takesFields<T>(std::make_index_sequence<9>());
+
+// Refuses fields that are declared as references: what stands for a part in a trace does not live as long as they do.
+template <typename... Declared> struct CheckedFields {
+  static constexpr bool areValues = (... && !std::is_reference_v<Declared>);
+  static_assert(areValues, "Calque can't take apart what holds references: hold the tensors and variables by value");
+};
+// Calls f with fields of these declared types.
+template <typename... Declared, typename F>
+auto withDeclared(F &f, const std::remove_reference_t<Declared> &...fields) {
+  static_assert(sizeof(CheckedFields<Declared...>) != 0);
+  return f(fields...);
+}
 
 // Calls f with references to the fields.
 template <typename T, typename F> auto withFields(const T &x, F &&f) {
@@ -64,28 +78,31 @@ template <typename T, typename F> auto withFields(const T &x, F &&f) {
     return f();
   } else if constexpr (n == 1) {
     const auto &[a] = x;
-    return f(a);
+    return withDeclared<decltype(a)>(f, a);
   } else if constexpr (n == 2) {
     const auto &[a, b] = x;
-    return f(a, b);
+    return withDeclared<decltype(a), decltype(b)>(f, a, b);
   } else if constexpr (n == 3) {
     const auto &[a, b, c] = x;
-    return f(a, b, c);
+    return withDeclared<decltype(a), decltype(b), decltype(c)>(f, a, b, c);
   } else if constexpr (n == 4) {
     const auto &[a, b, c, d] = x;
-    return f(a, b, c, d);
+    return withDeclared<decltype(a), decltype(b), decltype(c), decltype(d)>(f, a, b, c, d);
   } else if constexpr (n == 5) {
     const auto &[a, b, c, d, e] = x;
-    return f(a, b, c, d, e);
+    return withDeclared<decltype(a), decltype(b), decltype(c), decltype(d), decltype(e)>(f, a, b, c, d, e);
   } else if constexpr (n == 6) {
     const auto &[a, b, c, d, e, g] = x;
-    return f(a, b, c, d, e, g);
+    return withDeclared<decltype(a), decltype(b), decltype(c), decltype(d), decltype(e), decltype(g)>(f, a, b, c, d, e,
+                                                                                                      g);
   } else if constexpr (n == 7) {
     const auto &[a, b, c, d, e, g, h] = x;
-    return f(a, b, c, d, e, g, h);
+    return withDeclared<decltype(a), decltype(b), decltype(c), decltype(d), decltype(e), decltype(g), decltype(h)>(
+        f, a, b, c, d, e, g, h);
   } else {
     const auto &[a, b, c, d, e, g, h, i] = x;
-    return f(a, b, c, d, e, g, h, i);
+    return withDeclared<decltype(a), decltype(b), decltype(c), decltype(d), decltype(e), decltype(g), decltype(h),
+                        decltype(i)>(f, a, b, c, d, e, g, h, i);
   }
 }
 } // namespace detail
@@ -93,8 +110,20 @@ template <typename T, typename F> auto withFields(const T &x, F &&f) {
 // Numbers and enumerations are host values, which are part of a function's key. Aggregates consist of their fields.
 template <typename T> struct Structure {
   static constexpr bool isHost = std::is_arithmetic_v<T> || std::is_enum_v<T>;
-  static_assert(isHost || std::is_aggregate_v<T>,
+  static constexpr bool isAggregate = std::is_aggregate_v<T>;
+  static_assert(isHost || isAggregate,
                 "Calque can't take this type apart: make it an aggregate or specialise calque::Structure for it");
+  static constexpr bool hasFields = [] {
+    if constexpr (isAggregate) {
+      static_assert(!detail::hasTooManyFields<T>,
+                    "an aggregate with more than 8 fields needs its own calque::Structure");
+      static_assert(detail::hasTooManyFields<T> || detail::takesItsFields<T>,
+                    "Calque can't make this aggregate of its fields: hold the tensors and variables by value, without "
+                    "references, or specialise calque::Structure for it");
+      return !detail::hasTooManyFields<T> && detail::takesItsFields<T>;
+    }
+    return false;
+  }();
 
   template <typename V> static void visit(const T &x, V &v) {
     if constexpr (isHost) {
@@ -107,14 +136,12 @@ template <typename T> struct Structure {
         std::memcpy(&bits, &x, sizeof(x));
       }
       v.host(bits);
-    } else {
-      static_assert(!detail::hasTooManyFields<T>,
-                    "an aggregate with more than 8 fields needs its own calque::Structure");
+    } else if constexpr (hasFields) {
       detail::withFields(x, [&](const auto &...fields) { (visit_structure(fields, v), ...); });
     }
   }
   template <typename M> static T map(const T &x, M &m) {
-    if constexpr (isHost)
+    if constexpr (!hasFields)
       return x;
     else // Braces keep the order of evaluation.
       return detail::withFields(x, [&](const auto &...fields) { return T{map_structure(fields, m)...}; });
@@ -193,7 +220,10 @@ template <typename A, typename B> struct Structure<std::pair<A, B>> {
     visit_structure(x.second, v);
   }
   template <typename M> static std::pair<A, B> map(const std::pair<A, B> &x, M &m) {
-    return std::pair<A, B>{map_structure(x.first, m), map_structure(x.second, m)};
+    if constexpr (detail::CheckedFields<A, B>::areValues)
+      return std::pair<A, B>{map_structure(x.first, m), map_structure(x.second, m)};
+    else
+      return x;
   }
 };
 
@@ -202,7 +232,10 @@ template <typename... T> struct Structure<std::tuple<T...>> {
     std::apply([&](const auto &...fields) { (visit_structure(fields, v), ...); }, x);
   }
   template <typename M> static std::tuple<T...> map(const std::tuple<T...> &x, M &m) {
-    return std::apply([&](const auto &...fields) { return std::tuple<T...>{map_structure(fields, m)...}; }, x);
+    if constexpr (detail::CheckedFields<T...>::areValues)
+      return std::apply([&](const auto &...fields) { return std::tuple<T...>{map_structure(fields, m)...}; }, x);
+    else
+      return x;
   }
 };
 

@@ -10,6 +10,9 @@
 // Derivatives are those with respect to the arguments of a function. Its captures are constants. `vmap`, `jvp` and
 // `hessian` trace the function at every call: host code in it runs once and sees no elements. Errors of what a
 // transform makes name the line of its call.
+//
+// A transform keeps a copy of the function that it is given, of a Method the Function that it is, and of
+// std::ref(function) a reference. An object that these call, or are, must live as long as what the transform has made.
 #ifndef CALQUE_TRANSFORMS_H
 #define CALQUE_TRANSFORMS_H
 
@@ -181,11 +184,7 @@ auto callWith(const SourceLocation &where, const F &f, const std::tuple<const Ar
   Replacement replacement{tensors, {}};
   auto replaced =
       std::apply([&](const auto &...given) { return std::tuple<Args...>{map_structure(given, replacement)...}; }, args);
-  return std::apply(
-      [&](auto &...values) -> std::decay_t<decltype(callAt(where, f, values...))> {
-        return callAt(where, f, values...);
-      },
-      replaced);
+  return std::apply([&](const auto &...values) { return callAt(where, f, values...); }, replaced);
 }
 
 // Calls f with x, or with the elements of a tuple as its arguments.
@@ -201,10 +200,11 @@ template <typename F, typename... T> auto applyTo(const SourceLocation &where, c
 // Makes a function that maps f over an axis: the tensors of its arguments and results have one axis more, the mapped
 // axis, and f sees one slice. ValueError for axes that tensors don't have, and for another number of axes than tensors;
 // ShapeError where the sizes of the mapped axes differ; CompileError where an operation can't be done for many indices.
-template <typename F> auto vmap(F f, VmapOptions options = {}, SourceLocation made = SourceLocation::current()) {
+template <typename F> auto vmap(F &&f, VmapOptions options = {}, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "vmap", made);
-  return detail::transformed<typename detail::SignaturesOf<F>::Same>(
-      [f = std::move(f), options = std::move(options)](const SourceLocation &where, const auto &...args) {
+  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Same>(
+      [f = detail::Held<F>(std::forward<F>(f)), options = std::move(options)](const SourceLocation &where,
+                                                                              const auto &...args) {
         std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
         using Result = decltype(detail::callWith(where, f, given, std::vector<Tensor>()));
         std::optional<Result> result;
@@ -277,7 +277,8 @@ auto vjpAs(const char *operation, const F &f, const Primals &primals, const Sour
 // those of the primals; DTypeError for integers; ValueError for variables among the primals or in the result, which
 // have no place for a tangent.
 template <typename F, typename Primals>
-auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation where = SourceLocation::current()) {
+auto jvp(const F &f, const Primals &primals, const Primals &tangents,
+         SourceLocation where = SourceLocation::current()) {
   return detail::jvpAs("jvp", f, primals, tangents, where);
 }
 
@@ -286,22 +287,33 @@ auto jvp(F f, const Primals &primals, const Primals &tangents, SourceLocation wh
 // of times: in the trace in which it was made, or eagerly if it was made eagerly. DTypeError for integers; ValueError
 // for variables among the primals or in the result, which have no place for a cotangent.
 template <typename F, typename Primals>
-auto vjp(F f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
+auto vjp(const F &f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
   return detail::vjpAs("vjp", f, primals, where);
 }
 
 namespace detail {
+// Refuses other results where derivatives are of one tensor.
+template <typename Result> struct CheckedResult {
+  static constexpr bool isTensor = std::is_same_v<Result, Tensor>;
+  static_assert(isTensor, "the derivative is of a function that returns one Tensor: return a Tensor, or use vjp() or "
+                          "jvp(), which take structures");
+};
+
 template <typename F, typename X, typename... Others>
 auto valueAndGradient(const char *operation, const SourceLocation &where, const F &f, const X &x,
                       const Others &...others) {
   auto first = [&](const X &given) { return callAt(where, f, given, others...); };
-  auto [y, pullback] = vjpAs(operation, first, x, where);
-  return std::pair(y, pullback(onesLike(y, where), where));
+  if constexpr (CheckedResult<decltype(first(x))>::isTensor) {
+    auto [y, pullback] = vjpAs(operation, first, x, where);
+    return std::pair(y, pullback(onesLike(y, where), where));
+  } else {
+    return std::pair(Tensor(), x);
+  }
 }
-template <typename F> auto gradAs(const char *operation, F f, SourceLocation made) {
+template <typename F> auto gradAs(const char *operation, F &&f, SourceLocation made) {
   requireCallable(f, operation, made);
-  return transformed<typename SignaturesOf<F>::Gradient>(
-      [operation, f = std::move(f)](const SourceLocation &where, const auto &...args) {
+  return transformed<typename SignaturesOf<Held<F>>::Gradient>(
+      [operation, f = Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &...args) {
         return valueAndGradient(operation, where, f, args...).second;
       });
 }
@@ -311,18 +323,29 @@ template <typename F> auto gradAs(const char *operation, F f, SourceLocation mad
 // structure of tensors and host values, which stay. f returns one tensor, whose elements are summed. Zeros where f does
 // not depend on the argument. DTypeError for integers; ValueError for variables in the first argument: pass them behind
 // it, or capture them, and ask a GradientTape for their gradients.
-template <typename F> auto value_and_grad(F f, SourceLocation made = SourceLocation::current()) {
+template <typename F> auto value_and_grad(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "value_and_grad", made);
-  return detail::transformed<typename detail::SignaturesOf<F>::ValueAndGradient>(
-      [f = std::move(f)](const SourceLocation &where, const auto &...args) {
+  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::ValueAndGradient>(
+      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &...args) {
         return detail::valueAndGradient("value_and_grad", where, f, args...);
       });
 }
-template <typename F> auto grad(F f, SourceLocation made = SourceLocation::current()) {
-  return detail::gradAs("grad", std::move(f), made);
+template <typename F> auto grad(F &&f, SourceLocation made = SourceLocation::current()) {
+  return detail::gradAs("grad", std::forward<F>(f), made);
 }
 
 namespace detail {
+// Calls `derivative`, which is generic, with x. Refuses a structure, whose derivatives would be more than one tensor.
+template <typename X, typename Derivative> Tensor withRespectTo(const X &x, const Derivative &derivative) {
+  constexpr bool isTensor = std::is_convertible_v<const X &, Tensor>;
+  static_assert(isTensor, "jacobian(), batch_jacobian() and hessian() are with respect to one Tensor, the function's "
+                          "first argument: take each part of a structure as an argument of its own");
+  if constexpr (isTensor)
+    return derivative(static_cast<const Tensor &>(x));
+  else
+    return Tensor();
+}
+
 // The Jacobian by a method of a tape, zeros where there is no path. `shared` leading dimensions are common to argument
 // and result.
 template <auto Method, typename F, typename... Others>
@@ -332,12 +355,17 @@ Tensor jacobianBy(const char *operation, const F &f, std::ptrdiff_t shared, Sour
   GradientTape tape({}, where);
   Tensor source = alias(x, where);
   tape.watch(source, where);
-  Tensor y = callAt(where, f, source, others...);
-  if (std::optional<Tensor> result = (tape.*Method)(y, source, where))
-    return *result;
-  Shape shape = y.shape(where), argument = x.shape(where);
-  shape.insert(shape.end(), argument.begin() + shared, argument.end());
-  return zeros(shape, x.dtype(), where);
+  auto call = [&] { return callAt(where, f, source, others...); };
+  if constexpr (CheckedResult<decltype(call())>::isTensor) {
+    Tensor y = call();
+    if (std::optional<Tensor> result = (tape.*Method)(y, source, where))
+      return *result;
+    Shape shape = y.shape(where), argument = x.shape(where);
+    shape.insert(shape.end(), argument.begin() + shared, argument.end(), where);
+    return zeros(shape, x.dtype(where), where);
+  } else {
+    return source;
+  }
 }
 using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, const Tensor &, SourceLocation);
 } // namespace detail
@@ -345,53 +373,64 @@ using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, con
 // Makes the function that returns f's Jacobian with respect to the first argument, with the result's dimensions before
 // the argument's; reverse mode, in one pass for all elements of the result. ShapeError where sizes are not known,
 // DTypeError for integers.
-template <typename F> auto jacobian(F f, SourceLocation made = SourceLocation::current()) {
+template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "jacobian", made);
-  return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
-      [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
-        return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>("jacobian", f, 0, where,
-                                                                                              x, others...);
+  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
+      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &given, const auto &...others) {
+        return detail::withRespectTo(given, [&](const auto &x) {
+          return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>("jacobian", f, 0, where,
+                                                                                                x, others...);
+        });
       });
 }
 
 // The same where each example of the result, along axis 0, depends only on that example of the argument: [B, result,
 // argument].
-template <typename F> auto batch_jacobian(F f, SourceLocation made = SourceLocation::current()) {
+template <typename F> auto batch_jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "batch_jacobian", made);
-  return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
-      [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
-        return detail::jacobianBy<&GradientTape::batch_jacobian>("batch_jacobian", f, 1, where, x, others...);
+  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
+      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &given, const auto &...others) {
+        return detail::withRespectTo(given, [&](const auto &x) {
+          return detail::jacobianBy<&GradientTape::batch_jacobian>("batch_jacobian", f, 1, where, x, others...);
+        });
       });
 }
 
 // Makes the function (x, v) -> H v, where H is the Hessian of f's sum; forward over reverse mode, without making H.
-template <typename F> auto hvp(F f, SourceLocation made = SourceLocation::current()) {
+template <typename F> auto hvp(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "hvp", made);
-  return detail::transformed<typename detail::SignaturesOf<F>::HessianProduct>(
-      [gradient = detail::gradAs("hvp", std::move(f), made)](const SourceLocation &where, const auto &x,
-                                                             const auto &v) {
+  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::HessianProduct>(
+      [gradient = detail::gradAs("hvp", std::forward<F>(f), made)](const SourceLocation &where, const auto &x,
+                                                                   const auto &v) {
         return detail::jvpAs("hvp", gradient, x, v, where).second;
       });
 }
 
+namespace detail {
+template <typename F, typename... Others>
+Tensor hessianOf(const F &f, SourceLocation where, const Tensor &x, const Others &...others) {
+  auto first = [&](const Tensor &argument) { return callAt(where, f, argument, others...); };
+  auto derivative = gradAs("hessian", first, where);
+  auto rows = [&](const std::vector<Tensor> &inputs) {
+    auto row = [&](const Tensor &v) { return jvpAs("hessian", derivative, inputs[0], v, where).second; };
+    const Shape source = inputs[0].shape(where);
+    Shape shape = source;
+    shape.insert(shape.end(), source.begin(), source.end(), where);
+    Tensor stacked = vmap(row, {}, where)(basisOf(inputs[0], "hessian", where), where);
+    return std::vector<Tensor>{reshape(Operand(stacked, where), shape)};
+  };
+  return runRecorded("hessian", {x}, rows, where)[0];
+}
+} // namespace detail
+
 // Makes the function that returns the Hessian of f's sum with respect to the first argument, with the argument's
 // dimensions twice; forward over reverse mode, in one pass for all directions. ShapeError where sizes are not known,
 // DTypeError for integers.
-template <typename F> auto hessian(F f, SourceLocation made = SourceLocation::current()) {
+template <typename F> auto hessian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "hessian", made);
-  return detail::transformed<typename detail::SignaturesOf<F>::Jacobian>(
-      [f = std::move(f)](const SourceLocation &where, const Tensor &x, const auto &...others) {
-        auto first = [&](const Tensor &given) { return detail::callAt(where, f, given, others...); };
-        auto derivative = detail::gradAs("hessian", first, where);
-        auto rows = [&](const std::vector<Tensor> &inputs) {
-          auto row = [&](const Tensor &v) { return detail::jvpAs("hessian", derivative, inputs[0], v, where).second; };
-          const Shape source = inputs[0].shape(where);
-          Shape shape = source;
-          shape.insert(shape.end(), source.begin(), source.end());
-          Tensor stacked = vmap(row, {}, where)(detail::basisOf(inputs[0], "hessian", where), where);
-          return std::vector<Tensor>{reshape(Operand(stacked, where), shape)};
-        };
-        return detail::runRecorded("hessian", {x}, rows, where)[0];
+  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
+      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &given, const auto &...others) {
+        return detail::withRespectTo(given, [&](const auto &x) { return detail::hessianOf(f, where, x, others...); });
       });
 }
 

@@ -1,0 +1,11 @@
+# Fails unless COMPILER refuses SOURCE, compiled with INCLUDES as -I and DEFINES as -D, by one error, which has MESSAGE.
+list(TRANSFORM INCLUDES PREPEND -I)
+list(TRANSFORM DEFINES PREPEND -D)
+execute_process(COMMAND ${COMPILER} -std=gnu++20 -fsyntax-only -fno-diagnostics-color ${DEFINES} ${INCLUDES} ${SOURCE}
+                RESULT_VARIABLE failed ERROR_VARIABLE text)
+string(REGEX MATCHALL " error: [^\n]*" errors "${text}")
+list(LENGTH errors count)
+string(FIND "${errors}" "${MESSAGE}" position)
+if(NOT failed OR NOT count EQUAL 1 OR position EQUAL -1)
+  message(FATAL_ERROR "expected one error, \"${MESSAGE}\", not:\n${text}")
+endif()

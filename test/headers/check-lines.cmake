@@ -1,0 +1,15 @@
+# Fails where code of the headers takes a line of its own by default, since errors name the user's line. SOURCE uses the headers'
+# templates; the file names of lines that are taken stand in the assembly that COMPILER writes to OUTPUT.
+list(TRANSFORM INCLUDES PREPEND -I)
+execute_process(COMMAND ${COMPILER} -std=c++20 -fkeep-inline-functions ${INCLUDES} -S -o ${OUTPUT} ${SOURCE} RESULT_VARIABLE failed ERROR_VARIABLE text)
+if(failed)
+  message(FATAL_ERROR "${SOURCE}:\n${text}")
+endif()
+file(STRINGS ${OUTPUT} own REGEX "\\.string.*instantiations\\.cpp")
+if(NOT own)
+  message(FATAL_ERROR "${OUTPUT} names no file: this test sees no lines")
+endif()
+file(STRINGS ${OUTPUT} lines REGEX "\\.string.*/calque/[^/]*\\.(h|inc)\"")
+if(lines)
+  message(FATAL_ERROR "code in a header takes its own line for the user's: ${lines}")
+endif()
