@@ -47,14 +47,14 @@ void check_gradients(const std::function<Tensor(const std::vector<Tensor> &)> &f
   std::vector<Tensor> gradients = tape.cotangents({result}, inputs, {detail::onesLike(result, where)}, where);
 
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    std::vector<double> values = inputs[i].to_vector<double>(), ofTape = gradients[i].to_vector<double>();
+    std::vector<double> values = inputs[i].to_vector<double>(where), ofTape = gradients[i].to_vector<double>(where);
     for (std::size_t element = 0; element < values.size(); ++element) {
       auto at = [&](double by) {
         std::vector<double> moved = values;
         moved[element] += by;
         std::vector<Tensor> arguments = inputs;
         arguments[i] = tensor(moved, inputs[i].shape(), where);
-        return sum(f(arguments)).item<double>(where);
+        return sum(Operand(f(arguments), where)).item<double>(where);
       };
       double difference = (at(options.eps) - at(-options.eps)) / (2 * options.eps);
       if (std::fabs(ofTape[element] - difference) <= options.atol + options.rtol * std::fabs(difference))

@@ -363,6 +363,16 @@ TEST(CheckGradients, RefusesWhatDifferencesCanNotDo) {
                   }),
                   "the result is float32");
   EXPECT_THROW(check_gradients(square, {ones({2}, DType::Float64)}, {.eps = 0}), ValueError);
+  auto traced = function([&](const Tensor &x) { check_gradients(square, {x}); });
+  std::string text = errorOf<StateError>([&] { traced(ones({2}, DType::Float64)); });
+  EXPECT_EQ(text.find("CheckGradients.cpp"), std::string::npos) << text;
+  EXPECT_CONTAINS(text, "GradientTapeTest.cpp");
+  text = errorOf<StateError>([&, calls = 0]() mutable {
+    check_gradients([&](const std::vector<Tensor> &x) { return ++calls == 1 ? x[0] : Tensor(); },
+                    {ones({2}, DType::Float64)});
+  });
+  EXPECT_EQ(text.find("CheckGradients.cpp"), std::string::npos) << text;
+  EXPECT_CONTAINS(text, "GradientTapeTest.cpp");
 }
 
 TEST(GradientTape, ListsOfTargetsHaveOneSource) {

@@ -3,7 +3,9 @@ list(TRANSFORM INCLUDES PREPEND -I)
 list(TRANSFORM DEFINES PREPEND -D)
 execute_process(COMMAND ${COMPILER} -std=gnu++20 -fsyntax-only -fno-diagnostics-color ${DEFINES} ${INCLUDES} ${SOURCE}
                 RESULT_VARIABLE failed ERROR_VARIABLE text)
-string(REGEX MATCHALL " error: [^\n]*" errors "${text}")
+string(REPLACE ";" "," lines "${text}") # a semicolon would end an element of the list
+string(REPLACE ";" "," MESSAGE "${MESSAGE}")
+string(REGEX MATCHALL " error: [^\n]*" errors "${lines}")
 list(LENGTH errors count)
 string(FIND "${errors}" "${MESSAGE}" position)
 if(NOT failed OR NOT count EQUAL 1 OR position EQUAL -1)

@@ -120,9 +120,9 @@ template <typename F, typename... Args> constexpr bool takes() {
 // Calls f with copies of the arguments, and with the line of the call if it takes one.
 template <typename F, typename... Args> auto callAt(const SourceLocation &where, F &f, const Args &...args) {
   using Callable = std::decay_t<F>;
-  using Signature = typename CallableTraits<Callable>::Signature;
+  using Known = typename CallableTraits<Callable>::Signature;
   constexpr bool changes = [] {
-    if constexpr (std::is_void_v<Signature>) {
+    if constexpr (std::is_void_v<Known>) {
       // `auto &` takes no rvalue.
       constexpr bool takesLvaluesOnly =
           !takes<F, Passed<std::decay_t<Args>>...>() && takes<F, std::decay_t<Args> &...>();
@@ -130,7 +130,7 @@ template <typename F, typename... Args> auto callAt(const SourceLocation &where,
         static_assert(CheckedParameters<void(std::decay_t<Args> & ...)>::done);
       return takesLvaluesOnly;
     } else {
-      return changesArguments<Signature>; // which requireCallable refuses
+      return changesArguments<Known>; // which requireCallable refuses
     }
   }();
   auto call = [&](std::decay_t<Args>... own) {

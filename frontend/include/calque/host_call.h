@@ -57,7 +57,7 @@ auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<Tenso
     return hostCall([fn = std::move(fn)](std::span<const Tensor> in) mutable { return std::vector<Tensor>{fn(in)}; },
                     inputs, specs, 1, where)
         .at(0);
-  } else {
+  } else if constexpr (std::is_same_v<Result, std::vector<Tensor>>) {
     return hostCall(std::move(fn), inputs, specs, std::nullopt, where);
   }
 }

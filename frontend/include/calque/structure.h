@@ -14,6 +14,7 @@
 
 #include "calque/variable.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -110,6 +111,8 @@ template <typename T, typename F> auto withFields(const T &x, F &&f) {
 // Numbers and enumerations are host values, which are part of a function's key. Aggregates consist of their fields.
 template <typename T> struct Structure {
   static constexpr bool isHost = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+  static_assert(!isHost || sizeof(T) <= sizeof(std::uint64_t) || std::is_same_v<T, long double>,
+                "no key holds this number");
   static constexpr bool isAggregate = std::is_aggregate_v<T>;
   static_assert(isHost || isAggregate,
                 "Calque can't take this type apart: make it an aggregate or specialise calque::Structure for it");
@@ -128,12 +131,11 @@ template <typename T> struct Structure {
   template <typename V> static void visit(const T &x, V &v) {
     if constexpr (isHost) {
       std::uint64_t bits = 0;
-      static_assert(sizeof(T) <= sizeof(bits) || std::is_same_v<T, long double>, "no key holds this number");
       if constexpr (std::is_same_v<T, long double>) {
         double rounded = static_cast<double>(x);
         std::memcpy(&bits, &rounded, sizeof(rounded));
       } else {
-        std::memcpy(&bits, &x, sizeof(x));
+        std::memcpy(&bits, &x, std::min(sizeof(x), sizeof(bits)));
       }
       v.host(bits);
     } else if constexpr (hasFields) {

@@ -105,6 +105,7 @@ template <typename T> struct DTypeOf {
   static_assert(sizeof(T) == 0,
                 "Calque has no tensors of this element type; it has" CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE));
 #undef CALQUE_ELEMENT_TYPE
+  static constexpr DType value = DType(); // so that the compiler says no more than this
 };
 #define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator)                                                       \
   template <> struct DTypeOf<Type> {                                                                                   \
