@@ -22,7 +22,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
-#include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -279,7 +278,7 @@ private:
   bool canStartBefore(const Chain &chain, Operation *op) {
     if (!chain.startsFresh() || chain.first->getBlock() != op->getBlock())
       return false;
-    if (chain.initial && !matchPattern(chain.initial, m_Constant()) && !isThere(chain.initial, op))
+    if (chain.initial && !chain.initial.getDefiningOp<arith::ConstantOp>() && !isThere(chain.initial, op))
       return false;
     if (!cast<RankedTensorType>(chain.root.getType()).hasStaticShape()) {
       tensor::EmptyOp empty = emptyOf(chain.destination);
@@ -379,9 +378,8 @@ private:
       return chain.buffer;
     }
     Value scalar = chain.initial;
-    Attribute constant;
-    if (matchPattern(scalar, m_Constant(&constant)))
-      scalar = builder.clone(*scalar.getDefiningOp())->getResult(0);
+    if (auto constant = scalar.getDefiningOp<arith::ConstantOp>()) // which may come later
+      scalar = builder.clone(*constant)->getResult(0);
     linalg::FillOp::create(builder, location, scalar, chain.buffer);
     return chain.buffer;
   }

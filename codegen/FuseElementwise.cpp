@@ -16,9 +16,9 @@ namespace {
 // Whether an operation only moves elements: reading it through its maps costs nothing.
 bool onlyMoves(linalg::GenericOp op) { return op.getNumDpsInputs() <= 1 && op.getBody()->without_terminator().empty(); }
 
-// A fused operation has at most this many operations in its body. Each fusion clones the bodies, and LLVM's scheduler and
-// register allocator take more than linear time for long ones, so that without a bound a chain costs the square of its
-// length. A body of this length has more values than a CPU has registers, and gains nothing from more.
+// A fused operation has at most this many operations in its body. Each fusion clones the bodies, and LLVM's scheduler
+// and register allocator take more than linear time for long ones, so that without a bound a chain costs the square of
+// its length. A body of this length has more values than a CPU has registers, and gains nothing from more.
 constexpr size_t kLongestBody = 128;
 
 size_t lengthOf(linalg::GenericOp op) { return llvm::range_size(op.getBody()->without_terminator()); }

@@ -260,8 +260,14 @@ LogicalResult bufferize(Program &program) {
 
 // Turns linalg operations into kernels, or into plain loops where no kernel fits, and places intermediate buffers.
 LogicalResult schedule(Program &program) {
-  if (program.options.optimize)
-    scheduleLoops(entryOf(program), Target::host());
+  if (program.options.optimize) {
+    outlineKernels(program);
+    for (auto function : program.module->getOps<func::FuncOp>())
+      if (!function.isExternal() && function.getName() != kShapeFunction)
+        scheduleLoops(function, Target::host());
+    if (failed(passScratch(program)))
+      return failure();
+  }
   castReshapes(entryOf(program));
   LogicalResult lowered = runPasses(program, [](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

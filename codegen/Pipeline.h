@@ -48,6 +48,12 @@ std::unique_ptr<mlir::Pass> createFuseElementwise();
 llvm::LogicalResult giveBuffers(Program &program);
 // A view of a buffer with these sizes and the strides of a dense row-major tensor.
 mlir::Value contiguous(mlir::OpBuilder &builder, mlir::Value buffer, mlir::MemRefType type, llvm::ArrayRef<Size> sizes);
+// Makes functions of the operations on buffers, and one of those that are equal.
+void outlineKernels(Program &program);
+// Gives kernels the buffers that they allocate as arguments.
+llvm::LogicalResult passScratch(Program &program);
+// The fill that initialises the result of a reduction, if no operation between the two uses the buffer.
+mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op);
 void scheduleLoops(mlir::func::FuncOp function, const Target &target);
 llvm::LogicalResult placeBuffers(Program &program);
 // Makes the function of shapes, with the checks and the sizes of results. placeBuffers adds the bytes of the workspace.

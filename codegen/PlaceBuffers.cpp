@@ -135,9 +135,8 @@ LogicalResult placeBuffers(Program &program) {
   SmallVector<Placement> placements;
   std::deque<UnknownPlacement> unknown;
   // The operands of the allocations are computed in the body: their arithmetic is cloned to the front.
-  OpBuilder front = OpBuilder::atBlockBegin(&body);
-  Operation *firstOp = &body.front();
-  front.setInsertionPoint(firstOp);
+  // Allocations are erased, so what is inserted stands before the first other operation.
+  OpBuilder front(&*llvm::find_if(body, [](Operation &op) { return !isa<memref::AllocOp>(op); }));
   IRMapping sizes;
   for (BlockArgument argument : body.getArguments())
     sizes.map(argument, argument);

@@ -57,6 +57,17 @@ Value Extent::emit(OpBuilder &builder, Location location) const {
   return result;
 }
 
+OpFoldResult Extent::folded(OpBuilder &builder, Location location) const {
+  return isKnown() ? OpFoldResult(builder.getIndexAttr(factor)) : OpFoldResult(emit(builder, location));
+}
+
+Extent Extent::mapped(function_ref<Value(Value)> map) const {
+  Extent result = *this;
+  for (Value &value : result.values)
+    value = map(value);
+  return result;
+}
+
 OpFoldResult sizeOf(OpBuilder &builder, Value buffer, int64_t dimension) {
   auto type = cast<MemRefType>(buffer.getType());
   auto attr = [&](int64_t size) -> OpFoldResult { return builder.getIndexAttr(size); };
@@ -120,11 +131,7 @@ LogicalResult addLinear(AffineExpr expression, const Extent &factor, Access &acc
   return addLinear(binary.getLHS(), factor * Extent(constant.getValue()), access, offsets);
 }
 
-// The sizes and strides of a buffer, and the offset of its first element.
-struct Layout {
-  SmallVector<Extent> sizes, strides;
-  SmallVector<Extent> offsets; // to be added up
-};
+} // namespace
 
 Layout layoutOf(OpBuilder &builder, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
@@ -199,6 +206,8 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
   return layout;
 }
 
+namespace {
+
 // The buffer under a chain of views. MLIR's own analysis does not follow all views of unknown sizes.
 Value viewed(Value buffer) {
   while (Operation *made = buffer.getDefiningOp())
@@ -245,10 +254,7 @@ Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout
 Value asCast(OpBuilder &builder, Value view) {
   Location location = view.getLoc();
   Layout layout = layoutOf(builder, view);
-  auto folded = [&](const Extent &extent) -> OpFoldResult {
-    return extent.isKnown() ? OpFoldResult(builder.getIndexAttr(*extent.known()))
-                            : OpFoldResult(extent.emit(builder, location));
-  };
+  auto folded = [&](const Extent &extent) { return extent.folded(builder, location); };
   OpFoldResult offset = builder.getIndexAttr(0);
   for (const Extent &each : layout.offsets) {
     OpFoldResult next = folded(each);

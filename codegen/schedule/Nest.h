@@ -28,6 +28,10 @@ public:
   bool operator==(int64_t other) const { return known() == other; }
 
   mlir::Value emit(mlir::OpBuilder &builder, mlir::Location location) const;
+  // The same as a constant where it is one.
+  mlir::OpFoldResult folded(mlir::OpBuilder &builder, mlir::Location location) const;
+  // The same product of other values.
+  Extent mapped(llvm::function_ref<mlir::Value(mlir::Value)> map) const;
 
 private:
   int64_t factor;
@@ -79,6 +83,13 @@ struct Nest {
   // Restricts a loop to `count` iterations from `start` on. The body must not ask for the loop's index.
   void slice(unsigned loop, int64_t start, int64_t count);
 };
+
+// The sizes and strides of a buffer, and the offset of its first element from the root buffer's.
+struct Layout {
+  llvm::SmallVector<Extent> sizes, strides;
+  llvm::SmallVector<Extent> offsets; // to be added up
+};
+Layout layoutOf(mlir::OpBuilder &builder, mlir::Value buffer);
 
 // The size of a buffer's dimension, found through its views; else a `memref.dim`.
 mlir::OpFoldResult sizeOf(mlir::OpBuilder &builder, mlir::Value buffer, int64_t dimension);

@@ -21,7 +21,8 @@ bool touches(Operation *op, Value root) {
       .wasInterrupted();
 }
 
-// The fill that initialises the result of a reduction, if no operation between the two uses the buffer.
+} // namespace
+
 linalg::FillOp fillBefore(linalg::LinalgOp op) {
   Value buffer = op.getDpsInits()[0], root = rootBuffer(buffer);
   for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
@@ -32,6 +33,8 @@ linalg::FillOp fillBefore(linalg::LinalgOp op) {
   }
   return {};
 }
+
+namespace {
 
 void schedule(linalg::LinalgOp op, const Target &target) {
   OpBuilder builder(op);

@@ -5,7 +5,9 @@
 
 // CHECK-LABEL: func.func @strided(
 // CHECK-NOT: memref.alloca
-// CHECK: %[[PANEL:.*]] = memref.view
+// CHECK: %[[VIEW:.*]] = memref.view
+// CHECK: call @calque.kernel_0({{.*}}, %[[VIEW]])
+// CHECK: func.func private @calque.kernel_0({{.*}}, %[[PANEL:[^ ]*]]: memref<{{[0-9]*}}xf32> {llvm.noalias})
 // AVX2-COUNT-24: vector.shuffle {{.*}} : vector<8xf32>
 // AVX512-COUNT-64: vector.shuffle {{.*}} : vector<16xf32>
 // CHECK: vector.store %{{.*}}, %[[PANEL]]

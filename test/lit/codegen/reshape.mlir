@@ -19,8 +19,10 @@ func.func @flat(%x: tensor<40x40xf32>, %y: tensor<1600xf32>) -> tensor<1600xf32>
 
 // The sizes are open, but what is added says that there are 16 elements.
 // CHECK-LABEL: func.func @open(
-// CHECK: %[[SIZE:.*]] = arith.muli %arg3, %arg4
-// CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %arg1 to offset: [0], sizes: [%[[SIZE]]], strides: [1]
+// CHECK: call @calque.kernel_0(%arg1, %arg3, %arg4,
+// CHECK: func.func private @calque.kernel_0(
+// CHECK: %[[SIZE:.*]] = arith.muli %arg1, %arg2
+// CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %arg0 to offset: [0], sizes: [%[[SIZE]]], strides: [1]
 // CHECK: vector.load %[[FLAT]][%c0] : memref<?xf32>
 // LLVM-LABEL: llvm.func @calque_open(
 func.func @open(%x: tensor<?x?xf32>, %y: tensor<16xf32>) -> (tensor<?xf32>, tensor<16xf32>) {

@@ -48,12 +48,14 @@
 // BUFFERIZED-SAME: memref<4x3xf32> {{[^)]*}}), %{{.*}}: memref<3xf32> {{[^)]*}}), %{{.*}}: memref<f32> {{[^)]*}}), %{{.*}}: memref<3xf32>
 // BUFFERIZED: arith.mulf {{.*}}"user.cpp":12:3
 
-// What is between them is in one workspace, the last argument.
+// What is between them is in one workspace, the last argument. Each operation is the call of a kernel.
 // SCHEDULED-LABEL: func.func @step(
 // SCHEDULED-SAME: %[[WORKSPACE:[^ ]*]]: memref<{{[1-9][0-9]*}}xi8> {{[^)]*}}))
-// SCHEDULED: memref.view %[[WORKSPACE]]
-// SCHEDULED: arith.mulf {{.*}} : vector<{{.*}}"user.cpp":12:3
+// SCHEDULED: %[[PRODUCT:.*]] = memref.view %[[WORKSPACE]]{{.*}} to memref<4x3xf32>
+// SCHEDULED: call @calque.kernel_0({{.*}}%[[PRODUCT]]
 // SCHEDULED: return loc("user.cpp":19:3)
+// SCHEDULED: func.func private @calque.kernel_0(
+// SCHEDULED: arith.mulf {{.*}} : vector<{{.*}}"user.cpp":12:3
 
 // LLVM-LABEL: llvm.func @calque_step(
 // LLVM: llvm.fmul {{.*}}"user.cpp":12:3
