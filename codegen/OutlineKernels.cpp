@@ -145,7 +145,7 @@ private:
                            .getResult();
     Value base = argument(bare);
     OpFoldResult offset = inside.getIndexAttr(0);
-    if (!type.getLayout().isIdentity() || !layout.offsets.empty())
+    if (!type.getLayout().isIdentity() || !layout.offsets.empty() || isPart(buffer))
       offset = argument(sum(layout.offsets));
     auto folded = [&](const Extent &extent) {
       return extent.mapped([&](Value value) { return passNumber(value); }).folded(inside, location);
@@ -164,6 +164,15 @@ private:
           shape, type.getElementType(),
           StridedLayoutAttr::get(inside.getContext(), isa<Value>(offset) ? ShapedType::kDynamic : 0, staticStrides));
     return memref::ReinterpretCastOp::create(inside, location, view, base, offset, sizes, strides);
+  }
+
+  // Whether a view shows a part of its buffer. Then it has an offset, if only 0: other parts may have the same kernel.
+  static bool isPart(Value buffer) {
+    for (auto view = buffer.getDefiningOp<ViewLikeOpInterface>(); view;
+         view = view.getViewSource().getDefiningOp<ViewLikeOpInterface>())
+      if (isa<memref::SubViewOp>(view))
+        return true;
+    return false;
   }
 
   Value sum(ArrayRef<Extent> offsets) {
