@@ -82,6 +82,36 @@ void addShapes(llvm::Module &module, llvm::Function &function) {
   function.setLinkage(llvm::Function::InternalLinkage);
 }
 
+// A function with more arguments than this takes them out of the frame where it uses them. LLVM's calling conventions
+// and its scheduler take more than linear time for thousands of arguments and for loads that stand together.
+constexpr unsigned kMostArguments = 64;
+
+// Moves the body of a function to the end of another one, which has a value for each of its arguments wherever one is
+// used, and erases the function. Returns the blocks that returned; each now ends with nothing.
+llvm::SmallVector<llvm::BasicBlock *>
+moveBody(llvm::Function &from, llvm::Function &to,
+         llvm::function_ref<llvm::Value *(unsigned, llvm::IRBuilder<> &)> argument) {
+  llvm::SmallVector<llvm::BasicBlock *> returning;
+  for (llvm::BasicBlock &block : from)
+    if (auto *end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator())) {
+      returning.push_back(&block);
+      end->eraseFromParent();
+    }
+  llvm::IRBuilder<> builder(to.getContext());
+  for (llvm::Argument &each : from.args())
+    for (llvm::Use &use : llvm::make_early_inc_range(each.uses())) {
+      auto *user = llvm::cast<llvm::Instruction>(use.getUser());
+      if (auto *phi = llvm::dyn_cast<llvm::PHINode>(user))
+        builder.SetInsertPoint(phi->getIncomingBlock(use)->getTerminator());
+      else
+        builder.SetInsertPoint(user);
+      use.set(argument(each.getArgNo(), builder));
+    }
+  to.splice(to.end(), &from);
+  from.eraseFromParent();
+  return returning;
+}
+
 // int32_t calque_entry(CalqueCallFrame *frame): takes the pointers and sizes out of the frame and calls the function.
 void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs, unsigned numSizes,
               unsigned numOutputs, bool workspace) {
@@ -90,22 +120,36 @@ void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs
   llvm::Type *pointer = builder.getPtrTy();
   auto *entry = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false),
                                        llvm::Function::ExternalLinkage, kEntryName, module);
-  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
   llvm::Value *frame = entry->getArg(0);
-  auto field = [&](std::size_t offset) { return fieldOf(builder, frame, offset); };
-  llvm::SmallVector<llvm::Value *> arguments{frame};
-  auto take = [&](std::size_t offset, unsigned count, llvm::Type *type) {
-    if (!count)
-      return;
-    llvm::Value *array = builder.CreateLoad(pointer, field(offset));
-    for (unsigned i = 0; i < count; ++i)
-      arguments.push_back(builder.CreateLoad(type, builder.CreateConstGEP1_64(type, array, i)));
+  // Argument `number` of the function, loaded from the frame.
+  auto take = [&](unsigned number, llvm::IRBuilder<> &at) -> llvm::Value * {
+    auto element = [&](std::size_t offset, unsigned index, llvm::Type *type) {
+      llvm::Value *array = at.CreateLoad(pointer, fieldOf(at, frame, offset));
+      return at.CreateLoad(type, at.CreateConstGEP1_64(type, array, index));
+    };
+    if (number == 0)
+      return frame;
+    unsigned index = number - 1;
+    if (index < numInputs)
+      return element(offsetof(CalqueCallFrame, inputs), index, pointer);
+    if ((index -= numInputs) < numSizes)
+      return element(offsetof(CalqueCallFrame, input_sizes), index, at.getInt64Ty());
+    if ((index -= numSizes) < numOutputs)
+      return element(offsetof(CalqueCallFrame, outputs), index, pointer);
+    return at.CreateLoad(pointer, fieldOf(at, frame, offsetof(CalqueCallFrame, workspace)));
   };
-  take(offsetof(CalqueCallFrame, inputs), numInputs, pointer);
-  take(offsetof(CalqueCallFrame, input_sizes), numSizes, builder.getInt64Ty());
-  take(offsetof(CalqueCallFrame, outputs), numOutputs, pointer);
-  if (workspace)
-    arguments.push_back(builder.CreateLoad(pointer, field(offsetof(CalqueCallFrame, workspace))));
+  unsigned numArguments = 1 + numInputs + numSizes + numOutputs + (workspace ? 1 : 0);
+  if (numArguments > kMostArguments) {
+    for (llvm::BasicBlock *block : moveBody(function, *entry, take)) {
+      builder.SetInsertPoint(block);
+      returnFailed(builder, frame);
+    }
+    return;
+  }
+  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
+  llvm::SmallVector<llvm::Value *> arguments;
+  for (unsigned number = 0; number < numArguments; ++number)
+    arguments.push_back(take(number, builder));
   builder.CreateCall(&function, arguments);
   returnFailed(builder, frame);
 
@@ -208,6 +252,18 @@ void defineParallels(llvm::Module &module, llvm::ArrayRef<Parallel> parallels) {
   }
 }
 
+// Cuts the long blocks of a program, which is a list of calls. LLVM selects and schedules the instructions of a block
+// together, in more than linear time.
+void splitBlocks(llvm::Function &program) {
+  constexpr unsigned kLongestBlock = 256;
+  llvm::SmallVector<llvm::BasicBlock *> blocks;
+  for (llvm::BasicBlock &block : program)
+    blocks.push_back(&block);
+  for (llvm::BasicBlock *block : blocks)
+    for (unsigned length = block->size(); length > kLongestBlock; length -= kLongestBlock)
+      block = block->splitBasicBlock(std::next(block->getFirstNonPHIIt(), kLongestBlock - 1));
+}
+
 bool runPasses(llvm::Module &module, llvm::TargetMachine &machine, std::string &error) {
   llvm::PassBuilder passes(&machine);
   llvm::LoopAnalysisManager loops;
@@ -285,6 +341,9 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   }
   if (program.options.optimize && !runPasses(*module, machine, error))
     return nullptr;
+  for (llvm::StringRef name : {llvm::StringRef(program.entry), llvm::StringRef(kEntryName)})
+    if (llvm::Function *each = module->getFunction(name))
+      splitBlocks(*each);
   for (llvm::Function *each : opaque) {
     for (llvm::User *call : llvm::make_early_inc_range(each->users())) {
       call->replaceAllUsesWith(llvm::cast<llvm::CallInst>(call)->getArgOperand(0));

@@ -526,6 +526,42 @@ TEST(FunctionContract, ManyOutputsComeFromOneCall) {
   EXPECT_EQ(f.trace_count(), 1);
 }
 
+// More of them than native code takes as arguments one by one.
+TEST(FunctionContract, ManyArgumentsResultsAndVariables) {
+  constexpr int kMany = 70;
+  std::vector<Variable> variables;
+  std::vector<Tensor> arguments;
+  for (int i = 0; i < kMany; ++i) {
+    variables.emplace_back(full({2, 3}, static_cast<float>(i)));
+    arguments.push_back(full({i % 2 + 1, 3}, static_cast<float>(100 * i)));
+  }
+  auto body = [&](const std::vector<Tensor> &x) {
+    std::vector<Tensor> results;
+    for (int i = 0; i < kMany; ++i) {
+      results.push_back(x[kMany - 1 - i] + variables[i]);
+      if (i % 3 == 0)
+        variables[i].assign_add(x[i]);
+    }
+    results.push_back(gather(x[1], tensor<std::int32_t>({0}))); // a check, and loops
+    return results;
+  };
+  auto known = function(body);
+  auto open = function(body, {.reduce_retracing = true});
+  open(std::vector<Tensor>(kMany, ones({1, 3})));
+  for (int i = 0; i < kMany; ++i)
+    variables[i].assign(full({2, 3}, static_cast<float>(i)));
+  for (int round = 0; round < 2; ++round) {
+    std::vector<Tensor> results = round ? open(arguments) : known(arguments);
+    for (int i = 0; i < kMany; ++i) {
+      float before = static_cast<float>(i + (round && i % 3 == 0 ? 100 * i : 0));
+      expectValues(results[i], std::vector<float>(6, static_cast<float>(100 * (kMany - 1 - i)) + before));
+    }
+    expectValues(results[kMany], {100, 100, 100});
+  }
+  for (int i = 0; i < kMany; ++i)
+    expectValues(variables[i].value(), std::vector<float>(6, static_cast<float>(i + (i % 3 == 0 ? 200 * i : 0))));
+}
+
 TEST(FunctionContract, CallsPassFromNestedFunctionsWithTheirGradients) {
   auto cube = function([](const Tensor &x) { return x * x * x; });
   auto f = function([&](const Tensor &x) {
