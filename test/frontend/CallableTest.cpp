@@ -109,6 +109,52 @@ TEST(Callable, WhatATransformMakesTakesUpToEightArguments) {
   expectValues(checkpoint([] { return ones({2}); })(), {1, 1});
 }
 
+TEST(Callable, ATupleMayBeTheOneArgument) {
+  using Pair = std::tuple<Tensor, Tensor>;
+  auto f = [](const Pair &t) { return sum(std::get<0>(t) * std::get<0>(t) * std::get<1>(t)); };
+  Pair x(tensor<float>({1, 2}), tensor<float>({3, 4})), v(ones({2}), ones({2}));
+  auto expectGradient = [](const Pair &gradient) {
+    expectValues(std::get<0>(gradient), {6, 16});
+    expectValues(std::get<1>(gradient), {1, 4});
+  };
+  expectGradient(grad(f)(x));
+  expectGradient(value_and_grad(f)(x).second);
+  expectGradient(function(grad(f))(x));
+  expectGradient(vjp(f, x).second(scalar(1.0f)));
+  Pair product = hvp(f)(x, v);
+  expectValues(std::get<0>(product), {8, 12});
+  expectValues(std::get<1>(product), {2, 4});
+  expectValues(jvp(f, x, v).second, {27});
+  // Of two arguments, a tuple has each.
+  expectValues(jvp(scaled, x, v).second, {27});
+}
+
+TEST(Callable, TransformsTakeMutableLambdas) {
+  int n = 0;
+  auto f = [n](const Tensor &x) mutable { return sum(x * x) * ++n; };
+  Tensor x = tensor<float>({1, 2}), rows = tensor<float>({1, 2, 3, 4}, {2, 2});
+  auto gradient = grad(f);
+  expectValues(gradient(x), {2, 4});
+  expectValues(gradient(x), {4, 8}); // the copy counts on
+  expectValues(value_and_grad(f)(x).first, {5});
+  expectValues(vmap(f)(rows), {5, 25});
+  expectValues(jacobian(f)(x), {2, 4});
+  expectValues(hvp(f)(x, ones({2})), {2, 2});
+  expectValues(hessian(f)(x), {2, 0, 0, 2});
+  expectValues(checkpoint(f)(x), {5});
+  expectValues(function(grad(f))(x), {2, 4});
+  expectValues(jvp(f, x, ones({2})).second, {6});
+  auto own = custom_gradient([n](const Tensor &a) mutable {
+    Tensor y = a * ++n;
+    return std::pair(y, [n](const Tensor &g) mutable { return g * (n += 6); });
+  });
+  expectValues(grad([&](const Tensor &a) { return sum(own(a)); })(x), {7, 7});
+}
+
+TEST(Callable, DefaultArgumentsMayBeLeftOut) {
+  expectValues(vmap([](const Tensor &x, int n = 3) { return x * n; })(ones({2})), {3, 3});
+}
+
 TEST(Callable, WhatTakesALineGetsThatOfTheCall) {
   std::vector<unsigned> lines;
   auto f = [&](const Tensor &x, SourceLocation where = SourceLocation::current()) {

@@ -1,5 +1,6 @@
-// Must not compile, each for a reason of its own: callables whose arguments are not known, not taken or changed, and
-// structures that derivatives can't have.
+// Must not compile, each for a reason of its own: callables whose arguments are not known, not taken or changed, calls
+// with other arguments than they take, pullbacks that are none, callables that can't be copied, and structures that
+// derivatives can't have.
 #include "calque/calque.h"
 
 using namespace calque;
@@ -38,6 +39,38 @@ using namespace calque;
 #define CASE_grad_of_two 32
 #define CASE_grad_of_none 33
 #define CASE_jacobian_of_two 34
+#define CASE_count_vmap 35
+#define CASE_count_nested 36
+#define CASE_count_too_many 37
+#define CASE_count_grad 38
+#define CASE_count_jacobian 39
+#define CASE_count_checkpoint 40
+#define CASE_count_jvp 41
+#define CASE_count_vjp 42
+#define CASE_count_custom_gradient 43
+#define CASE_types_grad 44
+#define CASE_types_vmap 45
+#define CASE_types_generic 46
+#define CASE_first_grad 47
+#define CASE_first_value_and_grad 48
+#define CASE_first_jacobian 49
+#define CASE_first_batch_jacobian 50
+#define CASE_first_hessian 51
+#define CASE_direction_none 52
+#define CASE_direction_two 53
+#define CASE_direction_type 54
+#define CASE_no_pair 55
+#define CASE_pullback_of_two 56
+#define CASE_pullback_of_number 57
+#define CASE_pullback_is_tensor 58
+#define CASE_pullback_gives_nothing 59
+#define CASE_method_alone 60
+#define CASE_copy_function 61
+#define CASE_copy_lvalue 62
+#define CASE_copy_grad_lvalue 63
+#define CASE_copy_custom_gradient 64
+#define CASE_copy_transformed 65
+#define CASE_copy_host_call 66
 #define SELECT(name) CASE_##name
 #define SELECTED(name) SELECT(name)
 
@@ -64,6 +97,13 @@ struct Model {
 void call(Tensor &x, const Weights &weights, const Parts &parts) {
   [[maybe_unused]] auto change = [](Tensor &y) { return y = y * 2; };
   [[maybe_unused]] auto two = [](const Tensor &y) { return std::pair(y, y); };
+  [[maybe_unused]] auto square = [](const Tensor &y) { return sum(y * y); };
+  [[maybe_unused]] auto product = [](const Tensor &y, const Tensor &z) { return sum(y * z); };
+  [[maybe_unused]] auto scaled = [](const Tensor &y, int n) { return sum(y) * n; };
+  [[maybe_unused]] auto owner = [p = std::make_unique<int>(2)](const Tensor &y) { return y * *p; };
+  [[maybe_unused]] auto pairOwner = [=, p = std::make_unique<int>(2)](const Tensor &y) {
+    return std::pair(y * *p, square);
+  };
   (void)x, (void)weights, (void)parts;
 #if SELECTED(ARGUMENT) == CASE_generic
   function([](auto y) { return y; });
@@ -134,5 +174,69 @@ void call(Tensor &x, const Weights &weights, const Parts &parts) {
   grad([](const Tensor &) {})(x);
 #elif SELECTED(ARGUMENT) == CASE_jacobian_of_two
   jacobian(two)(x);
+#elif SELECTED(ARGUMENT) == CASE_count_vmap
+  vmap(product)(x);
+#elif SELECTED(ARGUMENT) == CASE_count_nested
+  vmap(vmap(product))(x);
+#elif SELECTED(ARGUMENT) == CASE_count_too_many
+  vmap(square)(x, x);
+#elif SELECTED(ARGUMENT) == CASE_count_grad
+  grad(scaled)(x);
+#elif SELECTED(ARGUMENT) == CASE_count_jacobian
+  jacobian(product)(x);
+#elif SELECTED(ARGUMENT) == CASE_count_checkpoint
+  checkpoint(product)(x);
+#elif SELECTED(ARGUMENT) == CASE_count_jvp
+  jvp(product, x, x);
+#elif SELECTED(ARGUMENT) == CASE_count_vjp
+  vjp(product, std::tuple(x, x, x));
+#elif SELECTED(ARGUMENT) == CASE_count_custom_gradient
+  custom_gradient([=](const Tensor &y, int) { return std::pair(y, square); })(x);
+#elif SELECTED(ARGUMENT) == CASE_types_grad
+  grad(scaled)(x, x);
+#elif SELECTED(ARGUMENT) == CASE_types_vmap
+  vmap(square)(std::vector{x});
+#elif SELECTED(ARGUMENT) == CASE_types_generic
+  grad([](const auto &y, int n) { return y * n; })(x);
+#elif SELECTED(ARGUMENT) == CASE_first_grad
+  grad(square)();
+#elif SELECTED(ARGUMENT) == CASE_first_value_and_grad
+  value_and_grad(square)();
+#elif SELECTED(ARGUMENT) == CASE_first_jacobian
+  jacobian(square)();
+#elif SELECTED(ARGUMENT) == CASE_first_batch_jacobian
+  batch_jacobian(square)();
+#elif SELECTED(ARGUMENT) == CASE_first_hessian
+  hessian(square)();
+#elif SELECTED(ARGUMENT) == CASE_direction_none
+  hvp(square)(x);
+#elif SELECTED(ARGUMENT) == CASE_direction_two
+  hvp(square)(x, x, x);
+#elif SELECTED(ARGUMENT) == CASE_direction_type
+  hvp(square)(x, std::vector{x});
+#elif SELECTED(ARGUMENT) == CASE_no_pair
+  custom_gradient(square)(x);
+#elif SELECTED(ARGUMENT) == CASE_pullback_of_two
+  custom_gradient([=](const Tensor &y) { return std::pair(y, product); })(x);
+#elif SELECTED(ARGUMENT) == CASE_pullback_of_number
+  custom_gradient([](const Tensor &y) { return std::pair(y, [](int) { return ones({2}); }); })(x);
+#elif SELECTED(ARGUMENT) == CASE_pullback_is_tensor
+  custom_gradient([](const Tensor &y) { return std::pair(y, y); })(x);
+#elif SELECTED(ARGUMENT) == CASE_pullback_gives_nothing
+  custom_gradient([](const Tensor &y) { return std::pair(y, [](const Tensor &) {}); })(x);
+#elif SELECTED(ARGUMENT) == CASE_method_alone
+  function(&Model::change);
+#elif SELECTED(ARGUMENT) == CASE_copy_function
+  function([p = std::make_unique<int>(2)](const Tensor &y) { return y * *p; });
+#elif SELECTED(ARGUMENT) == CASE_copy_lvalue
+  vmap(owner)(x);
+#elif SELECTED(ARGUMENT) == CASE_copy_grad_lvalue
+  grad(owner)(x);
+#elif SELECTED(ARGUMENT) == CASE_copy_custom_gradient
+  custom_gradient(pairOwner)(x);
+#elif SELECTED(ARGUMENT) == CASE_copy_transformed
+  function(vmap([p = std::make_unique<int>(2)](const Tensor &y) { return y * *p; }));
+#elif SELECTED(ARGUMENT) == CASE_copy_host_call
+  host_call([p = std::make_unique<int>(2)](const Tensor &y) { return y * *p; }, {x});
 #endif
 }

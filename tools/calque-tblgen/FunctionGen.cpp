@@ -129,11 +129,12 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
         "anew.\n\n"
         "An operand is a tensor, a variable, which stands for its value, or a C++ number, which adopts the tensors' "
         "type. There is\n"
-        "no other implicit conversion. All errors are subclasses of `calque::Error` and name the user's line. Besides "
-        "these\n"
-        "functions there are `matmul`, `print` and `assert_true` in `frontend/include/calque/functions.h`, and "
-        "`tensor`, `scalar`,\n"
-        "`full`, `zeros`, `ones` and `eye` in `frontend/include/calque/tensor.h`.\n\n";
+        "no other implicit conversion: where no operand is taken, `.value()` is a variable's tensor. All errors are "
+        "subclasses of\n"
+        "`calque::Error` and name the user's line. Besides these functions there are `matmul`, `print` and "
+        "`assert_true` in\n"
+        "`frontend/include/calque/functions.h`, and `tensor`, `scalar`, `full`, `zeros`, `ones` and `eye` in\n"
+        "`frontend/include/calque/tensor.h`.\n\n";
   for (size_t i = 0; i < operations.size(); ++i)
     os << (i ? ",\n" : "") << "[`" << operations[i].function() << "`](#" << operations[i].function() << ")";
   os << "\n";

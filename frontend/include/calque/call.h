@@ -73,7 +73,9 @@ template <typename R, typename... Args> struct FunctionState {
 
   template <typename F> static Lambda lambdaOf(F &&f) {
     using Callable = std::decay_t<F>;
-    if constexpr (CallableTraits<Callable>::takesLine) {
+    if constexpr (!CheckedCopy<Callable, std::is_copy_constructible_v<Callable>>::done) {
+      return {};
+    } else if constexpr (CallableTraits<Callable>::takesLine) {
       return std::forward<F>(f);
     } else if constexpr (std::is_invocable_r_v<Result, Callable &, Args...>) {
       return [f = Callable(std::forward<F>(f))](Args... args, const SourceLocation &) mutable -> Result {

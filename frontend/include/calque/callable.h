@@ -13,8 +13,9 @@
 #include <utility>
 
 namespace calque {
+class Tensor;
 class Variable;
-}
+} // namespace calque
 
 namespace calque::detail {
 
@@ -22,6 +23,10 @@ namespace calque::detail {
 [[noreturn]] CALQUE_API void throwEmptyHandle(const char *what, const SourceLocation &where);
 // A text that lives as long as the process.
 CALQUE_API const char *interned(const std::string &text);
+
+// Stands for a result after a static_assert, so that nothing else is wrong. It has no definition, because what calls it
+// does not compile.
+template <typename T> T refused();
 
 // The type of a callable with the first parameters of another.
 template <typename R, typename Parameters, std::size_t... I>
@@ -108,6 +113,19 @@ struct HeldAs<F> {
 };
 template <typename F> using Held = typename HeldAs<F>::type;
 
+// Refuses a callable of which nothing can be kept.
+template <typename Callable, bool copied> struct CheckedCopy {
+  static_assert(copied, "Calque keeps a copy of the callable, and this one can't be copied: let it capture a "
+                        "std::shared_ptr of what can't be copied");
+  static constexpr bool done = copied;
+};
+template <typename F> Held<F> hold(F &&f) {
+  if constexpr (CheckedCopy<Held<F>, std::is_constructible_v<Held<F>, F>>::done)
+    return Held<F>(std::forward<F>(f));
+  else
+    return refused<Held<F>>();
+}
+
 // How callAt passes its copy of an argument. A variable is an lvalue, for the sake of Variable &.
 template <typename T> using Passed = std::conditional_t<std::is_same_v<T, Variable>, T &, T &&>;
 template <typename F, typename... Args> constexpr bool takes() {
@@ -116,6 +134,31 @@ template <typename F, typename... Args> constexpr bool takes() {
   else
     return std::is_invocable_v<F &, Args...>;
 }
+
+// Whether callAt can call it. A signature that changes its arguments is refused by requireCallable.
+template <typename F, typename... Args> constexpr bool canCall() {
+  using Known = typename CallableTraits<std::decay_t<F>>::Signature;
+  if constexpr (changesArguments<Known> || takes<F, Passed<std::decay_t<Args>>...>())
+    return true;
+  else // `auto &` takes no rvalue, and is refused by callAt
+    return std::is_void_v<Known> && takes<F, std::decay_t<Args> &...>();
+}
+
+// Refuses a call with other arguments than the callable takes. GCC shows the numbers below the error.
+template <std::size_t given, std::size_t taken> struct CheckedCount {
+  static_assert(given == taken, "the function takes another number of arguments than it is given");
+};
+template <typename Signature, typename... Args> struct RefusedCall {
+  using Result = Tensor;
+  static constexpr bool taken = !std::is_void_v<Signature>;
+  static_assert(taken, "the function does not take the arguments that it is given");
+};
+template <typename R, typename... Parameters, typename... Args> struct RefusedCall<R(Parameters...), Args...> {
+  using Result = std::remove_cvref_t<R>;
+  static_assert(sizeof(CheckedCount<sizeof...(Args), sizeof...(Parameters)>) != 0);
+  static constexpr bool taken = sizeof...(Args) != sizeof...(Parameters);
+  static_assert(taken, "the function takes arguments of other types than it is given");
+};
 
 // Calls f with copies of the arguments, and with the line of the call if it takes one.
 template <typename F, typename... Args> auto callAt(const SourceLocation &where, F &f, const Args &...args) {
@@ -133,19 +176,23 @@ template <typename F, typename... Args> auto callAt(const SourceLocation &where,
       return changesArguments<Known>; // which requireCallable refuses
     }
   }();
-  auto call = [&](std::decay_t<Args>... own) {
-    auto pass = [&]<typename... T>(T &&...passed) {
-      if constexpr (CallableTraits<Callable>::takesLine)
-        return std::invoke(f, std::forward<T>(passed)..., where);
+  if constexpr (canCall<F, Args...>()) {
+    auto call = [&](std::decay_t<Args>... own) {
+      auto pass = [&]<typename... T>(T &&...passed) {
+        if constexpr (CallableTraits<Callable>::takesLine)
+          return std::invoke(f, std::forward<T>(passed)..., where);
+        else
+          return std::invoke(f, std::forward<T>(passed)...);
+      };
+      if constexpr (changes)
+        return pass(own...);
       else
-        return std::invoke(f, std::forward<T>(passed)...);
+        return pass(static_cast<Passed<std::decay_t<Args>>>(own)...);
     };
-    if constexpr (changes)
-      return pass(own...);
-    else
-      return pass(static_cast<Passed<std::decay_t<Args>>>(own)...);
-  };
-  return call(args...);
+    return call(args...);
+  } else {
+    return refused<typename RefusedCall<Known, Args...>::Result>();
+  }
 }
 
 } // namespace calque::detail

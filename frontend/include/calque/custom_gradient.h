@@ -22,6 +22,31 @@ struct CustomGradientSignature<std::pair<Value, Pullback>(Args...)> {
   using type = Value(Args...);
 };
 
+// Refuses what else the function of custom_gradient returns.
+template <typename T> struct CheckedPair {
+  static constexpr bool done = sizeof(T *) == 0;
+  static_assert(done, "the function of custom_gradient returns a pair, its result and the pullback: "
+                      "std::pair(result, pullback)");
+};
+template <typename Value, typename Pullback> struct CheckedPair<std::pair<Value, Pullback>> {
+  static constexpr bool done = true;
+};
+// Refuses a pullback that takes or returns something else.
+template <typename Pullback, typename Value> struct CheckedPullback {
+  static constexpr bool taken = canCall<Pullback, Value>();
+  static_assert(taken, "the pullback of custom_gradient takes one argument, the cotangents, of the type of the result");
+  static constexpr bool returned = [] {
+    if constexpr (taken)
+      return !std::is_void_v<decltype(callAt(std::declval<const SourceLocation &>(), std::declval<Pullback &>(),
+                                             std::declval<const Value &>()))>;
+    else
+      return true;
+  }();
+  static_assert(returned, "the pullback of custom_gradient returns a cotangent for each float tensor of the arguments, "
+                          "and this one returns nothing");
+  static constexpr bool done = taken && returned;
+};
+
 using PullbackFunction = std::function<std::vector<Tensor>(const std::vector<Tensor> &cotangents)>;
 // The values, whose cotangents pass to the inputs by the pullback.
 CALQUE_API std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs,
@@ -43,15 +68,25 @@ template <typename F> auto custom_gradient(F &&f, SourceLocation made = SourceLo
   using Signature =
       typename detail::CustomGradientSignature<typename detail::CallableTraits<Callable>::Signature>::type;
   return detail::transformed<Signature>(
-      [f = Callable(std::forward<F>(f))](const SourceLocation &where, const auto &...args) {
-        auto [result, pullback] = detail::callAt(where, f, args...);
-        detail::requireCallable(pullback, "custom_gradient", where);
-        auto pull = [&result, &pullback, &where](const std::vector<Tensor> &cotangents) {
-          return detail::tensorsIn(detail::callAt(where, pullback, detail::withTensors(result, cotangents)));
-        };
-        std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
-        return detail::withTensors(result, detail::withGradient("custom_gradient", detail::tensorsIn(given),
-                                                                detail::tensorsIn(result), pull, where));
+      [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &...args) mutable {
+        using Pair = decltype(detail::callAt(where, f, args...));
+        if constexpr (!detail::canCall<Callable, std::decay_t<decltype(args)>...>()) {
+          return Tensor(); // which callAt refuses
+        } else if constexpr (!detail::CheckedPair<Pair>::done) {
+          return Tensor();
+        } else {
+          auto [result, pullback] = detail::callAt(where, f, args...);
+          detail::requireCallable(pullback, "custom_gradient", where);
+          auto pull = [&result, &pullback, &where](const std::vector<Tensor> &cotangents) {
+            if constexpr (detail::CheckedPullback<decltype(pullback), decltype(result)>::done)
+              return detail::tensorsIn(detail::callAt(where, pullback, detail::withTensors(result, cotangents)));
+            else
+              return cotangents;
+          };
+          std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
+          return detail::withTensors(result, detail::withGradient("custom_gradient", detail::tensorsIn(given),
+                                                                  detail::tensorsIn(result), pull, where));
+        }
       });
 }
 
@@ -76,7 +111,7 @@ private:
 template <typename F> auto checkpoint(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "checkpoint", made);
   return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Same>(
-      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &...args) {
+      [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &...args) mutable {
         std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
         using Result = decltype(detail::callWith(where, f, given, std::vector<Tensor>()));
         std::optional<Result> result;

@@ -193,7 +193,10 @@ template <typename F>
   requires(!std::is_function_v<F>)
 auto function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
   using Signature = typename detail::CallableTraits<std::decay_t<F>>::Signature;
-  static_assert(!std::is_void_v<Signature>,
+  constexpr bool isMethod = std::is_member_function_pointer_v<std::decay_t<F>>;
+  static_assert(!isMethod, "a method needs its object: function(&object, &Class::method), or a member "
+                           "Method<Signature> of the class");
+  static_assert(isMethod || !std::is_void_v<Signature>,
                 "function() does not see the signature of a generic or overloaded callable: "
                 "name it, as in function<Tensor(const Tensor &)>(callable)");
   if constexpr (!std::is_void_v<Signature>)

@@ -76,7 +76,9 @@ auto host_call(F &&fn, const std::vector<Tensor> &inputs, const std::vector<Tens
   constexpr std::size_t count = detail::tensorParameters<Signature>;
   constexpr bool takesSpan = std::is_invocable_v<Callable &, std::span<const Tensor>>;
   constexpr bool takesVector = std::is_invocable_v<Callable &, std::vector<Tensor>>;
-  if constexpr (count != 0) {
+  if constexpr (!detail::CheckedCopy<Callable, std::is_copy_constructible_v<Callable>>::done) {
+    return Tensor();
+  } else if constexpr (count != 0) {
     detail::requireHostInputs(count, inputs.size(), where);
     auto each = [fn = Callable(std::forward<F>(fn))](std::span<const Tensor> in) mutable {
       return

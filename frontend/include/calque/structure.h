@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -59,6 +60,40 @@ template <typename T, std::size_t N = 8> constexpr std::size_t countFields() {
 // Not so where a field is a reference that is not const, for one.
 template <typename T> constexpr bool takesItsFields = takesFields<T>(std::make_index_sequence<countFields<T>()>());
 template <typename T> constexpr bool hasTooManyFields = takesFields<T>(std::make_index_sequence<9>());
+
+// Whether an aggregate has a base class, which is what its first initialiser is for.
+template <typename T> struct AnyBase {
+  template <typename U>
+    requires(std::is_base_of_v<U, T> && !std::is_same_v<U, T>)
+  operator U() const;
+};
+struct NoBase {};
+template <typename T>
+constexpr bool hasBase = requires { T{AnyBase<T>()}; } && !requires { T{NoBase()}; }; // a field may take anything
+// Whether an array is among an aggregate's fields. Initialisers in braces may be for an array's elements, those in
+// parentheses may not.
+template <typename T> struct AnyOther {
+  template <typename U>
+    requires(!std::is_same_v<U, T>)
+  operator U() const;
+};
+template <typename T, std::size_t... I> constexpr bool takesValues(std::index_sequence<I...>) {
+  return requires { T(((void)I, AnyOther<T>())...); };
+}
+template <typename T>
+constexpr bool hasArray = [] {
+  constexpr std::size_t count = hasTooManyFields<T> ? 9 : countFields<T>();
+  constexpr auto initialisers = std::make_index_sequence<count>();
+  return count != 0 && takesFields<T>(initialisers) && !takesValues<T>(initialisers);
+}();
+
+// Which type to take instead of one that can't be taken apart.
+template <typename T> constexpr bool isText = std::is_convertible_v<const T &, std::string_view>;
+template <typename T> constexpr bool isPointer = requires(const T &x) { *x; } && !isText<T>;
+template <typename T> constexpr bool isMap = requires { typename T::mapped_type; };
+template <typename T>
+constexpr bool isSequence = requires(const T &x) { x.begin() != x.end(); } && !isText<T> && !isMap<T>;
+template <typename T> constexpr bool isVariant = requires(const T &x) { x.valueless_by_exception(); };
 
 // Refuses fields that are declared as references: what stands for a part in a trace does not live as long as they do.
 template <typename... Declared> struct CheckedFields {
@@ -114,10 +149,29 @@ template <typename T> struct Structure {
   static_assert(!isHost || sizeof(T) <= sizeof(std::uint64_t) || std::is_same_v<T, long double>,
                 "no key holds this number");
   static constexpr bool isAggregate = std::is_aggregate_v<T>;
-  static_assert(isHost || isAggregate,
+  static constexpr bool isHandled = isHost || isAggregate;
+  static_assert(isHandled || !detail::isText<T>, "Calque can't take this text apart: take it as a std::string");
+  static_assert(isHandled || !detail::isMap<T>,
+                "Calque can't take this map apart: take it as a std::map<std::string, T>");
+  static_assert(isHandled || !detail::isSequence<T>,
+                "Calque can't take this container apart: take it as a std::vector or std::array");
+  static_assert(isHandled || !detail::isPointer<T>,
+                "Calque can't take a pointer apart: take what it points to by value, or capture the pointer");
+  static_assert(!detail::isVariant<T>, "Calque can't take a std::variant apart: take a struct with a std::optional for "
+                                       "each alternative");
+  static_assert(isHandled || detail::isText<T> || detail::isMap<T> || detail::isSequence<T> || detail::isPointer<T> ||
+                    detail::isVariant<T>,
                 "Calque can't take this type apart: make it an aggregate or specialise calque::Structure for it");
   static constexpr bool hasFields = [] {
-    if constexpr (isAggregate) {
+    if constexpr (!isAggregate) {
+      return false;
+    } else if constexpr (detail::hasBase<T>) {
+      static_assert(!detail::hasBase<T>, "an aggregate with a base class needs its own calque::Structure");
+      return false;
+    } else if constexpr (detail::hasArray<T>) {
+      static_assert(!detail::hasArray<T>, "Calque can't take an array of C apart: use std::array");
+      return false;
+    } else {
       static_assert(!detail::hasTooManyFields<T>,
                     "an aggregate with more than 8 fields needs its own calque::Structure");
       static_assert(detail::hasTooManyFields<T> || detail::takesItsFields<T>,
@@ -125,7 +179,6 @@ template <typename T> struct Structure {
                     "references, or specialise calque::Structure for it");
       return !detail::hasTooManyFields<T> && detail::takesItsFields<T>;
     }
-    return false;
   }();
 
   template <typename V> static void visit(const T &x, V &v) {

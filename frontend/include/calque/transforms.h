@@ -77,7 +77,7 @@ public:
   }
 
 private:
-  Body body_;
+  mutable Body body_; // calls of a mutable lambda change it, as in std::function
 };
 template <typename S, typename Body> Transformed<S, Body> transformed(Body body) {
   return Transformed<S, Body>(std::move(body));
@@ -179,7 +179,7 @@ private:
 
 // Calls f with the arguments, whose tensors are replaced by others.
 template <typename F, typename... Args>
-auto callWith(const SourceLocation &where, const F &f, const std::tuple<const Args &...> &args,
+auto callWith(const SourceLocation &where, F &f, const std::tuple<const Args &...> &args,
               const std::vector<Tensor> &tensors) {
   Replacement replacement{tensors, {}};
   auto replaced =
@@ -187,12 +187,15 @@ auto callWith(const SourceLocation &where, const F &f, const std::tuple<const Ar
   return std::apply([&](const auto &...values) { return callAt(where, f, values...); }, replaced);
 }
 
-// Calls f with x, or with the elements of a tuple as its arguments.
-template <typename F, typename T> auto applyTo(const SourceLocation &where, const F &f, const T &x) {
+// Calls f with x, or with the elements of a tuple as its arguments unless only the tuple fits.
+template <typename F, typename T> auto applyTo(const SourceLocation &where, F &f, const T &x) {
   return callAt(where, f, x);
 }
-template <typename F, typename... T> auto applyTo(const SourceLocation &where, const F &f, const std::tuple<T...> &x) {
-  return std::apply([&](const auto &...parts) { return callAt(where, f, parts...); }, x);
+template <typename F, typename... T> auto applyTo(const SourceLocation &where, F &f, const std::tuple<T...> &x) {
+  if constexpr (!canCall<F, T...>() && canCall<F, std::tuple<T...>>())
+    return callAt(where, f, x);
+  else
+    return std::apply([&](const auto &...parts) { return callAt(where, f, parts...); }, x);
 }
 
 } // namespace detail
@@ -203,8 +206,8 @@ template <typename F, typename... T> auto applyTo(const SourceLocation &where, c
 template <typename F> auto vmap(F &&f, VmapOptions options = {}, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "vmap", made);
   return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Same>(
-      [f = detail::Held<F>(std::forward<F>(f)), options = std::move(options)](const SourceLocation &where,
-                                                                              const auto &...args) {
+      [f = detail::hold(std::forward<F>(f)), options = std::move(options)](const SourceLocation &where,
+                                                                           const auto &...args) mutable {
         std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
         using Result = decltype(detail::callWith(where, f, given, std::vector<Tensor>()));
         std::optional<Result> result;
@@ -221,11 +224,10 @@ template <typename F> auto vmap(F &&f, VmapOptions options = {}, SourceLocation 
 }
 
 namespace detail {
+// Both differentiate a callable of the primals.
 template <typename F, typename Primals>
-auto jvpAs(const char *operation, const F &f, const Primals &primals, const Primals &tangents,
-           const SourceLocation &where) {
-  requireCallable(f, operation, where);
-  auto call = [&](const std::vector<Tensor> &tensors) { return applyTo(where, f, withTensors(primals, tensors)); };
+auto jvpAs(const char *operation, F &&f, const Primals &primals, const Primals &tangents, const SourceLocation &where) {
+  auto call = [&](const std::vector<Tensor> &tensors) { return f(withTensors(primals, tensors)); };
   using Result = decltype(call(std::vector<Tensor>()));
   std::vector<Tensor> inputs = sourcesIn(operation, primals, where), directions = tensorsIn(tangents);
   std::size_t count = inputs.size();
@@ -251,15 +253,14 @@ auto jvpAs(const char *operation, const F &f, const Primals &primals, const Prim
 }
 
 template <typename F, typename Primals>
-auto vjpAs(const char *operation, const F &f, const Primals &primals, const SourceLocation &where) {
-  requireCallable(f, operation, where);
+auto vjpAs(const char *operation, F &&f, const Primals &primals, const SourceLocation &where) {
   auto tape = std::make_shared<PullbackTape>(operation, where);
   std::vector<Tensor> sources = sourcesIn(operation, primals, where);
   for (Tensor &source : sources) {
     source = alias(source, where);
     tape->watch(source, where);
   }
-  auto y = applyTo(where, f, withTensors(primals, sources));
+  auto y = f(withTensors(primals, sources));
   tape->stop();
   std::vector<Tensor> targets = targetsIn(operation, y, where);
   // The pullback follows y; the results are fresh SSA values.
@@ -272,23 +273,26 @@ auto vjpAs(const char *operation, const F &f, const Primals &primals, const Sour
 }
 } // namespace detail
 
-// f(primals) and its tangents, by forward mode. Several arguments are given as tuples. In structures, tangents have the
-// places of their tensors, and host values stay. ValueError, ShapeError and DTypeError for tangents whose types are not
-// those of the primals; DTypeError for integers; ValueError for variables among the primals or in the result, which
+// f(primals) and its tangents, by forward mode. Several arguments are given as a tuple. In structures, tangents have
+// the places of their tensors, and host values stay. ValueError, ShapeError and DTypeError for tangents whose types are
+// not those of the primals; DTypeError for integers; ValueError for variables among the primals or in the result, which
 // have no place for a tangent.
 template <typename F, typename Primals>
-auto jvp(const F &f, const Primals &primals, const Primals &tangents,
-         SourceLocation where = SourceLocation::current()) {
-  return detail::jvpAs("jvp", f, primals, tangents, where);
+auto jvp(F &&f, const Primals &primals, const Primals &tangents, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "jvp", where);
+  auto call = [&](const Primals &x) { return detail::applyTo(where, f, x); };
+  return detail::jvpAs("jvp", call, primals, tangents, where);
 }
 
 // f(primals) and the pullback: a function from cotangents of f's result to cotangents of the primals, in the structure
-// of these, with host values as they are. Several arguments are given as tuples. The pullback may be called any number
+// of these, with host values as they are. Several arguments are given as a tuple. The pullback may be called any number
 // of times: in the trace in which it was made, or eagerly if it was made eagerly. DTypeError for integers; ValueError
 // for variables among the primals or in the result, which have no place for a cotangent.
 template <typename F, typename Primals>
-auto vjp(const F &f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
-  return detail::vjpAs("vjp", f, primals, where);
+auto vjp(F &&f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
+  detail::requireCallable(f, "vjp", where);
+  auto call = [&](const Primals &x) { return detail::applyTo(where, f, x); };
+  return detail::vjpAs("vjp", call, primals, where);
 }
 
 namespace detail {
@@ -299,9 +303,23 @@ template <typename Result> struct CheckedResult {
                           "jvp(), which take structures");
 };
 
+// Refuses a call without the argument that a derivative is of.
+template <std::size_t given> struct CheckedDerivative {
+  static constexpr bool done = given > 0;
+  static_assert(done, "a derivative is with respect to the function's first argument, and the call has none");
+};
+// What gives `body` the line of the call and at least one argument.
+template <typename S, typename Body> auto derivative(Body body) {
+  return transformed<S>([body = std::move(body)](const SourceLocation &where, const auto &...args) mutable {
+    if constexpr (CheckedDerivative<sizeof...(args)>::done)
+      return body(where, args...);
+    else
+      return Tensor();
+  });
+}
+
 template <typename F, typename X, typename... Others>
-auto valueAndGradient(const char *operation, const SourceLocation &where, const F &f, const X &x,
-                      const Others &...others) {
+auto valueAndGradient(const char *operation, const SourceLocation &where, F &f, const X &x, const Others &...others) {
   auto first = [&](const X &given) { return callAt(where, f, given, others...); };
   if constexpr (CheckedResult<decltype(first(x))>::isTensor) {
     auto [y, pullback] = vjpAs(operation, first, x, where);
@@ -312,8 +330,8 @@ auto valueAndGradient(const char *operation, const SourceLocation &where, const 
 }
 template <typename F> auto gradAs(const char *operation, F &&f, SourceLocation made) {
   requireCallable(f, operation, made);
-  return transformed<typename SignaturesOf<Held<F>>::Gradient>(
-      [operation, f = Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &...args) {
+  return derivative<typename SignaturesOf<Held<F>>::Gradient>(
+      [operation, f = hold(std::forward<F>(f))](const SourceLocation &where, const auto &...args) mutable {
         return valueAndGradient(operation, where, f, args...).second;
       });
 }
@@ -325,8 +343,8 @@ template <typename F> auto gradAs(const char *operation, F &&f, SourceLocation m
 // it, or capture them, and ask a GradientTape for their gradients.
 template <typename F> auto value_and_grad(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "value_and_grad", made);
-  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::ValueAndGradient>(
-      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &...args) {
+  return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::ValueAndGradient>(
+      [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &...args) mutable {
         return detail::valueAndGradient("value_and_grad", where, f, args...);
       });
 }
@@ -349,7 +367,7 @@ template <typename X, typename Derivative> Tensor withRespectTo(const X &x, cons
 // The Jacobian by a method of a tape, zeros where there is no path. `shared` leading dimensions are common to argument
 // and result.
 template <auto Method, typename F, typename... Others>
-Tensor jacobianBy(const char *operation, const F &f, std::ptrdiff_t shared, SourceLocation where, const Tensor &x,
+Tensor jacobianBy(const char *operation, F &f, std::ptrdiff_t shared, SourceLocation where, const Tensor &x,
                   const Others &...others) {
   requireFloating(operation, {x}, where);
   GradientTape tape({}, where);
@@ -375,8 +393,9 @@ using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, con
 // DTypeError for integers.
 template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "jacobian", made);
-  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
-      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &given, const auto &...others) {
+  return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
+      [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &given,
+                                             const auto &...others) mutable {
         return detail::withRespectTo(given, [&](const auto &x) {
           return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>("jacobian", f, 0, where,
                                                                                                 x, others...);
@@ -388,31 +407,46 @@ template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation:
 // argument].
 template <typename F> auto batch_jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "batch_jacobian", made);
-  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
-      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &given, const auto &...others) {
+  return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
+      [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &given,
+                                             const auto &...others) mutable {
         return detail::withRespectTo(given, [&](const auto &x) {
           return detail::jacobianBy<&GradientTape::batch_jacobian>("batch_jacobian", f, 1, where, x, others...);
         });
       });
 }
 
+namespace detail {
+// Refuses all but one direction, of the argument's type.
+template <typename Argument, typename Directions> struct CheckedDirection {
+  static constexpr bool done = std::is_same_v<Argument, Directions>;
+  static_assert(done, "what hvp makes takes two arguments: x, and a direction of the same type");
+};
+} // namespace detail
+
 // Makes the function (x, v) -> H v, where H is the Hessian of f's sum; forward over reverse mode, without making H.
 template <typename F> auto hvp(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "hvp", made);
-  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::HessianProduct>(
+  return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::HessianProduct>(
       [gradient = detail::gradAs("hvp", std::forward<F>(f), made)](const SourceLocation &where, const auto &x,
-                                                                   const auto &v) {
-        return detail::jvpAs("hvp", gradient, x, v, where).second;
+                                                                   const auto &...v) {
+        if constexpr (detail::CheckedDirection<std::tuple<decltype(x)>, std::tuple<decltype(v)...>>::done) {
+          auto call = [&](const auto &given) { return gradient(given, where); };
+          return detail::jvpAs("hvp", call, x, v..., where).second;
+        } else {
+          return x;
+        }
       });
 }
 
 namespace detail {
 template <typename F, typename... Others>
-Tensor hessianOf(const F &f, SourceLocation where, const Tensor &x, const Others &...others) {
+Tensor hessianOf(F &f, SourceLocation where, const Tensor &x, const Others &...others) {
   auto first = [&](const Tensor &argument) { return callAt(where, f, argument, others...); };
-  auto derivative = gradAs("hessian", first, where);
+  auto gradient = gradAs("hessian", first, where);
   auto rows = [&](const std::vector<Tensor> &inputs) {
-    auto row = [&](const Tensor &v) { return jvpAs("hessian", derivative, inputs[0], v, where).second; };
+    auto call = [&](const Tensor &given) { return gradient(given, where); };
+    auto row = [&](const Tensor &v) { return jvpAs("hessian", call, inputs[0], v, where).second; };
     const Shape source = inputs[0].shape(where);
     Shape shape = source;
     shape.insert(shape.end(), source.begin(), source.end(), where);
@@ -428,8 +462,9 @@ Tensor hessianOf(const F &f, SourceLocation where, const Tensor &x, const Others
 // DTypeError for integers.
 template <typename F> auto hessian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "hessian", made);
-  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
-      [f = detail::Held<F>(std::forward<F>(f))](const SourceLocation &where, const auto &given, const auto &...others) {
+  return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
+      [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &given,
+                                             const auto &...others) mutable {
         return detail::withRespectTo(given, [&](const auto &x) { return detail::hessianOf(f, where, x, others...); });
       });
 }
