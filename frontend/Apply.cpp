@@ -158,7 +158,7 @@ void applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attr
   else
     runEagerly(op, operands, attributes, results, where);
   if (gradientOverridesActive()) [[unlikely]]
-    overrideGradient(op, copiesOf(operands), {results.data(), results.size()}, where);
+    overrideGradient(schema::schemaOf(op).function, copiesOf(operands), {results.data(), results.size()}, where);
 }
 
 // The result of an operation that has at most one.

@@ -14,7 +14,7 @@ using schema::OpId;
 namespace {
 
 struct Override {
-  OpId op;
+  std::string function;
   std::uint64_t id;
   GradientOverride::Pullback pullback;
   std::unique_ptr<ModeScope> mode; // functions are traced anew for it
@@ -59,8 +59,8 @@ std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors, SourceLocatio
 std::vector<Tensor> checked(const char *operation, std::vector<Tensor> gradients, const std::vector<Tensor> &inputs,
                             SourceLocation where) {
   if (gradients.size() != inputs.size())
-    throw ValueError(absl::StrCat(operation, ": the pullback gives ", gradients.size(), " gradients, and ",
-                                  inputs.size(), " arguments need one"),
+    throw ValueError(absl::StrCat(operation, ": the pullback gives ", schema::counted(gradients.size(), "gradient"),
+                                  " for ", schema::counted(inputs.size(), "floating-point argument")),
                      where);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const schema::TensorType &given = *implOf(gradients[i], where).type, &needed = *implOf(inputs[i], where).type;
@@ -134,10 +134,11 @@ std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
 
 bool gradientOverridesActive() { return !activeOverrides().empty(); }
 
-void overrideGradient(OpId op, std::span<const Tensor> operands, std::span<Tensor> results, SourceLocation where) {
+void overrideGradient(std::string_view function, std::span<const Tensor> operands, std::span<Tensor> results,
+                      SourceLocation where) {
   std::vector<Override> &overrides = activeOverrides();
-  auto found =
-      std::find_if(overrides.rbegin(), overrides.rend(), [&](const Override &o) { return o.op == op && !o.suspended; });
+  auto found = std::find_if(overrides.rbegin(), overrides.rend(),
+                            [&](const Override &o) { return o.function == function && !o.suspended; });
   if (found == overrides.rend() || !is_floating(results[0].dtype()))
     return;
   std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;
@@ -156,19 +157,24 @@ void overrideGradient(OpId op, std::span<const Tensor> operands, std::span<Tenso
 GradientOverride::GradientOverride(const std::string &operation, Pullback pullback, SourceLocation where) {
   where = detail::userLine(where);
   const schema::OperationSchema *schema = schema::findFunction(operation);
-  if (!schema)
+  if (operation == "sparse_categorical_crossentropy")
+    throw LookupError(absl::StrCat("'", operation,
+                                   "' is made of log_softmax, where and sum; override the gradient of "
+                                   "one of them, or call it in custom_gradient"),
+                      where);
+  if (!schema && operation != detail::kMatmul)
     throw LookupError(absl::StrCat("there is no operation '", operation, "' whose gradient could be overridden"),
                       where);
-  if (!schema->differentiable)
+  if (schema && !schema->differentiable)
     throw LookupError(absl::StrCat("operation '", operation, "' has no gradient that could be overridden"), where);
-  if (schema->severalResults)
+  if (schema && schema->severalResults)
     throw LookupError(
         absl::StrCat("operation '", operation,
                      "' gives several tensors, and only the gradient of an operation that gives one can be overridden"),
         where);
   detail::requireCallable(pullback, "gradient_override", where);
   id_ = detail::nextId();
-  detail::activeOverrides().push_back({schema->id, id_, std::move(pullback), std::make_unique<detail::ModeScope>(id_)});
+  detail::activeOverrides().push_back({operation, id_, std::move(pullback), std::make_unique<detail::ModeScope>(id_)});
 }
 GradientOverride::~GradientOverride() {
   std::erase_if(detail::activeOverrides(), [&](const detail::Override &override) { return override.id == id_; });

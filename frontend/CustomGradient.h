@@ -5,12 +5,17 @@
 #include "calque/custom_gradient.h"
 #include "frontend/TensorImpl.h"
 
+#include <string_view>
+
 namespace calque::detail {
+
+// The public function over operations of other names whose gradient can be overridden as one.
+inline constexpr std::string_view kMatmul = "matmul";
 
 // Whether an override is active on this thread; then apply() calls overrideGradient.
 bool gradientOverridesActive();
-// Gives the result the gradient of the operation's override, if there is one.
-void overrideGradient(schema::OpId op, std::span<const Tensor> operands, std::span<Tensor> results,
+// Gives the result the gradient of the public function's override, if there is one.
+void overrideGradient(std::string_view function, std::span<const Tensor> operands, std::span<Tensor> results,
                       SourceLocation where);
 
 } // namespace calque::detail

@@ -18,9 +18,10 @@ std::vector<Retrace> retracesOf(FunctionCore &core) { return core.retraces(); }
 std::string listFunction(FunctionCore &core) { return core.list(); }
 std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count, const SourceLocation &where) {
   if (core.options.input_signature.size() != count)
-    throw SignatureError(absl::StrCat(core.name, " has ", count, " arguments and an input signature of ",
-                                      core.options.input_signature.size(),
-                                      " tensors; say which arguments its concrete function takes"),
+    throw SignatureError(absl::StrCat(core.name, " has ", schema::counted(count, "argument"),
+                                      " and an input signature of ",
+                                      schema::counted(core.options.input_signature.size(), "tensor"),
+                                      "; say which arguments its concrete function takes"),
                          where);
   return core.options.input_signature;
 }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "calque/warnings.h"
 #include "frontend/Apply.h"
 #include "frontend/Dump.h"
@@ -9,6 +10,7 @@
 
 #include <cctype>
 #include <chrono>
+#include <set>
 
 namespace calque {
 namespace {
@@ -136,7 +138,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
   trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
   trace->finish();
   if (trace->askedForSizes)
-    throw SizesAsked(trace->askedAt);
+    throw SizesAsked(trace->asked);
 
   auto concrete = std::make_shared<Concrete>();
   concrete->results = results.signature.take();
@@ -199,8 +201,12 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
   for (const std::shared_ptr<Concrete> &other : table.entries())
     if (std::optional<Signature> both = relaxed(common, other->signature))
       common = std::move(*both);
-  if (common.unknown.empty() || std::find(unrelaxable.begin(), unrelaxable.end(), common.key) != unrelaxable.end())
+  if (common.unknown.empty())
     return nullptr;
+  if (auto failed = unrelaxable.find(common.key); failed != unrelaxable.end()) {
+    note = failed->second;
+    return nullptr;
+  }
   std::string reason;
   try {
     std::shared_ptr<Concrete> concrete = trace(common, arguments, body, call, true);
@@ -214,15 +220,33 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
       reason = error.what();
     }
   } catch (const SizesAsked &asked) {
-    reason = absl::StrCat("the lambda asks for a size that would not be known, of the tensor made at ",
-                          siteText(asked.where));
+    reason = absl::StrCat("the lambda asks for a size that would not be known, ", asked.size);
   } catch (const Error &error) {
     reason = error.what();
   }
-  unrelaxable.push_back(common.key);
   note = absl::StrCat("it is traced for these sizes only, because a trace that leaves them open has failed: ", reason);
+  unrelaxable.emplace(common.key, note);
   return nullptr;
 }
+
+namespace {
+bool isNumber(const SignaturePart &part) {
+  return part.kind == SignaturePart::Kind::Host && !part.text.starts_with("string ");
+}
+
+// Notes which numbers and whether sizes of tensors differ from those of another signature.
+void noteChanges(TraceHistory &made, const Signature &before) {
+  for (const SignaturePart &part : made.signature.parts)
+    for (const SignaturePart &old : before.parts) {
+      if (old.path != part.path || old.kind != part.kind || old.text == part.text)
+        continue;
+      if (isNumber(part))
+        made.changedNumbers.push_back(part.path);
+      made.sizesChanged |= part.kind == SignaturePart::Kind::Tensor && old.type.dtype == part.type.dtype &&
+                           old.type.dims.size() == part.type.dims.size();
+    }
+}
+} // namespace
 
 Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocation call, double milliseconds,
                                std::string note, bool counts) {
@@ -248,7 +272,10 @@ Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocatio
       });
       note = there ? "the signature is the same; other variables are captured, or other modes hold"
                    : "the trace for this signature was evicted or cleared";
+      made->wasEvicted = !there && options.max_traces && table.entries().size() >= options.max_traces;
     }
+    noteChanges(*made, closest->signature);
+    made->sizesRefused = made->sizesChanged && options.reduce_retracing && !concrete->relaxed;
     made->retrace = {std::move(fewest), closest->call, call, 0, std::move(note)};
   }
   history.push_back(made);
@@ -277,17 +304,37 @@ std::string FunctionCore::warning() {
   for (int count : callsPerTrace)
     calls += count;
   double spent = 0;
-  for (std::size_t i = 0; i < callsPerTrace.size() && i < history.size(); ++i)
-    spent += history[history.size() - 1 - i]->milliseconds;
+  bool wasEvicted = false, sizesChanged = false, sizesRefused = false;
+  std::set<std::string> numbers;
+  for (std::size_t i = 0; i < callsPerTrace.size() && i < history.size(); ++i) {
+    const TraceHistory &made = *history[history.size() - 1 - i];
+    spent += made.milliseconds;
+    wasEvicted |= made.wasEvicted;
+    sizesChanged |= made.sizesChanged;
+    sizesRefused |= made.sizesRefused;
+    numbers.insert(made.changedNumbers.begin(), made.changedNumbers.end());
+  }
+  std::vector<std::string> advice;
+  if (wasEvicted)
+    advice.push_back(
+        absl::StrCat("a max_traces above ", options.max_traces, ", which evicts traces that are needed again"));
+  if (!numbers.empty())
+    advice.push_back(absl::StrCat("a tensor in place of the number: ", absl::StrJoin(numbers, ", ")));
+  if (sizesChanged && !sizesRefused && inputSignature.empty())
+    advice.push_back(
+        absl::StrCat("sizes left open by an input_signature", options.reduce_retracing ? "" : ", or reduce_retracing"));
   const Retrace &last = history.back()->retrace;
   std::string text = absl::StrCat(callsPerTrace.size(), " of the last ", calls, " calls of function '", name,
                                   "', made at ", lineOf(where).str(), ", traced it, which took ", timeText(spent));
   for (std::size_t i = 0; i < last.changes.size(); ++i)
     absl::StrAppend(&text, i ? ", " : ": ", last.changes[i].argument, " was ", last.changes[i].before, " and is ",
                     last.changes[i].now);
+  if (!last.note.empty() && (sizesRefused || last.changes.empty()))
+    absl::StrAppend(&text, last.changes.empty() ? ": " : "; ", last.note);
   absl::StrAppend(&text, "; the calls are at ", siteText(last.previous_call), " and ", siteText(last.call));
-  return absl::StrCat(text, ". Pass tensors instead of numbers that change, or leave sizes open: input_signature, "
-                            "reduce_retracing. explain_retraces() has them all");
+  if (!advice.empty())
+    absl::StrAppend(&text, ". What helps: ", absl::StrJoin(advice, "; "));
+  return absl::StrCat(text, ". explain_retraces() has them all");
 }
 
 Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation call) {

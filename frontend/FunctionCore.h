@@ -8,6 +8,7 @@
 #include "frontend/TraceLock.h"
 
 #include <deque>
+#include <map>
 
 namespace calque::detail {
 
@@ -46,6 +47,9 @@ struct TraceHistory {
   double milliseconds = 0; // guarded by the function's lock
   Retrace retrace;         // why it was made; unused for the first trace
   bool isFirst = false;
+  // What a warning gives advice on.
+  bool wasEvicted = false, sizesChanged = false, sizesRefused = false;
+  std::vector<std::string> changedNumbers; // the arguments
 };
 
 class FunctionCore {
@@ -107,7 +111,7 @@ private:
   std::deque<std::shared_ptr<TraceHistory>> history;
   std::deque<int> callsPerTrace; // within the history
   int warnings = 0;
-  std::vector<Key> unrelaxable; // patterns that could not be traced or compiled
+  std::map<Key, std::string> unrelaxable; // patterns that could not be traced or compiled, and the note that says why
 };
 
 // The state that handles to one ConcreteFunction share.

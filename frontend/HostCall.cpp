@@ -1,5 +1,6 @@
 #include "frontend/HostCall.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "calque/function.h"
 #include "frontend/Apply.h"
@@ -7,14 +8,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace calque::detail {
 
 namespace {
 std::vector<Tensor> checked(const HostFunction &function, std::vector<Tensor> results) {
   if (results.size() != function.results.size())
-    throw SignatureError(absl::StrCat("a host call must give ", function.results.size(),
-                                      " tensors by its specs, and gives ", results.size()),
+    throw SignatureError(absl::StrCat("a host call must give ", schema::counted(function.results.size(), "tensor"),
+                                      " by its specs, and gives ", results.size()),
                          function.where);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const TensorImpl &impl = implOf(results[i], function.where);
@@ -41,9 +43,9 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
                              SourceLocation where) {
   where = userLine(where);
   if (results && specs.size() != *results)
-    throw SignatureError(absl::StrCat("host_call: the callable gives ", *results,
-                                      *results == 1 ? " tensor" : " tensors", ", and there are ", specs.size(),
-                                      " specs; each tensor needs its TensorSpec"),
+    throw SignatureError(absl::StrCat("host_call: the callable gives ", schema::counted(*results, "tensor"),
+                                      ", and the call has ", schema::counted(specs.size(), "spec"),
+                                      "; each tensor needs its TensorSpec"),
                          where);
   auto function = std::make_shared<HostFunction>();
   function->callable = std::move(callable);
@@ -90,8 +92,14 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
   return made;
 }
 
+namespace {
+thread_local SourceLocation running; // the line of the host call that runs
+}
+SourceLocation hostCallLine() { return running; }
+
 void HostFunction::run(std::span<void *const> addresses, std::span<const std::int64_t> sizes) const {
   DepthGuard guard(where);
+  absl::Cleanup restore = [before = std::exchange(running, where)] { running = before; };
   std::vector<Tensor> given;
   std::size_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

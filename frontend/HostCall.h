@@ -19,5 +19,8 @@ struct HostFunction {
   void clearResults(std::span<void *const> addresses) const;
 };
 
+// The line of the host call that runs on this thread, which stands in for that of an operator without one.
+SourceLocation hostCallLine();
+
 } // namespace calque::detail
 #endif

@@ -117,6 +117,7 @@ Generator::Generator(std::int64_t seed, SourceLocation where)
 Tensor Generator::uniform(const Shape &shape, UniformOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_uniform(shape, Operand(before, where), options);
+  CallSite site(where, "random::uniform"); // as which vmap refuses the assignment
   moveOn(before, drawn, 1, where);
   return drawn;
 }
@@ -124,6 +125,7 @@ Tensor Generator::uniform(const Shape &shape, UniformOptions options, SourceLoca
 Tensor Generator::normal(const Shape &shape, NormalOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_normal(shape, Operand(before, where), options);
+  CallSite site(where, "random::normal"); // as which vmap refuses the assignment
   moveOn(before, drawn, 2, where);
   return drawn;
 }
@@ -131,6 +133,7 @@ Tensor Generator::normal(const Shape &shape, NormalOptions options, SourceLocati
 Tensor Generator::bernoulli(const Shape &shape, double probability, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_bernoulli(shape, Operand(before, where), probability);
+  CallSite site(where, "random::bernoulli"); // as which vmap refuses the assignment
   moveOn(before, drawn, 1, where);
   return drawn;
 }

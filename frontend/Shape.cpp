@@ -82,12 +82,20 @@ std::string nameOf(const SizeOrigin &origin) {
   return absl::StrCat(what, " of ", describe(*origin.tensor));
 }
 
+// The same at the end of a clause, where no comma closes the apposition.
+std::string nameAtEnd(const SizeOrigin &origin) {
+  std::string name = nameOf(origin);
+  if (name.ends_with(','))
+    name.pop_back();
+  return name;
+}
+
 bool isSame(const SizeOrigin &a, const SizeOrigin &b) { return a.tensor == b.tensor && a.axis == b.axis; }
 
 // C++ depends on a size that is not known.
 void noteAsked(const SizeOrigin &origin) {
   if (const std::shared_ptr<Trace> &trace = currentTrace())
-    trace->noteSizesAsked(*origin.tensor);
+    trace->noteSizesAsked(*origin.tensor, nameAtEnd(origin));
 }
 } // namespace
 
@@ -136,11 +144,10 @@ std::int64_t Size::asked() const {
   if (!origin_)
     throw ValueError("kDynamic is used as a number; it stands for any size in a TensorSpec only", detail::userLine({}));
   detail::noteAsked(*origin_);
-  throw StateError(
-      absl::StrCat(
-          detail::nameOf(*origin_),
-          " is not known while tracing and is used as a C++ number; operations take it as it is, and is_known() asks"),
-      detail::userLine(origin_->where));
+  throw StateError(absl::StrCat(detail::nameOf(*origin_), " is not known while tracing and is used as a C++ number; "
+                                                          "operations on tensors take it as Operand(size), split "
+                                                          "cuts parts of known sizes off, and is_known() asks"),
+                   detail::userLine(origin_->where));
 }
 
 bool Size::equalUnknown(const Size &a, const Size &b) {
@@ -151,11 +158,10 @@ bool Size::equalUnknown(const Size &a, const Size &b) {
     return true;
   const detail::SizeOrigin &origin = a.origin_ ? *a.origin_ : *b.origin_;
   detail::noteAsked(origin);
-  std::string other = a.origin_ && b.origin_ ? detail::nameOf(*b.origin_) : (a.origin_ ? b : a).str();
-  if (other.ends_with(',')) // which closes an apposition within the sentence
-    other.pop_back();
+  std::string other = a.origin_ && b.origin_ ? detail::nameAtEnd(*b.origin_) : (a.origin_ ? b : a).str();
   throw StateError(absl::StrCat(detail::nameOf(origin), " is not known while tracing, nor is whether it equals ", other,
-                                "; is_known() and is_compatible_with() ask what is known"),
+                                "; is_known() and is_compatible_with() ask what is known, and Operand(size) is "
+                                "compared when the function runs"),
                    detail::userLine(origin.where));
 }
 

@@ -167,7 +167,7 @@ void SignatureBuilder::text(const std::string &text) {
 }
 
 void SignatureBuilder::count(std::size_t n) {
-  state->add(SignaturePart::Kind::Count, ownPath(*state)).text = absl::StrCat(n, n == 1 ? " element" : " elements");
+  state->add(SignaturePart::Kind::Count, ownPath(*state)).text = schema::counted(n, "element");
   state->words.count(n);
 }
 
@@ -216,8 +216,9 @@ Signature declared(const Signature &given, std::span<const ExpectedTensor> expec
   for (const SignaturePart &part : given.parts)
     tensors += part.kind == SignaturePart::Kind::Tensor;
   if (tensors != expected.size())
-    throw SignatureError(
-        absl::StrCat(function, " is declared with ", expected.size(), " tensors and called with ", tensors), where);
+    throw SignatureError(absl::StrCat(function, " is declared with ", schema::counted(expected.size(), "tensor"),
+                                      " and called with ", tensors),
+                         where);
   for (SignaturePart &part : result.parts) {
     if (part.kind != SignaturePart::Kind::Tensor)
       continue;

@@ -356,12 +356,13 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
                                                        SourceLocation where, bool zerosWillDo) {
   const char *operation = pullbackOf ? pullbackOf : "gradient";
   if (pullbackOf && seeds.size() != targets.size())
-    throw ValueError(
-        absl::StrCat(operation, ": ", seeds.size(), " cotangents are given for ", targets.size(), " results"), where);
+    throw ValueError(absl::StrCat(operation, ": the pullback is given ", schema::counted(seeds.size(), "cotangent"),
+                                  " for ", schema::counted(targets.size(), "result")),
+                     where);
   if (!seeds.empty() && seeds.size() != targets.size())
-    throw ValueError(
-        absl::StrCat("gradient: ", seeds.size(), " output gradients are given for ", targets.size(), " targets"),
-        where);
+    throw ValueError(absl::StrCat("gradient: output_gradients has ", schema::counted(seeds.size(), "tensor"),
+                                  ", and the gradient is of ", schema::counted(targets.size(), "target")),
+                     where);
   std::vector<ValueId> seedValues;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const schema::TensorType &target = *implOf(targets[i], where).type, &seed = *implOf(seeds[i], where).type;
@@ -406,7 +407,9 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
   const char *name = ofExamples ? "batch_jacobian" : "jacobian";
   const schema::TensorType type = *implOf(target, where).type;
   if (!type.isStatic())
-    throw ShapeError(absl::StrCat(name, ": the target's sizes must be known; it is ", type.str()), where);
+    throw ShapeError(absl::StrCat(name, ": the target's sizes must be known; it is ", type.str(),
+                                  ofExamples ? "; vmap(jacobian(f)) leaves the number of examples open" : ""),
+                     where);
   if (!is_floating(type.dtype))
     return std::vector<std::optional<Tensor>>(sources.size());
   if (ofExamples && type.rank() == 0)

@@ -104,8 +104,9 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape 
   TypeRef type = dims.empty() ? scalarType(dtype)
                               : std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(dims)});
   if (static_cast<std::int64_t>(count) != type->numElements())
-    throw ValueError(absl::StrCat(count, " elements are given for shape ", schema::shapeString(type->dims),
-                                  ", which has ", type->numElements()),
+    throw ValueError(absl::StrCat("a tensor of shape ", schema::shapeString(type->dims), " has ",
+                                  schema::counted(static_cast<std::size_t>(type->numElements()), "element"), ", not ",
+                                  count),
                      where);
   runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
   if (count)
@@ -156,8 +157,16 @@ Tensor::operator bool() const {
   if (impl.trace) {
     if (!detail::currentTrace() || detail::currentTrace()->id != impl.trace)
       detail::throwLeaked(impl, impl.where);
-    throw StateError("a decision on a traced tensor is not supported yet; use where(condition, x, y)", impl.where);
+    throw StateError("a traced tensor is used as a condition (bool), and its elements are not known while tracing; use "
+                     "where(condition, x, y), and logical_and and logical_or for && and ||",
+                     impl.where);
   }
+  if (impl.type->numElements() != 1)
+    throw ShapeError(
+        absl::StrCat("a tensor of shape ", schema::shapeString(impl.type->dims),
+                     " is used as a condition (bool), which needs one element; use where(condition, x, y), "
+                     "and logical_and and logical_or for && and ||"),
+        impl.where);
   const void *data = scalarData(impl.type->dtype, impl.where);
   return dispatch(impl.type->dtype,
                   [&]<typename T>(std::type_identity<T>) { return *static_cast<const T *>(data) != T(); });

@@ -33,13 +33,13 @@ TraceScope::~TraceScope() {
   current = std::move(previous);
 }
 
-void Trace::noteSizesAsked(const TensorImpl &x) {
+void Trace::noteSizesAsked(const TensorImpl &x, const std::string &size) {
   if (!mayFallBack || x.trace != id || x.type->isStatic() || inLibraryCall())
     return;
   if (!askedForSizes)
-    askedAt = x.where;
+    asked = size;
   askedForSizes = true;
-  throw SizesAsked{askedAt};
+  throw SizesAsked{asked};
 }
 
 Tensor Trace::tensorOf(ValueId value, SourceLocation where) const {

@@ -62,8 +62,8 @@ public:
   const bool mayMakeVariables;
   // mayFallBack: reduce_retracing has left sizes open. If user code then asks for one, the trace is abandoned.
   bool mayFallBack = false, askedForSizes = false;
-  SourceLocation askedAt; // where the tensor was made
-  void noteSizesAsked(const TensorImpl &x);
+  std::string asked; // the size that was asked for, as errors name it
+  void noteSizesAsked(const TensorImpl &x, const std::string &size);
   bool ended = false;
   std::int64_t mostConstantElements = kMostConstantElements; // of tensors that may become constants
   schema::Recording recording;
@@ -98,7 +98,7 @@ private:
 
 // Thrown to abandon a trace that may fall back on one with known sizes.
 struct SizesAsked {
-  SourceLocation where;
+  std::string size;
 };
 
 // A mode that tracing depends on, within a scope. The mode is part of the keys of functions called in the scope.

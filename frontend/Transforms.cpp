@@ -78,8 +78,8 @@ std::vector<std::optional<std::int64_t>> axesOf(const std::vector<Tensor> &tenso
   if (options.in_axes.empty())
     return std::vector<std::optional<std::int64_t>>(tensors.size(), 0);
   if (options.in_axes.size() != tensors.size())
-    throw ValueError(absl::StrCat("vmap: in_axes has ", options.in_axes.size(), " entries, and the arguments have ",
-                                  tensors.size(), " tensors"),
+    throw ValueError(absl::StrCat("vmap: in_axes has ", schema::counted(options.in_axes.size(), "entry", "entries"),
+                                  ", and the arguments have ", schema::counted(tensors.size(), "tensor")),
                      where);
   return options.in_axes;
 }
@@ -108,8 +108,8 @@ std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::ve
                                 const std::vector<Tensor> &tensors, const VmapOptions &options, SourceLocation where) {
   where = userLine(where);
   if (!options.out_axes.empty() && options.out_axes.size() != values.size())
-    throw ValueError(absl::StrCat("vmap: out_axes has ", options.out_axes.size(), " entries, and the result has ",
-                                  values.size(), " tensors"),
+    throw ValueError(absl::StrCat("vmap: out_axes has ", schema::counted(options.out_axes.size(), "entry", "entries"),
+                                  ", and the result has ", schema::counted(values.size(), "tensor")),
                      where);
   std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
   // Chooses a tensor with a mapped axis, of known size if there is one.
@@ -155,10 +155,13 @@ void requireSources(const char *operation, const std::vector<Tensor> &tensors, b
         absl::StrCat(operation, ": there is a variable among the arguments that derivatives are with respect to; those "
                                 "of variables are given by GradientTape"),
         where);
-  if (tensors.empty())
-    throw ValueError(
-        absl::StrCat(operation, ": there is no tensor among the arguments that derivatives are with respect to"),
-        where);
+  if (tensors.empty()) {
+    bool isGradient = std::string_view(operation).ends_with("grad"); // grad and value_and_grad; others take primals
+    throw ValueError(absl::StrCat(operation,
+                                  isGradient ? ": the first argument holds no tensor" : ": the primals hold no tensor",
+                                  ", and derivatives are with respect to tensors"),
+                     where);
+  }
   requireFloating(operation, tensors, where);
 }
 
@@ -174,8 +177,9 @@ std::vector<Tensor> tangentsOf(const char *operation, const std::vector<Tensor> 
                                SourceLocation where) {
   where = userLine(where);
   if (sources.size() != tangents.size())
-    throw ValueError(
-        absl::StrCat(operation, ": ", tangents.size(), " tangents are given for ", sources.size(), " primals"), where);
+    throw ValueError(absl::StrCat(operation, ": the call gives ", schema::counted(tangents.size(), "tangent"), " for ",
+                                  schema::counted(sources.size(), "primal")),
+                     where);
   std::vector<Tensor> directions;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const schema::TensorType &source = *implOf(sources[i], where).type, &tangent = *implOf(tangents[i], where).type;

@@ -4,6 +4,7 @@
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
+#include "frontend/HostCall.h"
 #include "frontend/Shape.h"
 #include "frontend/Tape.h"
 
@@ -96,7 +97,7 @@ std::ostream &operator<<(std::ostream &os, const Variable &x) {
     return os << "<empty variable>";
   if (detail::currentTrace() || state->standIn)
     return os << "<variable '" << state->name << "' " << state->type->str() << ">";
-  detail::refuseHeld(*state, {});
+  detail::refuseHeld(*state, detail::hostCallLine()); // a stream has no line
   Tensor value;
   {
     std::shared_lock lock(state->mutex);

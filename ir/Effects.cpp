@@ -29,7 +29,8 @@ LogicalResult CalqueDialect::verifyOperationAttribute(Operation *op, NamedAttrib
 }
 
 LogicalResult VariableAssignOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
-  return rule.refuse("assigns a variable, which can't hold a value for each of many examples");
+  return rule.refuse("assigns a variable, which can't hold a value for each of many examples; do it outside of "
+                     "vmap, or draw random numbers by stateless functions from a state for each");
 }
 
 // One state gives every example the same numbers, as it does where the sizes are known.
@@ -69,8 +70,8 @@ LogicalResult ExternOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
   if (!program)
     return rule.unrolled(results);
   if (program->results.size() != getNumResults())
-    return rule.refuse("'" + getSymbol() + "': its batching rule gives " + Twine(program->results.size()) +
-                       " results, not " + Twine(getNumResults()));
+    return rule.refuse("'" + getSymbol() + "': its batching rule gives " +
+                       schema::counted(program->results.size(), "result") + ", not " + Twine(getNumResults()));
   for (auto [i, result] : llvm::enumerate(getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<int64_t> sizes{rule.size()};

@@ -42,8 +42,8 @@ void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradie
                                 const std::vector<Variable> &variables, SourceLocation where) {
   CallSite site(where, inMessages);
   if (gradients.size() != variables.size())
-    fail<ValueError>(
-        absl::StrCat(kind, ": there are ", gradients.size(), " gradients for ", variables.size(), " variables"));
+    fail<ValueError>(absl::StrCat(kind, ": the number of gradients is ", gradients.size(), ", and that of variables ",
+                                  variables.size()));
   absl::flat_hash_set<const void *> seen;
   bool any = false;
   for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -66,7 +66,7 @@ void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradie
       fail<ShapeError>(absl::StrCat(kind, ": ", types));
   }
   if (!any)
-    fail<ValueError>(absl::StrCat(kind, ": none of the ", variables.size(), " variables has a gradient"));
+    fail<ValueError>(absl::StrCat(kind, ": no variable has a gradient"));
 
   std::vector<std::vector<Variable> *> kept(variables.size());
   for (std::size_t i = 0; i < variables.size(); ++i)

@@ -14,12 +14,10 @@ Fault checkAllowed(const OpCall &call, Allowed allowed) {
   for (const TensorType &type : call.operands) {
     if (allowed == Allowed::Bool && type.dtype != DType::Bool)
       return dtypeFault(absl::StrCat("takes bool, not ", type.str()));
-    if (allowed == Allowed::Float && !is_floating(type.dtype))
-      return dtypeFault(absl::StrCat("takes operands of ", names_of({DTypeKind::Float}), ", not ", type.str()));
     if (allowed == Allowed::Numeric && type.dtype == DType::Bool)
       return dtypeFault(absl::StrCat("takes numbers, not ", type.str()));
   }
-  return {};
+  return allowed == Allowed::Float ? requireFloating(call.operands) : Fault();
 }
 
 Fault elementwise(const OpCall &call, DType result, std::vector<TensorType> &results) {

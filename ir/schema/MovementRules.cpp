@@ -27,7 +27,8 @@ Fault checkSizes(const Ints &shape) {
 
 Fault checkPerDimension(const Ints &values, const TensorType &type, const char *what) {
   if (static_cast<std::int64_t>(values.size()) != type.rank())
-    return valueFault(absl::StrCat(what, " has ", values.size(), " entries for ", type.str()));
+    return valueFault(
+        absl::StrCat(what, " has ", counted(values.size(), "entry", "entries"), " for the dimensions of ", type.str()));
   return {};
 }
 
@@ -121,8 +122,8 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
     if (inferred >= 0 && known > 0 && count % *known == 0)
       result.dims[inferred] = count / *known;
     else if (inferred >= 0 || known != count)
-      return shapeFault(
-          absl::StrCat(call[0].str(), " has ", count, " elements, which don't fill ", shapeString(ints(call, 0))));
+      return shapeFault(absl::StrCat(call[0].str(), " has ", counted(static_cast<std::size_t>(count), "element"),
+                                     ", which can't fill ", shapeString(ints(call, 0))));
   }
   results.push_back(std::move(result));
   return {};

@@ -15,6 +15,12 @@ std::int64_t TensorType::numElements() const {
   return productOf(dims).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
+std::string counted(std::size_t count, std::string_view noun, std::string_view plural) {
+  std::string text = absl::StrCat(count, " ");
+  text += count == 1 || plural.empty() ? noun : plural;
+  return count == 1 || !plural.empty() ? text : text + "s";
+}
+
 std::string shapeString(std::span<const std::int64_t> dims) {
   auto append = [](std::string *text, std::int64_t size) {
     text->append(size == kOpenSize ? "?" : absl::StrCat(size));

@@ -42,6 +42,9 @@ struct TensorType {
 
 std::string shapeString(std::span<const std::int64_t> dims);
 
+// "1 tensor", "2 tensors", "0 axes": a count in a message. `plural` is for nouns that take no -s.
+std::string counted(std::size_t count, std::string_view noun, std::string_view plural = {});
+
 // The dimension that an axis within [-rank, rank) names. What is negative may come as an unsigned number, as ODS has
 // it.
 constexpr std::int64_t normalAxis(std::int64_t axis, std::int64_t rank) { return axis < 0 ? axis + rank : axis; }

@@ -7,13 +7,6 @@ namespace calque::schema {
 
 namespace {
 
-Fault checkFloat(const OpCall &call) {
-  for (const TensorType &type : call.operands)
-    if (!is_floating(type.dtype))
-      return dtypeFault(absl::StrCat("takes operands of ", names_of({DTypeKind::Float}), ", not ", type.str()));
-  return {};
-}
-
 Fault checkNumeric(const OpCall &call) {
   for (const TensorType &type : call.operands)
     if (type.dtype == DType::Bool)
@@ -53,18 +46,18 @@ Fault reduceNumericNonEmpty(const OpCall &call, std::vector<TensorType> &results
   return reduce(call, true, results);
 }
 Fault reduceFloat(const OpCall &call, std::vector<TensorType> &results) {
-  if (Fault fault = checkFloat(call))
+  if (Fault fault = requireFloating(call.operands))
     return fault;
   return reduce(call, false, results);
 }
 Fault reduceFloatNonEmpty(const OpCall &call, std::vector<TensorType> &results) {
-  if (Fault fault = checkFloat(call))
+  if (Fault fault = requireFloating(call.operands))
     return fault;
   return reduce(call, true, results);
 }
 
 Fault softmax(const OpCall &call, std::vector<TensorType> &results) {
-  if (Fault fault = checkFloat(call))
+  if (Fault fault = requireFloating(call.operands))
     return fault;
   std::int64_t axis = 0;
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
@@ -130,7 +123,8 @@ Fault contract(const OpCall &call, std::vector<TensorType> &results) {
   for (int pair : {0, 2}) {
     Ints left = nonNegative(pair), right = nonNegative(pair + 1);
     if (left.size() != right.size())
-      return valueFault(absl::StrCat(left.size(), " dimensions of lhs are paired with ", right.size(), " of rhs"));
+      return valueFault(
+          absl::StrCat("the lists pair ", counted(left.size(), "dimension"), " of lhs with ", right.size(), " of rhs"));
     for (std::size_t i = 0; i < left.size(); ++i) {
       std::optional<std::int64_t> dim = mergeDims(call[0].dims[left[i]], call[1].dims[right[i]]);
       if (!dim)
@@ -188,7 +182,7 @@ const std::vector<std::int64_t> &ints(const OpCall &call, std::size_t i) {
 
 // The result of the convolution that a call is or is the gradient of.
 Fault convResult(const OpCall &call, const TensorType &input, const TensorType &filter, TensorType &result) {
-  if (Fault fault = checkFloat(call))
+  if (Fault fault = requireFloating(call.operands))
     return fault;
   if (Fault fault = sameDType(input, filter))
     return fault;
@@ -202,7 +196,8 @@ Fault convResult(const OpCall &call, const TensorType &input, const TensorType &
                                  call.attribute<std::string>(1), result))
     return fault;
   if (!mergeDims(input.dims[3], filter.dims[2]))
-    return shapeFault(absl::StrCat("images ", input.str(), " have ", input.dims[3], " channels and filters ",
+    return shapeFault(absl::StrCat("images ", input.str(), " have ",
+                                   counted(static_cast<std::size_t>(input.dims[3]), "channel"), " and filters ",
                                    filter.str(), " take ", filter.dims[2]));
   return {};
 }
@@ -226,7 +221,7 @@ Fault convGrad(const OpCall &call, const TensorType &input, const TensorType &fi
 }
 
 Fault poolResult(const OpCall &call, TensorType &result) {
-  if (Fault fault = checkFloat(call))
+  if (Fault fault = requireFloating(call.operands))
     return fault;
   const std::vector<std::int64_t> &window = ints(call, 0);
   if (window.size() != 2 || window[0] < 1 || window[1] < 1)

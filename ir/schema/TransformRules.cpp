@@ -9,20 +9,13 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-Fault requireFloating(std::span<const TensorType> types) {
-  for (const TensorType &type : types)
-    if (!is_floating(type.dtype))
-      return dtypeFault(absl::StrCat("takes operands of ", names_of({DTypeKind::Float}), ", not ", type.str()));
-  return {};
-}
-
 // Checks the types of a program's parameters.
 Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what) {
   if (!program)
     return valueFault(absl::StrCat("its ", what, " is no program"));
   if (program->parameters.size() != parameters.size())
-    return valueFault(
-        absl::StrCat("its ", what, " takes ", program->parameters.size(), " values, not ", parameters.size()));
+    return valueFault(absl::StrCat("its ", what, " takes ", counted(program->parameters.size(), "value"),
+                                   " and is given ", parameters.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (const TensorType &taken = program->typeOf(program->parameters[i]); taken != parameters[i])
       return shapeFault(
@@ -37,7 +30,7 @@ Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
   if (counts.size() != 3 || counts[0] < 1 || counts[1] < 0 || counts[2] < 0 ||
       2 * counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
     return valueFault(
-        absl::StrCat("the counts ", shapeString(counts), " don't describe ", call.operands.size(), " values"));
+        absl::StrCat("the counts ", shapeString(counts), " don't describe ", counted(call.operands.size(), "value")));
   for (std::int64_t i = 0; i < counts[0]; ++i)
     if (call[i] != call[counts[0] + i])
       return shapeFault(absl::StrCat("the target is ", call[i].str(), " and its seed is ", call[counts[0] + i].str()));
@@ -53,7 +46,7 @@ Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
   if (counts.size() != 2 || counts[0] < 1 || counts[1] < 1 ||
       counts[0] + 2 * counts[1] != static_cast<std::int64_t>(call.operands.size()))
     return valueFault(
-        absl::StrCat("the counts ", shapeString(counts), " don't describe ", call.operands.size(), " values"));
+        absl::StrCat("the counts ", shapeString(counts), " don't describe ", counted(call.operands.size(), "value")));
   if (Fault fault = requireFloating(call.operands))
     return fault;
   for (std::int64_t i = 0; i < counts[1]; ++i) {
@@ -68,7 +61,8 @@ Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
 Fault batch(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &axes = call.attribute<Ints>(0);
   if (axes.empty() || axes.size() != call.operands.size())
-    return valueFault(absl::StrCat(axes.size(), " axes are given for ", call.operands.size(), " tensors"));
+    return valueFault(absl::StrCat("the list has ", counted(axes.size(), "axis", "axes"), " for ",
+                                   counted(call.operands.size(), "tensor")));
   std::int64_t examples = kOpenSize;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     std::int64_t axis = 0;
@@ -89,8 +83,9 @@ Fault batch(const OpCall &call, std::vector<TensorType> &results) {
 Fault unbatch(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &axes = call.attribute<Ints>(0);
   if (axes.empty() || axes.size() + 2 != call.operands.size())
-    return valueFault(absl::StrCat(axes.size(), " axes are given for ", call.operands.size(),
-                                   " values, the last two of which are an example and what it was taken from"));
+    return valueFault(absl::StrCat("the list has ", counted(axes.size(), "axis", "axes"), " for ",
+                                   counted(call.operands.size(), "value"),
+                                   ", the last two of which are an example and what it was taken from"));
   const TensorType &source = call.operands.back();
   std::int64_t batchAxis = 0;
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(1), source.rank(), batchAxis))
@@ -111,7 +106,7 @@ Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
   if (counts.size() != 3 || counts[0] < 1 || counts[1] < 1 || counts[2] < 0 ||
       counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
     return valueFault(
-        absl::StrCat("the counts ", shapeString(counts), " don't describe ", call.operands.size(), " values"));
+        absl::StrCat("the counts ", shapeString(counts), " don't describe ", counted(call.operands.size(), "value")));
   std::span<const TensorType> values =
       call.operands.subspan(static_cast<std::size_t>(counts[0]), static_cast<std::size_t>(counts[1]));
   if (Fault fault = requireFloating(call.operands.first(static_cast<std::size_t>(counts[0] + counts[1]))))
@@ -123,8 +118,8 @@ Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkProgram(pullback, parameters, "pullback"))
     return fault;
   if (static_cast<std::int64_t>(pullback->results.size()) != counts[0])
-    return valueFault(
-        absl::StrCat("its pullback gives ", pullback->results.size(), " gradients for ", counts[0], " inputs"));
+    return valueFault(absl::StrCat("its pullback gives ", counted(pullback->results.size(), "gradient"), " for ",
+                                   counted(static_cast<std::size_t>(counts[0]), "input")));
   for (std::int64_t i = 0; i < counts[0]; ++i)
     if (const TensorType &given = pullback->typeOf(pullback->results[i]); given != call[i])
       return shapeFault(absl::StrCat("gradient ", i, " is ", given.str(), ", and the input is ", call[i].str()));

@@ -46,6 +46,14 @@ bool broadcastsTo(const TensorType &from, const TensorType &to) {
                     [](std::int64_t x, std::int64_t y) { return x == 1 || mergeDims(x, y).has_value(); });
 }
 
+Fault requireFloating(std::span<const TensorType> types) {
+  for (const TensorType &type : types)
+    if (!is_floating(type.dtype))
+      return dtypeFault(absl::StrCat("takes operands of ", names_of({DTypeKind::Float}), ", not ", type.str(),
+                                     "; use cast(x, DType::Float32)"));
+  return {};
+}
+
 Fault sameDType(const TensorType &a, const TensorType &b) {
   if (a.dtype != b.dtype)
     return dtypeFault(absl::StrCat("the operands' types differ: ", a.str(), " and ", b.str(),

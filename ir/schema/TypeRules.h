@@ -31,6 +31,9 @@ std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b);
 bool fit(const TensorType &a, const TensorType &b);
 bool broadcastsTo(const TensorType &from, const TensorType &to);
 
+// Refuses integers and bool, with what makes floating-point numbers of them.
+Fault requireFloating(std::span<const TensorType> types);
+
 Fault sameDType(const TensorType &a, const TensorType &b);
 
 // The unit times the sizes, without negative ones, which are unknown or inferred. Nothing on overflow.

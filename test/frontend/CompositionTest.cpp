@@ -389,6 +389,9 @@ TEST(Composition, JacobiansNeedSizes) {
   auto total = [](const Tensor &x) { return sum(x * x); };
   EXPECT_CONTAINS(refused([&](const Tensor &x) { return jacobian(squares)(x); }),
                   "jacobian: the target's sizes must be known; it is float32[?]");
+  EXPECT_CONTAINS(refused([&](const Tensor &x) { return batch_jacobian(squares)(x); }),
+                  "batch_jacobian: the target's sizes must be known; it is float32[?]; vmap(jacobian(f)) leaves the "
+                  "number of examples open");
   EXPECT_CONTAINS(refused([&](const Tensor &x) { return jacobian(total)(x); }),
                   "jacobian: the source's sizes must be known; it is float32[?]");
   EXPECT_CONTAINS(refused([&](const Tensor &x) { return hessian(total)(x); }),

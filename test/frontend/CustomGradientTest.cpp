@@ -156,7 +156,7 @@ TEST(CustomGradient, RefusesOtherGradientsThanTheArgumentsNeed) {
   };
   Tensor x = ones({2});
   EXPECT_CONTAINS(errorOf<ValueError>([&] { with([](const Tensor &g) { return g; })(x, x); }),
-                  "custom_gradient: the pullback gives 1 gradients, and 2 arguments need one");
+                  "custom_gradient: the pullback gives 1 gradient for 2 floating-point arguments");
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { with([](const Tensor &g) { return std::pair(g, sum(g)); })(x, x); }),
                   "gives float32[] as gradient 1, and the argument is float32[2]");
   EXPECT_CONTAINS(
@@ -197,6 +197,29 @@ TEST(GradientOverride, HoldsInItsScope) {
   EXPECT_EQ(f(x).to_vector<float>(), (std::vector<float>{0, 1}));
   EXPECT_EQ(compiled(x).to_vector<float>(), (std::vector<float>{0, 1}));
   EXPECT_EQ(compiled.trace_count(), 2);
+}
+
+TEST(GradientOverride, TakesAFunctionOverAnOperationOfAnotherName) {
+  Tensor a = ones({2, 3}), b = ones({3, 2});
+  auto loss = [](const Tensor &a, const Tensor &b) { return sum(matmul(a, b)); };
+  auto compiled = function(loss);
+  {
+    GradientOverride tripled("matmul", [](const std::vector<Tensor> &operands, const Tensor &, const Tensor &g) {
+      return std::vector<Tensor>{3 * matmul(g, operands[1], {.transpose_b = true}), zeros(operands[1].shape())};
+    });
+    expectValues(grad(loss)(a, b), {6, 6, 6, 6, 6, 6});
+    expectValues(grad(compiled)(a, b), {6, 6, 6, 6, 6, 6});
+  }
+  expectValues(grad(loss)(a, b), {2, 2, 2, 2, 2, 2});
+  expectValues(grad(compiled)(a, b), {2, 2, 2, 2, 2, 2});
+  EXPECT_CONTAINS(errorOf<LookupError>([] {
+                    GradientOverride("sparse_categorical_crossentropy",
+                                     [](const std::vector<Tensor> &, const Tensor &, const Tensor &g) {
+                                       return std::vector<Tensor>{g};
+                                     });
+                  }),
+                  "'sparse_categorical_crossentropy' is made of log_softmax, where and sum; override the gradient of "
+                  "one of them, or call it in custom_gradient");
 }
 
 TEST(GradientOverride, RefusesWhatIsNotThere) {

@@ -311,6 +311,34 @@ TEST(FunctionContract, RetraceWarningNamesWhatChanged) {
   EXPECT_EQ(warnings.all.size(), 2u) << "twice at most";
 }
 
+TEST(FunctionContract, RetraceWarningAdvisesWhatHelps) {
+  Warnings warnings;
+  auto few = function([](const Tensor &x, int n) { return x * n; }, {.max_traces = 2});
+  for (int i = 0; i < 5; ++i)
+    few(ones({2}), i % 3);
+  ASSERT_EQ(warnings.all.size(), 1u);
+  EXPECT_CONTAINS(warnings.all[0].message, ": the trace for this signature was evicted or cleared; the calls are at ");
+  EXPECT_CONTAINS(warnings.all[0].message,
+                  ". What helps: a max_traces above 2, which evicts traces that are needed again; a tensor in place of "
+                  "the number: argument 1. explain_retraces() has them all");
+  auto sizes = function([](const Tensor &x) { return x * 2; });
+  for (int i = 1; i < 6; ++i)
+    sizes(ones({i}));
+  ASSERT_EQ(warnings.all.size(), 2u);
+  EXPECT_CONTAINS(warnings.all[1].message,
+                  ". What helps: sizes left open by an input_signature, or reduce_retracing. ");
+  auto refused =
+      function([](const Tensor &x) { return x * static_cast<float>(x.shape()[0]); }, {.reduce_retracing = true});
+  for (int i = 1; i < 6; ++i)
+    refused(ones({i}));
+  ASSERT_EQ(warnings.all.size(), 3u);
+  EXPECT_CONTAINS(warnings.all[2].message,
+                  "it is traced for these sizes only, because a trace that leaves them open has "
+                  "failed: the lambda asks for a size that would not be known, dimension 0 of "
+                  "argument 0, float32[?]");
+  EXPECT_EQ(warnings.all[2].message.find("What helps"), std::string::npos) << warnings.all[2].message;
+}
+
 TEST(FunctionContract, RetraceWarningNeedsFiveTracesInTenCalls) {
   Warnings warnings;
   auto f = function([](const Tensor &x, int n) { return x * n; });

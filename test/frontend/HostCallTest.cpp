@@ -109,7 +109,7 @@ TEST(HostCall, MustGiveWhatItsSpecsSay) {
   EXPECT_THROW(f(ones({2}, DType::Int32)), SignatureError);
   EXPECT_THROW(f.eager(ones({3})), SignatureError);
   auto none = function([](const Tensor &x) { host_call([](In) { return std::vector<Tensor>(); }, {x}, kPair); });
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { none(ones({2})); }), "must give 1 tensors by its specs, and gives 0");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { none(ones({2})); }), "must give 1 tensor by its specs, and gives 0");
 }
 
 TEST(HostCall, ItsResultsHaveKnownSizes) {
@@ -172,6 +172,21 @@ TEST(HostCall, TouchingAVariableOfItsOwnCallIsAnError) {
   EXPECT_EQ(f(scalar(1.0f)).item<float>(), 1);
   EXPECT_EQ(v.value().item<float>(), 2);
   EXPECT_EQ(other.value().item<float>(), 2);
+}
+
+TEST(HostCall, PrintingAVariableOfItsOwnCallHasTheLineOfTheHostCall) {
+  Variable v(1.0f, {.name = "v"});
+  unsigned line = 0;
+  auto f = function([&](const Tensor &x) {
+    auto print = [&](std::span<const Tensor> in) {
+      std::ostringstream() << v;
+      return in[0];
+    };
+    line = __LINE__ + 1;
+    return v + host_call(print, {x}, {TensorSpec<float>({})});
+  });
+  std::string text = errorOf<StateError>([&] { f(scalar(1.0f)); });
+  EXPECT_CONTAINS(text, "HostCallTest.cpp:" + std::to_string(line));
 }
 
 TEST(HostCall, MayCallFunctionsButNotWithoutEnd) {

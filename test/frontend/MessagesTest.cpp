@@ -53,7 +53,7 @@ TEST(Messages, OfTensorsNameShapesAndTypes) {
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { x.item<float>(); }),
                   "item() needs a tensor of one element; this one has shape [2]");
   EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<float>({1, 2, 3}, {2, 2}); }),
-                  "3 elements are given for shape [2,2], which has 4");
+                  "a tensor of shape [2,2] has 4 elements, not 3");
   EXPECT_CONTAINS(errorOf<ValueError>([] { zeros({-1}); }), "a shape has no negative sizes; this one is [-1]");
   EXPECT_CONTAINS(errorOf<ShapeError>([] { zeros({1LL << 40, 1LL << 40}); }),
                   "a tensor of shape [1099511627776,1099511627776] has more bytes than can be addressed");
@@ -73,7 +73,8 @@ TEST(Messages, OfNumbersNameTheTypeThatTheyCanNotHave) {
 TEST(Messages, OfTracedTensorsSayWhatToDoInstead) {
   auto message = [](auto body) { return errorOf<StateError>([&] { function<Tensor(Tensor)>(body)(scalar(1.0f)); }); };
   EXPECT_CONTAINS(message([](const Tensor &x) { return x ? x : -x; }),
-                  "a decision on a traced tensor is not supported yet; use where(condition, x, y)");
+                  "a traced tensor is used as a condition (bool), and its elements are not known while tracing; use "
+                  "where(condition, x, y), and logical_and and logical_or for && and ||");
   std::string text = message([](const Tensor &x) { return exp(x) * exp(x).item<float>(); });
   EXPECT_CONTAINS(
       text, "the elements of a traced tensor are not known while tracing; print() shows them when the function runs. "
@@ -87,11 +88,53 @@ TEST(Messages, OfTracedTensorsSayWhatToDoInstead) {
   EXPECT_CONTAINS(text, "; return it from the function instead of storing it");
 }
 
+TEST(Messages, OfTensorsAsConditionsSayWhatTakesTheirPlace) {
+  Tensor a = tensor<float>({1, 2});
+  EXPECT_CONTAINS(
+      errorOf<ShapeError>([&] { where(a > 0 && a < 1, a, 0.0); }),
+      "a tensor of shape [2] is used as a condition (bool), which needs one element; use where(condition, x, "
+      "y), and logical_and and logical_or for && and ||\n  at ");
+}
+
+TEST(Messages, OfFloatingPointOperationsSayHowToGetThere) {
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { sqrt(scalar(4)); }),
+                  "sqrt: takes operands of float32 and float64, not int32[]; use cast(x, DType::Float32)");
+}
+
+TEST(Messages, CountOneAsOne) {
+  auto f = function([](const Tensor &x) { return x; }, {.name = "f", .input_signature = {anyRows, anyRows}});
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { f(ones({2, 2})); }), "f is declared with 2 tensors and called with 1");
+  auto g = function([](const std::vector<Tensor> &x) { return x[0]; }, {.name = "g", .input_signature = {anyRows}});
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { g({ones({2, 2}), ones({2, 2})}); }),
+                  "g is declared with 1 tensor and called with 2");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { reshape(ones({1}), {2}); }),
+                  "float32[1] has 1 element, which can't fill [2]");
+}
+
+// The remedies that the messages name.
+TEST(Messages, OfOpenSizesNameWhatWorks) {
+  auto f = function(
+      [](const Tensor &x) {
+        Size n = x.shape()[0];
+        Tensor reciprocal = 1.0f / Operand(n), isThree = Operand(n) == 3;
+        Tensor differences = split(x, {1, -1})[1] - split(x, {-1, 1})[0];
+        return std::tuple(reciprocal, cast(isThree, DType::Float32), differences);
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic})}});
+  auto [reciprocal, isThree, differences] = f(tensor<float>({1, 3, 6}));
+  expectValues(reciprocal, {1.0f / 3});
+  expectValues(isThree, {1});
+  expectValues(differences, {2, 3});
+  expectValues(std::get<1>(f(tensor<float>({1, 3}))), {0});
+}
+
 TEST(Messages, OfOpenSizesSayWhatIsNotKnown) {
   auto size = function([](const Tensor &x) { return x * static_cast<float>(x.size()); });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { size.get_concrete_function(anyRows); }),
-                  "the number of elements of argument 0, float32[?,2], is not known while tracing and is used as a C++ "
-                  "number; operations take it as it is, and is_known() asks");
+  EXPECT_CONTAINS(
+      errorOf<StateError>([&] { size.get_concrete_function(anyRows); }),
+      "the number of elements of argument 0, float32[?,2], is not known while tracing and is used as a C++ "
+      "number; operations on tensors take it as Operand(size), split cuts parts of known sizes off, and is_known() "
+      "asks");
   auto compared = function([](const Tensor &x) { return x.shape()[0] == 2 ? x : x * 2; });
   EXPECT_CONTAINS(errorOf<StateError>([&] { compared.get_concrete_function(anyRows); }),
                   "dimension 0 of argument 0, float32[?,2], is not known while tracing and is used as a C++ number");
@@ -216,7 +259,7 @@ TEST(Messages, OfOutputGradientsNameBothTypes) {
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { tape.gradient(y, x, {ones({2}, DType::Float64)}); }),
                   "gradient: output gradient 0 is float64[2] and its target float32[2]");
   EXPECT_CONTAINS(errorOf<ValueError>([&] { tape.gradient(y, x, {ones({2}), ones({2})}); }),
-                  "gradient: 2 output gradients are given for 1 targets");
+                  "gradient: output_gradients has 2 tensors, and the gradient is of 1 target");
 }
 
 TEST(Messages, OfCheckGradientsNameWhatIsNoUse) {
@@ -244,7 +287,10 @@ TEST(Messages, OfRetracesSayWhyThereIsAnother) {
       function([](const Tensor &x) { return x * static_cast<float>(x.shape()[0]); }, {.reduce_retracing = true});
   asks(ones({2}));
   asks(ones({3}));
-  ASSERT_EQ(asks.explain_retraces().size(), 1u);
-  EXPECT_CONTAINS(asks.explain_retraces()[0].note,
-                  "has failed: the lambda asks for a size that would not be known, of the tensor made at ");
+  asks(ones({4}));
+  ASSERT_EQ(asks.explain_retraces().size(), 2u);
+  EXPECT_EQ(asks.explain_retraces()[0].note, asks.explain_retraces()[1].note) << "each time";
+  EXPECT_CONTAINS(
+      asks.explain_retraces()[0].note,
+      "has failed: the lambda asks for a size that would not be known, dimension 0 of argument 0, float32[?]");
 }

@@ -70,8 +70,10 @@ TEST(Grad, RefusesArgumentsWithoutTensors) {
   EXPECT_CONTAINS(errorOf<ValueError>([&] { vjp(loss, v); }), "vjp" + message);
   EXPECT_CONTAINS(errorOf<ValueError>([&] { jvp(loss, v, v); }), "jvp" + message);
   EXPECT_CONTAINS(errorOf<ValueError>([&] { hvp(loss)(v, v); }), "hvp" + message);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vjp([](int n) { return scalar(static_cast<float>(n)); }, 3); }),
+                  "vjp: the primals hold no tensor, and derivatives are with respect to tensors");
   EXPECT_CONTAINS(errorOf<ValueError>([&] { grad([](int n) { return scalar(static_cast<float>(n)); })(3); }),
-                  "grad: there is no tensor among the arguments that derivatives are with respect to");
+                  "grad: the first argument holds no tensor, and derivatives are with respect to tensors");
 }
 
 namespace {
@@ -145,8 +147,8 @@ TEST(Transforms, ErrorsNameWhatTheUserHasCalled) {
                   "vjp: cotangent 1 is float32[2] and its result float32[]");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { pullback({cast(x, DType::Float64), sum(x)}); }),
                   "vjp: cotangent 0 is float64[2] and its result float32[2]");
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { pullback({x}); }), "vjp: 1 cotangents are given for 2 results");
-  EXPECT_CONTAINS(errorOf<ValueError>([&] { pullback({}); }), "vjp: 0 cotangents are given for 2 results");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { pullback({x}); }), "vjp: the pullback is given 1 cotangent for 2 results");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { pullback({}); }), "vjp: the pullback is given 0 cotangents for 2 results");
 
   auto inside = function([&](const Tensor &x) { return pullback({x, sum(x)}); });
   EXPECT_CONTAINS(errorOf<StateError>([&] { inside(x); }), "a pullback from outside of a trace is called inside");
@@ -214,7 +216,7 @@ TEST(Jvp, RefusesTangentsUnlikeThePrimals) {
                     jvp([](const std::vector<Tensor> &xs) { return xs[0]; }, std::vector<Tensor>{x, x},
                         std::vector<Tensor>{x});
                   }),
-                  "1 tangents are given for 2 primals");
+                  "the call gives 1 tangent for 2 primals");
 }
 
 TEST(Vjp, PullbackServesManyTimes) {
@@ -385,9 +387,9 @@ TEST(Vmap, RefusesWhatHasNoExamples) {
                   "different numbers of examples: 2, and 3");
   EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f)(ones({2}), ones({})); }), "axis");
   EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.in_axes = {0}})(ones({2}), ones({2})); }),
-                  "in_axes has 1 entries, and the arguments have 2 tensors");
+                  "in_axes has 1 entry, and the arguments have 2 tensors");
   EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, {.out_axes = {0, 0}})(ones({2}), ones({2})); }),
-                  "out_axes has 2 entries, and the result has 1 tensors");
+                  "out_axes has 2 entries, and the result has 1 tensor\n");
   EXPECT_CONTAINS(
       errorOf<ValueError>([&] { vmap(f, {.in_axes = {std::nullopt, std::nullopt}})(ones({2}), ones({2})); }),
       "no argument has a mapped axis");
@@ -412,7 +414,8 @@ TEST(Vmap, RefusesWhatHasNoExamples) {
   random::Generator generator(1);
   EXPECT_CONTAINS(
       errorOf<CompileError>([&] { vmap([&](const Tensor &x) { return x + generator.uniform({}); })(ones({2})); }),
-      "assigns a variable");
+      "random::uniform: assigns a variable, which can't hold a value for each of many examples; do it outside of vmap, "
+      "or draw random numbers by stateless functions from a state for each");
   std::optional<Tensor> leaked;
   vmap([&](const Tensor &x) { return *(leaked = x + 1); })(ones({2}));
   EXPECT_THROW(*leaked + 1, LeakedTensorError);

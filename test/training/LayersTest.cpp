@@ -442,3 +442,14 @@ TEST(Layer, MayBeOnesOwn) {
   expectValues(net(ones({1, 3}), {.training = true}), {4, 4, 4});
   EXPECT_EQ(namesOf(net), (std::vector<std::string>{"scale/factor"}));
 }
+
+TEST(Layers, ThatAssignNameThemselvesInVmap) {
+  layers::Dropout dropout(0.5);
+  auto drop = [&](const Tensor &x) { return dropout(x, {.training = true}); };
+  try {
+    vmap(drop)(ones({2, 3}));
+    ADD_FAILURE() << "no error";
+  } catch (const CompileError &error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("dropout: assigns a variable")) << error.what();
+  }
+}

@@ -65,7 +65,7 @@ func.func @twice(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) {
 // -----
 
 func.func @batch_count(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) {
-  // expected-error @below {{contract: 1 dimensions of lhs are paired with 2 of rhs}}
+  // expected-error @below {{contract: the lists pair 1 dimension of lhs with 2 of rhs}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.contract %a, %b {lhs_batch = array<i64: 0>, lhs_contracting = array<i64>, rhs_batch = array<i64: 0, 1>, rhs_contracting = array<i64>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return
@@ -74,7 +74,7 @@ func.func @batch_count(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) {
 // -----
 
 func.func @contracting_count(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) {
-  // expected-error @below {{contract: 2 dimensions of lhs are paired with 0 of rhs}}
+  // expected-error @below {{contract: the lists pair 2 dimensions of lhs with 0 of rhs}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.contract %a, %b {lhs_batch = array<i64>, lhs_contracting = array<i64: 0, 1>, rhs_batch = array<i64>, rhs_contracting = array<i64>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
   return

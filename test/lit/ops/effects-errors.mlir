@@ -30,7 +30,7 @@ func.func @counts_two(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>) {
 // -----
 
 func.func @counts_none(%a: tensor<f32>) {
-  // expected-error @below {{gradient: the counts [0,1,0] don't describe 1 values}}
+  // expected-error @below {{gradient: the counts [0,1,0] don't describe 1 value}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.gradient %a {counts = array<i64: 0, 1, 0>} : (tensor<f32>) -> tensor<f32>
   return

@@ -20,7 +20,7 @@ func.func @reshape_negative(%a: tensor<?x3xf32>) {
 // -----
 
 func.func @reshape_count(%a: tensor<2x3xf32>) {
-  // expected-error @below {{reshape: float32[2,3] has 6 elements, which don't fill [5]}}
+  // expected-error @below {{reshape: float32[2,3] has 6 elements, which can't fill [5]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.reshape %a {shape = array<i64: 5>} : (tensor<2x3xf32>) -> tensor<5xf32>
   return
@@ -29,7 +29,7 @@ func.func @reshape_count(%a: tensor<2x3xf32>) {
 // -----
 
 func.func @reshape_inferred(%a: tensor<2x3xf32>) {
-  // expected-error @below {{reshape: float32[2,3] has 6 elements, which don't fill [4,-1]}}
+  // expected-error @below {{reshape: float32[2,3] has 6 elements, which can't fill [4,-1]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.reshape %a {shape = array<i64: 4, -1>} : (tensor<2x3xf32>) -> tensor<4x1xf32>
   return
@@ -182,7 +182,7 @@ func.func @broadcast_like_rank(%a: tensor<?x3xf32>, %b: tensor<3xf32>) {
 // -----
 
 func.func @transpose_count(%a: tensor<2x?xf32>) {
-  // expected-error @below {{transpose: the permutation has 1 entries for float32[2,?]}}
+  // expected-error @below {{transpose: the permutation has 1 entry for the dimensions of float32[2,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.transpose %a {permutation = array<i64: 0>} : (tensor<2x?xf32>) -> tensor<2x?xf32>
   return
@@ -389,7 +389,7 @@ func.func @part_rank(%a: tensor<?x3xf32>, %b: tensor<?xf32>, %c: tensor<2xf32>) 
 // -----
 
 func.func @slice_starts(%a: tensor<7x?xf32>) {
-  // expected-error @below {{slice: starts has 1 entries for float32[7,?]}}
+  // expected-error @below {{slice: starts has 1 entry for the dimensions of float32[7,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.slice %a {limits = array<i64: 7, 1>, starts = array<i64: 0>} : (tensor<7x?xf32>) -> tensor<7x1xf32>
   return
@@ -398,7 +398,7 @@ func.func @slice_starts(%a: tensor<7x?xf32>) {
 // -----
 
 func.func @slice_limits(%a: tensor<7x?xf32>) {
-  // expected-error @below {{slice: limits has 3 entries for float32[7,?]}}
+  // expected-error @below {{slice: limits has 3 entries for the dimensions of float32[7,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.slice %a {limits = array<i64: 7, 1, 1>, starts = array<i64: 0, 0>} : (tensor<7x?xf32>) -> tensor<7x1xf32>
   return
@@ -407,7 +407,7 @@ func.func @slice_limits(%a: tensor<7x?xf32>) {
 // -----
 
 func.func @slice_strides(%a: tensor<7x?xf32>) {
-  // expected-error @below {{slice: strides has 1 entries for float32[7,?]}}
+  // expected-error @below {{slice: strides has 1 entry for the dimensions of float32[7,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.slice %a {limits = array<i64: 7, 1>, starts = array<i64: 0, 0>, strides = array<i64: 1>} : (tensor<7x?xf32>) -> tensor<7x1xf32>
   return
@@ -461,7 +461,7 @@ func.func @slice_like_rank(%a: tensor<7x?xf32>, %b: tensor<2xf32>) {
 // -----
 
 func.func @slice_like_starts(%a: tensor<7x?xf32>, %b: tensor<2x?xf32>) {
-  // expected-error @below {{slice_like: starts has 1 entries for float32[7,?]}}
+  // expected-error @below {{slice_like: starts has 1 entry for the dimensions of float32[7,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.slice_like %a, %b {starts = array<i64: 0>, strides = array<i64: 1, 1>} : (tensor<7x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
   return
@@ -470,7 +470,7 @@ func.func @slice_like_starts(%a: tensor<7x?xf32>, %b: tensor<2x?xf32>) {
 // -----
 
 func.func @slice_like_strides(%a: tensor<7x?xf32>, %b: tensor<2x?xf32>) {
-  // expected-error @below {{slice_like: strides has 1 entries for float32[7,?]}}
+  // expected-error @below {{slice_like: strides has 1 entry for the dimensions of float32[7,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.slice_like %a, %b {starts = array<i64: 0, 0>, strides = array<i64: 1>} : (tensor<7x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
   return
@@ -515,7 +515,7 @@ func.func @slice_put_rank(%a: tensor<2xf32>, %b: tensor<7x?xf32>) {
 // -----
 
 func.func @slice_put_starts(%a: tensor<2x?xf32>, %b: tensor<7x?xf32>) {
-  // expected-error @below {{slice_put: starts has 1 entries for float32[7,?]}}
+  // expected-error @below {{slice_put: starts has 1 entry for the dimensions of float32[7,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.slice_put %a, %b {starts = array<i64: 0>, strides = array<i64: 1, 1>} : (tensor<2x?xf32>, tensor<7x?xf32>) -> tensor<7x?xf32>
   return
@@ -524,7 +524,7 @@ func.func @slice_put_starts(%a: tensor<2x?xf32>, %b: tensor<7x?xf32>) {
 // -----
 
 func.func @slice_put_strides(%a: tensor<2x?xf32>, %b: tensor<7x?xf32>) {
-  // expected-error @below {{slice_put: strides has 1 entries for float32[7,?]}}
+  // expected-error @below {{slice_put: strides has 1 entry for the dimensions of float32[7,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.slice_put %a, %b {starts = array<i64: 0, 0>, strides = array<i64: 1>} : (tensor<2x?xf32>, tensor<7x?xf32>) -> tensor<7x?xf32>
   return
@@ -560,7 +560,7 @@ func.func @slice_put_beyond(%a: tensor<3x?xf32>, %b: tensor<7x?xf32>) {
 // -----
 
 func.func @pad_low(%a: tensor<2x?xf32>) {
-  // expected-error @below {{pad: low has 1 entries for float32[2,?]}}
+  // expected-error @below {{pad: low has 1 entry for the dimensions of float32[2,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.pad %a {high = array<i64: 1, 1>, low = array<i64: 1>} : (tensor<2x?xf32>) -> tensor<4x?xf32>
   return
@@ -569,7 +569,7 @@ func.func @pad_low(%a: tensor<2x?xf32>) {
 // -----
 
 func.func @pad_high(%a: tensor<2x?xf32>) {
-  // expected-error @below {{pad: high has 3 entries for float32[2,?]}}
+  // expected-error @below {{pad: high has 3 entries for the dimensions of float32[2,?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.pad %a {high = array<i64: 1, 1, 1>, low = array<i64: 1, 1>} : (tensor<2x?xf32>) -> tensor<4x?xf32>
   return

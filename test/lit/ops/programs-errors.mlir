@@ -38,7 +38,7 @@ func.func @no_program(%a: tensor<f32>) {
 // -----
 
 func.func @takes_another_number(%a: tensor<f32>) {
-  // expected-error @below {{custom_gradient: its pullback takes 2 values, not 1}}
+  // expected-error @below {{custom_gradient: its pullback takes 2 values and is given 1}}
   // expected-error @below {{failed to infer returned types}}
   %0 = "calque.custom_gradient"(%a, %a) ({
   ^bb0(%g: tensor<f32>, %h: tensor<f32>):
@@ -62,7 +62,7 @@ func.func @takes_another_type(%a: tensor<2xf32>) {
 // -----
 
 func.func @gives_another_number(%a: tensor<f32>) {
-  // expected-error @below {{custom_gradient: its pullback gives 2 gradients for 1 inputs}}
+  // expected-error @below {{custom_gradient: its pullback gives 2 gradients for 1 input}}
   // expected-error @below {{failed to infer returned types}}
   %0 = "calque.custom_gradient"(%a, %a) ({
   ^bb0(%g: tensor<f32>):
@@ -86,7 +86,7 @@ func.func @gives_another_type(%a: tensor<2xf32>, %b: tensor<f32>) {
 // -----
 
 func.func @checkpoint(%a: tensor<f32>) {
-  // expected-error @below {{checkpoint: its body takes 0 values, not 1}}
+  // expected-error @below {{checkpoint: its body takes 0 values and is given 1}}
   // expected-error @below {{failed to infer returned types}}
   "calque.checkpoint"(%a) ({
     vector.yield

@@ -59,7 +59,7 @@ func.func @variable_read() {
 
 // The product is 0 when it wraps.
 func.func @reshape(%a: tensor<0xf32>) {
-  // expected-error @below {{reshape: float32[0] has 0 elements, which don't fill [4294967296,4294967296]}}
+  // expected-error @below {{reshape: float32[0] has 0 elements, which can't fill [4294967296,4294967296]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.reshape %a {shape = array<i64: 4294967296, 4294967296>} : (tensor<0xf32>) -> tensor<4294967296x4294967296xf32>
   return
@@ -68,7 +68,7 @@ func.func @reshape(%a: tensor<0xf32>) {
 // -----
 
 func.func @reshape_inferred(%a: tensor<0xf32>) {
-  // expected-error @below {{reshape: float32[0] has 0 elements, which don't fill [4294967296,-1,4294967296]}}
+  // expected-error @below {{reshape: float32[0] has 0 elements, which can't fill [4294967296,-1,4294967296]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.reshape %a {shape = array<i64: 4294967296, -1, 4294967296>} : (tensor<0xf32>) -> tensor<4294967296x0x4294967296xf32>
   return

@@ -20,7 +20,7 @@ func.func @jvp_no_target(%a: tensor<f32>) {
 // -----
 
 func.func @jvp_no_source(%a: tensor<f32>) {
-  // expected-error @below {{jvp: the counts [1,0] don't describe 1 values}}
+  // expected-error @below {{jvp: the counts [1,0] don't describe 1 value}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.jvp %a {counts = array<i64: 1, 0>} : (tensor<f32>) -> tensor<f32>
   return
@@ -65,7 +65,7 @@ func.func @jvp_second_type(%a: tensor<f32>, %b: tensor<2xf32>, %c: tensor<2xf64>
 // -----
 
 func.func @batch_none() {
-  // expected-error @below {{batch: 0 axes are given for 0 tensors}}
+  // expected-error @below {{batch: the list has 0 axes for 0 tensors}}
   // expected-error @below {{failed to infer returned types}}
   calque.batch {axes = array<i64>} : () -> ()
   return
@@ -74,7 +74,7 @@ func.func @batch_none() {
 // -----
 
 func.func @batch_axes(%a: tensor<2xf32>) {
-  // expected-error @below {{batch: 2 axes are given for 1 tensors}}
+  // expected-error @below {{batch: the list has 2 axes for 1 tensor}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.batch %a {axes = array<i64: 0, 0>} : (tensor<2xf32>) -> tensor<f32>
   return
@@ -101,7 +101,7 @@ func.func @batch_examples(%a: tensor<?xf32>, %b: tensor<3xf32>, %c: tensor<7x2xf
 // -----
 
 func.func @unbatch_axes(%a: tensor<f32>, %b: tensor<2xf32>) {
-  // expected-error @below {{unbatch: 2 axes are given for 3 values, the last two of which are an example and what it was taken from}}
+  // expected-error @below {{unbatch: the list has 2 axes for 3 values, the last two of which are an example and what it was taken from}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.unbatch %a, %a, %b {axes = array<i64: 0, 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<2xf32>) -> tensor<2xf32>
   return
@@ -110,7 +110,7 @@ func.func @unbatch_axes(%a: tensor<f32>, %b: tensor<2xf32>) {
 // -----
 
 func.func @unbatch_none(%a: tensor<f32>, %b: tensor<2xf32>) {
-  // expected-error @below {{unbatch: 0 axes are given for 2 values, the last two of which are an example and what it was taken from}}
+  // expected-error @below {{unbatch: the list has 0 axes for 2 values, the last two of which are an example and what it was taken from}}
   // expected-error @below {{failed to infer returned types}}
   calque.unbatch %a, %b {axes = array<i64>, batch_axis = 0 : i64} : (tensor<f32>, tensor<2xf32>) -> ()
   return

@@ -229,7 +229,7 @@ func.func @two_unknown_sizes(%x: tensor<?xf32>, %z: tensor<5x?xf32>) -> tensor<?
 
 func.func @assign(%x: tensor<?xf32>) attributes {calque.variables = [{name = "w", type = tensor<f32>}]} {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
-  // expected-error @below {{'calque.variable_assign' op assigns a variable, which can't hold a value for each of many examples; vmap can't do it for many examples at once}}
+  // expected-error @below {{'calque.variable_assign' op assigns a variable, which can't hold a value for each of many examples; do it outside of vmap, or draw random numbers by stateless functions from a state for each; vmap can't do it for many examples at once}}
   calque.variable_assign %e {variable = 0 : i64} : (tensor<f32>) -> ()
   %r = calque.unbatch %e, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
   return
