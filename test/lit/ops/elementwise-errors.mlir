@@ -14,7 +14,7 @@ func.func @OP(%a: tensor<2xi1>) {
 
 // EACH 1 elementwiseFloat
 func.func @OP(%a: tensor<2x?xi64>) {
-  // expected-error @below {{OP: takes operands of float32 and float64, not int64[2,?]}}
+  // expected-error @below {{OP: takes operands of float32 and float64, not int64[2,?]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a : (tensor<2x?xi64>) -> tensor<2x?xi64>
   return
@@ -44,7 +44,7 @@ func.func @OP(%a: tensor<2xi1>) {
 
 // EACH 2 elementwiseFloat
 func.func @OP(%a: tensor<2xi32>) {
-  // expected-error @below {{OP: takes operands of float32 and float64, not int32[2]}}
+  // expected-error @below {{OP: takes operands of float32 and float64, not int32[2]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a, %a : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
   return
