@@ -33,9 +33,16 @@ Value LinalgBuilder::typed(Value value, Type type) {
   if (value.getType() == type)
     return value;
   SizeList known = sizesOf(value);
-  Value result = tensor::CastOp::create(builder, location, type, value);
+  Value result = castTo(value, mlir::cast<RankedTensorType>(type));
   sizes.set(result, known);
   return result;
+}
+
+Value LinalgBuilder::castTo(Value value, RankedTensorType type) {
+  if (tensor::CastOp::areCastCompatible(value.getType(), type))
+    return tensor::CastOp::create(builder, location, type, value);
+  // Two checks want the size to be two numbers. Every call is refused, and what follows never runs.
+  return tensor::EmptyOp::create(builder, location, sizesOf(type, sizesOf(value)), type.getElementType());
 }
 
 Value LinalgBuilder::empty(ArrayRef<Size> shape, Type element) {
@@ -127,7 +134,7 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
   Type element = typeOf(value).getElementType();
   RankedTensorType from = typeOf(value), to = typeWith(shape, element);
   // An empty tensor has no order to keep, and MLIR's loops can't delinearize an index by sizes of 0.
-  if (llvm::is_contained(from.getShape(), 0))
+  if (llvm::is_contained(from.getShape(), 0) || llvm::is_contained(to.getShape(), 0))
     return empty(shape, element);
   // A constant can't have unknown sizes, so the fold would fail.
   if (!to.hasStaticShape() && isConstant(value)) {
@@ -168,18 +175,18 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
   }
   if (to.getRank() == 1) {
     if (typeOf(value) != to)
-      value = tensor::CastOp::create(builder, location, to, value);
+      value = castTo(value, to);
     sizes.set(value, shape);
     return value;
   }
   // The number of elements may be a constant in one of the two types only.
   RankedTensorType target = typeWith({sizes.product(shape)}, element);
   if (typeOf(value) != target)
-    value = tensor::CastOp::create(builder, location, target, value);
+    value = castTo(value, target);
   if (to.getRank() == 0) {
     auto one = typeWith({sizes.constant(1)}, element);
     if (typeOf(value) != one)
-      value = tensor::CastOp::create(builder, location, one, value);
+      value = castTo(value, one);
     return tensor::CollapseShapeOp::create(builder, location, to, value, ArrayRef<ReassociationIndices>());
   }
   return expand(all(to.getRank()));

@@ -66,6 +66,9 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location location;
   Sizes &sizes;
+
+private:
+  Value castTo(Value value, mlir::RankedTensorType type);
 };
 
 } // namespace calque::codegen

@@ -150,9 +150,10 @@ LogicalResult ReshapeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &r
   // From no elements no size follows.
   if (rule.size() == 0 && !type.hasStaticShape() && failed(rule.requireKnownSizes()))
     return failure();
-  if (!isKnown && !type.hasStaticShape()) {
-    results.push_back(rule.create<ReshapeOpenOp>(rule[0], ValueRange(), withFirst(ShapedType::kDynamic, getShape()),
-                                                 ArrayRef<int64_t>{0, 0}));
+  if (!isKnown && (!type.hasStaticShape() || type.getNumElements() == 0)) {
+    results.push_back(rule.create<ReshapeOpenOp>(
+        rule[0], ValueRange(), withFirst(ShapedType::kDynamic, type.hasStaticShape() ? type.getShape() : getShape()),
+        ArrayRef<int64_t>{0, 0}));
     return success();
   }
   results.push_back(rule.create<ReshapeOp>(

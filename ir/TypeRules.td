@@ -51,7 +51,8 @@ def TypeRule_reduceNumeric : NumericTypes {
 }
 def TypeRule_reduceNumericNonEmpty : NumericTypes {
   let shape = reducedShape;
-  let valueError = wrongAxes # ", and for one of size 0";
+  let shapeError = "for an axis of size 0";
+  let valueError = wrongAxes;
 }
 def TypeRule_reduceFloat : FloatTypes {
   let shape = reducedShape;
@@ -59,16 +60,19 @@ def TypeRule_reduceFloat : FloatTypes {
 }
 def TypeRule_reduceFloatNonEmpty : FloatTypes {
   let shape = reducedShape;
-  let valueError = wrongAxes # ", and for one of size 0";
+  let shapeError = "for an axis of size 0";
+  let valueError = wrongAxes;
 }
 def TypeRule_softmax : FloatTypes {
   let shape = "x's";
-  let valueError = "for an axis that x does not have, and for one of size 0";
+  let shapeError = "for an axis of size 0";
+  let valueError = "for an axis that x does not have";
 }
 def TypeRule_argmax : NumericTypes {
   let types = "{numbers}; the result is int64";
   let shape = "x's without the axis";
-  let valueError = "for an axis that x does not have, and for one of size 0";
+  let shapeError = "for an axis of size 0";
+  let valueError = "for an axis that x does not have";
 }
 
 //===-- Contractions, convolutions and pooling --------------------------------------------------===//
@@ -134,7 +138,8 @@ def TypeRule_split : AnyType {
 }
 def TypeRule_slice : AnyType {
   let shape = "in each dimension (limit - start) / stride, rounded up";
-  let valueError = "for lists of another length than x's rank, for bounds outside of x, and for strides that are not positive";
+  let shapeError = "for limits beyond x";
+  let valueError = "for lists of another length than x's rank, for negative starts, for limits before their starts, and for strides that are not positive";
 }
 def TypeRule_pad : AnyType {
   let shape = "low + size + high in each dimension";

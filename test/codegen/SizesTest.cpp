@@ -541,6 +541,36 @@ TEST(FunctionsOfUnknownSizes, RefuseWithTheClassOfKnownOnes) {
   }
 }
 
+// No size is two numbers: each call is refused, by the check that it fails.
+TEST(FunctionsOfUnknownSizes, RefuseWhatContradictsItself) {
+  auto parts = function([](const Tensor &x) { return sum(reshape(x, {3})) + sum(reshape(x, {4})); },
+                        {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_THROW(parts(ones({3})), ShapeError);
+  EXPECT_THROW(parts(ones({4})), ShapeError);
+  auto shapes = function([](const Tensor &x) { return broadcast_to(x, {3, 4}) + sum(reshape(x, {1, 1})); },
+                         {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_THROW(shapes(ones({1})), ShapeError);
+  EXPECT_THROW(shapes(ones({4})), ShapeError);
+  auto scalars = function([](const Tensor &x) { return reshape(x, {}) + sum(reshape(x, {2, 3})); },
+                          {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_THROW(scalars(ones({6})), ShapeError);
+}
+
+// From no elements no size follows, and none has to: the mapped axis brings its own.
+TEST(FunctionsOfUnknownSizes, MapReshapesToNoElements) {
+  for (Shape signature : {Shape{kDynamic, 0, 5, 4}, Shape{kDynamic, kDynamic, 5, 4}}) {
+    auto f = function([](const Tensor &x) { return vmap([](const Tensor &r) { return reshape(r, {5, 0, 4}); })(x); },
+                      {.input_signature = {TensorSpec<float>(signature)}});
+    EXPECT_EQ(f(ones({3, 0, 5, 4})).shape(), (Shape{3, 5, 0, 4}));
+    auto g = function(
+        [](const Tensor &x) {
+          return vmap(grad([](const Tensor &r) { return sum(reshape(r, {5, 0, 4}) * reshape(r, {5, 0, 4})); }))(x);
+        },
+        {.input_signature = {TensorSpec<float>(signature)}});
+    EXPECT_EQ(g(ones({3, 0, 5, 4})).shape(), (Shape{3, 0, 5, 4}));
+  }
+}
+
 TEST(FunctionsOfUnknownSizes, SayWhatDoesNotFit) {
   TensorSpec<> rows = TensorSpec<float>({kDynamic, 3});
   auto sums = function([](const Tensor &x, const Tensor &y) { return x + y; }, {.input_signature = {rows, rows}});

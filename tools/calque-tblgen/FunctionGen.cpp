@@ -131,7 +131,8 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
         "type. There is\n"
         "no other implicit conversion: where no operand is taken, `.value()` is a variable's tensor. All errors are "
         "subclasses of\n"
-        "`calque::Error` and name the user's line. Besides these functions there are `matmul`, `print` and "
+        "`calque::Error` and name the user's line, but for `std::bad_alloc` where memory is missing. Besides these "
+        "functions there are `matmul`, `print` and "
         "`assert_true` in\n"
         "`frontend/include/calque/functions.h`, and `tensor`, `scalar`, `full`, `zeros`, `ones` and `eye` in\n"
         "`frontend/include/calque/tensor.h`.\n\n";
