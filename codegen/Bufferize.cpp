@@ -12,7 +12,6 @@
 #include "codegen/Pipeline.h"
 #include "codegen/schedule/Nest.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -75,6 +74,7 @@ struct Chain {
   unsigned numInserts = 0;
   bool onlyInserts = true, isDisjoint = true;
   tensor::InsertSliceOp lastInsert;
+  std::optional<size_t> axis; // along which the parts follow each other
 
   // Where the buffer lies: in a result of the function, or in the part that an insertion writes.
   std::optional<unsigned> result;
@@ -176,19 +176,30 @@ private:
     return *chain;
   }
 
-  // Whether the part of an insertion begins behind the one before it, along the one axis in which they differ.
-  static bool isBehind(tensor::InsertSliceOp insert, tensor::InsertSliceOp before) {
+  // An axis along which the part of an insertion begins behind that of the one before it.
+  static std::optional<size_t> axisBehind(tensor::InsertSliceOp insert, tensor::InsertSliceOp before) {
     if (insert.getMixedStrides() != before.getMixedStrides())
-      return false;
+      return std::nullopt;
     ArrayRef<int64_t> starts = insert.getStaticOffsets(), earlier = before.getStaticOffsets();
     for (auto [axis, start] : llvm::enumerate(starts)) {
       int64_t size = before.getStaticSizes()[axis], stride = before.getStaticStrides()[axis];
       if (start == earlier[axis] || ShapedType::isDynamic(start) || ShapedType::isDynamic(earlier[axis]))
         continue;
       if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(stride) && start >= earlier[axis] + size * stride)
-        return true;
+        return axis;
     }
-    return false;
+    return std::nullopt;
+  }
+
+  // Parts that follow each other along one axis are disjoint.
+  static void addInsert(Chain &chain, tensor::InsertSliceOp insert) {
+    if (chain.lastInsert) {
+      std::optional<size_t> axis = axisBehind(insert, chain.lastInsert);
+      chain.isDisjoint &= axis && (chain.numInserts == 1 || axis == chain.axis);
+      chain.axis = axis;
+    }
+    chain.lastInsert = insert;
+    ++chain.numInserts;
   }
 
   void findChains(Block &block) {
@@ -202,10 +213,7 @@ private:
             }
           })
           .Case([&](tensor::InsertSliceOp insert) {
-            Chain &chain = write(insert.getResult(), insert.getDestMutable(), true);
-            chain.isDisjoint &= !chain.lastInsert || isBehind(insert, chain.lastInsert);
-            chain.lastInsert = insert;
-            ++chain.numInserts;
+            addInsert(write(insert.getResult(), insert.getDestMutable(), true), insert);
           })
           .Case([&](tensor::InsertOp insert) {
             write(insert.getResult(), insert.getDestMutable(), true).onlyInserts = false;
@@ -407,7 +415,7 @@ private:
     memref::GlobalOp &global = globals[constant.getValue()];
     if (!global) {
       OpBuilder front = OpBuilder::atBlockBegin(module.getBody());
-      std::string name = "calque_constant_" + std::to_string(globals.size() - 1);
+      std::string name = "calque.constant_" + std::to_string(globals.size() - 1);
       global = memref::GlobalOp::create(front, constant.getLoc(), name, front.getStringAttr("private"), type,
                                         constant.getValue(), /*constant=*/true,
                                         front.getI64IntegerAttr(CALQUE_BUFFER_ALIGNMENT));
