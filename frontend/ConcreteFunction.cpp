@@ -7,15 +7,15 @@
 
 namespace calque::detail {
 
-ConcreteCore::~ConcreteCore() {
-  for (Node *node = first.load(); node;)
-    delete std::exchange(node, node->next);
+ConcreteCore::Held::Held(std::shared_ptr<Concrete> held) : concrete(std::move(held)) {
+  key = concrete->key;
+  hash = concrete->hash;
+  unknown = concrete->unknown;
 }
 
-void ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
-  auto *node = new Node{std::move(concrete), first.load()};
-  while (!first.compare_exchange_weak(node->next, node)) {
-  }
+Concrete &ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
+  std::lock_guard guard(tracesMutex);
+  return *traces.insert(std::make_shared<Held>(std::move(concrete)))->concrete;
 }
 
 const Concrete &ConcreteCore::only(const SourceLocation &where) const {
@@ -24,7 +24,7 @@ const Concrete &ConcreteCore::only(const SourceLocation &where) const {
         absl::StrCat(function->name,
                      " is of any rank and has a trace for each; ask for one with a TensorSpec that has a rank"),
         userLine(where));
-  return *first.load()->concrete;
+  return *traces.findSame(signature.key, signature.unknown, [](const Held &) { return true; })->concrete;
 }
 
 void ConcreteCore::check(const Signature &given, SourceLocation where) const {
@@ -34,12 +34,15 @@ void ConcreteCore::check(const Signature &given, SourceLocation where) const {
 
 Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, SourceLocation where) {
   bool known = false;
-  for (Node *node = first.load(std::memory_order_acquire); node; node = node->next)
-    if (node->concrete->matches(arguments.key())) {
-      if (node->concrete->accepts(arguments))
-        return *node->concrete;
-      known = true;
-    }
+  auto accepts = [&](const Held &held) {
+    known = true;
+    return held.concrete->accepts(arguments);
+  };
+  {
+    ReadScope scope;
+    if (Held *held = traces.find(hashKey(arguments.key()), arguments.key(), accepts))
+      return *held->concrete;
+  }
   Signature given = function->describe(body, where);
   check(given, where);
   if (!signature.hasAnyRank)
@@ -53,11 +56,7 @@ Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, Sour
   for (const SignaturePart &part : signature.parts)
     if (part.kind == SignaturePart::Kind::Tensor)
       expected.push_back({part.type, part.anyRank, ""});
-  std::shared_ptr<Concrete> concrete =
-      function->exactly(declared(given, expected, function->name, where), arguments, body, where);
-  Concrete &result = *concrete;
-  add(std::move(concrete));
-  return result;
+  return add(function->exactly(declared(given, expected, function->name, where), arguments, body, where));
 }
 
 std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments,

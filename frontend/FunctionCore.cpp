@@ -267,9 +267,7 @@ Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocatio
       }
     }
     if (fewest.empty() && note.empty()) {
-      bool there = std::any_of(table.entries().begin(), table.entries().end(), [&](const auto &entry) {
-        return entry->key == concrete->key && entry->unknown == concrete->unknown;
-      });
+      bool there = table.findSame(concrete->key, concrete->unknown, [](const Concrete &) { return true; });
       note = there ? "the signature is the same; other variables are captured, or other modes hold"
                    : "the trace for this signature was evicted or cleared";
       made->wasEvicted = !there && options.max_traces && table.entries().size() >= options.max_traces;
@@ -382,9 +380,9 @@ Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, 
 std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body,
                                                 SourceLocation call) {
   TraceLock::Guard guard(lock, call);
-  for (const std::shared_ptr<Concrete> &entry : table.entries())
-    if (entry->key == signature.key && entry->unknown == signature.unknown && entry->accepts(arguments))
-      return entry;
+  auto accepts = [&](const Concrete &concrete) { return concrete.accepts(arguments); };
+  if (Concrete *found = table.findSame(signature.key, signature.unknown, accepts))
+    return found->shared_from_this();
   Clock::time_point start = Clock::now();
   std::shared_ptr<Concrete> concrete = trace(std::move(signature), arguments, body, call, false);
   insert(concrete, call, millisecondsSince(start), "", false);

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <map>
+#include <mutex>
 
 namespace calque::detail {
 
@@ -119,13 +120,12 @@ class ConcreteCore {
 public:
   ConcreteCore(std::shared_ptr<FunctionCore> function, Signature signature)
       : function(std::move(function)), signature(std::move(signature)) {}
-  ~ConcreteCore();
 
   // The trace that serves a call. With an open rank, it is made at the first call with this rank. SignatureError.
   Concrete &traceFor(const Arguments &arguments, CallBody body, SourceLocation where);
   // SignatureError for a call that differs from the signature.
   void check(const Signature &given, SourceLocation where) const;
-  void add(std::shared_ptr<Concrete> concrete);
+  Concrete &add(std::shared_ptr<Concrete> concrete);
   // The only trace; StateError where the rank is open.
   const Concrete &only(const SourceLocation &where) const;
 
@@ -133,12 +133,13 @@ public:
   const Signature signature;
 
 private:
-  // A list of the traces, one for each rank; readers take no lock.
-  struct Node {
-    std::shared_ptr<Concrete> concrete;
-    Node *next;
+  // Keeps a trace, also one that the function evicts.
+  struct Held : KeyEntry {
+    explicit Held(std::shared_ptr<Concrete> concrete);
+    const std::shared_ptr<Concrete> concrete;
   };
-  std::atomic<Node *> first{nullptr};
+  KeyTable<Held> traces;  // one for each rank; none is ever removed
+  std::mutex tracesMutex; // of those who add one
 };
 
 // LeakedTensorError or StateError where traced tensors or TensorSpecs are arguments of a call that runs.

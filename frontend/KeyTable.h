@@ -1,56 +1,18 @@
 // A hash table whose readers take no lock: open addressing, with entries published into empty slots. Patterns are
-// entries that match many keys; they are tried one by one, and the most specific match wins. Beyond a cap, the table
-// evicts the least recently used entry. Tables of Abseil and of the standard library lock their readers out while one
-// writes, look up one key at a time and never evict.
+// entries that match many keys; of several that match, the most specific one wins. Beyond a cap, the table evicts the
+// least recently used entry. Tables of Abseil and of the standard library lock their readers out while one writes, look
+// up one key at a time and never evict.
 #ifndef CALQUE_FRONTEND_KEYTABLE_H
 #define CALQUE_FRONTEND_KEYTABLE_H
 
 #include "frontend/Epoch.h"
+#include "frontend/PatternIndex.h"
 
-#include <algorithm>
-#include <span>
+#include <cstddef>
+#include <list>
+#include <queue>
 
 namespace calque::detail {
-
-using Key = std::vector<std::uint64_t>;
-using KeyView = std::span<const std::uint64_t>;
-
-inline std::size_t hashKey(KeyView key) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15ULL ^ key.size();
-  for (std::uint64_t word : key) {
-    hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
-// The base class of a KeyTable's entries.
-struct KeyEntry {
-  Key key;
-  std::size_t hash = 0;
-  std::vector<std::uint32_t> unknown; // positions of the key that match any word, ascending; none: a plain entry
-  std::uint64_t number = 0;           // in the order in which entries were made
-  std::atomic<std::uint64_t> lastUse{0};
-
-  bool isPattern() const { return !unknown.empty(); }
-  bool matches(KeyView given) const {
-    if (given.size() != key.size())
-      return false;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < key.size(); ++i) {
-      if (next < unknown.size() && unknown[next] == i)
-        ++next;
-      else if (key[i] != given[i])
-        return false;
-    }
-    return true;
-  }
-  // For two patterns that match one key: whether the other matches all keys that this one matches, and more.
-  bool moreSpecificThan(const KeyEntry &other) const {
-    return unknown.size() < other.unknown.size() &&
-           std::includes(other.unknown.begin(), other.unknown.end(), unknown.begin(), unknown.end());
-  }
-};
 
 // How exactly a table knows which entry was used last. Exact: every use has a time of its own, from a counter that all
 // readers share. Coarse: all uses between two insertions have the same time.
@@ -60,68 +22,64 @@ enum class Recency { Exact, Coarse };
 template <typename T, Recency recency = Recency::Coarse> class KeyTable {
 public:
   // `most`: entries at once; 0: any number.
-  explicit KeyTable(std::size_t most = 0) : most_(most) { publish(16); }
+  explicit KeyTable(std::size_t most = 0) : most_(most) { publish(); }
   ~KeyTable() { delete current_.load(); }
   KeyTable(const KeyTable &) = delete;
   KeyTable &operator=(const KeyTable &) = delete;
 
   template <typename Accept> T *find(std::size_t hash, KeyView key, Accept accept) const {
     const Slots &slots = *current_.load();
-    for (std::size_t i = hash & slots.mask;; i = (i + 1) & slots.mask) {
-      T *entry = slots.entries[i].load(std::memory_order_acquire);
-      if (!entry)
-        return slots.patterns.empty() ? nullptr : findPattern(slots, key, accept);
-      if (entry->hash == hash && std::equal(key.begin(), key.end(), entry->key.begin(), entry->key.end()) &&
-          accept(*entry)) {
-        touch(*entry);
-        return entry;
-      }
-    }
+    T *entry = slots.find(hash, key, accept);
+    if (!entry && !slots.patterns.empty())
+      entry = slots.patterns.find(key, accept);
+    if (entry)
+      touch(*entry);
+    return entry;
   }
   T *find(std::size_t hash, KeyView key) const {
     return find(hash, key, [](const T &) { return true; });
   }
+  // The first made of the accepted entries with exactly these words and unknown positions; this is no use of it.
+  template <typename Accept> T *findSame(KeyView key, const Positions &unknown, Accept accept) const {
+    const Slots &slots = *current_.load();
+    return unknown.empty() ? slots.find(hashKey(key), key, accept) : slots.patterns.findSame(key, unknown, accept);
+  }
 
-  // Inserts an entry and evicts others beyond the cap.
+  // Inserts an entry, after it has evicted another one where the table is full.
   T *insert(std::shared_ptr<T> entry) {
     T *result = entry.get();
+    std::shared_ptr<T> evicted = most_ && live_.size() == most_ ? takeLeastRecentlyUsed() : nullptr;
     result->number = ++made_;
     result->lastUse = clock_.fetch_add(2) + 2;
     live_.push_back(std::move(entry));
-    const Slots &slots = *current_.load();
-    if (most_ && live_.size() > most_) {
-      evict(live_.size() - most_, result);
-    } else if (result->isPattern()) {
-      publish(slots.mask + 1);
-    } else if (live_.size() * 2 > slots.mask + 1) {
-      publish(2 * (slots.mask + 1));
+    if (most_)
+      byUse_.push({result->lastUse, result->number, std::prev(live_.end())});
+    Slots &slots = *current_.load();
+    if (result->isPattern() || (evicted && evicted->isPattern()) || slots.isHalfTaken()) {
+      publish();
     } else {
-      place(*current_.load(), result);
+      if (evicted)
+        slots.remove(evicted.get());
+      slots.place(result);
     }
+    if (evicted)
+      retired_.add(std::move(evicted));
     retired_.collect();
     return result;
   }
 
   // Removes all entries. They are freed after the last ReadScope that may have found them.
   void clear() {
-    std::vector<std::shared_ptr<T>> gone = std::move(live_);
-    live_.clear();
-    publish(16);
+    std::list<std::shared_ptr<T>> gone = std::exchange(live_, {});
+    byUse_ = {};
+    publish();
     for (std::shared_ptr<T> &entry : gone)
       retired_.add(std::move(entry));
     retired_.collect();
   }
 
-  void setLimit(std::size_t most) {
-    most_ = most;
-    if (most && live_.size() > most)
-      evict(live_.size() - most, nullptr);
-    retired_.collect();
-  }
-  std::size_t limit() const { return most_; }
-
   // The entries in the order in which they were made. The caller holds the writer's lock.
-  const std::vector<std::shared_ptr<T>> &entries() const { return live_; }
+  const std::list<std::shared_ptr<T>> &entries() const { return live_; }
   std::size_t numRetired() const { return retired_.size(); }
 
 private:
@@ -130,22 +88,43 @@ private:
       for (std::size_t i = 0; i < size; ++i)
         entries[i].store(nullptr, std::memory_order_relaxed);
     }
-    std::size_t mask;
+    // The first made of the accepted plain entries with this key. Loads and removals are sequentially consistent: a
+    // reader whose scope the writer does not see does not see what the writer has removed.
+    template <typename Accept> T *find(std::size_t hash, KeyView key, Accept accept) const {
+      for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+        T *entry = entries[i].load();
+        if (!entry)
+          return nullptr;
+        if (entry != removed() && entry->hash == hash &&
+            std::equal(key.begin(), key.end(), entry->key.begin(), entry->key.end()) && accept(*entry))
+          return entry;
+      }
+    }
+    void place(T *entry) {
+      std::size_t i = entry->hash & mask;
+      while (entries[i].load(std::memory_order_relaxed))
+        i = (i + 1) & mask;
+      entries[i].store(entry, std::memory_order_release);
+      ++taken;
+    }
+    // The slot stays taken, because lookups of other keys go on behind it.
+    void remove(const T *entry) {
+      std::size_t i = entry->hash & mask;
+      while (entries[i].load(std::memory_order_relaxed) != entry)
+        i = (i + 1) & mask;
+      entries[i].store(removed());
+    }
+    bool isHalfTaken() const { return taken * 2 > mask; }
+
+    std::size_t mask, taken = 0;
     std::unique_ptr<std::atomic<T *>[]> entries;
-    std::vector<T *> patterns;
+    PatternIndex<T> patterns;
   };
 
-  // The most specific pattern; the first one made where several are.
-  template <typename Accept> T *findPattern(const Slots &slots, KeyView key, Accept accept) const {
-    auto fits = [&](T *entry) { return entry->matches(key) && accept(*entry); };
-    for (T *entry : slots.patterns) {
-      if (!fits(entry) || std::any_of(slots.patterns.begin(), slots.patterns.end(),
-                                      [&](T *other) { return other->moreSpecificThan(*entry) && fits(other); }))
-        continue;
-      touch(*entry);
-      return entry;
-    }
-    return nullptr;
+  // What stands in the slot of an entry that was removed. It is never read.
+  static T *removed() {
+    alignas(T) static std::byte mark;
+    return reinterpret_cast<T *>(&mark);
   }
 
   void touch(T &entry) const {
@@ -161,43 +140,49 @@ private:
     }
   }
 
-  void evict(std::size_t count, const T *spared) {
-    std::vector<std::shared_ptr<T>> gone;
-    for (; count && !live_.empty(); --count) {
-      auto older = [&](const std::shared_ptr<T> &a, const std::shared_ptr<T> &b) {
-        return std::pair(a.get() == spared, a->lastUse.load()) < std::pair(b.get() == spared, b->lastUse.load());
-      };
-      auto victim = std::min_element(live_.begin(), live_.end(), older);
-      gone.push_back(std::move(*victim));
-      live_.erase(victim);
+  // Takes the least recently used of the live entries away; the first one made of several.
+  std::shared_ptr<T> takeLeastRecentlyUsed() {
+    // The queue learns here of uses since an entry was put in, but not of those since now: readers go on meanwhile.
+    std::uint64_t now = clock_.load();
+    while (true) {
+      Use oldest = byUse_.top();
+      byUse_.pop();
+      if (std::uint64_t last = (*oldest.entry)->lastUse.load(); last != oldest.time && oldest.time <= now) {
+        oldest.time = last;
+        byUse_.push(oldest);
+        continue;
+      }
+      std::shared_ptr<T> entry = std::move(*oldest.entry);
+      live_.erase(oldest.entry);
+      return entry;
     }
-    publish(current_.load()->mask + 1);
-    for (std::shared_ptr<T> &entry : gone)
-      retired_.add(std::move(entry));
   }
 
-  static void place(Slots &slots, T *entry) {
-    std::size_t i = entry->hash & slots.mask;
-    while (slots.entries[i].load(std::memory_order_relaxed))
-      i = (i + 1) & slots.mask;
-    slots.entries[i].store(entry, std::memory_order_release);
-  }
-  void publish(std::size_t size) {
-    auto slots = std::make_unique<Slots>(size);
+  void publish() {
+    std::vector<T *> plain, patterns;
     for (const std::shared_ptr<T> &entry : live_)
-      if (entry->isPattern())
-        slots->patterns.push_back(entry.get());
-      else
-        place(*slots, entry.get());
+      (entry->isPattern() ? patterns : plain).push_back(entry.get());
+    // A third is taken, so that as many insertions as there are slots in a sixth are made before the next time.
+    auto slots = std::make_unique<Slots>(std::bit_ceil(std::max<std::size_t>(16, 3 * plain.size())));
+    for (T *entry : plain)
+      slots->place(entry);
+    slots->patterns = PatternIndex<T>(patterns);
     if (Slots *before = current_.exchange(slots.release()))
       retired_.add(std::shared_ptr<Slots>(before));
   }
 
   std::atomic<Slots *> current_{nullptr};
-  std::size_t most_;
+  const std::size_t most_;
   mutable std::atomic<std::uint64_t> clock_{0};
   std::uint64_t made_ = 0;
-  std::vector<std::shared_ptr<T>> live_;
+  std::list<std::shared_ptr<T>> live_; // in the order in which they were made
+  // A use of each live entry of a table with a cap, the earliest first; later uses are looked up when it comes first.
+  struct Use {
+    std::uint64_t time, number;
+    typename std::list<std::shared_ptr<T>>::iterator entry;
+    bool operator>(const Use &other) const { return std::pair(time, number) > std::pair(other.time, other.number); }
+  };
+  std::priority_queue<Use, std::vector<Use>, std::greater<>> byUse_;
   Retired retired_;
 };
 
