@@ -1,0 +1,83 @@
+// Native code as plain data: it holds no address and runs wherever it is placed, in this process or in a later one.
+//
+//   Image image = ...;                             // codegen/LinkObject.h makes one
+//   std::vector<std::byte> bytes = serialize(image);
+//   ParsedImage parsed = parseImage(bytes);        // perhaps in another process
+//   if (!parsed.image)
+//     report(parsed.error);
+//
+// LoadedCode.h places images and makes them executable.
+#ifndef CALQUE_RUNTIME_IMAGE_H
+#define CALQUE_RUNTIME_IMAGE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace calque::runtime {
+
+// The instruction set, by ELF's numbers.
+enum class Machine : std::uint32_t { None = 0, X86_64 = 62 };
+// What this process runs, or None where no image can be loaded yet.
+constexpr Machine hostMachine() {
+#if defined(__x86_64__) && defined(__LP64__)
+  return Machine::X86_64;
+#else
+  return Machine::None;
+#endif
+}
+
+// A place that depends on where code, data and imported functions are.
+struct Fixup {
+  // What is written there: the target's address plus the addend, or its distance from the place.
+  enum class Kind : std::uint8_t { Relative32, Relative64, Absolute64 };
+  enum class Part : std::uint8_t { Code, Data };
+  // Import is the function itself, or a jump to it where it is out of reach; ImportAddress is a place that holds its
+  // address.
+  enum class Target : std::uint8_t { Code, Data, Import, ImportAddress };
+
+  Kind kind;
+  Part part; // in which the place is
+  Target target;
+  std::uint32_t import = 0; // its number, if the target is one
+  std::uint64_t offset;     // of the place in its part
+  std::int64_t addend = 0;
+
+  bool operator==(const Fixup &) const = default;
+};
+
+struct Image {
+  struct Symbol {
+    std::string name;
+    std::uint64_t offset; // in the code
+    bool operator==(const Symbol &) const = default;
+  };
+
+  Machine machine = hostMachine();
+  std::uint32_t codeAlignment = 16, dataAlignment = 16; // powers of two, up to kMostAlignment
+  std::vector<std::byte> code, data;                    // data is only read
+  std::vector<Fixup> fixups;
+  std::vector<std::string> imports; // functions
+  std::vector<Symbol> symbols;      // what it exports
+
+  bool operator==(const Image &) const = default;
+};
+
+inline constexpr std::uint32_t kMostAlignment = 4096; // a page
+
+// The form for files: the same bytes for the same image, on every machine.
+std::vector<std::byte> serialize(const Image &image);
+
+struct ParsedImage {
+  std::optional<Image> image;
+  std::string error; // empty when there is an image
+};
+// Bytes that were damaged give an error, or an image that loading refuses, or one with other contents. Nothing else
+// happens; to find other contents takes a checksum.
+ParsedImage parseImage(std::span<const std::byte> bytes);
+
+} // namespace calque::runtime
+#endif
