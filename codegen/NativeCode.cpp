@@ -1,16 +1,16 @@
 #include "codegen/NativeCode.h"
 
+#include "codegen/LinkObject.h"
+#include "runtime/LoadedCode.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -18,7 +18,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <mutex>
 #include <thread>
 
@@ -364,46 +363,11 @@ std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeG
   return "";
 }
 
-// Owns the code: it is freed with the last handle to the executable.
-struct JitExecutable : Executable {
-  ~JitExecutable() override {
-    if (CompilerUse inUse; inUse)
-      jit.reset();
-    else
-      (void)jit.release(); // LLVM can't free it any more, and the process ends
-  }
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+struct LoadedExecutable : Executable {
+  std::shared_ptr<const runtime::LoadedCode> code;
 };
 
 std::atomic<const runtime::RuntimeFunction *> runtimeFunctions{nullptr};
-
-// What object code calls: the runtime's functions by their addresses, and those of the C and C++ libraries as this
-// library itself finds them. What the program shows by name is not asked: it may show nothing, or another `exp`.
-class Symbols : public llvm::orc::DefinitionGenerator {
-public:
-  llvm::Error tryToGenerate(llvm::orc::LookupState &, llvm::orc::LookupKind, llvm::orc::JITDylib &library,
-                            llvm::orc::JITDylibLookupFlags, const llvm::orc::SymbolLookupSet &wanted) override {
-    llvm::orc::SymbolMap found;
-    for (const auto &[name, flags] : wanted)
-      if (void *address = addressOf((*name).str()))
-        found[name] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
-    return found.empty() ? llvm::Error::success() : library.define(llvm::orc::absoluteSymbols(std::move(found)));
-  }
-
-private:
-  static void *addressOf(const std::string &name) {
-    for (const runtime::RuntimeFunction *each = runtimeFunctions.load(); each && each->name; ++each)
-      if (name == each->name)
-        return each->address;
-    static void *const own = [] {
-      Dl_info here;
-      bool found = dladdr(reinterpret_cast<void *>(&setRuntimeFunctions), &here) && here.dli_fname;
-      void *library = found ? dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-      return library ? library : dlopen(nullptr, RTLD_LAZY); // a program into which all of this is linked
-    }();
-    return dlsym(own, name.c_str());
-  }
-};
 
 //===-- The end of the process ------------------------------------------------------------------===//
 
@@ -430,8 +394,6 @@ void endBeforeWhatIsThere() {
   if (llvm::isPowerOf2_32(++programs))
     std::atexit(end);
 }
-
-std::string describe(llvm::Error error) { return llvm::toString(std::move(error)); }
 
 } // namespace
 
@@ -463,40 +425,29 @@ NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOu
   if (!result.error.empty())
     return result;
 
-  auto executable = std::make_shared<JitExecutable>();
-  // Object code has no static objects for a platform to care for.
-  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = llvm::orc::LLJITBuilder()
-                                                              .setLinkProcessSymbolsByDefault(false)
-                                                              .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
-                                                              .create();
-  if (!jit) {
-    result.error = describe(jit.takeError());
+  llvm::SmallVector<llvm::StringRef> exports{kEntryName};
+  if (program.hasShapes())
+    exports.push_back(kShapesName);
+  LinkResult linked = linkObject({bytes.data(), bytes.size()}, exports);
+  if (!linked.image) {
+    result.error = std::move(linked.error);
     return result;
   }
-  executable->jit = std::move(*jit);
-  llvm::orc::JITDylib &library = executable->jit->getMainJITDylib();
-  library.addGenerator(std::make_unique<Symbols>());
-  if (llvm::Error error = executable->jit->addObjectFile(
-          std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "calque", false))) {
-    result.error = describe(std::move(error));
+  const runtime::Image *images[] = {&*linked.image};
+  runtime::LoadResult loaded = runtime::LoadedCode::load(images, runtimeFunctions);
+  if (!loaded.code) {
+    result.error = std::move(loaded.error);
     return result;
   }
-  auto address = executable->jit->lookup(kEntryName);
-  if (!address) {
-    result.error = describe(address.takeError());
-    return result;
-  }
-  executable->entry = address->toPtr<CalqueEntry>();
+
+  auto executable = std::make_shared<LoadedExecutable>();
+  executable->entry = reinterpret_cast<CalqueEntry>(loaded.code->find(0, kEntryName));
   if (program.hasShapes()) {
-    auto shapes = executable->jit->lookup(kShapesName);
-    if (!shapes) {
-      result.error = describe(shapes.takeError());
-      return result;
-    }
-    executable->shapes = shapes->toPtr<CalqueEntry>();
+    executable->shapes = reinterpret_cast<CalqueEntry>(loaded.code->find(0, kShapesName));
     executable->unknownInputs = program.unknownInputs;
     executable->unknownOutputs = program.unknownOutputs;
   }
+  executable->code = std::move(loaded.code);
   executable->workspaceBytes = program.workspaceBytes;
   executable->assigned = program.assigned;
   executable->sites = program.sites;

@@ -267,6 +267,8 @@ def given(source):
             yield "warning", i + 1, ()
         elif name == "fail" and source.name.startswith("frontend/data") and found[i - 1].text != "void":
             yield "DataError", i + 1, OF_FILE
+        elif name == "refused" and source.name.startswith("runtime") and found[i - 1].text != "LoadResult":
+            yield "CompileError", i + 1, ()
         elif name == "fail" and source.name.startswith("tools/calque-dump") and found[i - 1].text != "int":
             yield "tool", i + 1, ("calque-dump: ",)
 
@@ -300,7 +302,7 @@ def ofSource(source):
             if any(part.kind == "string" for part in expression):
                 yield from make(source, "note", (), expression, token.at)
         elif source.name.startswith("codegen") and token.text == "error" and isSign(found[i + 1], "=") and found[i + 2].kind == "string":
-            yield from make(source, "CompileError", (), [found[i + 2]], token.at)
+            yield from make(source, "CompileError", (), split(found[i + 2 : i + 200], ";")[0], token.at)
         elif source.name.startswith("tools/calque-opt") and token.text == "errs":
             yield from make(source, "tool", (), source.stream(i + 1), token.at)
 
