@@ -46,6 +46,14 @@ Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, ArrayRef<Siz
                                            buffer, builder.getIndexAttr(0), sizes, strides);
 }
 
+Value addressOf(OpBuilder &builder, Location location, Value buffer) {
+  auto type = MemRefType::get({1}, cast<MemRefType>(buffer.getType()).getElementType());
+  if (buffer.getType() == type)
+    return buffer;
+  return memref::ReinterpretCastOp::create(builder, location, type, buffer, 0, ArrayRef<int64_t>{1},
+                                           ArrayRef<int64_t>{1});
+}
+
 namespace {
 
 // Chains within chains: beyond this depth a part is copied, so that no view has many views below it.
@@ -527,11 +535,11 @@ private:
           buffer.replaceAllUsesWith(dense(builder, location, bufferOf(buffer.getTensor())));
           return done();
         })
-        .Case([&](func::CallOp call) {
-          auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-          for (auto [number, operand] : llvm::enumerate(call->getOpOperands()))
+        .Case([&](func::CallOp call) { // of a kernel of the runtime, which takes addresses
+          for (OpOperand &operand : call->getOpOperands())
             if (isTensor(operand.get()))
-              operand.set(dense(builder, location, bufferOf(operand.get())));
+              operand.set(addressOf(builder, location, dense(builder, location, bufferOf(operand.get()))));
+          auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
           callee.setType(FunctionType::get(callee.getContext(), call->getOperandTypes(), callee.getResultTypes()));
           return success();
         })

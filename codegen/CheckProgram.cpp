@@ -69,11 +69,4 @@ LogicalResult checkProgram(Program &program) {
   return checkOperations(function);
 }
 
-std::string objectSymbol(StringRef function) {
-  bool isTaken = function == "entry" || function == "shapes";
-  for (StringRef prefix : {"rt_", "piece_", "parallel_", "print_"})
-    isTaken |= function.starts_with(prefix);
-  return ("calque_" + function + (isTaken ? "_" : "")).str();
-}
-
 } // namespace calque::codegen

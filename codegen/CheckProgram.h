@@ -10,8 +10,5 @@ namespace calque::codegen {
 // argument or result which is no tensor of the dialect, or an operation of another dialect.
 llvm::LogicalResult checkProgram(Program &program);
 
-// The name of a function in object code. No name of the compiler's own is equal to it.
-std::string objectSymbol(llvm::StringRef function);
-
 } // namespace calque::codegen
 #endif

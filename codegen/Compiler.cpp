@@ -1,13 +1,17 @@
 // The compiler's side of codegen/interface/Compiler.h.
+#include "codegen/KernelCode.h"
 #include "codegen/NativeCode.h"
 #include "codegen/PrintStage.h"
+#include "codegen/Threads.h"
 #include "ir/BatchRule.h"
 #include "ir/Import.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
 
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 using namespace mlir;
 
@@ -43,11 +47,11 @@ public:
 
   Contexts() { codegen::registerPipelineDialects(registry); }
 
-  // Calls a function with a context of the pool, or a fresh one.
-  template <typename F> void with(const schema::Recording &recording, F &&use) {
+  // Calls a function with a context of the pool, or a fresh one, in which it makes constants of so many bytes.
+  template <typename F> void with(size_t bytes, F &&use) {
     std::unique_ptr<Entry> entry = take();
     use(entry->context);
-    entry->bytes += bytesOfConstants(recording);
+    entry->bytes += bytes;
     if (++entry->uses < kMostUses && entry->bytes < kMostBytes)
       giveBack(std::move(entry));
   }
@@ -81,18 +85,21 @@ class CompilerImpl : public Compiler {
 public:
   void setExternRules(schema::ExternRules *rules) override { ir::setExternRules(rules); }
 
-  CompileResult compile(const schema::Recording &recording, CompileOptions options) override {
+  CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
+                        CompileOptions options) override {
     CompileResult result;
     withProgram(recording, options, true, result, [&](codegen::Program &program) {
-      if (failed(codegen::lowerTo(program, Stage::LLVM)))
+      if (failed(codegen::lowerTo(program, Stage::Outlined)))
         return failure();
-      codegen::NativeResult native =
-          codegen::makeExecutable(program, recording.parameters.size() + recording.variables.size(),
-                                  recording.results.size() + program.assigned.size());
-      result.executable = std::move(native.executable);
-      if (result.error.empty())
-        result.error = std::move(native.error);
-      return success(result.executable != nullptr);
+      CompiledProgram compiled;
+      compiled.kernels = kernelsOf(program, kernels, result);
+      if (!result.error.empty())
+        return failure();
+      compiled.plan = std::move(program.plan);
+      compiled.interface = {program.workspaceBytes, std::move(program.unknownInputs), std::move(program.unknownOutputs),
+                            std::move(program.assigned), std::move(program.sites)};
+      result.program = std::move(compiled);
+      return success();
     });
     return result;
   }
@@ -107,7 +114,7 @@ public:
 
   std::vector<bool> connected(const schema::Recording &recording) override {
     std::vector<bool> result;
-    contexts.with(recording, [&](MLIRContext &context) {
+    contexts.with(bytesOfConstants(recording), [&](MLIRContext &context) {
       // What can't be differentiated is said when it is compiled.
       ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
       OwningOpRef<ModuleOp> module = ir::importRecording(recording, &context);
@@ -118,6 +125,73 @@ public:
   }
 
 private:
+  // A kernel that is not there yet.
+  struct Missing {
+    size_t number;
+    Location location;
+    std::string text;
+    runtime::KernelKey key;
+    runtime::KernelRef made = nullptr;
+    std::string error = {};
+  };
+
+  // The kernels of a program's plan. Where one can't be compiled, the result has the error.
+  std::vector<runtime::KernelRef> kernelsOf(codegen::Program &program, runtime::KernelSource &source,
+                                            CompileResult &result) {
+    std::vector<runtime::KernelRef> kernels(program.kernels.size());
+    std::vector<Missing> missing;
+    SymbolTable symbols(*program.module);
+    for (auto [number, name] : llvm::enumerate(program.kernels)) {
+      if (!name.runtime.empty()) {
+        auto function = reinterpret_cast<CalqueKernel>(codegen::runtimeFunction(name.runtime));
+        kernels[number] =
+            std::make_shared<const runtime::LoadedKernel>(runtime::LoadedKernel{{function}, nullptr, {}, name.runtime});
+        continue;
+      }
+      auto function = symbols.lookup<func::FuncOp>(name.function);
+      std::string text = codegen::textOf(function);
+      runtime::KernelKey key = codegen::keyOf(text, program.options);
+      if (!(kernels[number] = source.find(key)))
+        missing.push_back({number, function.getLoc(), std::move(text), key});
+    }
+    compileAll(missing, program.options, source, *program.module->getContext());
+    for (Missing &kernel : missing) {
+      kernels[kernel.number] = std::move(kernel.made);
+      if (!kernel.error.empty() && result.error.empty()) {
+        result.error = std::move(kernel.error);
+        result.line = codegen::lineOf(kernel.location);
+      }
+    }
+    return kernels;
+  }
+
+  // Compiles kernels on all cores, the longest ones first. This thread has a context of its own.
+  void compileAll(std::vector<Missing> &missing, CompileOptions options, runtime::KernelSource &source,
+                  MLIRContext &own) {
+    std::vector<Missing *> order;
+    for (Missing &kernel : missing)
+      order.push_back(&kernel);
+    llvm::stable_sort(order, [](Missing *a, Missing *b) { return a->text.size() > b->text.size(); });
+    std::atomic<size_t> next{0};
+    auto work = [&](MLIRContext &context) {
+      for (size_t i; (i = next++) < order.size();) {
+        Missing &kernel = *order[i];
+        codegen::KernelCode code = codegen::compileKernel(kernel.text, options, context);
+        kernel.error = std::move(code.error);
+        if (code.image)
+          kernel.made = source.add(kernel.key, *code.image, kernel.error);
+      }
+    };
+    size_t most = std::min<size_t>(std::thread::hardware_concurrency(), order.size());
+    codegen::onThreads(
+        most > 1 ? most - 1 : 0, [&] { work(own); },
+        [&] {
+          codegen::CompilerUse inUse;
+          if (inUse)
+            contexts.with(0, work);
+        });
+  }
+
   // What a diagnostic says, with what the user wrote in place of the operation of the dialect.
   static std::string inUsersWords(const schema::Recording &recording, const Diagnostic &diagnostic) {
     std::string text = diagnostic.str();
@@ -143,7 +217,7 @@ private:
       result.error = "the process is ending, and nothing is compiled any more";
       return;
     }
-    contexts.with(recording, [&](MLIRContext &context) {
+    contexts.with(bytesOfConstants(recording), [&](MLIRContext &context) {
       ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error && result.error.empty()) {
           result.error = inUsersWords(recording, diagnostic);

@@ -25,72 +25,49 @@ Lowered lower(LinalgBuilder &b, ir::AssertOp op, LoweringContext &context) {
   return Lowered::toNothing();
 }
 
-// A print becomes a call of a declared function whose attributes hold site, dtype and shape. definePrints in
-// NativeCode.cpp gives that function its body, in LLVM IR, where tensors are pointers.
+// Emits a call of a kernel of the runtime, whose words are the operands: a step of the plan. Tensors are passed flat,
+// because with several dimensions bufferization would take a slice of unknown sizes, whose strides might be those of a
+// whole buffer, for one.
+static void callRuntime(LinalgBuilder &b, StringRef name, ArrayRef<Value> operands, LoweringContext &context) {
+  func::CallOp::create(b.builder, b.location, context.runtimeKernel(name, ValueRange(operands).getTypes()), operands);
+}
+
+static Value word(LinalgBuilder &b, int64_t value) {
+  return arith::ConstantOp::create(b.builder, b.location, b.builder.getI64IntegerAttr(value));
+}
+
 Lowered lower(LinalgBuilder &b, ir::PrintOp op, LoweringContext &context) {
-  OpBuilder &builder = b.builder;
   int32_t site = context.addSite(Site::Kind::Print, op, op.getLabel());
   auto type = cast<RankedTensorType>(op.getX().getType());
-  // The tensor is passed flat; the callee has the shape. With several dimensions, an empty tensor would have no bare
-  // pointer, and bufferization would take a slice of unknown sizes, whose strides might be those of a whole buffer,
-  // for one. Unknown sizes are further arguments.
-  SmallVector<Value> arguments{context.frame, b.flatten(op.getX())};
-  SmallVector<int64_t> dims;
-  for (Size size : b.sizesOf(op.getX())) {
-    dims.push_back(constantOf(size).value_or(ShapedType::kDynamic));
-    if (ShapedType::isDynamic(dims.back()))
-      arguments.push_back(b.valueOf(size));
-  }
-  func::FuncOp function =
-      declareRuntime(context.module, "calque_print_" + std::to_string(site), ValueRange(arguments).getTypes());
-  auto number = [&](int32_t value) { return builder.getI32IntegerAttr(value); };
-  auto dtype = static_cast<int32_t>(*ir::toDType(type.getElementType()));
-  function->setAttr("calque.print",
-                    builder.getDictionaryAttr({builder.getNamedAttr("site", number(site)),
-                                               builder.getNamedAttr("dtype", number(dtype)),
-                                               builder.getNamedAttr("dims", builder.getDenseI64ArrayAttr(dims))}));
-  func::CallOp::create(builder, b.location, function, arguments);
+  auto dtype = static_cast<int64_t>(*ir::toDType(type.getElementType()));
+  SmallVector<Value> operands{context.frame, word(b, site), word(b, dtype), word(b, type.getRank()),
+                              b.flatten(op.getX())};
+  for (Size size : b.sizesOf(op.getX()))
+    operands.push_back(b.valueOf(size));
+  callRuntime(b, "calque_rt_print", operands, context);
   return Lowered::toNothing();
 }
 
-// Emits the calls by which the runtime runs the site's C++. Addresses and sizes are passed one by one, so that one
-// declaration serves operands of all types.
 static Lowered callHost(LinalgBuilder &b, Operation *op, int32_t site, LoweringContext &context) {
   for (Value result : op->getResults())
     if (!cast<RankedTensorType>(result.getType()).hasStaticShape())
       return context.refuse(op, "has a size that nothing gives");
   OpBuilder &builder = b.builder;
   Location location = b.location;
-  Type i64 = builder.getI64Type();
-  auto call = [&](StringRef name, Value argument) {
-    func::FuncOp function = declareRuntime(context.module, name, {context.frame.getType(), argument.getType()});
-    func::CallOp::create(builder, location, function, ValueRange{context.frame, argument});
-  };
-  auto number = [&](Value index) -> Value { return arith::IndexCastOp::create(builder, location, i64, index); };
-
-  // All buffers are allocated before the first address is taken, because they must be alive together during the call.
-  SmallVector<Value> buffers;
-  for (Value operand : op->getOperands()) {
-    Value input = b.flatten(operand); // as a print's
-    auto type = cast<RankedTensorType>(input.getType());
-    auto buffer = bufferization::ToBufferOp::create(builder, location,
-                                                    MemRefType::get(type.getShape(), type.getElementType()), input);
-    buffer.setReadOnly(true);
-    buffers.push_back(buffer);
-  }
+  SmallVector<Value> operands{context.frame, word(b, site), word(b, op->getNumOperands() + op->getNumResults())};
+  for (Value operand : op->getOperands())
+    operands.push_back(b.flatten(operand));
   SmallVector<Value> outputs;
   for (Value result : op->getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
     outputs.push_back(
         memref::AllocOp::create(builder, location, MemRefType::get(type.getShape(), type.getElementType())));
   }
-  llvm::append_range(buffers, outputs);
-  for (Value buffer : buffers)
-    call("calque_rt_host_address", number(memref::ExtractAlignedPointerAsIndexOp::create(builder, location, buffer)));
-  for (Value input : op->getOperands())
-    for (int64_t i = 0, rank = cast<RankedTensorType>(input.getType()).getRank(); i < rank; ++i)
-      call("calque_rt_host_size", number(context.sizes.value(context.sizes.of(input, i))));
-  call("calque_rt_host_call", arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(site)));
+  llvm::append_range(operands, outputs);
+  for (Value operand : op->getOperands())
+    for (Size size : b.sizesOf(operand))
+      operands.push_back(b.valueOf(size));
+  callRuntime(b, "calque_rt_host_call", operands, context);
 
   SmallVector<Value> results;
   for (auto [buffer, result] : llvm::zip_equal(outputs, op->getResults()))

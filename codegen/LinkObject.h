@@ -1,6 +1,6 @@
 // From an object file that LLVM made in this process to an image, which runtime/LoadedCode.h can place anywhere.
 //
-//   LinkResult linked = linkObject(object, {"calque_entry"});
+//   LinkResult linked = linkObject(object, {"kernel"});
 //   if (!linked.image)
 //     report(linked.error);
 #ifndef CALQUE_CODEGEN_LINKOBJECT_H

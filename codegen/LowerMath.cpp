@@ -15,12 +15,12 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-LogicalResult lowerMath(Program &program) {
-  MLIRContext *context = program.module->getContext();
+LogicalResult lowerMath(ModuleOp module) {
+  MLIRContext *context = module.getContext();
   // MLIR would lower these to llvm.fmuladd, which leaves the choice to LLVM. makeTargetMachine takes that choice from
   // LLVM, so the instruction is chosen here.
   if (Target::host().fma)
-    program.module->walk([](vector::FMAOp op) {
+    module->walk([](vector::FMAOp op) {
       OpBuilder builder(op);
       op.replaceAllUsesWith(
           math::FmaOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs(), op.getAcc()).getResult());
@@ -32,7 +32,7 @@ LogicalResult lowerMath(Program &program) {
            name == math::CopySignOp::getOperationName();
   };
   SmallVector<Operation *> functions;
-  program.module->walk([&](Operation *op) {
+  module->walk([&](Operation *op) {
     if (isa_and_present<math::MathDialect>(op->getDialect()))
       functions.push_back(op);
   });
@@ -52,12 +52,12 @@ LogicalResult lowerMath(Program &program) {
   });
   RewritePatternSet calls(context);
   populateMathToLibmConversionPatterns(calls);
-  if (failed(applyPartialConversion(*program.module, target, std::move(calls))))
+  if (failed(applyPartialConversion(module, target, std::move(calls))))
     return failure();
   // LLVM folds calls with constant arguments too. A call of an opaque function hides the constants until its passes are
   // over.
-  OpBuilder declarations = OpBuilder::atBlockBegin(program.module->getBody());
-  program.module->walk([&](Operation *opaque) {
+  OpBuilder declarations = OpBuilder::atBlockBegin(module.getBody());
+  module->walk([&](Operation *opaque) {
     if (!ir::isOpaque(opaque))
       return;
     Value value = opaque->getOperand(0);
@@ -66,10 +66,10 @@ LogicalResult lowerMath(Program &program) {
     if (auto vector = dyn_cast<VectorType>(type))
       for (int64_t size : vector.getShape())
         name.append("x").append(std::to_string(size));
-    auto function = program.module->lookupSymbol<func::FuncOp>(name);
+    auto function = module.lookupSymbol<func::FuncOp>(name);
     if (!function) {
-      function = func::FuncOp::create(declarations, program.module->getLoc(), name,
-                                      declarations.getFunctionType({type}, {type}));
+      function =
+          func::FuncOp::create(declarations, module.getLoc(), name, declarations.getFunctionType({type}, {type}));
       function.setPrivate();
     }
     OpBuilder builder(opaque);

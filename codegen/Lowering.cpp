@@ -61,6 +61,19 @@ Value LoweringContext::refuse(Operation *op, const Twine &why) {
   return {};
 }
 
+func::FuncOp LoweringContext::runtimeKernel(StringRef name, TypeRange operands) {
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  FunctionType type = builder.getFunctionType(operands, {});
+  func::FuncOp &function = runtimeKernels[{builder.getStringAttr(name), type}];
+  if (!function) {
+    std::string symbol = ("calque.runtime_" + Twine(runtimeKernels.size() - 1)).str();
+    function = func::FuncOp::create(builder, module.getLoc(), symbol, type);
+    function.setPrivate();
+    function->setAttr(kRuntimeAttr, builder.getStringAttr(name));
+  }
+  return function;
+}
+
 func::FuncOp declareRuntime(ModuleOp module, StringRef name, TypeRange arguments) {
   if (auto existing = module.lookupSymbol<func::FuncOp>(name))
     return existing;

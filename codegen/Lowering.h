@@ -18,6 +18,7 @@ struct LoweringContext {
   Sizes sizes;
   std::vector<Site> sites = {};
   bool refused = false;
+  llvm::DenseMap<std::pair<mlir::StringAttr, mlir::Type>, mlir::func::FuncOp> runtimeKernels{};
 
   int32_t addSite(Site::Kind kind, mlir::Operation *op, llvm::StringRef text = "");
   // Adds a check before the call that two sizes are equal, unless they are known to be. From here on they count as one
@@ -27,6 +28,8 @@ struct LoweringContext {
     return equal(op, sizes.named(op, operand, dimension), sizes.named(op, otherOperand, otherDimension));
   }
   void atLeast(mlir::Operation *op, unsigned operand, int64_t dimension, Size bound);
+  // The declaration of a kernel of the runtime (runtime/abi.h), one for each list of types.
+  mlir::func::FuncOp runtimeKernel(llvm::StringRef name, mlir::TypeRange operands);
   // Emits an error for an operation that can't be lowered. Returns null.
   mlir::Value refuse(mlir::Operation *op, const llvm::Twine &why);
   // Emits a call of calque_rt_fail(frame, site, value, bound).
@@ -49,6 +52,9 @@ SizeList openSizes(LinalgBuilder &builder, mlir::Operation *op, llvm::ArrayRef<i
 std::string lineOf(mlir::Location location);
 // With the line and the recorded operation of the location.
 Site makeSite(Site::Kind kind, llvm::StringRef operation, llvm::StringRef text, mlir::Location location);
+
+// On the declaration of a kernel of the runtime: its name.
+inline constexpr llvm::StringLiteral kRuntimeAttr = "calque.runtime";
 
 // Declares a function of the runtime, once.
 mlir::func::FuncOp declareRuntime(mlir::ModuleOp module, llvm::StringRef name, mlir::TypeRange arguments);

@@ -1,10 +1,10 @@
 #include "codegen/NativeCode.h"
 
 #include "codegen/LinkObject.h"
-#include "runtime/LoadedCode.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -25,8 +25,6 @@ namespace calque::codegen {
 
 namespace {
 
-constexpr const char *kEntryName = "calque_entry", *kShapesName = "calque_shapes";
-
 void initializeTarget() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -36,7 +34,7 @@ void initializeTarget() {
   });
 }
 
-std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Program &program, std::string &error) {
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(CompileOptions compileOptions, std::string &error) {
   initializeTarget();
   llvm::Triple triple(llvm::sys::getProcessTriple());
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
@@ -47,55 +45,18 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Program &program, s
   // a fused multiply-add explicitly.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, llvm::sys::getHostCPUName(), Target::host().features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      program.options.optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
+      triple, Target::host().cpu, Target::host().features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      compileOptions.optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
 }
 
-llvm::Value *fieldOf(llvm::IRBuilder<> &builder, llvm::Value *frame, std::size_t offset) {
-  return builder.CreateConstGEP1_64(builder.getInt8Ty(), frame, offset);
-}
-
-void returnFailed(llvm::IRBuilder<> &builder, llvm::Value *frame) {
-  llvm::Value *slot = fieldOf(builder, frame, offsetof(CalqueCallFrame, error) + offsetof(CalqueErrorSlot, failed));
-  llvm::Value *failed = builder.CreateLoad(builder.getInt32Ty(), slot);
-  builder.CreateRet(builder.CreateZExt(builder.CreateICmpNE(failed, builder.getInt32(0)), builder.getInt32Ty()));
-}
-
-// int32_t calque_shapes(CalqueCallFrame *frame): calls the function of shapes on the sizes in the frame, and stores its
-// results there.
-void addShapes(llvm::Module &module, llvm::Function &function) {
-  llvm::IRBuilder<> builder(module.getContext());
-  llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty();
-  auto *shapes = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false),
-                                        llvm::Function::ExternalLinkage, kShapesName, module);
-  builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", shapes));
-  llvm::Value *frame = shapes->getArg(0);
-  llvm::SmallVector<llvm::Value *> arguments{
-      frame, builder.CreateLoad(pointer, fieldOf(builder, frame, offsetof(CalqueCallFrame, output_sizes))),
-      fieldOf(builder, frame, offsetof(CalqueCallFrame, workspace_bytes))};
-  llvm::Value *sizes = builder.CreateLoad(pointer, fieldOf(builder, frame, offsetof(CalqueCallFrame, input_sizes)));
-  for (unsigned i = 0; arguments.size() < function.arg_size(); ++i)
-    arguments.push_back(builder.CreateLoad(i64, builder.CreateConstGEP1_64(i64, sizes, i)));
-  builder.CreateCall(&function, arguments);
-  returnFailed(builder, frame);
-  function.setLinkage(llvm::Function::InternalLinkage);
-}
-
-// A function with more arguments than this takes them out of the frame where it uses them. LLVM's calling conventions
-// and its scheduler take more than linear time for thousands of arguments and for loads that stand together.
+// A kernel with more arguments than this loads its words where it uses them. LLVM's calling conventions and its
+// scheduler take more than linear time for thousands of arguments and for loads that stand together.
 constexpr unsigned kMostArguments = 64;
 
 // Moves the body of a function to the end of another one, which has a value for each of its arguments wherever one is
-// used, and erases the function. Returns the blocks that returned; each now ends with nothing.
-llvm::SmallVector<llvm::BasicBlock *>
-moveBody(llvm::Function &from, llvm::Function &to,
-         llvm::function_ref<llvm::Value *(unsigned, llvm::IRBuilder<> &)> argument) {
-  llvm::SmallVector<llvm::BasicBlock *> returning;
-  for (llvm::BasicBlock &block : from)
-    if (auto *end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator())) {
-      returning.push_back(&block);
-      end->eraseFromParent();
-    }
+// used.
+void moveBody(llvm::Function &from, llvm::Function &to,
+              llvm::function_ref<llvm::Value *(unsigned, llvm::IRBuilder<> &)> argument) {
   llvm::IRBuilder<> builder(to.getContext());
   for (llvm::Argument &each : from.args())
     for (llvm::Use &use : llvm::make_early_inc_range(each.uses())) {
@@ -107,105 +68,32 @@ moveBody(llvm::Function &from, llvm::Function &to,
       use.set(argument(each.getArgNo(), builder));
     }
   to.splice(to.end(), &from);
-  from.eraseFromParent();
-  return returning;
 }
 
-// int32_t calque_entry(CalqueCallFrame *frame): takes the pointers and sizes out of the frame and calls the function.
-void addEntry(llvm::Module &module, llvm::Function &function, unsigned numInputs, unsigned numSizes,
-              unsigned numOutputs, bool workspace) {
+// Gives a kernel the calling convention of the runtime: void kernel(const int64_t *words).
+void takeWords(llvm::Module &module, llvm::Function &function) {
   llvm::LLVMContext &context = module.getContext();
+  std::string name = function.getName().str();
+  function.setName(name + ".body");
+  function.setLinkage(llvm::Function::InternalLinkage);
   llvm::IRBuilder<> builder(context);
-  llvm::Type *pointer = builder.getPtrTy();
-  auto *entry = llvm::Function::Create(llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false),
-                                       llvm::Function::ExternalLinkage, kEntryName, module);
-  llvm::Value *frame = entry->getArg(0);
-  // Argument `number` of the function, loaded from the frame.
-  auto take = [&](unsigned number, llvm::IRBuilder<> &at) -> llvm::Value * {
-    auto element = [&](std::size_t offset, unsigned index, llvm::Type *type) {
-      llvm::Value *array = at.CreateLoad(pointer, fieldOf(at, frame, offset));
-      return at.CreateLoad(type, at.CreateConstGEP1_64(type, array, index));
-    };
-    if (number == 0)
-      return frame;
-    unsigned index = number - 1;
-    if (index < numInputs)
-      return element(offsetof(CalqueCallFrame, inputs), index, pointer);
-    if ((index -= numInputs) < numSizes)
-      return element(offsetof(CalqueCallFrame, input_sizes), index, at.getInt64Ty());
-    if ((index -= numSizes) < numOutputs)
-      return element(offsetof(CalqueCallFrame, outputs), index, pointer);
-    return at.CreateLoad(pointer, fieldOf(at, frame, offsetof(CalqueCallFrame, workspace)));
+  auto *kernel = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false),
+                                        llvm::Function::ExternalLinkage, name, module);
+  auto word = [&](unsigned number, llvm::IRBuilder<> &at) -> llvm::Value * {
+    llvm::Value *place = at.CreateConstGEP1_64(at.getInt64Ty(), kernel->getArg(0), number);
+    return at.CreateLoad(function.getArg(number)->getType(), place);
   };
-  unsigned numArguments = 1 + numInputs + numSizes + numOutputs + (workspace ? 1 : 0);
-  if (numArguments > kMostArguments) {
-    for (llvm::BasicBlock *block : moveBody(function, *entry, take)) {
-      builder.SetInsertPoint(block);
-      returnFailed(builder, frame);
-    }
+  if (function.arg_size() > kMostArguments) {
+    moveBody(function, *kernel, word);
+    function.eraseFromParent();
     return;
   }
-  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
+  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", kernel));
   llvm::SmallVector<llvm::Value *> arguments;
-  for (unsigned number = 0; number < numArguments; ++number)
-    arguments.push_back(take(number, builder));
+  for (unsigned number = 0; number < function.arg_size(); ++number)
+    arguments.push_back(word(number, builder));
   builder.CreateCall(&function, arguments);
-  returnFailed(builder, frame);
-
-  function.setLinkage(llvm::Function::InternalLinkage);
-  // The outputs and the workspace are distinct buffers, and inputs are only read.
-  for (unsigned i = 1; i < function.arg_size(); ++i) {
-    if (!function.getArg(i)->getType()->isPointerTy())
-      continue;
-    function.addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(1)));
-    if (i > numInputs)
-      function.addParamAttr(i, llvm::Attribute::NoAlias);
-  }
-}
-
-struct Print {
-  std::string name;
-  int32_t site, dtype;
-  llvm::SmallVector<int64_t> dims;
-};
-
-// Gives the functions that LowerPrint declared their bodies: calls of calque_rt_print.
-void definePrints(llvm::Module &module, llvm::ArrayRef<Print> prints) {
-  llvm::LLVMContext &context = module.getContext();
-  llvm::IRBuilder<> builder(context);
-  llvm::Type *pointer = builder.getPtrTy(), *i32 = builder.getInt32Ty();
-  for (const Print &print : prints) {
-    llvm::Function *function = module.getFunction(print.name);
-    if (!function)
-      continue;
-    function->setLinkage(llvm::Function::InternalLinkage);
-    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
-    unsigned numUnknown = function->arg_size() - 2;
-    if (numUnknown) {
-      llvm::Type *i64 = builder.getInt64Ty();
-      llvm::Value *sizes = builder.CreateAlloca(i64, builder.getInt32(print.dims.size()));
-      for (unsigned i = 0, next = 2; i < print.dims.size(); ++i)
-        builder.CreateStore(mlir::ShapedType::isDynamic(print.dims[i])
-                                ? static_cast<llvm::Value *>(function->getArg(next++))
-                                : builder.getInt64(print.dims[i]),
-                            builder.CreateConstGEP1_64(i64, sizes, i));
-      llvm::FunctionCallee callee =
-          module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
-      builder.CreateCall(callee, {function->getArg(0), builder.getInt32(print.site), builder.getInt32(print.dtype),
-                                  builder.getInt32(print.dims.size()), sizes, function->getArg(1)});
-      builder.CreateRetVoid();
-      continue;
-    }
-    auto *dims = llvm::ConstantDataArray::get(
-        context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(print.dims.data()), print.dims.size()));
-    auto *global = new llvm::GlobalVariable(module, dims->getType(), true, llvm::GlobalValue::PrivateLinkage, dims,
-                                            print.name + "_dims");
-    llvm::FunctionCallee callee =
-        module.getOrInsertFunction("calque_rt_print", builder.getVoidTy(), pointer, i32, i32, i32, pointer, pointer);
-    builder.CreateCall(callee, {function->getArg(0), builder.getInt32(print.site), builder.getInt32(print.dtype),
-                                builder.getInt32(print.dims.size()), global, function->getArg(1)});
-    builder.CreateRetVoid();
-  }
+  builder.CreateRetVoid();
 }
 
 // An outlined parallel loop: `call` is the function that stands for the loop, `piece` runs some of its iterations.
@@ -251,12 +139,12 @@ void defineParallels(llvm::Module &module, llvm::ArrayRef<Parallel> parallels) {
   }
 }
 
-// Cuts the long blocks of a program, which is a list of calls. LLVM selects and schedules the instructions of a block
+// Cuts the long blocks of a function. LLVM selects and schedules the instructions of a block
 // together, in more than linear time.
-void splitBlocks(llvm::Function &program) {
+void splitBlocks(llvm::Function &function) {
   constexpr unsigned kLongestBlock = 256;
   llvm::SmallVector<llvm::BasicBlock *> blocks;
-  for (llvm::BasicBlock &block : program)
+  for (llvm::BasicBlock &block : function)
     blocks.push_back(&block);
   for (llvm::BasicBlock *block : blocks)
     for (unsigned length = block->size(); length > kLongestBlock; length -= kLongestBlock)
@@ -287,40 +175,35 @@ bool runPasses(llvm::Module &module, llvm::TargetMachine &machine, std::string &
   return true;
 }
 
-std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &context, unsigned numInputs,
-                                        unsigned numOutputs, llvm::TargetMachine &machine, std::string &error) {
-  llvm::SmallVector<Print> prints;
+std::vector<std::string> kernelNames(mlir::ModuleOp kernels) {
+  std::vector<std::string> names;
+  for (auto function : kernels.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (function->hasAttr(kKernelAttr))
+      names.push_back(function.getName().str());
+  return names;
+}
+
+std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions options, llvm::LLVMContext &context,
+                                        llvm::TargetMachine &machine, std::string &error) {
   llvm::SmallVector<Parallel> parallels;
-  program.module->walk([&](mlir::LLVM::LLVMFuncOp function) {
+  for (auto function : kernels.getOps<mlir::LLVM::LLVMFuncOp>())
     if (auto parallel = function->getAttrOfType<mlir::DictionaryAttr>(kParallelAttr))
       parallels.push_back({function.getName().str(), parallel.getAs<mlir::StringAttr>("piece").str(),
                            parallel.contains("count")
                                ? std::optional(parallel.getAs<mlir::IntegerAttr>("count").getInt())
                                : std::nullopt,
                            parallel.getAs<mlir::IntegerAttr>("grain").getInt()});
-    auto print = function->getAttrOfType<mlir::DictionaryAttr>("calque.print");
-    if (!print)
-      return;
-    llvm::ArrayRef<int64_t> dims = print.getAs<mlir::DenseI64ArrayAttr>("dims").asArrayRef();
-    prints.push_back({function.getName().str(), static_cast<int32_t>(print.getAs<mlir::IntegerAttr>("site").getInt()),
-                      static_cast<int32_t>(print.getAs<mlir::IntegerAttr>("dtype").getInt()),
-                      llvm::SmallVector<int64_t>(dims)});
-  });
-  std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(*program.module, context);
+  std::vector<std::string> names = kernelNames(kernels);
+  std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(kernels, context);
   if (!module) {
     error = "translation to LLVM IR failed";
     return nullptr;
   }
   module->setDataLayout(machine.createDataLayout());
   module->setTargetTriple(machine.getTargetTriple());
-  definePrints(*module, prints);
   defineParallels(*module, parallels);
-  llvm::Function *function = module->getFunction(program.entry);
-  unsigned numSizes = program.unknownInputs.size();
-  addEntry(*module, *function, numInputs, numSizes, numOutputs,
-           function->arg_size() > 1 + numInputs + numSizes + numOutputs);
-  if (program.hasShapes())
-    addShapes(*module, *module->getFunction(kShapeFunction));
+  for (const std::string &name : names)
+    takeWords(*module, *module->getFunction(name));
   if (llvm::verifyModule(*module)) {
     error = "the LLVM IR does not verify";
     return nullptr;
@@ -330,19 +213,18 @@ std::unique_ptr<llvm::Module> translate(Program &program, llvm::LLVMContext &con
   // LLVM must not fold calls of libm with constant arguments: its results have other bits than those at run time.
   for (llvm::Function &each : *module) {
     each.addFnAttr("no-builtins");
+    each.setDoesNotThrow(); // so that there are no tables for unwinding, which linking drops
     if (!each.getName().starts_with(kOpaquePrefix))
       continue;
     opaque.push_back(&each);
     each.setDoesNotAccessMemory();
-    each.setDoesNotThrow();
     each.setWillReturn();
     each.setSpeculatable();
   }
-  if (program.options.optimize && !runPasses(*module, machine, error))
+  if (options.optimize && !runPasses(*module, machine, error))
     return nullptr;
-  for (llvm::StringRef name : {llvm::StringRef(program.entry), llvm::StringRef(kEntryName)})
-    if (llvm::Function *each = module->getFunction(name))
-      splitBlocks(*each);
+  for (const std::string &name : names)
+    splitBlocks(*module->getFunction(name));
   for (llvm::Function *each : opaque) {
     for (llvm::User *call : llvm::make_early_inc_range(each->users())) {
       call->replaceAllUsesWith(llvm::cast<llvm::CallInst>(call)->getArgOperand(0));
@@ -362,10 +244,6 @@ std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeG
   manager.run(module);
   return "";
 }
-
-struct LoadedExecutable : Executable {
-  std::shared_ptr<const runtime::LoadedCode> code;
-};
 
 std::atomic<const runtime::RuntimeFunction *> runtimeFunctions{nullptr};
 
@@ -399,6 +277,15 @@ void endBeforeWhatIsThere() {
 
 void setRuntimeFunctions(const runtime::RuntimeFunction *functions) { runtimeFunctions = functions; }
 
+void *runtimeFunction(llvm::StringRef name) {
+  for (const runtime::RuntimeFunction *each = runtimeFunctions.load(); each && each->name; ++each)
+    if (name == each->name)
+      return each->address;
+  return nullptr;
+}
+
+std::string compilerVersion() { return "1, LLVM " LLVM_VERSION_STRING; }
+
 CompilerUse::CompilerUse() : allowed(true) {
   ++uses;
   ++ownUses;
@@ -411,56 +298,31 @@ CompilerUse::~CompilerUse() {
   --uses;
 }
 
-NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOutputs) {
-  NativeResult result;
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(program, result.error);
+std::optional<runtime::Image> makeImage(mlir::ModuleOp kernels, CompileOptions options, std::string &error) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options, error);
   if (!machine)
-    return result;
+    return std::nullopt;
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translate(program, context, numInputs, numOutputs, *machine, result.error);
+  std::unique_ptr<llvm::Module> module = translate(kernels, options, context, *machine, error);
   if (!module)
-    return result;
+    return std::nullopt;
   llvm::SmallVector<char, 0> bytes;
-  result.error = emit(*module, *machine, llvm::CodeGenFileType::ObjectFile, bytes);
-  if (!result.error.empty())
-    return result;
-
-  llvm::SmallVector<llvm::StringRef> exports{kEntryName};
-  if (program.hasShapes())
-    exports.push_back(kShapesName);
-  LinkResult linked = linkObject({bytes.data(), bytes.size()}, exports);
-  if (!linked.image) {
-    result.error = std::move(linked.error);
-    return result;
-  }
-  const runtime::Image *images[] = {&*linked.image};
-  runtime::LoadResult loaded = runtime::LoadedCode::load(images, runtimeFunctions);
-  if (!loaded.code) {
-    result.error = std::move(loaded.error);
-    return result;
-  }
-
-  auto executable = std::make_shared<LoadedExecutable>();
-  executable->entry = reinterpret_cast<CalqueEntry>(loaded.code->find(0, kEntryName));
-  if (program.hasShapes()) {
-    executable->shapes = reinterpret_cast<CalqueEntry>(loaded.code->find(0, kShapesName));
-    executable->unknownInputs = program.unknownInputs;
-    executable->unknownOutputs = program.unknownOutputs;
-  }
-  executable->code = std::move(loaded.code);
-  executable->workspaceBytes = program.workspaceBytes;
-  executable->assigned = program.assigned;
-  executable->sites = program.sites;
-  result.executable = std::move(executable);
-  return result;
+  error = emit(*module, *machine, llvm::CodeGenFileType::ObjectFile, bytes);
+  if (!error.empty())
+    return std::nullopt;
+  std::vector<std::string> names = kernelNames(kernels);
+  LinkResult linked = linkObject(llvm::StringRef(bytes.data(), bytes.size()),
+                                 llvm::SmallVector<llvm::StringRef>(names.begin(), names.end()));
+  error = std::move(linked.error);
+  return std::move(linked.image);
 }
 
-std::string assembly(Program &program, unsigned numInputs, unsigned numOutputs, std::string &error) {
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(program, error);
+std::string assembly(mlir::ModuleOp kernels, CompileOptions options, std::string &error) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options, error);
   if (!machine)
     return "";
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translate(program, context, numInputs, numOutputs, *machine, error);
+  std::unique_ptr<llvm::Module> module = translate(kernels, options, context, *machine, error);
   llvm::SmallVector<char, 0> bytes;
   if (module)
     error = emit(*module, *machine, llvm::CodeGenFileType::AssemblyFile, bytes);

@@ -26,16 +26,16 @@ private:
   bool allowed;
 };
 
-struct NativeResult {
-  std::shared_ptr<Executable> executable;
-  std::string error;
-};
+// The address of a function of the table; null where it has none of that name.
+void *runtimeFunction(llvm::StringRef name);
 
-// The program must stand at Stage::LLVM. `numInputs` counts parameters and variables, `numOutputs` the results and new
-// values.
-NativeResult makeExecutable(Program &program, unsigned numInputs, unsigned numOutputs);
+// What the code of a kernel depends on beside its text, the options and the target.
+std::string compilerVersion();
+
+// The native code of kernels at Stage::LLVM; nothing, with the reason, where there is none.
+std::optional<runtime::Image> makeImage(mlir::ModuleOp kernels, CompileOptions options, std::string &error);
 // The same as assembly text.
-std::string assembly(Program &program, unsigned numInputs, unsigned numOutputs, std::string &error);
+std::string assembly(mlir::ModuleOp kernels, CompileOptions options, std::string &error);
 
 } // namespace calque::codegen
 #endif

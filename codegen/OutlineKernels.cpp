@@ -1,6 +1,9 @@
 // Makes a function of each operation on buffers, a *kernel*, and one function of all that are equal. Kernels are equal
 // if they do the same on buffers of the same sizes and strides. Which buffers these are, where an operand begins in its
 // buffer, scalars and unknown sizes are arguments.
+//
+// What is left of the program is a list of calls: of kernels, and of the runtime's. Numbers that it has are constants
+// or computed from sizes; a number that one kernel makes for another passes through a buffer, its *cell*.
 #include "codegen/Pipeline.h"
 #include "codegen/schedule/Nest.h"
 
@@ -17,23 +20,21 @@ namespace calque::codegen {
 
 namespace {
 
-// FuncToLLVM turns it into LLVM's attribute.
-constexpr llvm::StringLiteral kNoAlias = "llvm.noalias";
-
 // The functions made so far, by what they do.
 class Kernels {
 public:
   Kernels(ModuleOp module, func::FuncOp entry) : module(module), behind(entry) {}
 
-  // A function that is equal to this one, which is then erased, or this one.
-  func::FuncOp unique(func::FuncOp made) {
-    SmallVector<func::FuncOp, 1> &alike = byHash[hash(made)];
+  // With `merge`, a function that is equal to this one, which is then erased; else this one.
+  func::FuncOp add(func::FuncOp made, bool merge) {
+    SmallVector<func::FuncOp, 1> none, &alike = merge ? byHash[hash(made)] : none;
     for (func::FuncOp each : alike)
       if (areEqual(each, made)) {
         made.erase();
         return each;
       }
     made.setName("calque.kernel_" + std::to_string(count++));
+    made->setAttr(kKernelAttr, UnitAttr::get(made.getContext()));
     module.getBody()->getOperations().insertAfter(behind->getIterator(), made);
     behind = made;
     alike.push_back(made);
@@ -62,43 +63,66 @@ private:
   llvm::DenseMap<llvm::hash_code, SmallVector<func::FuncOp, 1>> byHash;
 };
 
+// The numbers of a program.
+struct Numbers {
+  llvm::DenseSet<Value> computable;  // before it runs: sizes and what follows from them
+  llvm::DenseSet<Operation *> cells; // the loads from cells, which are the numbers that kernels make
+};
+
 // The kernel of some operations that follow each other, and its call.
 class Outliner {
 public:
-  Outliner(ModuleOp module, ArrayRef<linalg::LinalgOp> operations)
-      : operations(operations), location(operations.back()->getLoc()), outside(operations.back()),
-        inside(module.getContext()) {
-    auto none = FunctionType::get(module.getContext(), {}, {});
+  Outliner(ArrayRef<Operation *> operations, Numbers &known)
+      : operations(operations), known(known), location(operations.back()->getLoc()), outside(operations.back()),
+        inside(operations.back()->getContext()) {
+    auto none = FunctionType::get(inside.getContext(), {}, {});
     function = func::FuncOp::create(location, "calque.kernel", none);
     function.setPrivate();
     body = function.addEntryBlock();
     inside.setInsertionPointToStart(body);
   }
 
-  void outline(Kernels &kernels) {
+  void outline(Kernels &kernels, bool merge) {
     IRMapping mapping;
-    for (linalg::LinalgOp op : operations) {
+    for (Operation *op : operations) {
       llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
       getUsedValuesDefinedAbove(op->getRegions(), used);
-      for (OpOperand *input : op.getDpsInputOperands())
-        if (isUnread(op, *input))
-          mapping.map(input->get(),
-                      memref::AllocOp::create(inside, location, cast<MemRefType>(input->get().getType())).getResult());
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+        for (OpOperand *input : linalgOp.getDpsInputOperands())
+          if (isUnread(linalgOp, *input))
+            mapping.map(
+                input->get(),
+                memref::AllocOp::create(inside, location, cast<MemRefType>(input->get().getType())).getResult());
       for (Value value : used)
         if (!mapping.contains(value))
           mapping.map(value, pass(value));
     }
-    for (linalg::LinalgOp op : operations)
-      inside.clone(*op, mapping);
+    SmallVector<std::pair<Value, Value>> numbersMade; // a result and its cell
+    for (Operation *op : operations) {
+      Operation *inKernel = inside.clone(*op, mapping);
+      for (auto [result, made] : llvm::zip_equal(op->getResults(), inKernel->getResults())) {
+        if (result.use_empty())
+          continue;
+        Value cell = memref::AllocOp::create(outside, location, MemRefType::get({}, result.getType()));
+        memref::StoreOp::create(inside, location, made, argument(cell));
+        numbersMade.push_back({result, cell});
+      }
+    }
     func::ReturnOp::create(inside, location);
     function.setFunctionType(FunctionType::get(function.getContext(), body->getArgumentTypes(), {}));
     // What a kernel writes no other argument of it reads.
-    for (Value init : operations.back().getDpsInits())
-      if (auto argument = dyn_cast<BlockArgument>(rootBuffer(mapping.lookup(init))))
-        function.setArgAttr(argument.getArgNumber(), kNoAlias, inside.getUnitAttr());
-    func::CallOp::create(outside, location, kernels.unique(function), arguments);
-    for (linalg::LinalgOp op : operations)
-      op.erase();
+    if (auto last = dyn_cast<linalg::LinalgOp>(operations.back()))
+      for (Value init : last.getDpsInits())
+        if (auto argument = dyn_cast<BlockArgument>(rootBuffer(mapping.lookup(init))))
+          function.setArgAttr(argument.getArgNumber(), kNoAlias, inside.getUnitAttr());
+    func::CallOp::create(outside, location, kernels.add(function, merge), arguments);
+    for (auto [result, cell] : numbersMade) {
+      auto load = memref::LoadOp::create(outside, location, cell);
+      known.cells.insert(load);
+      result.replaceAllUsesWith(load.getResult());
+    }
+    for (Operation *op : operations)
+      op->erase();
   }
 
 private:
@@ -123,9 +147,18 @@ private:
 
   Value passNumber(Value value) {
     Value &inKernel = numbers[value];
-    if (!inKernel)
-      inKernel = argument(value);
-    return inKernel;
+    if (inKernel)
+      return inKernel;
+    Operation *made = value.getDefiningOp();
+    if (known.computable.contains(value))
+      return inKernel = argument(value);
+    if (known.cells.contains(made))
+      return inKernel = memref::LoadOp::create(inside, location, argument(cast<memref::LoadOp>(made).getMemRef()));
+    // Arithmetic on numbers that are in cells: each kernel that needs it does it.
+    IRMapping mapping;
+    for (Value operand : made->getOperands())
+      mapping.map(operand, passNumber(operand));
+    return numbers[value] = inside.clone(*made, mapping)->getResult(cast<OpResult>(value).getResultNumber());
   }
 
   Value passBuffer(Value buffer) {
@@ -134,16 +167,10 @@ private:
     if (root == buffer && type.getLayout().isIdentity() && type.hasStaticShape() && type.getNumElements() > 0)
       return argument(buffer);
 
-    // The bare pointer, and the offset as a number. Sizes and strides are products of numbers that the kernel takes, so
-    // that it knows which of them are equal and which a multiple of another.
+    // The address, and the offset as a number. Sizes and strides are products of numbers that the kernel takes, so that
+    // it knows which of them are equal and which a multiple of another.
     Layout layout = layoutOf(outside, buffer);
-    auto pointer = MemRefType::get({1}, type.getElementType());
-    Value bare = root.getType() == pointer
-                     ? root
-                     : memref::ReinterpretCastOp::create(outside, location, pointer, root, 0, ArrayRef<int64_t>{1},
-                                                         ArrayRef<int64_t>{1})
-                           .getResult();
-    Value base = argument(bare);
+    Value base = argument(addressOf(outside, location, root));
     OpFoldResult offset = inside.getIndexAttr(0);
     if (!type.getLayout().isIdentity() || !layout.offsets.empty() || isPart(buffer))
       offset = argument(sum(layout.offsets));
@@ -192,7 +219,8 @@ private:
     return unknown ? arith::AddIOp::create(outside, location, unknown, constant).getResult() : constant;
   }
 
-  SmallVector<linalg::LinalgOp, 2> operations;
+  SmallVector<Operation *, 2> operations;
+  Numbers &known;
   Location location;
   OpBuilder outside, inside;
   func::FuncOp function;
@@ -226,65 +254,6 @@ void takeConstants(func::FuncOp kernel, ArrayRef<func::CallOp> calls) {
     call->eraseOperands(taken);
 }
 
-// Erases a buffer or view if nothing but unused views takes it.
-bool eraseUnused(Operation *buffer) {
-  for (Operation *user : llvm::make_early_inc_range(buffer->getUsers()))
-    if (!isa<ViewLikeOpInterface>(user) || !eraseUnused(user))
-      return false;
-  buffer->erase();
-  return true;
-}
-
-// The buffers that kernels need for themselves become arguments, which every call brings.
-LogicalResult passScratch(func::FuncOp kernel, ArrayRef<func::CallOp> calls) {
-  SmallVector<memref::AllocOp> scratch;
-  kernel.walk([&](memref::AllocOp alloc) {
-    if (!eraseUnused(alloc))
-      scratch.push_back(alloc);
-  });
-  if (scratch.empty())
-    return success();
-  Block &body = kernel.getBody().front();
-  for (func::CallOp call : calls) {
-    OpBuilder builder(call);
-    IRMapping mapping;
-    mapping.map(body.getArguments(), call.getOperands());
-    SmallVector<Value> operands(call.getOperands());
-    for (memref::AllocOp alloc : scratch) {
-      SmallVector<Value> sizes;
-      for (Value size : alloc.getDynamicSizes())
-        if (Value value = cloneSize(builder, size, mapping))
-          sizes.push_back(value);
-      if (sizes.size() != alloc.getDynamicSizes().size()) {
-        alloc.emitOpError("has no known size");
-        return failure();
-      }
-      Value made = memref::AllocOp::create(builder, call.getLoc(), alloc.getType(), sizes);
-      if (!alloc.getType().hasStaticShape())
-        made = memref::ReinterpretCastOp::create(builder, call.getLoc(),
-                                                 MemRefType::get({1}, alloc.getType().getElementType()), made, 0,
-                                                 ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1});
-      operands.push_back(made);
-    }
-    call->setOperands(operands);
-  }
-  auto noAlias = DictionaryAttr::get(kernel.getContext(), NamedAttribute(StringAttr::get(kernel.getContext(), kNoAlias),
-                                                                         UnitAttr::get(kernel.getContext())));
-  for (memref::AllocOp alloc : scratch) {
-    MemRefType type = alloc.getType();
-    MemRefType passed = type.hasStaticShape() ? type : MemRefType::get({1}, type.getElementType());
-    if (failed(kernel.insertArgument(kernel.getNumArguments(), passed, noAlias, alloc.getLoc())))
-      return failure();
-    Value argument = body.getArguments().back();
-    OpBuilder builder(alloc);
-    if (passed != type)
-      argument = contiguous(builder, argument, type, alloc.getMixedSizes());
-    alloc.replaceAllUsesWith(argument);
-    alloc.erase();
-  }
-  return success();
-}
-
 // The kernels of a program with their calls.
 llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> kernelsOf(Program &program) {
   auto entry = program.module->lookupSymbol<func::FuncOp>(program.entry);
@@ -297,43 +266,59 @@ llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> kernelsOf(Program &prog
   return calls;
 }
 
+// Whether an operation is no kernel: a buffer, a view of one, a step of the runtime's, or arithmetic. Of arithmetic it
+// notes whether it can be done before the program runs.
+bool staysInProgram(Operation *op, Numbers &known, const SymbolTable &symbols) {
+  if (isa<memref::AllocOp, memref::GetGlobalOp, ViewLikeOpInterface>(op))
+    return true;
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return symbols.lookup(call.getCallee())->hasAttr(kRuntimeAttr);
+  if (op->getNumRegions() || !isMemoryEffectFree(op))
+    return false;
+  if (llvm::all_of(op->getOperands(), [&](Value operand) { return known.computable.contains(operand); }))
+    known.computable.insert(op->result_begin(), op->result_end());
+  return true;
+}
+
 } // namespace
 
 void outlineKernels(Program &program) {
   auto entry = program.module->lookupSymbol<func::FuncOp>(program.entry);
+  Block &body = entry.getBody().front();
   Kernels kernels(*program.module, entry);
-  SmallVector<linalg::LinalgOp> operations;
+  const SymbolTable symbols(*program.module);
+  Numbers known;
+  known.computable.insert(body.args_begin(), body.args_end());
+  SmallVector<Operation *> operations;
   llvm::DenseSet<Operation *> merged; // fills that initialise what another operation adds to
   llvm::DenseMap<Operation *, linalg::FillOp> fills;
-  for (Operation &op : entry.getBody().front()) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (!linalgOp)
+  for (Operation &op : body.without_terminator()) {
+    if (staysInProgram(&op, known, symbols))
       continue;
-    operations.push_back(linalgOp);
-    if (linalgOp.getNumReductionLoops() && linalgOp.getNumDpsInits() == 1)
+    operations.push_back(&op);
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (linalgOp && linalgOp.getNumReductionLoops() && linalgOp.getNumDpsInits() == 1)
       if (linalg::FillOp fill = fillBefore(linalgOp)) {
         fills[&op] = fill;
         merged.insert(fill);
       }
   }
-  for (linalg::LinalgOp op : operations) {
+  for (Operation *op : operations) {
     if (merged.contains(op))
       continue;
-    SmallVector<linalg::LinalgOp, 2> group;
+    SmallVector<Operation *, 2> group;
     if (linalg::FillOp fill = fills.lookup(op))
       group.push_back(fill);
     group.push_back(op);
-    Outliner(*program.module, group).outline(kernels);
+    Outliner(group, known).outline(kernels, program.options.optimize);
   }
-  for (auto &[kernel, calls] : kernelsOf(program))
-    takeConstants(kernel, calls);
-}
-
-LogicalResult passScratch(Program &program) {
-  for (auto &[kernel, calls] : kernelsOf(program))
-    if (failed(passScratch(kernel, calls)))
-      return failure();
-  return success();
+  operations = llvm::map_to_vector(body.without_terminator(), [](Operation &op) { return &op; });
+  for (Operation *op : llvm::reverse(operations))
+    if (isOpTriviallyDead(op))
+      op->erase();
+  if (program.options.optimize)
+    for (auto &[kernel, calls] : kernelsOf(program))
+      takeConstants(kernel, calls);
 }
 
 } // namespace calque::codegen

@@ -83,11 +83,11 @@ void outline(scf::ParallelOp loop, unsigned number, ModuleOp module) {
 
 } // namespace
 
-void outlineParallelLoops(Program &program) {
+void outlineParallelLoops(ModuleOp module) {
   SmallVector<scf::ParallelOp> loops;
-  program.module->walk([&](scf::ParallelOp loop) { loops.push_back(loop); });
+  module->walk([&](scf::ParallelOp loop) { loops.push_back(loop); });
   for (auto [number, loop] : llvm::enumerate(loops))
-    outline(loop, number, *program.module);
+    outline(loop, number, module);
 }
 
 } // namespace calque::codegen

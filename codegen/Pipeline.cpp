@@ -52,11 +52,11 @@ namespace {
 
 func::FuncOp entryOf(Program &program) { return program.module->lookupSymbol<func::FuncOp>(program.entry); }
 
-LogicalResult runPasses(Program &program, llvm::function_ref<void(OpPassManager &)> addPasses) {
-  PassManager manager(program.module->getContext());
+LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(OpPassManager &)> addPasses) {
+  PassManager manager(module.getContext());
   manager.enableVerifier(true);
   addPasses(manager);
-  return manager.run(*program.module);
+  return manager.run(module);
 }
 
 // The size of an unknown dimension of an input, as a value at the function's front. `firstSize` is the number of the
@@ -118,7 +118,7 @@ LogicalResult lowerToLinalg(Program &program) {
       FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), terminator->getOperandTypes()));
   if (!program.options.optimize)
     return success();
-  LogicalResult fused = runPasses(program, [&](OpPassManager &manager) {
+  LogicalResult fused = runPasses(*program.module, [&](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createFuseElementwise());
     if (program.hasShapes())
       manager.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
@@ -128,7 +128,7 @@ LogicalResult lowerToLinalg(Program &program) {
   if (failed(fused) || !program.hasShapes())
     return fused;
   resolveSizes(function, program);
-  return runPasses(program, [](OpPassManager &manager) {
+  return runPasses(*program.module, [](OpPassManager &manager) {
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   });
@@ -187,24 +187,6 @@ static void passPointers(Program &program, unsigned numInputs) {
       return {};
     });
   terminator->setOperands({});
-
-  // The functions that print take a pointer too, with the sizes as further arguments.
-  program.module->walk([&](func::CallOp call) {
-    auto callee = program.module->lookupSymbol<func::FuncOp>(call.getCallee());
-    SmallVector<Type> types(callee.getArgumentTypes());
-    for (auto [number, type] : llvm::enumerate(types)) {
-      auto buffer = dyn_cast<MemRefType>(call.getOperand(number).getType());
-      if (!buffer || buffer.hasStaticShape())
-        continue;
-      OpBuilder builder(call);
-      auto pointer = MemRefType::get({1}, buffer.getElementType());
-      Value operand = call.getOperand(number);
-      call.setOperand(number, memref::ReinterpretCastOp::create(builder, call.getLoc(), pointer, operand, 0,
-                                                                ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}));
-      type = pointer;
-    }
-    callee.setType(FunctionType::get(callee.getContext(), types, {}));
-  });
 }
 
 // Turns results into destinations: memref arguments after the inputs, into which the last operations write.
@@ -212,9 +194,10 @@ LogicalResult bufferize(Program &program) {
   func::FuncOp function = entryOf(program);
   Block &body = function.getBody().front();
   unsigned numInputs = body.getNumArguments();
+  program.numInputs = numInputs - 1 - program.unknownInputs.size();
   if (failed(giveBuffers(program)) || failed(verify(*program.module)))
     return failure();
-  if (program.options.optimize && failed(runPasses(program, [](OpPassManager &manager) {
+  if (program.options.optimize && failed(runPasses(*program.module, [](OpPassManager &manager) {
         manager.addPass(createCanonicalizerPass());
         manager.addPass(createCSEPass());
       })))
@@ -251,31 +234,42 @@ LogicalResult bufferize(Program &program) {
     if (auto value = dyn_cast<Value>(size); !value || !value.getDefiningOp<memref::DimOp>())
       dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(sizeBuilder, dim.getLoc(), size));
   });
-  return runPasses(program, [](OpPassManager &manager) {
+  return runPasses(*program.module, [](OpPassManager &manager) {
     manager.addPass(createLowerAffinePass());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   });
 }
 
-// Turns linalg operations into kernels, or into plain loops where no kernel fits, and places intermediate buffers.
-LogicalResult schedule(Program &program) {
-  if (program.options.optimize) {
-    outlineKernels(program);
-    for (auto function : program.module->getOps<func::FuncOp>())
-      if (!function.isExternal() && function.getName() != kShapeFunction)
-        scheduleLoops(function, Target::host());
-    if (failed(passScratch(program)))
+// Turns the program into a list of calls of kernels, and places its buffers.
+LogicalResult outline(Program &program) {
+  outlineKernels(program);
+  if (failed(placeBuffers(program)) || failed(makePlan(program)))
+    return failure();
+  return verify(*program.module);
+}
+
+static bool isKernel(func::FuncOp function) { return function->hasAttr(kKernelAttr); }
+
+// Turns the linalg operations of kernels into vector code, or into plain loops where no schedule fits.
+LogicalResult scheduleKernels(ModuleOp kernels, CompileOptions options, llvm::function_ref<void()> changed) {
+  for (auto kernel : llvm::make_early_inc_range(kernels.getOps<func::FuncOp>())) {
+    if (!isKernel(kernel))
+      continue;
+    if (options.optimize)
+      scheduleLoops(kernel, Target::host());
+    if (failed(passScratch(kernel)))
       return failure();
+    castReshapes(kernel);
   }
-  castReshapes(entryOf(program));
-  LogicalResult lowered = runPasses(program, [](OpPassManager &manager) {
+  if (changed)
+    changed();
+  return runPasses(kernels, [](OpPassManager &manager) {
     manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
     manager.addPass(memref::createFoldMemRefAliasOpsPass());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   });
-  return failed(lowered) ? failure() : placeBuffers(program);
 }
 
 // Converts all dialects at once. MLIR has a pass for each dialect, but each pass visits the whole program, which takes
@@ -296,23 +290,32 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
-LogicalResult lowerToLLVM(Program &program) {
-  // The prefix keeps the user's name apart from functions of libm, which the code calls by name.
-  func::FuncOp function = entryOf(program);
-  program.entry = objectSymbol(program.entry);
-  function.setName(program.entry);
-  outlineParallelLoops(program);
-  if (failed(lowerMath(program)))
+LogicalResult lowerKernelsToLLVM(ModuleOp kernels) {
+  outlineParallelLoops(kernels);
+  if (failed(lowerMath(kernels)))
     return failure();
-  LogicalResult vectors = runPasses(program, [](OpPassManager &manager) {
+  LogicalResult vectors = runPasses(kernels, [](OpPassManager &manager) {
     manager.addPass(createSCFToControlFlowPass());
     manager.addPass(memref::createExpandStridedMetadataPass());
     manager.addPass(createLowerAffinePass());
     manager.addPass(createConvertVectorToLLVMPass());
   });
-  if (failed(vectors) || failed(convertToLLVM(*program.module)))
+  if (failed(vectors) || failed(convertToLLVM(kernels)))
     return failure();
-  return runPasses(program, [](OpPassManager &manager) { manager.addPass(createReconcileUnrealizedCastsPass()); });
+  return runPasses(kernels, [](OpPassManager &manager) { manager.addPass(createReconcileUnrealizedCastsPass()); });
+}
+
+// Shows in the program, which stays as it is for whoever prints it, the memory that kernels have come to ask for.
+static void showScratch(Program &program) {
+  SymbolTable symbols(*program.module);
+  entryOf(program).walk([&](func::CallOp call) {
+    auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (kernel.getNumArguments() == call.getNumOperands())
+      return;
+    OpBuilder builder(call);
+    auto type = cast<MemRefType>(kernel.getArgumentTypes().back());
+    call.getOperandsMutable().append(memref::AllocOp::create(builder, call.getLoc(), type).getResult());
+  });
 }
 
 LogicalResult lowerTo(Program &program, Stage stage) {
@@ -321,7 +324,7 @@ LogicalResult lowerTo(Program &program, Stage stage) {
   if (stage >= Stage::Linalg && (failed(verify(*program.module)) || failed(checkProgram(program))))
     return failure();
   auto differentiated = [](OpPassManager &manager) { manager.addNestedPass<func::FuncOp>(createDifferentiate()); };
-  if (failed(verify(*program.module)) || failed(runPasses(program, differentiated)))
+  if (failed(verify(*program.module)) || failed(runPasses(*program.module, differentiated)))
     return failure();
   if (stage == Stage::Differentiated)
     return success();
@@ -335,7 +338,7 @@ LogicalResult lowerTo(Program &program, Stage stage) {
     manager.addPass(createCSEPass());
     manager.addPass(createCanonicalizerPass());
   };
-  if (failed(runPasses(program, simplified)))
+  if (failed(runPasses(*program.module, simplified)))
     return failure();
   if (stage == Stage::Simplified)
     return success();
@@ -347,11 +350,21 @@ LogicalResult lowerTo(Program &program, Stage stage) {
     return failure();
   if (stage == Stage::Bufferized)
     return success();
-  if (failed(schedule(program)))
+  if (failed(outline(program)))
+    return failure();
+  if (stage == Stage::Outlined)
+    return success();
+  if (failed(scheduleKernels(*program.module, program.options, [&] { showScratch(program); })))
     return failure();
   if (stage == Stage::Scheduled)
     return success();
-  return lowerToLLVM(program);
+  // The program itself is its plan, which needs no code.
+  for (auto function : llvm::make_early_inc_range(program.module->getOps<func::FuncOp>()))
+    if (function.getName() == program.entry || function->hasAttr(kRuntimeAttr))
+      function.erase();
+  for (auto constant : llvm::make_early_inc_range(program.module->getOps<memref::GlobalOp>()))
+    constant.erase();
+  return lowerKernelsToLLVM(*program.module);
 }
 
 } // namespace calque::codegen

@@ -11,6 +11,12 @@
 
 namespace calque::codegen {
 
+// What a kernel of the plan is: a function of the module, or one of the runtime.
+struct KernelName {
+  std::string function;
+  std::string runtime; // empty for a function of the module
+};
+
 // A program that is being lowered, and what its caller must know to run it.
 struct Program {
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -18,7 +24,11 @@ struct Program {
   CompileOptions options;
   std::vector<std::size_t> assigned;
   std::vector<Site> sites;
+  std::size_t numInputs = 0; // parameters and variables; set when tensors become buffers
   std::size_t workspaceBytes = 0;
+  // From Stage::Outlined on. The plan's kernels are those of `kernels`.
+  runtime::Plan plan;
+  std::vector<KernelName> kernels;
   std::vector<UnknownSize> unknownInputs, unknownOutputs;
   // For each of `unknownInputs`, the size that it equals by the checks: its own number or an earlier one, or a
   // constant.
@@ -39,8 +49,12 @@ llvm::LogicalResult lowerTo(Program &program, Stage stage);
 // The steps. Each leaves IR that verifies.
 llvm::LogicalResult lowerToLinalg(Program &program);
 llvm::LogicalResult bufferize(Program &program);
-llvm::LogicalResult schedule(Program &program);
-llvm::LogicalResult lowerToLLVM(Program &program);
+llvm::LogicalResult outline(Program &program);
+// These two lower kernels, whatever program they are of. The arguments of a kernel change once, after which the first
+// one calls `changed`, if given.
+llvm::LogicalResult scheduleKernels(mlir::ModuleOp kernels, CompileOptions options,
+                                    llvm::function_ref<void()> changed = nullptr);
+llvm::LogicalResult lowerKernelsToLLVM(mlir::ModuleOp kernels);
 
 // Parts of the steps.
 std::unique_ptr<mlir::Pass> createFuseElementwise();
@@ -48,10 +62,17 @@ std::unique_ptr<mlir::Pass> createFuseElementwise();
 llvm::LogicalResult giveBuffers(Program &program);
 // A view of a buffer with these sizes and the strides of a dense row-major tensor.
 mlir::Value contiguous(mlir::OpBuilder &builder, mlir::Value buffer, mlir::MemRefType type, llvm::ArrayRef<Size> sizes);
-// Makes functions of the operations on buffers, and one of those that are equal.
+// The address of a buffer, as a buffer of one element.
+mlir::Value addressOf(mlir::OpBuilder &builder, mlir::Location location, mlir::Value buffer);
+// Makes functions of all that the program does on buffers, and one of those that are equal. The program's own function
+// keeps their calls, the buffers and the arithmetic on sizes.
 void outlineKernels(Program &program);
-// Gives kernels the buffers that they allocate as arguments.
-llvm::LogicalResult passScratch(Program &program);
+// Makes the function of the numbers and addresses that the steps of the program's plan take and that are not known
+// before a call.
+llvm::LogicalResult makePlan(Program &program);
+// Gives a kernel the memory that it needs for itself as its last argument, and makes the function that says how much
+// that is.
+llvm::LogicalResult passScratch(mlir::func::FuncOp kernel);
 // The fill that initialises the result of a reduction, if no operation between the two uses the buffer.
 mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op);
 void scheduleLoops(mlir::func::FuncOp function, const Target &target);
@@ -64,8 +85,17 @@ inline constexpr int64_t kMostBytes = (int64_t(1) << 62) - CALQUE_BUFFER_ALIGNME
 // there if they are more than kMostBytes.
 mlir::Value emitBytes(mlir::OpBuilder &builder, mlir::Location location, mlir::ShapedType type,
                       mlir::ValueRange unknown, mlir::Value frame, std::optional<int32_t> site);
-void outlineParallelLoops(Program &program);
-llvm::LogicalResult lowerMath(Program &program);
+void outlineParallelLoops(mlir::ModuleOp module);
+llvm::LogicalResult lowerMath(mlir::ModuleOp module);
+
+// On a function that is a kernel.
+inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
+// On an argument of a kernel; FuncToLLVM turns it into LLVM's attribute.
+inline constexpr llvm::StringLiteral kNoAlias = "llvm.noalias";
+// What follows a kernel's name in that of the function of its memory.
+inline constexpr llvm::StringLiteral kScratchSuffix = ".scratch";
+// The function that computes the numbers of a plan.
+inline constexpr llvm::StringLiteral kNumbersFunction = "calque.numbers";
 
 // kGrainAttr, on a parallel loop: the iterations that one thread takes at a time. kParallelAttr, on the function that
 // stands for an outlined loop: its number of iterations, its grain and the function that runs a piece.

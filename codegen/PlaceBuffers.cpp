@@ -23,6 +23,52 @@ struct Placement {
   int64_t offset = 0;
 };
 
+// Placements by their lifetimes. Each is kept in the few nodes of a tree over time that together span its lifetime, so
+// that those which overlap another one are found without looking at all.
+class Lifetimes {
+public:
+  explicit Lifetimes(unsigned end) : size(llvm::PowerOf2Ceil(end + 1)), nodes(2 * size) {}
+
+  void add(Placement *placement) {
+    visit(1, 0, size, *placement, [&](Node &node, bool isWithin) {
+      if (isWithin)
+        node.here.push_back(placement);
+      node.isEmpty = false;
+      return !isWithin;
+    });
+  }
+  SmallVector<Placement *> overlapping(const Placement &placement) {
+    SmallVector<Placement *> found;
+    visit(1, 0, size, placement, [&](Node &node, bool) {
+      llvm::append_range(found, node.here);
+      return !node.isEmpty;
+    });
+    llvm::sort(found);
+    found.erase(llvm::unique(found), found.end());
+    return found;
+  }
+
+private:
+  struct Node {
+    SmallVector<Placement *, 1> here;
+    bool isEmpty = true; // the node and all below it
+  };
+  // Calls a function on the nodes whose time overlaps a lifetime, from the root on; it says whether to go deeper.
+  template <typename F> void visit(size_t number, unsigned begin, unsigned end, const Placement &placement, F &&use) {
+    if (placement.end < begin || placement.begin >= end)
+      return;
+    bool isWithin = placement.begin <= begin && end <= placement.end + 1;
+    if (!use(nodes[number], isWithin) || end - begin == 1)
+      return;
+    unsigned middle = begin + (end - begin) / 2;
+    visit(2 * number, begin, middle, placement, use);
+    visit(2 * number + 1, middle, end, placement, use);
+  }
+
+  size_t size;
+  std::vector<Node> nodes;
+};
+
 // A buffer of unknown size. It lies behind all buffers of known size, and buffers of the same sizes may share a slot.
 struct UnknownPlacement {
   memref::AllocOp alloc;
@@ -185,13 +231,10 @@ LogicalResult placeBuffers(Program &program) {
   for (Placement &placement : placements)
     order.push_back(&placement);
   llvm::stable_sort(order, [](Placement *a, Placement *b) { return a->bytes > b->bytes; });
-  SmallVector<Placement *> placed;
+  Lifetimes placed(numbers.size());
   int64_t total = 0;
   for (Placement *placement : order) {
-    SmallVector<Placement *> overlapping;
-    for (Placement *other : placed)
-      if (other->begin <= placement->end && placement->begin <= other->end)
-        overlapping.push_back(other);
+    SmallVector<Placement *> overlapping = placed.overlapping(*placement);
     llvm::sort(overlapping, [](Placement *a, Placement *b) { return a->offset < b->offset; });
     int64_t offset = 0;
     for (Placement *other : overlapping) {
@@ -205,7 +248,7 @@ LogicalResult placeBuffers(Program &program) {
              << placement->bytes << " are this one's";
     placement->offset = offset;
     total = std::max(total, offset + placement->bytes);
-    placed.push_back(placement);
+    placed.add(placement);
   }
 
   auto workspaceType = MemRefType::get({total}, IntegerType::get(function.getContext(), 8));

@@ -29,15 +29,12 @@ LogicalResult printAt(Program &program, Stage stage, llvm::raw_ostream &os) {
   auto function = program.module->lookupSymbol<func::FuncOp>(program.entry);
   if (!function)
     return program.module->emitError("there is no function '") << program.entry << "'";
-  auto variables = function->getAttrOfType<ArrayAttr>(ir::kVariablesAttr);
-  unsigned numInputs = function.getNumArguments() + (variables ? variables.size() : 0);
-  unsigned numResults = function.getNumResults();
   Location location = function.getLoc();
   if (failed(lowerTo(program, std::min(stage, Stage::LLVM))))
     return failure();
   if (stage == Stage::Object) {
     std::string error;
-    std::string text = assembly(program, numInputs, numResults + program.assigned.size(), error);
+    std::string text = assembly(*program.module, program.options, error);
     if (!error.empty())
       return emitError(location, error);
     os << text;

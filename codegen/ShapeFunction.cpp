@@ -92,6 +92,7 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
                           MemRefType::get({1}, i64)};
   types.append(context.sizes.symbols.size(), builder.getIndexType());
   auto shapes = func::FuncOp::create(builder, location, kShapeFunction, builder.getFunctionType(types, {}));
+  shapes->setAttr(kKernelAttr, builder.getUnitAttr());
   Block *block = shapes.addEntryBlock();
   builder.setInsertionPointToEnd(block);
   IRMapping mapping;

@@ -7,6 +7,7 @@ namespace calque::codegen {
 
 static Target describeHost() {
   Target target;
+  target.cpu = llvm::sys::getHostCPUName().str();
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   for (const auto &feature : features)
     target.features.append(target.features.empty() ? "" : ",")
@@ -30,10 +31,18 @@ static Target &current() {
   return *target;
 }
 
+std::string Target::name() const {
+  std::string text = llvm::sys::getProcessTriple() + " " + cpu + " " + features + (fma ? " fma" : "");
+  for (int64_t number : {vectorBytes, vectorRegisters, l1Bytes, l2Bytes})
+    text.append(" ").append(std::to_string(number));
+  return text;
+}
+
 const Target &Target::host() { return current(); }
 
 bool Target::pretend(std::string_view name) {
   Target target;
+  target.cpu = current().cpu;
   if (name == "avx512") {
     target.vectorBytes = 64;
     target.vectorRegisters = 32;

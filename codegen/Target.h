@@ -15,6 +15,10 @@ struct Target {
   int64_t l2Bytes = 512 << 10;
   bool fma = false;     // whether there is a fused multiply-add
   std::string features; // "+avx2,+fma,..." as LLVM takes them
+  std::string cpu;      // the model, which LLVM's cost model takes
+
+  // All of it as text, which tells it from other targets.
+  std::string name() const;
 
   static const Target &host();
   // Makes kernels for another CPU from now on, so that tools print the same on every machine: "baseline", "avx2" or

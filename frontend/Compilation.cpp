@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <unistd.h>
 
 namespace calque::detail {
 
@@ -16,22 +17,8 @@ namespace {
 constexpr const char *kCompilerLibrary = "libcalque-compiler.so";
 
 Compiler *loadCompiler() {
-  std::string path = kCompilerLibrary;
-  void *library = nullptr;
-  if (const char *override = std::getenv("CALQUE_COMPILER_LIBRARY")) {
-    path = override;
-    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  } else {
-    Dl_info here;
-    if (dladdr(reinterpret_cast<void *>(&loadCompiler), &here) && here.dli_fname) {
-      std::string beside = here.dli_fname;
-      std::size_t slash = beside.rfind('/');
-      if (slash != std::string::npos)
-        library = dlopen((beside.substr(0, slash + 1) + kCompilerLibrary).c_str(), RTLD_NOW | RTLD_LOCAL);
-    }
-    if (!library)
-      library = dlopen(kCompilerLibrary, RTLD_NOW | RTLD_LOCAL);
-  }
+  std::string path = compilerLibrary();
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     throw CompileError(absl::StrCat("the compiler's library can't be loaded: ", dlerror(),
                                     "; it belongs beside libcalque.so, or CALQUE_COMPILER_LIBRARY says where it is"));
@@ -53,9 +40,10 @@ public:
     loaded->setExternRules(&userOperationRules());
   }
   void setExternRules(schema::ExternRules *rules) override { loaded->setExternRules(rules); }
-  CompileResult compile(const schema::Recording &recording, CompileOptions options) override {
+  CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
+                        CompileOptions options) override {
     CompileResult result;
-    onOwnStack([&] { result = loaded->compile(recording, options); });
+    onOwnStack([&] { result = loaded->compile(recording, kernels, options); });
     return result;
   }
   std::vector<bool> connected(const schema::Recording &recording) override {
@@ -73,6 +61,21 @@ private:
   Compiler *loaded = nullptr;
 };
 } // namespace
+
+std::string compilerLibrary() {
+  if (const char *override = std::getenv("CALQUE_COMPILER_LIBRARY"))
+    return override;
+  Dl_info here;
+  if (dladdr(reinterpret_cast<void *>(&compilerLibrary), &here) && here.dli_fname) {
+    std::string beside = here.dli_fname;
+    std::size_t slash = beside.rfind('/');
+    if (slash != std::string::npos)
+      beside = beside.substr(0, slash + 1) + kCompilerLibrary;
+    if (slash != std::string::npos && access(beside.c_str(), R_OK) == 0)
+      return beside;
+  }
+  return kCompilerLibrary;
+}
 
 Compiler &compiler() {
   static auto *compiler = new CompilerOnOwnStack; // a failure is tried again; never destroyed
@@ -104,16 +107,18 @@ std::uint64_t compilationCount() { return compilations.load(); }
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                              SourceLocation where) {
+  CompileOptions options = compileOptions();
+  static auto *kernels = new runtime::KernelCache; // never destroyed: other threads may still run
   compilations.fetch_add(1);
-  CompileResult compiled = compiler().compile(recording, compileOptions());
-  if (!compiled.executable) {
+  CompileResult compiled = compiler().compile(recording, *kernels, options);
+  if (!compiled.program) {
     SourceLocation line = locationOf(compiled.line);
     throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
                        line.line && !isInStandardLibrary(line) ? line : where);
   }
   auto code = std::make_unique<Code>();
   code->hostFunctions = std::move(hostFunctions);
-  code->executable = std::move(compiled.executable);
+  code->executable = std::make_shared<const Executable>(*std::move(compiled.program));
   for (schema::ValueId value : recording.results)
     code->results.push_back(std::make_shared<const schema::TensorType>(recording.typeOf(value)));
   for (const schema::RecordedVariable &variable : recording.variables)

@@ -9,6 +9,8 @@
 
 namespace calque::detail {
 
+// The path of the compiler's library, or its name where it is not beside this one.
+std::string compilerLibrary();
 // The compiler, loaded at the first use. CompileError when there is none.
 Compiler &compiler();
 // The options of this thread: all optimisations, unless CALQUE_OPTIMIZE=0 or setOptimizing says otherwise. ValueError

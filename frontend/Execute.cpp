@@ -83,19 +83,19 @@ Failure failureAt(const Site &site, const Caller &caller) {
 // Serves native code: writes prints to standard output, a line at a time, and runs host calls.
 struct Host : runtime::HostCallbacks {
   Host(const Code &code, const Caller &caller)
-      : HostCallbacks{&write, &addAddress, &addSize, &callHost}, code(code), executable(*code.executable),
-        caller(caller) {}
-  static void addAddress(void *self, void *data) { static_cast<Host *>(self)->addresses.push_back(data); }
-  static void addSize(void *self, std::int64_t size) { static_cast<Host *>(self)->sizes.push_back(size); }
+      : HostCallbacks{&write, &callHost}, code(code), executable(*code.executable), caller(caller) {}
   // Keeps an exception until native code has returned, since it can't unwind.
-  static bool callHost(void *self, std::int32_t site, bool failed) {
+  static bool callHost(void *self, std::int32_t site, bool failed, const std::int64_t *words,
+                       std::size_t numAddresses) {
     Host &host = *static_cast<Host *>(self);
     const Site &at = host.executable.sites[static_cast<std::size_t>(site)];
+    std::vector<void *> addresses(numAddresses);
+    for (std::size_t i = 0; i < numAddresses; ++i)
+      addresses[i] = reinterpret_cast<void *>(words[i]);
+    const std::int64_t *sizes = words + numAddresses;
     if (at.kind == Site::Kind::Extern)
-      return host.callUser(at, failed);
+      return host.callUser(at, failed, addresses, sizes);
     const HostFunction &function = *host.code.hostFunctions[static_cast<std::size_t>(at.callee)];
-    std::vector<void *> addresses = std::exchange(host.addresses, {});
-    std::vector<std::int64_t> sizes = std::exchange(host.sizes, {});
     try {
       if (!failed) {
         function.run(addresses, sizes);
@@ -109,17 +109,15 @@ struct Host : runtime::HostCallbacks {
   }
   const std::string &textOf(const Site &site) const { return caller.text ? *caller.text : site.text; }
   // Runs the kernel of a user's operation.
-  bool callUser(const Site &at, bool failed) {
-    std::vector<void *> operands = std::exchange(addresses, {});
-    std::vector<std::int64_t> given = std::exchange(sizes, {});
+  bool callUser(const Site &at, bool failed, std::span<void *const> addresses, const std::int64_t *sizes) {
     std::vector<schema::TensorType> types = at.types;
-    for (std::size_t i = 0, next = 0; i < at.numInputs; ++i)
+    for (std::size_t i = 0; i < at.numInputs; ++i)
       for (std::int64_t &size : types[i].dims)
-        size = given[next++];
+        size = *sizes++;
     try {
       if (!failed) {
         std::shared_ptr<const OperationDefinition> definition = findUserOperation(textOf(at));
-        if (std::int32_t result = runUserOperation(*definition, types, at.numInputs, operands))
+        if (std::int32_t result = runUserOperation(*definition, types, at.numInputs, addresses))
           throw ValueError(absl::StrCat(textOf(at), ": its kernel fails with ", result), failureAt(at, caller).where);
         return true;
       }
@@ -128,7 +126,7 @@ struct Host : runtime::HostCallbacks {
     }
     for (std::size_t i = at.numInputs; i < types.size(); ++i)
       if (std::size_t bytes = types[i].numBytes())
-        std::memset(operands[i], 0, bytes);
+        std::memset(addresses[i], 0, bytes);
     return false;
   }
   static void write(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
@@ -147,8 +145,6 @@ struct Host : runtime::HostCallbacks {
   const Code &code;
   const Executable &executable;
   const Caller &caller;
-  std::vector<void *> addresses;
-  std::vector<std::int64_t> sizes;
   std::exception_ptr thrown;
 };
 
@@ -285,7 +281,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   absl::FixedArray<std::int64_t, 8> inputSizes(executable.unknownInputs.size()),
       outputSizes(executable.unknownOutputs.size());
   std::size_t workspaceBytes = executable.workspaceBytes;
-  if (executable.shapes) {
+  if (executable.plan.hasShapes()) {
     for (std::size_t i = 0; i < inputSizes.size(); ++i) {
       const UnknownSize &unknown = executable.unknownInputs[i];
       const Tensor &parameter = *parameters[unknown.index];
@@ -297,7 +293,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     }
     frame.input_sizes = inputSizes.data();
     frame.output_sizes = outputSizes.data();
-    if (executable.shapes(&frame))
+    if (executable.plan.computeShapes(frame))
       throwSite(code, frame.error, caller);
     workspaceBytes = static_cast<std::size_t>(frame.workspace_bytes);
   }
@@ -329,7 +325,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     if (seen)
       seen->push_back(variables[i]->value);
   }
-  if (executable.entry(&frame)) {
+  if (executable.plan.run(frame)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
     throwSite(code, frame.error, caller);

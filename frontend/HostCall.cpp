@@ -97,15 +97,14 @@ thread_local SourceLocation running; // the line of the host call that runs
 }
 SourceLocation hostCallLine() { return running; }
 
-void HostFunction::run(std::span<void *const> addresses, std::span<const std::int64_t> sizes) const {
+void HostFunction::run(std::span<void *const> addresses, const std::int64_t *sizes) const {
   DepthGuard guard(where);
   absl::Cleanup restore = [before = std::exchange(running, where)] { running = before; };
   std::vector<Tensor> given;
-  std::size_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     schema::TensorType type = inputs[i];
     for (std::int64_t &size : type.dims)
-      size = sizes[next++];
+      size = *sizes++;
     // Copies the operand, because the callable may keep the tensor.
     runtime::Buffer buffer = runtime::Buffer::allocate(type.numBytes());
     if (type.numBytes())

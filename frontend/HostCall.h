@@ -15,7 +15,7 @@ struct HostFunction {
 
   // Calls it on the inputs, whose addresses come first and whose sizes are `sizes`, and copies its results to the
   // addresses after them.
-  void run(std::span<void *const> addresses, std::span<const std::int64_t> sizes) const;
+  void run(std::span<void *const> addresses, const std::int64_t *sizes) const;
   void clearResults(std::span<void *const> addresses) const;
 };
 

@@ -3,7 +3,7 @@
 //   LoadResult loaded = LoadedCode::load({{&program, &kernel}}, calque_rt_functions());
 //   if (!loaded.code)
 //     report(loaded.error);
-//   auto *entry = reinterpret_cast<CalqueEntry>(loaded.code->find(0, "calque_entry"));
+//   auto *kernel = reinterpret_cast<CalqueKernel>(loaded.code->find(0, "kernel"));
 //
 // Nothing is writable and executable, at any time.
 #ifndef CALQUE_RUNTIME_LOADEDCODE_H

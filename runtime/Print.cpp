@@ -279,14 +279,16 @@ std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const voi
 
 } // namespace calque::runtime
 
-extern "C" __attribute__((visibility("default"))) void calque_rt_print(CalqueCallFrame *frame, int32_t site,
-                                                                       int32_t dtype, int32_t rank, const int64_t *dims,
-                                                                       const void *data) {
+extern "C" __attribute__((visibility("default"))) void calque_rt_print(const int64_t *words) {
+  auto *frame = reinterpret_cast<CalqueCallFrame *>(words[0]);
   if (std::atomic_ref<int32_t>(frame->error.failed).load(std::memory_order_acquire))
     return;
   auto *host = static_cast<calque::runtime::HostCallbacks *>(frame->host);
   if (!host || !host->print)
     return;
   // noexcept, so that an exception ends the process here and does not unwind into code without unwind tables.
-  [&]() noexcept { host->print(frame->host, site, dtype, rank, dims, data); }();
+  [&]() noexcept {
+    host->print(frame->host, static_cast<int32_t>(words[1]), static_cast<int32_t>(words[2]),
+                static_cast<int32_t>(words[3]), words + 5, reinterpret_cast<const void *>(words[4]));
+  }();
 }

@@ -28,12 +28,10 @@ struct HostCallbacks {
   // `self` is the frame's host pointer. Called on the thread of the call. It must not throw: generated code can't
   // unwind, so an exception ends the process.
   void (*print)(void *self, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data);
-  // A host call: `address` gets the addresses of operands and results, and `size` the sizes of the operands, one by
-  // one; then `call` runs it and returns whether it succeeded. Once a check has `failed`, `call` runs nothing but still
-  // fills the results. Null for a caller that serves no host calls, which then fail.
-  void (*address)(void *self, void *data) = nullptr;
-  void (*size)(void *self, int64_t size) = nullptr;
-  bool (*call)(void *self, int32_t site, bool failed) = nullptr;
+  // Runs a host call and returns whether it succeeded. `words` are the addresses of its operands and results, of which
+  // there are `numAddresses`, then the sizes of the operands' dimensions. Once a check has `failed` it runs nothing but
+  // still fills the results. Null for a caller that serves no host calls, which then fail.
+  bool (*call)(void *self, int32_t site, bool failed, const int64_t *words, size_t numAddresses) = nullptr;
 };
 
 // A dense row-major tensor as str() of NumPy 2.4 writes it. Elements have one width; floats have at most 8 digits

@@ -1,11 +1,11 @@
 // The ABI between generated code and the runtime, in C, so that code compiled ahead of time needs nothing else.
 //
-// A compiled function is `int32_t entry(CalqueCallFrame *frame)`. It returns 0, or 1 after a failed check; then the
-// error slot has the site and the values. The object code contains no addresses: it reaches data through the frame, and
-// the runtime through the `calque_rt_*` functions below, by name.
+// A compiled function is a list of calls of kernels (Plan.h). A kernel is `void kernel(const int64_t *words)`. Each of
+// its arguments is one word: the address of a buffer, or a number in the word's low bytes. The object code contains no
+// addresses: it reaches data through its words, and the runtime through the `calque_rt_*` functions below, by name.
 //
-// A failed check does not jump. The first one is noted in the slot, and the code goes on with safe values. After it, no
-// variable changes and nothing is printed.
+// A failed check does not jump. The first one is noted in the frame's error slot, and the code goes on with safe
+// values. After it, no variable changes and nothing is printed.
 #ifndef CALQUE_RUNTIME_ABI_H
 #define CALQUE_RUNTIME_ABI_H
 
@@ -36,28 +36,26 @@ typedef struct CalqueCallFrame {
   CalqueErrorSlot error;
   void *host; // the caller's handlers for prints and host calls
   // For code with unknown sizes. input_sizes are those of the inputs, in the order of the inputs and their dimensions.
-  // From them the function of shapes, `int32_t shapes(CalqueCallFrame *frame)`, computes output_sizes and
-  // workspace_bytes. It is called before the entry, and returns 1 when sizes don't fit together.
+  // From them the function of shapes computes output_sizes and workspace_bytes, before the outputs are allocated.
   const int64_t *input_sizes;
   int64_t *output_sizes;
   int64_t workspace_bytes;
   void *reserved[1];
 } CalqueCallFrame;
 
-typedef int32_t (*CalqueEntry)(CalqueCallFrame *);
+typedef void (*CalqueKernel)(const int64_t *words);
 
 // Notes a failed check in the frame's error slot, unless another one failed before.
 void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t bound);
 
-// Prints one tensor. `dims` has `rank` sizes, `dtype` is the schema's code, and the site has the label.
-void calque_rt_print(CalqueCallFrame *frame, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims,
-                     const void *data);
-
-// Runs a host call. Before it, the addresses of operands, then of results, are passed one by one, and so are the sizes
-// of the operands' dimensions. After a failed check nothing is called, and the results are zeros.
-void calque_rt_host_address(CalqueCallFrame *frame, int64_t address);
-void calque_rt_host_size(CalqueCallFrame *frame, int64_t size);
-void calque_rt_host_call(CalqueCallFrame *frame, int32_t site);
+// Kernels of the runtime. Where words are sizes, the dimensions are in order.
+//
+// Prints one tensor: the frame, the site, which has the label, the schema's code of the dtype, the rank, the address of
+// the elements, the sizes.
+void calque_rt_print(const int64_t *words);
+// Runs a host call: the frame, the site, the number of addresses, the addresses of operands and results, the sizes of
+// the operands. After a failed check nothing is called, and the results are zeros.
+void calque_rt_host_call(const int64_t *words);
 
 // Runs body(context, begin, end) over [0, count) in pieces of `grain` iterations, on the pool's threads. The pieces
 // depend on count and grain alone, never on the number of threads.

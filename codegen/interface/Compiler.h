@@ -1,17 +1,17 @@
-// The interface between front end and compiler, without MLIR: from a Recording to an executable.
+// The interface between front end and compiler, without MLIR: from a Recording to a program that can be called.
 //
 // The front end loads libcalque-compiler at the first miss of its caches and looks up `calque_compiler`:
 //
 //   Compiler *compiler = calque_compiler(kCompilerInterfaceVersion, calque_rt_functions());
-//   CompileResult result = compiler->compile(recording);
-//   result.executable->entry(&frame);
+//   CompileResult result = compiler->compile(recording, kernels);
+//   Executable(*std::move(result.program)).plan.run(frame);
 #ifndef CALQUE_CODEGEN_INTERFACE_COMPILER_H
 #define CALQUE_CODEGEN_INTERFACE_COMPILER_H
 
 #include "ir/schema/ExternRules.h"
 #include "ir/schema/Recording.h"
 #include "runtime/Functions.h"
-#include "runtime/abi.h"
+#include "runtime/Plan.h"
 
 #include <memory>
 #include <optional>
@@ -21,10 +21,10 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 4;
+inline constexpr int kCompilerInterfaceVersion = 5;
 
 // The stages of the compiler, each named after what the IR has become.
-enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Scheduled, LLVM, Object };
+enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Outlined, Scheduled, LLVM, Object };
 
 struct StageName {
   Stage stage;
@@ -38,9 +38,10 @@ inline constexpr StageName kStages[] = {
     {Stage::Simplified, "simplified", "variables turned into arguments and results, composites expanded"},
     {Stage::Linalg, "linalg", "loops over tensors, fused"},
     {Stage::Bufferized, "bufferized", "loops over memory"},
-    {Stage::Scheduled, "scheduled", "kernels, vectors and parallel loops, in one workspace"},
-    {Stage::LLVM, "llvm", "MLIR's LLVM dialect"},
-    {Stage::Object, "object", "native code, as assembly"},
+    {Stage::Outlined, "outlined", "calls of kernels, in one workspace"},
+    {Stage::Scheduled, "scheduled", "kernels of vectors and parallel loops"},
+    {Stage::LLVM, "llvm", "kernels in MLIR's LLVM dialect"},
+    {Stage::Object, "object", "kernels in native code, as assembly"},
 };
 inline std::optional<Stage> stageNamed(std::string_view name) {
   for (const StageName &stage : kStages)
@@ -99,26 +100,34 @@ struct UnknownSize {
   std::size_t dimension;
 };
 
-// Native code and what a caller must know to call it. The frame's inputs are the recording's parameters, then the
-// current values of its variables. The outputs are its results, then the new values of `assigned` variables, in
+// What a caller must know about a compiled program to call it. The frame's inputs are the recording's parameters, then
+// the current values of its variables. The outputs are its results, then the new values of `assigned` variables, in
 // distinct buffers that are no inputs.
-class Executable {
-public:
-  virtual ~Executable() = default;
-  CalqueEntry entry = nullptr;
+struct ProgramInterface {
   std::size_t workspaceBytes = 0;
-  // With unknown sizes, the caller stores those of `unknownInputs` in the frame's `input_sizes` and calls `shapes`
-  // before the entry. It checks the sizes, and computes those of `unknownOutputs` and the workspace's bytes. Null if
-  // all sizes are known.
-  CalqueEntry shapes = nullptr;
+  // With unknown sizes, the caller stores those of `unknownInputs` in the frame's `input_sizes` and calls computeShapes
+  // before the plan is run. It checks the sizes, and computes those of `unknownOutputs` and the workspace's bytes.
   std::vector<UnknownSize> unknownInputs, unknownOutputs;
   std::vector<std::size_t> assigned; // indices into the recording's variables, ascending
   std::vector<Site> sites;
 };
 
+struct CompiledProgram {
+  ProgramInterface interface;
+  runtime::Plan plan;
+  std::vector<runtime::KernelRef> kernels; // the plan's
+};
+
+// A program that can be called.
+struct Executable : ProgramInterface {
+  explicit Executable(CompiledProgram program)
+      : ProgramInterface(std::move(program.interface)), plan(std::move(program.plan), std::move(program.kernels)) {}
+  runtime::LoadedPlan plan;
+};
+
 struct CompileResult {
-  std::shared_ptr<const Executable> executable;
-  std::string error; // what can't be compiled; empty when there is an executable
+  std::optional<CompiledProgram> program;
+  std::string error; // what can't be compiled; empty when there is a program
   std::string line;  // the user's, "model.cpp:12", where it is known
 };
 
@@ -138,8 +147,9 @@ public:
   virtual ~Compiler() = default;
   // Sets the rules of users' operations, before the first program is compiled.
   virtual void setExternRules(schema::ExternRules *rules) = 0;
-  // Thread safe.
-  virtual CompileResult compile(const schema::Recording &recording, CompileOptions options = {}) = 0;
+  // Compiles the kernels that `kernels` doesn't have, and adds them. Thread safe.
+  virtual CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
+                                CompileOptions options = {}) = 0;
   // Whether a path leads from the source of each result to the targets, where the results are all of one `gradient`,
   // the last operation: with second and higher derivatives that is known once the inner ones are expanded. True where
   // it can't be said.

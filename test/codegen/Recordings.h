@@ -100,9 +100,12 @@ struct Outcome {
 
 struct Native {
   explicit Native(const schema::Recording &recording) {
-    CompileResult compiled = calque_compiler(kCompilerInterfaceVersion, calque_rt_functions())->compile(recording);
+    static runtime::KernelCache kernels;
+    CompileResult compiled =
+        calque_compiler(kCompilerInterfaceVersion, calque_rt_functions())->compile(recording, kernels);
     EXPECT_EQ(compiled.error, "");
-    executable = compiled.executable;
+    if (compiled.program)
+      executable = std::make_shared<const Executable>(*std::move(compiled.program));
     for (ValueId result : recording.results)
       types.push_back(recording.typeOf(result));
   }
@@ -127,7 +130,7 @@ struct Native {
       outcome.values[1] = frame.error.values[1];
       return outcome;
     };
-    if (executable->shapes && executable->shapes(&frame))
+    if (executable->plan.hasShapes() && executable->plan.computeShapes(frame))
       return fail();
     std::vector<TensorType> actual = types;
     for (std::size_t i = 0; i < outputSizes.size(); ++i)
@@ -137,11 +140,11 @@ struct Native {
       outputs.push_back(outcome.results.back().memory.get());
     }
     std::size_t bytes =
-        executable->shapes ? static_cast<std::size_t>(frame.workspace_bytes) : executable->workspaceBytes;
+        executable->plan.hasShapes() ? static_cast<std::size_t>(frame.workspace_bytes) : executable->workspaceBytes;
     Array workspace(TensorType{DType::Bool, {static_cast<std::int64_t>(bytes)}});
     frame.outputs = outputs.data();
     frame.workspace = workspace.memory.get();
-    return executable->entry(&frame) ? fail() : outcome;
+    return executable->plan.run(frame) ? fail() : outcome;
   }
   std::shared_ptr<const Executable> executable;
   std::vector<TensorType> types;

@@ -63,7 +63,7 @@ TEST_P(Sizes, AgreeWithKnownOnes) {
   const Case &each = GetParam();
   Native unknown(record(each, nullptr));
   ASSERT_TRUE(unknown.executable);
-  ASSERT_TRUE(unknown.executable->shapes);
+  ASSERT_TRUE(unknown.executable->plan.hasShapes());
   for (const Ints &sizes : each.sizes) {
     std::string at;
     for (std::int64_t size : sizes)
@@ -71,7 +71,7 @@ TEST_P(Sizes, AgreeWithKnownOnes) {
     SCOPED_TRACE(at);
     Native known(record(each, &sizes));
     ASSERT_TRUE(known.executable);
-    ASSERT_FALSE(known.executable->shapes);
+    ASSERT_FALSE(known.executable->plan.hasShapes());
     std::vector<Array> given = arguments(each, sizes);
     Outcome expected = known(given), found = unknown(given);
     ASSERT_FALSE(expected.failed);

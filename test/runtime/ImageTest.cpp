@@ -100,8 +100,9 @@ TEST(Image, DamagedIsRefusedOrIsAnotherOne) {
     }
   EXPECT_GT(refused, 0);
   EXPECT_GT(notLoaded, 0);
-  if (hostMachine() != Machine::None)
+  if (hostMachine() != Machine::None) {
     EXPECT_GT(loaded, 0);
+  }
 }
 
 } // namespace

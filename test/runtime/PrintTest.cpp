@@ -205,15 +205,22 @@ struct Recorder : HostCallbacks {
   std::vector<std::string> lines;
 };
 
-const int64_t Two[] = {2};
 const float Values[] = {1, 2.5f};
+
+int64_t word(const void *address) { return reinterpret_cast<int64_t>(address); }
+
+void print(CalqueCallFrame &frame, int32_t site) {
+  const int64_t words[] = {word(&frame), site, 3, 1, word(Values), 2};
+  calque_rt_print(words);
+}
 
 TEST(PrintTest, HandsTheTensorToTheHost) {
   Recorder recorder;
   CalqueCallFrame frame{};
   frame.host = static_cast<HostCallbacks *>(&recorder);
-  calque_rt_print(&frame, 4, 3, 1, Two, Values);
-  calque_rt_print(&frame, 5, 3, 0, nullptr, Values + 1);
+  print(frame, 4);
+  const int64_t scalar[] = {word(&frame), 5, 3, 0, word(Values + 1)};
+  calque_rt_print(scalar);
   EXPECT_EQ(recorder.lines, (std::vector<std::string>{"4: [1.  2.5]", "5: 2.5"}));
 }
 
@@ -221,18 +228,18 @@ TEST(PrintTest, PrintsNothingAfterAFailure) {
   Recorder recorder;
   CalqueCallFrame frame{};
   frame.host = static_cast<HostCallbacks *>(&recorder);
-  calque_rt_print(&frame, 1, 3, 1, Two, Values);
+  print(frame, 1);
   calque_rt_fail(&frame, 2, 0, 0);
-  calque_rt_print(&frame, 3, 3, 1, Two, Values);
+  print(frame, 3);
   EXPECT_EQ(recorder.lines, std::vector<std::string>{"1: [1.  2.5]"});
 }
 
 TEST(PrintTest, AFrameWithoutAHandlerIsQuiet) {
   CalqueCallFrame frame{};
-  calque_rt_print(&frame, 1, 3, 1, Two, Values);
+  print(frame, 1);
   HostCallbacks none{nullptr};
   frame.host = &none;
-  calque_rt_print(&frame, 1, 3, 1, Two, Values);
+  print(frame, 1);
   EXPECT_EQ(frame.error.failed, 0);
 }
 

@@ -1,13 +1,13 @@
-// B is read along its rows, turned around in registers and copied into a panel: in the workspace, where kernels share memory.
-// On the stack the panels of all kernels of a function would add up.
+// B is read along its rows, turned around in registers and copied into a panel, in memory that the kernel is given.
 // RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx2 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,AVX2
 // RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx512 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,AVX512
 
 // CHECK-LABEL: func.func @strided(
 // CHECK-NOT: memref.alloca
-// CHECK: %[[VIEW:.*]] = memref.view
-// CHECK: call @calque.kernel_0({{.*}}, %[[VIEW]])
-// CHECK: func.func private @calque.kernel_0({{.*}}, %[[PANEL:[^ ]*]]: memref<{{[0-9]*}}xf32> {llvm.noalias})
+// CHECK: func.func private @calque.kernel_0.scratch({{.*}}, %[[BYTES:[^ ]*]]: memref<1xi64>)
+// CHECK: memref.store %c{{[0-9]+}}_i64, %[[BYTES]]
+// CHECK: func.func private @calque.kernel_0({{.*}}, %[[MEMORY:[^ ]*]]: memref<1xi8> {llvm.noalias})
+// CHECK: %[[PANEL:.*]] = memref.view %[[MEMORY]]
 // AVX2-COUNT-24: vector.shuffle {{.*}} : vector<8xf32>
 // AVX512-COUNT-64: vector.shuffle {{.*}} : vector<16xf32>
 // CHECK: vector.store %{{.*}}, %[[PANEL]]

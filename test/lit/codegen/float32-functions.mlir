@@ -2,7 +2,7 @@
 // is taken if any lane needs it.
 // RUN: calque-opt --calque-stage=name=llvm --calque-target=avx2 --split-input-file %s | FileCheck %s --implicit-check-not="llvm.call @{{[a-z0-9]+}}f("
 
-// CHECK-LABEL: llvm.func @calque_functions(
+// CHECK-LABEL: llvm.func @calque.kernel_0(
 // CHECK: llvm.intr.fma{{.*}} vector<8xf32>
 // CHECK: llvm.return
 func.func @functions(%x: tensor<64xf32>) -> tensor<64xf32> {
@@ -19,7 +19,7 @@ func.func @functions(%x: tensor<64xf32>) -> tensor<64xf32> {
 
 // -----
 
-// CHECK-LABEL: llvm.func @calque_sine(
+// CHECK-LABEL: llvm.func @calque.kernel_0(
 // CHECK: %[[ANY:.*]] = "llvm.intr.vector.reduce.or"(%{{.*}}) : (vector<8xi1>) -> i1
 // CHECK: llvm.cond_br %[[ANY]]
 // CHECK: llvm.fmul {{.*}} : vector<8xf64>
@@ -32,7 +32,7 @@ func.func @sine(%x: tensor<64xf32>) -> tensor<64xf32> {
 // -----
 
 // What is left of a row repeats its first element in the other lanes, which raises no exception that the row doesn't raise.
-// CHECK-LABEL: llvm.func @calque_rest(
+// CHECK-LABEL: llvm.func @calque.kernel_0(
 // CHECK: %[[FIRST:.*]] = llvm.load %{{.*}} -> f32
 // CHECK: llvm.insertelement %[[FIRST]]
 // CHECK: %[[OTHERS:.*]] = llvm.shufflevector

@@ -1,12 +1,12 @@
 // Operations that do the same on buffers of the same sizes and strides are calls of one kernel.
-// RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx2 --split-input-file %s | FileCheck %s --implicit-check-not='func.func private @calque.kernel'
+// RUN: calque-opt --calque-stage=name=outlined --split-input-file %s | FileCheck %s --implicit-check-not='func.func private @calque.kernel'
 
 // Three rounds, whose sums and whose products are equal.
 // CHECK-LABEL: func.func @rounds(
 // CHECK-COUNT-3: call @calque.kernel_0(%{{.*}}, %{{.*}}, %{{.*}}) :
 // CHECK-NEXT: return
 // CHECK: func.func private @calque.kernel_0(
-// CHECK: vector.fma
+// CHECK: linalg.generic
 func.func @rounds(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   %0 = calque.contract %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   %1 = calque.contract %0, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
@@ -40,7 +40,7 @@ func.func @places(%x: tensor<8xf32>) -> tensor<16xf32> {
 // CHECK: call @calque.kernel_0(%arg1, %arg3) :
 // CHECK: call @calque.kernel_0(%arg2, %arg4) :
 // CHECK: func.func private @calque.kernel_0(%arg0: memref<8xf32>, %arg1: memref<8xf32> {llvm.noalias})
-// CHECK: arith.constant dense<2.0
+// CHECK: arith.constant 2.0
 func.func @constant(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %two = calque.constant {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
   %0 = calque.add %x, %two : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
@@ -82,4 +82,35 @@ func.func @open(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> (tensor<?x3xf32>, t
   %0 = calque.exp %x : (tensor<?x3xf32>) -> tensor<?x3xf32>
   %1 = calque.exp %y : (tensor<?x3xf32>) -> tensor<?x3xf32>
   return %0, %1 : tensor<?x3xf32>, tensor<?x3xf32>
+}
+
+// -----
+
+// A check that is known to fail is a kernel too.
+// CHECK-LABEL: func.func @fails(
+// CHECK: call @calque.kernel_0(%arg0
+// CHECK: call @calque.kernel_1(
+// CHECK: func.func private @calque.kernel_0(
+// CHECK: call @calque_rt_fail(
+// CHECK: func.func private @calque.kernel_1(
+func.func @fails(%x: tensor<3xf32>) -> tensor<1xf32> {
+  %i = calque.constant {value = dense<7> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = calque.gather %x, %i {axis = 0 : i64} : (tensor<3xf32>, tensor<1xi32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
+
+// -----
+
+// What one kernel makes for another passes through a cell: here the words of a random state.
+// CHECK-LABEL: func.func @cells(
+// CHECK-COUNT-2: memref.view {{.*}} to memref<i64>
+// CHECK: call @calque.kernel_0(%arg1, %c0{{.*}}, %[[FIRST:.*]]) :
+// CHECK: call @calque.kernel_0(%arg1, %c1, %[[SECOND:.*]]) :
+// CHECK: call @calque.kernel_1(%arg2, %[[SECOND]], %[[FIRST]]) :
+// CHECK: func.func private @calque.kernel_0(
+// CHECK: memref.store
+// CHECK: func.func private @calque.kernel_1(
+func.func @cells(%state: tensor<2xi64>) -> tensor<5xf32> {
+  %0 = calque.random_uniform %state {shape = array<i64: 5>, dtype = f32} : (tensor<2xi64>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
 }

@@ -74,6 +74,7 @@ func.func @integers(%a: tensor<300x8xi32>) -> tensor<8xi32> {
 
 // One sum of many terms: pieces of its own for any number of threads, then the sum of those. What is left over is the last.
 // CHECK-LABEL: func.func @all(
+// CHECK: func.func private @calque.kernel_0(
 // CHECK: memref.view {{.*}} to memref<33xf32>
 // CHECK: scf.parallel (%{{.*}}) = (%c0{{.*}}) to (%c32{{.*}}) step
 // CHECK: {calque.grain = {{[0-9]+}} : i64}

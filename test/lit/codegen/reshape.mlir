@@ -8,7 +8,7 @@
 // CHECK: scf.for %[[I:.*]] = %c0{{.*}} to %c{{.*}} step
 // CHECK: %[[AT:.*]] = arith.muli %[[I]], %c{{.*}}
 // CHECK: vector.load %[[FLAT]][%[[AT]]] : memref<1600xf32>
-// LLVM-LABEL: llvm.func @calque_flat(
+// LLVM-LABEL: llvm.func @calque.kernel_0(
 func.func @flat(%x: tensor<40x40xf32>, %y: tensor<1600xf32>) -> tensor<1600xf32> {
   %0 = calque.reshape %x {shape = array<i64: 1600>} : (tensor<40x40xf32>) -> tensor<1600xf32>
   %1 = calque.add %0, %y : (tensor<1600xf32>, tensor<1600xf32>) -> tensor<1600xf32>
@@ -24,7 +24,7 @@ func.func @flat(%x: tensor<40x40xf32>, %y: tensor<1600xf32>) -> tensor<1600xf32>
 // CHECK: %[[SIZE:.*]] = arith.muli %arg1, %arg2
 // CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %arg0 to offset: [0], sizes: [%[[SIZE]]], strides: [1]
 // CHECK: vector.load %[[FLAT]][%c0] : memref<?xf32>
-// LLVM-LABEL: llvm.func @calque_open(
+// LLVM-LABEL: llvm.func @calque.kernel_0(
 func.func @open(%x: tensor<?x?xf32>, %y: tensor<16xf32>) -> (tensor<?xf32>, tensor<16xf32>) {
   %0 = calque.merge_dims %x {axis = 0 : i64} : (tensor<?x?xf32>) -> tensor<?xf32>
   %1 = calque.add %0, %y : (tensor<?xf32>, tensor<16xf32>) -> tensor<16xf32>

@@ -34,7 +34,7 @@
 // KERNEL-NOT: memref.load
 // KERNEL: return
 
-// LLVM: llvm.func @calque_add(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
+// LLVM: llvm.func @calque.kernel_0(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr {llvm.noalias})
 // LLVM: llvm.func @calque.shapes(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64)
 func.func @add(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %0 = calque.add %x, %y : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
@@ -75,7 +75,8 @@ func.func @places(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
 
 // What prints is given the sizes.
 // BUFFERS-LABEL: func.func @print(
-// BUFFERS: call @calque_print_0(%{{.*}}, %{{.*}}, %[[N:.*]]) : (!llvm.ptr, memref<1xf32>, index) -> ()
+// BUFFERS-SAME: %[[N:[^ ]*]]: index
+// BUFFERS: call @calque.runtime_0(%{{.*}}, %[[N]], %c2) : (!llvm.ptr, i64, i64, i64, memref<1xf32>, index, index) -> ()
 func.func @print(%x: tensor<?x2xf32>) {
   calque.print %x {label = "x"} : (tensor<?x2xf32>) -> ()
   return

@@ -12,6 +12,8 @@
 // RUN: %{run} | FileCheck %s --check-prefix=LINALG --implicit-check-not='= calque.' --implicit-check-not='"calque.'
 // REDEFINE: %{stage} = bufferized
 // RUN: %{run} | FileCheck %s --check-prefix=BUFFERIZED --implicit-check-not='tensor<' --implicit-check-not=xi8
+// REDEFINE: %{stage} = outlined
+// RUN: %{run} | FileCheck %s --check-prefix=OUTLINED --implicit-check-not=memref.alloc
 // REDEFINE: %{stage} = scheduled
 // RUN: %{run} | FileCheck %s --check-prefix=SCHEDULED --implicit-check-not=linalg. --implicit-check-not=memref.alloc
 // REDEFINE: %{stage} = llvm
@@ -49,15 +51,19 @@
 // BUFFERIZED: arith.mulf {{.*}}"user.cpp":12:3
 
 // What is between them is in one workspace, the last argument. Each operation is the call of a kernel.
-// SCHEDULED-LABEL: func.func @step(
-// SCHEDULED-SAME: %[[WORKSPACE:[^ ]*]]: memref<{{[1-9][0-9]*}}xi8> {{[^)]*}}))
-// SCHEDULED: %[[PRODUCT:.*]] = memref.view %[[WORKSPACE]]{{.*}} to memref<4x3xf32>
-// SCHEDULED: call @calque.kernel_0({{.*}}%[[PRODUCT]]
-// SCHEDULED: return loc("user.cpp":19:3)
+// OUTLINED-LABEL: func.func @step(
+// OUTLINED-SAME: %[[WORKSPACE:[^ ]*]]: memref<{{[1-9][0-9]*}}xi8> {{[^)]*}}))
+// OUTLINED: %[[PRODUCT:.*]] = memref.view %[[WORKSPACE]]{{.*}} to memref<4x3xf32>
+// OUTLINED: call @calque.kernel_0({{.*}}%[[PRODUCT]]
+// OUTLINED: return loc("user.cpp":19:3)
+// OUTLINED: func.func private @calque.kernel_0(
+// OUTLINED: linalg.generic
 // SCHEDULED: func.func private @calque.kernel_0(
 // SCHEDULED: arith.mulf {{.*}} : vector<{{.*}}"user.cpp":12:3
 
-// LLVM-LABEL: llvm.func @calque_step(
+// The program itself is data by then.
+// LLVM-NOT: @step
+// LLVM-LABEL: llvm.func @calque.kernel_0(
 // LLVM: llvm.fmul {{.*}}"user.cpp":12:3
 func.func @step(%x: tensor<4x3xf32>) -> tensor<f32> attributes {calque.variables = [{name = "w", type = tensor<3xf32>}]} {
   %w = calque.variable_read {variable = 0 : i64, shape = array<i64: 3>, dtype = f32} : () -> tensor<3xf32> loc("user.cpp":11:3)

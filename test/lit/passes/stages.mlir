@@ -17,7 +17,7 @@
 // SCHEDULED-LABEL: func.func @chain(
 // SCHEDULED-SAME: memref<4x5xf32>, %{{[^:]*}}: memref<0xi8>)
 // SCHEDULED: math.tanh {{.*}} : vector<
-// LLVM-LABEL: llvm.func @calque_chain(
+// LLVM-LABEL: llvm.func @calque.kernel_0(
 // LLVM-NOT: math.
 func.func @chain(%x: tensor<4x5xf32>, %b: tensor<5xf32>) -> tensor<4x5xf32> {
   %0 = calque.add %x, %b : (tensor<4x5xf32>, tensor<5xf32>) -> tensor<4x5xf32>

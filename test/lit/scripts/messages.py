@@ -303,6 +303,8 @@ def ofSource(source):
                 yield from make(source, "note", (), expression, token.at)
         elif source.name.startswith("codegen") and token.text == "error" and isSign(found[i + 1], "=") and found[i + 2].kind == "string":
             yield from make(source, "CompileError", (), split(found[i + 2 : i + 200], ";")[0], token.at)
+        elif source.name == "runtime/Kernels.cpp" and token.text == "error" and isSign(found[i + 1], "=") and found[i + 2].kind == "string":
+            yield from make(source, "CompileError", (), [found[i + 2]], token.at)
         elif source.name == "runtime/CodeCache.cpp" and token.text == "error" and isSign(found[i + 1], "="):
             yield from make(source, "ValueError", (), split(found[i + 2 : i + 200], ";")[0], token.at)
         elif source.name.startswith("tools/calque-opt") and token.text == "errs":

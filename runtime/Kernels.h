@@ -1,0 +1,70 @@
+// Kernels: native code by what it does. Programs that have a kernel in common share its code.
+#ifndef CALQUE_RUNTIME_KERNELS_H
+#define CALQUE_RUNTIME_KERNELS_H
+
+#include "runtime/Image.h"
+#include "runtime/LoadedCode.h"
+#include "runtime/abi.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace calque::runtime {
+
+// A digest (SHA-256) of all that decides what a kernel's code is: its body, the CPU, the options and the compiler.
+using KernelKey = std::array<std::byte, 32>;
+
+struct Kernel {
+  CalqueKernel run = nullptr;
+  // Stores the bytes of memory that the kernel needs for itself at the address that follows the kernel's arguments.
+  // When the kernel runs, the address of that memory follows them. Null where it needs none.
+  CalqueKernel scratch = nullptr;
+};
+// The names by which an image exports them.
+inline constexpr const char *kKernelSymbol = "kernel", *kScratchSymbol = "kernel.scratch";
+
+struct LoadedKernel {
+  Kernel kernel;
+  std::shared_ptr<const LoadedCode> code; // null for the runtime's own
+  KernelKey key = {};
+  std::string runtime = {}; // the name of a kernel of the runtime
+};
+using KernelRef = std::shared_ptr<const LoadedKernel>;
+
+// A kernel of the runtime (abi.h); null where there is none of that name.
+KernelRef runtimeKernel(const std::string &name);
+
+// Where the compiler looks for a kernel before it compiles it. Thread safe. Throws nothing, since the compiler is built
+// without exceptions.
+class KernelSource {
+public:
+  virtual ~KernelSource() = default;
+  // Null where there is none.
+  virtual KernelRef find(const KernelKey &key) = 0;
+  // Loads a kernel, or returns the one that another thread was first to add. Null, with the reason, where it can't be
+  // loaded.
+  virtual KernelRef add(const KernelKey &key, const Image &image, std::string &error) = 0;
+};
+
+// The kernels of a process. A kernel that nothing uses any more stays until there are many of them.
+class KernelCache : public KernelSource {
+public:
+  KernelRef find(const KernelKey &key) override;
+  KernelRef add(const KernelKey &key, const Image &image, std::string &error) override;
+  std::size_t size() const;
+
+  static constexpr std::size_t kMostUnused = 1024;
+
+private:
+  void dropUnused();
+
+  mutable std::mutex mutex;
+  std::map<KernelKey, KernelRef> kernels;
+  std::size_t limit = kMostUnused; // of kernels, at which the unused ones are dropped
+};
+
+} // namespace calque::runtime
+#endif

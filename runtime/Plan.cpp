@@ -1,0 +1,76 @@
+#include "runtime/Plan.h"
+
+#include "absl/container/fixed_array.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace calque::runtime {
+
+static int64_t wordOf(const void *address) { return reinterpret_cast<int64_t>(address); }
+
+LoadedPlan::LoadedPlan(Plan given, std::vector<KernelRef> givenKernels)
+    : plan(std::move(given)), owned(std::move(givenKernels)) {
+  for (const KernelRef &kernel : owned)
+    kernels.push_back(kernel->kernel);
+  for (std::vector<std::byte> &constant : plan.constants) {
+    Buffer &buffer = buffers.emplace_back(Buffer::allocate(constant.size()));
+    std::copy(constant.begin(), constant.end(), static_cast<std::byte *>(buffer.data()));
+    constants.push_back(buffer.data());
+    constant = {};
+  }
+  for (const Step &step : plan.steps)
+    mostOperands = std::max(mostOperands, step.numOperands);
+}
+
+void LoadedPlan::callWithSizes(uint32_t kernel, std::initializer_list<int64_t> first, const int64_t *sizes) const {
+  absl::FixedArray<int64_t, 32> words(first.size() + plan.numSizes);
+  std::copy(sizes, sizes + plan.numSizes, std::copy(first.begin(), first.end(), words.begin()));
+  kernels[kernel].run(words.data());
+}
+
+int32_t LoadedPlan::computeShapes(CalqueCallFrame &frame) const {
+  callWithSizes(*plan.shapes, {wordOf(&frame), wordOf(frame.output_sizes), wordOf(&frame.workspace_bytes)},
+                frame.input_sizes);
+  return frame.error.failed != 0;
+}
+
+int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
+  absl::FixedArray<int64_t, 16> computed(plan.numComputed);
+  if (plan.numbers)
+    callWithSizes(*plan.numbers, {wordOf(computed.data()), wordOf(frame.workspace)}, frame.input_sizes);
+
+  const int64_t zero = 0;
+  const CalqueCallFrame *address = &frame;
+  // In the order of From. An address and a number are of one size.
+  const void *const tables[] = {
+      &zero,          &address, frame.inputs, frame.outputs, frame.input_sizes, constants.data(), &frame.workspace,
+      computed.data()};
+  static_assert(std::size(tables) == static_cast<size_t>(From::Computed) + 1 && sizeof(void *) == sizeof(int64_t));
+  Buffer scratch;
+  absl::FixedArray<int64_t, 64> words(mostOperands + 1);
+  const Operand *operand = plan.operands.data();
+  for (const Step &step : plan.steps) {
+    for (uint32_t i = 0; i < step.numOperands; ++i, ++operand) {
+      int64_t word;
+      const auto *table = static_cast<const char *>(tables[static_cast<size_t>(operand->from)]);
+      std::memcpy(&word, table + operand->index * sizeof(word), sizeof(word));
+      words[i] = word + operand->offset;
+    }
+    const Kernel &kernel = kernels[step.kernel];
+    if (kernel.scratch) {
+      int64_t bytes = 0;
+      words[step.numOperands] = wordOf(&bytes);
+      kernel.scratch(words.data());
+      if (scratch.bytes() < static_cast<size_t>(bytes)) {
+        scratch = Buffer(); // before the larger one is made
+        scratch = Buffer::allocate(static_cast<size_t>(bytes));
+      }
+      words[step.numOperands] = wordOf(scratch.data());
+    }
+    kernel.run(words.data());
+  }
+  return frame.error.failed != 0;
+}
+
+} // namespace calque::runtime

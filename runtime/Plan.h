@@ -1,0 +1,90 @@
+// What runs when a compiled function is called: a list of steps, each of which calls a kernel.
+//
+// A kernel is native code that takes its arguments as words: the addresses of buffers, and numbers. The plan says where
+// each word comes from, so that what differs between two calls of one kernel, or between two calls of the program,
+// needs no code of its own.
+//
+//   Plan plan;
+//   plan.steps = {{.kernel = 0, .numOperands = 3}};
+//   plan.operands = {{From::Input, 0}, {From::Input, 1}, {From::Output, 0}};
+//   LoadedPlan loaded(plan, {addFourFloats});
+//   if (loaded.run(frame))
+//     report(frame.error);
+#ifndef CALQUE_RUNTIME_PLAN_H
+#define CALQUE_RUNTIME_PLAN_H
+
+#include "runtime/Buffer.h"
+#include "runtime/Kernels.h"
+
+#include <optional>
+#include <vector>
+
+namespace calque::runtime {
+
+// Where a word comes from.
+enum class From : uint32_t {
+  Number,    // the offset itself
+  Frame,     // the address of the frame
+  Input,     // the address of an input
+  Output,    // the address of an output
+  Size,      // an unknown size of the inputs
+  Constant,  // the address of a constant of the plan
+  Workspace, // the address of the workspace
+  Computed,  // a number or an address that `numbers` has computed
+};
+
+// The word is entry `index` of the table that `from` names, plus `offset`.
+struct Operand {
+  From from = From::Number;
+  uint32_t index = 0;
+  int64_t offset = 0;
+  bool operator==(const Operand &) const = default;
+};
+
+// A call of a kernel. Its operands follow those of the step before.
+struct Step {
+  uint32_t kernel;
+  uint32_t numOperands;
+};
+
+// As plain data.
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<Operand> operands;
+  std::vector<std::vector<std::byte>> constants; // the elements of each
+  // Kernels for unknown sizes. The words of `shapes` are the frame, the address of the outputs' unknown sizes, that of
+  // the workspace's bytes, and the inputs' unknown sizes; those of `numbers` the address of the computed words, the
+  // workspace and the inputs' unknown sizes.
+  std::optional<uint32_t> shapes, numbers;
+  size_t numSizes = 0, numComputed = 0;
+};
+
+// A plan with its kernels.
+class LoadedPlan {
+public:
+  LoadedPlan() = default;
+  // Throws std::bad_alloc where there is no memory for the constants.
+  LoadedPlan(Plan plan, std::vector<KernelRef> kernels);
+
+  // Checks the sizes of the inputs, which are in the frame, and computes those of the outputs and the workspace's
+  // bytes. Returns 1 after a failed check.
+  int32_t computeShapes(CalqueCallFrame &frame) const;
+  bool hasShapes() const { return plan.shapes.has_value(); }
+
+  // Runs all steps. Returns 1 after a failed check. Throws std::bad_alloc where there is no memory for a kernel; the
+  // steps before it have run.
+  int32_t run(CalqueCallFrame &frame) const;
+
+private:
+  void callWithSizes(uint32_t kernel, std::initializer_list<int64_t> first, const int64_t *sizes) const;
+
+  Plan plan;
+  std::vector<KernelRef> owned;
+  std::vector<Kernel> kernels;
+  std::vector<Buffer> buffers; // of the constants
+  std::vector<const void *> constants;
+  uint32_t mostOperands = 0;
+};
+
+} // namespace calque::runtime
+#endif

@@ -1,0 +1,144 @@
+#include "runtime/Plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+using namespace calque::runtime;
+
+namespace {
+
+// What the kernels below were called with.
+std::vector<std::vector<int64_t>> calls;
+
+template <size_t Count> void note(const int64_t *words) { calls.emplace_back(words, words + Count); }
+
+KernelRef kernelOf(CalqueKernel run, CalqueKernel scratch = nullptr) {
+  return std::make_shared<const LoadedKernel>(LoadedKernel{{run, scratch}, nullptr});
+}
+
+int64_t word(const void *address) { return reinterpret_cast<int64_t>(address); }
+
+// A frame with two inputs, an output, a workspace and two unknown sizes.
+struct Frame : CalqueCallFrame {
+  Frame() : CalqueCallFrame{} {
+    inputs = in;
+    outputs = out;
+    workspace = memory;
+    input_sizes = sizes;
+    output_sizes = outSizes;
+  }
+  float a[4] = {}, b[4] = {}, c[4] = {};
+  char memory[256] = {};
+  void *in[2] = {a, b}, *out[1] = {c};
+  int64_t sizes[2] = {7, 9}, outSizes[1] = {0};
+};
+
+class Plans : public ::testing::Test {
+protected:
+  void SetUp() override { calls.clear(); }
+};
+
+TEST_F(Plans, HandKernelsWhatTheirOperandsName) {
+  Plan plan;
+  plan.numSizes = 2;
+  plan.steps = {{0, 6}, {1, 1}, {0, 6}};
+  plan.operands = {{From::Frame},      {From::Input, 1, 4},          {From::Output, 0, 8}, {From::Workspace, 0, 64},
+                   {From::Size, 1, 1}, {From::Number, 0, -5},        {From::Number, 0, 1}, {From::Number, 0, 10},
+                   {From::Input, 0},   {From::Number, 0, INT64_MIN}, {From::Output},       {From::Workspace},
+                   {From::Size}};
+  LoadedPlan loaded(plan, {kernelOf(&note<6>), kernelOf(&note<1>)});
+  Frame frame;
+  EXPECT_EQ(loaded.run(frame), 0);
+  EXPECT_EQ(calls,
+            (std::vector<std::vector<int64_t>>{{word(static_cast<CalqueCallFrame *>(&frame)), word(frame.b + 1),
+                                                word(frame.c + 2), word(frame.memory + 64), 10, -5},
+                                               {1},
+                                               {10, word(frame.a), INT64_MIN, word(frame.c), word(frame.memory), 7}}));
+}
+
+TEST_F(Plans, KeepTheirConstants) {
+  Plan plan;
+  plan.constants = {{std::byte(1)}, {}, {std::byte(2), std::byte(3)}};
+  plan.steps = {{0, 3}};
+  plan.operands = {{From::Constant, 0}, {From::Constant, 1}, {From::Constant, 2, 1}};
+  LoadedPlan loaded(plan, {kernelOf([](const int64_t *words) {
+                      calls.push_back({*reinterpret_cast<char *>(words[0]), *reinterpret_cast<char *>(words[2]),
+                                       words[0] % CALQUE_BUFFER_ALIGNMENT, (words[2] - 1) % CALQUE_BUFFER_ALIGNMENT});
+                    })});
+  Frame frame;
+  EXPECT_EQ(loaded.run(frame), 0);
+  EXPECT_EQ(calls, (std::vector<std::vector<int64_t>>{{1, 3, 0, 0}}));
+}
+
+TEST_F(Plans, ComputeNumbersFromSizesBeforeTheFirstStep) {
+  Plan plan;
+  plan.numSizes = 2;
+  plan.numComputed = 2;
+  plan.numbers = 0;
+  plan.steps = {{1, 2}};
+  plan.operands = {{From::Computed, 1, 2}, {From::Computed, 0}};
+  LoadedPlan loaded(plan, {kernelOf([](const int64_t *words) {
+                             auto *computed = reinterpret_cast<int64_t *>(words[0]);
+                             computed[0] = words[1] + 64; // an address
+                             computed[1] = words[2] * words[3];
+                           }),
+                           kernelOf(&note<2>)});
+  Frame frame;
+  EXPECT_EQ(loaded.run(frame), 0);
+  EXPECT_EQ(calls, (std::vector<std::vector<int64_t>>{{65, word(frame.memory + 64)}}));
+}
+
+TEST_F(Plans, ComputeShapesFromSizes) {
+  Plan plan;
+  plan.numSizes = 2;
+  plan.shapes = 0;
+  LoadedPlan loaded(plan, {kernelOf([](const int64_t *words) {
+                      *reinterpret_cast<int64_t *>(words[1]) = words[3] + words[4];
+                      *reinterpret_cast<int64_t *>(words[2]) = 128;
+                      if (words[3] == 8)
+                        calque_rt_fail(reinterpret_cast<CalqueCallFrame *>(words[0]), 5, words[3], 0);
+                    })});
+  Frame frame;
+  EXPECT_EQ(loaded.computeShapes(frame), 0);
+  EXPECT_EQ(frame.outSizes[0], 16);
+  EXPECT_EQ(frame.workspace_bytes, 128);
+  frame.sizes[0] = 8;
+  EXPECT_EQ(loaded.computeShapes(frame), 1);
+  EXPECT_EQ(frame.error.site, 5);
+}
+
+TEST_F(Plans, GiveKernelsTheMemoryThatTheyAskFor) {
+  // Asks for its operand's number of bytes, and fills all of them.
+  auto fill = kernelOf(
+      [](const int64_t *words) {
+        std::memset(reinterpret_cast<void *>(words[1]), 1, static_cast<size_t>(words[0]));
+        calls.push_back({words[0], words[1] % CALQUE_BUFFER_ALIGNMENT});
+      },
+      [](const int64_t *words) { *reinterpret_cast<int64_t *>(words[1]) = words[0]; });
+  Plan plan;
+  plan.steps = {{0, 1}, {0, 1}, {0, 1}};
+  plan.operands = {{From::Number, 0, 100}, {From::Number, 0, 100'000}, {From::Number, 0, 10}};
+  Frame frame;
+  EXPECT_EQ(LoadedPlan(plan, {fill}).run(frame), 0);
+  EXPECT_EQ(calls, (std::vector<std::vector<int64_t>>{{100, 0}, {100'000, 0}, {10, 0}}));
+  plan.operands[1].offset = INT64_MAX;
+  EXPECT_THROW(LoadedPlan(plan, {fill}).run(frame), std::bad_alloc);
+}
+
+TEST_F(Plans, SayWhenACheckHasFailed) {
+  Plan plan;
+  plan.steps = {{0, 1}, {1, 1}};
+  plan.operands = {{From::Frame}, {From::Number, 0, 3}};
+  LoadedPlan loaded(plan, {kernelOf([](const int64_t *words) {
+                             calque_rt_fail(reinterpret_cast<CalqueCallFrame *>(words[0]), 2, 0, 0);
+                           }),
+                           kernelOf(&note<1>)});
+  Frame frame;
+  EXPECT_EQ(loaded.run(frame), 1);
+  EXPECT_EQ(frame.error.site, 2);
+  EXPECT_EQ(calls.size(), 1u) << "the steps after it run on safe values";
+}
+
+} // namespace
