@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/CompilationCount.h"
+#include "frontend/KnownCode.h"
 #include "frontend/OwnStack.h"
 #include "frontend/UserOperations.h"
 
@@ -108,9 +109,15 @@ std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                              SourceLocation where) {
   CompileOptions options = compileOptions();
-  static auto *kernels = new runtime::KernelCache; // never destroyed: other threads may still run
-  compilations.fetch_add(1);
-  CompileResult compiled = compiler().compile(recording, *kernels, options);
+  KnownCode &known = KnownCode::ofProcess();
+  CompileResult compiled;
+  compiled.program = known.find(recording, options);
+  if (!compiled.program) {
+    compilations.fetch_add(1);
+    compiled = compiler().compile(recording, known, options);
+    if (compiled.program)
+      known.add(recording, options, *compiled.program);
+  }
   if (!compiled.program) {
     SourceLocation line = locationOf(compiled.line);
     throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,

@@ -301,6 +301,7 @@ int usage(int code) {
 } // namespace
 
 int main(int argc, char **argv) {
+  setenv("CALQUE_CACHE", "off", 1); // no program comes again
   Options options;
   for (int i = 1; i < argc; ++i) {
     std::string name = argv[i];

@@ -1,0 +1,130 @@
+#include "frontend/KnownCode.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/error.h"
+#include "frontend/Compilation.h"
+#include "frontend/ProgramFile.h"
+#include "frontend/ProgramKey.h"
+#include "runtime/Bytes.h"
+#include "runtime/HostCpu.h"
+
+#include <cstring>
+#include <elf.h>
+#include <fstream>
+
+namespace calque::detail {
+
+namespace {
+
+// The build id that the linker has written into a library: a digest of its contents. Empty where there is none.
+std::string buildId(const std::string &library) {
+  std::ifstream file(library, std::ios::binary);
+  auto read = [&](std::uint64_t offset, void *to, std::size_t bytes) {
+    file.seekg(static_cast<std::streamoff>(offset));
+    return static_cast<bool>(file.read(static_cast<char *>(to), static_cast<std::streamsize>(bytes)));
+  };
+  Elf64_Ehdr header;
+  if (!read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) ||
+      header.e_ident[EI_CLASS] != ELFCLASS64)
+    return "";
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part;
+    if (!read(header.e_phoff + i * sizeof part, &part, sizeof part) || part.p_type != PT_NOTE || part.p_filesz > 4096)
+      continue;
+    std::string notes(part.p_filesz, '\0');
+    if (!read(part.p_offset, notes.data(), notes.size()))
+      continue;
+    auto padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
+    Elf64_Nhdr note;
+    for (std::uint64_t at = 0; at + sizeof note <= notes.size();
+         at += sizeof note + padded(note.n_namesz) + padded(note.n_descsz)) {
+      std::memcpy(&note, notes.data() + at, sizeof note);
+      std::uint64_t name = at + sizeof note, id = name + padded(note.n_namesz);
+      if (id + note.n_descsz > notes.size())
+        break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !std::memcmp(notes.data() + name, "GNU", 4))
+        return notes.substr(id, note.n_descsz);
+    }
+  }
+  return "";
+}
+
+} // namespace
+
+KnownCode::KnownCode(runtime::CacheSettings settings, std::string compiler) {
+  std::string cpu = runtime::hostCpu(), build = compiler.empty() ? "" : buildId(compiler);
+  if (settings.directory.empty() || cpu.empty() || build.empty())
+    return;
+  disk.emplace(settings.directory, settings.maxBytes);
+  context = absl::StrCat(build, cpu);
+}
+
+KnownCode &KnownCode::ofProcess() {
+  static auto *known = [] { // never destroyed: other threads may still run
+    runtime::CacheSettings settings = runtime::cacheSettings();
+    if (!settings.error.empty())
+      throw ValueError(settings.error);
+    return new KnownCode(std::move(settings), compilerLibrary());
+  }();
+  return *known;
+}
+
+std::optional<runtime::KernelKey> KnownCode::keyOf(const schema::Recording &recording, CompileOptions options) const {
+  if (!disk)
+    return std::nullopt;
+  return programKey(recording, absl::StrCat(context, options.optimize ? " optimized" : " plain"));
+}
+
+std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recording, CompileOptions options) {
+  std::optional<runtime::KernelKey> key = keyOf(recording, options);
+  std::optional<std::vector<std::byte>> bytes = key ? disk->load(*key) : std::nullopt;
+  std::optional<StoredProgram> stored = bytes ? parseProgram(*bytes) : std::nullopt;
+  if (!stored)
+    return std::nullopt;
+  CompiledProgram program = std::move(stored->program);
+  for (const StoredKernel &kernel : stored->kernels) {
+    program.kernels.push_back(kernel.runtime.empty() ? find(kernel.key) : runtime::runtimeKernel(kernel.runtime));
+    if (!program.kernels.back())
+      return std::nullopt;
+  }
+  for (Site &site : program.interface.sites) {
+    const schema::RecordedOp *op = recording.operationAt(site.recorded);
+    site.line = (op ? op->line : recording.line).str();
+  }
+  return program;
+}
+
+void KnownCode::add(const schema::Recording &recording, CompileOptions options, const CompiledProgram &program) {
+  if (std::optional<runtime::KernelKey> key = keyOf(recording, options))
+    disk->store(*key, serialize(program));
+}
+
+// A kernel's key says nothing of how the compiler was built.
+runtime::CacheKey KnownCode::onDisk(const runtime::KernelKey &key) const {
+  runtime::ByteWriter text;
+  text.text(context);
+  text.raw(key);
+  return runtime::cacheKey(text.bytes);
+}
+
+runtime::KernelRef KnownCode::find(const runtime::KernelKey &key) try {
+  if (runtime::KernelRef found = loaded.find(key))
+    return found;
+  std::optional<std::vector<std::byte>> bytes = disk ? disk->load(onDisk(key)) : std::nullopt;
+  runtime::ParsedImage parsed = bytes ? runtime::parseImage(*bytes) : runtime::ParsedImage{};
+  std::string error; // an image that can't be loaded is compiled anew
+  return parsed.image ? loaded.add(key, *parsed.image, error) : nullptr;
+} catch (const std::bad_alloc &) {
+  return nullptr;
+}
+
+runtime::KernelRef KnownCode::add(const runtime::KernelKey &key, const runtime::Image &image, std::string &error) {
+  try {
+    if (disk)
+      disk->store(onDisk(key), runtime::serialize(image));
+  } catch (const std::bad_alloc &) { // it is compiled again in another process
+  }
+  return loaded.add(key, image, error);
+}
+
+} // namespace calque::detail

@@ -1,0 +1,36 @@
+// Native code that is there already: in this process, or on disk from an earlier one.
+#ifndef CALQUE_FRONTEND_KNOWNCODE_H
+#define CALQUE_FRONTEND_KNOWNCODE_H
+
+#include "codegen/interface/Compiler.h"
+#include "runtime/CodeCache.h"
+
+namespace calque::detail {
+
+class KnownCode : public runtime::KernelSource {
+public:
+  // `compiler` is the compiler's library. An empty one, or a CPU that can't be described, means that nothing on disk is
+  // used.
+  KnownCode(runtime::CacheSettings settings, std::string compiler);
+  // That of the process. ValueError where the environment has settings that can't be.
+  static KnownCode &ofProcess();
+
+  // The program of a recording. Its kernels are loaded.
+  std::optional<CompiledProgram> find(const schema::Recording &recording, CompileOptions options);
+  void add(const schema::Recording &recording, CompileOptions options, const CompiledProgram &program);
+
+  runtime::KernelRef find(const runtime::KernelKey &key) override;
+  runtime::KernelRef add(const runtime::KernelKey &key, const runtime::Image &image, std::string &error) override;
+
+private:
+  std::optional<runtime::KernelKey> keyOf(const schema::Recording &recording, CompileOptions options) const;
+
+  runtime::CacheKey onDisk(const runtime::KernelKey &key) const;
+
+  runtime::KernelCache loaded;
+  std::optional<runtime::CodeCache> disk;
+  std::string context; // the compiler and the CPU
+};
+
+} // namespace calque::detail
+#endif

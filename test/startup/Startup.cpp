@@ -1,0 +1,80 @@
+// Calls functions of many kinds and prints what they give, bit for bit, and whether the process has loaded LLVM. What
+// it prints must be the same whether native code is compiled or found on disk.
+#include "calque/calque.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+using namespace calque;
+
+namespace {
+
+bool maps(const std::string &name) {
+  std::ifstream file("/proc/self/maps");
+  for (std::string line; std::getline(file, line);)
+    if (line.find(name) != std::string::npos)
+      return true;
+  return false;
+}
+
+void show(const char *what, const Tensor &value) {
+  std::printf("%s", what);
+  Tensor flat = reshape(cast(value, DType::Float64), {-1});
+  for (double each : flat.to_vector<double>())
+    std::printf(" %a", each);
+  std::printf("\n");
+}
+
+template <typename F> void showError(const char *what, F &&call) {
+  try {
+    call();
+    std::printf("%s: no error\n", what);
+  } catch (const Error &error) {
+    std::string text = error.what();
+    std::size_t slash = text.rfind('/');
+    std::printf("%s: %s\n", what, text.substr(slash == std::string::npos ? 0 : slash + 1).c_str());
+  }
+}
+
+} // namespace
+
+int main() {
+  Tensor x = reshape(iota({12}, DType::Float32), {3, 4}) / 7, w = full({4, 5}, 0.25f);
+  show("eager", tanh(matmul(x, w)) + 1);
+
+  auto layer = function([](const Tensor &x, const Tensor &w) { return relu(matmul(x, w) - 0.5f); });
+  show("function", layer(x, w));
+  show("gradient", function(grad([&](const Tensor &w) { return sum(layer(x, w) * layer(x, w)); }))(w));
+
+  auto open = function([](const Tensor &x) { return concat({x, mean(x, {0}, true)}, 0); },
+                       {.input_signature = {TensorSpec<float>({kDynamic, 4})}});
+  show("open sizes", open(x));
+  show("open sizes", open(x * 2));
+
+  Variable counter(scalar(1.0f), {.name = "counter"});
+  auto step = function([&](const Tensor &x) {
+    counter.assign_add(x);
+    return counter * 2;
+  });
+  show("variable", step(scalar(3.0f)));
+  show("variable", counter.value());
+
+  auto checked = function([](const Tensor &x, const Tensor &i) {
+    print("x", x);
+    assert_true(sum(x) < 100, "x is too large");
+    return gather(x, i);
+  });
+  show("checked", checked(x, tensor({2, 0})));
+  showError("index", [&] { checked(x, tensor({3, 0})); });
+  showError("assertion", [&] { checked(x * 1000, tensor({0, 0})); });
+  auto twice = function([](const Tensor &x) {
+    return host_call([](std::span<const Tensor> in) { return in[0] * 2; }, {x}, {TensorSpec<float>({2})});
+  });
+  show("host call", twice(tensor({1.5f, 2.5f})));
+
+  std::fflush(stdout);
+  std::cerr << (maps("libLLVM") || maps("libMLIR") || maps("libcalque-compiler") ? "LLVM is loaded" : "no LLVM")
+            << "\n";
+}

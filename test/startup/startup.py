@@ -1,0 +1,85 @@
+# Starts a program again and again on one cache of native code: first with none, then with what the process before left, then with
+# every file of it damaged. What it prints must not change, and LLVM must be loaded where something is compiled and nowhere else.
+#
+#   startup.py PROGRAM DIRECTORY
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+
+program, directory = sys.argv[1], pathlib.Path(sys.argv[2])
+cache = directory / "cache"
+
+
+def run(**environment):
+    given = {**os.environ, "CALQUE_CACHE": str(cache), **environment}
+    result = subprocess.run([program], env=given, capture_output=True, text=True)
+    assert result.returncode == 0, (result.returncode, result.stderr)
+    return result.stdout, result.stderr.strip().splitlines()[-1]
+
+
+def expect(found, wanted, what):
+    assert found == wanted, f"{what}: expected {wanted!r}, found {found!r}"
+
+
+def files():
+    return sorted(path for path in cache.rglob("*") if path.is_file())
+
+
+shutil.rmtree(directory, ignore_errors=True)
+directory.mkdir(parents=True)
+
+expected, loaded = run()
+expect(loaded, "LLVM is loaded", "the first start")
+made = len(files())
+assert made > 10, f"the first start left {made} files"
+
+text, loaded = run()
+expect(text, expected, "the second start")
+expect(loaded, "no LLVM", "the second start")
+expect(len(files()), made, "files after the second start")
+
+text, loaded = run(CALQUE_CACHE="off")
+expect(text, expected, "a start without a cache")
+expect(loaded, "LLVM is loaded", "a start without a cache")
+
+text, loaded = run(CALQUE_OPTIMIZE="0")
+expect(loaded, "LLVM is loaded", "the first start without optimisations")
+
+# Two processes at once, from nothing.
+shutil.rmtree(cache)
+environment = dict(os.environ, CALQUE_CACHE=str(cache))
+racing = [subprocess.Popen([program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+for each in racing:
+    expect(each.communicate()[0], expected, "one of two processes")
+expect(run(), (expected, "no LLVM"), "the start after two processes")
+
+# Every file damaged in another place.
+random.seed(14)
+for path in files():
+    content = bytearray(path.read_bytes())
+    content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+    path.write_bytes(content)
+expect(run(), (expected, "LLVM is loaded"), "a start on damaged files")
+expect(run(), (expected, "no LLVM"), "the start after it")
+
+# Every file cut.
+for path in files():
+    os.truncate(path, random.randrange(path.stat().st_size))
+expect(run(), (expected, "LLVM is loaded"), "a start on files that are cut")
+
+# Files of kernels that are gone, with their programs still there.
+left = sorted(files(), key=lambda path: path.stat().st_size)
+for path in left[::2]:
+    path.unlink()
+expect(run()[0], expected, "a start with half of the files")
+
+# A directory that can't be written.
+shutil.rmtree(cache)
+cache.mkdir(mode=0o700)
+cache.chmod(0o500)
+expect(run()[0], expected, "a directory that is only read")
+cache.chmod(0o700)
+shutil.rmtree(directory)
