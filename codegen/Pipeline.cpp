@@ -123,14 +123,14 @@ LogicalResult lowerToLinalg(Program &program) {
     if (program.hasShapes())
       manager.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
     manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
+    manager.addNestedPass<func::FuncOp>(createShareEqual());
   });
   if (failed(fused) || !program.hasShapes())
     return fused;
   resolveSizes(function, program);
   return runPasses(*program.module, [](OpPassManager &manager) {
     manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
+    manager.addNestedPass<func::FuncOp>(createShareEqual());
   });
 }
 

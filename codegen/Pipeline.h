@@ -58,6 +58,7 @@ llvm::LogicalResult lowerKernelsToLLVM(mlir::ModuleOp kernels);
 
 // Parts of the steps.
 std::unique_ptr<mlir::Pass> createFuseElementwise();
+std::unique_ptr<mlir::Pass> createShareEqual();
 // Turns tensors into buffers, and results into arguments that follow the inputs.
 llvm::LogicalResult giveBuffers(Program &program);
 // A view of a buffer with these sizes and the strides of a dense row-major tensor.

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -22,6 +24,63 @@ struct Placement {
   unsigned begin, end; // numbers of the entry block's operations between which it is alive
   int64_t offset = 0;
 };
+
+// Places buffers in the order in which they come to life, each in the smallest free gap that is large enough. It
+// takes slightly more memory than the largest buffers first, but time that doesn't grow with the number of buffers that
+// are alive at once. Returns one that can't be placed, or null, and the bytes of all.
+Placement *placeInOrder(ArrayRef<Placement *> placements, int64_t &total) {
+  SmallVector<Placement *> byBegin(placements), byEnd(placements);
+  llvm::stable_sort(byBegin, [](Placement *a, Placement *b) { return a->begin < b->begin; });
+  llvm::stable_sort(byEnd, [](Placement *a, Placement *b) { return a->end < b->end; });
+  std::map<int64_t, int64_t> gaps; // their sizes by their offsets
+  std::set<std::pair<int64_t, int64_t>> bySize;
+  auto drop = [&](std::map<int64_t, int64_t>::iterator gap) {
+    bySize.erase({gap->second, gap->first});
+    return gaps.erase(gap);
+  };
+  auto free = [&](int64_t offset, int64_t bytes) {
+    auto next = gaps.lower_bound(offset);
+    if (next != gaps.end() && next->first == offset + bytes) {
+      bytes += next->second;
+      next = drop(next);
+    }
+    if (next != gaps.begin())
+      if (auto before = std::prev(next); before->first + before->second == offset) {
+        offset = before->first;
+        bytes += before->second;
+        drop(before);
+      }
+    gaps[offset] = bytes;
+    bySize.insert({bytes, offset});
+  };
+  auto ended = byEnd.begin();
+  for (Placement *placement : byBegin) {
+    for (; (*ended)->end < placement->begin; ++ended)
+      free((*ended)->offset, (*ended)->bytes);
+    auto gap = bySize.lower_bound({placement->bytes, 0});
+    if (gap == bySize.end()) {
+      // At the end of all, beginning with a gap that is there.
+      auto last = gaps.empty() ? gaps.end() : std::prev(gaps.end());
+      bool touches = last != gaps.end() && last->first + last->second == total;
+      placement->offset = touches ? last->first : total;
+      if (touches)
+        drop(last);
+      if (placement->offset > kMostBytes - placement->bytes)
+        return placement;
+      total = placement->offset + placement->bytes;
+      continue;
+    }
+    auto [bytes, offset] = *gap;
+    drop(gaps.find(offset));
+    placement->offset = offset;
+    if (bytes > placement->bytes)
+      free(offset + placement->bytes, bytes - placement->bytes);
+  }
+  return nullptr;
+}
+
+// Above this number they are placed in order.
+constexpr size_t kMostBySize = 1024;
 
 // Placements by their lifetimes. Each is kept in the few nodes of a tree over time that together span its lifetime, so
 // that those which overlap another one are found without looking at all.
@@ -68,6 +127,32 @@ private:
   size_t size;
   std::vector<Node> nodes;
 };
+
+// Places the largest buffer first, each at the lowest offset that is free during its lifetime. Returns one that can't be
+// placed, or null, and the bytes of all.
+Placement *placeBySize(SmallVector<Placement *> order, int64_t &total) {
+  llvm::stable_sort(order, [](Placement *a, Placement *b) { return a->bytes > b->bytes; });
+  unsigned end = 0;
+  for (Placement *placement : order)
+    end = std::max(end, placement->end);
+  Lifetimes placed(end);
+  for (Placement *placement : order) {
+    SmallVector<Placement *> overlapping = placed.overlapping(*placement);
+    llvm::sort(overlapping, [](Placement *a, Placement *b) { return a->offset < b->offset; });
+    int64_t offset = 0;
+    for (Placement *other : overlapping) {
+      if (offset + placement->bytes <= other->offset)
+        break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    if (offset > kMostBytes - placement->bytes)
+      return placement;
+    placement->offset = offset;
+    total = std::max(total, offset + placement->bytes);
+    placed.add(placement);
+  }
+  return nullptr;
+}
 
 // A buffer of unknown size. It lies behind all buffers of known size, and buffers of the same sizes may share a slot.
 struct UnknownPlacement {
@@ -226,30 +311,14 @@ LogicalResult placeBuffers(Program &program) {
   for (Operation *op : deallocations)
     op->erase();
 
-  // The largest buffer first, each at the lowest offset that is free during its lifetime.
   SmallVector<Placement *> order;
   for (Placement &placement : placements)
     order.push_back(&placement);
-  llvm::stable_sort(order, [](Placement *a, Placement *b) { return a->bytes > b->bytes; });
-  Lifetimes placed(numbers.size());
   int64_t total = 0;
-  for (Placement *placement : order) {
-    SmallVector<Placement *> overlapping = placed.overlapping(*placement);
-    llvm::sort(overlapping, [](Placement *a, Placement *b) { return a->offset < b->offset; });
-    int64_t offset = 0;
-    for (Placement *other : overlapping) {
-      if (offset + placement->bytes <= other->offset)
-        break;
-      offset = std::max(offset, other->offset + other->bytes);
-    }
-    if (offset > kMostBytes - placement->bytes)
-      return placement->alloc.emitError(
-                 "the intermediate values that are alive at once have more bytes than can be addressed, of which ")
-             << placement->bytes << " are this one's";
-    placement->offset = offset;
-    total = std::max(total, offset + placement->bytes);
-    placed.add(placement);
-  }
+  if (Placement *left = order.size() > kMostBySize ? placeInOrder(order, total) : placeBySize(order, total))
+    return left->alloc.emitError(
+               "the intermediate values that are alive at once have more bytes than can be addressed, of which ")
+           << left->bytes << " are this one's";
 
   auto workspaceType = MemRefType::get({total}, IntegerType::get(function.getContext(), 8));
   Value workspace = body.addArgument(workspaceType, function.getLoc());

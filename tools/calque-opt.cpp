@@ -98,6 +98,7 @@ int main(int argc, char **argv) {
   calque::codegen::registerPipelineDialects(registry);
   calque::registerCalquePasses();
   registerPass(calque::codegen::createFuseElementwise);
+  registerPass(calque::codegen::createShareEqual);
   registerCanonicalizerPass();
   registerCSEPass();
   PassRegistration<StagePass>();

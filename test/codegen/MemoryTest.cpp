@@ -1,4 +1,4 @@
-// A step that runs for long takes no more memory than at its start.
+// A step that runs for long takes no more memory than at its start, and many buffers that are alive at once keep apart.
 #include "test/codegen/SmallCnn.h"
 
 #include <fstream>
@@ -34,4 +34,24 @@ TEST(Memory, StaysFlatOverAThousandSteps) {
     last = step(x, y).item<float>();
   EXPECT_LE(residentBytes(), before * 1.01);
   EXPECT_LT(last, first);
+}
+
+// Above a thousand buffers are placed in another way.
+TEST(Memory, KeepsThousandsOfBuffersApart) {
+  constexpr int kCount = 1100;
+  auto f = function([](const Tensor &x) {
+    std::vector<Tensor> made;
+    for (int i = 0; i < kCount; ++i)
+      made.push_back(matmul(x * (i * 0.5), ones({3, 1 + i % 5}, DType::Float64)));
+    Tensor total = zeros({}, DType::Float64);
+    for (int i = kCount - 1; i >= 0; i -= 2) // every other one dies, and leaves gaps
+      total = total + sum(made[static_cast<std::size_t>(i)] * made[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < kCount; i += 2)
+      total = total + sum(made[static_cast<std::size_t>(i)] * made[static_cast<std::size_t>(i)]);
+    return total;
+  });
+  double expected = 0; // whole numbers and quarters, which are exact
+  for (int i = 0; i < kCount; ++i)
+    expected += 2 * (1 + i % 5) * (1.5 * i) * (1.5 * i);
+  EXPECT_EQ(f(ones({2, 3}, DType::Float64)).item<double>(), expected);
 }
