@@ -128,8 +128,8 @@ private:
   std::vector<Node> nodes;
 };
 
-// Places the largest buffer first, each at the lowest offset that is free during its lifetime. Returns one that can't be
-// placed, or null, and the bytes of all.
+// Places the largest buffer first, each at the lowest offset that is free during its lifetime. Returns one that can't
+// be placed, or null, and the bytes of all.
 Placement *placeBySize(SmallVector<Placement *> order, int64_t &total) {
   llvm::stable_sort(order, [](Placement *a, Placement *b) { return a->bytes > b->bytes; });
   unsigned end = 0;

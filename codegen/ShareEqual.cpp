@@ -20,9 +20,9 @@ llvm::hash_code hashOf(Operation *op) {
       Operation *parent = value.getParentBlock()->getParentOp();
       return inner != op && op->isAncestor(parent) ? llvm::hash_code(0) : mlir::hash_value(value);
     };
-    result = llvm::hash_combine(result,
-                                OperationEquivalence::computeHash(inner, ofOperand, OperationEquivalence::ignoreHashValue,
-                                                                  OperationEquivalence::IgnoreLocations));
+    result = llvm::hash_combine(result, OperationEquivalence::computeHash(inner, ofOperand,
+                                                                          OperationEquivalence::ignoreHashValue,
+                                                                          OperationEquivalence::IgnoreLocations));
   });
   return result;
 }

@@ -9,17 +9,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "codegen/PrintStage.h"
+#include "runtime/CodeCache.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -39,6 +42,7 @@ cl::opt<std::string> stageOption("stage", cl::desc("A stage of the compiler, or 
 cl::opt<std::string> functionOption("function", cl::desc("Only functions of this name"), cl::value_desc("name"),
                                     cl::cat(category));
 cl::opt<bool> eager("eager", cl::desc("Also what a program runs eagerly, one operation at a time"), cl::cat(category));
+cl::opt<bool> cacheOption("cache", cl::desc("What native code is kept on disk"), cl::cat(category));
 cl::opt<std::string> outputOption("o", cl::desc("Write to a file; the program keeps its standard output"),
                                   cl::value_desc("file"), cl::init("-"), cl::cat(category));
 
@@ -54,6 +58,7 @@ std::string overview() {
 
   calque-dump --stage=linalg model.mlir                         a file ("-" is standard input)
   calque-dump --stage=differentiated -- ./program arguments     each function that a program traces
+  calque-dump --cache                                           the native code that is kept on disk
 
 The stages, in the order in which a program goes through them:
 )";
@@ -64,6 +69,36 @@ The stages, in the order in which a program goes through them:
 The IR goes to standard output, what the program itself prints to standard error. The exit code is that of the program;
 1 for a file that is wrong or refused by the compiler, 2 for wrong options, 126 and 127 for a program that can't be run.
 )");
+}
+
+//===-- The cache on disk -----------------------------------------------------------------------===//
+
+// Prints the entries of the cache, the last used first.
+int listCache(llvm::raw_ostream &os) {
+  calque::runtime::CacheSettings settings = calque::runtime::cacheSettings();
+  if (!settings.error.empty())
+    return fail(settings.error, Misused);
+  if (settings.directory.empty()) {
+    os << "there is no cache\n";
+    return 0;
+  }
+  std::vector<calque::runtime::CacheEntry> entries =
+      calque::runtime::CodeCache(settings.directory, settings.maxBytes).entries();
+  std::uint64_t bytes = 0;
+  for (const calque::runtime::CacheEntry &entry : entries)
+    bytes += entry.bytes;
+  os << settings.directory << ": " << entries.size() << " entries, " << bytes << " bytes of at most "
+     << settings.maxBytes << '\n';
+  for (const calque::runtime::CacheEntry &entry : entries) {
+    std::time_t used = std::chrono::system_clock::to_time_t(entry.used);
+    char time[32] = "";
+    std::strftime(time, sizeof(time), "%F %T", std::localtime(&used));
+    os << time << llvm::format("%12llu  ", static_cast<unsigned long long>(entry.bytes));
+    for (std::byte each : entry.key)
+      os << llvm::format_hex_no_prefix(std::to_integer<unsigned>(each), 2);
+    os << '\n';
+  }
+  return 0;
 }
 
 //===-- Files -----------------------------------------------------------------------------------===//
@@ -187,7 +222,9 @@ int main(int argc, char **argv) {
     return fail(
         absl::StrCat("there is no stage '", stageOption, "'; the stages are ", calque::stageNames(), ", or all"),
         Misused);
-  if (file.empty() == (command == end))
+  if (cacheOption && (!file.empty() || command != end))
+    return fail("--cache takes no file and no program", Misused);
+  if (!cacheOption && file.empty() == (command == end))
     return fail("give a FILE.mlir, or a program after --; --help says more", Misused);
   if (eager && command == end)
     return fail("--eager is about programs, not files", Misused);
@@ -197,5 +234,7 @@ int main(int argc, char **argv) {
   if (!output)
     return fail(error, Failed);
   output->keep();
+  if (cacheOption)
+    return listCache(output->os());
   return command == end ? dumpFile(stages, output->os()) : dumpProgram(command, output->os());
 }
