@@ -13,6 +13,7 @@ def Calque_Dialect : Dialect {
   let cppNamespace = "::calque::ir";
   let summary = "Operations on tensors as users write them";
   let hasOperationAttrVerify = 1;
+  let hasCanonicalizer = 1;
 }
 
 // The element types of operands and results. The verifier refuses any other.
@@ -100,6 +101,13 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
 
   // Elementwise operations: the result's element from the operands' elements.
   dag scalar = ?;
+  // Elementwise operations: what holds of every element bit for bit, but for the sign of NaN, and compiled code makes use
+  // of. Of numbers it must hold for -0, infinities and the smallest integer too: x + 0 is not x, because -0 + 0 is 0.
+  string neutral = "";   // op(x, neutral) is x, and so is op(neutral, x) of a commutative operation
+  bit involution = 0;    // op(op(x)) is x
+  bit idempotent = 0;    // op(op(x)) is op(x); of two operands, op(x, x) is x
+  bit ignoresSign = 0;   // op(-x) is op(x)
+  bit passesSignOn = 0;  // of floats, op(-x, y) and op(x, -y) are -op(x, y)
   // Composite operations: a C++ method of the family's .cpp builds the expression that the operation stands for.
   bit expands = 0;
   // Operations that a pass replaces before code is generated: its name. All that are neither elementwise nor composite nor
@@ -126,6 +134,7 @@ class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemon
 class Calque_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Calque_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<Calque_ElementwiseOpInterface>]> {
   let results = (outs Calque_Tensor:$result);
+  let hasFolder = 1; // by the algebra above
 }
 
 #endif

@@ -1,4 +1,5 @@
 #include "ir/Dialect.h"
+#include "ir/Algebra.h"
 #include "ir/BatchRule.h"
 #include "ir/Conversion.h"
 #include "ir/GradientRule.h"

@@ -18,6 +18,7 @@
 namespace calque::ir {
 class BatchRule;
 class ScalarBuilder;
+struct Algebra;
 
 // Numbers of examples whose slices a gather's operand joins, those of the outermost vmap first: what an error needs to
 // name the index and the size that the user knows.

@@ -23,6 +23,7 @@ def Calque_AddOp : Calque_BinaryOp<"add", "elementwiseNumeric", [Commutative]> {
   let summary = "lhs + rhs";
   let spelling = "+";
   let scalar = (S_add $lhs, $rhs);
+  let neutral = "-0.0";
   let ulp = 1;
   let partials = [(One), (One)];
 }
@@ -30,6 +31,7 @@ def Calque_SubOp : Calque_BinaryOp<"sub", "elementwiseNumeric"> {
   let summary = "lhs - rhs";
   let spelling = "-";
   let scalar = (S_sub $lhs, $rhs);
+  let neutral = "0.0";
   let ulp = 1;
   let partials = [(One), (MinusOne)];
 }
@@ -37,6 +39,8 @@ def Calque_MulOp : Calque_BinaryOp<"mul", "elementwiseNumeric", [Commutative]> {
   let summary = "lhs * rhs";
   let spelling = "*";
   let scalar = (S_mul $lhs, $rhs);
+  let neutral = "1.0";
+  let passesSignOn = 1;
   let ulp = 1;
   let partials = [(Value $rhs), (Value $lhs)];
 }
@@ -44,17 +48,21 @@ def Calque_NegOp : Calque_UnaryOp<"neg", "elementwiseNumeric"> {
   let summary = "-x";
   let spelling = "-";
   let scalar = (S_neg $x);
+  let involution = 1;
   let partials = [(MinusOne)];
 }
 def Calque_AbsOp : Calque_UnaryOp<"abs", "elementwiseNumeric"> {
   let summary = "The absolute value; that of the smallest integer is itself";
   let scalar = (S_abs $x);
+  let idempotent = 1;
+  let ignoresSign = 1;
   let partials = [(Apply "sign", $x)];
   let kinks = ["0.0"];
 }
 def Calque_SignOp : Calque_UnaryOp<"sign", "elementwiseNumeric"> {
   let summary = "-1, 0 or 1; NaN for NaN";
   let scalar = (S_sign $x);
+  let idempotent = 1;
   let notDifferentiable = 1;
   let kinks = ["0.0"];
 }
@@ -63,6 +71,8 @@ def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
   let failure = "`DivisionError` where an integer is divided by zero";
   let spelling = "/";
   let scalar = (S_div $lhs, $rhs);
+  let neutral = "1.0";
+  let passesSignOn = 1;
   let ulp = 1;
   let partials = [(Apply "div", (Constant "1.0"), $rhs), (Apply "neg", (Apply "div", $result, $rhs))];
   let domain = ["0.5", "3.0"];
@@ -86,6 +96,7 @@ def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseFloat"> {
 def Calque_SquareOp : Calque_UnaryOp<"square", "elementwiseNumeric"> {
   let summary = "x * x";
   let scalar = (S_mul $x, $x);
+  let ignoresSign = 1;
   let partials = [(Apply "mul", (Constant "2.0"), $x)];
 }
 def Calque_ExpOp : Calque_UnaryOp<"exp", "elementwiseFloat"> {
@@ -141,6 +152,7 @@ def Calque_SigmoidOp : Calque_UnaryOp<"sigmoid", "elementwiseFloat"> {
 def Calque_ReluOp : Calque_UnaryOp<"relu", "elementwiseNumeric"> {
   let summary = "max(x, 0)";
   let scalar = (S_maximum $x, (S_const "0.0", $x));
+  let idempotent = 1;
   let partials = [(Mask (Apply "greater", $result, (Constant "0.0")))];
   let kinks = ["0.0"];
 }
@@ -173,16 +185,19 @@ def Calque_TanOp : Calque_UnaryOp<"tan", "elementwiseFloat"> {
 def Calque_FloorOp : Calque_UnaryOp<"floor", "elementwiseFloat"> {
   let summary = "The largest integer that is not above x";
   let scalar = (S_floor $x);
+  let idempotent = 1;
   let notDifferentiable = 1;
 }
 def Calque_MaximumOp : Calque_BinaryOp<"maximum", "elementwiseNumeric"> {
   let summary = "The larger element; NaN if either is; at a tie the gradient goes to lhs";
   let scalar = (S_maximum $lhs, $rhs);
+  let idempotent = 1;
   let partials = [(Mask (Apply "greater_equal", $lhs, $rhs)), (Mask (Apply "logical_not", (Apply "greater_equal", $lhs, $rhs)))];
 }
 def Calque_MinimumOp : Calque_BinaryOp<"minimum", "elementwiseNumeric"> {
   let summary = "The smaller element; NaN if either is; at a tie the gradient goes to lhs";
   let scalar = (S_minimum $lhs, $rhs);
+  let idempotent = 1;
   let partials = [(Mask (Apply "less_equal", $lhs, $rhs)), (Mask (Apply "logical_not", (Apply "less_equal", $lhs, $rhs)))];
 }
 
@@ -219,19 +234,25 @@ def Calque_GreaterEqualOp : Calque_ComparisonOp<"greater_equal"> {
 def Calque_LogicalAndOp : Calque_LogicalOp<"logical_and"> {
   let summary = "Both";
   let scalar = (S_logicalAnd $lhs, $rhs);
+  let neutral = "true";
+  let idempotent = 1;
 }
 def Calque_LogicalOrOp : Calque_LogicalOp<"logical_or"> {
   let summary = "Either or both";
   let scalar = (S_logicalOr $lhs, $rhs);
+  let neutral = "false";
+  let idempotent = 1;
 }
 def Calque_LogicalXorOp : Calque_LogicalOp<"logical_xor"> {
   let summary = "Exactly one";
   let scalar = (S_logicalXor $lhs, $rhs);
+  let neutral = "false";
 }
 def Calque_LogicalNotOp : Calque_UnaryOp<"logical_not", "elementwiseBool"> {
   let summary = "Not";
   let spelling = "!";
   let scalar = (S_logicalNot $x);
+  let involution = 1;
   let notDifferentiable = 1;
 }
 def Calque_SelectOp : Calque_ElementwiseOp<"where"> {

@@ -32,7 +32,8 @@ def Calque_ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
   let description = "An operation whose result at an index depends on its operands at that index, after broadcasting.";
   let methods = [
     InterfaceMethod<"Builds the operation's meaning on one element.", "::mlir::Value", "buildScalar",
-      (ins "::calque::ir::ScalarBuilder &":$builder, "::mlir::ValueRange":$elements)>
+      (ins "::calque::ir::ScalarBuilder &":$builder, "::mlir::ValueRange":$elements)>,
+    StaticInterfaceMethod<"What holds of the operation exactly.", "const ::calque::ir::Algebra &", "algebra">
   ];
 }
 

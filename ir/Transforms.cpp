@@ -12,6 +12,14 @@ namespace calque::ir {
 
 SmallVector<Value> IdentityOp::expand(OpBuilder &) { return {getX()}; }
 
+// Only a derivative tells the two apart.
+OpFoldResult IdentityOp::fold(FoldAdaptor) {
+  bool isTransformed = llvm::any_of((*this)->getUsers(), [](Operation *user) {
+    return isa<GradientOp, JvpOp, BatchOp, UnbatchOp, CustomGradientOp, CheckpointOp>(user);
+  });
+  return isTransformed ? Value() : getX();
+}
+
 namespace {
 template <typename Op> void refuseDerivative(Op op, SmallVectorImpl<Value> &derivatives, unsigned count) {
   derivatives.assign(count, Value());

@@ -22,6 +22,7 @@ def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [Declare
   let moves = "keepOrder";
   let batchSame = 1;
   let expands = 1;
+  let hasFolder = 1;
 }
 
 def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {

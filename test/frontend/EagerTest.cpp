@@ -59,3 +59,85 @@ TEST(EagerOperations, AreKeptApartByEachAttribute) {
   for (const std::function<Tensor()> &call : calls)
     expectSameBits(call(), function(call)());
 }
+
+namespace {
+// Calls eager code and compiled code of each function on all pairs of elements.
+template <typename T> void expectSameBitsOfPairs(const std::vector<T> &elements, const auto &functions) {
+  std::vector<T> xs, ys;
+  for (T a : elements)
+    for (T b : elements) {
+      xs.push_back(a);
+      ys.push_back(b);
+    }
+  Tensor x = tensor(xs), y = tensor(ys);
+  int number = 0;
+  for (const auto &f : functions) {
+    SCOPED_TRACE(number++);
+    expectSameBits(f(x, y), function(f)(x, y));
+  }
+}
+} // namespace
+
+// Each of these is simplified, or looks like what is and differs for one of the elements.
+TEST(EagerOperations, HaveTheBitsOfWhatCompiledCodeSimplifies) {
+  using Binary = std::function<Tensor(const Tensor &, const Tensor &)>;
+  const float inf = std::numeric_limits<float>::infinity(), small = std::numeric_limits<float>::denorm_min();
+  const Binary floats[] = {
+      [](const Tensor &x, const Tensor &) { return x + -0.f; },
+      [](const Tensor &x, const Tensor &) { return x + 0.f; },
+      [](const Tensor &x, const Tensor &) { return x - 0.f; },
+      [](const Tensor &x, const Tensor &) { return x - -0.f; },
+      [](const Tensor &x, const Tensor &) { return 0.f - x; },
+      [](const Tensor &x, const Tensor &) { return x * 1.f; },
+      [](const Tensor &x, const Tensor &) { return 0.f * x; },
+      [](const Tensor &x, const Tensor &) { return x / 1.f; },
+      [](const Tensor &x, const Tensor &) { return x / x; },
+      [](const Tensor &x, const Tensor &) { return x - x; },
+      [](const Tensor &x, const Tensor &) { return -(-x); },
+      [](const Tensor &x, const Tensor &y) { return -x * y; },
+      [](const Tensor &x, const Tensor &y) { return -x * -y; },
+      [](const Tensor &x, const Tensor &y) { return x / -y; },
+      [](const Tensor &x, const Tensor &y) { return -x + y; },
+      [](const Tensor &x, const Tensor &y) { return x + -y; },
+      [](const Tensor &x, const Tensor &y) { return -x + -y; },
+      [](const Tensor &x, const Tensor &y) { return x - -y; },
+      [](const Tensor &x, const Tensor &y) { return -x - y; },
+      [](const Tensor &x, const Tensor &y) { return -(x - y); },
+      [](const Tensor &x, const Tensor &y) { return -(x + y); },
+      [](const Tensor &x, const Tensor &y) { return x - -x * y; },
+      [](const Tensor &x, const Tensor &y) { return x * y + y * x; },
+      [](const Tensor &x, const Tensor &y) { return x * y * -x + y; },
+      [](const Tensor &x, const Tensor &) { return abs(abs(-x)); },
+      [](const Tensor &x, const Tensor &) { return square(-x); },
+      [](const Tensor &x, const Tensor &) { return sign(sign(x)); },
+      [](const Tensor &x, const Tensor &) { return relu(relu(x)); },
+      [](const Tensor &x, const Tensor &) { return floor(floor(x)); },
+      [](const Tensor &x, const Tensor &) { return maximum(x, x) + minimum(x, x); },
+      [](const Tensor &x, const Tensor &y) { return where(!(x < y), x, y); },
+      [](const Tensor &x, const Tensor &y) { return where(x < y, x, x); },
+      [](const Tensor &x, const Tensor &) { return cast(cast(x, DType::Float64), DType::Float32); },
+      [](const Tensor &x, const Tensor &) { return cast(cast(x, DType::Int64), DType::Float32); },
+  };
+  expectSameBitsOfPairs<float>({0.f, -0.f, 1.f, -1.f, 0.1f, -3.7f, 16777216.f, 3e38f, -3e38f, small, -small, inf, -inf,
+                                std::numeric_limits<float>::quiet_NaN()},
+                               floats);
+  const Binary integers[] = {
+      [](const Tensor &x, const Tensor &) { return x + 0; },
+      [](const Tensor &x, const Tensor &) { return x * 1; },
+      [](const Tensor &x, const Tensor &) { return x / 1; },
+      [](const Tensor &x, const Tensor &) { return -(-x); },
+      [](const Tensor &x, const Tensor &y) { return -x * y; },
+      [](const Tensor &x, const Tensor &y) { return -x / y; },
+      [](const Tensor &x, const Tensor &y) { return x / -y; },
+      [](const Tensor &x, const Tensor &y) { return -x + y; },
+      [](const Tensor &x, const Tensor &y) { return x - -y; },
+      [](const Tensor &x, const Tensor &) { return abs(abs(-x)); },
+      [](const Tensor &x, const Tensor &) { return square(-x); },
+      [](const Tensor &x, const Tensor &) { return sign(sign(x)); },
+      [](const Tensor &x, const Tensor &) { return cast(cast(x, DType::Float64), DType::Int32); },
+      [](const Tensor &x, const Tensor &) { return cast(cast(x, DType::Float32), DType::Int32); },
+      [](const Tensor &x, const Tensor &) { return cast(cast(x, DType::Bool), DType::Int32); },
+  };
+  const std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  expectSameBitsOfPairs<std::int32_t>({1, -1, 2, -7, 16777217, least, least + 1, -(least + 1)}, integers);
+}

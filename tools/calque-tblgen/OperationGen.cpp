@@ -207,6 +207,18 @@ void emitInference(const OperationRecord &op, llvm::raw_ostream &os) {
   os << "}, regions, types);\n}\n";
 }
 
+// What a record says of the operation's algebra, and the folder that makes use of it.
+void emitAlgebra(const OperationRecord &op, llvm::raw_ostream &os) {
+  llvm::StringRef neutral = op.record().getValueAsString("neutral");
+  os << "const ::calque::ir::Algebra &" << op.className()
+     << "::algebra() {\n  static constexpr ::calque::ir::Algebra algebra{"
+     << ".neutral = " << (neutral.empty() ? "std::nullopt" : neutral);
+  for (llvm::StringRef fact : {"involution", "idempotent", "ignoresSign", "passesSignOn"})
+    os << ", ." << fact << " = " << (op.record().getValueAsBit(fact) ? "true" : "false");
+  os << "};\n  return algebra;\n}\n::mlir::OpFoldResult " << op.className()
+     << "::fold(FoldAdaptor) { return ::calque::ir::foldByAlgebra(*this); }\n";
+}
+
 void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("Methods of operations", os);
   for (const OperationRecord &op : collectOperations(records)) {
@@ -222,6 +234,7 @@ void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       os << "::mlir::Value " << op.className()
          << "::buildScalar(::calque::ir::ScalarBuilder &b, ::mlir::ValueRange elements) {\n"
          << statements.text << "  return " << result << ";\n}\n";
+      emitAlgebra(op, os);
     }
   }
 }
