@@ -15,7 +15,8 @@ namespace {
 // values, which have the mapped axis as axis 0.
 class Batching {
 public:
-  explicit Batching(UnbatchOp unbatch) : unbatch(unbatch), builder(unbatch), values(unbatch.getValues().drop_back(2)) {}
+  Batching(UnbatchOp unbatch, calque::Emitted &emitted)
+      : unbatch(unbatch), emitted(emitted), builder(unbatch), values(unbatch.getValues().drop_back(2)) {}
 
   LogicalResult run() {
     Value handle = unbatch.getValues().drop_back(1).back();
@@ -29,7 +30,9 @@ public:
       if (!isa<VariableAssignOp>(op) &&
           llvm::none_of(op->getOperands(), [&](Value operand) { return stacked.contains(operand); }))
         continue;
-      OpBuilder here(op);
+      // What is emitted stays so for all examples.
+      calque::Emission emission(emitted);
+      OpBuilder here(op, emitted.contains(op) ? &emission : nullptr);
       if (failed(repeat(here, op)))
         return failure();
       done.push_back(op);
@@ -165,7 +168,7 @@ private:
       }
       result.replaceAllUsesWith(taken.insert(all).second ? all : another(all));
     }
-    unbatch.erase();
+    emitted.erase(unbatch);
     // A slice may be a stop of a gradient, at the boundary of a tape: then the stacked value becomes the stop.
     for (Operation *op : llvm::reverse(done)) {
       for (Value result : op->getResults())
@@ -178,12 +181,13 @@ private:
             return static_cast<int64_t>(use.getOperandNumber()) >= 2 * counts[0] + counts[1];
           });
       if (op->use_empty())
-        op->erase();
+        emitted.erase(op);
     }
     return success();
   }
 
   UnbatchOp unbatch;
+  calque::Emitted &emitted;
   OpBuilder builder;
   ValueRange values;
   Value examples;
@@ -195,4 +199,4 @@ private:
 
 } // namespace
 
-LogicalResult calque::expand(UnbatchOp unbatch) { return Batching(unbatch).run(); }
+LogicalResult calque::expand(UnbatchOp unbatch, Emitted &emitted) { return Batching(unbatch, emitted).run(); }

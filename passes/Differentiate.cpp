@@ -12,9 +12,15 @@ using namespace calque::ir;
 
 bool calque::isTransform(Operation *op) { return isa<GradientOp, JvpOp, UnbatchOp>(op); }
 
-LogicalResult calque::expandTransform(Operation *op) {
+LogicalResult calque::expandTransform(Operation *op, Emitted &emitted) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op).Case<GradientOp, JvpOp, UnbatchOp>(
-      [](auto transform) { return expand(transform); });
+      [&](auto transform) { return expand(transform, emitted); });
+}
+
+void calque::Emitted::erase(Operation *op) {
+  if (!operations.empty())
+    op->walk([&](Operation *inner) { operations.erase(inner); });
+  op->erase();
 }
 
 void calque::replaceResult(OpBuilder &builder, Value result, Value value) {
@@ -44,24 +50,26 @@ SmallVector<bool> calque::connectedResults(func::FuncOp function) {
     if (isTransform(op) && op != last)
       transforms.push_back(op);
   });
+  Emitted emitted;
   for (Operation *transform : transforms)
-    if (failed(expandTransform(transform)))
+    if (failed(expandTransform(transform, emitted)))
       return result;
   SmallVector<bool> connected;
-  if (succeeded(expand(last, &connected)))
+  if (succeeded(expand(last, emitted, &connected)))
     for (auto [i, number] : llvm::enumerate(numbers))
       result[i] = connected[number];
   return result;
 }
 
-void calque::EmittedTransforms::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
+void calque::Emission::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
+  emitted.insert(op);
   if (isTransform(op))
-    operations.push_back(op);
+    transforms.push_back(op);
 }
 
-LogicalResult calque::EmittedTransforms::expandAll() {
-  for (Operation *op : operations)
-    if (failed(expandTransform(op)))
+LogicalResult calque::Emission::expandTransforms() {
+  for (Operation *op : transforms)
+    if (failed(expandTransform(op, emitted)))
       return failure();
   return success();
 }
@@ -82,8 +90,9 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
       if (calque::isTransform(op))
         transforms.push_back(op);
     });
+    calque::Emitted emitted;
     for (Operation *transform : transforms)
-      if (failed(calque::expandTransform(transform)) || isRefused)
+      if (failed(calque::expandTransform(transform, emitted)) || isRefused)
         return signalPassFailure();
     WalkResult left = getOperation().walk([](BatchOp batch) {
       if (batch->use_empty()) {

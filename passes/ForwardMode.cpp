@@ -12,7 +12,8 @@ namespace {
 // their results in program order.
 class ForwardMode {
 public:
-  explicit ForwardMode(JvpOp jvp) : jvp(jvp), builder(jvp, &emitted) {
+  ForwardMode(JvpOp jvp, calque::Emitted &emitted)
+      : jvp(jvp), emitted(emitted), emission(emitted), builder(jvp, &emission) {
     ArrayRef<int64_t> counts = jvp.getCounts();
     ValueRange values = jvp.getValues();
     targets = values.take_front(counts[0]);
@@ -34,8 +35,8 @@ public:
         tangent = GradientRule(builder, jvp.getLoc(), target).zerosLike(target);
       calque::replaceResult(builder, result, tangent);
     }
-    jvp.erase();
-    return emitted.expandAll();
+    emitted.erase(jvp);
+    return emission.expandTransforms();
   }
 
 private:
@@ -114,7 +115,8 @@ private:
   }
 
   JvpOp jvp;
-  calque::EmittedTransforms emitted;
+  calque::Emitted &emitted;
+  calque::Emission emission;
   OpBuilder builder;
   ValueRange targets;
   llvm::DenseSet<Value> needed;
@@ -123,4 +125,4 @@ private:
 
 } // namespace
 
-LogicalResult calque::expand(JvpOp jvp) { return ForwardMode(jvp).run(); }
+LogicalResult calque::expand(JvpOp jvp, Emitted &emitted) { return ForwardMode(jvp, emitted).run(); }

@@ -10,7 +10,8 @@ def Differentiate : Pass<"calque-differentiate", "::mlir::func::FuncOp"> {
 
     - `calque.gradient`: walks the operations before it backwards, and emits their reverse rules in its place. From a
       region it goes on through the blocks around it. A path through another dialect's operation or behind a branch is
-      an error.
+      an error. What the rules of an inner transformation have emitted is differentiated once, even if it is there
+      several times.
     - `calque.jvp`: emits the tangents of the operations between its sources and its targets.
     - `calque.unbatch`: emits the operations after its `calque.batch` that depend on a slice again, on tensors with the
       mapped axis as axis 0.

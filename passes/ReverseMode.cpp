@@ -2,7 +2,6 @@
 #include "passes/Transforms.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace calque::ir;
@@ -12,7 +11,8 @@ namespace {
 // Reverse mode: walks the operations before a gradient backwards, in its block and the blocks around it.
 class ReverseMode {
 public:
-  explicit ReverseMode(GradientOp gradient) : gradient(gradient), builder(gradient, &emitted) {
+  ReverseMode(GradientOp gradient, calque::Emitted &emitted)
+      : gradient(gradient), emitted(emitted), emission(emitted), builder(gradient, &emission) {
     ArrayRef<int64_t> counts = gradient.getCounts();
     ValueRange values = gradient.getValues();
     targets = values.take_front(counts[0]);
@@ -25,6 +25,8 @@ public:
   LogicalResult run(SmallVectorImpl<bool> *connected) {
     if (failed(findActive()))
       return failure();
+    if (!emitted.empty())
+      shareEmitted();
     for (auto [target, seed] : llvm::zip_equal(targets, seeds))
       if (active.contains(target))
         accumulate(target, seed, gradient.getLoc());
@@ -42,8 +44,8 @@ public:
         cotangent = GradientRule(builder, gradient.getLoc(), source).zerosLike(source);
       calque::replaceResult(builder, result, cotangent);
     }
-    gradient.erase();
-    return emitted.expandAll();
+    emitted.erase(gradient);
+    return emission.expandTransforms();
   }
 
 private:
@@ -70,10 +72,11 @@ private:
   // contains the next block ends the walk of each.
   LogicalResult findActive() {
     active.insert(sources.begin(), sources.end());
-    SmallVector<Operation *> around{gradient};
-    while (!isa<func::FuncOp>(around.back()->getParentOp()))
-      around.push_back(around.back()->getParentOp());
-    for (Operation *end : llvm::reverse(around)) {
+    ends.push_back(gradient);
+    while (!isa<func::FuncOp>(ends.back()->getParentOp()))
+      ends.push_back(ends.back()->getParentOp());
+    std::reverse(ends.begin(), ends.end());
+    for (Operation *end : ends) {
       Block *block = end->getBlock();
       // Behind a branch, neither the values of block arguments nor the blocks executed before are known.
       if (!block->isEntryBlock())
@@ -113,7 +116,87 @@ private:
     }
   }
 
+  // Lets one of several operations that compute the same stand for the others, so that its rule is applied once, to the
+  // sum of their cotangents. What users have written is not shared with each other: how a derivative is rounded would
+  // depend on what else is there, and differ from that of an eager tape, to which constants are just tensors. So only
+  // what the targets depend on counts, and what rules have emitted is shared with each other and with the path.
+  void shareEmitted() {
+    llvm::DenseSet<Value> reaching(targets.begin(), targets.end());
+    auto reaches = [&](Operation &op) {
+      return llvm::any_of(op.getResults(), [&](Value result) { return reaching.contains(result); });
+    };
+    auto reachOperands = [&](Operation &op) {
+      op.walk([&](Operation *inner) { reaching.insert(inner->operand_begin(), inner->operand_end()); });
+    };
+    for (Operation *end : llvm::reverse(ends)) {
+      if (end != gradient)
+        reaching.insert(end->operand_begin(), end->operand_end());
+      for (Operation *op = end->getPrevNode(); op; op = op->getPrevNode())
+        if (reaches(*op))
+          reachOperands(*op);
+    }
+    boundary.insert(stops.begin(), stops.end());
+    boundary.insert(sources.begin(), sources.end());
+    llvm::DenseSet<Operation *> ofPath(path.begin(), path.end());
+    for (Operation *end : ends)
+      for (Operation &op : llvm::make_range(end->getBlock()->begin(), end->getIterator()))
+        if ((emitted.contains(&op) || ofPath.contains(&op)) && reaches(op) && isShared(&op))
+          ofPath.erase(&op);
+    llvm::erase_if(path, [&](Operation *op) { return !ofPath.contains(op); });
+  }
+
+  // Whether an earlier operation stands for this one from here on. Sources and stops stay themselves, because no
+  // cotangent passes through them.
+  bool isShared(Operation *op) {
+    auto isBoundary = [&](Value result) { return boundary.contains(result); };
+    if (op->getNumRegions() || !isMemoryEffectFree(op) || llvm::any_of(op->getResults(), isBoundary))
+      return false;
+    llvm::hash_code hash =
+        OperationEquivalence::computeHash(op, OperationEquivalence::ignoreHashValue,
+                                          OperationEquivalence::ignoreHashValue, OperationEquivalence::IgnoreLocations);
+    size_t operands = 0; // the same in any order
+    for (Value operand : op->getOperands())
+      operands += hash_value(meaningOf(operand));
+    hash = llvm::hash_combine(hash, operands);
+    SmallVector<Operation *, 1> &alike = byHash[hash];
+    for (Operation *other : alike)
+      if ((emitted.contains(op) || emitted.contains(other)) && isSame(op, other)) {
+        for (auto [result, standIn] : llvm::zip_equal(op->getResults(), other->getResults()))
+          standIns[result] = standIn;
+        return true;
+      }
+    alike.push_back(op);
+    return false;
+  }
+
+  bool isSame(Operation *a, Operation *b) {
+    auto operandsOf = [&](Operation *op) {
+      auto operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return meaningOf(operand); });
+      if (op->hasTrait<OpTrait::IsCommutative>())
+        llvm::sort(operands, [](Value x, Value y) { return x.getAsOpaquePointer() < y.getAsOpaquePointer(); });
+      return operands;
+    };
+    return OperationEquivalence::isEquivalentTo(a, b, OperationEquivalence::ignoreValueEquivalence, nullptr,
+                                                OperationEquivalence::IgnoreLocations) &&
+           operandsOf(a) == operandsOf(b);
+  }
+
+  Value standInOf(Value value) const {
+    Value standIn = standIns.lookup(value);
+    return standIn ? standIn : value;
+  }
+
+  // What the value is but for identities. A function that is called in a trace has some that an eager tape does not.
+  Value meaningOf(Value value) const {
+    value = standInOf(value);
+    for (auto identity = value.getDefiningOp<IdentityOp>(); identity && !boundary.contains(value);
+         identity = value.getDefiningOp<IdentityOp>())
+      value = standInOf(identity.getX());
+    return value;
+  }
+
   void accumulate(Value value, Value cotangent, Location location) {
+    value = standInOf(value);
     // The cotangent's type and the operand's may differ in which sizes are static.
     if (cotangent.getType() != value.getType())
       cotangent = ReshapeLikeOp::create(builder, location, cotangent, value);
@@ -146,18 +229,22 @@ private:
   }
 
   GradientOp gradient;
-  calque::EmittedTransforms emitted;
+  calque::Emitted &emitted;
+  calque::Emission emission;
   OpBuilder builder;
   ValueRange targets, seeds, sources;
-  llvm::DenseSet<Value> stops, active;
+  SmallVector<Operation *> ends; // in each block around the gradient, what ends the walk
+  llvm::DenseSet<Value> stops, active, boundary;
   SmallVector<Operation *> path;
   SmallVector<std::pair<Value, Operation *>>
       carried; // arguments of blocks around the gradient, which may depend on a source
   llvm::DenseMap<Value, Value> cotangents;
+  llvm::DenseMap<size_t, SmallVector<Operation *, 1>> byHash; // operations of the path
+  llvm::DenseMap<Value, Value> standIns;
 };
 
 } // namespace
 
-LogicalResult calque::expand(GradientOp gradient, SmallVectorImpl<bool> *connected) {
-  return ReverseMode(gradient).run(connected);
+LogicalResult calque::expand(GradientOp gradient, Emitted &emitted, SmallVectorImpl<bool> *connected) {
+  return ReverseMode(gradient, emitted).run(connected);
 }

@@ -4,13 +4,28 @@
 
 #include "passes/Passes.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace calque {
+
+// The operations that expansions have emitted. They are nobody's sources but by an `identity`.
+class Emitted {
+public:
+  bool empty() const { return operations.empty(); }
+  bool contains(mlir::Operation *op) const { return operations.contains(op); }
+  void insert(mlir::Operation *op) { operations.insert(op); }
+  // Erases an operation, emitted or not: another one may get its address.
+  void erase(mlir::Operation *op);
+
+private:
+  llvm::DenseSet<mlir::Operation *> operations;
+};
 
 // Each emits its operation's results in its place and erases it. Emits a diagnostic before it fails.
 // Reverse mode; `connected`, if given, receives whether a path leads to each result.
-llvm::LogicalResult expand(ir::GradientOp gradient, llvm::SmallVectorImpl<bool> *connected = nullptr);
-llvm::LogicalResult expand(ir::JvpOp jvp);         // forward mode
-llvm::LogicalResult expand(ir::UnbatchOp unbatch); // vmap; together with its `batch`
+llvm::LogicalResult expand(ir::GradientOp gradient, Emitted &emitted, llvm::SmallVectorImpl<bool> *connected = nullptr);
+llvm::LogicalResult expand(ir::JvpOp jvp, Emitted &emitted);         // forward mode
+llvm::LogicalResult expand(ir::UnbatchOp unbatch, Emitted &emitted); // vmap; together with its `batch`
 
 // Whether the value is a tensor of floats.
 inline bool isDifferentiable(mlir::Value value) {
@@ -22,16 +37,21 @@ inline bool isDifferentiable(mlir::Value value) {
 // a fresh SSA value, because `value` may also be another result or an operand: a derivative must tell these apart.
 void replaceResult(mlir::OpBuilder &builder, mlir::Value result, mlir::Value value);
 
-// Collects the transformations that rules emit, so that they can be expanded at once.
-struct EmittedTransforms : mlir::OpBuilder::Listener {
-  llvm::SmallVector<mlir::Operation *> operations;
+// Notes what the rules of one expansion emit. Transformations among it can be expanded at once.
+class Emission : public mlir::OpBuilder::Listener {
+public:
+  explicit Emission(Emitted &emitted) : emitted(emitted) {}
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override;
-  llvm::LogicalResult expandAll();
+  llvm::LogicalResult expandTransforms();
+
+private:
+  Emitted &emitted;
+  llvm::SmallVector<mlir::Operation *> transforms;
 };
 
 // The same for any of the three.
 bool isTransform(mlir::Operation *op);
-llvm::LogicalResult expandTransform(mlir::Operation *op);
+llvm::LogicalResult expandTransform(mlir::Operation *op, Emitted &emitted);
 
 } // namespace calque
 #endif
