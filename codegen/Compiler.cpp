@@ -41,6 +41,7 @@ public:
       context.loadAllAvailableDialects();
     }
     MLIRContext context;
+    codegen::Pipelines pipelines{context};
     int uses = 0;
     size_t bytes = 0; // of constants
   };
@@ -50,7 +51,7 @@ public:
   // Calls a function with a context of the pool, or a fresh one, in which it makes constants of so many bytes.
   template <typename F> void with(size_t bytes, F &&use) {
     std::unique_ptr<Entry> entry = take();
-    use(entry->context);
+    use(*entry);
     entry->bytes += bytes;
     if (++entry->uses < kMostUses && entry->bytes < kMostBytes)
       giveBack(std::move(entry));
@@ -88,11 +89,11 @@ public:
   CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
                         CompileOptions options) override {
     CompileResult result;
-    withProgram(recording, options, true, result, [&](codegen::Program &program) {
-      if (failed(codegen::lowerTo(program, Stage::Outlined)))
+    withProgram(recording, options, true, result, [&](codegen::Program &program, Contexts::Entry &entry) {
+      if (failed(codegen::lowerTo(program, Stage::Outlined, entry.pipelines)))
         return failure();
       CompiledProgram compiled;
-      compiled.kernels = kernelsOf(program, kernels, result);
+      compiled.kernels = kernelsOf(program, kernels, entry, result);
       if (!result.error.empty())
         return failure();
       compiled.plan = std::move(program.plan);
@@ -108,13 +109,14 @@ public:
     PrintResult result;
     llvm::raw_string_ostream stream(result.text);
     withProgram(recording, options, false, result,
-                [&](codegen::Program &program) { return codegen::printAt(program, stage, stream); });
+                [&](codegen::Program &program, Contexts::Entry &) { return codegen::printAt(program, stage, stream); });
     return result;
   }
 
   std::vector<bool> connected(const schema::Recording &recording) override {
     std::vector<bool> result;
-    contexts.with(bytesOfConstants(recording), [&](MLIRContext &context) {
+    contexts.with(bytesOfConstants(recording), [&](Contexts::Entry &entry) {
+      MLIRContext &context = entry.context;
       // What can't be differentiated is said when it is compiled.
       ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
       OwningOpRef<ModuleOp> module = ir::importRecording(recording, &context);
@@ -137,7 +139,7 @@ private:
 
   // The kernels of a program's plan. Where one can't be compiled, the result has the error.
   std::vector<runtime::KernelRef> kernelsOf(codegen::Program &program, runtime::KernelSource &source,
-                                            CompileResult &result) {
+                                            Contexts::Entry &entry, CompileResult &result) {
     std::vector<runtime::KernelRef> kernels(program.kernels.size());
     std::vector<Missing> missing;
     SymbolTable symbols(*program.module);
@@ -154,7 +156,7 @@ private:
       if (!(kernels[number] = source.find(key)))
         missing.push_back({number, function.getLoc(), std::move(text), key});
     }
-    compileAll(missing, program.options, source, *program.module->getContext());
+    compileAll(missing, program.options, source, entry);
     for (Missing &kernel : missing) {
       kernels[kernel.number] = std::move(kernel.made);
       if (!kernel.error.empty() && result.error.empty()) {
@@ -167,16 +169,16 @@ private:
 
   // Compiles kernels on all cores, the longest ones first. This thread has a context of its own.
   void compileAll(std::vector<Missing> &missing, CompileOptions options, runtime::KernelSource &source,
-                  MLIRContext &own) {
+                  Contexts::Entry &own) {
     std::vector<Missing *> order;
     for (Missing &kernel : missing)
       order.push_back(&kernel);
     llvm::stable_sort(order, [](Missing *a, Missing *b) { return a->text.size() > b->text.size(); });
     std::atomic<size_t> next{0};
-    auto work = [&](MLIRContext &context) {
+    auto work = [&](Contexts::Entry &entry) {
       for (size_t i; (i = next++) < order.size();) {
         Missing &kernel = *order[i];
-        codegen::KernelCode code = codegen::compileKernel(kernel.text, options, context);
+        codegen::KernelCode code = codegen::compileKernel(kernel.text, options, entry.context, entry.pipelines);
         kernel.error = std::move(code.error);
         if (code.image)
           kernel.made = source.add(kernel.key, *code.image, kernel.error);
@@ -211,13 +213,14 @@ private:
   // Does something with the recording's IR. When it fails, the result has the first diagnostic and the user's line.
   template <typename Result>
   void withProgram(const schema::Recording &recording, CompileOptions options, bool numbered, Result &result,
-                   llvm::function_ref<LogicalResult(codegen::Program &)> use) {
+                   llvm::function_ref<LogicalResult(codegen::Program &, Contexts::Entry &)> use) {
     codegen::CompilerUse inUse;
     if (!inUse) {
       result.error = "the process is ending, and nothing is compiled any more";
       return;
     }
-    contexts.with(bytesOfConstants(recording), [&](MLIRContext &context) {
+    contexts.with(bytesOfConstants(recording), [&](Contexts::Entry &entry) {
+      MLIRContext &context = entry.context;
       ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error && result.error.empty()) {
           result.error = inUsersWords(recording, diagnostic);
@@ -229,7 +232,7 @@ private:
       program.module = ir::importRecording(recording, &context, numbered);
       program.entry = recording.name;
       program.options = options;
-      if (failed(use(program)) && result.error.empty())
+      if (failed(use(program, entry)) && result.error.empty())
         result.error = "compilation failed without a diagnostic";
     });
   }

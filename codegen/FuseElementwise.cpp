@@ -1,15 +1,17 @@
 // Fuses elementwise operations on tensors with their readers, where no element is computed twice.
-#include "codegen/Pipeline.h"
+#include "codegen/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
-#include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
 namespace calque::codegen {
+
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "codegen/Passes.h.inc"
 
 namespace {
 
@@ -44,33 +46,37 @@ bool isWorthFusing(OpOperand *operand) {
   return operand->get().hasOneUse() && consumer.getMatchingIndexingMap(operand).isPermutation();
 }
 
-struct FuseElementwise : PassWrapper<FuseElementwise, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FuseElementwise)
-  StringRef getArgument() const final { return "calque-fuse-elementwise"; }
-  StringRef getDescription() const final {
-    return "Fuse elementwise operations on tensors where nothing is computed twice";
+struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet made(context);
+    linalg::populateElementwiseOpsFusionPatterns(made, isWorthFusing);
+    linalg::populateFoldReshapeOpsByExpansionPatterns(made, isWorthFusing);
+    linalg::populateConstantFoldLinalgOperations(made, isWorthFusing);
+    linalg::GenericOp::getCanonicalizationPatterns(made, context);
+    tensor::populateFoldTensorEmptyPatterns(made);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(made, context);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(made, context);
+    context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(made);
+    patterns = std::move(made);
+    return success();
   }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>();
-  }
+
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
-    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, isWorthFusing);
-    linalg::populateConstantFoldLinalgOperations(patterns, isWorthFusing);
-    linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::populateFoldTensorEmptyPatterns(patterns);
-    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
-    getContext().getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), GreedyRewriteConfig().setUseTopDownTraversal())))
-      signalPassFailure();
+    auto count = [&] {
+      int64_t found = 0;
+      getOperation().walk([&](linalg::LinalgOp) { ++found; });
+      return found;
+    };
+    int64_t before = count();
+    if (failed(applyPatternsGreedily(getOperation(), patterns, GreedyRewriteConfig().setUseTopDownTraversal())))
+      return signalPassFailure();
+    fused += before - count();
   }
+
+private:
+  FrozenRewritePatternSet patterns;
 };
 
 } // namespace
-
-std::unique_ptr<Pass> createFuseElementwise() { return std::make_unique<FuseElementwise>(); }
 
 } // namespace calque::codegen

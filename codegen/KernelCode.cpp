@@ -46,7 +46,7 @@ runtime::KernelKey keyOf(StringRef text, CompileOptions options) {
   return key;
 }
 
-KernelCode compileKernel(StringRef text, CompileOptions options, MLIRContext &context) {
+KernelCode compileKernel(StringRef text, CompileOptions options, MLIRContext &context, Pipelines &pipelines) {
   KernelCode result;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error && result.error.empty())
@@ -55,7 +55,8 @@ KernelCode compileKernel(StringRef text, CompileOptions options, MLIRContext &co
   });
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, config);
-  if (module && succeeded(scheduleKernels(*module, options)) && succeeded(lowerKernelsToLLVM(*module)))
+  if (module && succeeded(scheduleKernels(*module, options, pipelines)) &&
+      succeeded(lowerKernelsToLLVM(*module, pipelines)))
     result.image = makeImage(*module, options, result.error);
   if (!result.image && result.error.empty())
     result.error = "a kernel can't be compiled, and no diagnostic says why";

@@ -16,7 +16,8 @@ struct KernelCode {
   std::optional<runtime::Image> image;
   std::string error; // empty when there is an image
 };
-KernelCode compileKernel(llvm::StringRef text, CompileOptions options, mlir::MLIRContext &context);
+KernelCode compileKernel(llvm::StringRef text, CompileOptions options, mlir::MLIRContext &context,
+                         Pipelines &pipelines);
 
 } // namespace calque::codegen
 #endif

@@ -1,5 +1,6 @@
 // Gives each kernel the memory that it needs for itself as its last argument. How much that is says a function of its
 // own, on the same arguments, so that whoever calls the kernel need not know what it does.
+#include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,6 +10,9 @@
 using namespace mlir;
 
 namespace calque::codegen {
+
+#define GEN_PASS_DEF_PASSSCRATCH
+#include "codegen/Passes.h.inc"
 
 namespace {
 
@@ -52,8 +56,6 @@ public:
   IRMapping mapping;
   Value total; // of all buffers so far
 };
-
-} // namespace
 
 LogicalResult passScratch(func::FuncOp kernel) {
   SmallVector<memref::AllocOp> scratch;
@@ -100,5 +102,24 @@ LogicalResult passScratch(func::FuncOp kernel) {
   func::ReturnOp::create(builder, location);
   return success();
 }
+
+struct PassScratch : impl::PassScratchBase<PassScratch> {
+  void runOnOperation() override {
+    for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (isKernel(kernel) && failed(passScratch(kernel)))
+        return signalPassFailure();
+    const SymbolTable symbols(getOperation());
+    getOperation().walk([&](func::CallOp call) {
+      auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
+      if (kernel.getNumArguments() == call.getNumOperands())
+        return;
+      OpBuilder builder(call);
+      auto type = cast<MemRefType>(kernel.getArgumentTypes().back());
+      call.getOperandsMutable().append(memref::AllocOp::create(builder, call.getLoc(), type).getResult());
+    });
+  }
+};
+
+} // namespace
 
 } // namespace calque::codegen

@@ -2,6 +2,7 @@
 // C library.
 #include "codegen/Float32Functions.h"
 #include "codegen/NativeCode.h"
+#include "codegen/Passes.h"
 #include "codegen/Target.h"
 #include "ir/Opaque.h"
 
@@ -15,49 +16,45 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-LogicalResult lowerMath(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  // MLIR would lower these to llvm.fmuladd, which leaves the choice to LLVM. makeTargetMachine takes that choice from
-  // LLVM, so the instruction is chosen here.
-  if (Target::host().fma)
-    module->walk([](vector::FMAOp op) {
-      OpBuilder builder(op);
-      op.replaceAllUsesWith(
-          math::FmaOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs(), op.getAcc()).getResult());
-      op.erase();
-    });
-  auto isInstruction = [](StringRef name) {
-    return name == math::SqrtOp::getOperationName() || name == math::FloorOp::getOperationName() ||
-           name == math::AbsFOp::getOperationName() || name == math::FmaOp::getOperationName() ||
-           name == math::CopySignOp::getOperationName();
-  };
+#define GEN_PASS_DEF_LOWERMATH
+#include "codegen/Passes.h.inc"
+
+namespace {
+
+bool isInstruction(Operation *op) {
+  return isa<math::SqrtOp, math::FloorOp, math::AbsFOp, math::FmaOp, math::CopySignOp>(op);
+}
+
+// MLIR would lower these to llvm.fmuladd, which leaves the choice to LLVM. makeTargetMachine takes that choice from
+// LLVM, so the instruction is chosen here.
+void useFusedMultiplyAdd(ModuleOp module) {
+  module.walk([](vector::FMAOp op) {
+    OpBuilder builder(op);
+    op.replaceAllUsesWith(math::FmaOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs(), op.getAcc()).getResult());
+    op.erase();
+  });
+}
+
+void useOwnFunctions(ModuleOp module, bool fma) {
   SmallVector<Operation *> functions;
-  module->walk([&](Operation *op) {
+  module.walk([&](Operation *op) {
     if (isa_and_present<math::MathDialect>(op->getDialect()))
       functions.push_back(op);
   });
   for (Operation *op : functions) {
     OpBuilder builder(op);
-    if (Value value = emitFloat32Function(builder, op, Target::host().fma)) {
+    if (Value value = emitFloat32Function(builder, op, fma)) {
       op->getResult(0).replaceAllUsesWith(value);
       op->erase();
     }
   }
+}
 
-  ConversionTarget target(*context);
-  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  target.addDynamicallyLegalDialect<math::MathDialect>([&](Operation *op) {
-    return isInstruction(op->getName().getStringRef()) ||
-           !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
-  });
-  RewritePatternSet calls(context);
-  populateMathToLibmConversionPatterns(calls);
-  if (failed(applyPartialConversion(module, target, std::move(calls))))
-    return failure();
-  // LLVM folds calls with constant arguments too. A call of an opaque function hides the constants until its passes are
-  // over.
+// LLVM folds calls with constant arguments too. A call of an opaque function hides the constants until its passes are
+// over.
+void callOpaqueFunctions(ModuleOp module) {
   OpBuilder declarations = OpBuilder::atBlockBegin(module.getBody());
-  module->walk([&](Operation *opaque) {
+  module.walk([&](Operation *opaque) {
     if (!ir::isOpaque(opaque))
       return;
     Value value = opaque->getOperand(0);
@@ -76,7 +73,35 @@ LogicalResult lowerMath(ModuleOp module) {
     opaque->replaceAllUsesWith(func::CallOp::create(builder, opaque->getLoc(), function, value));
     opaque->erase();
   });
-  return success();
 }
 
+struct LowerMath : impl::LowerMathBase<LowerMath> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet made(context);
+    populateMathToLibmConversionPatterns(made);
+    calls = std::move(made);
+    return success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    bool fma = Target::host().fma;
+    if (fma)
+      useFusedMultiplyAdd(module);
+    useOwnFunctions(module, fma);
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addDynamicallyLegalDialect<math::MathDialect>([](Operation *op) {
+      return isInstruction(op) || !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
+    });
+    if (failed(applyPartialConversion(module, target, calls)))
+      return signalPassFailure();
+    callOpaqueFunctions(module);
+  }
+
+private:
+  FrozenRewritePatternSet calls;
+};
+
+} // namespace
 } // namespace calque::codegen

@@ -1,4 +1,5 @@
 // Outlines parallel loops into functions, each of which runs a range of iterations on one of the runtime's threads.
+#include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,6 +10,9 @@
 using namespace mlir;
 
 namespace calque::codegen {
+
+#define GEN_PASS_DEF_OUTLINEPARALLELLOOPS
+#include "codegen/Passes.h.inc"
 
 namespace {
 
@@ -81,13 +85,15 @@ void outline(scf::ParallelOp loop, unsigned number, ModuleOp module) {
   moveToFront(piece);
 }
 
-} // namespace
+struct OutlineParallelLoops : impl::OutlineParallelLoopsBase<OutlineParallelLoops> {
+  void runOnOperation() override {
+    SmallVector<scf::ParallelOp> loops;
+    getOperation().walk([&](scf::ParallelOp loop) { loops.push_back(loop); });
+    for (auto [number, loop] : llvm::enumerate(loops))
+      outline(loop, number, getOperation());
+  }
+};
 
-void outlineParallelLoops(ModuleOp module) {
-  SmallVector<scf::ParallelOp> loops;
-  module->walk([&](scf::ParallelOp loop) { loops.push_back(loop); });
-  for (auto [number, loop] : llvm::enumerate(loops))
-    outline(loop, number, module);
-}
+} // namespace
 
 } // namespace calque::codegen

@@ -1,22 +1,15 @@
 #include "codegen/Pipeline.h"
 #include "codegen/CheckProgram.h"
+#include "codegen/Passes.h"
 #include "codegen/schedule/Nest.h"
 #include "ir/Conversion.h"
 #include "passes/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
-#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -52,11 +45,72 @@ namespace {
 
 func::FuncOp entryOf(Program &program) { return program.module->lookupSymbol<func::FuncOp>(program.entry); }
 
-LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(OpPassManager &)> addPasses) {
-  PassManager manager(module.getContext());
-  manager.enableVerifier(true);
-  addPasses(manager);
-  return manager.run(module);
+//===-- Passes, by stage ------------------------------------------------------------------------===//
+
+void addDifferentiated(OpPassManager &manager) { manager.addNestedPass<func::FuncOp>(createDifferentiate()); }
+
+void addSimplified(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createStateToValues());
+  manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createExpandComposites());
+  manager.addPass(createCSEPass());
+  manager.addPass(createCanonicalizerPass());
+}
+
+void addExpanded(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createStateToValues());
+  manager.addNestedPass<func::FuncOp>(createExpandComposites());
+}
+
+void addSharing(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createShareEqual());
+}
+
+void addFusion(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createFuseElementwise());
+  addSharing(manager);
+}
+
+void addFusionOfUnknownSizes(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createFuseElementwise());
+  manager.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  addSharing(manager);
+}
+
+void addCleaning(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void addCleaningOfSizes(OpPassManager &manager) {
+  manager.addPass(createLowerAffinePass());
+  addCleaning(manager);
+}
+
+// In place of the passes for kernels of programs that are not optimised.
+void addPlainLoops(OpPassManager &manager) {
+  manager.addPass(createPassScratch());
+  manager.addNestedPass<func::FuncOp>(createCastReshapes());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addPass(memref::createFoldMemRefAliasOpsPass());
+  addCleaning(manager);
+}
+
+void addScheduling(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createScheduleLoops());
+  addPlainLoops(manager);
+}
+
+void addLoweringToLLVM(OpPassManager &manager) {
+  manager.addPass(createOutlineParallelLoops());
+  manager.addPass(createLowerMath());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createConvertToLLVM());
+  manager.addPass(createReconcileUnrealizedCastsPass());
 }
 
 // The size of an unknown dimension of an input, as a value at the function's front. `firstSize` is the number of the
@@ -88,7 +142,20 @@ void resolveSizes(func::FuncOp function, Program &program) {
 
 } // namespace
 
-LogicalResult lowerToLinalg(Program &program) {
+Pipelines::Pipelines(MLIRContext &context) : context(context) {}
+Pipelines::~Pipelines() = default;
+
+LogicalResult Pipelines::run(ModuleOp module, AddPasses addPasses) {
+  std::unique_ptr<PassManager> &manager = made[addPasses];
+  if (!manager) {
+    manager = std::make_unique<PassManager>(&context);
+    manager->enableVerifier(true);
+    addPasses(*manager);
+  }
+  return manager->run(module);
+}
+
+LogicalResult lowerToLinalg(Program &program, Pipelines &pipelines) {
   func::FuncOp function = entryOf(program);
   if (auto assigned = function->getAttrOfType<DenseI64ArrayAttr>(kAssignedAttr))
     program.assigned.assign(assigned.asArrayRef().begin(), assigned.asArrayRef().end());
@@ -118,38 +185,12 @@ LogicalResult lowerToLinalg(Program &program) {
       FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), terminator->getOperandTypes()));
   if (!program.options.optimize)
     return success();
-  LogicalResult fused = runPasses(*program.module, [&](OpPassManager &manager) {
-    manager.addNestedPass<func::FuncOp>(createFuseElementwise());
-    if (program.hasShapes())
-      manager.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-    manager.addPass(createCanonicalizerPass());
-    manager.addNestedPass<func::FuncOp>(createShareEqual());
-  });
-  if (failed(fused) || !program.hasShapes())
-    return fused;
+  if (!program.hasShapes())
+    return pipelines.run(*program.module, addFusion);
+  if (failed(pipelines.run(*program.module, addFusionOfUnknownSizes)))
+    return failure();
   resolveSizes(function, program);
-  return runPasses(*program.module, [](OpPassManager &manager) {
-    manager.addPass(createCanonicalizerPass());
-    manager.addNestedPass<func::FuncOp>(createShareEqual());
-  });
-}
-
-// Replaces reshapes of buffers by casts with explicit sizes and strides. MLIR's own expansion of unknown sizes is wrong
-// in some cases, and its folding would compute each access's place before the reshape, by divisions in the innermost
-// loop.
-static void castReshapes(func::FuncOp function) {
-  SmallVector<Operation *> reshapes;
-  function.walk([&](Operation *op) {
-    if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
-      reshapes.push_back(op);
-  });
-  for (Operation *op : llvm::reverse(reshapes)) {
-    if (!op->use_empty()) {
-      OpBuilder builder(op);
-      op->getResult(0).replaceAllUsesWith(asCast(builder, op->getResult(0)));
-    }
-    op->erase();
-  }
+  return pipelines.run(*program.module, addSharing);
 }
 
 // Turns arguments of unknown sizes into bare pointers. Their sizes are index arguments, or follow from those.
@@ -190,17 +231,14 @@ static void passPointers(Program &program, unsigned numInputs) {
 }
 
 // Turns results into destinations: memref arguments after the inputs, into which the last operations write.
-LogicalResult bufferize(Program &program) {
+LogicalResult bufferize(Program &program, Pipelines &pipelines) {
   func::FuncOp function = entryOf(program);
   Block &body = function.getBody().front();
   unsigned numInputs = body.getNumArguments();
   program.numInputs = numInputs - 1 - program.unknownInputs.size();
   if (failed(giveBuffers(program)) || failed(verify(*program.module)))
     return failure();
-  if (program.options.optimize && failed(runPasses(*program.module, [](OpPassManager &manager) {
-        manager.addPass(createCanonicalizerPass());
-        manager.addPass(createCSEPass());
-      })))
+  if (program.options.optimize && failed(pipelines.run(*program.module, addCleaning)))
     return failure();
   // The strides of an empty memref are none that a bare pointer can have. Its elements are never accessed, so any
   // buffer takes its place inside of the function.
@@ -234,11 +272,7 @@ LogicalResult bufferize(Program &program) {
     if (auto value = dyn_cast<Value>(size); !value || !value.getDefiningOp<memref::DimOp>())
       dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(sizeBuilder, dim.getLoc(), size));
   });
-  return runPasses(*program.module, [](OpPassManager &manager) {
-    manager.addPass(createLowerAffinePass());
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-  });
+  return pipelines.run(*program.module, addCleaningOfSizes);
 }
 
 // Turns the program into a list of calls of kernels, and places its buffers.
@@ -249,104 +283,32 @@ LogicalResult outline(Program &program) {
   return verify(*program.module);
 }
 
-static bool isKernel(func::FuncOp function) { return function->hasAttr(kKernelAttr); }
-
-// Turns the linalg operations of kernels into vector code, or into plain loops where no schedule fits.
-LogicalResult scheduleKernels(ModuleOp kernels, CompileOptions options, llvm::function_ref<void()> changed) {
-  for (auto kernel : llvm::make_early_inc_range(kernels.getOps<func::FuncOp>())) {
-    if (!isKernel(kernel))
-      continue;
-    if (options.optimize)
-      scheduleLoops(kernel, Target::host());
-    if (failed(passScratch(kernel)))
-      return failure();
-    castReshapes(kernel);
-  }
-  if (changed)
-    changed();
-  return runPasses(kernels, [](OpPassManager &manager) {
-    manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-    manager.addPass(memref::createFoldMemRefAliasOpsPass());
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-  });
+LogicalResult scheduleKernels(ModuleOp kernels, CompileOptions options, Pipelines &pipelines) {
+  return pipelines.run(kernels, options.optimize ? addScheduling : addPlainLoops);
 }
 
-// Converts all dialects at once. MLIR has a pass for each dialect, but each pass visits the whole program, which takes
-// longer than the conversion where the program is small.
-static LogicalResult convertToLLVM(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  LowerToLLVMOptions options(context);
-  options.useBarePtrCallConv = true;
-  LLVMTypeConverter converter(context, options);
-  RewritePatternSet patterns(context);
-  populateMathToLLVMConversionPatterns(converter, patterns);
-  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
-  populateFuncToLLVMConversionPatterns(converter, patterns);
-  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  arith::populateArithToLLVMConversionPatterns(converter, patterns);
-  LLVMConversionTarget target(*context);
-  return applyPartialConversion(module, target, std::move(patterns));
+LogicalResult lowerKernelsToLLVM(ModuleOp kernels, Pipelines &pipelines) {
+  return pipelines.run(kernels, addLoweringToLLVM);
 }
 
-LogicalResult lowerKernelsToLLVM(ModuleOp kernels) {
-  outlineParallelLoops(kernels);
-  if (failed(lowerMath(kernels)))
-    return failure();
-  LogicalResult vectors = runPasses(kernels, [](OpPassManager &manager) {
-    manager.addPass(createSCFToControlFlowPass());
-    manager.addPass(memref::createExpandStridedMetadataPass());
-    manager.addPass(createLowerAffinePass());
-    manager.addPass(createConvertVectorToLLVMPass());
-  });
-  if (failed(vectors) || failed(convertToLLVM(kernels)))
-    return failure();
-  return runPasses(kernels, [](OpPassManager &manager) { manager.addPass(createReconcileUnrealizedCastsPass()); });
-}
-
-// Shows in the program, which stays as it is for whoever prints it, the memory that kernels have come to ask for.
-static void showScratch(Program &program) {
-  SymbolTable symbols(*program.module);
-  entryOf(program).walk([&](func::CallOp call) {
-    auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
-    if (kernel.getNumArguments() == call.getNumOperands())
-      return;
-    OpBuilder builder(call);
-    auto type = cast<MemRefType>(kernel.getArgumentTypes().back());
-    call.getOperandsMutable().append(memref::AllocOp::create(builder, call.getLoc(), type).getResult());
-  });
-}
-
-LogicalResult lowerTo(Program &program, Stage stage) {
+LogicalResult lowerTo(Program &program, Stage stage, Pipelines &pipelines) {
   if (stage == Stage::Traced)
     return verify(*program.module);
   if (stage >= Stage::Linalg && (failed(verify(*program.module)) || failed(checkProgram(program))))
     return failure();
-  auto differentiated = [](OpPassManager &manager) { manager.addNestedPass<func::FuncOp>(createDifferentiate()); };
-  if (failed(verify(*program.module)) || failed(runPasses(*program.module, differentiated)))
+  if (failed(verify(*program.module)) || failed(pipelines.run(*program.module, addDifferentiated)))
     return failure();
   if (stage == Stage::Differentiated)
     return success();
-  auto simplified = [optimize = program.options.optimize](OpPassManager &manager) {
-    manager.addNestedPass<func::FuncOp>(createStateToValues());
-    if (optimize)
-      manager.addPass(createCanonicalizerPass());
-    manager.addNestedPass<func::FuncOp>(createExpandComposites());
-    if (!optimize)
-      return;
-    manager.addPass(createCSEPass());
-    manager.addPass(createCanonicalizerPass());
-  };
-  if (failed(runPasses(*program.module, simplified)))
+  if (failed(pipelines.run(*program.module, program.options.optimize ? addSimplified : addExpanded)))
     return failure();
   if (stage == Stage::Simplified)
     return success();
-  if (failed(lowerToLinalg(program)))
+  if (failed(lowerToLinalg(program, pipelines)))
     return failure();
   if (stage == Stage::Linalg)
     return success();
-  if (failed(bufferize(program)))
+  if (failed(bufferize(program, pipelines)))
     return failure();
   if (stage == Stage::Bufferized)
     return success();
@@ -354,7 +316,7 @@ LogicalResult lowerTo(Program &program, Stage stage) {
     return failure();
   if (stage == Stage::Outlined)
     return success();
-  if (failed(scheduleKernels(*program.module, program.options, [&] { showScratch(program); })))
+  if (failed(scheduleKernels(*program.module, program.options, pipelines)))
     return failure();
   if (stage == Stage::Scheduled)
     return success();
@@ -364,7 +326,7 @@ LogicalResult lowerTo(Program &program, Stage stage) {
       function.erase();
   for (auto constant : llvm::make_early_inc_range(program.module->getOps<memref::GlobalOp>()))
     constant.erase();
-  return lowerKernelsToLLVM(*program.module);
+  return lowerKernelsToLLVM(*program.module, pipelines);
 }
 
 } // namespace calque::codegen

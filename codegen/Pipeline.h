@@ -7,7 +7,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <map>
 
 namespace calque::codegen {
 
@@ -40,25 +42,36 @@ struct Program {
   bool hasShapes() const { return !unknownInputs.empty(); }
 };
 
+// Pass managers that are kept for the next module of their context, since to make their patterns takes longer than to
+// run them on something small.
+class Pipelines {
+public:
+  using AddPasses = void (*)(mlir::OpPassManager &);
+  explicit Pipelines(mlir::MLIRContext &context);
+  ~Pipelines();
+  // Runs the passes that a function adds, which is called once.
+  llvm::LogicalResult run(mlir::ModuleOp module, AddPasses addPasses);
+
+private:
+  mlir::MLIRContext &context;
+  std::map<AddPasses, std::unique_ptr<mlir::PassManager>> made;
+};
+
 // All dialects that the pipeline uses.
 void registerPipelineDialects(mlir::DialectRegistry &registry);
 
 // Lowers the program from `traced` to a stage up to `llvm`, MLIR's LLVM dialect. Errors are diagnostics.
-llvm::LogicalResult lowerTo(Program &program, Stage stage);
+llvm::LogicalResult lowerTo(Program &program, Stage stage, Pipelines &pipelines);
 
 // The steps. Each leaves IR that verifies.
-llvm::LogicalResult lowerToLinalg(Program &program);
-llvm::LogicalResult bufferize(Program &program);
+llvm::LogicalResult lowerToLinalg(Program &program, Pipelines &pipelines);
+llvm::LogicalResult bufferize(Program &program, Pipelines &pipelines);
 llvm::LogicalResult outline(Program &program);
-// These two lower kernels, whatever program they are of. The arguments of a kernel change once, after which the first
-// one calls `changed`, if given.
-llvm::LogicalResult scheduleKernels(mlir::ModuleOp kernels, CompileOptions options,
-                                    llvm::function_ref<void()> changed = nullptr);
-llvm::LogicalResult lowerKernelsToLLVM(mlir::ModuleOp kernels);
+// These two lower kernels, whatever program they are of.
+llvm::LogicalResult scheduleKernels(mlir::ModuleOp kernels, CompileOptions options, Pipelines &pipelines);
+llvm::LogicalResult lowerKernelsToLLVM(mlir::ModuleOp kernels, Pipelines &pipelines);
 
 // Parts of the steps.
-std::unique_ptr<mlir::Pass> createFuseElementwise();
-std::unique_ptr<mlir::Pass> createShareEqual();
 // Turns tensors into buffers, and results into arguments that follow the inputs.
 llvm::LogicalResult giveBuffers(Program &program);
 // A view of a buffer with these sizes and the strides of a dense row-major tensor.
@@ -71,12 +84,8 @@ void outlineKernels(Program &program);
 // Makes the function of the numbers and addresses that the steps of the program's plan take and that are not known
 // before a call.
 llvm::LogicalResult makePlan(Program &program);
-// Gives a kernel the memory that it needs for itself as its last argument, and makes the function that says how much
-// that is.
-llvm::LogicalResult passScratch(mlir::func::FuncOp kernel);
 // The fill that initialises the result of a reduction, if no operation between the two uses the buffer.
 mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op);
-void scheduleLoops(mlir::func::FuncOp function, const Target &target);
 llvm::LogicalResult placeBuffers(Program &program);
 // Makes the function of shapes, with the checks and the sizes of results. placeBuffers adds the bytes of the workspace.
 void makeShapeFunction(Program &program, LoweringContext &context, llvm::ArrayRef<mlir::Type> results);
@@ -86,11 +95,10 @@ inline constexpr int64_t kMostBytes = (int64_t(1) << 62) - CALQUE_BUFFER_ALIGNME
 // there if they are more than kMostBytes.
 mlir::Value emitBytes(mlir::OpBuilder &builder, mlir::Location location, mlir::ShapedType type,
                       mlir::ValueRange unknown, mlir::Value frame, std::optional<int32_t> site);
-void outlineParallelLoops(mlir::ModuleOp module);
-llvm::LogicalResult lowerMath(mlir::ModuleOp module);
 
 // On a function that is a kernel.
 inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
+inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKernelAttr); }
 // On an argument of a kernel; FuncToLLVM turns it into LLVM's attribute.
 inline constexpr llvm::StringLiteral kNoAlias = "llvm.noalias";
 // What follows a kernel's name in that of the function of its memory.

@@ -30,7 +30,8 @@ LogicalResult printAt(Program &program, Stage stage, llvm::raw_ostream &os) {
   if (!function)
     return program.module->emitError("there is no function '") << program.entry << "'";
   Location location = function.getLoc();
-  if (failed(lowerTo(program, std::min(stage, Stage::LLVM))))
+  Pipelines pipelines(*program.module->getContext());
+  if (failed(lowerTo(program, std::min(stage, Stage::LLVM), pipelines)))
     return failure();
   if (stage == Stage::Object) {
     std::string error;

@@ -1,13 +1,16 @@
 // Replaces operations of a block by equal ones before them, as MLIR's CSE does. That one tells operations with regions
 // apart by their operands alone before it compares them one by one: a thousand operations on the same tensors, whose
 // bodies differ in a constant, take a million comparisons. Here the bodies count too.
-#include "codegen/Pipeline.h"
+#include "codegen/Passes.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
 namespace calque::codegen {
+
+#define GEN_PASS_DEF_SHAREEQUAL
+#include "codegen/Passes.h.inc"
 
 namespace {
 
@@ -27,18 +30,14 @@ llvm::hash_code hashOf(Operation *op) {
   return result;
 }
 
-struct ShareEqual : PassWrapper<ShareEqual, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShareEqual)
-  StringRef getArgument() const final { return "calque-share-equal"; }
-  StringRef getDescription() const final { return "Replace operations by equal ones before them"; }
-
+struct ShareEqual : impl::ShareEqualBase<ShareEqual> {
   void runOnOperation() override {
     for (Block &block : getOperation().getBody())
       run(block);
   }
 
 private:
-  static void run(Block &block) {
+  void run(Block &block) {
     llvm::DenseMap<llvm::hash_code, SmallVector<Operation *, 1>> seen;
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
       if (isOpTriviallyDead(&op)) {
@@ -56,13 +55,12 @@ private:
         continue;
       }
       op.replaceAllUsesWith((*equal)->getResults());
+      ++shared;
       op.erase();
     }
   }
 };
 
 } // namespace
-
-std::unique_ptr<Pass> createShareEqual() { return std::make_unique<ShareEqual>(); }
 
 } // namespace calque::codegen

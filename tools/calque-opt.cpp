@@ -2,6 +2,7 @@
 //
 //   calque-opt --calque-differentiate model.mlir
 //   calque-opt --calque-stage=linalg model.mlir
+#include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
 #include "passes/Passes.h"
 
@@ -47,7 +48,8 @@ struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
     }
     // The module stays the caller's.
     program.module = OwningOpRef<ModuleOp>(getOperation());
-    if (failed(calque::codegen::lowerTo(program, *stage)))
+    calque::codegen::Pipelines pipelines(getContext());
+    if (failed(calque::codegen::lowerTo(program, *stage, pipelines)))
       signalPassFailure();
     (void)program.module.release();
   }
@@ -97,8 +99,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   calque::codegen::registerPipelineDialects(registry);
   calque::registerCalquePasses();
-  registerPass(calque::codegen::createFuseElementwise);
-  registerPass(calque::codegen::createShareEqual);
+  calque::codegen::registerCalqueCodegenPasses();
   registerCanonicalizerPass();
   registerCSEPass();
   PassRegistration<StagePass>();

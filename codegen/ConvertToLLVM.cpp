@@ -1,0 +1,50 @@
+#include "codegen/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+#define GEN_PASS_DEF_CONVERTTOLLVM
+#include "codegen/Passes.h.inc"
+
+namespace {
+
+struct ConvertToLLVM : impl::ConvertToLLVMBase<ConvertToLLVM> {
+  LogicalResult initialize(MLIRContext *context) override {
+    LowerToLLVMOptions options(context);
+    options.useBarePtrCallConv = true;
+    converter = std::make_shared<LLVMTypeConverter>(context, options);
+    RewritePatternSet made(context);
+    populateMathToLLVMConversionPatterns(*converter, made);
+    populateFinalizeMemRefToLLVMConversionPatterns(*converter, made);
+    populateFuncToLLVMConversionPatterns(*converter, made);
+    cf::populateControlFlowToLLVMConversionPatterns(*converter, made);
+    arith::populateCeilFloorDivExpandOpsPatterns(made);
+    arith::populateArithToLLVMConversionPatterns(*converter, made);
+    patterns = std::move(made);
+    return success();
+  }
+
+  void runOnOperation() override {
+    LLVMConversionTarget target(getContext());
+    if (failed(applyPartialConversion(getOperation(), target, patterns)))
+      signalPassFailure();
+  }
+
+private:
+  std::shared_ptr<LLVMTypeConverter> converter; // the patterns refer to it
+  FrozenRewritePatternSet patterns;
+};
+
+} // namespace
+} // namespace calque::codegen
