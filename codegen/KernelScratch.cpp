@@ -59,10 +59,8 @@ public:
 
 LogicalResult passScratch(func::FuncOp kernel) {
   SmallVector<memref::AllocOp> scratch;
-  kernel.walk([&](memref::AllocOp alloc) {
-    if (!eraseUnused(alloc))
-      scratch.push_back(alloc);
-  });
+  kernel.walk([&](memref::AllocOp alloc) { scratch.push_back(alloc); });
+  llvm::erase_if(scratch, [](memref::AllocOp alloc) { return eraseUnused(alloc); });
   if (scratch.empty())
     return success();
   OpBuilder outside(kernel);

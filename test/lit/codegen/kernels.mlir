@@ -1,5 +1,6 @@
 // Operations that do the same on buffers of the same sizes and strides are calls of one kernel.
 // RUN: calque-opt --calque-stage=name=outlined --split-input-file %s | FileCheck %s --implicit-check-not='func.func private @calque.kernel'
+// RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx2 --split-input-file %s | FileCheck %s --check-prefix=SCHEDULED
 
 // Three rounds, whose sums and whose products are equal.
 // CHECK-LABEL: func.func @rounds(
@@ -113,4 +114,19 @@ func.func @fails(%x: tensor<3xf32>) -> tensor<1xf32> {
 func.func @cells(%state: tensor<2xi64>) -> tensor<5xf32> {
   %0 = calque.random_uniform %state {shape = array<i64: 5>, dtype = f32} : (tensor<2xi64>) -> tensor<5xf32>
   return %0 : tensor<5xf32>
+}
+
+// -----
+
+// A buffer that is there for its sizes alone, with views of it that nothing reads either, goes before kernels are given memory.
+// CHECK-LABEL: func.func @window(
+// CHECK: func.func private @calque.kernel_0(
+// CHECK: func.func private @calque.kernel_1(
+// SCHEDULED-LABEL: func.func @window(
+// SCHEDULED-NOT: memref.alloc
+func.func @window() -> tensor<3x2x2x1x2xf32> {
+  %c = calque.constant {value = dense<1.0> : tensor<2x3x2x2xf32>} : () -> tensor<2x3x2x2xf32>
+  %0 = calque.max_pool2d %c {window = array<i64: 2, 2>, strides = array<i64: 1, 1>, padding = "valid"} : (tensor<2x3x2x2xf32>) -> tensor<2x2x1x2xf32>
+  %1 = calque.broadcast_to %0 {shape = array<i64: 3, 2, 2, 1, 2>} : (tensor<2x2x1x2xf32>) -> tensor<3x2x2x1x2xf32>
+  return %1 : tensor<3x2x2x1x2xf32>
 }
