@@ -1,8 +1,11 @@
 #include "runtime/ThreadPool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
+#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -129,10 +132,14 @@ void workerMain(uint32_t served) {
   }
 }
 
+// Whether this process was forked from one that has the threads.
+std::atomic<bool> isForked{false};
+
 // The worker threads. The holder of `busy` calls all members but the destructor.
 class Workers {
 public:
   ~Workers() {
+    leaveToParent();
     if (runsPieces) { // exit() within a piece: this thread can't wait for itself
       for (std::thread &thread : threads)
         thread.detach();
@@ -145,8 +152,11 @@ public:
   }
 
   void resize(size_t count) {
+    leaveToParent();
     if (started == count)
       return;
+    static const int atFork = pthread_atfork(nullptr, nullptr, [] { isForked.store(true, std::memory_order_relaxed); });
+    (void)atFork; // without memory for it, a forked process that ends is told that it has no such threads
     if (count < started)
       stop();
     started = count;
@@ -163,6 +173,17 @@ public:
   bool empty() const { return threads.empty(); }
 
 private:
+  // A forked process has none of its parent's threads, and can neither join nor detach them.
+  void leaveToParent() {
+    if (!isForked.exchange(false, std::memory_order_relaxed))
+      return;
+    static auto *const kept = new std::vector<std::thread>; // never destroyed
+    std::move(threads.begin(), threads.end(), std::back_inserter(*kept));
+    threads.clear();
+    started = 0;
+    shared.sleepers.store(0);
+  }
+
   void stop() {
     shared.gate.fetch_or(Stop);
     shared.gate.notify_all();

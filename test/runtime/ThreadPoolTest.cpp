@@ -12,7 +12,9 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -223,6 +225,33 @@ TEST_F(ThreadPoolTest, ThreadCountChangesAtAnyTime) {
     ASSERT_EQ(sum, 4950);
   }
   changer.join();
+}
+
+TEST_F(ThreadPoolTest, AForkedProcessStartsThreadsOfItsOwn) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "this sanitizer allows no threads in a forked process";
+#endif
+  auto sum = [](int threads) {
+    setThreadCount(threads);
+    std::atomic<int64_t> sum{0};
+    parallelFor(1000, 1, [&](int64_t begin, int64_t) { sum += begin; });
+    return sum.load();
+  };
+  ASSERT_EQ(sum(4), 499'500);
+  std::fflush(nullptr);
+  for (int threads : {4, 2, 6, 1}) { // as many, fewer, more, and none
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      if (sum(threads) != 499'500 || sum(3) != 499'500)
+        std::_Exit(1);
+      std::exit(0); // with static destructors, which end the threads
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << threads;
+  }
+  EXPECT_EQ(sum(4), 499'500);
 }
 
 TEST_F(ThreadPoolTest, DefaultCountComesFromTheEnvironment) {

@@ -159,7 +159,8 @@ public:
   void clear(SourceLocation where = SourceLocation::current()) const { detail::clearFunction(*state(where).core); }
 
   // The program for such arguments after a stage, as text: "traced", "differentiated", "simplified", "linalg",
-  // "bufferized", "scheduled", "llvm" or "object". ValueError for another name. TensorSpecs may stand for tensors.
+  // "bufferized", "outlined", "scheduled", "llvm" or "object". ValueError for another name. TensorSpecs may stand for
+  // tensors.
   std::string ir(const std::string &stage, Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{&state(where), where, {args...}};
     detail::Arguments arguments(where);
