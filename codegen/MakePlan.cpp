@@ -21,6 +21,8 @@ std::vector<std::byte> bytesOf(DenseElementsAttr constant) {
   Type element = constant.getElementType();
   size_t count = constant.getNumElements(), size = (element.getIntOrFloatBitWidth() + 7) / 8;
   std::vector<std::byte> bytes(count * size);
+  if (bytes.empty())
+    return bytes;
   if (element.isInteger(1)) {
     for (auto [i, value] : llvm::enumerate(constant.getValues<bool>()))
       bytes[i] = static_cast<std::byte>(value);

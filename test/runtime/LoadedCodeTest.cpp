@@ -172,9 +172,13 @@ TEST_F(LoadedCodeTest, CallsTheCLibrary) {
 
 // A distance of more than 2 GiB in either direction goes through a jump.
 TEST_F(LoadedCodeTest, CallsWhatIsOutOfReach) {
+  int places = 0;
   for (std::uintptr_t place : {std::uintptr_t(0x10'0000'0000), std::uintptr_t(0x6000'0000'0000)}) {
-    void *far = mmap(reinterpret_cast<void *>(place), 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(far, MAP_FAILED);
+    void *far = mmap(reinterpret_cast<void *>(place), 4096, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (far == MAP_FAILED) // a sanitizer has it
+      continue;
+    ++places;
     Image code = returning(77);
     std::memcpy(far, code.code.data(), code.code.size());
     ASSERT_EQ(mprotect(far, 4096, PROT_READ | PROT_EXEC), 0);
@@ -190,6 +194,8 @@ TEST_F(LoadedCodeTest, CallsWhatIsOutOfReach) {
     }
     munmap(far, 4096);
   }
+  if (places == 0)
+    GTEST_SKIP() << "both places are taken";
 }
 
 TEST_F(LoadedCodeTest, HoldsSeveralImagesInOneMapping) {
