@@ -199,6 +199,12 @@ private:
     Value ofTerms, ofRows, ofPanels;
   };
 
+  // What the sums of a block begin with: `value`, or the results in memory where that is null, or where `isLater` is
+  // there and true.
+  struct Start {
+    Value value, isLater;
+  };
+
   static constexpr int64_t kFewBlocks = 8;
   static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
   int64_t panelWidth() const { return tile.vectors * v.lanes; }
@@ -374,7 +380,7 @@ private:
       size = v.roundUp(v.ceilDivide(extent, termPieces), termBlock);
     if (size.known && size.known == termBlock.known) {
       Value from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.valueOf(size));
-      return panels(at, piece, from, endOf(from, size), initial);
+      return panels(at, piece, from, endOf(from, size), {initial, {}});
     }
     Value from = v.index(0), to = v.valueOf(extent);
     if (termPieces > 1 || extent.known) {
@@ -382,12 +388,14 @@ private:
       to = endOf(from, size);
     }
     // The first block begins with the initial value, each later one with the sums that the block before has stored.
-    if (initial) {
-      panels(at, piece, from, endOf(from, termBlock), initial);
-      from = arith::AddIOp::create(v.b, v.location, from, v.valueOf(termBlock));
-    }
+    // There is a first one even if it has no terms.
+    if (initial && !extent.known)
+      to = v.valueOf(v.maximum(Number(to), v.add(Number(from), 1)));
     v.loop(from, to, termBlock, {}, [&](Value first, ValueRange) {
-      panels(at, piece, first, endOf(first, termBlock), Value());
+      Start start;
+      if (initial)
+        start = {initial, arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::ne, first, from)};
+      panels(at, piece, first, endOf(first, termBlock), start);
       return SmallVector<Value>();
     });
   }
@@ -400,7 +408,7 @@ private:
     return to;
   }
 
-  void panels(Position at, Piece piece, Value from, Value to, Value start) {
+  void panels(Position at, Piece piece, Value from, Value to, Start start) {
     Number fullPanels = v.divide(columnExtent, panelWidth()), start0 = v.multiply(fullPanels, panelWidth()),
            rest = v.subtract(columnExtent, start0);
     auto inPanel = [&](Value column, const Number &columns) {
@@ -436,7 +444,7 @@ private:
     v.onlyIf(hasRest, lastPanel);
   }
 
-  void panel(Position at, Piece piece, Value from, Value to, const Number &columns, Value start) {
+  void panel(Position at, Piece piece, Value from, Value to, const Number &columns, Start start) {
     Access columnsOfB = packs ? pack(at, from, to, columns) : b;
     tiles(0, at, piece, 1,
           [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
@@ -664,9 +672,9 @@ private:
     return place;
   }
 
-  // Packs where B is contiguous along another loop, `along`: loads squares of vectors and transposes them in registers.
+  // Packs where B is contiguous along another loop, `along`: loads short pieces of its rows, and transposes in
+  // registers.
   void packTransposed(Position at, Value from, Value to, const Number &columns, const Access &place, unsigned along) {
-    VectorBuilder rows(v.b, nest, along, v.lanes);
     SmallVector<unsigned> outer;
     for (unsigned loop : terms)
       if (loop != along)
@@ -683,38 +691,65 @@ private:
       }
       Value first = along == terms[0] ? from : v.index(0),
             last = along == terms[0] ? to : v.valueOf(v.number(nest.extents[along]));
-      Value count = arith::SubIOp::create(v.b, v.location, last, first);
-      Value odd = arith::RemUIOp::create(v.b, v.location, count, v.index(v.lanes));
-      Value even = arith::SubIOp::create(v.b, v.location, last, odd);
-      for (int64_t j = 0; j < tile.vectors; ++j) {
-        int64_t column = j * v.lanes;
-        Number valid = validIn(columns, j);
-        v.loop(first, even, v.lanes, {}, [&](Value i, ValueRange) {
-          SmallVector<Value> square(v.lanes, v.constant(v.b.getZeroAttr(b.element)));
-          for (int64_t lane = 0; lane < valid.known.value_or(v.lanes); ++lane) {
-            Position source = term.at(along, i);
-            if (valid.known)
-              source = source.shifted(vectorLoop, column + lane);
-            else // columns beyond the last repeat it
-              source.index[vectorLoop] =
-                  v.valueOf(v.add(Number(source.index[vectorLoop]), v.minimum(v.subtract(columns, 1), column + lane)));
-            square[lane] = rows.load(b, source, v.lanes);
-          }
-          v.transpose(square);
-          for (int64_t lane = 0; lane < v.lanes; ++lane)
-            v.store(place, relative(term.at(along, i), from).shifted(along, lane).shifted(vectorLoop, column),
-                    square[lane], v.lanes);
-          return SmallVector<Value>();
-        });
-        v.loop(even, last, 1, {}, [&](Value i, ValueRange) {
-          Value value = valid == 0 ? v.constant(v.b.getZeroAttr(b.element))
-                                   : v.load(b, term.at(along, i).shifted(vectorLoop, column), valid);
-          v.store(place, relative(term.at(along, i), from).shifted(vectorLoop, column), value, v.lanes);
-          return SmallVector<Value>();
-        });
-      }
+      // One loop over the vectors of a panel. The last vector of a known number of columns may hold fewer.
+      int64_t whole = columns.known ? *columns.known / v.lanes : tile.vectors;
+      v.loop(whole * v.lanes, v.lanes, {}, [&](Value column, ValueRange) {
+        packVector(term, from, first, last, column, columns.known ? Number(v.lanes) : columns, place, along);
+        return SmallVector<Value>();
+      });
+      if (columns.known && *columns.known % v.lanes)
+        packVector(term, from, first, last, v.index(whole * v.lanes), *columns.known % v.lanes, place, along);
     };
     emit(0, at);
+  }
+
+  // Packs one vector of a panel, from its column on, for all terms of one loop. Known `columns` are those of the
+  // vector, unknown ones those of the panel.
+  void packVector(Position at, Value from, Value first, Value last, Value column, const Number &columns,
+                  const Access &place, unsigned along) {
+    auto columnAt = [&](Position position, const Number &number) {
+      position.index[vectorLoop] = v.valueOf(v.add(Number(at.index[vectorLoop]), number));
+      return position;
+    };
+    auto store = [&](Position term, Value value) {
+      Position target = relative(term, from);
+      target.index[vectorLoop] = column;
+      v.store(place, target, value, v.lanes);
+    };
+    // Each vector is put together from `length` elements of as many rows as it has such parts.
+    int64_t length = std::min(v.lanes, 16 / elementBytes()), parts = v.lanes / length;
+    VectorBuilder rows(v.b, nest, along, length);
+    Value count = arith::SubIOp::create(v.b, v.location, last, first);
+    Value odd = arith::RemUIOp::create(v.b, v.location, count, v.index(length));
+    Value even = arith::SubIOp::create(v.b, v.location, last, odd);
+    v.loop(first, even, length, {}, [&](Value i, ValueRange) {
+      Position term = at.at(along, i);
+      auto part = [&](int64_t lane) -> Value {
+        if (columns.known && lane >= *columns.known)
+          return rows.constant(v.b.getZeroAttr(b.element));
+        if (columns.known)
+          return rows.load(b, columnAt(term, Number(column)).shifted(vectorLoop, lane), length);
+        // Columns beyond the last repeat it.
+        return rows.load(b, columnAt(term, v.minimum(v.subtract(columns, 1), v.add(Number(column), lane))), length);
+      };
+      SmallVector<Value> square;
+      for (int64_t row = 0; row < length; ++row) {
+        SmallVector<Value> ofRow;
+        for (int64_t i = 0; i < parts; ++i)
+          ofRow.push_back(part(i * length + row));
+        square.push_back(v.concatenate(ofRow));
+      }
+      v.transpose(square);
+      for (int64_t j = 0; j < length; ++j)
+        store(term.shifted(along, j), square[j]);
+      return SmallVector<Value>();
+    });
+    v.loop(even, last, 1, {}, [&](Value i, ValueRange) {
+      Position term = at.at(along, i);
+      Number valid = columns.known ? columns : v.subtract(columns, Number(column));
+      store(term, v.load(b, columnAt(term, Number(column)), valid));
+      return SmallVector<Value>();
+    });
   }
 
   // The number of valid columns in a panel's `j`-th vector. A number that is computed at run time may exceed the lanes
@@ -733,7 +768,7 @@ private:
   }
 
   void microkernel(Position at, int64_t rows, const Access &columnsOfB, Value from, Value to, const Number &columns,
-                   Value start) {
+                   Start start) {
     int64_t vectors = columns.known ? ceilDiv(*columns.known, v.lanes) : tile.vectors;
     SmallVector<Number> valid;
     for (int64_t j = 0; j < vectors; ++j)
@@ -742,7 +777,9 @@ private:
       Position p = at.shifted(vectorLoop, j * v.lanes);
       return rowLoop == VectorBuilder::kNoLoop ? p : p.shifted(rowLoop, i);
     };
-    auto before = [&](int64_t i, int64_t j) { return start ? v.splat(start) : v.load(ofPiece, point(i, j), valid[j]); };
+    auto before = [&](int64_t i, int64_t j, Value initial) {
+      return initial ? v.splat(initial) : v.load(ofPiece, point(i, j), valid[j]);
+    };
     auto addTerm = [&](Position term, ValueRange carried) {
       SmallVector<Value> next(carried), ofB;
       for (int64_t j = 0; j < vectors; ++j)
@@ -764,25 +801,37 @@ private:
     if (inRuns) {
       sums = sumInRuns(at, from, to, static_cast<size_t>(rows * vectors), addTerm);
     } else {
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < vectors; ++j)
-          sums.push_back(before(i, j));
+      auto begin = [&](Value initial) {
+        SmallVector<Value> values;
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < vectors; ++j)
+            values.push_back(before(i, j, initial));
+        return values;
+      };
+      sums = begin(start.value);
+      if (start.isLater)
+        sums = v.onlyIf(start.isLater, sums, [&](ValueRange) { return begin({}); });
       sums = sum(0, at, from, to, sums, addTerm);
     }
-    bool startsAtZero = start && matchPattern(start, m_AnyZeroFloat());
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < vectors; ++j) {
-        Value total = sums[i * vectors + j];
-        if (inRuns && errorsOfPiece && !start) {
-          VectorBuilder::ExactSum both{before(i, j), v.load(*errorsOfPiece, point(i, j), valid[j])};
-          both = v.add(both, total);
-          v.store(*errorsOfPiece, point(i, j), both.error, valid[j]);
-          total = both.sum;
-        } else if (inRuns && !startsAtZero) {
-          total = arith::AddFOp::create(v.b, v.location, before(i, j), total);
+    auto store = [&](Value initial) {
+      bool startsAtZero = initial && matchPattern(initial, m_AnyZeroFloat());
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < vectors; ++j) {
+          Value total = sums[i * vectors + j];
+          if (inRuns && errorsOfPiece && !initial) {
+            VectorBuilder::ExactSum both{before(i, j, {}), v.load(*errorsOfPiece, point(i, j), valid[j])};
+            both = v.add(both, total);
+            v.store(*errorsOfPiece, point(i, j), both.error, valid[j]);
+            total = both.sum;
+          } else if (inRuns && !startsAtZero) {
+            total = arith::AddFOp::create(v.b, v.location, before(i, j, initial), total);
+          }
+          v.store(ofPiece, point(i, j), total, valid[j]);
         }
-        v.store(ofPiece, point(i, j), total, valid[j]);
-      }
+    };
+    if (!inRuns || !start.isLater)
+      return store(start.value);
+    v.either(start.isLater, [&] { store({}); }, [&] { store(start.value); });
   }
 
   Schedule &schedule;

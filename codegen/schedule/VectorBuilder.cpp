@@ -271,21 +271,30 @@ Value VectorBuilder::horizontal(Operation *combiner, Value vector) {
   return vector::ExtractOp::create(b, location, vector, 0);
 }
 
-void VectorBuilder::transpose(MutableArrayRef<Value> square) {
-  // Each step exchanges blocks of `size` lanes between rows that are `size` apart.
-  for (int64_t size = 1; size < lanes; size *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      low.push_back(lane & size ? lanes + lane - size : lane);
-      high.push_back(lane & size ? lanes + lane : lane + size);
+Value VectorBuilder::concatenate(SmallVector<Value> parts) {
+  for (; parts.size() > 1; parts.resize(parts.size() / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i) {
+      int64_t length = cast<VectorType>(parts[2 * i].getType()).getNumElements();
+      parts[i] = vector::ShuffleOp::create(b, location, parts[2 * i], parts[2 * i + 1],
+                                           llvm::to_vector(llvm::seq<int64_t>(0, 2 * length)));
     }
-    for (int64_t row = 0; row < lanes; ++row) {
-      if (row & size)
-        continue;
-      Value a = square[row], other = square[row + size];
-      square[row] = vector::ShuffleOp::create(b, location, a, other, low);
-      square[row + size] = vector::ShuffleOp::create(b, location, a, other, high);
-    }
+  return parts[0];
+}
+
+void VectorBuilder::transpose(SmallVectorImpl<Value> &squares) {
+  auto length = static_cast<int64_t>(squares.size());
+  SmallVector<int64_t> low, high; // these interleave the lower and the upper halves of squares
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    int64_t place = lane % length, from = lane - place + place / 2 + (place % 2 ? lanes : 0);
+    low.push_back(from);
+    high.push_back(from + length / 2);
+  }
+  for (int64_t size = 1; size < length; size *= 2) {
+    SmallVector<Value> next;
+    for (int64_t row = 0; row < length / 2; ++row)
+      for (ArrayRef<int64_t> half : {low, high})
+        next.push_back(vector::ShuffleOp::create(b, location, squares[row], squares[row + length / 2], half));
+    squares = std::move(next);
   }
 }
 
@@ -327,6 +336,15 @@ void VectorBuilder::onlyIf(Value condition, function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(ifOp.thenBlock()->getTerminator());
   body();
+}
+
+void VectorBuilder::either(Value condition, function_ref<void()> ifTrue, function_ref<void()> ifFalse) {
+  auto ifOp = scf::IfOp::create(b, location, condition, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(ifOp.thenBlock()->getTerminator());
+  ifTrue();
+  b.setInsertionPoint(ifOp.elseBlock()->getTerminator());
+  ifFalse();
 }
 
 void VectorBuilder::parallel(const Number &extent, double cycles, const Number &times, function_ref<void(Value)> body) {

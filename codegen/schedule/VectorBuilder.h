@@ -86,8 +86,10 @@ public:
   Value apply(mlir::Operation *operation, Value a, Value b);
   // Combines all lanes in a fixed tree.
   Value horizontal(mlir::Operation *combiner, Value vector);
-  // Transposes a square: as many vectors as each has lanes.
-  void transpose(llvm::MutableArrayRef<Value> square);
+  // One vector of several shorter ones, whose number is a power of two.
+  Value concatenate(llvm::SmallVector<Value> parts);
+  // Transposes squares that lie beside each other: as many vectors as a square has lanes.
+  void transpose(llvm::SmallVectorImpl<Value> &squares);
   Value mask(const Number &valid);
 
   // for (i = from; i < to; i += step) with loop-carried values; returns the last ones.
@@ -99,6 +101,7 @@ public:
   llvm::SmallVector<Value> onlyIf(Value condition, mlir::ValueRange carried,
                                   llvm::function_ref<llvm::SmallVector<Value>(mlir::ValueRange carried)> body);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
+  void either(Value condition, llvm::function_ref<void()> ifTrue, llvm::function_ref<void()> ifFalse);
   // A loop whose iterations are independent. It uses the pool's threads if its estimated work, with `cycles` * `times`
   // cycles for one iteration, is large enough. The pieces follow from these numbers alone.
   void parallel(const Number &extent, double cycles, const Number &times, llvm::function_ref<void(Value index)> body);

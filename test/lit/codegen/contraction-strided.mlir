@@ -8,9 +8,13 @@
 // CHECK: memref.store %c{{[0-9]+}}_i64, %[[BYTES]]
 // CHECK: func.func private @calque.kernel_0({{.*}}, %[[MEMORY:[^ ]*]]: memref<1xi8> {llvm.noalias})
 // CHECK: %[[PANEL:.*]] = memref.view %[[MEMORY]]
-// AVX2-COUNT-24: vector.shuffle {{.*}} : vector<8xf32>
-// AVX512-COUNT-64: vector.shuffle {{.*}} : vector<16xf32>
-// CHECK: vector.store %{{.*}}, %[[PANEL]]
+// Each vector is put together from four elements of several rows.
+// AVX2-COUNT-8: vector.load {{.*}} vector<4xf32>
+// AVX512-COUNT-16: vector.load {{.*}} vector<4xf32>
+// AVX2-COUNT-8: vector.shuffle {{.*}} : vector<8xf32>
+// AVX512-COUNT-8: vector.shuffle {{.*}} : vector<16xf32>
+// CHECK-COUNT-4: vector.store %{{.*}}, %[[PANEL]]
+// CHECK-NOT: vector.shuffle
 // CHECK: vector.load %[[PANEL]]
 // CHECK: vector.fma
 func.func @strided(%a: tensor<96x64xf32>, %b: tensor<48x64xf32>) -> tensor<96x48xf32> {
@@ -29,6 +33,30 @@ func.func @strided(%a: tensor<96x64xf32>, %b: tensor<48x64xf32>) -> tensor<96x48
 func.func @shared(%a: tensor<512x256xf32>, %b: tensor<512x256xf32>) -> tensor<512x512xf32> {
   %0 = calque.contract %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<512x256xf32>, tensor<512x256xf32>) -> tensor<512x512xf32>
   return %0 : tensor<512x512xf32>
+}
+
+// -----
+
+// One loop over the vectors of a panel and one over the blocks of terms, the first of which begins at zero: the code
+// does not grow with the sizes.
+// CHECK-LABEL: func.func @blocks(
+// CHECK: scf.parallel
+// CHECK: scf.for %[[BLOCK:.*]] = {{.*}} {
+// CHECK: %[[LATER:.*]] = arith.cmpi ne, %[[BLOCK]], %c0
+// AVX2-COUNT-8: vector.shuffle {{.*}} : vector<8xf32>
+// AVX512-COUNT-8: vector.shuffle {{.*}} : vector<16xf32>
+// CHECK-NOT: vector.shuffle
+// AVX2-COUNT-12: vector.fma
+// AVX512-COUNT-12: vector.fma
+// CHECK: scf.if %[[LATER]]
+// AVX2-COUNT-4: vector.fma
+// AVX512-COUNT-4: vector.fma
+// CHECK: scf.if %[[LATER]]
+// CHECK-NOT: vector.fma
+// CHECK: return
+func.func @blocks(%a: tensor<640x640xf32>, %b: tensor<640x640xf32>) -> tensor<640x640xf32> {
+  %0 = calque.contract %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<640x640xf32>, tensor<640x640xf32>) -> tensor<640x640xf32>
+  return %0 : tensor<640x640xf32>
 }
 
 // -----
