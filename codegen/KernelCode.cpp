@@ -5,6 +5,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 
@@ -37,7 +38,8 @@ runtime::KernelKey keyOf(StringRef text, CompileOptions options) {
     digest.update(part);
   };
   add(compilerVersion());
-  add(Target::host().name());
+  add(llvm::sys::getProcessTriple());
+  add(runtime::nameOf(options.cpu));
   add(options.optimize ? "optimized" : "plain");
   add(text);
   std::array<uint8_t, 32> bytes = digest.final();

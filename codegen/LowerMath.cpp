@@ -85,7 +85,7 @@ struct LowerMath : impl::LowerMathBase<LowerMath> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    bool fma = Target::host().fma;
+    bool fma = Target::of(module).fma;
     if (fma)
       useFusedMultiplyAdd(module);
     useOwnFunctions(module, fma);

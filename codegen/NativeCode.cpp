@@ -40,12 +40,13 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(CompileOptions compileOpt
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
+  const Target &cpu = Target::of(compileOptions.cpu);
   llvm::TargetOptions options;
   // LLVM must not contract products and sums, so that eager and compiled results are equal bit for bit. Kernels ask for
   // a fused multiply-add explicitly.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, Target::host().cpu, Target::host().features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      triple, cpu.model, cpu.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
       compileOptions.optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
 }
 

@@ -284,6 +284,7 @@ LogicalResult outline(Program &program) {
 }
 
 LogicalResult scheduleKernels(ModuleOp kernels, CompileOptions options, Pipelines &pipelines) {
+  setTarget(kernels, options.cpu);
   return pipelines.run(kernels, options.optimize ? addScheduling : addPlainLoops);
 }
 

@@ -1,62 +1,32 @@
 #include "codegen/Target.h"
 
-#include "llvm/ADT/StringMap.h"
-#include "llvm/TargetParser/Host.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
 
 namespace calque::codegen {
 
-static Target describeHost() {
-  Target target;
-  target.cpu = llvm::sys::getHostCPUName().str();
-  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  for (const auto &feature : features)
-    target.features.append(target.features.empty() ? "" : ",")
-        .append(feature.second ? "+" : "-")
-        .append(feature.first().str());
-  target.features += ",-prefer-256-bit";
-  target.fma = features.lookup("fma") || features.lookup("neon");
-  if (features.lookup("avx512f")) {
-    target.vectorBytes = 64;
-    target.vectorRegisters = 32;
-  } else if (features.lookup("avx2")) {
-    target.vectorBytes = 32;
-  } else if (features.lookup("neon")) {
-    target.vectorRegisters = 32;
-  }
-  return target;
+using runtime::Cpu;
+
+const Target &Target::of(Cpu cpu) {
+  static constexpr Target targets[] = {
+      {Cpu::Baseline, 16, 16, false, "x86-64", ""},
+      {Cpu::Avx2, 32, 16, true, "x86-64-v3", ""},
+      {Cpu::Avx512, 64, 32, true, "x86-64-v4", "-prefer-256-bit"},
+  };
+  static_assert(std::size(targets) == std::size(runtime::kCpus));
+  return targets[static_cast<size_t>(cpu)];
 }
 
-static Target &current() {
-  static auto *target = new Target(describeHost()); // never destroyed: static destructors may still compile
-  return *target;
+const Target &Target::of(Operation *op) {
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
+  auto name = module ? module->getAttrOfType<StringAttr>(kTargetAttr) : StringAttr();
+  std::optional<Cpu> cpu = name ? runtime::cpuNamed(name.getValue()) : std::nullopt;
+  return of(cpu.value_or(runtime::hostCpu()));
 }
 
-std::string Target::name() const {
-  std::string text = llvm::sys::getProcessTriple() + " " + cpu + " " + features + (fma ? " fma" : "");
-  for (int64_t number : {vectorBytes, vectorRegisters, l1Bytes, l2Bytes})
-    text.append(" ").append(std::to_string(number));
-  return text;
-}
-
-const Target &Target::host() { return current(); }
-
-bool Target::pretend(std::string_view name) {
-  Target target;
-  target.cpu = current().cpu;
-  if (name == "avx512") {
-    target.vectorBytes = 64;
-    target.vectorRegisters = 32;
-    target.fma = true;
-    target.features = "+avx2,+fma,+avx512f,+avx512bw,+avx512dq,+avx512vl,-prefer-256-bit";
-  } else if (name == "avx2") {
-    target.vectorBytes = 32;
-    target.fma = true;
-    target.features = "+avx2,+fma";
-  } else if (name != "baseline") {
-    return false;
-  }
-  current() = target;
-  return true;
+void setTarget(ModuleOp module, Cpu cpu) {
+  module->setAttr(kTargetAttr, StringAttr::get(module.getContext(), runtime::nameOf(cpu)));
 }
 
 } // namespace calque::codegen

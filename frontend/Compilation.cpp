@@ -84,21 +84,37 @@ Compiler &compiler() {
 }
 
 namespace {
-bool optimizeByEnvironment() {
-  const char *setting = std::getenv("CALQUE_OPTIMIZE");
-  std::string_view text = setting ? setting : "";
-  if (text != "" && text != "0" && text != "1")
-    throw ValueError(absl::StrCat("CALQUE_OPTIMIZE is '", setting, "' and must be 0 or 1"));
-  return text != "0";
+std::string setting(const char *variable) {
+  const char *text = std::getenv(variable);
+  return text ? text : "";
 }
-thread_local std::optional<bool> optimizing;
+
+CompileOptions optionsByEnvironment() {
+  CompileOptions options;
+  if (std::string optimize = setting("CALQUE_OPTIMIZE"); !optimize.empty()) {
+    if (optimize != "0" && optimize != "1")
+      throw ValueError(absl::StrCat("CALQUE_OPTIMIZE is '", optimize, "' and must be 0 or 1"));
+    options.optimize = optimize == "1";
+  }
+  if (std::string target = setting("CALQUE_TARGET"); !target.empty()) {
+    std::optional<runtime::Cpu> cpu = runtime::cpuNamed(target);
+    if (!cpu)
+      throw ValueError(absl::StrCat("CALQUE_TARGET is '", target, "' and must be one of ", runtime::cpuNames()));
+    if (*cpu > runtime::hostCpu())
+      throw ValueError(absl::StrCat("CALQUE_TARGET is '", target, "', whose code this CPU can't run; it runs that of ",
+                                    runtime::cpuNames(runtime::hostCpu())));
+    options.cpu = *cpu;
+  }
+  return options;
+}
+thread_local std::optional<CompileOptions> optionsOfThread;
 } // namespace
 
 CompileOptions compileOptions() {
-  static const bool byEnvironment = optimizeByEnvironment(); // a failure is tried again
-  return {optimizing.value_or(byEnvironment)};
+  static const CompileOptions byEnvironment = optionsByEnvironment(); // a failure is tried again
+  return optionsOfThread.value_or(byEnvironment);
 }
-void setOptimizing(bool optimize) { optimizing = optimize; }
+void setCompileOptions(std::optional<CompileOptions> options) { optionsOfThread = options; }
 
 namespace {
 std::atomic<std::uint64_t> compilations{0};

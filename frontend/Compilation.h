@@ -13,10 +13,10 @@ namespace calque::detail {
 std::string compilerLibrary();
 // The compiler, loaded at the first use. CompileError when there is none.
 Compiler &compiler();
-// The options of this thread: all optimisations, unless CALQUE_OPTIMIZE=0 or setOptimizing says otherwise. ValueError
-// for an invalid CALQUE_OPTIMIZE.
-CompileOptions compileOptions();
-CALQUE_API void setOptimizing(bool optimize);
+// The options of this thread: those that were set for it, else those of CALQUE_OPTIMIZE and CALQUE_TARGET, else all
+// optimisations and this machine's CPU. ValueError for an environment that is invalid.
+CALQUE_API CompileOptions compileOptions();
+CALQUE_API void setCompileOptions(std::optional<CompileOptions> options);
 
 // Native code, and the types of its results and variables.
 struct Code {

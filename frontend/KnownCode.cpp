@@ -6,7 +6,6 @@
 #include "frontend/ProgramFile.h"
 #include "frontend/ProgramKey.h"
 #include "runtime/Bytes.h"
-#include "runtime/HostCpu.h"
 
 #include <cstring>
 #include <elf.h>
@@ -52,11 +51,9 @@ std::string buildId(const std::string &library) {
 } // namespace
 
 KnownCode::KnownCode(runtime::CacheSettings settings, std::string compiler) {
-  std::string cpu = runtime::hostCpu(), build = compiler.empty() ? "" : buildId(compiler);
-  if (settings.directory.empty() || cpu.empty() || build.empty())
-    return;
-  disk.emplace(settings.directory, settings.maxBytes);
-  context = absl::StrCat(build, cpu);
+  context = compiler.empty() ? "" : buildId(compiler);
+  if (!settings.directory.empty() && !context.empty())
+    disk.emplace(settings.directory, settings.maxBytes);
 }
 
 KnownCode &KnownCode::ofProcess() {
@@ -72,7 +69,8 @@ KnownCode &KnownCode::ofProcess() {
 std::optional<runtime::KernelKey> KnownCode::keyOf(const schema::Recording &recording, CompileOptions options) const {
   if (!disk)
     return std::nullopt;
-  return programKey(recording, absl::StrCat(context, options.optimize ? " optimized" : " plain"));
+  return programKey(
+      recording, absl::StrCat(context, " ", runtime::nameOf(options.cpu), options.optimize ? " optimized" : " plain"));
 }
 
 std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recording, CompileOptions options) {

@@ -9,8 +9,7 @@ namespace calque::detail {
 
 class KnownCode : public runtime::KernelSource {
 public:
-  // `compiler` is the compiler's library. An empty one, or a CPU that can't be described, means that nothing on disk is
-  // used.
+  // `compiler` is the compiler's library. One that can't be told from others means that nothing on disk is used.
   KnownCode(runtime::CacheSettings settings, std::string compiler);
   // That of the process. ValueError where the environment has settings that can't be.
   static KnownCode &ofProcess();
@@ -29,7 +28,7 @@ private:
 
   runtime::KernelCache loaded;
   std::optional<runtime::CodeCache> disk;
-  std::string context; // the compiler and the CPU
+  std::string context; // the compiler's build id
 };
 
 } // namespace calque::detail

@@ -48,6 +48,8 @@ struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
     }
     // The module stays the caller's.
     program.module = OwningOpRef<ModuleOp>(getOperation());
+    if (auto cpu = calque::runtime::cpuNamed(targetOption))
+      program.options.cpu = *cpu;
     calque::codegen::Pipelines pipelines(getContext());
     if (failed(calque::codegen::lowerTo(program, *stage, pipelines)))
       signalPassFailure();
@@ -106,9 +108,9 @@ int main(int argc, char **argv) {
   registerCLIOptions("calque-opt", registry);
   showFewOptions();
   auto [input, output] = parseCLIOptions(argc, argv, kOverview);
-  if (!targetOption.empty() && !calque::codegen::Target::pretend(targetOption)) {
-    llvm::errs() << "calque-opt: there is no target '" << targetOption
-                 << "'; the targets are baseline, avx2 and avx512\n";
+  if (!targetOption.empty() && !calque::runtime::cpuNamed(targetOption)) {
+    llvm::errs() << "calque-opt: there is no target '" << targetOption << "'; the targets are "
+                 << calque::runtime::cpuNames() << "\n";
     return 1;
   }
   return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));

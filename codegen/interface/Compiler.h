@@ -10,6 +10,7 @@
 
 #include "ir/schema/ExternRules.h"
 #include "ir/schema/Recording.h"
+#include "runtime/Cpu.h"
 #include "runtime/Functions.h"
 #include "runtime/Plan.h"
 
@@ -140,6 +141,8 @@ struct CompileOptions {
   // Off: nothing is folded, merged, fused, vectorised or run on several threads, which tells a fault in one of these
   // from other faults.
   bool optimize = true;
+  // The CPU that runs the code.
+  runtime::Cpu cpu = runtime::hostCpu();
 };
 
 class Compiler {

@@ -71,7 +71,7 @@ struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
           operations.push_back(op);
       });
       for (linalg::LinalgOp op : operations)
-        schedule(op, Target::host());
+        schedule(op, Target::of(getOperation()));
     }
     getOperation().walk([&](linalg::LinalgOp) { ++left; });
   }

@@ -153,6 +153,8 @@ const char *nameOf(Way way) {
     return "compiled, called again";
   case Way::Plain:
     return "compiled without optimisations";
+  case Way::Target:
+    return "compiled for another target";
   case Way::Open:
     break;
   }
@@ -191,10 +193,19 @@ std::vector<Outcome> runAll(const Program &program) {
   auto compiled = subject.compiled();
   for (int call = 0; call < 2; ++call)
     outcomes.push_back(subject.observe([&] { return compiled(tensors, variables); }));
-  auto plain = subject.compiled();
-  detail::setOptimizing(false);
-  outcomes.push_back(subject.observe([&] { return plain(tensors, variables); }));
-  detail::setOptimizing(true);
+  auto compiledWith = [&](auto change) {
+    CompileOptions options = detail::compileOptions();
+    change(options);
+    detail::setCompileOptions(options);
+    auto function = subject.compiled();
+    outcomes.push_back(subject.observe([&] { return function(tensors, variables); }));
+    detail::setCompileOptions({});
+  };
+  compiledWith([](CompileOptions &options) { options.optimize = false; });
+  compiledWith([&](CompileOptions &options) {
+    auto others = static_cast<std::size_t>(runtime::hostCpu());
+    options.cpu = runtime::kCpus[others ? program.steps.size() % others : 0];
+  });
   if (program.leavesOpen()) {
     auto open = subject.compiled(subject.openSpecs());
     outcomes.push_back(subject.observe([&] { return open(tensors, variables); }));

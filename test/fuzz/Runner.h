@@ -6,8 +6,9 @@
 
 namespace calque::fuzz {
 
-// Open: compiled with sizes left open, for programs that leave some.
-enum class Way { Eager, Compiled, Again, Plain, Open };
+// Target: compiled for another CPU, whose code this one runs. Open: compiled with sizes left open, for programs that
+// leave some.
+enum class Way { Eager, Compiled, Again, Plain, Target, Open };
 const char *nameOf(Way way);
 
 // What one way of running a program gives.
