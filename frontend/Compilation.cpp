@@ -83,6 +83,16 @@ Compiler &compiler() {
   return *compiler;
 }
 
+runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host) {
+  std::optional<runtime::Cpu> cpu = runtime::cpuNamed(setting);
+  if (!cpu)
+    throw ValueError(absl::StrCat("CALQUE_TARGET is '", setting, "' and must be one of ", runtime::cpuNames()));
+  if (*cpu > host)
+    throw ValueError(absl::StrCat("CALQUE_TARGET is '", setting, "', whose code this CPU can't run; it runs that of ",
+                                  runtime::cpuNames(host)));
+  return *cpu;
+}
+
 namespace {
 std::string setting(const char *variable) {
   const char *text = std::getenv(variable);
@@ -96,15 +106,8 @@ CompileOptions optionsByEnvironment() {
       throw ValueError(absl::StrCat("CALQUE_OPTIMIZE is '", optimize, "' and must be 0 or 1"));
     options.optimize = optimize == "1";
   }
-  if (std::string target = setting("CALQUE_TARGET"); !target.empty()) {
-    std::optional<runtime::Cpu> cpu = runtime::cpuNamed(target);
-    if (!cpu)
-      throw ValueError(absl::StrCat("CALQUE_TARGET is '", target, "' and must be one of ", runtime::cpuNames()));
-    if (*cpu > runtime::hostCpu())
-      throw ValueError(absl::StrCat("CALQUE_TARGET is '", target, "', whose code this CPU can't run; it runs that of ",
-                                    runtime::cpuNames(runtime::hostCpu())));
-    options.cpu = *cpu;
-  }
+  if (std::string target = setting("CALQUE_TARGET"); !target.empty())
+    options.cpu = targetOf(target, options.cpu);
   return options;
 }
 thread_local std::optional<CompileOptions> optionsOfThread;

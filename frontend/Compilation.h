@@ -17,6 +17,8 @@ Compiler &compiler();
 // optimisations and this machine's CPU. ValueError for an environment that is invalid.
 CALQUE_API CompileOptions compileOptions();
 CALQUE_API void setCompileOptions(std::optional<CompileOptions> options);
+// What CALQUE_TARGET stands for on a machine with such a CPU. ValueError for what is no target or can't run there.
+CALQUE_API runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host);
 
 // Native code, and the types of its results and variables.
 struct Code {

@@ -1,6 +1,8 @@
 // The front end's messages as docs/messages.md has them, where no other test does.
 #include "Testing.h"
 
+#include "frontend/Compilation.h"
+
 #include <cmath>
 
 using namespace calque;
@@ -45,6 +47,16 @@ TEST(Messages, OfMatmulSayWhatIsTransposed) {
   EXPECT_CONTAINS(message(ones({2, 1, 1}), ones({3, 1, 1})),
                   "matmul: the batch dimensions of [2,1,1] and [3,1,1] don't broadcast: sizes 2 and 3 must be equal, "
                   "or one of them 1");
+}
+
+TEST(Messages, OfTargetsSayWhatTheCpuRuns) {
+  using runtime::Cpu;
+  EXPECT_EQ(detail::targetOf("avx2", Cpu::Avx2), Cpu::Avx2);
+  EXPECT_EQ(detail::targetOf("baseline", Cpu::Avx512), Cpu::Baseline);
+  EXPECT_CONTAINS(errorOf<ValueError>([] { detail::targetOf("avx512", Cpu::Avx2); }),
+                  "CALQUE_TARGET is 'avx512', whose code this CPU can't run; it runs that of baseline and avx2");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { detail::targetOf("AVX2", Cpu::Avx2); }),
+                  "CALQUE_TARGET is 'AVX2' and must be one of baseline, avx2 and avx512");
 }
 
 TEST(Messages, OfTensorsNameShapesAndTypes) {
