@@ -14,10 +14,12 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Scalar.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -50,6 +52,67 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(CompileOptions compileOpt
       compileOptions.optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None));
 }
 
+// LLVM's target and passes. To make them takes longer than to compile a small kernel, so they are kept.
+class Backend {
+public:
+  static std::unique_ptr<Backend> make(CompileOptions options, std::string &error) {
+    std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options, error);
+    return machine ? std::make_unique<Backend>(std::move(machine)) : nullptr;
+  }
+
+  explicit Backend(std::unique_ptr<llvm::TargetMachine> target) : machine(std::move(target)), passes(machine.get()) {
+    passes.registerModuleAnalyses(modules);
+    passes.registerCGSCCAnalyses(components);
+    passes.registerFunctionAnalyses(functions);
+    passes.registerLoopAnalyses(loops);
+    passes.crossRegisterProxies(loops, functions, components, modules);
+    // The kernels have vectors and tiles already, so LLVM's passes only clean up. With its standard pipeline a training
+    // step takes more than twice as long to compile and is no faster.
+    llvm::cantFail(passes.parsePassPipeline(
+        pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
+                  "instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg)"));
+  }
+
+  llvm::TargetMachine &target() { return *machine; }
+
+  void optimize(llvm::Module &module) {
+    pipeline.run(module, modules);
+    modules.clear(); // what the other managers know of the module goes with it
+  }
+
+private:
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::PassBuilder passes;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::ModulePassManager pipeline;
+};
+
+// Calls a function with a backend that nothing else uses meanwhile; without one, returns the reason.
+std::string withBackend(CompileOptions options, llvm::function_ref<void(Backend &)> use) {
+  static std::mutex mutex;
+  // Never destroyed, as LLVM's own objects may be gone by then.
+  static auto &idle = *new std::map<std::pair<bool, runtime::Cpu>, std::vector<std::unique_ptr<Backend>>>;
+  std::pair key(options.optimize, options.cpu);
+  std::unique_ptr<Backend> backend;
+  {
+    std::lock_guard lock(mutex);
+    if (std::vector<std::unique_ptr<Backend>> &own = idle[key]; !own.empty()) {
+      backend = std::move(own.back());
+      own.pop_back();
+    }
+  }
+  std::string error;
+  if (!backend && !(backend = Backend::make(options, error)))
+    return error;
+  use(*backend);
+  std::lock_guard lock(mutex);
+  idle[key].push_back(std::move(backend));
+  return error;
+}
+
 // A kernel with more arguments than this loads its words where it uses them. LLVM's calling conventions and its
 // scheduler take more than linear time for thousands of arguments and for loads that stand together.
 constexpr unsigned kMostArguments = 64;
@@ -71,12 +134,19 @@ void moveBody(llvm::Function &from, llvm::Function &to,
   to.splice(to.end(), &from);
 }
 
-// Gives a kernel the calling convention of the runtime: void kernel(const int64_t *words).
-void takeWords(llvm::Module &module, llvm::Function &function) {
+// LLVM's passes take time for each function, however short, so that one that is called in one place becomes a part of
+// its caller.
+void becomePartOfCaller(llvm::Function &function) {
+  function.setLinkage(llvm::Function::InternalLinkage);
+  function.addFnAttr(llvm::Attribute::AlwaysInline);
+}
+
+// Gives a kernel the calling convention of the runtime: void kernel(const int64_t *words). Returns the kernel if it
+// has many arguments.
+llvm::Function *takeWords(llvm::Module &module, llvm::Function &function) {
   llvm::LLVMContext &context = module.getContext();
   std::string name = function.getName().str();
   function.setName(name + ".body");
-  function.setLinkage(llvm::Function::InternalLinkage);
   llvm::IRBuilder<> builder(context);
   auto *kernel = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false),
                                         llvm::Function::ExternalLinkage, name, module);
@@ -87,14 +157,16 @@ void takeWords(llvm::Module &module, llvm::Function &function) {
   if (function.arg_size() > kMostArguments) {
     moveBody(function, *kernel, word);
     function.eraseFromParent();
-    return;
+    return kernel;
   }
+  becomePartOfCaller(function);
   builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", kernel));
   llvm::SmallVector<llvm::Value *> arguments;
   for (unsigned number = 0; number < function.arg_size(); ++number)
     arguments.push_back(word(number, builder));
-  builder.CreateCall(&function, arguments)->setTailCall(); // a jump, where all arguments are in registers
+  builder.CreateCall(&function, arguments);
   builder.CreateRetVoid();
+  return nullptr;
 }
 
 // An outlined parallel loop: `call` is the function that stands for the loop, `piece` runs some of its iterations.
@@ -112,8 +184,8 @@ void defineParallels(llvm::Module &module, llvm::ArrayRef<Parallel> parallels) {
   llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty(), *nothing = builder.getVoidTy();
   for (const Parallel &parallel : parallels) {
     llvm::Function *call = module.getFunction(parallel.call), *piece = module.getFunction(parallel.piece);
-    call->setLinkage(llvm::Function::InternalLinkage);
-    piece->setLinkage(llvm::Function::InternalLinkage);
+    becomePartOfCaller(*call);
+    becomePartOfCaller(*piece);
     unsigned firstCapture = parallel.count ? 0 : 1;
     auto *captures = llvm::StructType::get(
         context, llvm::SmallVector<llvm::Type *>(call->getFunctionType()->params().drop_front(firstCapture)));
@@ -152,30 +224,6 @@ void splitBlocks(llvm::Function &function) {
       block = block->splitBasicBlock(std::next(block->getFirstNonPHIIt(), kLongestBlock - 1));
 }
 
-bool runPasses(llvm::Module &module, llvm::TargetMachine &machine, std::string &error) {
-  llvm::PassBuilder passes(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  passes.registerModuleAnalyses(modules);
-  passes.registerCGSCCAnalyses(components);
-  passes.registerFunctionAnalyses(functions);
-  passes.registerLoopAnalyses(loops);
-  passes.crossRegisterProxies(loops, functions, components, modules);
-  // The kernels have vectors and tiles already, so LLVM's passes only clean up. With its standard pipeline a training
-  // step takes more than twice as long to compile and is no faster.
-  llvm::ModulePassManager pipeline;
-  if (llvm::Error failure = passes.parsePassPipeline(
-          pipeline, "always-inline,function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
-                    "instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg)")) {
-    error = llvm::toString(std::move(failure));
-    return false;
-  }
-  pipeline.run(module, modules);
-  return true;
-}
-
 std::vector<std::string> kernelNames(mlir::ModuleOp kernels) {
   std::vector<std::string> names;
   for (auto function : kernels.getOps<mlir::LLVM::LLVMFuncOp>())
@@ -185,7 +233,7 @@ std::vector<std::string> kernelNames(mlir::ModuleOp kernels) {
 }
 
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions options, llvm::LLVMContext &context,
-                                        llvm::TargetMachine &machine, std::string &error) {
+                                        Backend &backend, std::string &error) {
   llvm::SmallVector<Parallel> parallels;
   for (auto function : kernels.getOps<mlir::LLVM::LLVMFuncOp>())
     if (auto parallel = function->getAttrOfType<mlir::DictionaryAttr>(kParallelAttr))
@@ -200,11 +248,13 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
     error = "translation to LLVM IR failed";
     return nullptr;
   }
-  module->setDataLayout(machine.createDataLayout());
-  module->setTargetTriple(machine.getTargetTriple());
+  module->setDataLayout(backend.target().createDataLayout());
+  module->setTargetTriple(backend.target().getTargetTriple());
   defineParallels(*module, parallels);
+  llvm::SmallVector<llvm::Function *> withManyArguments;
   for (const std::string &name : names)
-    takeWords(*module, *module->getFunction(name));
+    if (llvm::Function *kernel = takeWords(*module, *module->getFunction(name)))
+      withManyArguments.push_back(kernel);
   if (llvm::verifyModule(*module)) {
     error = "the LLVM IR does not verify";
     return nullptr;
@@ -222,10 +272,10 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
     each.setWillReturn();
     each.setSpeculatable();
   }
-  if (options.optimize && !runPasses(*module, machine, error))
-    return nullptr;
-  for (const std::string &name : names)
-    splitBlocks(*module->getFunction(name));
+  if (options.optimize)
+    backend.optimize(*module);
+  for (llvm::Function *kernel : withManyArguments)
+    splitBlocks(*kernel);
   for (llvm::Function *each : opaque) {
     for (llvm::User *call : llvm::make_early_inc_range(each->users())) {
       call->replaceAllUsesWith(llvm::cast<llvm::CallInst>(call)->getArgOperand(0));
@@ -236,10 +286,28 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
   return module;
 }
 
-std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type,
+// LLVM's passes to machine code. Loop strength reduction, which looks for better addresses in loops, takes up to a
+// third of their time, and gains nothing where loops do no more than load, compute and store.
+class PassesToCode : public llvm::legacy::PassManager {
+public:
+  explicit PassesToCode(bool reducesStrength) : reducesStrength(reducesStrength) {}
+  void add(llvm::Pass *pass) override {
+    static const void *strengthReduction =
+        std::unique_ptr<llvm::Pass>(llvm::createLoopStrengthReducePass())->getPassID();
+    if (pass->getPassID() == strengthReduction && !reducesStrength)
+      delete pass;
+    else
+      llvm::legacy::PassManager::add(pass);
+  }
+
+private:
+  bool reducesStrength;
+};
+
+std::string emit(llvm::Module &module, llvm::TargetMachine &machine, bool reducesStrength, llvm::CodeGenFileType type,
                  llvm::SmallVectorImpl<char> &bytes) {
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager manager;
+  PassesToCode manager(reducesStrength);
   if (machine.addPassesToEmitFile(manager, stream, nullptr, type))
     return "this CPU's target emits no code";
   manager.run(module);
@@ -299,16 +367,23 @@ CompilerUse::~CompilerUse() {
   --uses;
 }
 
+// Emits the code of kernels into `bytes`.
+static std::string emit(mlir::ModuleOp kernels, CompileOptions options, llvm::CodeGenFileType type,
+                        llvm::SmallVectorImpl<char> &bytes) {
+  std::string error;
+  bool hasReduction = llvm::any_of(kernels.getOps<mlir::LLVM::LLVMFuncOp>(),
+                                   [](mlir::LLVM::LLVMFuncOp function) { return function->hasAttr(kReductionAttr); });
+  std::string missing = withBackend(options, [&](Backend &backend) {
+    llvm::LLVMContext context;
+    if (std::unique_ptr<llvm::Module> module = translate(kernels, options, context, backend, error))
+      error = emit(*module, backend.target(), hasReduction, type, bytes);
+  });
+  return missing.empty() ? error : missing;
+}
+
 std::optional<runtime::Image> makeImage(mlir::ModuleOp kernels, CompileOptions options, std::string &error) {
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options, error);
-  if (!machine)
-    return std::nullopt;
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translate(kernels, options, context, *machine, error);
-  if (!module)
-    return std::nullopt;
   llvm::SmallVector<char, 0> bytes;
-  error = emit(*module, *machine, llvm::CodeGenFileType::ObjectFile, bytes);
+  error = emit(kernels, options, llvm::CodeGenFileType::ObjectFile, bytes);
   if (!error.empty())
     return std::nullopt;
   std::vector<std::string> names = kernelNames(kernels);
@@ -319,14 +394,8 @@ std::optional<runtime::Image> makeImage(mlir::ModuleOp kernels, CompileOptions o
 }
 
 std::string assembly(mlir::ModuleOp kernels, CompileOptions options, std::string &error) {
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options, error);
-  if (!machine)
-    return "";
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translate(kernels, options, context, *machine, error);
   llvm::SmallVector<char, 0> bytes;
-  if (module)
-    error = emit(*module, *machine, llvm::CodeGenFileType::AssemblyFile, bytes);
+  error = emit(kernels, options, llvm::CodeGenFileType::AssemblyFile, bytes);
   return std::string(bytes.begin(), bytes.end());
 }
 

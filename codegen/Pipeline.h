@@ -99,6 +99,8 @@ mlir::Value emitBytes(mlir::OpBuilder &builder, mlir::Location location, mlir::S
 // On a function that is a kernel.
 inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
 inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKernelAttr); }
+// On a kernel with a loop that combines elements.
+inline constexpr llvm::StringLiteral kReductionAttr = "calque.reduction";
 // On an argument of a kernel; FuncToLLVM turns it into LLVM's attribute.
 inline constexpr llvm::StringLiteral kNoAlias = "llvm.noalias";
 // What follows a kernel's name in that of the function of its memory.

@@ -43,6 +43,8 @@ namespace {
 void schedule(linalg::LinalgOp op, const Target &target) {
   OpBuilder builder(op);
   FailureOr<Nest> nest = Nest::of(op, builder);
+  if (failed(nest) || nest->hasReduction())
+    op->getParentOfType<func::FuncOp>()->setAttr(kReductionAttr, builder.getUnitAttr());
   // An operation without iterations writes nothing.
   if (succeeded(nest) && nest->iterations() == 0)
     return op.erase();
