@@ -5,10 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/transforms.h"
-#include "frontend/CodeByStructure.h"
 #include "frontend/CustomGradient.h"
-#include "frontend/Dump.h"
-#include "frontend/KeyCache.h"
+#include "frontend/EagerCode.h"
+#include "frontend/Epoch.h"
+#include "frontend/Execute.h"
 #include "frontend/Movement.h"
 #include "frontend/PerThread.h"
 #include "frontend/Shape.h"
@@ -47,46 +47,6 @@ std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where)
   for (const Tensor *operand : operands)
     types.push_back(*implOf(*operand, where).type);
   return types;
-}
-
-std::unique_ptr<const Code> compileEager(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
-                                         SourceLocation where) {
-  std::vector<schema::TensorType> types = typesOf(operands, where);
-  std::vector<schema::TensorType> resultTypes = inferOrThrow(op, types, attributes, where);
-  schema::Recording recording;
-  recording.name = schema::schemaOf(op).mnemonic;
-  recording.line = lineOf(where);
-  for (const schema::TensorType &type : types)
-    recording.addParameter(type);
-  std::vector<schema::ValueId> values = recording.parameters;
-  schema::ValueId first = recording.append(op, values, attributes, resultTypes, lineOf(where));
-  for (std::size_t i = 0; i < resultTypes.size(); ++i)
-    recording.results.push_back(first + static_cast<schema::ValueId>(i));
-
-  dump(recording, Dumped::Eager, where);
-  return compileRecording(recording, {}, where);
-}
-
-// The words of a lookup's key. The vector is reused, so that steady calls take no memory.
-struct EagerKey {
-  Key key;
-};
-
-// The code of an eager operation, valid within the caller's ReadScope.
-const Code &eagerCode(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
-  Key &key = PerThread<EagerKey>::get().key;
-  key.clear();
-  key.push_back(static_cast<std::uint64_t>(op));
-  // Texts are no part of the code: each call passes its own to run().
-  std::span<const schema::AttributeSchema> kinds = schema::schemaOf(op).attributes;
-  for (std::size_t i = 0; i < attributes.size(); ++i)
-    if (kinds[i].kind != schema::AttributeKind::Text)
-      appendKey(key, attributes[i]);
-  for (const Tensor *operand : operands)
-    appendKey(key, *operand->impl()->type);
-  using CodeRef = std::unique_ptr<const Code>;
-  static auto *cache = new KeyCache<CodeRef>(kMostCachedOperations); // never destroyed: other threads may still run
-  return *cache->findOrMake(key, [&] { return compileEager(op, operands, attributes, where); });
 }
 } // namespace
 

@@ -1,6 +1,5 @@
 #include "frontend/CodeByStructure.h"
 
-#include "absl/container/flat_hash_map.h"
 #include "frontend/Dump.h"
 #include "frontend/KeyCache.h"
 #include "frontend/Movement.h"
@@ -8,7 +7,6 @@
 
 #include <bit>
 #include <cstring>
-#include <mutex>
 
 namespace calque::detail {
 
@@ -81,6 +79,13 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
   std::visit(Visitor{key}, attribute);
 }
 
+bool Versions::admit(KeyView form, int most) {
+  std::lock_guard lock(mutex);
+  if (byForm.size() > kMostCachedOperations)
+    byForm.clear();
+  return ++byForm[hashKey(form)] <= most;
+}
+
 std::vector<bool> connectedResults(const schema::Recording &recording) {
   static auto *cache =
       new KeyCache<std::vector<bool>>(kMostCachedOperations); // never destroyed: other threads may still run
@@ -98,20 +103,7 @@ struct StructuredCode {
 
 // The most programs that are compiled for their own positions, which makes faster code, before those that differ only
 // in positions share the code of their indexed form.
-constexpr int kMostVersions = 2;
-
-// Notes a program with positions in its code. Whether there are enough of its indexed form, which has this hash.
-bool positionsVary(std::size_t hashOfForm) {
-  struct Versions {
-    std::mutex mutex;
-    absl::flat_hash_map<std::size_t, int> byForm;
-  };
-  static auto *versions = new Versions; // never destroyed: other threads may still run
-  std::lock_guard lock(versions->mutex);
-  if (versions->byForm.size() > kMostCachedOperations)
-    versions->byForm.clear();
-  return ++versions->byForm[hashOfForm] > kMostVersions;
-}
+constexpr int kMostPositions = 2;
 
 // The code of a recording, cached by structure. Valid within the caller's ReadScope.
 StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where) {
@@ -123,6 +115,7 @@ StructuredCode codeByStructure(const schema::Recording &recording, SourceLocatio
       return compileRecording(program, {}, where);
     });
   };
+  static auto *forms = new Versions; // as `cache`
   Key key = keyOf(recording);
   if (const CodeRef *found = cache->find(key))
     return {**found, {}, {}};
@@ -130,7 +123,7 @@ StructuredCode codeByStructure(const schema::Recording &recording, SourceLocatio
   if (!indexed.indices.empty()) {
     Key form = keyOf(indexed.recording);
     const CodeRef *found = cache->find(form);
-    if (found || positionsVary(hashKey(form))) {
+    if (found || !forms->admit(form, kMostPositions)) {
       const Code &code = found ? **found : codeOf(indexed.recording, form);
       return {code, std::move(indexed.indices), std::move(indexed.recording)};
     }

@@ -3,15 +3,30 @@
 #ifndef CALQUE_FRONTEND_CODEBYSTRUCTURE_H
 #define CALQUE_FRONTEND_CODEBYSTRUCTURE_H
 
+#include "absl/container/flat_hash_map.h"
 #include "frontend/Execute.h"
 #include "frontend/KeyTable.h"
 #include "frontend/Slice.h"
+
+#include <mutex>
 
 namespace calque::detail {
 
 // The most entries of each cache of native code outside of functions: that of eager operations, and that of recordings
 // by structure, such as gradients.
 inline constexpr std::size_t kMostCachedOperations = 2048;
+
+// How many programs have a form in common. The first of them get code of their own, which is compiled sooner or runs
+// faster; all others share that of the form.
+class Versions {
+public:
+  // Notes a program of this form. Whether it is one of the first `most`.
+  bool admit(KeyView form, int most);
+
+private:
+  std::mutex mutex;
+  absl::flat_hash_map<std::size_t, int> byForm; // by hash
+};
 
 // Which results of a recording, all of one `gradient`, a path leads to; kept by structure.
 std::vector<bool> connectedResults(const schema::Recording &recording);

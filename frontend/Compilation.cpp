@@ -124,6 +124,23 @@ std::atomic<std::uint64_t> compilations{0};
 }
 std::uint64_t compilationCount() { return compilations.load(); }
 
+namespace {
+std::unique_ptr<Code> codeOf(const schema::Recording &recording, CompiledProgram program) {
+  auto code = std::make_unique<Code>();
+  code->executable = std::make_shared<const Executable>(std::move(program));
+  for (schema::ValueId value : recording.results)
+    code->results.push_back(std::make_shared<const schema::TensorType>(recording.typeOf(value)));
+  for (const schema::RecordedVariable &variable : recording.variables)
+    code->variables.push_back(std::make_shared<const schema::TensorType>(variable.type));
+  return code;
+}
+} // namespace
+
+std::unique_ptr<const Code> knownCode(const schema::Recording &recording) {
+  std::optional<CompiledProgram> program = KnownCode::ofProcess().find(recording, compileOptions());
+  return program ? codeOf(recording, *std::move(program)) : nullptr;
+}
+
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                              SourceLocation where) {
@@ -142,13 +159,8 @@ std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
     throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
                        line.line && !isInStandardLibrary(line) ? line : where);
   }
-  auto code = std::make_unique<Code>();
+  std::unique_ptr<Code> code = codeOf(recording, *std::move(compiled.program));
   code->hostFunctions = std::move(hostFunctions);
-  code->executable = std::make_shared<const Executable>(*std::move(compiled.program));
-  for (schema::ValueId value : recording.results)
-    code->results.push_back(std::make_shared<const schema::TensorType>(recording.typeOf(value)));
-  for (const schema::RecordedVariable &variable : recording.variables)
-    code->variables.push_back(std::make_shared<const schema::TensorType>(variable.type));
   return code;
 }
 

@@ -22,12 +22,21 @@ CALQUE_API runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host);
 
 // Native code, and the types of its results and variables.
 struct Code {
+  // For code with open sizes, where each call has the same ones.
+  struct Sizes {
+    std::vector<std::int64_t> inputs; // the executable's unknown inputs
+    std::size_t workspaceBytes;
+  };
   std::shared_ptr<const Executable> executable;
   std::vector<TypeRef> results;
   std::vector<TypeRef> variables;
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions; // by the numbers of the recording's host calls
+  std::optional<Sizes> sizes = {};
 };
-// CompileError with the compiler's message and the line of the operation that it is about, or `where`.
+// The code of a recording that was compiled before, by this process or another one; null where there is none.
+std::unique_ptr<const Code> knownCode(const schema::Recording &recording);
+// The same, compiled where there is none. CompileError with the compiler's message and the line of the operation that
+// it is about, or `where`.
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                              SourceLocation where);

@@ -259,6 +259,25 @@ void refuseHeld(const VariableState &variable, SourceLocation where) {
                      where);
 }
 
+void fixSizes(Code &code, std::span<const schema::TensorType> inputs, const Caller &caller) {
+  const Executable &executable = *code.executable;
+  Code::Sizes sizes{{}, 0};
+  for (const UnknownSize &unknown : executable.unknownInputs)
+    sizes.inputs.push_back(inputs[unknown.index].dims[unknown.dimension]);
+  std::vector<std::int64_t> outputs(executable.unknownOutputs.size());
+  CalqueCallFrame frame = {};
+  frame.version = CALQUE_ABI_VERSION;
+  frame.size = sizeof(frame);
+  frame.input_sizes = sizes.inputs.data();
+  frame.output_sizes = outputs.data();
+  if (executable.plan.hasShapes()) {
+    if (executable.plan.computeShapes(frame))
+      throwSite(code, frame.error, caller);
+    sizes.workspaceBytes = static_cast<std::size_t>(frame.workspace_bytes);
+  }
+  code.sizes = std::move(sizes);
+}
+
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
          std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen) {
   const Executable &executable = *code.executable;
@@ -278,10 +297,14 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   frame.host = static_cast<runtime::HostCallbacks *>(&host);
 
   // Unknown sizes: the function of shapes takes those of the arguments and gives those of the results.
-  absl::FixedArray<std::int64_t, 8> inputSizes(executable.unknownInputs.size()),
-      outputSizes(executable.unknownOutputs.size());
+  const bool isOpen = executable.plan.hasShapes() && !code.sizes;
+  absl::FixedArray<std::int64_t, 8> inputSizes(isOpen ? executable.unknownInputs.size() : 0),
+      outputSizes(isOpen ? executable.unknownOutputs.size() : 0);
   std::size_t workspaceBytes = executable.workspaceBytes;
-  if (executable.plan.hasShapes()) {
+  if (code.sizes) {
+    frame.input_sizes = code.sizes->inputs.data();
+    workspaceBytes = code.sizes->workspaceBytes;
+  } else if (isOpen) {
     for (std::size_t i = 0; i < inputSizes.size(); ++i) {
       const UnknownSize &unknown = executable.unknownInputs[i];
       const Tensor &parameter = *parameters[unknown.index];

@@ -32,6 +32,9 @@ struct Caller {
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
          std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen = nullptr);
 
+// Sets the sizes of code for calls with inputs of such types alone; its results have known types.
+void fixSizes(Code &code, std::span<const schema::TensorType> inputs, const Caller &caller);
+
 // StateError for a variable that a call in progress on this thread has locked, which only a host call can touch.
 void refuseHeld(const VariableState &variable, SourceLocation where);
 

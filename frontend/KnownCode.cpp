@@ -52,8 +52,12 @@ std::string buildId(const std::string &library) {
 
 KnownCode::KnownCode(runtime::CacheSettings settings, std::string compiler) {
   context = compiler.empty() ? "" : buildId(compiler);
-  if (!settings.directory.empty() && !context.empty())
+  if (context.empty())
+    return;
+  if (!settings.directory.empty())
     disk.emplace(settings.directory, settings.maxBytes);
+  std::string directory = compiler.substr(0, compiler.rfind('/') + 1);
+  installed.emplace(absl::StrCat(directory, kInstalledCode));
 }
 
 KnownCode &KnownCode::ofProcess() {
@@ -67,7 +71,7 @@ KnownCode &KnownCode::ofProcess() {
 }
 
 std::optional<runtime::KernelKey> KnownCode::keyOf(const schema::Recording &recording, CompileOptions options) const {
-  if (!disk)
+  if (context.empty())
     return std::nullopt;
   return programKey(
       recording, absl::StrCat(context, " ", runtime::nameOf(options.cpu), options.optimize ? " optimized" : " plain"));
@@ -75,7 +79,7 @@ std::optional<runtime::KernelKey> KnownCode::keyOf(const schema::Recording &reco
 
 std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recording, CompileOptions options) {
   std::optional<runtime::KernelKey> key = keyOf(recording, options);
-  std::optional<std::vector<std::byte>> bytes = key ? disk->load(*key) : std::nullopt;
+  std::optional<std::vector<std::byte>> bytes = key ? load(*key) : std::nullopt;
   std::optional<StoredProgram> stored = bytes ? parseProgram(*bytes) : std::nullopt;
   if (!stored)
     return std::nullopt;
@@ -93,8 +97,15 @@ std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recordin
 }
 
 void KnownCode::add(const schema::Recording &recording, CompileOptions options, const CompiledProgram &program) {
+  if (!disk)
+    return;
   if (std::optional<runtime::KernelKey> key = keyOf(recording, options))
     disk->store(*key, serialize(program));
+}
+
+std::optional<std::vector<std::byte>> KnownCode::load(const runtime::CacheKey &key) const {
+  std::optional<std::vector<std::byte>> bytes = disk ? disk->load(key) : std::nullopt;
+  return bytes || !installed ? std::move(bytes) : installed->load(key);
 }
 
 // A kernel's key says nothing of how the compiler was built.
@@ -108,7 +119,7 @@ runtime::CacheKey KnownCode::onDisk(const runtime::KernelKey &key) const {
 runtime::KernelRef KnownCode::find(const runtime::KernelKey &key) try {
   if (runtime::KernelRef found = loaded.find(key))
     return found;
-  std::optional<std::vector<std::byte>> bytes = disk ? disk->load(onDisk(key)) : std::nullopt;
+  std::optional<std::vector<std::byte>> bytes = load(onDisk(key));
   runtime::ParsedImage parsed = bytes ? runtime::parseImage(*bytes) : runtime::ParsedImage{};
   std::string error; // an image that can't be loaded is compiled anew
   return parsed.image ? loaded.add(key, *parsed.image, error) : nullptr;

@@ -7,9 +7,13 @@
 
 namespace calque::detail {
 
+// The directory of installed code, beside the compiler's library.
+inline constexpr const char *kInstalledCode = "calque-kernels";
+
 class KnownCode : public runtime::KernelSource {
 public:
-  // `compiler` is the compiler's library. One that can't be told from others means that nothing on disk is used.
+  // `compiler` is the compiler's library, beside which is what it compiled when Calque was built. One that can't be
+  // told from others means that nothing on disk is used.
   KnownCode(runtime::CacheSettings settings, std::string compiler);
   // That of the process. ValueError where the environment has settings that can't be.
   static KnownCode &ofProcess();
@@ -27,7 +31,8 @@ private:
   runtime::CacheKey onDisk(const runtime::KernelKey &key) const;
 
   runtime::KernelCache loaded;
-  std::optional<runtime::CodeCache> disk;
+  std::optional<std::vector<std::byte>> load(const runtime::CacheKey &key) const;
+  std::optional<runtime::CodeCache> disk, installed;
   std::string context; // the compiler's build id
 };
 

@@ -63,16 +63,17 @@ bool writeAll(int file, std::span<const std::byte> bytes) {
   return true;
 }
 
-// Who else can write what is executed can run code as this user.
-bool isOwn(const struct stat &status) {
-  return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+// Who else can write what is executed can run code as this user. What is installed may be root's.
+bool isTrusted(const struct stat &status, bool isInstalled) {
+  bool isOurs = status.st_uid == geteuid() || (isInstalled && status.st_uid == 0);
+  return isOurs && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 // Empty if the directory is not there, or another user could write to it.
-File openDirectory(const std::string &path) {
+File openDirectory(const std::string &path, bool isInstalled) {
   File directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status;
-  if (!directory || fstat(directory.get(), &status) || !isOwn(status))
+  if (!directory || fstat(directory.get(), &status) || !isTrusted(status, isInstalled))
     return File(-1);
   return directory;
 }
@@ -254,7 +255,7 @@ CodeCache::CodeCache(std::string directory, std::uint64_t maxBytes)
 }
 
 std::optional<std::vector<std::byte>> CodeCache::load(const CacheKey &key) const {
-  File directory = path.empty() ? File(-1) : openDirectory(path);
+  File directory = path.empty() ? File(-1) : openDirectory(path, isInstalled);
   if (!directory)
     return std::nullopt;
   const std::string name = nameOf(key);
@@ -264,7 +265,7 @@ std::optional<std::vector<std::byte>> CodeCache::load(const CacheKey &key) const
     return std::nullopt;
   auto contents = [&]() -> std::optional<std::vector<std::byte>> {
     struct stat status;
-    if (!file || fstat(file.get(), &status) || !S_ISREG(status.st_mode) || !isOwn(status))
+    if (!file || fstat(file.get(), &status) || !S_ISREG(status.st_mode) || !isTrusted(status, isInstalled))
       return std::nullopt;
     auto bytes = static_cast<std::uint64_t>(status.st_size);
     if (bytes < kHeaderBytes || bytes > maxBytes)
@@ -273,10 +274,11 @@ std::optional<std::vector<std::byte>> CodeCache::load(const CacheKey &key) const
     std::vector<std::byte> contents(bytes - kHeaderBytes);
     if (!readAll(file.get(), header) || !readAll(file.get(), contents) || header != headerOf(key, contents))
       return std::nullopt;
-    markAsUsedAgain(file.get(), status);
+    if (!isInstalled)
+      markAsUsedAgain(file.get(), status);
     return contents;
   }();
-  if (!contents) // it would be in the way each time
+  if (!contents && !isInstalled) // it would be in the way each time
     unlinkat(directory.get(), name.c_str(), 0);
   return contents;
 }
@@ -286,12 +288,12 @@ void CodeCache::store(const CacheKey &key, std::span<const std::byte> bytes) {
   rlimit largest;
   // The system would end the process for a file that is larger than allowed.
   bool fits = getrlimit(RLIMIT_FSIZE, &largest) == 0 && kHeaderBytes + bytes.size() <= largest.rlim_cur;
-  if (path.empty() || size > maxBytes - share || !fits)
+  if (path.empty() || isInstalled || size > maxBytes - share || !fits)
     return;
-  File directory = openDirectory(path);
+  File directory = openDirectory(path, false);
   if (!directory) {
     makeDirectories(path);
-    directory = openDirectory(path);
+    directory = openDirectory(path, false);
   }
   std::uint64_t random = 0;
   if (!directory || getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
@@ -350,7 +352,7 @@ void CodeCache::evict(int directory) {
 
 std::vector<CacheEntry> CodeCache::entries() const {
   std::vector<CacheEntry> entries;
-  File directory = path.empty() ? File(-1) : openDirectory(path);
+  File directory = path.empty() ? File(-1) : openDirectory(path, isInstalled);
   if (!directory)
     return entries;
   DirectoryReader reader(directory.get());
@@ -361,7 +363,7 @@ std::vector<CacheEntry> CodeCache::entries() const {
     File file(openat(directory.get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status;
     Header header, expected = headerOf(*key, {});
-    if (!file || fstat(file.get(), &status) || !S_ISREG(status.st_mode) || !isOwn(status) ||
+    if (!file || fstat(file.get(), &status) || !S_ISREG(status.st_mode) || !isTrusted(status, isInstalled) ||
         !readAll(file.get(), header))
       continue;
     std::uint64_t bytes = static_cast<std::uint64_t>(status.st_size) - kHeaderBytes;

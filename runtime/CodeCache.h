@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace calque::runtime {
@@ -51,6 +52,9 @@ class CodeCache {
 public:
   // Nothing is read or made before it is needed. An empty directory keeps nothing.
   CodeCache(std::string directory, std::uint64_t maxBytes);
+  // One that is installed: it is read, even if it is root's, and never written.
+  explicit CodeCache(std::string installed)
+      : path(std::move(installed)), maxBytes(UINT64_MAX), share(0), isInstalled(true) {}
 
   std::optional<std::vector<std::byte>> load(const CacheKey &key) const;
   // Makes the directory where it is missing, and takes away what was not used for longest where entries have more than
@@ -64,8 +68,9 @@ private:
 
   const std::string path;
   const std::uint64_t maxBytes;
-  const std::uint64_t share;         // of maxBytes
-  std::atomic<std::uint64_t> unseen; // bytes stored since entries were counted
+  const std::uint64_t share; // of maxBytes
+  const bool isInstalled = false;
+  std::atomic<std::uint64_t> unseen{0}; // bytes stored since entries were counted
   std::mutex evicting;
 };
 

@@ -2,6 +2,8 @@
 #include "Testing.h"
 #include "test/Tensors.h"
 
+#include "frontend/CompilationCount.h"
+
 using namespace calque;
 using namespace calque::testing;
 
@@ -77,6 +79,109 @@ template <typename T> void expectSameBitsOfPairs(const std::vector<T> &elements,
   }
 }
 } // namespace
+
+namespace {
+// Elements that differ, so that no operand is taken for another or read in another order.
+Tensor numbered(const Shape &shape, int first) {
+  std::vector<float> elements(static_cast<std::size_t>(sizeOf(shape)));
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    elements[i] = static_cast<float>(first) + 0.37f * static_cast<float>(i);
+  return tensor(elements, shape);
+}
+// All shapes of up to `rank` dimensions of the sizes 1 to 3.
+std::vector<Shape> smallShapes(std::size_t rank) {
+  std::vector<Shape> all{{}};
+  for (std::size_t begin = 0, end = 1; rank > 0; --rank, begin = end, end = all.size())
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::int64_t size : {1, 2, 3}) {
+        std::vector<std::int64_t> sizes(all[i].begin(), all[i].end());
+        sizes.push_back(size);
+        all.push_back(Shape(sizes));
+      }
+  return all;
+}
+} // namespace
+
+// Eager code is that of a form in which dimensions are merged and left open.
+TEST(EagerOperations, BroadcastAsFunctionsOfTheseShapesDo) {
+  auto f = [](const Tensor &x, const Tensor &y) { return x - y; };
+  std::vector<Shape> shapes = smallShapes(3);
+  std::size_t pairs = 0;
+  for (const Shape &a : shapes)
+    for (const Shape &b : shapes) {
+      Tensor x = numbered(a, 1), y = numbered(b, 1000);
+      Tensor difference;
+      try {
+        difference = f(x, y);
+      } catch (const ShapeError &) {
+        continue; // they don't broadcast
+      }
+      // By strides, as NumPy defines it.
+      std::size_t rank = std::max(a.size(), b.size());
+      Shape result = difference.shape();
+      std::vector<float> expected;
+      for (std::int64_t i = 0; i < sizeOf(result); ++i) {
+        auto elementOf = [&](const Tensor &operand) {
+          std::int64_t rest = i, offset = 0, stride = 1;
+          for (std::size_t axis = rank; axis-- > 0;) {
+            std::int64_t position = rest % result[axis];
+            rest /= result[axis];
+            std::size_t missing = rank - operand.shape().size();
+            if (axis < missing)
+              continue;
+            std::int64_t size = operand.shape()[axis - missing];
+            offset += size == 1 ? 0 : position * stride;
+            stride *= size;
+          }
+          return operand.data<float>()[offset];
+        };
+        expected.push_back(elementOf(x) - elementOf(y));
+      }
+      expectSameBits(difference, tensor(expected, result));
+      ++pairs;
+    }
+  EXPECT_GT(pairs, 400u);
+}
+
+// A new size costs nothing once there is code for any, which it takes a few sizes to be worth.
+TEST(EagerOperations, OfManySizesShareCode) {
+  std::function<Tensor(std::int64_t)> calls[] = {
+      [](std::int64_t n) { return cos(numbered({n}, 0)) * numbered({3, n}, 1); },
+      [](std::int64_t n) { return sum(numbered({n, 3}, 0), {0}); },
+      [](std::int64_t n) { return matmul(numbered({2, n}, 0), numbered({n, 5}, 7)); },
+      [](std::int64_t n) { return conv2d(numbered({1, n, 4, 1}, 0), numbered({2, 2, 1, 3}, 7), {1, 1}, "same"); },
+      [](std::int64_t n) { return softmax(numbered({n, 2, 3}, 0), 0); },
+      [](std::int64_t n) { return gather(numbered({n, 2}, 0), tensor({1, 0, 1}), 0); },
+  };
+  constexpr std::int64_t kSizes = 40;
+  for (const auto &call : calls) {
+    SCOPED_TRACE(&call - calls);
+    std::uint64_t before = detail::compilationCount();
+    std::vector<Tensor> results;
+    for (std::int64_t n = 2; n < 2 + kSizes; ++n)
+      results.push_back(call(n));
+    EXPECT_LE(detail::compilationCount() - before, 2 * 9u);
+    for (std::int64_t n : {2, 17, 41}) { // where the own code, or that for any size, is used
+      std::vector<double> found = valuesOf(results[static_cast<std::size_t>(n - 2)]);
+      std::vector<double> expected = valuesOf(function([&] { return call(n); })());
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i) // sums may be taken in another order
+        EXPECT_NEAR(found[i], expected[i], 1e-5 * std::abs(expected[i])) << n << ", element " << i;
+    }
+  }
+  // Tensors without elements, and of sizes that broadcast, have code of their own.
+  expectSameBits(sum(numbered({0, 3}, 0), {0}), zeros({3}));
+  expectSameBits(sum(numbered({1, 3}, 5), {0}), numbered({3}, 5));
+}
+
+// An index is checked by the code that is shared, and the error is the caller's.
+TEST(EagerOperations, OfManySizesCheckIndices) {
+  for (std::int64_t n = 2; n < 20; ++n) {
+    std::string message =
+        errorOf<IndexError>([&] { gather(numbered({n, 2}, 0), tensor({0, static_cast<int>(n)}), 0); });
+    EXPECT_CONTAINS(message, "gather: index " + std::to_string(n) + " is out of range [0, " + std::to_string(n) + ")");
+  }
+}
 
 // Each of these is simplified, or looks like what is and differs for one of the elements.
 TEST(EagerOperations, HaveTheBitsOfWhatCompiledCodeSimplifies) {

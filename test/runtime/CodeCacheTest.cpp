@@ -267,6 +267,52 @@ TEST_F(CodeCacheTest, RefusesWhatIsAnotherUsers) {
   EXPECT_FALSE(fs::exists(fileOf(2)));
 }
 
+//===-- What is installed ------------------------------------------------------------------------===//
+
+TEST_F(CodeCacheTest, IsReadAndLeftAsItIsWhereItWasInstalled) {
+  {
+    CodeCache cache(directory, kMuch);
+    cache.store(keyOf(1), filled(10, 1));
+    cache.store(keyOf(2), filled(10, 2));
+  }
+  Bytes bytes = contentsOf(fileOf(2));
+  bytes.back() ^= std::byte(1);
+  write(fileOf(2), bytes);
+  setAge(fileOf(1), 1000);
+  CodeCache installed(directory);
+  EXPECT_EQ(installed.load(keyOf(1)), filled(10, 1));
+  EXPECT_GE(ageOf(fileOf(1)), 1000);
+  EXPECT_FALSE(installed.load(keyOf(2)));
+  installed.store(keyOf(3), filled(10, 3));
+  EXPECT_EQ(files().size(), 2u);
+  for (mode_t mode : {0664, 0646}) {
+    setMode(fileOf(1), mode);
+    EXPECT_FALSE(installed.load(keyOf(1))) << mode;
+    EXPECT_TRUE(fs::exists(fileOf(1)));
+  }
+  EXPECT_FALSE(CodeCache(root / "missing").load(keyOf(1)));
+}
+
+TEST_F(CodeCacheTest, IsRootsOrTheUsersWhereItWasInstalled) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root gives files away";
+  CodeCache(directory, kMuch).store(keyOf(1), filled(10, 1));
+  setMode(root, 0755);
+  setMode(directory, 0755);
+  setMode(fileOf(1), 0644);
+  auto asUser = [&](const std::function<bool()> &work) {
+    return wait(start([&] {
+      return setgroups(0, nullptr) == 0 && setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0 &&
+             work();
+    }));
+  };
+  EXPECT_EQ(asUser([&] { return CodeCache(directory).load(keyOf(1)) == filled(10, 1); }), 0);
+  EXPECT_EQ(asUser([&] { return !CodeCache(directory, kMuch).load(keyOf(1)); }), 0);
+  ASSERT_EQ(chown(fileOf(1).c_str(), 12345, 12345), 0);
+  EXPECT_EQ(asUser([&] { return !CodeCache(directory).load(keyOf(1)); }), 0);
+  EXPECT_FALSE(CodeCache(directory).load(keyOf(1)));
+}
+
 //===-- What can't be written --------------------------------------------------------------------===//
 
 // Root may write everywhere.

@@ -1,7 +1,9 @@
 # Starts a program again and again on one cache of native code: first with none, then with what the process before left, then with
 # every file of it damaged. What it prints must not change, and LLVM must be loaded where something is compiled and nowhere else.
 #
-#   startup.py PROGRAM DIRECTORY
+#   startup.py PROGRAM DIRECTORY INSTALLED
+#
+# INSTALLED is 1 where the build has compiled eager operations: then a program of these alone loads no LLVM at its first start.
 import os
 import pathlib
 import random
@@ -9,13 +11,13 @@ import shutil
 import subprocess
 import sys
 
-program, directory = sys.argv[1], pathlib.Path(sys.argv[2])
+program, directory, installed = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
 cache = directory / "cache"
 
 
-def run(**environment):
+def run(*arguments, **environment):
     given = {**os.environ, "CALQUE_CACHE": str(cache), **environment}
-    result = subprocess.run([program], env=given, capture_output=True, text=True)
+    result = subprocess.run([program, *arguments], env=given, capture_output=True, text=True)
     assert result.returncode == 0, (result.returncode, result.stderr)
     return result.stdout, result.stderr.strip().splitlines()[-1]
 
@@ -31,8 +33,12 @@ def files():
 shutil.rmtree(directory, ignore_errors=True)
 directory.mkdir(parents=True)
 
+eager, loaded = run("eager", CALQUE_CACHE="off")
+expect(loaded, "no LLVM" if installed else "LLVM is loaded", "the first start of an eager program")
+
 expected, loaded = run()
 expect(loaded, "LLVM is loaded", "the first start")
+assert expected.startswith(eager), "an eager program prints something else than the same calls in another"
 made = len(files())
 assert made > 10, f"the first start left {made} files"
 

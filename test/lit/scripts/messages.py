@@ -5,6 +5,7 @@ each of its branches; a variable or a function that makes up most of a message i
 """
 import functools
 import itertools
+import pathlib
 import re
 from dataclasses import dataclass
 
@@ -269,8 +270,8 @@ def given(source):
             yield "DataError", i + 1, OF_FILE
         elif name == "refused" and source.name.startswith("runtime") and found[i - 1].text != "LoadResult":
             yield "CompileError", i + 1, ()
-        elif name == "fail" and source.name.startswith("tools/calque-dump") and found[i - 1].text != "int":
-            yield "tool", i + 1, ("calque-dump: ",)
+        elif name == "fail" and source.name.startswith(("tools/calque-dump", "tools/calque-kernels")) and found[i - 1].text != "int":
+            yield "tool", i + 1, ("%s: " % pathlib.PurePath(source.name).stem,)
 
 
 def ofSource(source):

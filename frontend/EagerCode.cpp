@@ -1,0 +1,205 @@
+#include "frontend/EagerCode.h"
+
+#include "calque/call_site.h"
+#include "frontend/Apply.h"
+#include "frontend/CodeByStructure.h"
+#include "frontend/Dump.h"
+#include "frontend/Execute.h"
+#include "frontend/KeyCache.h"
+#include "frontend/PerThread.h"
+#include "ir/schema/Moves.h"
+
+#include <algorithm>
+
+namespace calque::detail {
+
+using schema::AttributeKind;
+using schema::Dims;
+using schema::kOpenSize;
+using schema::OpId;
+using schema::TensorType;
+
+namespace {
+
+bool isEmpty(const TensorType &type) { return std::ranges::count(type.dims, 0) > 0; }
+
+// The dimensions of operands that broadcast to `result`, with those merged that all operands have, or lack, alike.
+// Where all have the shape of the result, one is left.
+std::vector<Dims> merged(std::span<const TensorType> operands, const Dims &result) {
+  auto sizeAt = [&](const TensorType &operand, std::size_t axis) {
+    std::size_t missing = result.size() - operand.dims.size();
+    return axis < missing ? 1 : operand.dims[axis - missing];
+  };
+  std::vector<Dims> dims(operands.size());
+  std::size_t last = result.size(); // the dimension before, which is not 1 in the result
+  for (std::size_t axis = 0; axis < result.size(); ++axis) {
+    if (result[axis] == 1)
+      continue;
+    bool merges = last < axis;
+    for (const TensorType &operand : operands)
+      merges = merges && (sizeAt(operand, axis) == 1) == (sizeAt(operand, last) == 1);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      std::int64_t size = sizeAt(operands[i], axis);
+      if (merges)
+        dims[i].back() *= size;
+      else
+        dims[i].push_back(size);
+    }
+    last = axis;
+  }
+  for (Dims &each : dims) // what an operand lacks in front needs no mention
+    each.erase(each.begin(), std::ranges::find_if(each, [](std::int64_t size) { return size != 1; }));
+  return dims;
+}
+
+Dims opened(Dims dims) {
+  for (std::int64_t &size : dims)
+    if (size != 1) // which may be broadcast
+      size = kOpenSize;
+  return dims;
+}
+
+// How an operation is compiled: for operands of the types `compiled`, of which these are with the sizes `known`.
+struct Form {
+  std::vector<TensorType> compiled, known;
+};
+
+Form formOf(OpId op, std::span<const TensorType> operands, std::span<const TensorType> results,
+            std::span<const schema::Attribute> attributes) {
+  const schema::OperationSchema &schema = schema::schemaOf(op);
+  Form form{{operands.begin(), operands.end()}, {operands.begin(), operands.end()}};
+  // An operation of any number of operands is one of the user's, whose rule takes known sizes.
+  if (schema.numOperands < 0 || std::ranges::any_of(operands, isEmpty) || std::ranges::any_of(results, isEmpty))
+    return form;
+  if (schema.elementwise) {
+    std::vector<Dims> dims = merged(operands, results[0].dims);
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      form.compiled[i].dims = opened(dims[i]);
+      form.known[i].dims = std::move(dims[i]);
+    }
+    return form;
+  }
+  for (TensorType &type : form.compiled) {
+    Dims dims = std::exchange(type.dims, opened(type.dims));
+    if (schema::inferTypes(op, form.compiled, attributes).fault) // these sizes must be known
+      type.dims = std::move(dims);
+  }
+  return form;
+}
+
+schema::Recording recordingOf(OpId op, std::span<const TensorType> operands,
+                              std::span<const schema::Attribute> attributes, SourceLocation where) {
+  schema::Inference inference = schema::inferTypes(op, operands, attributes, nameInMessages(op));
+  if (inference.fault)
+    throwFault(inference.fault, where);
+  schema::Recording recording;
+  recording.name = schema::schemaOf(op).mnemonic;
+  recording.line = lineOf(where);
+  for (const TensorType &type : operands)
+    recording.addParameter(type);
+  std::vector<schema::ValueId> values = recording.parameters;
+  schema::ValueId first = recording.append(op, values, attributes, inference.types, lineOf(where));
+  for (std::size_t i = 0; i < inference.types.size(); ++i)
+    recording.results.push_back(first + static_cast<schema::ValueId>(i));
+  return recording;
+}
+
+// An operation and what of its attributes its code depends on: texts are none of it, each call passes its own to run().
+void appendOperation(Key &key, OpId op, std::span<const schema::Attribute> attributes) {
+  key.push_back(static_cast<std::uint64_t>(op));
+  std::span<const schema::AttributeSchema> kinds = schema::schemaOf(op).attributes;
+  for (std::size_t i = 0; i < attributes.size(); ++i)
+    if (kinds[i].kind != AttributeKind::Text)
+      appendKey(key, attributes[i]);
+}
+
+// The most programs of an operation that are compiled for their own sizes. Code for open sizes takes several times as
+// long to compile.
+constexpr int kMostSizes = 8;
+
+// The program of an operation with open sizes; null where it can't be compiled with these open, or isn't yet.
+std::shared_ptr<const Executable> openProgram(OpId op, const std::vector<TensorType> &operands,
+                                              std::span<const schema::Attribute> attributes, SourceLocation where) {
+  Key key;
+  appendOperation(key, op, attributes);
+  for (const TensorType &operand : operands)
+    appendKey(key, operand);
+  using Program = std::shared_ptr<const Executable>;
+  static auto *programs = new KeyCache<Program>(kMostCachedOperations); // never destroyed: other threads may still run
+  static auto *versions = new Versions;                                   // as they
+  if (const Program *found = programs->find(key))
+    return *found;
+  schema::Recording recording = recordingOf(op, operands, attributes, where);
+  std::unique_ptr<const Code> code = knownCode(recording);
+  if (!code && versions->admit(key, kMostSizes))
+    return nullptr;
+  return programs->findOrMake(key, [&]() -> Program {
+    try {
+      if (!code)
+        code = compileRecording(recording, {}, where);
+      dump(recording, Dumped::Eager, where);
+      return code->executable;
+    } catch (const CompileError &) {
+      return nullptr;
+    }
+  });
+}
+
+std::unique_ptr<const Code> makeCode(OpId op, std::span<const Tensor *const> operands,
+                                     std::span<const schema::Attribute> attributes, SourceLocation where) {
+  std::vector<TensorType> types;
+  for (const Tensor *operand : operands)
+    types.push_back(*implOf(*operand, where).type);
+  schema::Recording recording = recordingOf(op, types, attributes, where);
+  std::vector<TensorType> results;
+  for (schema::ValueId result : recording.results)
+    results.push_back(recording.typeOf(result));
+  Form form = formOf(op, types, results, attributes);
+  bool isOpen = !std::ranges::all_of(form.compiled, &TensorType::isStatic);
+  std::shared_ptr<const Executable> program = isOpen ? openProgram(op, form.compiled, attributes, where) : nullptr;
+  if (!program) {
+    dump(recording, Dumped::Eager, where);
+    return compileRecording(recording, {}, where);
+  }
+  auto code = std::make_unique<Code>();
+  code->executable = std::move(program);
+  for (const TensorType &type : results)
+    code->results.push_back(std::make_shared<const TensorType>(type));
+  schema::SourceLine line = recordedLine(where);
+  fixSizes(*code, form.known, {where, nullptr, &line, op});
+  return code;
+}
+
+// The words of a lookup's key. The vector is reused, so that steady calls take no memory.
+struct EagerKey {
+  Key key;
+};
+
+} // namespace
+
+bool compileOpen(OpId op, const std::vector<TensorType> &operands, std::span<const schema::Attribute> attributes) {
+  schema::Inference inference = schema::inferTypes(op, operands, attributes);
+  if (inference.fault || schema::moveRuleOf(op))
+    return false;
+  Form form = formOf(op, operands, inference.types, attributes);
+  try {
+    compileRecording(recordingOf(op, form.compiled, attributes, {}), {}, {});
+  } catch (const CompileError &) {
+    return false;
+  }
+  return true;
+}
+
+const Code &eagerCode(OpId op, std::span<const Tensor *const> operands, std::span<const schema::Attribute> attributes,
+                      SourceLocation where) {
+  Key &key = PerThread<EagerKey>::get().key;
+  key.clear();
+  appendOperation(key, op, attributes);
+  for (const Tensor *operand : operands)
+    appendKey(key, *operand->impl()->type);
+  using CodeRef = std::unique_ptr<const Code>;
+  static auto *cache = new KeyCache<CodeRef>(kMostCachedOperations); // never destroyed: other threads may still run
+  return *cache->findOrMake(key, [&] { return makeCode(op, operands, attributes, where); });
+}
+
+} // namespace calque::detail
