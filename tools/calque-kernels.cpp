@@ -157,7 +157,7 @@ int main(int argc, char **argv) try {
         detail::compileOpen(each.op, each.operands, each.attributes);
       }
     } catch (const std::exception &error) {
-      fail(error.what());
+      std::cerr << error.what() << "\n";
       failed = true;
     }
   };
@@ -168,5 +168,6 @@ int main(int argc, char **argv) try {
   }
   return failed;
 } catch (const std::exception &error) {
-  return fail(error.what());
+  std::cerr << error.what() << "\n";
+  return 1;
 }
