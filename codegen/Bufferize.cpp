@@ -9,7 +9,9 @@
 //   - in a part of another chain, if it is inserted there and nothing writes to that part otherwise: the parts of a
 //     concatenation are computed where they belong;
 //   - else in a buffer of its own.
-#include "codegen/Pipeline.h"
+#include "codegen/Bufferize.h"
+#include "codegen/Passes.h"
+#include "codegen/ProgramAttributes.h"
 #include "codegen/schedule/Nest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,6 +29,9 @@
 using namespace mlir;
 
 namespace calque::codegen {
+
+#define GEN_PASS_DEF_BUFFERIZE
+#include "codegen/Passes.h.inc"
 
 Value contiguous(OpBuilder &builder, Value buffer, MemRefType type, ArrayRef<Size> sizes) {
   Location location = buffer.getLoc();
@@ -96,9 +101,8 @@ struct Chain {
 
 class Bufferizer {
 public:
-  explicit Bufferizer(Program &program)
-      : module(*program.module), function(module.lookupSymbol<func::FuncOp>(program.entry)),
-        numSizes(program.unknownOutputs.size()) {}
+  Bufferizer(func::FuncOp function, const ProgramSizes &sizes)
+      : module(function->getParentOfType<ModuleOp>()), function(function), numSizes(sizes.outputs.size()) {}
 
   LogicalResult run() {
     Block &body = function.getBody().front();
@@ -113,6 +117,8 @@ public:
     eraseDead(body);
     return success();
   }
+
+  unsigned numCopies = 0;
 
 private:
   // Clones insertions so that each is the destination of one other. CSE merges equal ones, as where two concatenations
@@ -360,6 +366,11 @@ private:
     return memref::AllocOp::create(builder, location, type, unknown);
   }
 
+  void copy(OpBuilder &builder, Location location, Value from, Value to) {
+    memref::CopyOp::create(builder, location, from, to);
+    ++numCopies;
+  }
+
   static Value subview(OpBuilder &builder, Value whole, RankedTensorType part, OffsetSizeAndStrideOpInterface slice) {
     auto type = cast<MemRefType>(whole.getType());
     MemRefType result = memref::SubViewOp::inferRankReducedResultType(part.getShape(), type, slice.getMixedOffsets(),
@@ -390,7 +401,7 @@ private:
     if (!chain.initial)
       return chain.buffer;
     if (isTensor(chain.initial)) {
-      memref::CopyOp::create(builder, location, bufferOf(chain.initial), chain.buffer);
+      copy(builder, location, bufferOf(chain.initial), chain.buffer);
       return chain.buffer;
     }
     Value scalar = chain.initial;
@@ -436,10 +447,10 @@ private:
     auto type = cast<MemRefType>(buffer.getType());
     if (type.getLayout().isIdentity())
       return buffer;
-    Value copy = allocate(builder, location, RankedTensorType::get(type.getShape(), type.getElementType()),
+    Value made = allocate(builder, location, RankedTensorType::get(type.getShape(), type.getElementType()),
                           memref::getMixedSizes(builder, location, buffer));
-    memref::CopyOp::create(builder, location, buffer, copy);
-    return copy;
+    copy(builder, location, buffer, made);
+    return made;
   }
 
   //===-- Operations ------------------------------------------------------------------------------===//
@@ -513,8 +524,8 @@ private:
           buffers[insert] = whole;
           Chain *part = chainOf.lookup(insert.getSource());
           if (!part || part->part != insert)
-            memref::CopyOp::create(builder, location, bufferOf(insert.getSource()),
-                                   subview(builder, whole, insert.getSourceType(), insert));
+            copy(builder, location, bufferOf(insert.getSource()),
+                 subview(builder, whole, insert.getSourceType(), insert));
           return done();
         })
         .Case([&](tensor::InsertOp insert) {
@@ -625,7 +636,7 @@ private:
         root = root.getDefiningOp()->getOperand(0);
       Chain *chain = chainOf.lookup(root);
       if (!chain || chain->result != number || chain->returned != value)
-        memref::CopyOp::create(builder, terminator->getLoc(), bufferOf(value), results[number]);
+        copy(builder, terminator->getLoc(), bufferOf(value), results[number]);
     }
     terminator->setOperands(SmallVector<Value>(terminator->getOperands().take_back(numSizes)));
   }
@@ -653,8 +664,31 @@ private:
   SmallVector<Operation *> dead;
 };
 
-} // namespace
+struct Bufferize : impl::BufferizeBase<Bufferize> {
+  void runOnOperation() override {
+    FailureOr<Program> program = programIn(getOperation());
+    if (failed(program) || failed(checkReturned(program->function, program->sizes)))
+      return signalPassFailure();
+    Bufferizer bufferizer(program->function, program->sizes);
+    if (failed(bufferizer.run()))
+      return signalPassFailure();
+    copies += bufferizer.numCopies;
+  }
 
-LogicalResult giveBuffers(Program &program) { return Bufferizer(program).run(); }
+private:
+  // The function returns tensors, then the unknown sizes of these.
+  static LogicalResult checkReturned(func::FuncOp program, const ProgramSizes &sizes) {
+    Operation *terminator = program.getBody().front().getTerminator();
+    size_t numResults = terminator->getNumOperands(), numSizes = sizes.outputs.size();
+    auto fits = [&](const UnknownSize &size) { return size.index + numSizes < numResults; };
+    if (numSizes > numResults || !llvm::all_of(sizes.outputs, fits) ||
+        !llvm::all_of(terminator->getOperands().take_back(numSizes),
+                      [](Value size) { return size.getType().isIndex(); }))
+      return refuseAttribute(program, kUnknownOutputsAttr, program->getAttr(kUnknownOutputsAttr));
+    return success();
+  }
+};
+
+} // namespace
 
 } // namespace calque::codegen

@@ -1,13 +1,19 @@
 #include "codegen/CheckProgram.h"
 
+#include "codegen/Passes.h"
+#include "codegen/ProgramAttributes.h"
 #include "ir/Conversion.h"
 #include "ir/Import.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 namespace calque::codegen {
+
+#define GEN_PASS_DEF_CHECKPROGRAM
+#include "codegen/Passes.h.inc"
 
 namespace {
 
@@ -19,6 +25,17 @@ LogicalResult checkTypes(func::FuncOp function, TypeRange types, StringRef what)
              << function.getName() << "': " << what << " " << i << " is " << type
              << "; what is compiled takes and gives ranked tensors of i1, i32, i64, f32 and f64";
   }
+  return success();
+}
+
+LogicalResult checkAlone(func::FuncOp function) {
+  if (function.getName().starts_with("calque_") || function.getName().starts_with("calque."))
+    return function.emitError("function '")
+           << function.getName() << "': names that begin with calque_ or calque. are the compiler's own";
+  for (Operation &op : *function->getBlock())
+    if (&op != function.getOperation())
+      return op.emitError("stands beside function '")
+             << function.getName() << "', and one function is compiled at a time";
   return success();
 }
 
@@ -39,34 +56,52 @@ LogicalResult checkOperations(func::FuncOp function) {
   return failure(result.wasInterrupted());
 }
 
-} // namespace
-
-LogicalResult checkProgram(Program &program) {
-  ModuleOp module = *program.module;
-  auto function = module.lookupSymbol<func::FuncOp>(program.entry);
-  if (!function || function.isExternal())
-    return module.emitError("there is no function '") << program.entry << "'";
-  if (function.getName().starts_with("calque_") || function.getName().starts_with("calque."))
-    return function.emitError("function '")
-           << function.getName() << "': names that begin with calque_ or calque. are the compiler's own";
-  for (Operation &op : *module.getBody())
-    if (&op != function.getOperation())
-      return op.emitError("stands beside function '")
-             << function.getName() << "', and one function is compiled at a time";
-  if (!llvm::hasSingleElement(function.getBody()))
-    return function.emitError("function '") << function.getName() << "' has several blocks; what is compiled has one";
-  // What passes and bufferization leave for each other would be believed.
+// The attributes that passes before linalg leave.
+LogicalResult checkAttributes(func::FuncOp function, bool simplified) {
+  // What passes leave for each other would be believed.
   for (NamedAttribute attribute : function->getDiscardableAttrs())
-    if (attribute.getName() != ir::kVariablesAttr)
+    if (attribute.getName() != ir::kVariablesAttr && (!simplified || attribute.getName() != kAssignedAttr))
       return function.emitError("function '") << function.getName() << "' has attribute '"
                                               << attribute.getName().getValue() << "', which only the compiler sets";
   if (function.getArgAttrsAttr() || function.getResAttrsAttr())
     return function.emitError("function '")
            << function.getName() << "' has attributes of arguments or results, which only the compiler sets";
+  return success();
+}
+
+struct CheckProgram : impl::CheckProgramBase<CheckProgram> {
+  using CheckProgramBase::CheckProgramBase;
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> function = tracedProgramIn(getOperation());
+    if (failed(function) || failed(checkAlone(*function)) || failed(checkAttributes(*function, simplified)) ||
+        failed(checkSignature(*function)) || failed(checkOperations(*function)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+FailureOr<func::FuncOp> tracedProgramIn(ModuleOp module) {
+  func::FuncOp program;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal())
+      program = function;
+  if (!program)
+    return module.emitError("there is no function with a body to take to a stage");
+  return program;
+}
+
+LogicalResult checkSignature(func::FuncOp function) {
+  if (!llvm::hasSingleElement(function.getBody()))
+    return function.emitError("function '") << function.getName() << "' has several blocks; what is compiled has one";
   if (failed(checkTypes(function, function.getArgumentTypes(), "argument")) ||
       failed(checkTypes(function, function.getResultTypes(), "result")))
     return failure();
-  return checkOperations(function);
+  Attribute assigned = function->getAttr(kAssignedAttr);
+  if (auto variables = dyn_cast_if_present<DenseI64ArrayAttr>(assigned);
+      assigned && (!variables || variables.size() > function.getNumResults()))
+    return refuseAttribute(function, kAssignedAttr, assigned);
+  return success();
 }
 
 } // namespace calque::codegen

@@ -1,5 +1,6 @@
 // The compiler's side of codegen/interface/Compiler.h.
 #include "codegen/KernelCode.h"
+#include "codegen/MakePlan.h"
 #include "codegen/NativeCode.h"
 #include "codegen/PrintStage.h"
 #include "codegen/Threads.h"
@@ -8,6 +9,7 @@
 #include "passes/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 
 #include <atomic>
 #include <mutex>
@@ -89,16 +91,18 @@ public:
   CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
                         CompileOptions options) override {
     CompileResult result;
-    withProgram(recording, options, true, result, [&](codegen::Program &program, Contexts::Entry &entry) {
-      if (failed(codegen::lowerTo(program, Stage::Outlined, entry.pipelines)))
+    withProgram(recording, true, result, [&](ModuleOp program, Contexts::Entry &entry) {
+      if (failed(verify(program)) || failed(entry.pipelines.run(program, Stage::Traced, Stage::Outlined, options)))
+        return failure();
+      FailureOr<codegen::ProgramPlan> planned = codegen::planIn(program);
+      if (failed(planned))
         return failure();
       CompiledProgram compiled;
-      compiled.kernels = kernelsOf(program, kernels, entry, result);
+      compiled.kernels = kernelsOf(planned->kernels, options, kernels, entry, result);
       if (!result.error.empty())
         return failure();
-      compiled.plan = std::move(program.plan);
-      compiled.interface = {program.workspaceBytes, std::move(program.unknownInputs), std::move(program.unknownOutputs),
-                            std::move(program.assigned), std::move(program.sites)};
+      compiled.plan = std::move(planned->plan);
+      compiled.interface = std::move(planned->interface);
       result.program = std::move(compiled);
       return success();
     });
@@ -108,8 +112,8 @@ public:
   PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
     PrintResult result;
     llvm::raw_string_ostream stream(result.text);
-    withProgram(recording, options, false, result,
-                [&](codegen::Program &program, Contexts::Entry &) { return codegen::printAt(program, stage, stream); });
+    withProgram(recording, false, result,
+                [&](ModuleOp program, Contexts::Entry &) { return codegen::printAt(program, stage, options, stream); });
     return result;
   }
 
@@ -138,25 +142,24 @@ private:
   };
 
   // The kernels of a program's plan. Where one can't be compiled, the result has the error.
-  std::vector<runtime::KernelRef> kernelsOf(codegen::Program &program, runtime::KernelSource &source,
-                                            Contexts::Entry &entry, CompileResult &result) {
-    std::vector<runtime::KernelRef> kernels(program.kernels.size());
+  std::vector<runtime::KernelRef> kernelsOf(ArrayRef<codegen::ProgramPlan::Kernel> planned, CompileOptions options,
+                                            runtime::KernelSource &source, Contexts::Entry &entry,
+                                            CompileResult &result) {
+    std::vector<runtime::KernelRef> kernels(planned.size());
     std::vector<Missing> missing;
-    SymbolTable symbols(*program.module);
-    for (auto [number, name] : llvm::enumerate(program.kernels)) {
-      if (!name.runtime.empty()) {
-        auto function = reinterpret_cast<CalqueKernel>(codegen::runtimeFunction(name.runtime));
-        kernels[number] =
-            std::make_shared<const runtime::LoadedKernel>(runtime::LoadedKernel{{function}, nullptr, {}, name.runtime});
+    for (auto [number, kernel] : llvm::enumerate(planned)) {
+      if (!kernel.runtime.empty()) {
+        auto function = reinterpret_cast<CalqueKernel>(codegen::runtimeFunction(kernel.runtime));
+        kernels[number] = std::make_shared<const runtime::LoadedKernel>(
+            runtime::LoadedKernel{{function}, nullptr, {}, kernel.runtime});
         continue;
       }
-      auto function = symbols.lookup<func::FuncOp>(name.function);
-      std::string text = codegen::textOf(function);
-      runtime::KernelKey key = codegen::keyOf(text, program.options);
+      std::string text = codegen::textOf(kernel.function);
+      runtime::KernelKey key = codegen::keyOf(text, options);
       if (!(kernels[number] = source.find(key)))
-        missing.push_back({number, function.getLoc(), std::move(text), key});
+        missing.push_back({number, func::FuncOp(kernel.function).getLoc(), std::move(text), key});
     }
-    compileAll(missing, program.options, source, entry);
+    compileAll(missing, options, source, entry);
     for (Missing &kernel : missing) {
       kernels[kernel.number] = std::move(kernel.made);
       if (!kernel.error.empty() && result.error.empty()) {
@@ -212,8 +215,8 @@ private:
 
   // Does something with the recording's IR. When it fails, the result has the first diagnostic and the user's line.
   template <typename Result>
-  void withProgram(const schema::Recording &recording, CompileOptions options, bool numbered, Result &result,
-                   llvm::function_ref<LogicalResult(codegen::Program &, Contexts::Entry &)> use) {
+  void withProgram(const schema::Recording &recording, bool numbered, Result &result,
+                   llvm::function_ref<LogicalResult(ModuleOp, Contexts::Entry &)> use) {
     codegen::CompilerUse inUse;
     if (!inUse) {
       result.error = "the process is ending, and nothing is compiled any more";
@@ -228,11 +231,8 @@ private:
         }
         return success();
       });
-      codegen::Program program;
-      program.module = ir::importRecording(recording, &context, numbered);
-      program.entry = recording.name;
-      program.options = options;
-      if (failed(use(program, entry)) && result.error.empty())
+      OwningOpRef<ModuleOp> program = ir::importRecording(recording, &context, numbered);
+      if (failed(use(*program, entry)) && result.error.empty())
         result.error = "compilation failed without a diagnostic";
     });
   }

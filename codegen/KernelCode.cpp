@@ -57,8 +57,7 @@ KernelCode compileKernel(StringRef text, CompileOptions options, MLIRContext &co
   });
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, config);
-  if (module && succeeded(scheduleKernels(*module, options, pipelines)) &&
-      succeeded(lowerKernelsToLLVM(*module, pipelines)))
+  if (module && succeeded(pipelines.run(*module, Stage::Outlined, Stage::LLVM, options)))
     result.image = makeImage(*module, options, result.error);
   if (!result.image && result.error.empty())
     result.error = "a kernel can't be compiled, and no diagnostic says why";

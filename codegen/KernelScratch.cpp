@@ -2,6 +2,7 @@
 // own, on the same arguments, so that whoever calls the kernel need not know what it does.
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
+#include "codegen/ShapeFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -4,7 +4,11 @@
 //
 // What is left of the program is a list of calls: of kernels, and of the runtime's. Numbers that it has are constants
 // or computed from sizes; a number that one kernel makes for another passes through a buffer, its *cell*.
+#include "codegen/Bufferize.h"
+#include "codegen/Lowering.h"
+#include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
+#include "codegen/ProgramAttributes.h"
 #include "codegen/schedule/Nest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +21,9 @@
 using namespace mlir;
 
 namespace calque::codegen {
+
+#define GEN_PASS_DEF_OUTLINEKERNELS
+#include "codegen/Passes.h.inc"
 
 namespace {
 
@@ -31,15 +38,18 @@ public:
     for (func::FuncOp each : alike)
       if (areEqual(each, made)) {
         made.erase();
+        ++numMerged;
         return each;
       }
-    made.setName("calque.kernel_" + std::to_string(count++));
+    made.setName("calque.kernel_" + std::to_string(numKernels++));
     made->setAttr(kKernelAttr, UnitAttr::get(made.getContext()));
     module.getBody()->getOperations().insertAfter(behind->getIterator(), made);
     behind = made;
     alike.push_back(made);
     return made;
   }
+
+  unsigned numKernels = 0, numMerged = 0;
 
 private:
   static bool areEqual(func::FuncOp a, func::FuncOp b) {
@@ -59,7 +69,6 @@ private:
 
   ModuleOp module;
   Operation *behind;
-  unsigned count = 0;
   llvm::DenseMap<llvm::hash_code, SmallVector<func::FuncOp, 1>> byHash;
 };
 
@@ -255,11 +264,9 @@ void takeConstants(func::FuncOp kernel, ArrayRef<func::CallOp> calls) {
 }
 
 // The kernels of a program with their calls.
-llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> kernelsOf(Program &program) {
-  auto entry = program.module->lookupSymbol<func::FuncOp>(program.entry);
-  SymbolTable symbols(*program.module);
+llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> kernelsOf(func::FuncOp program, const SymbolTable &symbols) {
   llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> calls;
-  entry.walk([&](func::CallOp call) {
+  program.walk([&](func::CallOp call) {
     if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee()); !callee.isExternal())
       calls[callee].push_back(call);
   });
@@ -280,13 +287,11 @@ bool staysInProgram(Operation *op, Numbers &known, const SymbolTable &symbols) {
   return true;
 }
 
-} // namespace
-
-void outlineKernels(Program &program) {
-  auto entry = program.module->lookupSymbol<func::FuncOp>(program.entry);
-  Block &body = entry.getBody().front();
-  Kernels kernels(*program.module, entry);
-  const SymbolTable symbols(*program.module);
+// Makes the kernels of a program.
+void outlineKernels(func::FuncOp program, Kernels &kernels, bool merge) {
+  Block &body = program.getBody().front();
+  auto module = program->getParentOfType<ModuleOp>();
+  const SymbolTable symbols(module);
   Numbers known;
   known.computable.insert(body.args_begin(), body.args_end());
   SmallVector<Operation *> operations;
@@ -310,15 +315,29 @@ void outlineKernels(Program &program) {
     if (linalg::FillOp fill = fills.lookup(op))
       group.push_back(fill);
     group.push_back(op);
-    Outliner(group, known).outline(kernels, program.options.optimize);
+    Outliner(group, known).outline(kernels, merge);
   }
   operations = llvm::map_to_vector(body.without_terminator(), [](Operation &op) { return &op; });
   for (Operation *op : llvm::reverse(operations))
     if (isOpTriviallyDead(op))
       op->erase();
-  if (program.options.optimize)
-    for (auto &[kernel, calls] : kernelsOf(program))
+  if (merge)
+    for (auto &[kernel, calls] : kernelsOf(program, SymbolTable(module)))
       takeConstants(kernel, calls);
 }
 
+struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
+  using OutlineKernelsBase::OutlineKernelsBase;
+  void runOnOperation() override {
+    FailureOr<Program> program = programIn(getOperation());
+    if (failed(program))
+      return signalPassFailure();
+    Kernels kernels(getOperation(), program->function);
+    outlineKernels(program->function, kernels, merge);
+    outlined += kernels.numKernels;
+    merged += kernels.numMerged;
+  }
+};
+
+} // namespace
 } // namespace calque::codegen

@@ -3,7 +3,47 @@
 
 include "mlir/Pass/PassBase.td"
 
-//===-- The program at the stage linalg ---------------------------------------------------------===//
+//===-- The program, up to the stage linalg -----------------------------------------------------===//
+
+def CheckProgram : Pass<"calque-check-program", "::mlir::ModuleOp"> {
+  let summary = "Refuse what no trace can be";
+  let description = [{
+    Passes after this one rely on a program that is one function of one block, whose arguments and results are tensors
+    of the dialect and whose operations are all its own. A file may hold anything else. The compiler's attributes are
+    refused too, for they would be believed.
+  }];
+  let options = [Option<"simplified", "simplified", "bool", "false",
+                        "The program is at the stage simplified, and may say which variables it assigns">];
+}
+
+def LowerToLinalg : Pass<"calque-lower-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Lower every operation to linalg, scf and tensor";
+  let description = [{
+    The function gets the call frame as its first argument, and an index argument for each size of its arguments that is
+    not known. Then it returns those of its results too, and the function `calque.shapes` checks before a call that sizes
+    fit together. Attributes say how many inputs there are, which sizes are unknown, and what the places are at which a
+    call can fail, print or call C++ (`calque.sites`, by whose numbers code names them).
+
+    ```mlir
+    func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+      calque.print %x {label = "x"} : (tensor<?xf32>) -> ()
+      return %x : tensor<?xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %x: tensor<?xf32>, %n: index) -> (tensor<?xf32>, index) attributes {
+        calque.inputs = 1 : i64, calque.unknown_inputs = array<i64: 0, 0>, calque.unknown_outputs = array<i64: 0, 0>,
+        calque.sites = [ {kind = "print", operation = "print", text = "x"} ]} {
+      call @calque.runtime_0(%frame, %site, ..., %x, %n) : (...) -> ()
+      return %x, %n : tensor<?xf32>, index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numSites", "sites", "Places at which a call can fail, print or call C++">];
+}
 
 def FuseElementwise : Pass<"calque-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise operations on tensors where nothing is computed twice";
@@ -25,7 +65,149 @@ def ShareEqual : Pass<"calque-share-equal", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"shared", "shared", "Operations that are replaced">];
 }
 
+def ResolveSizes : Pass<"calque-resolve-sizes", "::mlir::ModuleOp"> {
+  let summary = "Replace sizes of tensors by arithmetic on the sizes of arguments";
+  let description = [{
+    Fusion asks tensors for their sizes. Where a program has unknown sizes, `tensor.dim` of a result is followed to the
+    operands, and that of an argument becomes the index argument which holds it, so that equal sizes are one value.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+//===-- The program at the stage bufferized -----------------------------------------------------===//
+
+def Bufferize : Pass<"calque-bufferize", "::mlir::ModuleOp"> {
+  let summary = "Give each tensor of the program a buffer";
+  let description = [{
+    Values that are made of one another in place share a buffer, and what is returned is written where the caller wants
+    it: results become arguments, which follow the others. docs/rationale/bufferization.md says how.
+
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %x: tensor<4xf32>) -> tensor<4xf32> attributes {calque.inputs = 1 : i64} {
+      %0 = tensor.empty() : tensor<4xf32>
+      %1 = linalg.exp ins(%x : tensor<4xf32>) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+      return %1 : tensor<4xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %x: memref<4xf32>, %result: memref<4xf32>) attributes {calque.inputs = 1 : i64} {
+      linalg.exp ins(%x : memref<4xf32>) outs(%result : memref<4xf32>)
+      return
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"copies", "copies", "Copies of tensors that can't be updated in place">];
+}
+
+def PassPointers : Pass<"calque-pass-pointers", "::mlir::ModuleOp"> {
+  let summary = "Make the program's buffers arguments that bare pointers can be";
+  let description = [{
+    An argument of unknown sizes becomes an address, which is cast to the sizes that the index arguments give. The
+    strides of an empty buffer of several dimensions are none that a bare pointer has: the argument loses its dimensions.
+    The sizes of results are returned no more.
+
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %x: memref<?x3xf32>, %n: index, %result: memref<?x3xf32>) -> index
+    ```
+    becomes
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %x: memref<1xf32>, %n: index, %result: memref<1xf32>) {
+      %0 = memref.reinterpret_cast %x to offset: [0], sizes: [%n, 3], strides: [3, 1]
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def ResolveBufferSizes : Pass<"calque-resolve-buffer-sizes", "::mlir::ModuleOp"> {
+  let summary = "Replace sizes of buffers by arithmetic on the sizes of arguments";
+  let description = [{
+    Does what `calque-resolve-sizes` does, for `memref.dim`, and lowers affine arithmetic. A program of known sizes stays
+    as it is.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def LowerCopies : Pass<"calque-lower-copies", "::mlir::ModuleOp"> {
+  let summary = "Turn memref.copy into linalg operations, which become kernels";
+  let description = [{
+    MLIR would lower a copy between strided buffers to a call of its runtime library.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let statistics = [Statistic<"lowered", "lowered", "Copies">];
+}
+
+//===-- The program at the stage outlined -------------------------------------------------------===//
+
+def OutlineKernels : Pass<"calque-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make functions of all that the program does on buffers, one of those that are equal";
+  let description = [{
+    The program's function keeps the calls, the buffers and the arithmetic on sizes. What differs between the calls of
+    equal operations is an argument: buffers, the places in them where operands begin, and numbers.
+
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %x: memref<4xf32>, %result: memref<4xf32>) attributes {calque.inputs = 1 : i64} {
+      linalg.exp ins(%x : memref<4xf32>) outs(%result : memref<4xf32>)
+    ```
+    becomes
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %x: memref<4xf32>, %result: memref<4xf32>) attributes {calque.inputs = 1 : i64} {
+      call @calque.kernel_0(%x, %result) : (memref<4xf32>, memref<4xf32>) -> ()
+    func.func private @calque.kernel_0(%a: memref<4xf32>, %b: memref<4xf32> {llvm.noalias}) attributes {calque.kernel} {
+      linalg.exp ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+    ```
+  }];
+  let options = [Option<"merge", "merge", "bool", "true", "Make one kernel of those that are equal">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"outlined", "outlined", "Kernels">,
+                    Statistic<"merged", "merged", "Operations whose kernel was there">];
+}
+
+def PlaceBuffers : Pass<"calque-place-buffers", "::mlir::ModuleOp"> {
+  let summary = "Place all intermediate buffers in one workspace";
+  let description = [{
+    Two buffers share memory if they are never alive at the same time. The workspace is the program's last argument, whose
+    type says how many bytes the buffers of known size take. `calque.shapes` computes the bytes of all.
+
+    ```mlir
+    %0 = memref.alloc() : memref<4xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @f(..., %workspace: memref<64xi8>)
+      %0 = memref.view %workspace[%c0][] : memref<64xi8> to memref<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"placed", "placed", "Buffers">,
+                    Statistic<"bytes", "bytes", "Bytes of the buffers of known size">];
+}
+
+def MakeNumbers : Pass<"calque-make-numbers", "::mlir::ModuleOp"> {
+  let summary = "Make the function that computes the numbers of a plan";
+  let description = [{
+    What the kernels of a program take and no one knows before a call follows from the unknown sizes: numbers, and places
+    in the workspace. The function `calque.numbers` computes them from these, in the order in which the calls take them.
+    From here on the program's function is data, its plan.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"computed", "computed", "Numbers and places">];
+}
+
 //===-- Kernels ---------------------------------------------------------------------------------===//
+
+def SetTarget : Pass<"calque-set-target", "::mlir::ModuleOp"> {
+  let summary = "Say for which CPU the kernels of a module are";
+  let description = [{
+    Sets the attribute `calque.target` of the module, which `calque-schedule-loops` and `calque-lower-math` read. A module
+    without it is for the CPU that runs these passes.
+  }];
+  let options = [Option<"cpu", "cpu", "std::string", "", "baseline, avx2 or avx512">];
+}
 
 def ScheduleLoops : Pass<"calque-schedule-loops", "::mlir::func::FuncOp"> {
   let summary = "Turn linalg operations of kernels into vectors, tiles and parallel loops";
@@ -65,6 +247,10 @@ def CastReshapes : Pass<"calque-cast-reshapes", "::mlir::func::FuncOp"> {
     before the reshape, by divisions in the innermost loop.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def KeepKernels : Pass<"calque-keep-kernels", "::mlir::ModuleOp"> {
+  let summary = "Erase the program, which is its plan and needs no code, and its constants";
 }
 
 def OutlineParallelLoops : Pass<"calque-outline-parallel-loops", "::mlir::ModuleOp"> {

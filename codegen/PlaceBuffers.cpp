@@ -1,5 +1,8 @@
 // Places all intermediate buffers in one workspace. Two buffers share memory if they are never alive at the same time.
-#include "codegen/Pipeline.h"
+#include "codegen/Lowering.h"
+#include "codegen/Passes.h"
+#include "codegen/ProgramAttributes.h"
+#include "codegen/ShapeFunction.h"
 #include "ir/schema/TypeRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,6 +17,9 @@
 using namespace mlir;
 
 namespace calque::codegen {
+
+#define GEN_PASS_DEF_PLACEBUFFERS
+#include "codegen/Passes.h.inc"
 
 namespace {
 
@@ -199,11 +205,15 @@ unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, u
 
 // Computes the offsets of buffers of unknown size at the function's front, and the bytes of the whole workspace in the
 // function of shapes.
-void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPlacement> &buffers, Value workspace,
-                  int64_t knownBytes, OpBuilder &front) {
-  auto shapes = program.module->lookupSymbol<func::FuncOp>(kShapeFunction);
-  if (!shapes)
-    return;
+LogicalResult placeUnknown(func::FuncOp function, const ProgramSizes &known, std::deque<UnknownPlacement> &buffers,
+                           Value workspace, int64_t knownBytes, OpBuilder &front) {
+  auto shapes = function->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(kShapeFunction);
+  FailureOr<ArrayRef<Attribute>> sitesBefore = sitesOf(function);
+  if (failed(sitesBefore))
+    return failure();
+  if (!shapes || shapes.isExternal() || shapes.getNumArguments() != kSizesOfShapes + known.inputs.size())
+    return function.emitOpError("has sizes that are not known, and no function '") << kShapeFunction << "' of these";
+  SmallVector<Attribute> sites(*sitesBefore);
   SmallVector<Slot> slots;
   for (UnknownPlacement &buffer : buffers) {
     auto slot = llvm::find_if(slots, [&](const Slot &each) { return each.holds(buffer); });
@@ -216,12 +226,8 @@ void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPla
   OpBuilder inShapes(block.getTerminator());
   Location location = function.getLoc();
   IRMapping mapping;
-  unsigned firstSize = function.getNumArguments();
-  for (unsigned number = 0; number < function.getNumArguments(); ++number)
-    if (function.getArgument(number).getType().isIndex())
-      firstSize = std::min(firstSize, number);
-  for (BlockArgument size : block.getArguments().drop_front(3))
-    mapping.map(function.getArgument(firstSize + size.getArgNumber() - 3), size);
+  for (BlockArgument size : block.getArguments().drop_front(kSizesOfShapes))
+    mapping.map(function.getArgument(known.firstSize() + size.getArgNumber() - kSizesOfShapes), size);
   auto number = [&](OpBuilder &builder, int64_t value) -> Value {
     return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
   };
@@ -229,8 +235,9 @@ void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPla
   for (const Slot &slot : slots) {
     MemRefType type = slot.tenants[0]->type;
     Location made = slot.tenants[0]->alloc->getLoc();
-    program.sites.push_back(makeSite(Site::Kind::TooManyBytes, "", "an intermediate value", made));
-    auto site = static_cast<int32_t>(program.sites.size()) - 1;
+    auto site = static_cast<int32_t>(sites.size());
+    sites.push_back(
+        toAttribute(makeSite(Site::Kind::TooManyBytes, "", "an intermediate value", made), function.getContext()));
     SmallVector<Value> sizes =
         llvm::map_to_vector(slot.tenants[0]->sizes, [&](Value size) { return cloneSize(inShapes, size, mapping); });
     Value bytes = emitBytes(inShapes, made, type, sizes, block.getArgument(0), site);
@@ -252,12 +259,11 @@ void placeUnknown(Program &program, func::FuncOp function, std::deque<UnknownPla
   }
   memref::StoreOp::create(inShapes, location, total, block.getArgument(2),
                           ValueRange{arith::ConstantIndexOp::create(inShapes, location, 0)});
+  setSites(function, sites);
+  return success();
 }
 
-} // namespace
-
-LogicalResult placeBuffers(Program &program) {
-  auto function = program.module->lookupSymbol<func::FuncOp>(program.entry);
+LogicalResult placeBuffers(func::FuncOp function, const ProgramSizes &known, int64_t &total, size_t &numBuffers) {
   Block &body = function.getBody().front();
   llvm::DenseMap<Operation *, unsigned> numbers;
   for (auto [i, op] : llvm::enumerate(body))
@@ -314,7 +320,7 @@ LogicalResult placeBuffers(Program &program) {
   SmallVector<Placement *> order;
   for (Placement &placement : placements)
     order.push_back(&placement);
-  int64_t total = 0;
+  numBuffers = placements.size() + unknown.size();
   if (Placement *left = order.size() > kMostBySize ? placeInOrder(order, total) : placeBySize(order, total))
     return left->alloc.emitError(
                "the intermediate values that are alive at once have more bytes than can be addressed, of which ")
@@ -323,7 +329,8 @@ LogicalResult placeBuffers(Program &program) {
   auto workspaceType = MemRefType::get({total}, IntegerType::get(function.getContext(), 8));
   Value workspace = body.addArgument(workspaceType, function.getLoc());
   function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
-  placeUnknown(program, function, unknown, workspace, total, front);
+  if (!known.areKnown() && failed(placeUnknown(function, known, unknown, workspace, total, front)))
+    return failure();
   for (Placement &placement : placements) {
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     Value offset = arith::ConstantIndexOp::create(builder, placement.alloc.getLoc(), placement.offset);
@@ -332,8 +339,21 @@ LogicalResult placeBuffers(Program &program) {
     placement.alloc.replaceAllUsesWith(view);
     placement.alloc.erase();
   }
-  program.workspaceBytes = static_cast<std::size_t>(total);
   return success();
 }
+
+struct PlaceBuffers : impl::PlaceBuffersBase<PlaceBuffers> {
+  void runOnOperation() override {
+    FailureOr<Program> program = programIn(getOperation());
+    int64_t total = 0;
+    size_t numBuffers = 0;
+    if (failed(program) || failed(placeBuffers(program->function, program->sizes, total, numBuffers)))
+      return signalPassFailure();
+    placed += numBuffers;
+    bytes += total;
+  }
+};
+
+} // namespace
 
 } // namespace calque::codegen

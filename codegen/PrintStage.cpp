@@ -1,7 +1,8 @@
 #include "codegen/PrintStage.h"
 
 #include "codegen/NativeCode.h"
-#include "ir/Import.h"
+
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
@@ -15,35 +16,29 @@ SmallVector<std::string> functionsOf(ModuleOp module) {
   return names;
 }
 
-Program programOf(ModuleOp module, StringRef function) {
-  Program program;
-  program.module = module.clone();
-  program.entry = function.str();
-  for (auto other : llvm::make_early_inc_range(program.module->getOps<func::FuncOp>()))
+OwningOpRef<ModuleOp> programOf(ModuleOp module, StringRef function) {
+  OwningOpRef<ModuleOp> program = module.clone();
+  for (auto other : llvm::make_early_inc_range(program->getOps<func::FuncOp>()))
     if (other.getName() != function)
       other.erase();
   return program;
 }
 
-LogicalResult printAt(Program &program, Stage stage, llvm::raw_ostream &os) {
-  auto function = program.module->lookupSymbol<func::FuncOp>(program.entry);
-  if (!function)
-    return program.module->emitError("there is no function '") << program.entry << "'";
-  Location location = function.getLoc();
-  Pipelines pipelines(*program.module->getContext());
-  if (failed(lowerTo(program, std::min(stage, Stage::LLVM), pipelines)))
+LogicalResult printAt(ModuleOp program, Stage stage, CompileOptions options, llvm::raw_ostream &os) {
+  Pipelines pipelines(*program.getContext());
+  if (failed(verify(program)) || failed(pipelines.run(program, Stage::Traced, std::min(stage, Stage::LLVM), options)))
     return failure();
   if (stage == Stage::Object) {
     std::string error;
-    std::string text = assembly(*program.module, program.options, error);
+    std::string text = assembly(program, options, error);
     if (!error.empty())
-      return emitError(location, error);
+      return program.emitError(error);
     os << text;
     return success();
   }
   OpPrintingFlags flags;
   flags.enableDebugInfo().useLocalScope();
-  program.module->print(os, flags);
+  program->print(os, flags);
   os << '\n';
   return success();
 }

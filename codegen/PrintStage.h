@@ -4,17 +4,19 @@
 
 #include "codegen/Pipeline.h"
 
+#include "mlir/IR/OwningOpRef.h"
+
 namespace calque::codegen {
 
 // The names of the functions of a module that have a body.
 llvm::SmallVector<std::string> functionsOf(mlir::ModuleOp module);
 
 // One function of a module by itself, as it is compiled; the module stays as it is.
-Program programOf(mlir::ModuleOp module, llvm::StringRef function);
+mlir::OwningOpRef<mlir::ModuleOp> programOf(mlir::ModuleOp module, llvm::StringRef function);
 
 // Lowers a traced program to a stage and prints it: IR with the user's lines, which can be parsed again, or assembly
 // for Stage::Object. Errors are diagnostics.
-llvm::LogicalResult printAt(Program &program, Stage stage, llvm::raw_ostream &os);
+llvm::LogicalResult printAt(mlir::ModuleOp program, Stage stage, CompileOptions options, llvm::raw_ostream &os);
 
 } // namespace calque::codegen
 #endif

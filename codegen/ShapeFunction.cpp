@@ -1,6 +1,5 @@
-// Makes the function of shapes: from the sizes of a call's arguments it checks that they fit together, and computes the
-// sizes of the results and the bytes of the workspace. The caller runs it first and allocates the buffers before
-// anything else runs.
+#include "codegen/ShapeFunction.h"
+
 #include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -66,8 +65,7 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
   return arith::AndIOp::create(builder, location, rounded, number(-int64_t(CALQUE_BUFFER_ALIGNMENT)));
 }
 
-void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type> results) {
-  auto function = program.module->lookupSymbol<func::FuncOp>(program.entry);
+void makeShapeFunction(func::FuncOp function, LoweringContext &context, ArrayRef<Type> results, ProgramSizes &program) {
   Block &body = function.getBody().front();
   Operation *terminator = body.getTerminator();
   Location location = function.getLoc();
@@ -80,13 +78,13 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
     for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(type).getShape())) {
       if (!ShapedType::isDynamic(size))
         continue;
-      program.unknownOutputs.push_back({number, dimension});
+      program.outputs.push_back({number, dimension});
       resultSizes.push_back(context.sizes.value(sizes[dimension]));
       unknown[number].push_back(resultSizes.back());
     }
   }
 
-  OpBuilder builder = OpBuilder::atBlockEnd(program.module->getBody());
+  OpBuilder builder = OpBuilder::atBlockEnd(context.module.getBody());
   Type i64 = builder.getI64Type();
   SmallVector<Type> types{context.frame.getType(), MemRefType::get({static_cast<int64_t>(resultSizes.size())}, i64),
                           MemRefType::get({1}, i64)};
@@ -97,7 +95,7 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
   builder.setInsertionPointToEnd(block);
   IRMapping mapping;
   for (auto [number, symbol] : llvm::enumerate(context.sizes.symbols))
-    mapping.map(symbol.value, block->getArgument(3 + number));
+    mapping.map(symbol.value, block->getArgument(kSizesOfShapes + number));
   Value frame = block->getArgument(0);
   for (const Sizes::Check &check : context.sizes.checks) {
     Value found = cloneSize(builder, context.sizes.valueBeforeChecks(check.found), mapping),
@@ -129,7 +127,7 @@ void makeShapeFunction(Program &program, LoweringContext &context, ArrayRef<Type
     Size size = context.sizes.canonical(Value(symbol.value));
     auto same = llvm::find_if(context.sizes.symbols,
                               [&](const Sizes::Symbol &each) { return Size(Value(each.value)) == size; });
-    program.inputSizes.push_back({static_cast<size_t>(same - context.sizes.symbols.begin()), constantOf(size)});
+    program.values.push_back({static_cast<size_t>(same - context.sizes.symbols.begin()), constantOf(size)});
   }
 }
 

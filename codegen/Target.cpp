@@ -25,8 +25,4 @@ const Target &Target::of(Operation *op) {
   return of(cpu.value_or(runtime::hostCpu()));
 }
 
-void setTarget(ModuleOp module, Cpu cpu) {
-  module->setAttr(kTargetAttr, StringAttr::get(module.getContext(), runtime::nameOf(cpu)));
-}
-
 } // namespace calque::codegen

@@ -24,7 +24,6 @@ struct Target {
 
 // The name of its CPU, on a module of kernels.
 inline constexpr llvm::StringLiteral kTargetAttr = "calque.target";
-void setTarget(mlir::ModuleOp module, runtime::Cpu cpu);
 
 } // namespace calque::codegen
 #endif

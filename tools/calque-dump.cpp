@@ -127,10 +127,10 @@ int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
                 Failed);
   for (const std::string &name : names)
     for (const calque::StageName &stage : stages) {
-      calque::codegen::Program program = calque::codegen::programOf(*module, name);
+      OwningOpRef<ModuleOp> program = calque::codegen::programOf(*module, name);
       std::string text;
       llvm::raw_string_ostream stream(text);
-      if (failed(calque::codegen::printAt(program, stage.stage, stream)))
+      if (failed(calque::codegen::printAt(*program, stage.stage, {}, stream)))
         return Failed;
       os << "\n// -----\n// function " << name << ", stage " << stage.name << '\n' << text;
     }

@@ -2,6 +2,7 @@
 //
 //   calque-opt --calque-differentiate model.mlir
 //   calque-opt --calque-stage=linalg model.mlir
+#include "absl/strings/str_cat.h"
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
 #include "passes/Passes.h"
@@ -19,46 +20,40 @@ llvm::cl::opt<std::string> targetOption("calque-target",
                                         llvm::cl::desc("Schedule for baseline, avx2 or avx512 (default: this CPU)"),
                                         llvm::cl::value_desc("target"));
 
-// Takes each module to a stage, as the compiler does.
-struct StagePass : PassWrapper<StagePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StagePass)
-  StagePass() = default;
-  StagePass(const StagePass &other) : PassWrapper(other) {}
-
-  StringRef getArgument() const final { return "calque-stage"; }
-  StringRef getDescription() const final { return "Take a traced program to a stage of the compiler"; }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    calque::codegen::registerPipelineDialects(registry);
-  }
-
-  void runOnOperation() override {
-    std::optional<calque::Stage> stage = calque::stageNamed(name);
-    if (!stage || *stage == calque::Stage::Object) {
-      getOperation().emitError("there is no stage '")
-          << name << "' of IR; the stages are " << calque::stageNames() << ", which is not IR";
-      return signalPassFailure();
-    }
-    calque::codegen::Program program;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        program.entry = function.getName().str();
-    if (program.entry.empty()) {
-      getOperation().emitError("there is no function with a body to take to a stage");
-      return signalPassFailure();
-    }
-    // The module stays the caller's.
-    program.module = OwningOpRef<ModuleOp>(getOperation());
-    if (auto cpu = calque::runtime::cpuNamed(targetOption))
-      program.options.cpu = *cpu;
-    calque::codegen::Pipelines pipelines(getContext());
-    if (failed(calque::codegen::lowerTo(program, *stage, pipelines)))
-      signalPassFailure();
-    (void)program.module.release();
-  }
-
+struct StageOptions : PassPipelineOptions<StageOptions> {
   Option<std::string> name{*this, "name", llvm::cl::desc("The stage, before `object`; calque-dump --help lists them"),
                            llvm::cl::init("llvm")};
+  Option<std::string> from{*this, "from", llvm::cl::desc("The stage that the file is at"), llvm::cl::init("traced")};
+  Option<bool> optimize{*this, "optimize", llvm::cl::desc("Off: as with CALQUE_OPTIMIZE=0"), llvm::cl::init(true)};
 };
+
+// The passes that take a module from one stage to another, as the compiler does.
+void registerStages() {
+  registerPassPipeline(
+      "calque-stage", "Take a program to a stage of the compiler",
+      [](OpPassManager &manager, StringRef text, function_ref<LogicalResult(const Twine &)> fail) -> LogicalResult {
+        StageOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
+        std::optional<calque::Stage> stages[2];
+        for (auto [stage, name] : {std::pair(&stages[0], &options.from), std::pair(&stages[1], &options.name)}) {
+          *stage = calque::stageNamed(name->getValue());
+          if (!*stage || *stage == calque::Stage::Object)
+            return fail(absl::StrCat("there is no stage '", name->getValue(), "' of IR; the stages are ",
+                                     calque::stageNames(), ", which is not IR"));
+        }
+        auto [from, to] = stages;
+        if (from > to)
+          return fail(absl::StrCat("stage '", options.name.getValue(), "' comes before '", options.from.getValue(),
+                                   "', which the file is at"));
+        calque::CompileOptions compileOptions{.optimize = options.optimize};
+        if (std::optional<calque::runtime::Cpu> cpu = calque::runtime::cpuNamed(targetOption))
+          compileOptions.cpu = *cpu;
+        calque::codegen::addStages(manager, *from, *to, compileOptions);
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> show) { show(StageOptions()); });
+}
 
 constexpr const char *kOverview = R"(Runs Calque's passes and stages on .mlir files.
 
@@ -104,7 +99,7 @@ int main(int argc, char **argv) {
   calque::codegen::registerCalqueCodegenPasses();
   registerCanonicalizerPass();
   registerCSEPass();
-  PassRegistration<StagePass>();
+  registerStages();
   registerCLIOptions("calque-opt", registry);
   showFewOptions();
   auto [input, output] = parseCLIOptions(argc, argv, kOverview);

@@ -310,10 +310,10 @@ LogicalResult runOn(ModuleOp module, llvm::function_ref<void(OpPassManager &)> a
 // As calque-dump does it: each function by itself.
 LogicalResult dump(ModuleOp module, calque::Stage stage) {
   for (const std::string &name : calque::codegen::functionsOf(module)) {
-    calque::codegen::Program program = calque::codegen::programOf(module, name);
+    OwningOpRef<ModuleOp> program = calque::codegen::programOf(module, name);
     std::string text;
     llvm::raw_string_ostream stream(text);
-    if (failed(calque::codegen::printAt(program, stage, stream)))
+    if (failed(calque::codegen::printAt(*program, stage, {}, stream)))
       return failure();
   }
   return success();
