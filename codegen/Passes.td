@@ -264,7 +264,8 @@ def LowerMath : Pass<"calque-lower-math", "::mlir::ModuleOp"> {
     Those of float32 become vector code of Calque's own. Others become instructions where the processor has one, else
     calls. Opaque values become calls of functions that are removed after LLVM's passes.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ConvertToLLVM : Pass<"calque-convert-to-llvm", "::mlir::ModuleOp"> {
