@@ -26,7 +26,7 @@ using namespace mlir;
 namespace calque::codegen {
 
 void registerPipelineDialects(DialectRegistry &registry) {
-  registry.insert<ir::CalqueDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
+  registry.insert<ir::CalqueDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);

@@ -37,8 +37,11 @@ struct ResolveSizes : impl::ResolveSizesBase<ResolveSizes> {
       if (!argument || argument.getOwner() != &body || argument.getArgNumber() == 0 || !dimension)
         return;
       OpBuilder builder(dim);
-      if (Value size = program->sizes.sizeOf(function, argument.getArgNumber() - 1, *dimension, builder))
-        dim.replaceAllUsesWith(size);
+      Value size = program->sizes.sizeOf(function, argument.getArgNumber() - 1, *dimension, builder);
+      if (!size)
+        return;
+      dim.replaceAllUsesWith(size);
+      dim.erase();
     });
   }
 

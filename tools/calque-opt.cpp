@@ -31,7 +31,7 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
 void registerStages() {
   registerPassPipeline(
       "calque-stage", "Take a program to a stage of the compiler",
-      [](OpPassManager &manager, StringRef text, function_ref<LogicalResult(const Twine &)> fail) -> LogicalResult {
+      [](OpPassManager &manager, StringRef text, function_ref<LogicalResult(const Twine &)> refuse) -> LogicalResult {
         StageOptions options;
         if (failed(options.parseFromString(text)))
           return failure();
@@ -39,13 +39,13 @@ void registerStages() {
         for (auto [stage, name] : {std::pair(&stages[0], &options.from), std::pair(&stages[1], &options.name)}) {
           *stage = calque::stageNamed(name->getValue());
           if (!*stage || *stage == calque::Stage::Object)
-            return fail(absl::StrCat("there is no stage '", name->getValue(), "' of IR; the stages are ",
-                                     calque::stageNames(), ", which is not IR"));
+            return refuse(absl::StrCat("there is no stage '", name->getValue(), "' of IR; the stages are ",
+                                       calque::stageNames(), ", which is not IR"));
         }
         auto [from, to] = stages;
         if (from > to)
-          return fail(absl::StrCat("stage '", options.name.getValue(), "' comes before '", options.from.getValue(),
-                                   "', which the file is at"));
+          return refuse(absl::StrCat("stage '", options.name.getValue(), "' comes before '", options.from.getValue(),
+                                     "', which the file is at"));
         calque::CompileOptions compileOptions{.optimize = options.optimize};
         if (std::optional<calque::runtime::Cpu> cpu = calque::runtime::cpuNamed(targetOption))
           compileOptions.cpu = *cpu;

@@ -264,6 +264,8 @@ def given(source):
             yield kind, i + 1, OF_OP if name == "emitOpError" else ()
         elif name == "refuse" and source.name.startswith(("ir/", "passes/", "codegen/")):
             yield "CompileError", i + 1, OF_OP
+        elif name == "refuse" and source.name.startswith("tools/calque-opt"):
+            yield "tool", i + 1, ()
         elif name == "warn" and "void" not in (found[i - 1].text, found[i - 3].text): # no declaration, no definition
             yield "warning", i + 1, ()
         elif name == "fail" and source.name.startswith("frontend/data") and found[i - 1].text != "void":
