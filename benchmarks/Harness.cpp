@@ -5,11 +5,13 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <numeric>
+#include <optional>
 #include <system_error>
 
 #include <csignal>
@@ -113,10 +115,10 @@ void measure(const Program &program, int size, Row &row) {
 constexpr const char *kUsage = R"(Times Calque and prints a line of JSON for each case.
 
 usage: calque-bench [CASE...]
-       calque-bench --compile [PROGRAM...]
+       calque-bench --compile [PROGRAM[=N]...]
 
 Without names all cases are run. BENCH_SECONDS says for how long each of them (3), OMP_NUM_THREADS on how many threads.
-With --compile, the first calls of programs of n and of 10 n parts are timed.
+With --compile, the first calls of programs of n and of 10 n parts are timed, or of N parts where that is given.
 )";
 
 template <typename Entry> std::string namesOf(const std::vector<Entry> &entries) {
@@ -125,6 +127,25 @@ template <typename Entry> std::string namesOf(const std::vector<Entry> &entries)
 
 template <typename Entry> bool has(const std::vector<Entry> &entries, const std::string &name) {
   return std::any_of(entries.begin(), entries.end(), [&](const Entry &known) { return known.name == name; });
+}
+
+// What a program is measured at: PROGRAM=N names a size, and 0 stands for those of the program.
+struct WantedProgram {
+  std::string name;
+  int size = 0;
+};
+
+// Empty where the text after the equals sign is no positive number.
+std::optional<WantedProgram> parseProgram(const std::string &text) {
+  std::size_t equals = text.find('=');
+  WantedProgram wanted{text.substr(0, equals)};
+  if (equals == std::string::npos)
+    return wanted;
+  const char *last = text.data() + text.size();
+  auto [end, failure] = std::from_chars(text.data() + equals + 1, last, wanted.size);
+  if (failure != std::errc() || end != last || wanted.size <= 0)
+    return std::nullopt;
+  return wanted;
 }
 
 // Prints the line of a case: what `measureInto` puts into the row, or the error that it throws.
@@ -156,16 +177,24 @@ int runCases(const std::vector<Case> &cases, const std::vector<Program> &program
   if (compile)
     wanted.erase(wanted.begin());
   std::string names = compile ? namesOf(programs) : namesOf(cases);
+  std::vector<WantedProgram> wantedPrograms;
   for (const std::string &name : wanted) {
     if (name == "--help" || name == "-h") {
       std::cout << kUsage << "The cases are " << namesOf(cases) << ".\nThe programs are " << namesOf(programs) << ".\n";
       return 0;
     }
-    if (!(compile ? has(programs, name) : has(cases, name))) {
-      std::cerr << "calque-bench: there is no " << (compile ? "program" : "case") << " '" << name << "'; the "
+    std::optional<WantedProgram> program = compile ? parseProgram(name) : WantedProgram{name};
+    if (!program) {
+      std::cerr << "calque-bench: the size of a program must be a positive number, as in chain=400, not '" << name
+                << "'\n";
+      return 1;
+    }
+    if (!(compile ? has(programs, program->name) : has(cases, name))) {
+      std::cerr << "calque-bench: there is no " << (compile ? "program" : "case") << " '" << program->name << "'; the "
                 << (compile ? "programs" : "cases") << " are " << names << '\n';
       return 1;
     }
+    wantedPrograms.push_back(std::move(*program));
   }
   bool valid = true;
   double seconds = numberFrom("BENCH_SECONDS", 3, valid);
@@ -183,18 +212,26 @@ int runCases(const std::vector<Case> &cases, const std::vector<Program> &program
         printRow("case", which.name, [&](Row &row) { measure(which, seconds, row); });
     return 0;
   }
-  for (const Program &program : programs)
-    for (int size : {program.size, 10 * program.size})
-      if (isWanted(program.name))
-        inProcessOfItsOwn([&](const char *failure) {
-          if (failure)
-            printRow("program", program.name, [&](Row &) { throw std::runtime_error(failure); });
-          else
-            printRow("program", program.name, [&](Row &row) {
-              row["n"] = size;
-              measure(program, size, row);
-            });
+  auto run = [](const Program &program, int size) {
+    inProcessOfItsOwn([&](const char *failure) {
+      if (failure)
+        printRow("program", program.name, [&](Row &) { throw std::runtime_error(failure); });
+      else
+        printRow("program", program.name, [&](Row &row) {
+          row["n"] = size;
+          measure(program, size, row);
         });
+    });
+  };
+  if (wantedPrograms.empty())
+    for (const Program &program : programs)
+      wantedPrograms.push_back({program.name});
+  for (const WantedProgram &each : wantedPrograms) {
+    const Program &program =
+        *std::find_if(programs.begin(), programs.end(), [&](const Program &known) { return known.name == each.name; });
+    for (int size : each.size ? std::vector{each.size} : std::vector{program.size, 10 * program.size})
+      run(program, size);
+  }
   return 0;
 }
 

@@ -6,7 +6,7 @@
 // first_ms  the first call: trace, compile and run
 // check     a number that all systems agree on
 //
-// or, for the compile times of programs, which are measured at two sizes,
+// or, for the compile times of programs, which are measured at two sizes or, behind --compile PROGRAM=N, at size N,
 //
 //   {"peer": "calque", "threads": 2, "program": "chain", "n": 60, "compile_ms": 80.2, "peak_mb": 12.3}
 //

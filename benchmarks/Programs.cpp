@@ -48,6 +48,19 @@ FirstCall concatenated(int n) {
       ones({3}));
 }
 
+// Each size is another one by 1, which is known when the function is called.
+FirstCall openConcats(int n) {
+  auto f = function(
+      [n](const Tensor &x) {
+        Tensor y = x;
+        for (int i = 0; i < n; ++i)
+          y = concat({slice(y, {0}, {1}), y * 2});
+        return sum(y);
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic})}});
+  return [f, x = ones({4})] { f(x); };
+}
+
 FirstCall pads(int n) {
   return firstCall(
       [n](const Tensor &x) {
@@ -145,6 +158,17 @@ FirstCall assertions(int n) {
       ones({8}));
 }
 
+FirstCall uniforms(int n) {
+  return firstCall(
+      [n, g = random::Generator(1)](const Tensor &x) mutable {
+        Tensor y = x;
+        for (int i = 0; i < n; ++i)
+          y = y + g.uniform({8});
+        return y;
+      },
+      ones({8}));
+}
+
 FirstCall hostCalls(int n) {
   return firstCall(
       [n](const Tensor &x) {
@@ -184,6 +208,8 @@ std::vector<Program> compilePrograms() {
           {"assignments", 100, assignments},
           {"assertions", 100, assertions},
           {"host_calls", 100, hostCalls},
+          {"uniforms", 40, uniforms},
+          {"open_concats", 40, openConcats},
           {"splits", 10, splits}};
 }
 

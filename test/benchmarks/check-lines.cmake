@@ -63,6 +63,12 @@ if(NOT result EQUAL 0 OR NOT output MATCHES "^${pattern}$")
   message(FATAL_ERROR "calque-bench --compile: ${result}\n${output}${errors}")
 endif()
 
+# A size of one's own: one line.
+execute_process(COMMAND ${BENCH} --compile arguments=30 OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE result)
+if(NOT result EQUAL 0 OR NOT output MATCHES "^{[^\n]*\"program\":\"arguments\",\"n\":30,[^\n]*}\n$")
+  message(FATAL_ERROR "calque-bench --compile arguments=30: ${result}\n${output}${errors}")
+endif()
+
 # What is refused: one line that says what there is, and exit code 1.
 function(expect_refusal pattern)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE result)
@@ -74,3 +80,7 @@ expect_refusal("there is no case 'nonsense'; the cases are call_overhead, [^\n]*
 expect_refusal("BENCH_SECONDS must be a positive number, not 'soon'" ${CMAKE_COMMAND} -E env BENCH_SECONDS=soon ${BENCH})
 expect_refusal("OMP_NUM_THREADS must be a positive number, not '0'" ${CMAKE_COMMAND} -E env OMP_NUM_THREADS=0 ${BENCH})
 expect_refusal("there is no program 'nonsense'; the programs are chain, [^\n]*" ${BENCH} --compile nonsense)
+foreach(size "" 0 -3 some 3x)
+  expect_refusal("the size of a program must be a positive number, as in chain=400, not 'chain=${size}'"
+                 ${BENCH} --compile chain=${size})
+endforeach()
