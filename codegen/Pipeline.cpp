@@ -89,6 +89,7 @@ void schedule(OpPassManager &manager, const CompileOptions &options) {
 
 void lowerToLLVM(OpPassManager &manager) {
   manager.addPass(createKeepKernels());
+  manager.addPass(createSplitLongKernels());
   manager.addPass(createOutlineParallelLoops());
   manager.addPass(createLowerMath());
   manager.addPass(createSCFToControlFlowPass());

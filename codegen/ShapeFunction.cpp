@@ -39,8 +39,16 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
     }
   if (isEmpty || (overflows && !site))
     return number(CALQUE_BUFFER_ALIGNMENT);
-  Value zero = number(0), bytes = number(overflows ? std::numeric_limits<int64_t>::max() : known),
-        tooMany = compare(arith::CmpIPredicate::ne, zero, zero), anyEmpty = tooMany;
+  Value zero = number(0), bytes = number(overflows ? std::numeric_limits<int64_t>::max() : known);
+  // A single size is compared with the most that it may be.
+  if (site && !overflows && unknown.size() == 1) {
+    Value wide = arith::IndexCastOp::create(builder, location, i64, unknown[0]);
+    failIf(builder, location, compare(arith::CmpIPredicate::sgt, wide, number(kMostBytes / known)), frame, *site, zero,
+           zero);
+    site.reset();
+  }
+  Value tooMany, anyEmpty;
+  auto orElse = [&](Value some, Value other) { return some ? either(some, other) : other; };
   for (Value size : unknown) {
     Value wide = arith::IndexCastOp::create(builder, location, i64, size);
     if (!site) {
@@ -48,16 +56,19 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
       continue;
     }
     auto product = arith::MulSIExtendedOp::create(builder, location, bytes, wide);
-    anyEmpty = either(anyEmpty, compare(arith::CmpIPredicate::eq, wide, zero));
-    tooMany = either(tooMany, either(compare(arith::CmpIPredicate::ne, product.getHigh(), zero),
+    anyEmpty = orElse(anyEmpty, compare(arith::CmpIPredicate::eq, wide, zero));
+    tooMany = orElse(tooMany, either(compare(arith::CmpIPredicate::ne, product.getHigh(), zero),
                                      compare(arith::CmpIPredicate::slt, product.getLow(), zero)));
     bytes = product.getLow();
   }
   if (site) {
-    tooMany = either(tooMany, compare(arith::CmpIPredicate::sgt, bytes, number(kMostBytes)));
-    Value isNot = compare(arith::CmpIPredicate::eq, anyEmpty,
-                          arith::ConstantOp::create(builder, location, builder.getBoolAttr(false)));
-    failIf(builder, location, arith::AndIOp::create(builder, location, tooMany, isNot), frame, *site, zero, zero);
+    tooMany = orElse(tooMany, compare(arith::CmpIPredicate::sgt, bytes, number(kMostBytes)));
+    if (anyEmpty) {
+      Value isNot = compare(arith::CmpIPredicate::eq, anyEmpty,
+                            arith::ConstantOp::create(builder, location, builder.getBoolAttr(false)));
+      tooMany = arith::AndIOp::create(builder, location, tooMany, isNot);
+    }
+    failIf(builder, location, tooMany, frame, *site, zero, zero);
   }
   // An empty buffer has room for one element.
   Value some = arith::MaxSIOp::create(builder, location, bytes, number(1));

@@ -516,6 +516,26 @@ TEST(FunctionsOfUnknownSizes, RunOnAll) {
   EXPECT_EQ(f.trace_count(), 1);
 }
 
+// The arithmetic on sizes is so long that it is compiled in parts.
+TEST(FunctionsOfUnknownSizes, MayBeManyInALongProgram) {
+  auto body = [](const Tensor &x, const Tensor &z) {
+    Tensor y = x;
+    for (std::int64_t i = 0; i < 200; ++i)
+      y = concat({slice(y, {0}, {1}), y * 0.5f, slice(z, {i % 3}, {i % 3 + 1})});
+    return y;
+  };
+  auto f = function(body, {.input_signature = {TensorSpec<float>({kDynamic}), TensorSpec<float>({kDynamic})}});
+  for (Shape sizes : {Shape{1, 3}, Shape{4, 3}, Shape{9, 7}}) {
+    Tensor x = ones({sizes[0]}), z = full({sizes[1]}, 3.0f);
+    EXPECT_EQ(f(x, z).to_vector<float>(), body(x, z).to_vector<float>());
+  }
+  EXPECT_EQ(f.trace_count(), 1);
+  for (Shape sizes : {Shape{0, 3}, Shape{4, 2}}) {
+    Tensor x = ones({sizes[0]}), z = ones({sizes[1]});
+    EXPECT_THROW(f(x, z), ShapeError);
+  }
+}
+
 // What depends on sizes is a ShapeError whether they are known to the operation, to the trace or to the call alone.
 TEST(FunctionsOfUnknownSizes, RefuseWithTheClassOfKnownOnes) {
   std::int64_t many = std::int64_t(1) << 32;
