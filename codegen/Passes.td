@@ -60,7 +60,8 @@ def ShareEqual : Pass<"calque-share-equal", "::mlir::func::FuncOp"> {
   let summary = "Replace operations by equal ones before them";
   let description = [{
     Does what MLIR's CSE does for one block, in time that grows linearly: bodies count in the hash by which operations
-    are told apart.
+    are told apart. The operands of commutative operations are put in the order in which they are computed, so that
+    `a * b` and `b * a` are one.
   }];
   let statistics = [Statistic<"shared", "shared", "Operations that are replaced">];
 }

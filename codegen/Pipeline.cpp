@@ -43,7 +43,7 @@ void simplify(OpPassManager &manager, const CompileOptions &options) {
     manager.addPass(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createExpandComposites());
   if (options.optimize) {
-    manager.addPass(createCSEPass());
+    manager.addNestedPass<func::FuncOp>(createShareEqual());
     manager.addPass(createCanonicalizerPass());
   }
 }

@@ -1,6 +1,6 @@
 // Replaces operations of a block by equal ones before them, as MLIR's CSE does. That one tells operations with regions
 // apart by their operands alone before it compares them one by one: a thousand operations on the same tensors, whose
-// bodies differ in a constant, take a million comparisons. Here the bodies count too.
+// bodies differ in a constant, take a million comparisons. Here the bodies count too. And a * b is b * a.
 #include "codegen/Passes.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -30,6 +30,22 @@ llvm::hash_code hashOf(Operation *op) {
   return result;
 }
 
+// Puts the operands of a commutative operation in the order in which they are computed, so that a * b and b * a are
+// equal; canonicalisation has done so for arguments and constants. Unknown sizes are compared at the call, and those
+// that disagree are reported in the order of the operands.
+void orderOperands(Operation &op) {
+  if (!op.hasTrait<OpTrait::IsCommutative>() || op.getNumOperands() != 2)
+    return;
+  Value lhs = op.getOperand(0), rhs = op.getOperand(1);
+  auto isOrdered = [&](Value value) {
+    auto shaped = dyn_cast<ShapedType>(value.getType());
+    return value.getParentBlock() == op.getBlock() && value.getDefiningOp() &&
+           !value.getDefiningOp()->hasTrait<OpTrait::ConstantLike>() && (!shaped || shaped.hasStaticShape());
+  };
+  if (isOrdered(lhs) && isOrdered(rhs) && rhs.getDefiningOp()->isBeforeInBlock(lhs.getDefiningOp()))
+    op.setOperands({rhs, lhs});
+}
+
 struct ShareEqual : impl::ShareEqualBase<ShareEqual> {
   void runOnOperation() override {
     for (Block &block : getOperation().getBody())
@@ -46,6 +62,7 @@ private:
       }
       if (op.getNumResults() == 0 || !isMemoryEffectFree(&op))
         continue;
+      orderOperands(op);
       SmallVector<Operation *, 1> &alike = seen[hashOf(&op)];
       auto equal = llvm::find_if(alike, [&](Operation *other) {
         return OperationEquivalence::isEquivalentTo(other, &op, OperationEquivalence::IgnoreLocations);

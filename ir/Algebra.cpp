@@ -41,8 +41,8 @@ Value negated(Value value) {
 }
 
 // Whether two operands of a commutative operation stand so that equal operations look alike: arguments first, constants
-// last. Results stay as they are, because patterns insert operations, after which MLIR counts a block's operations anew
-// to tell which of two is first.
+// last. Results are put in order where equal operations are shared: patterns insert operations, after which MLIR counts
+// a block's operations anew to tell which of two is first.
 bool isInOrder(Value lhs, Value rhs) {
   auto a = dyn_cast<BlockArgument>(lhs), b = dyn_cast<BlockArgument>(rhs);
   if (a && b)

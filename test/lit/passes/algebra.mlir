@@ -243,6 +243,28 @@ func.func @order(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> (te
 
 // -----
 
+// So it is of results, which are found to be equal first; and differences are not.
+// CHECK-LABEL: func.func @order_of_results(
+// CHECK-NEXT: %[[A:.*]] = calque.tanh
+// CHECK-NEXT: %[[B:.*]] = calque.exp
+// CHECK-NEXT: %[[AB:.*]] = calque.mul %[[A]], %[[B]]
+// CHECK-NEXT: %[[L:.*]] = calque.sub %[[A]], %[[B]]
+// CHECK-NEXT: %[[R:.*]] = calque.sub %[[B]], %[[A]]
+// CHECK-NEXT: return %[[AB]], %[[AB]], %[[L]], %[[R]]
+func.func @order_of_results(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = calque.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = calque.exp %y : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = calque.mul %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = calque.exp %y : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = calque.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+  %5 = calque.mul %3, %4 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %6 = calque.sub %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %7 = calque.sub %3, %4 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2, %5, %6, %7 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // Unknown sizes that disagree are reported in the order in which the operands are written.
 // CHECK-LABEL: func.func @order_of_open_sizes(
 // CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[Y:.*]]: tensor<?xf32>)
