@@ -103,6 +103,8 @@ public:
         return failure();
       compiled.plan = std::move(planned->plan);
       compiled.interface = std::move(planned->interface);
+      for (size_t &input : compiled.interface.assigned)
+        input -= recording.parameters.size();
       result.program = std::move(compiled);
       return success();
     });

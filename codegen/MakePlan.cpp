@@ -67,6 +67,7 @@ FailureOr<ProgramPlan> planIn(ModuleOp module) {
     auto global = symbols.lookup<memref::GlobalOp>(name);
     plan.constants.push_back(bytesOf(cast<DenseElementsAttr>(*global.getInitialValue())));
   }
+  plan.writesInputs = !result.interface.inPlace.empty();
   plan.numComputed = words.computed().size();
   if (auto function = symbols.lookup<func::FuncOp>(kNumbersFunction))
     plan.numbers = kernel(function);

@@ -139,6 +139,28 @@ def LowerCopies : Pass<"calque-lower-copies", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"lowered", "lowered", "Copies">];
 }
 
+def AssignInPlace : Pass<"calque-assign-in-place", "::mlir::ModuleOp"> {
+  let summary = "Write new values of variables over the ones before them";
+  let description = [{
+    An assignment needs no memory of its own where the value before it is read by nothing afterwards, or by the very
+    operation that makes the new one, element by element, and where nothing that may fail comes later. A program stops
+    at what fails, so that its variables keep their values. `calque.in_place` lists these entries of `calque.assigned`.
+
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %w: memref<4xf32>, %new: memref<4xf32>)
+        attributes {calque.assigned = array<i64: 0>, calque.inputs = 1 : i64} {
+      linalg.exp ins(%w : memref<4xf32>) outs(%new : memref<4xf32>)
+    ```
+    becomes
+    ```mlir
+    func.func @f(%frame: !llvm.ptr, %w: memref<4xf32>, %new: memref<4xf32>)
+        attributes {calque.assigned = array<i64: 0>, calque.in_place = array<i64: 0>, calque.inputs = 1 : i64} {
+      linalg.exp ins(%w : memref<4xf32>) outs(%w : memref<4xf32>)
+    ```
+  }];
+  let statistics = [Statistic<"replaced", "replaced", "Assignments that take no memory">];
+}
+
 //===-- The program at the stage outlined -------------------------------------------------------===//
 
 def OutlineKernels : Pass<"calque-outline-kernels", "::mlir::ModuleOp"> {

@@ -26,9 +26,10 @@ using namespace mlir;
 namespace calque::codegen {
 
 void registerPipelineDialects(DialectRegistry &registry) {
-  registry.insert<ir::CalqueDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+  registry
+      .insert<ir::CalqueDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+              cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+              memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }
@@ -67,6 +68,8 @@ void bufferize(OpPassManager &manager, const CompileOptions &options) {
     manager.addPass(createCSEPass());
   }
   manager.addPass(createLowerCopies());
+  if (options.optimize)
+    manager.addPass(createAssignInPlace());
 }
 
 void outline(OpPassManager &manager, const CompileOptions &options) {

@@ -277,6 +277,8 @@ FailureOr<ProgramInterface> interfaceOf(const Program &program) {
   result.workspaceBytes = static_cast<size_t>(workspace.getNumElements());
   if (auto assigned = function->getAttrOfType<DenseI64ArrayAttr>(kAssignedAttr))
     result.assigned.assign(assigned.asArrayRef().begin(), assigned.asArrayRef().end());
+  if (auto inPlace = function->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr))
+    result.inPlace.assign(inPlace.asArrayRef().begin(), inPlace.asArrayRef().end());
   for (Attribute attribute : *sites) {
     std::optional<Site> site = toSite(attribute);
     if (!site)

@@ -2,7 +2,8 @@
 // need, so that the IR of each stage is complete.
 //
 //   calque.inputs           its number of parameters and variables; marks the program's function
-//   calque.assigned         the variables whose new values are its last results
+//   calque.assigned         the inputs, variables, whose new values are its last results
+//   calque.in_place         the entries of calque.assigned whose new values are written over the inputs
 //   calque.unknown_inputs   input, dimension, ...: what its index arguments, which follow the inputs, are the sizes of
 //   calque.unknown_outputs  output, dimension, ...
 //   calque.equal_sizes      number, earlier number, ...: unknown sizes of inputs that equal others by the checks
@@ -21,7 +22,7 @@ namespace calque::codegen {
 inline constexpr llvm::StringLiteral kInputsAttr = "calque.inputs", kUnknownInputsAttr = "calque.unknown_inputs",
                                      kUnknownOutputsAttr = "calque.unknown_outputs",
                                      kEqualSizesAttr = "calque.equal_sizes", kKnownSizesAttr = "calque.known_sizes",
-                                     kSitesAttr = "calque.sites";
+                                     kSitesAttr = "calque.sites", kInPlaceAttr = "calque.in_place";
 
 // The inputs and the unknown sizes of a program. Its arguments are the frame, the inputs, the unknown sizes of inputs,
 // from bufferization on the outputs, and at last the workspace.

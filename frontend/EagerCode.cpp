@@ -126,7 +126,7 @@ std::shared_ptr<const Executable> openProgram(OpId op, const std::vector<TensorT
     appendKey(key, operand);
   using Program = std::shared_ptr<const Executable>;
   static auto *programs = new KeyCache<Program>(kMostCachedOperations); // never destroyed: other threads may still run
-  static auto *versions = new Versions;                                   // as they
+  static auto *versions = new Versions;                                 // as they
   if (const Program *found = programs->find(key))
     return *found;
   schema::Recording recording = recordingOf(op, operands, attributes, where);

@@ -7,6 +7,8 @@
 #include "frontend/UserOperations.h"
 #include "runtime/Print.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <iostream>
 #include <mutex>
@@ -249,6 +251,19 @@ const TypeRef &typeOfOutput(const Code &code, std::size_t output) {
   return output < numResults ? code.results[output] : code.variables[code.executable->assigned[output - numResults]];
 }
 
+// The memory of a variable's value, for a program that writes the new value over it: a copy where anyone else may see
+// it. The caller holds the variable's lock, so nobody takes hold of the value meanwhile.
+runtime::Buffer writableValue(const VariableState &variable) {
+  const runtime::Buffer &buffer = implOf(variable.value).buffer;
+  if (variable.value.impl().use_count() == 1 && buffer.unique() && !buffer.isForeign()) {
+    std::atomic_thread_fence(std::memory_order_acquire); // what others did with it before they let go
+    return buffer;
+  }
+  runtime::Buffer copy = runtime::Buffer::allocate(buffer.bytes());
+  std::memcpy(copy.data(), buffer.data(), buffer.bytes());
+  return copy;
+}
+
 } // namespace
 
 void refuseHeld(const VariableState &variable, SourceLocation where) {
@@ -333,10 +348,12 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   auto typeOf = [&](std::size_t output) -> const TypeRef & {
     return actual.size() && actual[output] ? actual[output] : typeOfOutput(code, output);
   };
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    buffers[i] = runtime::Buffer::allocate(typeOf(i)->numBytes());
-    outputs[i] = buffers[i].data();
-  }
+  const std::size_t numResults = code.results.size();
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (i < numResults || !std::ranges::binary_search(executable.inPlace, i - numResults)) {
+      buffers[i] = runtime::Buffer::allocate(typeOf(i)->numBytes());
+      outputs[i] = buffers[i].data();
+    }
   runtime::Buffer workspace;
   if (workspaceBytes)
     workspace = runtime::Buffer::allocate(workspaceBytes); // from the runtime's pool
@@ -348,20 +365,24 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     if (seen)
       seen->push_back(variables[i]->value);
   }
+  for (std::size_t each : executable.inPlace) {
+    std::size_t variable = executable.assigned[each];
+    buffers[numResults + each] = writableValue(*variables[variable]);
+    inputs[parameters.size() + variable] = buffers[numResults + each].data();
+  }
+  // Everything is made before the program runs, so that running out of memory changes no variable.
+  absl::FixedArray<Tensor, 8> made(outputs.size());
+  for (std::size_t i = 0; i < made.size(); ++i)
+    made[i] = makeEager(typeOf(i), std::move(buffers[i]), i < numResults ? caller.where : SourceLocation());
   if (executable.plan.run(frame)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
     throwSite(code, frame.error, caller);
   }
 
-  for (std::size_t i = 0; i < results.size(); ++i)
-    results[i] = makeEager(typeOf(i), std::move(buffers[i]), caller.where);
-  // All new values are made before the first one is assigned, so that running out of memory changes no variable.
-  absl::FixedArray<Tensor, 8> fresh(executable.assigned.size());
-  for (std::size_t i = 0; i < fresh.size(); ++i)
-    fresh[i] = makeEager(typeOf(code.results.size() + i), std::move(buffers[code.results.size() + i]));
-  for (std::size_t i = 0; i < fresh.size(); ++i)
-    variables[executable.assigned[i]]->value = std::move(fresh[i]);
+  std::move(made.begin(), made.begin() + numResults, results.begin());
+  for (std::size_t i = 0; i < executable.assigned.size(); ++i)
+    variables[executable.assigned[i]]->value = std::move(made[numResults + i]);
 }
 
 } // namespace calque::detail

@@ -125,6 +125,7 @@ void programForm(Form &form, Program &program, Kernels &kernels) {
   optional(form, plan.numbers);
   form(plan.numSizes);
   form(plan.numComputed);
+  form(plan.writesInputs);
   auto &interface = program.interface;
   form(interface.workspaceBytes);
   for (auto *sizes : {&interface.unknownInputs, &interface.unknownOutputs})
@@ -132,7 +133,8 @@ void programForm(Form &form, Program &program, Kernels &kernels) {
       form(size.index);
       form(size.dimension);
     });
-  form.list(interface.assigned, 8, [&](auto &variable) { form(variable); });
+  for (auto *indices : {&interface.assigned, &interface.inPlace})
+    form.list(*indices, 8, [&](auto &index) { form(index); });
   form.list(interface.sites, 64, [&](auto &site) { siteForm(form, site); });
 }
 

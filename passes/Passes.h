@@ -10,7 +10,7 @@
 
 namespace calque {
 
-// The attribute of a function that lists the assigned variables, whose new values are its last results.
+// The attribute of a function that lists the arguments, of variables, whose new values are its last results.
 inline constexpr llvm::StringLiteral kAssignedAttr = "calque.assigned";
 
 // Whether a path leads to each result of a function that returns results of one `gradient`, its last operation; expands

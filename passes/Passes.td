@@ -33,7 +33,7 @@ def StateToValues : Pass<"calque-state-to-values", "::mlir::func::FuncOp"> {
   let summary = "Turn variables into arguments and results";
   let description = [{
     Appends an argument for each variable. A read becomes the value of the last assignment before it, or else the
-    argument. Appends the last value of each assigned variable to the results; `calque.assigned` lists these variables.
+    argument. Appends the last value of each assigned variable to the results; `calque.assigned` lists their arguments.
     Reads and assignments in regions and behind branches are errors.
 
     ```mlir
@@ -44,7 +44,7 @@ def StateToValues : Pass<"calque-state-to-values", "::mlir::func::FuncOp"> {
     ```
     becomes
     ```mlir
-    func.func @f(%x: tensor<f32>, %w: tensor<f32>) -> tensor<f32> attributes {calque.assigned = array<i64: 0>} {
+    func.func @f(%x: tensor<f32>, %w: tensor<f32>) -> tensor<f32> attributes {calque.assigned = array<i64: 1>} {
       %v = calque.add %w, %x
       return %v
     ```

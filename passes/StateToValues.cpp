@@ -63,12 +63,13 @@ struct StateToValues : calque::impl::StateToValuesBase<StateToValues> {
         assign.erase();
       }
     }
-    SmallVector<int64_t> assignedIndices;
+    SmallVector<int64_t> assignedArguments;
+    size_t firstVariable = body.getNumArguments() - current.size();
     SmallVector<Value> last;
     for (auto [i, isAssigned] : llvm::enumerate(assigned)) {
       if (!isAssigned)
         continue;
-      assignedIndices.push_back(i);
+      assignedArguments.push_back(firstVariable + i);
       last.push_back(current[i]);
     }
     // The values of the entry block dominate every return.
@@ -76,7 +77,7 @@ struct StateToValues : calque::impl::StateToValuesBase<StateToValues> {
     SmallVector<Type> results(function.getResultTypes());
     llvm::append_range(results, ValueRange(last).getTypes());
     function.setType(FunctionType::get(&getContext(), body.getArgumentTypes(), results));
-    function->setAttr(calque::kAssignedAttr, DenseI64ArrayAttr::get(&getContext(), assignedIndices));
+    function->setAttr(calque::kAssignedAttr, DenseI64ArrayAttr::get(&getContext(), assignedArguments));
     function->removeAttr(calque::ir::kVariablesAttr);
   }
 };

@@ -240,6 +240,8 @@ Buffer Buffer::foreign(void *data, size_t bytes, std::function<void()> release) 
   return Buffer(block);
 }
 
+bool Buffer::isForeign() const noexcept { return block && block->sizeClass == ForeignClass; }
+
 void Buffer::recycle(BufferBlock *block) noexcept {
   unsigned sizeClass = block->sizeClass;
   if (sizeClass == ForeignClass) {

@@ -66,6 +66,8 @@ public:
   // visible.
   size_t useCount() const noexcept { return block ? block->references.load(std::memory_order_acquire) : 0; }
   bool unique() const noexcept { return useCount() == 1; }
+  // Whether the memory is someone else's, as `foreign` takes it.
+  bool isForeign() const noexcept;
 
   explicit operator bool() const noexcept { return block != nullptr; }
 

@@ -19,8 +19,10 @@ LoadedPlan::LoadedPlan(Plan given, std::vector<KernelRef> givenKernels)
     constants.push_back(buffer.data());
     constant = {};
   }
-  for (const Step &step : plan.steps)
+  for (const Step &step : plan.steps) {
     mostOperands = std::max(mostOperands, step.numOperands);
+    needsScratch |= kernels[step.kernel].scratch != nullptr;
+  }
 }
 
 void LoadedPlan::callWithSizes(uint32_t kernel, std::initializer_list<int64_t> first, const int64_t *sizes) const {
@@ -35,19 +37,13 @@ int32_t LoadedPlan::computeShapes(CalqueCallFrame &frame) const {
   return frame.error.failed != 0;
 }
 
-int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
-  absl::FixedArray<int64_t, 16> computed(plan.numComputed);
-  if (plan.numbers)
-    callWithSizes(*plan.numbers, {wordOf(computed.data()), wordOf(frame.workspace)}, frame.input_sizes);
-
+template <typename F> void LoadedPlan::forEachStep(CalqueCallFrame &frame, const int64_t *computed, F &&use) const {
   const int64_t zero = 0;
   const CalqueCallFrame *address = &frame;
   // In the order of From. An address and a number are of one size.
   const void *const tables[] = {
-      &zero,          &address, frame.inputs, frame.outputs, frame.input_sizes, constants.data(), &frame.workspace,
-      computed.data()};
+      &zero, &address, frame.inputs, frame.outputs, frame.input_sizes, constants.data(), &frame.workspace, computed};
   static_assert(std::size(tables) == static_cast<size_t>(From::Computed) + 1 && sizeof(void *) == sizeof(int64_t));
-  Buffer scratch;
   absl::FixedArray<int64_t, 64> words(mostOperands + 1);
   const Operand *operand = plan.operands.data();
   for (const Step &step : plan.steps) {
@@ -57,19 +53,40 @@ int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
       std::memcpy(&word, table + operand->index * sizeof(word), sizeof(word));
       words[i] = word + operand->offset;
     }
+    if (!use(step, words.data()))
+      return;
+  }
+}
+
+int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
+  absl::FixedArray<int64_t, 16> computed(plan.numComputed);
+  if (plan.numbers)
+    callWithSizes(*plan.numbers, {wordOf(computed.data()), wordOf(frame.workspace)}, frame.input_sizes);
+  Buffer scratch;
+  auto reserve = [&](const Step &step, int64_t *words) {
+    int64_t bytes = 0;
+    words[step.numOperands] = wordOf(&bytes);
+    kernels[step.kernel].scratch(words);
+    if (scratch.bytes() < static_cast<size_t>(bytes)) {
+      scratch = Buffer(); // before the larger one is made
+      scratch = Buffer::allocate(static_cast<size_t>(bytes));
+    }
+  };
+  if (plan.writesInputs && needsScratch)
+    forEachStep(frame, computed.data(), [&](const Step &step, int64_t *words) {
+      if (kernels[step.kernel].scratch)
+        reserve(step, words);
+      return true;
+    });
+  forEachStep(frame, computed.data(), [&](const Step &step, int64_t *words) {
     const Kernel &kernel = kernels[step.kernel];
     if (kernel.scratch) {
-      int64_t bytes = 0;
-      words[step.numOperands] = wordOf(&bytes);
-      kernel.scratch(words.data());
-      if (scratch.bytes() < static_cast<size_t>(bytes)) {
-        scratch = Buffer(); // before the larger one is made
-        scratch = Buffer::allocate(static_cast<size_t>(bytes));
-      }
+      reserve(step, words);
       words[step.numOperands] = wordOf(scratch.data());
     }
-    kernel.run(words.data());
-  }
+    kernel.run(words);
+    return frame.error.failed == 0;
+  });
   return frame.error.failed != 0;
 }
 

@@ -57,6 +57,8 @@ struct Plan {
   // workspace and the inputs' unknown sizes.
   std::optional<uint32_t> shapes, numbers;
   size_t numSizes = 0, numComputed = 0;
+  // Steps write over inputs, and nothing may stop the program once they do: all memory is there before the first step.
+  bool writesInputs = false;
 };
 
 // A plan with its kernels.
@@ -71,11 +73,13 @@ public:
   int32_t computeShapes(CalqueCallFrame &frame) const;
   bool hasShapes() const { return plan.shapes.has_value(); }
 
-  // Runs all steps. Returns 1 after a failed check. Throws std::bad_alloc where there is no memory for a kernel; the
-  // steps before it have run.
+  // Runs the steps up to one with a failed check, and returns 1 after it. Throws std::bad_alloc where there is no
+  // memory for a kernel; the steps before it have run, but for a plan that writes over inputs.
   int32_t run(CalqueCallFrame &frame) const;
 
 private:
+  // Calls a function with each step and its operands' words, which one more follows.
+  template <typename F> void forEachStep(CalqueCallFrame &frame, const int64_t *computed, F &&use) const;
   void callWithSizes(uint32_t kernel, std::initializer_list<int64_t> first, const int64_t *sizes) const;
 
   Plan plan;
@@ -84,6 +88,7 @@ private:
   std::vector<Buffer> buffers; // of the constants
   std::vector<const void *> constants;
   uint32_t mostOperands = 0;
+  bool needsScratch = false;
 };
 
 } // namespace calque::runtime

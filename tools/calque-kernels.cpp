@@ -3,8 +3,8 @@
 //   calque-kernels DIRECTORY TARGET...
 //
 // DIRECTORY is that of installed code, beside the compiler's library; what was there goes. A TARGET is baseline, avx2,
-// avx512, or native for this machine's. Which operations, and on which types, follows from the records: elementwise ones
-// on tensors of one shape, with scalars, and with rows beside them, all others on tensors of rank 1 and 2.
+// avx512, or native for this machine's. Which operations, and on which types, follows from the records: elementwise
+// ones on tensors of one shape, with scalars, and with rows beside them, all others on tensors of rank 1 and 2.
 #include "frontend/EagerCode.h"
 #include "frontend/KnownCode.h"
 #include "ir/schema/Moves.h"
@@ -82,7 +82,8 @@ std::vector<std::vector<Attribute>> attributesFor(const OperationSchema &op) {
   return all;
 }
 
-// The element types of operands: all alike, a first one of bool that chooses among the others, or a second one of indices.
+// The element types of operands: all alike, a first one of bool that chooses among the others, or a second one of
+// indices.
 std::vector<std::vector<DType>> elementsFor(const OperationSchema &op) {
   auto count = static_cast<std::size_t>(op.numOperands);
   std::vector<std::vector<DType>> elements;

@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 5;
+inline constexpr int kCompilerInterfaceVersion = 6;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Outlined, Scheduled, LLVM, Object };
@@ -103,13 +103,15 @@ struct UnknownSize {
 
 // What a caller must know about a compiled program to call it. The frame's inputs are the recording's parameters, then
 // the current values of its variables. The outputs are its results, then the new values of `assigned` variables, in
-// distinct buffers that are no inputs.
+// distinct buffers that are no inputs. The new values of those `inPlace` are not among the outputs' buffers, but
+// written over the values before them, which nothing else may need then; a call that fails leaves these as they were.
 struct ProgramInterface {
   std::size_t workspaceBytes = 0;
   // With unknown sizes, the caller stores those of `unknownInputs` in the frame's `input_sizes` and calls computeShapes
   // before the plan is run. It checks the sizes, and computes those of `unknownOutputs` and the workspace's bytes.
   std::vector<UnknownSize> unknownInputs, unknownOutputs;
   std::vector<std::size_t> assigned; // indices into the recording's variables, ascending
+  std::vector<std::size_t> inPlace;  // indices into `assigned`, ascending
   std::vector<Site> sites;
 };
 

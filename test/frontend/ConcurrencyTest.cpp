@@ -109,6 +109,32 @@ TEST(Concurrency, UpdatesOfAVariableAreNotLost) {
 }
 
 // Each thread takes the same two variables, in either order; a reader sees both before a call or both after it.
+// Calls write over the value that readers ask for. What a reader has stays as it was.
+TEST(Concurrency, ReadersOfAVariableThatIsWrittenInPlaceSeeWholeValues) {
+  constexpr int kCalls = 300;
+  constexpr std::int64_t kSize = 5000;
+  Variable v(zeros({kSize}));
+  auto add = function([&] { v.assign_add(1); });
+  std::atomic<bool> done{false};
+  onThreads(4, [&](int thread) {
+    if (thread == 0) {
+      for (int i = 0; i < kCalls; ++i)
+        add();
+      done = true;
+    }
+    float last = 0;
+    while (!done) {
+      Tensor value = v.value();
+      std::vector<float> elements = value.to_vector<float>();
+      EXPECT_GE(elements[0], last);
+      last = elements[0];
+      EXPECT_EQ(elements, std::vector<float>(kSize, last));
+      EXPECT_EQ(value.to_vector<float>(), elements);
+    }
+  });
+  expectValues(sum(v.value()), {static_cast<float>(kCalls * kSize)});
+}
+
 TEST(Concurrency, CallsOnSeveralVariablesAreAtomic) {
   Variable a(scalar<std::int64_t>(500)), b(scalar<std::int64_t>(500));
   auto move = function([](Variable from, Variable to, const Tensor &amount) {

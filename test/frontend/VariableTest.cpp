@@ -1,4 +1,5 @@
 #include "Testing.h"
+#include "test/Tensors.h"
 
 using namespace calque;
 using namespace calque::testing;
@@ -96,6 +97,124 @@ TEST(Variable, AFailedCallLeavesItAsItWas) {
   EXPECT_EQ(w.value().item<float>(), 5);
   f(scalar(4.0f));
   EXPECT_EQ(w.value().item<float>(), 9);
+}
+
+namespace {
+// Where a variable's value lies. Nobody holds the value afterwards.
+const float *memoryOf(const Variable &v) { return v.value().data<float>(); }
+} // namespace
+
+// Compiled code writes the new value over the one before it, unless someone else has that.
+TEST(Variable, IsWrittenInPlaceWhereNobodyElseHasItsValue) {
+  Variable v(tensor<float>({1, 2, 3})), total(0.f);
+  auto step = function([&](const Tensor &x) {
+    Tensor before = sum(v.value());
+    v.assign(v * 2 + x);
+    total.assign_add(sum(v.value()));
+    return before;
+  });
+  Tensor x = tensor<float>({0, 1, 0});
+  expectValues(step(x), {6});
+  const float *memory = memoryOf(v);
+  expectValues(step(x), {13});
+  expectValues(v.value(), {4, 11, 12});
+  expectValues(total.value(), {13 + 27});
+  EXPECT_EQ(memoryOf(v), memory);
+
+  Tensor held = v.value();
+  step(x);
+  expectValues(held, {4, 11, 12});
+  expectValues(v.value(), {8, 23, 24});
+  EXPECT_NE(memoryOf(v), memory);
+  held = {};
+  memory = memoryOf(v);
+  Tensor view = reshape(v.value(), {3, 1});
+  step(x);
+  expectValues(view, {8, 23, 24});
+  expectValues(v.value(), {16, 47, 48});
+  EXPECT_NE(memoryOf(v), memory);
+  view = {};
+
+  memory = memoryOf(v);
+  step(v.value()); // the argument is the value
+  expectValues(v.value(), {48, 141, 144});
+  EXPECT_NE(memoryOf(v), memory);
+}
+
+TEST(Variable, IsWrittenInPlaceForItselfAlone) {
+  Tensor initial = tensor<float>({1, 2});
+  Variable a(initial), b(initial);
+  auto swap = function([&] {
+    Tensor x = a.value();
+    a.assign(b * 10);
+    b.assign(x);
+  });
+  swap();
+  expectValues(a.value(), {10, 20});
+  expectValues(b.value(), {1, 2});
+  swap();
+  expectValues(a.value(), {10, 20});
+  expectValues(b.value(), {10, 20});
+  expectValues(initial, {1, 2});
+  // In another order than it is read.
+  Variable m(tensor<float>({1, 2, 3, 4}, {2, 2}));
+  auto turn = function([&] { m.assign(transpose(m.value()) + m * 0); });
+  turn();
+  expectValues(m.value(), {1, 3, 2, 4});
+  auto powers = function([&] { m.assign(matmul(m, m)); });
+  powers();
+  expectValues(m.value(), {1 + 6, 3 + 12, 2 + 8, 6 + 16});
+}
+
+// A program ends at what fails, before it writes over a value.
+TEST(Variable, KeepsItsValueInPlaceWhereACheckFails) {
+  Variable v(tensor<float>({1, 2})), count(0.f);
+  auto step = function([&](const Tensor &x, const Tensor &i) {
+    count.assign_add(1);
+    Tensor picked = gather(x, i);
+    v.assign_add(picked);
+    assert_true(sum(v.value()) < 100, "too large");
+    count.assign_add(1);
+  });
+  Tensor x = tensor<float>({10, 20, 80});
+  step(x, tensor({1, 0}));
+  EXPECT_THROW(step(x, tensor({0, 3})), IndexError);
+  EXPECT_THROW(step(x, tensor({2, 2})), AssertionError);
+  expectValues(v.value(), {21, 12});
+  expectValues(count.value(), {2});
+  step(x, tensor({0, 0}));
+  expectValues(v.value(), {31, 22});
+  expectValues(count.value(), {4});
+  // With nothing that can fail after it, a value is written in place all the same.
+  auto checkedFirst = function([&](const Tensor &x, const Tensor &i) { v.assign_add(gather(x, i)); });
+  checkedFirst(x, tensor({0, 0}));
+  const float *memory = memoryOf(v);
+  EXPECT_THROW(checkedFirst(x, tensor({0, -1})), IndexError);
+  expectValues(v.value(), {41, 32});
+  checkedFirst(x, tensor({0, 1}));
+  expectValues(v.value(), {51, 52});
+  EXPECT_EQ(memoryOf(v), memory);
+}
+
+// What a tape has seen of a value stays.
+TEST(Variable, KeepsWhatTapesNeedOfItsValue) {
+  Variable v(tensor<float>({3, 4}));
+  auto body = [&] {
+    Tensor loss = sum(square(v.value()));
+    v.assign(v * 0.5f);
+    return loss;
+  };
+  auto gradientOf = [&](const auto &step) {
+    v.assign(tensor<float>({3, 4}));
+    GradientTape tape;
+    Tensor loss = step();
+    Tensor again = step();
+    return *tape.gradient(loss + again, v);
+  };
+  auto step = function(body);
+  step();
+  expectSameBits(gradientOf(step), gradientOf(body));
+  expectValues(v.value(), {0.75f, 1});
 }
 
 TEST(Variable, AsAnArgumentCountsByTypeAndAliasing) {

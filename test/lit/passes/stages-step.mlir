@@ -35,7 +35,7 @@
 
 // SIMPLIFIED-LABEL: func.func @step(
 // SIMPLIFIED-SAME: tensor<4x3xf32> {{[^)]*}}), %{{.*}}: tensor<3xf32> {{[^)]*}})) -> (tensor<f32>, tensor<3xf32>)
-// SIMPLIFIED-SAME: calque.assigned = array<i64: 0>
+// SIMPLIFIED-SAME: calque.assigned = array<i64: 1>
 // SIMPLIFIED: calque.div {{.*}} loc("user.cpp":13:3)
 // SIMPLIFIED: calque.print {{.*}} loc("user.cpp":18:3)
 // SIMPLIFIED: return %{{.*}}, %{{.*}} loc("user.cpp":19:3)

@@ -4,7 +4,7 @@
 // A read after an assignment sees it; only the assigned variable becomes a result.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:.*]]: tensor<2xf32>, %[[A:.*]]: tensor<2xf32>, %[[B:.*]]: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
-// CHECK-SAME: attributes {calque.assigned = array<i64: 1>}
+// CHECK-SAME: attributes {calque.assigned = array<i64: 2>}
 // CHECK-NEXT: %[[NEW:.*]] = calque.add %[[B]], %[[X]]
 // CHECK-NEXT: %[[OUT:.*]] = calque.mul %[[NEW]], %[[A]]
 // CHECK-NEXT: return %[[OUT]], %[[NEW]]
@@ -21,7 +21,7 @@ func.func @step(%x: tensor<2xf32>) -> tensor<2xf32> attributes {calque.variables
 // A read before an assignment keeps the old value; of two assignments the last one counts.
 // CHECK-LABEL: func.func @order(
 // CHECK-SAME: %[[X:.*]]: tensor<i64>, %[[OLD:.*]]: tensor<i64>) -> (tensor<i64>, tensor<i64>)
-// CHECK-SAME: attributes {calque.assigned = array<i64: 0>}
+// CHECK-SAME: attributes {calque.assigned = array<i64: 1>}
 // CHECK-NEXT: %[[FIRST:.*]] = calque.neg %[[X]]
 // CHECK-NEXT: %[[LAST:.*]] = calque.add %[[FIRST]], %[[OLD]]
 // CHECK-NEXT: return %[[OLD]], %[[LAST]]

@@ -4,7 +4,7 @@
 
 // CHECK: calque.assigned
 // TRACED: error: function 'f' has attribute 'calque.assigned', which only the compiler sets
-func.func @f(%x: tensor<2xf32>, %w: tensor<2xf32>) -> tensor<2xf32> attributes {calque.assigned = array<i64: 0>} {
+func.func @f(%x: tensor<2xf32>, %w: tensor<2xf32>) -> tensor<2xf32> attributes {calque.assigned = array<i64: 1>} {
   %0 = calque.add %x, %w : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }

@@ -3,12 +3,12 @@
 
 // CHECK: func.func private @calque.runtime_0(!llvm.ptr, {{.*}}) attributes {calque.runtime = "calque_rt_print"}
 // CHECK: func.func @effects(%{{.*}}: !llvm.ptr, %{{.*}}: tensor<2xi64>, %{{.*}}: tensor<2xi64>)
-// CHECK-SAME: calque.assigned = array<i64: 0>
+// CHECK-SAME: calque.assigned = array<i64: 1>
 // CHECK-SAME: calque.inputs = 2 : i64
 // CHECK-SAME: calque.sites = [{kind = "division_by_zero", line = "model.cpp:3", operation = "div"}, {kind = "print", line = "model.cpp:4", operation = "print", text = "a \22label\22"}]
 // CHECK: call @calque_rt_fail(%{{.*}}, %c0_i32,
 // CHECK: call @calque.runtime_0(%{{.*}}, %c1_i64,
-func.func @effects(%x: tensor<2xi64>, %w: tensor<2xi64>) -> tensor<2xi64> attributes {calque.assigned = array<i64: 0>} {
+func.func @effects(%x: tensor<2xi64>, %w: tensor<2xi64>) -> tensor<2xi64> attributes {calque.assigned = array<i64: 1>} {
   %0 = calque.div %x, %w : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64> loc("model.cpp":3:0)
   calque.print %0 {label = "a \22label\22"} : (tensor<2xi64>) -> () loc("model.cpp":4:0)
   return %0 : tensor<2xi64>
