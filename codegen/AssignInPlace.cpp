@@ -58,7 +58,8 @@ struct AssignInPlace : impl::AssignInPlaceBase<AssignInPlace> {
     unsigned firstNew = function.getNumArguments() - static_cast<unsigned>(assigned.size());
     SmallVector<int64_t> inPlace;
     for (auto [number, input] : llvm::enumerate(assigned.asArrayRef())) {
-      if (input < 0 || static_cast<size_t>(input) >= program->sizes.numInputs || firstNew < program->sizes.firstOutput())
+      if (input < 0 || static_cast<size_t>(input) >= program->sizes.numInputs ||
+          firstNew < program->sizes.firstOutput())
         return (void)refuseAttribute(function, kAssignedAttr, assigned), signalPassFailure();
       BlockArgument before = body.getArgument(1 + static_cast<unsigned>(input)),
                     after = body.getArgument(firstNew + static_cast<unsigned>(number));

@@ -127,7 +127,7 @@ TEST_F(Plans, GiveKernelsTheMemoryThatTheyAskFor) {
   EXPECT_THROW(LoadedPlan(plan, {fill}).run(frame), std::bad_alloc);
 }
 
-TEST_F(Plans, SayWhenACheckHasFailed) {
+TEST_F(Plans, StopAtAFailedCheck) {
   Plan plan;
   plan.steps = {{0, 1}, {1, 1}};
   plan.operands = {{From::Frame}, {From::Number, 0, 3}};
@@ -138,7 +138,23 @@ TEST_F(Plans, SayWhenACheckHasFailed) {
   Frame frame;
   EXPECT_EQ(loaded.run(frame), 1);
   EXPECT_EQ(frame.error.site, 2);
-  EXPECT_EQ(calls.size(), 1u) << "the steps after it run on safe values";
+  EXPECT_TRUE(calls.empty()) << "no step runs after it";
+}
+
+// A plan that writes over inputs must not end in the middle.
+TEST_F(Plans, HaveAllMemoryBeforeTheyWriteOverInputs) {
+  Plan plan;
+  plan.steps = {{0, 1}, {1, 1}};
+  plan.operands = {{From::Number, 0, 3}, {From::Number, 0, 3}};
+  auto asks = [](const int64_t *words) { *reinterpret_cast<int64_t *>(words[1]) = int64_t(1) << 46; };
+  for (bool writesInputs : {false, true}) {
+    calls.clear();
+    plan.writesInputs = writesInputs;
+    LoadedPlan loaded(plan, {kernelOf(&note<1>), kernelOf(&note<1>, asks)});
+    Frame frame;
+    EXPECT_THROW(loaded.run(frame), std::bad_alloc);
+    EXPECT_EQ(calls.size(), writesInputs ? 0u : 1u);
+  }
 }
 
 } // namespace
