@@ -7,7 +7,10 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
@@ -28,6 +31,9 @@ struct ConvertToLLVM : impl::ConvertToLLVMBase<ConvertToLLVM> {
     populateMathToLLVMConversionPatterns(*converter, made);
     populateFinalizeMemRefToLLVMConversionPatterns(*converter, made);
     populateFuncToLLVMConversionPatterns(*converter, made);
+    vector::populateVectorMaskMaterializationPatterns(made, /*force32BitVectorIndices=*/false);
+    populateVectorToLLVMConversionPatterns(*converter, made, /*reassociateFPReductions=*/false,
+                                           /*force32BitVectorIndices=*/false);
     cf::populateControlFlowToLLVMConversionPatterns(*converter, made);
     arith::populateCeilFloorDivExpandOpsPatterns(made);
     arith::populateArithToLLVMConversionPatterns(*converter, made);

@@ -5,7 +5,6 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -98,7 +97,6 @@ void lowerToLLVM(OpPassManager &manager) {
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(memref::createExpandStridedMetadataPass());
   manager.addPass(createLowerAffinePass());
-  manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createConvertToLLVM());
   manager.addPass(createReconcileUnrealizedCastsPass());
 }
@@ -136,11 +134,19 @@ void addStages(OpPassManager &manager, Stage from, Stage to, CompileOptions opti
       addStage(manager, each.stage, options);
 }
 
+#ifdef NDEBUG
+static constexpr bool kHasAssertions = false;
+#else
+static constexpr bool kHasAssertions = true;
+#endif
+
 LogicalResult Pipelines::run(ModuleOp module, Stage from, Stage to, CompileOptions options) {
   std::unique_ptr<PassManager> &manager = made[{from, to, options.optimize, options.cpu}];
   if (!manager) {
     manager = std::make_unique<PassManager>(&context);
-    manager->enableVerifier(true);
+    // A kernel is part of a program that was verified, and LLVM verifies what becomes of it. To verify it after each
+    // pass takes a third of the time of these.
+    manager->enableVerifier(from < Stage::Outlined || kHasAssertions);
     addStages(*manager, from, to, options);
   }
   return manager->run(module);
