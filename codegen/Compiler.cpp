@@ -4,6 +4,7 @@
 #include "codegen/NativeCode.h"
 #include "codegen/PrintStage.h"
 #include "codegen/Threads.h"
+#include "codegen/TimeReport.h"
 #include "ir/BatchRule.h"
 #include "ir/Import.h"
 #include "passes/Passes.h"
@@ -91,10 +92,14 @@ public:
   CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
                         CompileOptions options) override {
     CompileResult result;
-    withProgram(recording, true, result, [&](ModuleOp program, Contexts::Entry &entry) {
+    withProgram(recording, options, true, result, [&](ModuleOp program, Contexts::Entry &entry) {
       if (failed(verify(program)) || failed(entry.pipelines.run(program, Stage::Traced, Stage::Outlined, options)))
         return failure();
-      FailureOr<codegen::ProgramPlan> planned = codegen::planIn(program);
+      FailureOr<codegen::ProgramPlan> planned = failure();
+      {
+        codegen::TimedStep step(options, Stage::Outlined, "read-plan");
+        planned = codegen::planIn(program);
+      }
       if (failed(planned))
         return failure();
       CompiledProgram compiled;
@@ -114,7 +119,7 @@ public:
   PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
     PrintResult result;
     llvm::raw_string_ostream stream(result.text);
-    withProgram(recording, false, result,
+    withProgram(recording, options, false, result,
                 [&](ModuleOp program, Contexts::Entry &) { return codegen::printAt(program, stage, options, stream); });
     return result;
   }
@@ -156,6 +161,7 @@ private:
             runtime::LoadedKernel{{function}, nullptr, {}, kernel.runtime});
         continue;
       }
+      codegen::TimedStep step(options, Stage::Outlined, "find-kernel");
       std::string text = codegen::textOf(kernel.function);
       runtime::KernelKey key = codegen::keyOf(text, options);
       if (!(kernels[number] = source.find(key)))
@@ -199,6 +205,11 @@ private:
         });
   }
 
+  static void printTimesAtEnd() {
+    static std::once_flag once;
+    std::call_once(once, [] { std::atexit([] { codegen::TimeReport::ofProcess().print(llvm::errs()); }); });
+  }
+
   // What a diagnostic says, with what the user wrote in place of the operation of the dialect.
   static std::string inUsersWords(const schema::Recording &recording, const Diagnostic &diagnostic) {
     std::string text = diagnostic.str();
@@ -217,8 +228,10 @@ private:
 
   // Does something with the recording's IR. When it fails, the result has the first diagnostic and the user's line.
   template <typename Result>
-  void withProgram(const schema::Recording &recording, bool numbered, Result &result,
+  void withProgram(const schema::Recording &recording, CompileOptions options, bool numbered, Result &result,
                    llvm::function_ref<LogicalResult(ModuleOp, Contexts::Entry &)> use) {
+    if (options.timing)
+      printTimesAtEnd();
     codegen::CompilerUse inUse;
     if (!inUse) {
       result.error = "the process is ending, and nothing is compiled any more";
@@ -233,7 +246,11 @@ private:
         }
         return success();
       });
-      OwningOpRef<ModuleOp> program = ir::importRecording(recording, &context, numbered);
+      OwningOpRef<ModuleOp> program;
+      {
+        codegen::TimedStep step(options, Stage::Traced, "import");
+        program = ir::importRecording(recording, &context, numbered);
+      }
       if (failed(use(*program, entry)) && result.error.empty())
         result.error = "compilation failed without a diagnostic";
     });

@@ -1,6 +1,7 @@
 #include "codegen/KernelCode.h"
 
 #include "codegen/NativeCode.h"
+#include "codegen/TimeReport.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -56,7 +57,11 @@ KernelCode compileKernel(StringRef text, CompileOptions options, MLIRContext &co
     return success();
   });
   ParserConfig config(&context, /*verifyAfterParse=*/false);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, config);
+  OwningOpRef<ModuleOp> module;
+  {
+    TimedStep step(options, Stage::Scheduled, "parse-kernel");
+    module = parseSourceString<ModuleOp>(text, config);
+  }
   if (module && succeeded(pipelines.run(*module, Stage::Outlined, Stage::LLVM, options)))
     result.image = makeImage(*module, options, result.error);
   if (!result.image && result.error.empty())

@@ -1,6 +1,7 @@
 #include "codegen/NativeCode.h"
 
 #include "codegen/LinkObject.h"
+#include "codegen/TimeReport.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -243,6 +244,7 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
                                : std::nullopt,
                            parallel.getAs<mlir::IntegerAttr>("grain").getInt()});
   std::vector<std::string> names = kernelNames(kernels);
+  std::optional<TimedStep> step(std::in_place, options, Stage::Object, "translate-to-llvm-ir");
   std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(kernels, context);
   if (!module) {
     error = "translation to LLVM IR failed";
@@ -272,6 +274,7 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
     each.setWillReturn();
     each.setSpeculatable();
   }
+  step.emplace(options, Stage::Object, "llvm-passes");
   if (options.optimize)
     backend.optimize(*module);
   for (llvm::Function *kernel : withManyArguments)
@@ -375,7 +378,9 @@ static std::string emit(mlir::ModuleOp kernels, CompileOptions options, llvm::Co
                                    [](mlir::LLVM::LLVMFuncOp function) { return function->hasAttr(kReductionAttr); });
   std::string missing = withBackend(options, [&](Backend &backend) {
     llvm::LLVMContext context;
-    if (std::unique_ptr<llvm::Module> module = translate(kernels, options, context, backend, error))
+    std::unique_ptr<llvm::Module> module = translate(kernels, options, context, backend, error);
+    TimedStep step(options, Stage::Object, "emit-code");
+    if (module)
       error = emit(*module, backend.target(), hasReduction, type, bytes);
   });
   return missing.empty() ? error : missing;
@@ -386,6 +391,7 @@ std::optional<runtime::Image> makeImage(mlir::ModuleOp kernels, CompileOptions o
   error = emit(kernels, options, llvm::CodeGenFileType::ObjectFile, bytes);
   if (!error.empty())
     return std::nullopt;
+  TimedStep step(options, Stage::Object, "link");
   std::vector<std::string> names = kernelNames(kernels);
   LinkResult linked = linkObject(llvm::StringRef(bytes.data(), bytes.size()),
                                  llvm::SmallVector<llvm::StringRef>(names.begin(), names.end()));

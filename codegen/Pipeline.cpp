@@ -1,5 +1,6 @@
 #include "codegen/Pipeline.h"
 #include "codegen/Passes.h"
+#include "codegen/TimeReport.h"
 #include "passes/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -126,12 +127,18 @@ void addStage(OpPassManager &manager, Stage stage, const CompileOptions &options
 
 } // namespace
 
-void addStages(OpPassManager &manager, Stage from, Stage to, CompileOptions options) {
+SmallVector<Stage> addStages(OpPassManager &manager, Stage from, Stage to, const CompileOptions &options) {
+  SmallVector<Stage> stages;
   if (from < Stage::Linalg && to >= Stage::Linalg)
     manager.addPass(createCheckProgram({from == Stage::Simplified}));
-  for (const StageName &each : kStages)
-    if (each.stage > from && each.stage <= to)
-      addStage(manager, each.stage, options);
+  stages.resize(manager.size(), from);
+  for (const StageName &each : kStages) {
+    if (each.stage <= from || each.stage > to)
+      continue;
+    addStage(manager, each.stage, options);
+    stages.resize(manager.size(), each.stage);
+  }
+  return stages;
 }
 
 #ifdef NDEBUG
@@ -140,14 +147,16 @@ static constexpr bool kHasAssertions = false;
 static constexpr bool kHasAssertions = true;
 #endif
 
-LogicalResult Pipelines::run(ModuleOp module, Stage from, Stage to, CompileOptions options) {
-  std::unique_ptr<PassManager> &manager = made[{from, to, options.optimize, options.cpu}];
+LogicalResult Pipelines::run(ModuleOp module, Stage from, Stage to, const CompileOptions &options) {
+  std::unique_ptr<PassManager> &manager = made[{from, to, options.optimize, options.cpu, options.timing}];
   if (!manager) {
     manager = std::make_unique<PassManager>(&context);
     // A kernel is part of a program that was verified, and LLVM verifies what becomes of it. To verify it after each
     // pass takes a third of the time of these.
     manager->enableVerifier(from < Stage::Outlined || kHasAssertions);
-    addStages(*manager, from, to, options);
+    SmallVector<Stage> stages = addStages(*manager, from, to, options);
+    if (options.timing)
+      manager->addInstrumentation(TimeReport::ofProcess().instrumentation(stages));
   }
   return manager->run(module);
 }

@@ -16,8 +16,9 @@ namespace calque::codegen {
 // All dialects that the pipeline uses.
 void registerPipelineDialects(mlir::DialectRegistry &registry);
 
-// Adds the passes that take a module from one stage to a later one, up to Stage::LLVM.
-void addStages(mlir::OpPassManager &manager, Stage from, Stage to, CompileOptions options);
+// Adds the passes that take a module from one stage to a later one, up to Stage::LLVM, to an empty manager. Returns the
+// stage that each is a step to.
+llvm::SmallVector<Stage> addStages(mlir::OpPassManager &manager, Stage from, Stage to, const CompileOptions &options);
 
 // Pass managers that are kept for the next module of their context, since to make their patterns takes longer than to
 // run them on something small.
@@ -25,11 +26,11 @@ class Pipelines {
 public:
   explicit Pipelines(mlir::MLIRContext &context) : context(context) {}
   // Takes a module from one stage to a later one. Errors are diagnostics.
-  llvm::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, CompileOptions options);
+  llvm::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const CompileOptions &options);
 
 private:
   mlir::MLIRContext &context;
-  std::map<std::tuple<Stage, Stage, bool, runtime::Cpu>, std::unique_ptr<mlir::PassManager>> made;
+  std::map<std::tuple<Stage, Stage, bool, runtime::Cpu, bool>, std::unique_ptr<mlir::PassManager>> made;
 };
 
 // The fill that initialises the result of a reduction, if no operation between the two uses the buffer.

@@ -106,6 +106,11 @@ CompileOptions optionsByEnvironment() {
       throw ValueError(absl::StrCat("CALQUE_OPTIMIZE is '", optimize, "' and must be 0 or 1"));
     options.optimize = optimize == "1";
   }
+  if (std::string timing = setting("CALQUE_TIMING"); !timing.empty()) {
+    if (timing != "0" && timing != "1")
+      throw ValueError(absl::StrCat("CALQUE_TIMING is '", timing, "' and must be 0 or 1"));
+    options.timing = timing == "1";
+  }
   if (std::string target = setting("CALQUE_TARGET"); !target.empty())
     options.cpu = targetOf(target, options.cpu);
   return options;

@@ -13,8 +13,8 @@ namespace calque::detail {
 std::string compilerLibrary();
 // The compiler, loaded at the first use. CompileError when there is none.
 Compiler &compiler();
-// The options of this thread: those that were set for it, else those of CALQUE_OPTIMIZE and CALQUE_TARGET, else all
-// optimisations and this machine's CPU. ValueError for an environment that is invalid.
+// The options of this thread: those that were set for it, else those of CALQUE_OPTIMIZE, CALQUE_TARGET and
+// CALQUE_TIMING, else all optimisations and this machine's CPU. ValueError for an environment that is invalid.
 CALQUE_API CompileOptions compileOptions();
 CALQUE_API void setCompileOptions(std::optional<CompileOptions> options);
 // What CALQUE_TARGET stands for on a machine with such a CPU. ValueError for what is no target or can't run there.

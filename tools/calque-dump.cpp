@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "codegen/PrintStage.h"
+#include "codegen/TimeReport.h"
 #include "runtime/CodeCache.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -42,6 +43,7 @@ cl::opt<std::string> stageOption("stage", cl::desc("A stage of the compiler, or 
 cl::opt<std::string> functionOption("function", cl::desc("Only functions of this name"), cl::value_desc("name"),
                                     cl::cat(category));
 cl::opt<bool> eager("eager", cl::desc("Also what a program runs eagerly, one operation at a time"), cl::cat(category));
+cl::opt<bool> timing("timing", cl::desc("How long each step of compiling took, to standard error"), cl::cat(category));
 cl::opt<bool> cacheOption("cache", cl::desc("What native code is kept on disk"), cl::cat(category));
 cl::opt<std::string> outputOption("o", cl::desc("Write to a file; the program keeps its standard output"),
                                   cl::value_desc("file"), cl::init("-"), cl::cat(category));
@@ -130,10 +132,12 @@ int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
       OwningOpRef<ModuleOp> program = calque::codegen::programOf(*module, name);
       std::string text;
       llvm::raw_string_ostream stream(text);
-      if (failed(calque::codegen::printAt(*program, stage.stage, {}, stream)))
+      if (failed(calque::codegen::printAt(*program, stage.stage, {.timing = timing}, stream)))
         return Failed;
       os << "\n// -----\n// function " << name << ", stage " << stage.name << '\n' << text;
     }
+  if (timing)
+    calque::codegen::TimeReport::ofProcess().print(llvm::errs());
   return 0;
 }
 
@@ -166,6 +170,8 @@ int dumpProgram(char **command, llvm::raw_ostream &os) {
   setenv("CALQUE_DUMP_FILE", absl::StrCat("/dev/fd/", inherited).c_str(), 1);
   setenv("CALQUE_DUMP_FUNCTION", functionOption.c_str(), 1);
   setenv("CALQUE_DUMP_EAGER", eager ? "1" : "0", 1);
+  if (timing)
+    setenv("CALQUE_TIMING", "1", 1);
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -1,16 +1,20 @@
 // Runs passes on .mlir files: every pass of the project, and every stage of the pipeline by its name.
 //
 //   calque-opt --calque-differentiate model.mlir
-//   calque-opt --calque-stage=linalg model.mlir
+//   calque-opt --calque-stage=name=linalg model.mlir
 #include "absl/strings/str_cat.h"
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
+#include "codegen/TimeReport.h"
 #include "passes/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -19,6 +23,8 @@ namespace {
 llvm::cl::opt<std::string> targetOption("calque-target",
                                         llvm::cl::desc("Schedule for baseline, avx2 or avx512 (default: this CPU)"),
                                         llvm::cl::value_desc("target"));
+
+llvm::cl::opt<bool> timing("timing", llvm::cl::desc("How long each pass took, and which changed something"));
 
 struct StageOptions : PassPipelineOptions<StageOptions> {
   Option<std::string> name{*this, "name", llvm::cl::desc("The stage, before `object`; calque-dump --help lists them"),
@@ -62,12 +68,17 @@ constexpr const char *kOverview = R"(Runs Calque's passes and stages on .mlir fi
   calque-opt --calque-stage=name=linalg model.mlir    takes the program to a stage of the compiler
   calque-opt --calque-stage=name=scheduled --calque-target=avx2 model.mlir
                                                       shows the kernels, on every machine the same
+  calque-opt "--calque-stage=from=linalg name=llvm" linalg.mlir
+                                                      goes on from what a stage has printed
+  calque-opt --calque-stage=name=llvm --timing model.mlir
+                                                      says how long each pass took, and which changed something
   calque-opt --split-input-file --verify-diagnostics errors.mlir
                                                       checks the errors that comments expect, part by part
 )";
 
 // LLVM's libraries and MLIR's driver register hundreds of options; all of them work, these are shown.
 constexpr const char *kShown[] = {"help",
+                                  "timing",
                                   "o",
                                   "calque-target",
                                   "pass-pipeline",
@@ -90,6 +101,29 @@ void showFewOptions() {
       option->setHiddenFlag(llvm::cl::ReallyHidden);
 }
 
+// What MLIR's driver does, with passes that are timed. They run on one thread.
+LogicalResult runTimed(StringRef input, StringRef output, DialectRegistry &registry) {
+  MlirOptMainConfig given = MlirOptMainConfig::createFromCLOptions(), config = given;
+  config.setPassPipelineSetupFn([&](PassManager &manager) -> LogicalResult {
+    if (failed(given.setupPassPipeline(manager)))
+      return failure();
+    manager.getContext()->disableMultithreading();
+    manager.addInstrumentation(calque::codegen::TimeReport::ofProcess().instrumentation({}));
+    return success();
+  });
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &error);
+  std::unique_ptr<llvm::ToolOutputFile> stream = file ? openOutputFile(output, &error) : nullptr;
+  if (!stream) {
+    llvm::errs() << error << '\n';
+    return failure();
+  }
+  if (failed(MlirOptMain(stream->os(), std::move(file), registry, config)))
+    return failure();
+  stream->keep();
+  return success();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -108,5 +142,9 @@ int main(int argc, char **argv) {
                  << calque::runtime::cpuNames() << "\n";
     return 1;
   }
-  return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  if (!timing)
+    return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  LogicalResult result = runTimed(input, output, registry);
+  calque::codegen::TimeReport::ofProcess().print(llvm::errs());
+  return asMainReturnCode(result);
 }

@@ -145,6 +145,8 @@ struct CompileOptions {
   bool optimize = true;
   // The CPU that runs the code.
   runtime::Cpu cpu = runtime::hostCpu();
+  // Measures each step. What all compilations of the process took is printed to standard error when it ends.
+  bool timing = false;
 };
 
 class Compiler {

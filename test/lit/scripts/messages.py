@@ -311,7 +311,9 @@ def ofSource(source):
         elif source.name == "runtime/CodeCache.cpp" and token.text == "error" and isSign(found[i + 1], "="):
             yield from make(source, "ValueError", (), split(found[i + 2 : i + 200], ";")[0], token.at)
         elif source.name.startswith("tools/calque-opt") and token.text == "errs":
-            yield from make(source, "tool", (), source.stream(i + 1), token.at)
+            text = source.stream(i + 1)
+            if any(part.kind == "string" and part.text.strip() for part in text): # else it passes on what others say
+                yield from make(source, "tool", (), text, token.at)
 
 
 def make(source, kind, prefix, expression, at):
