@@ -44,7 +44,7 @@ public:
       context.loadAllAvailableDialects();
     }
     MLIRContext context;
-    codegen::Pipelines pipelines{context};
+    codegen::Pipelines pipelines{context, /*verifyEach=*/false};
     int uses = 0;
     size_t bytes = 0; // of constants
   };

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -151,14 +152,16 @@ LogicalResult Pipelines::run(ModuleOp module, Stage from, Stage to, const Compil
   std::unique_ptr<PassManager> &manager = made[{from, to, options.optimize, options.cpu, options.timing}];
   if (!manager) {
     manager = std::make_unique<PassManager>(&context);
-    // A kernel is part of a program that was verified, and LLVM verifies what becomes of it. To verify it after each
-    // pass takes a third of the time of these.
-    manager->enableVerifier(from < Stage::Outlined || kHasAssertions);
+    // To verify after each pass takes a third of the time of kernels' passes, and half of that of programs.
+    manager->enableVerifier(verifyEach || kHasAssertions);
     SmallVector<Stage> stages = addStages(*manager, from, to, options);
     if (options.timing)
       manager->addInstrumentation(TimeReport::ofProcess().instrumentation(stages));
   }
-  return manager->run(module);
+  if (failed(manager->run(module)))
+    return failure();
+  // A kernel is part of a program that was verified, and LLVM verifies what becomes of it.
+  return verifyEach || kHasAssertions || from >= Stage::Outlined ? success() : verify(module);
 }
 
 } // namespace calque::codegen

@@ -24,12 +24,14 @@ llvm::SmallVector<Stage> addStages(mlir::OpPassManager &manager, Stage from, Sta
 // run them on something small.
 class Pipelines {
 public:
-  explicit Pipelines(mlir::MLIRContext &context) : context(context) {}
+  // With `verifyEach`, the module is verified after each pass, else after the last one that is no kernel's.
+  Pipelines(mlir::MLIRContext &context, bool verifyEach) : context(context), verifyEach(verifyEach) {}
   // Takes a module from one stage to a later one. Errors are diagnostics.
   llvm::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const CompileOptions &options);
 
 private:
   mlir::MLIRContext &context;
+  bool verifyEach;
   std::map<std::tuple<Stage, Stage, bool, runtime::Cpu, bool>, std::unique_ptr<mlir::PassManager>> made;
 };
 

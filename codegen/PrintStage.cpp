@@ -25,7 +25,7 @@ OwningOpRef<ModuleOp> programOf(ModuleOp module, StringRef function) {
 }
 
 LogicalResult printAt(ModuleOp program, Stage stage, CompileOptions options, llvm::raw_ostream &os) {
-  Pipelines pipelines(*program.getContext());
+  Pipelines pipelines(*program.getContext(), /*verifyEach=*/true);
   if (failed(verify(program)) || failed(pipelines.run(program, Stage::Traced, std::min(stage, Stage::LLVM), options)))
     return failure();
   if (stage == Stage::Object) {
