@@ -7,6 +7,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -233,6 +234,22 @@ std::vector<std::string> kernelNames(mlir::ModuleOp kernels) {
   return names;
 }
 
+// Replaces the call of an opaque function by its operand. A vector stays opaque to code generation where the CPU has no
+// masks: LLVM then loads and stores lanes one by one, and would leave what it likes in those that are not stored, as
+// zeros to divide by zeros.
+void showOperand(llvm::CallInst &call, CompileOptions options) {
+  llvm::Value *operand = call.getArgOperand(0);
+  const bool fillsRegister = operand->getType()->isVectorTy() && operand->getType()->getPrimitiveSizeInBits() == 128;
+  if (fillsRegister && options.cpu == runtime::Cpu::Baseline) {
+    llvm::IRBuilder<> builder(&call);
+    auto *same = llvm::InlineAsm::get(llvm::FunctionType::get(operand->getType(), {operand->getType()}, false), "",
+                                      "=x,0", /*hasSideEffects=*/false);
+    operand = builder.CreateCall(same, {operand});
+  }
+  call.replaceAllUsesWith(operand);
+  call.eraseFromParent();
+}
+
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions options, llvm::LLVMContext &context,
                                         Backend &backend, std::string &error) {
   llvm::SmallVector<Parallel> parallels;
@@ -280,10 +297,8 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
   for (llvm::Function *kernel : withManyArguments)
     splitBlocks(*kernel);
   for (llvm::Function *each : opaque) {
-    for (llvm::User *call : llvm::make_early_inc_range(each->users())) {
-      call->replaceAllUsesWith(llvm::cast<llvm::CallInst>(call)->getArgOperand(0));
-      llvm::cast<llvm::CallInst>(call)->eraseFromParent();
-    }
+    for (llvm::User *call : llvm::make_early_inc_range(each->users()))
+      showOperand(*llvm::cast<llvm::CallInst>(call), options);
     each->eraseFromParent();
   }
   return module;
