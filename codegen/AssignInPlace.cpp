@@ -44,6 +44,17 @@ bool mayOverwrite(linalg::LinalgOp op, Value read, Value written) {
   return true;
 }
 
+// Whether an operation copies a buffer to itself.
+bool copiesToItself(Operation *op) {
+  auto copy = dyn_cast<linalg::GenericOp>(op);
+  if (!copy || copy.getNumDpsInputs() != 1 || copy.getNumDpsInits() != 1 ||
+      copy.getDpsInputs()[0] != copy.getDpsInits()[0] ||
+      copy.getIndexingMapsArray()[0] != copy.getIndexingMapsArray()[1])
+    return false;
+  Operation *yield = copy.getBody()->getTerminator();
+  return yield == &copy.getBody()->front() && yield->getOperand(0) == copy.getBody()->getArgument(0);
+}
+
 struct AssignInPlace : impl::AssignInPlaceBase<AssignInPlace> {
   void runOnOperation() override {
     FailureOr<Program> program = programIn(getOperation());
@@ -65,7 +76,11 @@ struct AssignInPlace : impl::AssignInPlaceBase<AssignInPlace> {
                     after = body.getArgument(firstNew + static_cast<unsigned>(number));
       if (!canReplace(before, after, lastFailing))
         continue;
+      SmallVector<Operation *> users(after.user_begin(), after.user_end());
       after.replaceAllUsesWith(before);
+      for (Operation *user : users)
+        if (copiesToItself(user)) // what else writes only a part of the value
+          user->erase();
       inPlace.push_back(static_cast<int64_t>(number));
       ++replaced;
     }

@@ -77,6 +77,26 @@ func.func @returned(%frame: !llvm.ptr, %w: memref<4xf32>, %old: memref<4xf32>, %
 
 // -----
 
+// A new value that differs in a part from the one before it.
+// CHECK-LABEL: func.func @part(
+// CHECK-SAME: calque.in_place = array<i64: 0>
+// CHECK-NEXT: memref.subview %{{w|arg1}}
+// CHECK-NEXT: linalg.exp
+// CHECK-NEXT: return
+func.func @part(%frame: !llvm.ptr, %w: memref<4xf32>, %x: memref<2xf32>, %new: memref<4xf32>)
+    attributes {calque.assigned = array<i64: 0>, calque.inputs = 2 : i64} {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%w : memref<4xf32>) outs(%new : memref<4xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    linalg.yield %a : f32
+  }
+  %to = memref.subview %new[1] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 1>>
+  linalg.exp ins(%x : memref<2xf32>) outs(%to : memref<2xf32, strided<[1], offset: 1>>)
+  return
+}
+
+// -----
+
 // Variables that change places: one of the two values is needed after it is written.
 // CHECK-LABEL: func.func @swap(
 // CHECK-SAME: %[[A:[^:]*]]: memref<4xf32>, %[[B:[^:]*]]: memref<4xf32>, %[[NEWA:[^:]*]]: memref<4xf32>, %{{.*}}: memref<4xf32>)
