@@ -57,7 +57,9 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
   state->name = std::move(options.name);
   state->type = value.impl()->type;
   state->trainable = options.trainable && is_floating(value.dtype());
-  state->value = std::move(value);
+  // A tensor of its own: tapes tell variables that are made of one tensor apart by their values.
+  const detail::TensorImpl &impl = *value.impl();
+  state->value = detail::makeEager(impl.type, impl.buffer, impl.where);
   state_ = std::move(state);
 }
 

@@ -18,6 +18,27 @@ void inBothModes(const std::function<std::vector<Tensor>(const Tensor &)> &body,
 }
 } // namespace
 
+// No gradient passes from a variable to what it was made of, or to another one that was made of the same.
+TEST(GradientTape, TellsVariablesApartThatAreMadeOfOneTensor) {
+  Tensor initial = tensor<float>({1, 2});
+  Variable a(initial), b(initial), c(a.value());
+  auto body = [&](const Tensor &x) { return a * 5 + b * 7 + c * 11 + x * 13; };
+  auto f = function(body);
+  for (bool isCompiled : {false, true}) {
+    GradientTape tape({.persistent = true});
+    tape.watch(initial);
+    Tensor y = sum(isCompiled ? f(initial) : body(initial));
+    expectValues(*tape.gradient(y, a), {5, 5});
+    expectValues(*tape.gradient(y, b), {7, 7});
+    expectValues(*tape.gradient(y, c), {11, 11});
+    expectValues(*tape.gradient(y, initial), {13, 13});
+  }
+  GradientTape tape;
+  Tensor unused = b.value();
+  Tensor y = sum(a * 3);
+  EXPECT_FALSE(tape.gradient(y, b));
+}
+
 TEST(GradientTape, DifferentiatesWhatItWatches) {
   inBothModes(
       [](const Tensor &x) {
