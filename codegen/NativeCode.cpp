@@ -5,9 +5,12 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -234,20 +237,76 @@ std::vector<std::string> kernelNames(mlir::ModuleOp kernels) {
   return names;
 }
 
+// The smallest vector register, in bits.
+constexpr unsigned kRegisterBits = 128;
+
+// A vector of a whole register, of which code generation knows nothing.
+llvm::Value *hide(llvm::IRBuilder<> &builder, llvm::Value *vector) {
+  llvm::Type *type = vector->getType();
+  auto *same = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "", "=x,0", /*hasSideEffects=*/false);
+  return builder.CreateCall(same, {vector});
+}
+
 // Replaces the call of an opaque function by its operand. A vector stays opaque to code generation where the CPU has no
 // masks: LLVM then loads and stores lanes one by one, and would leave what it likes in those that are not stored, as
 // zeros to divide by zeros.
 void showOperand(llvm::CallInst &call, CompileOptions options) {
   llvm::Value *operand = call.getArgOperand(0);
-  const bool fillsRegister = operand->getType()->isVectorTy() && operand->getType()->getPrimitiveSizeInBits() == 128;
-  if (fillsRegister && options.cpu == runtime::Cpu::Baseline) {
-    llvm::IRBuilder<> builder(&call);
-    auto *same = llvm::InlineAsm::get(llvm::FunctionType::get(operand->getType(), {operand->getType()}, false), "",
-                                      "=x,0", /*hasSideEffects=*/false);
-    operand = builder.CreateCall(same, {operand});
-  }
+  llvm::IRBuilder<> builder(&call);
+  const bool fillsRegister =
+      operand->getType()->isVectorTy() && operand->getType()->getPrimitiveSizeInBits() == kRegisterBits;
+  if (fillsRegister && options.cpu == runtime::Cpu::Baseline)
+    operand = hide(builder, operand);
   call.replaceAllUsesWith(operand);
   call.eraseFromParent();
+}
+
+// Divides as a vector of a whole register, whose other lanes repeat the first one.
+llvm::Value *divideWide(llvm::BinaryOperator &division) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(division.getType());
+  auto own = llvm::to_vector(llvm::seq<int>(0, static_cast<int>(type->getNumElements()))), all = own;
+  all.resize(kRegisterBits / type->getScalarSizeInBits(), 0);
+  llvm::IRBuilder<> builder(&division);
+  auto widened = [&](unsigned operand) {
+    return hide(builder, builder.CreateShuffleVector(division.getOperand(operand), all));
+  };
+  llvm::Value *dividend = widened(0), *divisor = widened(1);
+  return builder.CreateShuffleVector(builder.CreateFDiv(dividend, divisor), own);
+}
+
+// Calls an intrinsic for each lane, as a CPU does that has it for scalars alone.
+llvm::Value *callForEachLane(llvm::IntrinsicInst &call) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(call.getType());
+  llvm::IRBuilder<> builder(&call);
+  llvm::Value *result = llvm::PoisonValue::get(type);
+  for (unsigned lane = 0; lane < type->getNumElements(); ++lane) {
+    llvm::SmallVector<llvm::Value *> operands;
+    for (llvm::Value *operand : call.args())
+      operands.push_back(builder.CreateExtractElement(operand, lane));
+    llvm::Value *element = builder.CreateIntrinsic(call.getIntrinsicID(), {type->getElementType()}, operands);
+    result = builder.CreateInsertElement(result, element, lane);
+  }
+  return result;
+}
+
+// LLVM computes vectors that are shorter than a register as vectors of a whole one, with what it likes in the other
+// lanes. That must raise no exception: it would divide zeros by zeros, and multiply what registers held before.
+void keepToOwnLanes(llvm::Module &module, CompileOptions options) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &each : llvm::make_early_inc_range(llvm::instructions(function))) {
+      if (!each.getType()->isVectorTy() || each.getType()->getPrimitiveSizeInBits() >= kRegisterBits)
+        continue;
+      auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&each);
+      llvm::Value *result = nullptr;
+      if (each.getOpcode() == llvm::Instruction::FDiv)
+        result = divideWide(llvm::cast<llvm::BinaryOperator>(each));
+      else if (call && call->getIntrinsicID() == llvm::Intrinsic::fma && options.cpu == runtime::Cpu::Baseline)
+        result = callForEachLane(*call);
+      if (!result)
+        continue;
+      each.replaceAllUsesWith(result);
+      each.eraseFromParent();
+    }
 }
 
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions options, llvm::LLVMContext &context,
@@ -294,6 +353,7 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
   step.emplace(options, Stage::Object, "llvm-passes");
   if (options.optimize)
     backend.optimize(*module);
+  keepToOwnLanes(*module, options);
   for (llvm::Function *kernel : withManyArguments)
     splitBlocks(*kernel);
   for (llvm::Function *each : opaque) {

@@ -64,7 +64,7 @@ TEST_P(Exceptions, AreNotRaisedByOrdinaryOperands) {
   for (const std::vector<DType> &signature : signatures(op)) {
     if (!is_floating(signature.back()))
       continue;
-    for (std::int64_t size : {1, 3, 17, 1000}) {
+    for (std::int64_t size : {1, 2, 3, 5, 17, 1000}) {
       std::vector<Tensor> operands;
       for (std::size_t i = 0; i < signature.size(); ++i) {
         // Not the same for all operands, and not the middle, which is a special number of some functions.
@@ -82,6 +82,27 @@ TEST_P(Exceptions, AreNotRaisedByOrdinaryOperands) {
       EXPECT_FALSE(std::fetestexcept(FE_INVALID | FE_DIVBYZERO)) << "compiled, " << size << " elements";
     }
   }
+}
+
+// Beside elements of 8 bytes, those of 4 bytes are computed in vectors that are shorter than a register.
+TEST(ExceptionsOfMixedTypes, AreNotRaisedByOrdinaryOperands) {
+  using Binary = std::function<Tensor(const Tensor &, const Tensor &)>;
+  const Binary functions[] = {
+      [](const Tensor &x, const Tensor &y) { return cast(x / y, DType::Float64); },
+      [](const Tensor &x, const Tensor &y) { return cast(x, DType::Float64) / cast(y, DType::Float64) + 1; },
+      [](const Tensor &x, const Tensor &y) { return cast(x / y > 0.5f, DType::Int64) + cast(x, DType::Int64); },
+      [](const Tensor &x, const Tensor &y) { return where(cast(x, DType::Int64) > 1, x / y, x); },
+  };
+  for (std::int64_t size : {1, 2, 3, 4, 5, 7, 9, 18})
+    for (const Binary &body : functions) {
+      SCOPED_TRACE(std::to_string(size) + " elements, function " + std::to_string(&body - functions));
+      auto compiled = function(body);
+      Tensor x = full({size}, 2.f), y = full({size}, 3.f);
+      compiled(x, y);
+      std::feclearexcept(FE_ALL_EXCEPT);
+      compiled(x, y);
+      EXPECT_FALSE(std::fetestexcept(FE_INVALID | FE_DIVBYZERO));
+    }
 }
 INSTANTIATE_TEST_SUITE_P(Operations, Exceptions, ::testing::ValuesIn(elementwiseCases()),
                          [](const auto &info) { return info.param.name(); });
