@@ -4,6 +4,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/FoldUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -18,12 +20,28 @@ namespace {
 // Whether an operation only moves elements: reading it through its maps costs nothing.
 bool onlyMoves(linalg::GenericOp op) { return op.getNumDpsInputs() <= 1 && op.getBody()->without_terminator().empty(); }
 
-// A fused operation has at most this many operations in its body. Each fusion clones the bodies, and LLVM's scheduler
-// and register allocator take more than linear time for long ones, so that without a bound a chain costs the square of
-// its length. A body of this length has more values than a CPU has registers, and gains nothing from more.
+// A fused operation has at most this many operations in its body. LLVM's scheduler and register allocator take more
+// than linear time for long ones. A body of this length has more values than a CPU has registers, and gains nothing
+// from more.
 constexpr size_t kLongestBody = 128;
 
-size_t lengthOf(linalg::GenericOp op) { return llvm::range_size(op.getBody()->without_terminator()); }
+// How many operations are in the body, or some number above the longest if there are more than that.
+size_t lengthOf(linalg::GenericOp op) {
+  size_t length = 0;
+  for (auto it = op.getBody()->begin(), end = std::prev(op.getBody()->end()); it != end && length <= kLongestBody; ++it)
+    ++length;
+  return length;
+}
+
+bool readsInit(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) { return op.payloadUsesValueFromOperand(&init); });
+}
+
+// Whether a fused body would become a plain loop, in which a sum would have one accumulator for all terms, since it
+// reads a tensor by itself.
+bool makesPlainSum(linalg::GenericOp producer, linalg::GenericOp consumer) {
+  return consumer.getNumReductionLoops() && !producer.getBody()->getOps<tensor::ExtractOp>().empty();
+}
 
 bool isWorthFusing(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -32,19 +50,259 @@ bool isWorthFusing(OpOperand *operand) {
     return operand->get().hasOneUse();
   // MLIR would keep the producer's result as a result of the fused operation, with no meaning for the consumer's
   // reduction loops.
-  if (llvm::any_of(producer.getDpsInitsMutable(),
-                   [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); }))
-    return false;
-  // A body that reads a tensor by itself becomes a plain loop, in which a sum would have one accumulator for all terms.
-  if (consumer.getNumReductionLoops() && !producer.getBody()->getOps<tensor::ExtractOp>().empty())
+  if (readsInit(producer) || makesPlainSum(producer, consumer))
     return false;
   if (onlyMoves(producer))
     return true;
-  if (lengthOf(producer) + lengthOf(consumer) > kLongestBody)
-    return false;
   // With a map that is no permutation, several iterations would compute the same element.
-  return operand->get().hasOneUse() && consumer.getMatchingIndexingMap(operand).isPermutation();
+  return operand->get().hasOneUse() && consumer.getMatchingIndexingMap(operand).isPermutation() &&
+         lengthOf(producer) + lengthOf(consumer) <= kLongestBody;
 }
+
+// Fuses trees of operations, each of which is read by one other alone, in the same loops up to their order. MLIR's
+// patterns fuse two at a time, copy both bodies and look at all operands again, so that a chain costs the square of its
+// length. Here each body is moved once, into that of the tree's root.
+class TreeFusion {
+public:
+  explicit TreeFusion(Block &block) : block(block), folder(block.getParentOp()->getContext()) {}
+
+  void run() {
+    fold();
+    auto ops = llvm::to_vector(block.getOps<linalg::GenericOp>());
+    for (linalg::GenericOp op : ops)
+      grow(op);
+    // Backwards each operation's reader has its place in a tree already.
+    SmallVector<Tree> trees;
+    for (linalg::GenericOp op : llvm::reverse(ops))
+      place(op, trees);
+    for (const Tree &tree : trees)
+      fuse(tree);
+  }
+
+private:
+  // The root is first, and what is read is behind what reads it.
+  using Tree = SmallVector<linalg::GenericOp, 1>;
+
+  // An operation with all that is fused with it so far.
+  struct Node {
+    // The root's has none.
+    linalg::GenericOp reader;
+    size_t tree = 0;
+    // Where in the loops of this operation an iteration of the root's loops is.
+    AffineMap loops;
+    size_t length = 0;
+    bool onlyMoves = false, extracts = false;
+    // The loops whose number of iterations is known from what is read.
+    llvm::SmallBitVector bounded;
+  };
+
+  // Operations that are folded or dead would count in the lengths of bodies.
+  void fold() {
+    block.walk([&](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+      else
+        (void)folder.tryToFold(op);
+    });
+    for (linalg::GenericOp op : block.getOps<linalg::GenericOp>())
+      for (OpOperand *input : op.getDpsInputOperands())
+        foldConstant(op, input);
+  }
+
+  // Makes the element of a constant, if all are equal, part of the body.
+  void foldConstant(linalg::GenericOp op, OpOperand *input) {
+    auto constant = input->get().getDefiningOp<arith::ConstantOp>();
+    auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+    BlockArgument element = op.getMatchingBlockArgument(input);
+    // The terms of a sum say how many they are, even if they are constant.
+    if (!value || !value.isSplat() || value.empty() || element.use_empty() || op.getNumReductionLoops())
+      return;
+    element.replaceAllUsesWith(folder.getOrCreateConstant(&block, constant->getDialect(),
+                                                          value.getSplatValue<Attribute>(), element.getType()));
+  }
+
+  // The one operation that reads the result, if each of its iterations computes one element of it.
+  static linalg::GenericOp onlyReader(linalg::GenericOp producer) {
+    if (producer->getNumResults() != 1 || !producer.hasPureTensorSemantics() || producer.getNumReductionLoops() ||
+        readsInit(producer) || !producer.getIndexingMapMatchingResult(producer->getResult(0)).isPermutation())
+      return nullptr;
+    linalg::GenericOp reader;
+    AffineMap map;
+    for (OpOperand &use : producer->getResult(0).getUses()) {
+      auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!consumer || !consumer.hasPureTensorSemantics() || !consumer.isDpsInput(&use) ||
+          consumer->getBlock() != producer->getBlock())
+        return nullptr;
+      AffineMap each = consumer.getMatchingIndexingMap(&use);
+      if (!each.isPermutation() || (reader && (reader != consumer || each != map)))
+        return nullptr;
+      reader = consumer;
+      map = each;
+    }
+    return reader;
+  }
+
+  // Where in the loops of what is read an iteration of the reader is.
+  static AffineMap loopsOfProducer(linalg::GenericOp producer, linalg::GenericOp reader, OpOperand *operand) {
+    return inversePermutation(producer.getIndexingMapMatchingResult(producer->getResult(0)))
+        .compose(reader.getMatchingIndexingMap(operand));
+  }
+
+  static llvm::SmallBitVector loopsIn(AffineMap map) {
+    llvm::SmallBitVector loops(map.getNumDims());
+    for (AffineExpr each : map.getResults())
+      if (auto loop = dyn_cast<AffineDimExpr>(each))
+        loops.set(loop.getPosition());
+    return loops;
+  }
+
+  // A sum needs even operands that it does not read, since they say how many terms there are.
+  static bool needs(linalg::GenericOp op, OpOperand *input) {
+    return op.getNumReductionLoops() || op.payloadUsesValueFromOperand(input);
+  }
+
+  // Decides which operations that are read here are fused with this one.
+  void grow(linalg::GenericOp op) {
+    Node node;
+    // Even what only moves counts, so that no tree gets deep.
+    node.length = std::max<size_t>(lengthOf(op), 1);
+    node.onlyMoves = onlyMoves(op);
+    node.extracts = !op.getBody()->getOps<tensor::ExtractOp>().empty();
+    auto bounded = llvm::map_to_vector(op.getIndexingMapsArray(), loopsIn);
+    auto boundedBut = [&](unsigned operand, llvm::SmallBitVector loops) {
+      for (OpOperand &other : op->getOpOperands())
+        if (other.get() != op->getOperand(operand))
+          loops |= bounded[other.getOperandNumber()];
+      return loops;
+    };
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      auto producer = input->get().getDefiningOp<linalg::GenericOp>();
+      auto found = producer ? nodes.find(producer) : nodes.end();
+      // What only moves is left to MLIR's patterns, which make each of its readers read in another order.
+      if (found == nodes.end() || found->second.onlyMoves || found->second.reader || onlyReader(producer) != op)
+        continue;
+      Node &read = found->second;
+      if (node.length + read.length > kLongestBody || (op.getNumReductionLoops() && read.extracts))
+        continue;
+      AffineMap loops = loopsOfProducer(producer, op, input);
+      llvm::SmallBitVector boundedByProducer(op.getNumLoops());
+      for (unsigned loop : read.bounded.set_bits())
+        boundedByProducer.set(loops.getDimPosition(loop));
+      if (op.getNumReductionLoops() && !boundedBut(input->getOperandNumber(), boundedByProducer).all())
+        continue;
+      read.reader = op;
+      node.length += read.length;
+      node.onlyMoves = false;
+      node.extracts |= read.extracts;
+      for (OpOperand &other : op->getOpOperands())
+        if (other.get() == input->get())
+          bounded[other.getOperandNumber()] = boundedByProducer;
+    }
+    node.bounded.resize(op.getNumLoops());
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (needs(op, input))
+        node.bounded |= bounded[input->getOperandNumber()];
+    nodes.try_emplace(op, std::move(node));
+  }
+
+  // Puts an operation into the tree of its reader, or makes it the root of its own.
+  void place(linalg::GenericOp op, SmallVector<Tree> &trees) {
+    Node &node = nodes.find(op)->second;
+    if (!node.reader) {
+      node.tree = trees.size();
+      node.loops = AffineMap::getMultiDimIdentityMap(op.getNumLoops(), op.getContext());
+      trees.emplace_back();
+    } else {
+      const Node &reader = nodes.find(node.reader)->second;
+      OpOperand *operand =
+          llvm::find_if(node.reader->getOpOperands(), [&](OpOperand &each) { return each.get() == op->getResult(0); });
+      node.tree = reader.tree;
+      node.loops = loopsOfProducer(op, node.reader, operand).compose(reader.loops);
+    }
+    trees[node.tree].push_back(op);
+  }
+
+  // The operation whose result a fused operation reads without memory.
+  linalg::GenericOp fusedProducer(Value read, linalg::GenericOp reader) const {
+    auto producer = read.getDefiningOp<linalg::GenericOp>();
+    auto found = producer ? nodes.find(producer) : nodes.end();
+    return found != nodes.end() && found->second.reader == reader ? producer : nullptr;
+  }
+
+  // What a tree still reads from memory, each tensor once in each order.
+  using Inputs = llvm::SmallMapVector<std::pair<Value, AffineMap>, unsigned, 4>;
+
+  void addInputs(linalg::GenericOp op, Inputs &inputs) const {
+    const Node &node = nodes.find(op)->second;
+    SmallPtrSet<Operation *, 4> seen;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (linalg::GenericOp producer = fusedProducer(input->get(), op)) {
+        if (seen.insert(producer).second)
+          addInputs(producer, inputs);
+      } else if (needs(op, input)) {
+        inputs.insert({inputOf(input, node), inputs.size()});
+      }
+  }
+
+  static std::pair<Value, AffineMap> inputOf(OpOperand *input, const Node &node) {
+    auto op = cast<linalg::GenericOp>(input->getOwner());
+    return {input->get(), op.getMatchingIndexingMap(input).compose(node.loops)};
+  }
+
+  void fuse(const Tree &tree) {
+    linalg::GenericOp root = tree.front();
+    if (tree.size() == 1)
+      return;
+    Inputs inputs;
+    addInputs(root, inputs);
+    SmallVector<AffineMap> maps;
+    SmallVector<Value> values;
+    SmallVector<Type> elements;
+    for (auto &[input, place] : inputs) {
+      values.push_back(input.first);
+      maps.push_back(input.second);
+      elements.push_back(getElementTypeOrSelf(input.first));
+    }
+    for (OpOperand &init : root.getDpsInitsMutable()) {
+      maps.push_back(root.getMatchingIndexingMap(&init));
+      elements.push_back(getElementTypeOrSelf(init.get()));
+    }
+    OpBuilder builder(root);
+    auto fused = linalg::GenericOp::create(builder, root.getLoc(), root.getResultTypes(), values, root.getOutputs(),
+                                           maps, root.getIteratorTypesArray());
+    Block *body =
+        builder.createBlock(&fused.getRegion(), {}, elements, SmallVector<Location>(elements.size(), root.getLoc()));
+    DenseMap<Operation *, Value> yielded;
+    for (linalg::GenericOp op : llvm::reverse(tree)) {
+      const Node &node = nodes.find(op)->second;
+      for (OpOperand *input : op.getDpsInputOperands()) {
+        BlockArgument element = op.getMatchingBlockArgument(input);
+        if (element.use_empty())
+          continue;
+        linalg::GenericOp producer = fusedProducer(input->get(), op);
+        element.replaceAllUsesWith(producer ? yielded.lookup(producer)
+                                            : body->getArgument(inputs.lookup(inputOf(input, node))));
+      }
+      if (op == root)
+        for (auto [init, argument] : llvm::zip_equal(op.getRegionOutputArgs(), fused.getRegionOutputArgs()))
+          init.replaceAllUsesWith(argument);
+      if (!node.loops.isIdentity())
+        op.getBody()->walk([&](linalg::IndexOp index) { index.setDim(node.loops.getDimPosition(index.getDim())); });
+      auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
+      yielded[op] = yield.getOperand(0);
+      if (op != root)
+        yield.erase();
+      body->getOperations().splice(body->end(), op.getBody()->getOperations());
+    }
+    root->replaceAllUsesWith(fused);
+    for (linalg::GenericOp op : tree)
+      op.erase();
+  }
+
+  Block &block;
+  OperationFolder folder;
+  DenseMap<Operation *, Node> nodes;
+};
 
 struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
   LogicalResult initialize(MLIRContext *context) override {
@@ -68,12 +326,28 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
       return found;
     };
     int64_t before = count();
-    if (failed(applyPatternsGreedily(getOperation(), patterns, GreedyRewriteConfig().setUseTopDownTraversal())))
-      return signalPassFailure();
+    for (Block &block : getOperation().getBody())
+      TreeFusion(block).run();
+    // MLIR's patterns do the rest: what is behind a reshape, or only moves.
+    for (bool changed = true; changed;)
+      if (failed(applyPatterns(changed)))
+        return signalPassFailure();
     fused += before - count();
   }
 
 private:
+  // To go through bodies too would look at their operation again for each change in them.
+  LogicalResult applyPatterns(bool &changed) {
+    SmallVector<Operation *> ops;
+    getOperation().getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      ops.push_back(op);
+      return isa<linalg::LinalgOp>(op) ? WalkResult::skip() : WalkResult::advance();
+    });
+    std::reverse(ops.begin(), ops.end()); // what is last is visited first
+    return applyOpPatternsGreedily(
+        ops, patterns, GreedyRewriteConfig().setStrictness(GreedyRewriteStrictness::ExistingAndNewOps), &changed);
+  }
+
   FrozenRewritePatternSet patterns;
 };
 

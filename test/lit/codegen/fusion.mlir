@@ -83,3 +83,52 @@ func.func @fold(%x: tensor<9x12xf32>, %y: tensor<16x9xf32>) -> tensor<12x16xf32>
   %2 = calque.contract %0, %1 {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<12x9xf32>, tensor<9x16xf32>) -> tensor<12x16xf32>
   return %2 : tensor<12x16xf32>
 }
+
+// -----
+
+// A tree of operations is one, in the order of its root: what is transposed is read transposed, each tensor once in each
+// order, and constants are in the body.
+// CHECK: #[[SAME:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #[[OTHER:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func.func @tree(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<3x4xf32>, %[[Y:[^:]*]]: tensor<4x3xf32>)
+// CHECK: %[[TWO:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK: linalg.generic {indexing_maps = [#[[SAME]], #[[OTHER]], #[[SAME]]]
+// CHECK-SAME: ins(%[[Y]], %[[X]] :
+// CHECK-NEXT: ^bb0(%[[OF_Y:.*]]: f32, %[[OF_X:.*]]: f32, %{{.*}}: f32):
+// CHECK: math.exp
+// CHECK-NEXT: %[[SQUARE:.*]] = arith.mulf %[[EXP:.*]], %[[EXP]]
+// CHECK-NEXT: %[[TWICE:.*]] = arith.mulf %[[SQUARE]], %[[TWO]]
+// CHECK-NEXT: %[[DIVISOR:.*]] = arith.subf %[[TWICE]], %[[OF_X]]
+// CHECK-NEXT: llvm.freeze %[[OF_Y]]
+// CHECK-NEXT: %[[TANH:.*]] = math.tanh
+// CHECK-NEXT: arith.divf %[[TANH]], %[[DIVISOR]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @tree(%x: tensor<3x4xf32>, %y: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %0 = calque.constant {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %1 = calque.exp %x : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %2 = calque.mul %1, %1 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %3 = calque.mul %2, %0 : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %4 = calque.sub %3, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %5 = calque.transpose %4 {permutation = array<i64: 1, 0>} : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %6 = calque.tanh %y : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %7 = calque.div %6, %5 : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %7 : tensor<4x3xf32>
+}
+
+// -----
+
+// A sum of what reads nothing would not say how many terms it has.
+// CHECK-LABEL: func.func @count(
+// CHECK: linalg.generic
+// CHECK: math.exp
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["reduction"]
+// CHECK: return
+func.func @count() -> tensor<f32> {
+  %0 = calque.constant {value = dense<2.0> : tensor<8xf32>} : () -> tensor<8xf32>
+  %1 = calque.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = calque.reduce_sum %1 {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}
