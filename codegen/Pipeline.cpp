@@ -37,16 +37,22 @@ void registerPipelineDialects(DialectRegistry &registry) {
 
 namespace {
 
+// No block is ever one of several before the stage llvm, so that there is nothing to merge.
+std::unique_ptr<Pass> createCanonicalize() {
+  return createCanonicalizerPass(
+      GreedyRewriteConfig().setUseTopDownTraversal().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled));
+}
+
 void differentiate(OpPassManager &manager) { manager.addNestedPass<func::FuncOp>(createDifferentiate()); }
 
 void simplify(OpPassManager &manager, const CompileOptions &options) {
   manager.addNestedPass<func::FuncOp>(createStateToValues());
   if (options.optimize)
-    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCanonicalize());
   manager.addNestedPass<func::FuncOp>(createExpandComposites());
   if (options.optimize) {
     manager.addNestedPass<func::FuncOp>(createShareEqual());
-    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCanonicalize());
   }
 }
 
@@ -56,7 +62,7 @@ void lowerToLinalg(OpPassManager &manager, const CompileOptions &options) {
     return;
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
   manager.addPass(createResolveSizes());
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalize());
   manager.addNestedPass<func::FuncOp>(createShareEqual());
 }
 
@@ -65,7 +71,7 @@ void bufferize(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(createPassPointers());
   manager.addPass(createResolveBufferSizes());
   if (options.optimize) {
-    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCanonicalize());
     manager.addPass(createCSEPass());
   }
   manager.addPass(createLowerCopies());
@@ -87,7 +93,7 @@ void schedule(OpPassManager &manager, const CompileOptions &options) {
   manager.addNestedPass<func::FuncOp>(createCastReshapes());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(memref::createFoldMemRefAliasOpsPass());
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalize());
   manager.addPass(createCSEPass());
 }
 
