@@ -136,6 +136,7 @@ private:
                                      builder.getFunctionType(ValueRange(arguments.getArrayRef()).getTypes(), {}));
     part->moveAfter(function);
     part.setPrivate();
+    part->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "optnone"}));
     func::CallOp::create(builder, location, part, arguments.getArrayRef());
 
     OpBuilder inside = OpBuilder::atBlockEnd(part.addEntryBlock());
