@@ -93,8 +93,10 @@ LogicalResult passScratch(func::FuncOp kernel) {
     inFunction.add(alloc, *needed);
     inKernel.add(alloc, *sizes);
     alloc.replaceAllUsesWith(view);
-    alloc.erase();
   }
+  // Not before: a buffer may be what all this is inserted in front of.
+  for (memref::AllocOp alloc : scratch)
+    alloc.erase();
   OpBuilder &builder = inFunction.builder;
   memref::StoreOp::create(builder, location, inFunction.total, function.getArgument(last),
                           ValueRange{arith::ConstantIndexOp::create(builder, location, 0)});

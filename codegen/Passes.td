@@ -232,6 +232,31 @@ def SetTarget : Pass<"calque-set-target", "::mlir::ModuleOp"> {
   let options = [Option<"cpu", "cpu", "std::string", "", "baseline, avx2 or avx512">];
 }
 
+def SplitLongKernels : Pass<"calque-split-long-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make functions of the parts of kernels that are one long block";
+  let description = [{
+    The kernels of shapes and of numbers grow with the program, and LLVM takes more than linear time for long functions.
+    What a later part uses is stored in between. LLVM does not optimise the parts, since that takes longer than what it
+    would save in any number of calls. A kernel of up to two parts stays as it is.
+
+    ```mlir
+    func.func @calque.numbers(%words: memref<8xi64>, %n: index) attributes {calque.kernel} {
+      ... // some thousand operations
+    ```
+    becomes
+    ```mlir
+    func.func @calque.numbers(%words: memref<8xi64>, %n: index) attributes {calque.kernel} {
+      %0 = memref.alloc() : memref<2xindex>
+      memref.store %n, %0[%c0] : memref<2xindex>
+      call @calque.numbers.part_0(%0, %words) : (memref<2xindex>, memref<8xi64>) -> ()
+      call @calque.numbers.part_1(%0, %words) : (memref<2xindex>, memref<8xi64>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let options = [Option<"longest", "longest", "unsigned", "256", "The most operations of a part, without constants">];
+  let statistics = [Statistic<"kernels", "kernels", "Kernels that have become several functions">];
+}
+
 def ScheduleLoops : Pass<"calque-schedule-loops", "::mlir::func::FuncOp"> {
   let summary = "Turn linalg operations of kernels into vectors, tiles and parallel loops";
   let description = [{
@@ -274,30 +299,6 @@ def CastReshapes : Pass<"calque-cast-reshapes", "::mlir::func::FuncOp"> {
 
 def KeepKernels : Pass<"calque-keep-kernels", "::mlir::ModuleOp"> {
   let summary = "Erase the program, which is its plan and needs no code, and its constants";
-}
-
-def SplitLongKernels : Pass<"calque-split-long-kernels", "::mlir::ModuleOp"> {
-  let summary = "Make functions of the parts of kernels that are one long block";
-  let description = [{
-    The kernels of shapes and of numbers grow with the program, and LLVM takes more than linear time for long functions.
-    What a later part uses is stored in between. A kernel of up to two parts stays as it is.
-
-    ```mlir
-    func.func @calque.numbers(%words: memref<8xi64>, %n: index) attributes {calque.kernel} {
-      ... // some thousand operations
-    ```
-    becomes
-    ```mlir
-    func.func @calque.numbers(%words: memref<8xi64>, %n: index) attributes {calque.kernel} {
-      %0 = memref.alloca() : memref<2xindex>
-      memref.store %n, %0[%c0] : memref<2xindex>
-      call @calque.numbers.part_0(%0, %words) : (memref<2xindex>, memref<8xi64>) -> ()
-      call @calque.numbers.part_1(%0, %words) : (memref<2xindex>, memref<8xi64>) -> ()
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
-  let options = [Option<"longest", "longest", "unsigned", "256", "The most operations of a part, without constants">];
-  let statistics = [Statistic<"kernels", "kernels", "Kernels that have become several functions">];
 }
 
 def OutlineParallelLoops : Pass<"calque-outline-parallel-loops", "::mlir::ModuleOp"> {

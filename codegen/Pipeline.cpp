@@ -87,24 +87,25 @@ void outline(OpPassManager &manager, const CompileOptions &options) {
 
 void schedule(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(createSetTarget({runtime::nameOf(options.cpu)}));
+  manager.addPass(createSplitLongKernels());
   if (options.optimize)
     manager.addNestedPass<func::FuncOp>(createScheduleLoops());
   manager.addPass(createPassScratch());
+  // Function by function: each is in the CPU's caches from the first of these passes to the last.
   manager.addNestedPass<func::FuncOp>(createCastReshapes());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-  manager.addPass(memref::createFoldMemRefAliasOpsPass());
-  manager.addPass(createCanonicalize());
-  manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(memref::createFoldMemRefAliasOpsPass());
+  manager.addNestedPass<func::FuncOp>(createCanonicalize());
+  manager.addNestedPass<func::FuncOp>(createCSEPass());
 }
 
 void lowerToLLVM(OpPassManager &manager) {
   manager.addPass(createKeepKernels());
-  manager.addPass(createSplitLongKernels());
   manager.addPass(createOutlineParallelLoops());
   manager.addPass(createLowerMath());
-  manager.addPass(createSCFToControlFlowPass());
-  manager.addPass(memref::createExpandStridedMetadataPass());
-  manager.addPass(createLowerAffinePass());
+  manager.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
+  manager.addNestedPass<func::FuncOp>(memref::createExpandStridedMetadataPass());
+  manager.addNestedPass<func::FuncOp>(createLowerAffinePass());
   manager.addPass(createConvertToLLVM());
   manager.addPass(createReconcileUnrealizedCastsPass());
 }

@@ -30,7 +30,8 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
     return arith::CmpIOp::create(builder, location, predicate, a, b);
   };
   auto either = [&](Value a, Value b) -> Value { return arith::OrIOp::create(builder, location, a, b); };
-  int64_t known = (type.getElementTypeBitWidth() + 7) / 8;
+  Type element = type.getElementType();
+  int64_t known = element.isIndex() ? sizeof(int64_t) : (element.getIntOrFloatBitWidth() + 7) / 8;
   bool isEmpty = false, overflows = false;
   for (int64_t size : type.getShape())
     if (!ShapedType::isDynamic(size)) {

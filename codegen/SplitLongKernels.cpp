@@ -45,7 +45,7 @@ public:
       return false;
     OpBuilder builder(body.getTerminator());
     for (auto &[type, count] : slotCounts)
-      slots[type] = memref::AllocaOp::create(builder, function.getLoc(), MemRefType::get({count}, type));
+      slots[type] = memref::AllocOp::create(builder, function.getLoc(), MemRefType::get({count}, type));
     for (BlockArgument argument : body.getArguments())
       if (auto slot = slotOf.find(argument); slot != slotOf.end())
         store(builder, argument, slot->second, slots[argument.getType()]);

@@ -26,8 +26,16 @@ LoadedPlan::LoadedPlan(Plan given, std::vector<KernelRef> givenKernels)
 }
 
 void LoadedPlan::callWithSizes(uint32_t kernel, std::initializer_list<int64_t> first, const int64_t *sizes) const {
-  absl::FixedArray<int64_t, 32> words(first.size() + plan.numSizes);
-  std::copy(sizes, sizes + plan.numSizes, std::copy(first.begin(), first.end(), words.begin()));
+  absl::FixedArray<int64_t, 32> words(first.size() + plan.numSizes + 1);
+  int64_t *last = std::copy(sizes, sizes + plan.numSizes, std::copy(first.begin(), first.end(), words.begin()));
+  Buffer scratch;
+  if (kernels[kernel].scratch) {
+    int64_t bytes = 0;
+    *last = wordOf(&bytes);
+    kernels[kernel].scratch(words.data());
+    scratch = Buffer::allocate(static_cast<size_t>(bytes));
+    *last = wordOf(scratch.data());
+  }
   kernels[kernel].run(words.data());
 }
 

@@ -69,7 +69,7 @@ public:
   LoadedPlan(Plan plan, std::vector<KernelRef> kernels);
 
   // Checks the sizes of the inputs, which are in the frame, and computes those of the outputs and the workspace's
-  // bytes. Returns 1 after a failed check.
+  // bytes. Returns 1 after a failed check. Throws std::bad_alloc where there is no memory for the kernel.
   int32_t computeShapes(CalqueCallFrame &frame) const;
   bool hasShapes() const { return plan.shapes.has_value(); }
 

@@ -109,6 +109,23 @@ TEST_F(Plans, ComputeShapesFromSizes) {
   EXPECT_EQ(frame.error.site, 5);
 }
 
+TEST_F(Plans, GiveTheKernelOfShapesTheMemoryThatItAsksFor) {
+  // Asks for 64 bytes, and fills all of them.
+  auto shapes = kernelOf(
+      [](const int64_t *words) {
+        std::memset(reinterpret_cast<void *>(words[5]), 7, 64);
+        *reinterpret_cast<int64_t *>(words[2]) = *reinterpret_cast<char *>(words[5] + 63);
+      },
+      [](const int64_t *words) { *reinterpret_cast<int64_t *>(words[5]) = 64; });
+  Plan plan;
+  plan.numSizes = 2;
+  plan.shapes = 0;
+  LoadedPlan loaded(plan, {shapes});
+  Frame frame;
+  EXPECT_EQ(loaded.computeShapes(frame), 0);
+  EXPECT_EQ(frame.workspace_bytes, 7);
+}
+
 TEST_F(Plans, GiveKernelsTheMemoryThatTheyAskFor) {
   // Asks for its operand's number of bytes, and fills all of them.
   auto fill = kernelOf(

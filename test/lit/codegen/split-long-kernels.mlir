@@ -1,17 +1,25 @@
 // A kernel that is one long block becomes functions, which are called one after the other.
 // RUN: calque-opt --calque-split-long-kernels=longest=2 --split-input-file %s | FileCheck %s
+// What is stored in between grows with the program too, and stands on no thread's stack:
+// RUN: calque-opt --calque-split-long-kernels=longest=2 --calque-pass-scratch --split-input-file %s | FileCheck %s --check-prefix=SCRATCH
+// SCRATCH-LABEL: func.func private @numbers.scratch(
+// SCRATCH: arith.constant 16 : i64
+// SCRATCH-LABEL: func.func @numbers(
+// SCRATCH-NOT: alloc
+// SCRATCH: memref.view %{{.*}} : memref<1xi8> to memref<2xindex>
+// SCRATCH-LABEL: func.func private @numbers.part_2(
 
 // Operations stand where they are first needed. %n and %1 are stored for later parts; %2 is used by its own part alone.
 // CHECK-LABEL: func.func @numbers(
 // CHECK-SAME: %[[WORDS:.*]]: memref<4xindex>, %[[N:.*]]: index)
-// CHECK-NEXT: %[[SLOTS:.*]] = memref.alloca() : memref<2xindex>
+// CHECK-NEXT: %[[SLOTS:.*]] = memref.alloc() : memref<2xindex>
 // CHECK: memref.store %[[N]], %[[SLOTS]][%c0
 // CHECK-NEXT: call @numbers.part_0(%[[SLOTS]], %[[WORDS]])
 // CHECK-NEXT: call @numbers.part_1(%[[SLOTS]], %[[WORDS]])
 // CHECK-NEXT: call @numbers.part_2(%[[SLOTS]], %[[WORDS]])
 // CHECK-NEXT: return
 // CHECK-LABEL: func.func private @numbers.part_2(
-// CHECK-SAME: %[[SLOTS:.*]]: memref<2xindex>, %[[WORDS:.*]]: memref<4xindex>)
+// CHECK-SAME: %[[SLOTS:.*]]: memref<2xindex>, %[[WORDS:.*]]: memref<4xindex>) attributes {passthrough = ["noinline", "optnone"]}
 // CHECK: %[[THIRD:.*]] = memref.load %[[SLOTS]]
 // CHECK: memref.store %[[THIRD]], %[[WORDS]][%c2
 // CHECK-LABEL: func.func private @numbers.part_1(
