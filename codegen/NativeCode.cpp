@@ -365,7 +365,8 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
 }
 
 // LLVM's passes to machine code. Loop strength reduction, which looks for better addresses in loops, takes up to a
-// third of their time, and gains nothing where loops do no more than load, compute and store.
+// third of their time. It gains nothing where loops do no more than load, compute and store, nor where vectors are so
+// long that arithmetic takes more cycles than addresses do.
 class PassesToCode : public llvm::legacy::PassManager {
 public:
   explicit PassesToCode(bool reducesStrength) : reducesStrength(reducesStrength) {}
@@ -456,7 +457,7 @@ static std::string emit(mlir::ModuleOp kernels, CompileOptions options, llvm::Co
     std::unique_ptr<llvm::Module> module = translate(kernels, options, context, backend, error);
     TimedStep step(options, Stage::Object, "emit-code");
     if (module)
-      error = emit(*module, backend.target(), hasReduction, type, bytes);
+      error = emit(*module, backend.target(), hasReduction && options.cpu != runtime::Cpu::Avx512, type, bytes);
   });
   return missing.empty() ? error : missing;
 }
