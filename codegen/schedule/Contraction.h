@@ -1,0 +1,164 @@
+// A sum of products with a tile of results in registers. Operand B is read as vectors along one loop of the result,
+// operand A element by element along another; the parts of both that a tile needs stay in the first cache. The panel of
+// B is packed where it is strided or read often. Products of matrices in any layout, convolutions and both their
+// gradients differ in their strides alone.
+//
+//   Contraction(schedule, nest, vectorLoop, rowLoop, a, b, lanes, tile).emit();
+#ifndef CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
+#define CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
+
+#include "codegen/schedule/Kernels.h"
+
+#include <limits>
+
+namespace calque::codegen {
+
+// The most terms of a run. Products are bound by arithmetic, so that their runs are longer than those of other sums:
+// with 8 runs in a group and 8 blocks, the worst that a search over equal terms finds is 3.2 eps.
+constexpr int64_t kProductRun = 12;
+
+// The sizes of a tile of results, and an estimate of its cost.
+struct Tile {
+  int64_t rows = 1, vectors = 1;
+  double cycles = std::numeric_limits<double>::infinity(); // for one term of all results
+};
+
+class Contraction {
+public:
+  Contraction(Schedule &schedule, const Nest &nest, unsigned vectorLoop, unsigned rowLoop, const Access &a,
+              const Access &b, int64_t lanes, Tile tile);
+
+  // Whether the terms are cut into runs. Integers are exact in any order.
+  static bool sumsInRuns(const Nest &nest) {
+    std::optional<int64_t> terms = nest.iterations(true).known();
+    return llvm::isa<mlir::FloatType>(nest.outputs[0].element) && !(terms && *terms <= kShortSum);
+  }
+
+  void emit();
+
+private:
+  // The indices of a piece.
+  struct Piece {
+    mlir::Value ofTerms, ofRows, ofPanels;
+  };
+
+  // What the sums of a block begin with: `value`, or the results in memory where that is null, or where `isLater` is
+  // there and true.
+  struct Start {
+    mlir::Value value, isLater;
+  };
+
+  static constexpr int64_t kFewBlocks = 8;
+  static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
+  int64_t panelWidth() const { return tile.vectors * v.lanes; }
+  int64_t elementBytes() const { return result.element.getIntOrFloatBitWidth() / 8; }
+  // The number of terms in one iteration of the outermost loop over terms.
+  int64_t innerTerms() const {
+    int64_t count = 1;
+    for (unsigned loop : llvm::drop_begin(terms))
+      count *= *nest.extents[loop].known();
+    return count;
+  }
+  // The largest number of terms in a block.
+  int64_t termsPerBlock() const { return innerTerms() * mostTermBlock; }
+
+  //===-- The loops (Contraction.cpp) ----------------------------------------------------------===//
+
+  // Emits one piece: a loop over blocks of terms, in it a loop over panels, and in that all tiles of rows.
+  void emitPiece(Position at, Piece piece);
+
+  mlir::Value endOf(mlir::Value from, const Number &size);
+  void panels(Position at, Piece piece, mlir::Value from, mlir::Value to, Start start);
+  void panel(Position at, Piece piece, mlir::Value from, mlir::Value to, const Number &columns, Start start);
+
+  // Emits the loops over results from the `depth`-th level on; the loop over rows has the step of a tile.
+  void tiles(size_t depth, Position at, Piece piece, int64_t rows, llvm::function_ref<void(Position, int64_t)> body);
+
+  // Emits the loops over terms from the `depth`-th on; the outermost runs over [from, to).
+  mlir::SmallVector<mlir::Value>
+  sum(size_t depth, Position at, mlir::Value from, mlir::Value to, mlir::ValueRange carried,
+      llvm::function_ref<mlir::SmallVector<mlir::Value>(Position, mlir::ValueRange)> body);
+
+  void microkernel(Position at, int64_t rows, const Access &columnsOfB, mlir::Value from, mlir::Value to,
+                   const Number &columns, Start start);
+
+  //===-- Blocks of terms, and pieces for threads (ContractionBlocks.cpp) ----------------------===//
+
+  int64_t bytesOf(const Access &access) const;
+
+  // Decides how the loops are cut, for known sizes.
+  void chooseBlocks();
+
+  bool isWindow() const { return levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1); }
+
+  // Packs where B is strided along the vector loop, or where its rows lie far apart and each packed element is read
+  // often.
+  void decideToPack(int64_t rows);
+
+  // Decides the same by code that computes with unknown sizes. Known sizes bound a panel, and threads do not share
+  // terms.
+  void chooseBlocksOfUnknown();
+
+  //===-- Runs of terms (ContractionRuns.cpp) --------------------------------------------------===//
+
+  // A loop over terms, or a part of one: `within` iterations from where the loop around it stands; 0: all.
+  struct TermLoop {
+    unsigned loop;
+    int64_t step, within, count;
+  };
+
+  // Cuts the loops over a block's terms into runs, and runs into groups of kRunLength.
+  void cutTermsIntoRuns();
+
+  // The sums of a block's terms: `body` adds one term to each accumulator.
+  using SumBody = llvm::function_ref<mlir::SmallVector<mlir::Value>(Position, mlir::ValueRange)>;
+  mlir::SmallVector<mlir::Value> sumInRuns(Position at, mlir::Value from, mlir::Value to, size_t count, SumBody body);
+
+  // The loops from the `depth`-th on. `level` counts the loops at which accumulators have begun anew; exact sums are
+  // followed by their errors.
+  mlir::SmallVector<mlir::Value> termsFrom(size_t depth, size_t level, Position at, mlir::Value from, mlir::Value to,
+                                           mlir::ValueRange carried, SumBody body);
+
+  //===-- Panels of B (ContractionPanels.cpp) --------------------------------------------------===//
+
+  // Packs a panel of B: one row of `panelWidth` elements for each term, with zeros beyond the last column.
+  Access pack(Position at, mlir::Value from, mlir::Value to, const Number &columns);
+
+  // Packs where B is contiguous along another loop, `along`: loads short pieces of its rows, and transposes in
+  // registers.
+  void packTransposed(Position at, mlir::Value from, mlir::Value to, const Number &columns, const Access &place,
+                      unsigned along);
+
+  // Packs one vector of a panel, from its column on, for all terms of one loop. Known `columns` are those of the
+  // vector, unknown ones those of the panel.
+  void packVector(Position at, mlir::Value from, mlir::Value first, mlir::Value last, mlir::Value column,
+                  const Number &columns, const Access &place, unsigned along);
+
+  // The number of valid columns in a panel's `j`-th vector. A number that is computed at run time may exceed the lanes
+  // or be negative; masks take that for all lanes and for none.
+  Number validIn(const Number &columns, int64_t j);
+
+  Position relative(Position term, mlir::Value from);
+
+  Schedule &schedule;
+  const Nest &nest;
+  VectorBuilder v;
+  unsigned vectorLoop, rowLoop;
+  const Access &a, &b;
+  Access result, ofPiece;
+  std::optional<Access> errors, errorsOfPiece; // what additions to the results rounded away
+  mlir::Value initial;
+  Tile tile;
+  mlir::SmallVector<unsigned> terms, batches, levels;
+  mlir::SmallVector<bool> isShared;
+  Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;
+  int64_t termPieces = 1, mostTermBlock = 1;
+  bool packs = false, isFloat = true, inRuns = false;
+  mlir::SmallVector<TermLoop> termLoops; // of a block
+  mlir::SmallVector<size_t, 2> starts;   // the loops at which accumulators begin anew
+  bool isExact = false;                  // whether a block's sums have their rounding errors beside them
+  mlir::Operation *buffer = nullptr;
+};
+
+} // namespace calque::codegen
+#endif

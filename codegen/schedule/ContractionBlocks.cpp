@@ -1,0 +1,141 @@
+// How a contraction is cut: blocks of terms, and pieces of rows, panels and terms that threads share.
+#include "codegen/schedule/Contraction.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+int64_t Contraction::bytesOf(const Access &access) const {
+  int64_t elements = 1;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    elements += std::abs(*access.strides[loop].known()) * (*nest.extents[loop].known() - 1);
+  return elements * elementBytes();
+}
+
+void Contraction::chooseBlocks() {
+  constexpr double kPieceWork = 1 << 20; // multiply-adds
+  constexpr int64_t kMaxPieces = 32;
+  int64_t extent = *nest.extents[terms[0]].known();
+  int64_t wanted = std::clamp<int64_t>(
+      static_cast<int64_t>(static_cast<double>(*nest.iterations().known()) / kPieceWork), 1, kMaxPieces);
+  int64_t rowExtent = *this->rowExtent.known, numPanels = *this->numPanels.known, rowBlock = rowExtent,
+          panelBlock = numPanels, termBlock = 1;
+  auto extentOf = [&](unsigned loop) { return *nest.extents[loop].known(); };
+  isShared.assign(nest.numLoops(), false);
+
+  // For few results of many terms: each piece sums a part of the terms, and reads only this part of the operands.
+  int64_t splits = std::min({wanted, extent, (bytesOf(a) + bytesOf(b)) / (2 * bytesOf(result)), int64_t(16)});
+  if (wanted >= 4 && splits >= (isWindow() ? 4 : 8))
+    termPieces = splits;
+  int64_t termsOfPiece = ceilDiv(extent, termPieces);
+
+  // A block of terms is as long as the panel of B stays in the first cache while all tiles read it.
+  // Where that makes many blocks, they are longer, so that the results need no rounding errors beside them as long as
+  // the panel stays in the second cache.
+  int64_t bytesOfTerm = innerTerms() * panelWidth() * elementBytes();
+  termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / bytesOfTerm, 1, termsOfPiece);
+  if (int64_t longer = ceilDiv(termsOfPiece, kFewBlocks);
+      inRuns && longer > termBlock && longer * bytesOfTerm <= schedule.target.l2Bytes / 8)
+    termBlock = longer;
+  termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
+  termsOfPiece = ceilDiv(termsOfPiece, termBlock) * termBlock;
+  termPieces = ceilDiv(extent, termsOfPiece);
+  mostTermBlock = termBlock;
+
+  int64_t rows = rowExtent, pieces = termPieces;
+  for (unsigned loop : batches)
+    pieces *= extentOf(loop);
+  auto shareRows = [&] {
+    rowBlock = ceilDiv(ceilDiv(rowExtent, ceilDiv(wanted, pieces)), tile.rows) * tile.rows;
+    pieces *= ceilDiv(rowExtent, rowBlock);
+  };
+  auto sharePanels = [&] {
+    panelBlock = ceilDiv(numPanels, std::min(ceilDiv(wanted, pieces), numPanels));
+    pieces *= ceilDiv(numPanels, panelBlock);
+  };
+  if (isWindow()) {
+    for (unsigned loop : levels) {
+      if (pieces >= wanted) {
+        rows *= loop == rowLoop ? 1 : extentOf(loop);
+      } else if (loop == rowLoop) {
+        shareRows();
+      } else {
+        isShared[loop] = true;
+        pieces *= extentOf(loop);
+      }
+    }
+    sharePanels();
+  } else {
+    // The rows of A that meet one panel stay in the second cache. Threads share panels before rows, so that each
+    // panel is packed once.
+    int64_t rowsInCache =
+        std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+    if (rowBlock > rowsInCache) {
+      rowBlock = ceilDiv(ceilDiv(rowBlock, ceilDiv(rowBlock, rowsInCache)), tile.rows) * tile.rows;
+      pieces *= ceilDiv(rowExtent, rowBlock);
+    }
+    sharePanels();
+    if (pieces < wanted && rowBlock == rowExtent)
+      shareRows();
+  }
+  rows = rows / rowExtent * rowBlock;
+  decideToPack(rows);
+  this->rowBlock = rowBlock;
+  this->panelBlock = panelBlock;
+  this->termBlock = termBlock;
+}
+
+void Contraction::decideToPack(int64_t rows) {
+  int64_t distance = 0;
+  for (unsigned loop : terms)
+    distance = std::max(distance, b.distance(loop) * elementBytes());
+  packs = !(b.strides[vectorLoop] == 1) || (rows >= 4 * tile.rows && distance >= 512 && termsPerBlock() >= 32);
+  // The inner loops over terms are not cut into blocks; with long ones a panel could overflow a thread's stack.
+  constexpr int64_t kMaxPanelBytes = 256 << 10;
+  packs &= termsPerBlock() * panelWidth() * elementBytes() <= kMaxPanelBytes;
+}
+
+void Contraction::chooseBlocksOfUnknown() {
+  constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
+  Number extent = v.number(nest.extents[terms[0]]);
+  Number wanted = v.maximum(v.minimum(v.divide(v.number(nest.iterations()), kPieceWork), kMaxPieces), 1);
+  isShared.assign(nest.numLoops(), false);
+  mostTermBlock = std::max<int64_t>(
+      schedule.target.l1Bytes * 5 / 8 / (std::max<int64_t>(innerTerms(), 1) * panelWidth() * elementBytes()), 1);
+  if (extent.known)
+    mostTermBlock = std::min(mostTermBlock, std::max<int64_t>(*extent.known, 1));
+  Number termBlocks = v.maximum(v.ceilDivide(extent, mostTermBlock), 1);
+  termBlock = v.maximum(v.ceilDivide(extent, termBlocks), 1);
+  if (termBlock.known)
+    mostTermBlock = *termBlock.known;
+  decideToPack(rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess());
+
+  Number pieces = 1, everyRow = v.maximum(v.roundUp(rowExtent, tile.rows), tile.rows),
+         everyPanel = v.maximum(numPanels, 1);
+  for (unsigned loop : batches)
+    pieces = v.multiply(pieces, v.number(nest.extents[loop]));
+  rowBlock = everyRow;
+  panelBlock = everyPanel;
+  if (isWindow()) {
+    // Threads share the images of a batch, or the rows of an image.
+    unsigned outermost = levels[0] == rowLoop ? levels[1] : levels[0];
+    isShared[outermost] = true;
+    return;
+  }
+  int64_t rowsInCache =
+      std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+  Number rowPieces = v.maximum(v.ceilDivide(rowExtent, rowsInCache), 1);
+  Number inCache = v.maximum(v.roundUp(v.ceilDivide(rowExtent, rowPieces), tile.rows), tile.rows);
+  pieces = v.maximum(v.multiply(pieces, rowPieces), 1);
+  Number perPanels = v.maximum(v.minimum(v.ceilDivide(wanted, pieces), everyPanel), 1);
+  panelBlock = v.maximum(v.ceilDivide(numPanels, perPanels), 1);
+  pieces = v.maximum(v.multiply(pieces, v.ceilDivide(numPanels, panelBlock)), 1);
+  // Threads share rows as well where there are too few panels.
+  Number perRows = v.maximum(v.ceilDivide(wanted, pieces), 1);
+  Number cut = v.maximum(v.roundUp(v.ceilDivide(rowExtent, perRows), tile.rows), tile.rows);
+  rowBlock = v.minimum(inCache, cut);
+}
+
+} // namespace calque::codegen

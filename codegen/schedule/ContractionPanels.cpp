@@ -1,0 +1,154 @@
+// How a contraction packs a panel of operand B, so that a tile reads it as vectors that lie one after the other.
+#include "codegen/schedule/Contraction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <algorithm>
+#include <functional>
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+Access Contraction::pack(Position at, Value from, Value to, const Number &columns) {
+  auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
+  if (!buffer) {
+    // A thread has one panel on its stack, allocated at the front of the function that it runs. Without threads the
+    // panel is in the workspace, because on the stack the panels of all kernels of a function would add up.
+    if (auto loop = v.b.getInsertionBlock()->getParentOp();
+        isa<scf::ParallelOp>(loop) || loop->getParentOfType<scf::ParallelOp>()) {
+      buffer = memref::AllocaOp::create(v.b, v.location, type, v.b.getI64IntegerAttr(64));
+      buffer->moveBefore(&buffer->getParentOfType<scf::ParallelOp>()->getRegion(0).front().front());
+    } else {
+      buffer = memref::AllocOp::create(v.b, v.location, type);
+      if (Operation *outermost =
+              buffer->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*buffer);
+          outermost != buffer)
+        buffer->moveBefore(outermost);
+    }
+  }
+  Access packed = b;
+  packed.value = buffer->getResult(0);
+  packed.strides.assign(nest.numLoops(), Extent(0));
+  packed.offset = 0;
+  packed.unknownOffset = {};
+  int64_t stride = panelWidth();
+  for (unsigned loop : llvm::reverse(terms)) {
+    packed.strides[loop] = stride;
+    stride *= nest.extents[loop].known().value_or(1); // only the outermost may be unknown, whose product is not used
+  }
+  // Positions of the copy count from the panel's first column and term.
+  Access place = packed;
+  place.strides[vectorLoop] = 1;
+  auto contiguous = llvm::find_if(terms, [&](unsigned loop) { return b.strides[loop] == 1; });
+  if (!(b.strides[vectorLoop] == 1) && contiguous != terms.end() && nest.extents[*contiguous].guess() >= v.lanes) {
+    packTransposed(at, from, to, columns, place, *contiguous);
+    return place;
+  }
+  sum(0, at, from, to, {}, [&](Position term, ValueRange) {
+    Position target = relative(term, from);
+    for (int64_t j = 0; j < tile.vectors; ++j) {
+      Number valid = validIn(columns, j);
+      Value value =
+          valid == 0 ? v.constant(v.b.getZeroAttr(b.element)) : v.load(b, term.shifted(vectorLoop, j * v.lanes), valid);
+      v.store(place, target.shifted(vectorLoop, j * v.lanes), value, v.lanes);
+    }
+    return SmallVector<Value>();
+  });
+  return place;
+}
+
+void Contraction::packTransposed(Position at, Value from, Value to, const Number &columns, const Access &place,
+                                 unsigned along) {
+  SmallVector<unsigned> outer;
+  for (unsigned loop : terms)
+    if (loop != along)
+      outer.push_back(loop);
+  std::function<void(size_t, Position)> emit = [&](size_t depth, Position term) {
+    if (depth < outer.size()) {
+      unsigned loop = outer[depth];
+      auto inside = [&](Value i, ValueRange) {
+        emit(depth + 1, term.at(loop, i));
+        return SmallVector<Value>();
+      };
+      loop == terms[0] ? v.loop(from, to, 1, {}, inside) : v.loop(v.number(nest.extents[loop]), 1, {}, inside);
+      return;
+    }
+    Value first = along == terms[0] ? from : v.index(0),
+          last = along == terms[0] ? to : v.valueOf(v.number(nest.extents[along]));
+    // One loop over the vectors of a panel. The last vector of a known number of columns may hold fewer.
+    int64_t whole = columns.known ? *columns.known / v.lanes : tile.vectors;
+    v.loop(whole * v.lanes, v.lanes, {}, [&](Value column, ValueRange) {
+      packVector(term, from, first, last, column, columns.known ? Number(v.lanes) : columns, place, along);
+      return SmallVector<Value>();
+    });
+    if (columns.known && *columns.known % v.lanes)
+      packVector(term, from, first, last, v.index(whole * v.lanes), *columns.known % v.lanes, place, along);
+  };
+  emit(0, at);
+}
+
+void Contraction::packVector(Position at, Value from, Value first, Value last, Value column, const Number &columns,
+                             const Access &place, unsigned along) {
+  auto columnAt = [&](Position position, const Number &number) {
+    position.index[vectorLoop] = v.valueOf(v.add(Number(at.index[vectorLoop]), number));
+    return position;
+  };
+  auto store = [&](Position term, Value value) {
+    Position target = relative(term, from);
+    target.index[vectorLoop] = column;
+    v.store(place, target, value, v.lanes);
+  };
+  // Each vector is put together from `length` elements of as many rows as it has such parts.
+  int64_t length = std::min(v.lanes, 16 / elementBytes()), parts = v.lanes / length;
+  VectorBuilder rows(v.b, nest, along, length);
+  Value count = arith::SubIOp::create(v.b, v.location, last, first);
+  Value odd = arith::RemUIOp::create(v.b, v.location, count, v.index(length));
+  Value even = arith::SubIOp::create(v.b, v.location, last, odd);
+  v.loop(first, even, length, {}, [&](Value i, ValueRange) {
+    Position term = at.at(along, i);
+    auto part = [&](int64_t lane) -> Value {
+      if (columns.known && lane >= *columns.known)
+        return rows.constant(v.b.getZeroAttr(b.element));
+      if (columns.known)
+        return rows.load(b, columnAt(term, Number(column)).shifted(vectorLoop, lane), length);
+      // Columns beyond the last repeat it.
+      return rows.load(b, columnAt(term, v.minimum(v.subtract(columns, 1), v.add(Number(column), lane))), length);
+    };
+    SmallVector<Value> square;
+    for (int64_t row = 0; row < length; ++row) {
+      SmallVector<Value> ofRow;
+      for (int64_t i = 0; i < parts; ++i)
+        ofRow.push_back(part(i * length + row));
+      square.push_back(v.concatenate(ofRow));
+    }
+    v.transpose(square);
+    for (int64_t j = 0; j < length; ++j)
+      store(term.shifted(along, j), square[j]);
+    return SmallVector<Value>();
+  });
+  v.loop(even, last, 1, {}, [&](Value i, ValueRange) {
+    Position term = at.at(along, i);
+    Number valid = columns.known ? columns : v.subtract(columns, Number(column));
+    store(term, v.load(b, columnAt(term, Number(column)), valid));
+    return SmallVector<Value>();
+  });
+}
+
+Number Contraction::validIn(const Number &columns, int64_t j) {
+  if (columns.known)
+    return std::clamp<int64_t>(*columns.known - j * v.lanes, 0, v.lanes);
+  return v.subtract(columns, j * v.lanes);
+}
+
+Position Contraction::relative(Position term, Value from) {
+  Position result = term;
+  result.index[vectorLoop] = Value();
+  result.index[terms[0]] = arith::SubIOp::create(v.b, v.location, term.index[terms[0]], from);
+  return result;
+}
+
+} // namespace calque::codegen

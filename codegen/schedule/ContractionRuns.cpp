@@ -1,0 +1,101 @@
+// How a contraction sums its terms: in runs, and runs in groups, so that rounding errors do not add up.
+#include "codegen/schedule/Contraction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+void Contraction::cutTermsIntoRuns() {
+  for (unsigned loop : terms)
+    termLoops.push_back({loop, 1, 0, loop == terms[0] ? mostTermBlock : *nest.extents[loop].known()});
+  size_t end = termLoops.size();
+  for (int level = 0; level < 2; ++level) {
+    int64_t most = level == 0 ? kProductRun : kRunLength;
+    int64_t length = 1;
+    while (end > 0 && length * termLoops[end - 1].count <= most)
+      length *= termLoops[--end].count;
+    if (end == 0)
+      return;
+    if (int64_t some = most / length; some > 1) {
+      TermLoop &outer = termLoops[end - 1];
+      some = ceilDiv(outer.count, ceilDiv(outer.count, some)); // runs of about the same length
+      TermLoop inner = outer;
+      inner.within = some * outer.step;
+      inner.count = some;
+      outer.step *= some;
+      outer.count = ceilDiv(outer.count, some);
+      termLoops.insert(termLoops.begin() + static_cast<std::ptrdiff_t>(end), inner);
+      for (size_t &start : starts)
+        ++start;
+    }
+    starts.insert(starts.begin(), end);
+  }
+  int64_t groups = 1;
+  for (const TermLoop &each : llvm::ArrayRef(termLoops).take_front(end))
+    groups *= each.count;
+  isExact = groups > kRunLength;
+}
+
+SmallVector<Value> Contraction::sumInRuns(Position at, Value from, Value to, size_t count, SumBody body) {
+  SmallVector<Value> zeros(count, v.constant(v.b.getZeroAttr(result.element)));
+  if (!isExact)
+    return termsFrom(0, 0, at, from, to, zeros, body);
+  SmallVector<Value> both = zeros;
+  llvm::append_range(both, zeros);
+  both = termsFrom(0, 0, at, from, to, both, body);
+  SmallVector<Value> sums;
+  for (size_t i = 0; i < count; ++i)
+    sums.push_back(VectorBuilder::ExactSum{both[i], both[count + i]}.total(v));
+  return sums;
+}
+
+SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position at, Value from, Value to,
+                                          ValueRange carried, SumBody body) {
+  if (level < starts.size() && starts[level] == depth) {
+    bool exact = level == 0 && isExact;
+    size_t count = exact ? carried.size() / 2 : carried.size();
+    SmallVector<Value> zeros(count, v.constant(v.b.getZeroAttr(result.element))), sums(carried);
+    SmallVector<Value> run = termsFrom(depth, level + 1, at, from, to, zeros, body);
+    for (size_t i = 0; i < count; ++i) {
+      VectorBuilder::ExactSum sum{sums[i], exact ? sums[count + i] : Value()};
+      if (exact) {
+        sum = v.add(sum, run[i]);
+        sums[count + i] = sum.error;
+      } else {
+        sum.sum = arith::AddFOp::create(v.b, v.location, sum.sum, run[i]);
+      }
+      sums[i] = sum.sum;
+    }
+    return sums;
+  }
+  if (depth == termLoops.size())
+    return body(at, carried);
+  const TermLoop &own = termLoops[depth];
+  unsigned loop = own.loop;
+  auto rest = llvm::ArrayRef(termLoops).drop_front(depth);
+  int64_t most = 1;
+  for (const TermLoop &each : rest)
+    most *= each.count;
+  bool isWhole =
+      llvm::all_of(rest, [&](const TermLoop &each) { return !each.within && each.step == 1 && each.loop != terms[0]; });
+  if (most <= 9 && isWhole) {
+    SmallVector<Value> values(carried);
+    for (int64_t i = 0; i < own.count; ++i)
+      values = termsFrom(depth + 1, level, at.shifted(loop, i), from, to, values, body);
+    return values;
+  }
+  Value first = own.within ? at.index[loop] : loop == terms[0] ? from : v.index(0);
+  Number extent = v.number(nest.extents[loop]), last = loop == terms[0] ? Number(to) : extent;
+  if (own.within) {
+    Number end = v.add(Number(first), own.within);
+    bool divides = loop != terms[0] && *extent.known % own.within == 0;
+    last = divides ? end : v.minimum(end, last);
+  }
+  return v.loop(first, v.valueOf(last), own.step, carried, [&](Value i, ValueRange inner) {
+    return termsFrom(depth + 1, level, at.at(loop, i), from, to, inner, body);
+  });
+}
+
+} // namespace calque::codegen
