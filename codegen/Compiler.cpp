@@ -87,6 +87,7 @@ private:
 
 class CompilerImpl : public Compiler {
 public:
+  explicit CompilerImpl(const runtime::RuntimeFunction *functions) : functions(functions) {}
   void setExternRules(schema::ExternRules *rules) override { ir::setExternRules(rules); }
 
   CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
@@ -156,9 +157,7 @@ private:
     std::vector<Missing> missing;
     for (auto [number, kernel] : llvm::enumerate(planned)) {
       if (!kernel.runtime.empty()) {
-        auto function = reinterpret_cast<CalqueKernel>(codegen::runtimeFunction(kernel.runtime));
-        kernels[number] = std::make_shared<const runtime::LoadedKernel>(
-            runtime::LoadedKernel{{function}, nullptr, {}, kernel.runtime});
+        kernels[number] = runtime::runtimeKernel(functions, kernel.runtime);
         continue;
       }
       codegen::TimedStep step(options, Stage::Outlined, "find-kernel");
@@ -256,6 +255,7 @@ private:
     });
   }
 
+  const runtime::RuntimeFunction *const functions;
   Contexts contexts;
 };
 
@@ -266,8 +266,7 @@ extern "C" __attribute__((visibility("default"))) calque::Compiler *
 calque_compiler(int version, const calque::runtime::RuntimeFunction *functions) {
   if (version != calque::kCompilerInterfaceVersion)
     return nullptr;
-  calque::codegen::setRuntimeFunctions(functions);
   // Never destroyed: static destructors may still call its native code.
-  static auto *compiler = new calque::CompilerImpl;
+  static auto *compiler = new calque::CompilerImpl(functions);
   return compiler;
 }

@@ -393,8 +393,6 @@ std::string emit(llvm::Module &module, llvm::TargetMachine &machine, bool reduce
   return "";
 }
 
-std::atomic<const runtime::RuntimeFunction *> runtimeFunctions{nullptr};
-
 //===-- The end of the process ------------------------------------------------------------------===//
 
 std::atomic<bool> isEnding{false};
@@ -422,15 +420,6 @@ void endBeforeWhatIsThere() {
 }
 
 } // namespace
-
-void setRuntimeFunctions(const runtime::RuntimeFunction *functions) { runtimeFunctions = functions; }
-
-void *runtimeFunction(llvm::StringRef name) {
-  for (const runtime::RuntimeFunction *each = runtimeFunctions.load(); each && each->name; ++each)
-    if (name == each->name)
-      return each->address;
-  return nullptr;
-}
 
 std::string compilerVersion() { return "1, LLVM " LLVM_VERSION_STRING; }
 

@@ -9,9 +9,6 @@ namespace calque::codegen {
 // The prefix of external functions that return their argument. LLVM's passes can't see through their calls.
 inline constexpr llvm::StringLiteral kOpaquePrefix = "calque_rt_opaque_";
 
-// The functions that native code calls by these names; until its end, which a null name marks, the table stays.
-void setRuntimeFunctions(const runtime::RuntimeFunction *functions);
-
 // Holds off the end of LLVM's static objects while one of its functions runs. Empty once the process has begun to end:
 // then LLVM must not be used any more.
 class CompilerUse {
@@ -25,9 +22,6 @@ public:
 private:
   bool allowed;
 };
-
-// The address of a function of the table; null where it has none of that name.
-void *runtimeFunction(llvm::StringRef name);
 
 // What the code of a kernel depends on beside its text, the options and the target.
 std::string compilerVersion();

@@ -79,13 +79,20 @@ std::optional<runtime::KernelKey> KnownCode::keyOf(const schema::Recording &reco
 
 std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recording, CompileOptions options) {
   std::optional<runtime::KernelKey> key = keyOf(recording, options);
-  std::optional<std::vector<std::byte>> bytes = key ? load(*key) : std::nullopt;
+  runtime::CodeCache::Entry bytes = key ? std::move(load({&*key, 1})[0]) : std::nullopt;
   std::optional<StoredProgram> stored = bytes ? parseProgram(*bytes) : std::nullopt;
   if (!stored)
     return std::nullopt;
+  std::vector<runtime::KernelKey> keys;
+  for (const StoredKernel &kernel : stored->kernels)
+    if (kernel.runtime.empty())
+      keys.push_back(kernel.key);
+  std::vector<runtime::KernelRef> found = findAll(keys);
+  auto next = found.begin();
   CompiledProgram program = std::move(stored->program);
   for (const StoredKernel &kernel : stored->kernels) {
-    program.kernels.push_back(kernel.runtime.empty() ? find(kernel.key) : runtime::runtimeKernel(kernel.runtime));
+    program.kernels.push_back(kernel.runtime.empty() ? std::move(*next++)
+                                                     : runtime::runtimeKernel(calque_rt_functions(), kernel.runtime));
     if (!program.kernels.back())
       return std::nullopt;
   }
@@ -103,9 +110,22 @@ void KnownCode::add(const schema::Recording &recording, CompileOptions options, 
     disk->store(*key, serialize(program));
 }
 
-std::optional<std::vector<std::byte>> KnownCode::load(const runtime::CacheKey &key) const {
-  std::optional<std::vector<std::byte>> bytes = disk ? disk->load(key) : std::nullopt;
-  return bytes || !installed ? std::move(bytes) : installed->load(key);
+std::vector<runtime::CodeCache::Entry> KnownCode::load(std::span<const runtime::CacheKey> keys) const {
+  std::vector<runtime::CodeCache::Entry> entries(keys.size());
+  for (const std::optional<runtime::CodeCache> *cache : {&disk, &installed}) {
+    if (!*cache)
+      continue;
+    std::vector<runtime::CacheKey> missing;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      if (!entries[i])
+        missing.push_back(keys[i]);
+    std::vector<runtime::CodeCache::Entry> found = (*cache)->load(missing);
+    auto next = found.begin();
+    for (runtime::CodeCache::Entry &entry : entries)
+      if (!entry)
+        entry = std::move(*next++);
+  }
+  return entries;
 }
 
 // A kernel's key says nothing of how the compiler was built.
@@ -116,13 +136,35 @@ runtime::CacheKey KnownCode::onDisk(const runtime::KernelKey &key) const {
   return runtime::cacheKey(text.bytes);
 }
 
+std::vector<runtime::KernelRef> KnownCode::findAll(std::span<const runtime::KernelKey> keys) {
+  std::vector<runtime::KernelRef> kernels;
+  std::vector<runtime::KernelKey> missing;
+  std::vector<runtime::CacheKey> files;
+  for (const runtime::KernelKey &key : keys)
+    if (!kernels.emplace_back(loaded.find(key))) {
+      missing.push_back(key);
+      files.push_back(onDisk(key));
+    }
+  if (missing.empty())
+    return kernels;
+  std::vector<runtime::CodeCache::Entry> entries = load(files);
+  std::vector<runtime::ParsedImage> parsed;
+  const runtime::Image nothing; // is refused
+  std::vector<const runtime::Image *> images;
+  for (const runtime::CodeCache::Entry &entry : entries)
+    parsed.push_back(entry ? runtime::parseImage(*entry) : runtime::ParsedImage{});
+  for (const runtime::ParsedImage &each : parsed)
+    images.push_back(each.image ? &*each.image : &nothing);
+  std::vector<runtime::KernelCache::Added> added = loaded.add(missing, images);
+  auto next = added.begin();
+  for (runtime::KernelRef &kernel : kernels)
+    if (!kernel)
+      kernel = std::move((next++)->kernel); // an image that can't be loaded is compiled anew
+  return kernels;
+}
+
 runtime::KernelRef KnownCode::find(const runtime::KernelKey &key) try {
-  if (runtime::KernelRef found = loaded.find(key))
-    return found;
-  std::optional<std::vector<std::byte>> bytes = load(onDisk(key));
-  runtime::ParsedImage parsed = bytes ? runtime::parseImage(*bytes) : runtime::ParsedImage{};
-  std::string error; // an image that can't be loaded is compiled anew
-  return parsed.image ? loaded.add(key, *parsed.image, error) : nullptr;
+  return findAll({&key, 1})[0];
 } catch (const std::bad_alloc &) {
   return nullptr;
 }

@@ -27,11 +27,12 @@ public:
 
 private:
   std::optional<runtime::KernelKey> keyOf(const schema::Recording &recording, CompileOptions options) const;
-
   runtime::CacheKey onDisk(const runtime::KernelKey &key) const;
+  std::vector<runtime::CodeCache::Entry> load(std::span<const runtime::CacheKey> keys) const;
+  // Null for those that are not there.
+  std::vector<runtime::KernelRef> findAll(std::span<const runtime::KernelKey> keys);
 
   runtime::KernelCache loaded;
-  std::optional<std::vector<std::byte>> load(const runtime::CacheKey &key) const;
   std::optional<runtime::CodeCache> disk, installed;
   std::string context; // the compiler's build id
 };

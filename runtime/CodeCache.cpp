@@ -144,7 +144,9 @@ template <typename T> void put(Header &header, std::size_t at, T value) {
 
 std::uint32_t checksum(std::span<const std::byte> header, std::span<const std::byte> contents) {
   uLong sum = crc32_z(0, reinterpret_cast<const Bytef *>(header.data()), header.size());
-  return static_cast<std::uint32_t>(crc32_z(sum, reinterpret_cast<const Bytef *>(contents.data()), contents.size()));
+  if (!contents.empty()) // a null pointer has a meaning of its own
+    sum = crc32_z(sum, reinterpret_cast<const Bytef *>(contents.data()), contents.size());
+  return static_cast<std::uint32_t>(sum);
 }
 
 Header headerOf(const CacheKey &key, std::span<const std::byte> contents) {
@@ -254,33 +256,42 @@ CodeCache::CodeCache(std::string directory, std::uint64_t maxBytes)
   unseen = share ? random % share : 0;
 }
 
-std::optional<std::vector<std::byte>> CodeCache::load(const CacheKey &key) const {
-  File directory = path.empty() ? File(-1) : openDirectory(path, isInstalled);
-  if (!directory)
-    return std::nullopt;
+std::vector<CodeCache::Entry> CodeCache::load(std::span<const CacheKey> keys) const {
+  std::vector<Entry> entries(keys.size());
+  File directory = path.empty() || keys.empty() ? File(-1) : openDirectory(path, isInstalled);
+  if (directory)
+    std::ranges::transform(keys, entries.begin(), [&](const CacheKey &key) { return loadFrom(directory.get(), key); });
+  return entries;
+}
+
+CodeCache::Entry CodeCache::loadFrom(int directory, const CacheKey &key) const {
   const std::string name = nameOf(key);
   // A pipe under this name must not wait for its other end.
-  File file(openat(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  File file(openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno != ELOOP) // a symbolic link
     return std::nullopt;
-  auto contents = [&]() -> std::optional<std::vector<std::byte>> {
+  Entry entry = [&]() -> Entry {
     struct stat status;
     if (!file || fstat(file.get(), &status) || !S_ISREG(status.st_mode) || !isTrusted(status, isInstalled))
       return std::nullopt;
     auto bytes = static_cast<std::uint64_t>(status.st_size);
     if (bytes < kHeaderBytes || bytes > maxBytes)
       return std::nullopt;
+    std::vector<std::byte> contents(bytes);
+    if (!readAll(file.get(), contents))
+      return std::nullopt;
     Header header;
-    std::vector<std::byte> contents(bytes - kHeaderBytes);
-    if (!readAll(file.get(), header) || !readAll(file.get(), contents) || header != headerOf(key, contents))
+    std::copy_n(contents.begin(), kHeaderBytes, header.begin());
+    contents.erase(contents.begin(), contents.begin() + kHeaderBytes);
+    if (header != headerOf(key, contents))
       return std::nullopt;
     if (!isInstalled)
       markAsUsedAgain(file.get(), status);
     return contents;
   }();
-  if (!contents && !isInstalled) // it would be in the way each time
-    unlinkat(directory.get(), name.c_str(), 0);
-  return contents;
+  if (!entry && !isInstalled) // it would be in the way each time
+    unlinkat(directory, name.c_str(), 0);
+  return entry;
 }
 
 void CodeCache::store(const CacheKey &key, std::span<const std::byte> bytes) {

@@ -3,12 +3,22 @@
 #ifndef CALQUE_RUNTIME_FUNCTIONS_H
 #define CALQUE_RUNTIME_FUNCTIONS_H
 
+#include <string_view>
+
 namespace calque::runtime {
 
 struct RuntimeFunction {
   const char *name; // null after the last one
   void *address;
 };
+
+// The function of that name in a table, which may be null; null where there is none.
+inline void *findFunction(const RuntimeFunction *table, std::string_view name) {
+  for (; table && table->name; ++table)
+    if (name == table->name)
+      return table->address;
+  return nullptr;
+}
 
 } // namespace calque::runtime
 

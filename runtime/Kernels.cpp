@@ -6,38 +6,41 @@
 
 namespace calque::runtime {
 
-KernelRef runtimeKernel(const std::string &name) {
-  for (const RuntimeFunction *each = calque_rt_functions(); each->name; ++each)
-    if (name == each->name)
-      return std::make_shared<const LoadedKernel>(
-          LoadedKernel{{reinterpret_cast<CalqueKernel>(each->address)}, nullptr, {}, name});
-  return nullptr;
-}
-
 KernelRef KernelCache::find(const KernelKey &key) {
   std::lock_guard lock(mutex);
   auto found = kernels.find(key);
   return found == kernels.end() ? nullptr : found->second;
 }
 
+std::vector<KernelCache::Added> KernelCache::add(std::span<const KernelKey> keys,
+                                                 std::span<const Image *const> images) {
+  std::vector<Added> added(keys.size());
+  std::vector<LoadResult> loaded = LoadedCode::load(images, calque_rt_functions());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    added[i].error = std::move(loaded[i].error);
+    if (!loaded[i].code)
+      continue;
+    auto symbol = [&](const char *name) { return reinterpret_cast<CalqueKernel>(loaded[i].code->find(name)); };
+    Kernel kernel{symbol(kKernelSymbol), symbol(kScratchSymbol)};
+    if (kernel.run)
+      added[i].kernel = std::make_shared<const LoadedKernel>(LoadedKernel{kernel, std::move(loaded[i].code), keys[i]});
+    else
+      added[i].error = "an image exports no kernel";
+  }
+  std::lock_guard lock(mutex);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (added[i].kernel)
+      added[i].kernel = kernels.try_emplace(keys[i], added[i].kernel).first->second;
+  dropUnused();
+  return added;
+}
+
 KernelRef KernelCache::add(const KernelKey &key, const Image &image, std::string &error) try {
   const Image *const one[] = {&image};
-  LoadResult loaded = LoadedCode::load(one, calque_rt_functions());
-  if (!loaded.code) {
-    error = std::move(loaded.error);
-    return nullptr;
-  }
-  auto symbol = [&](const char *name) { return reinterpret_cast<CalqueKernel>(loaded.code->find(0, name)); };
-  Kernel kernel{symbol(kKernelSymbol), symbol(kScratchSymbol)};
-  if (!kernel.run) {
-    error = "an image exports no kernel";
-    return nullptr;
-  }
-  auto made = std::make_shared<const LoadedKernel>(LoadedKernel{kernel, std::move(loaded.code), key});
-  std::lock_guard lock(mutex);
-  KernelRef kept = kernels.try_emplace(key, std::move(made)).first->second;
-  dropUnused();
-  return kept;
+  Added added = std::move(add({&key, 1}, one)[0]);
+  if (!added.kernel)
+    error = std::move(added.error);
+  return added.kernel;
 } catch (const std::bad_alloc &) {
   error = "there is no memory for the code of a kernel";
   return nullptr;

@@ -7,15 +7,13 @@
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <unordered_map>
 
 namespace calque::runtime {
 
 namespace {
 
-// Distances inside of a mapping have 32 bits.
+// Distances between code and its data have 32 bits.
 constexpr std::uint64_t kMostBytes = std::uint64_t(1) << 30;
 
 constexpr std::uint64_t roundUp(std::uint64_t size, std::uint64_t unit) { return (size + unit - 1) / unit * unit; }
@@ -29,7 +27,7 @@ void writeStub(std::byte *stub, const std::byte *slot) {
   // jmp *slot(%rip), ud2
   constexpr unsigned char code[kStubBytes] = {0xff, 0x25, 0, 0, 0, 0, 0x0f, 0x0b};
   std::memcpy(stub, code, sizeof code);
-  auto distance = static_cast<std::int32_t>(slot - (stub + 6)); // it fits, as both are in the mapping
+  auto distance = static_cast<std::int32_t>(slot - (stub + 6)); // it fits, as both are in one mapping
   std::memcpy(stub + 2, &distance, sizeof distance);
 }
 
@@ -78,127 +76,142 @@ LoadResult refused(std::string error) { return {nullptr, std::move(error)}; }
 
 std::string systemError() { return std::strerror(errno); }
 
-} // namespace
+//===-- Places -----------------------------------------------------------------------------------===//
 
-LoadedCode::~LoadedCode() { munmap(begin, bytes); }
+// Where an image goes: its code and then its stubs, its data and then its table of imported addresses. Offsets before
+// pages are taken.
+struct Place {
+  std::uint64_t code, stubs, codeEnd;
+  std::uint64_t data, slots, dataEnd;
+};
 
-LoadResult LoadedCode::load(std::span<const Image *const> images, const RuntimeFunction *functions) {
-  // Where everything goes: the code, the stubs, then from the next page on the data and the table of imported
-  // addresses.
-  struct Place {
-    std::uint64_t code, data;
-    std::vector<std::uint32_t> imports; // their numbers in the table
-  };
-  std::vector<Place> places;
-  std::vector<const std::string *> imported;
-  std::unordered_map<std::string_view, std::uint32_t> numbers;
-  std::unordered_map<std::string_view, std::pair<std::size_t, std::uint64_t>> exported; // image, offset
-  std::uint64_t codeBytes = 0, dataBytes = 0;
-  for (const Image *image : images) {
-    if (std::string wrong = whatIsWrong(*image); !wrong.empty())
-      return refused(wrong);
-    Place &place = places.emplace_back();
-    place.code = roundUp(codeBytes, image->codeAlignment);
-    place.data = roundUp(dataBytes, image->dataAlignment);
-    codeBytes = place.code + image->code.size();
-    dataBytes = place.data + image->data.size();
-    for (const std::string &name : image->imports) {
-      auto [found, isNew] = numbers.try_emplace(name, static_cast<std::uint32_t>(imported.size()));
-      if (isNew)
-        imported.push_back(&name);
-      place.imports.push_back(found->second);
-    }
-    for (const Image::Symbol &symbol : image->symbols)
-      exported.try_emplace(symbol.name, places.size() - 1, symbol.offset);
-    if (std::max(codeBytes, dataBytes) + imported.size() * kStubBytes > kMostBytes)
-      return refused("native code is too large to be loaded");
-  }
-  if (places.empty())
-    return refused("native code is empty");
-  const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  std::uint64_t stubs = roundUp(codeBytes, kStubBytes);
-  std::uint64_t data = roundUp(stubs + imported.size() * kStubBytes, page);
-  std::uint64_t slots = roundUp(data + dataBytes, sizeof(void *));
-  std::uint64_t total = roundUp(slots + imported.size() * sizeof(void *), page);
-
-  void *mapping = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapping == MAP_FAILED)
-    return refused(absl::StrCat("there is no memory for native code: ", systemError()));
-  std::shared_ptr<LoadedCode> loaded(new LoadedCode(static_cast<std::byte *>(mapping), total));
-  std::byte *const begin = loaded->begin;
-
-  auto addressOf = [&](const std::string &name) -> void * {
-    for (const RuntimeFunction *each = functions; each && each->name; ++each)
-      if (name == each->name)
-        return each->address;
-    if (auto found = exported.find(name); found != exported.end())
-      return begin + places[found->second.first].code + found->second.second;
-    return libraryFunction(name.c_str());
-  };
-  std::vector<std::byte *> addresses;
-  for (std::size_t i = 0; i < imported.size(); ++i) {
-    void *address = addressOf(*imported[i]);
-    if (!address)
-      return refused(absl::StrCat("native code calls '", *imported[i], "', which no library has"));
-    std::byte *slot = begin + slots + i * sizeof(void *);
-    std::memcpy(slot, &address, sizeof address);
-    writeStub(begin + stubs + i * kStubBytes, slot);
-    addresses.push_back(static_cast<std::byte *>(address));
-  }
-
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    const Image &image = *images[i];
-    std::byte *parts[] = {begin + places[i].code, begin + data + places[i].data};
-    std::copy(image.code.begin(), image.code.end(), parts[0]);
-    std::copy(image.data.begin(), image.data.end(), parts[1]);
-    for (const Fixup &fixup : image.fixups) {
-      std::byte *place = parts[static_cast<int>(fixup.part)] + fixup.offset;
-      const std::uint32_t import =
-          fixup.target >= Fixup::Target::Import ? places[i].imports[fixup.import] : std::uint32_t(0);
-      auto write = [&](const std::byte *target) {
-        std::uint64_t value = reinterpret_cast<std::uintptr_t>(target) + static_cast<std::uint64_t>(fixup.addend);
-        if (fixup.kind != Fixup::Kind::Absolute64)
-          value -= reinterpret_cast<std::uintptr_t>(place);
-        auto distance = static_cast<std::int64_t>(value);
-        if (fixup.kind == Fixup::Kind::Relative32 && distance != static_cast<std::int32_t>(distance))
-          return false;
-        for (std::size_t byte = 0; byte < width(fixup.kind); ++byte)
-          place[byte] = static_cast<std::byte>(value >> (8 * byte));
-        return true;
-      };
-      bool written = false;
-      switch (fixup.target) {
-      case Fixup::Target::Code:
-      case Fixup::Target::Data:
-        written = write(parts[fixup.target == Fixup::Target::Data]);
-        break;
-      case Fixup::Target::Import:
-        written = write(addresses[import]) || write(begin + stubs + import * kStubBytes);
-        break;
-      case Fixup::Target::ImportAddress:
-        written = write(begin + slots + import * sizeof(void *));
-        break;
-      }
-      if (!written)
-        return refused("native code has a fixup whose target is out of reach");
-    }
-    for (const Image::Symbol &symbol : image.symbols)
-      loaded->exports.push_back({i, symbol.name, parts[0] + symbol.offset});
-  }
-
-  if (mprotect(begin, data, PROT_READ | PROT_EXEC) || (total > data && mprotect(begin + data, total - data, PROT_READ)))
-    return refused(absl::StrCat("native code can't be made executable: ", systemError()));
-  __builtin___clear_cache(reinterpret_cast<char *>(begin), reinterpret_cast<char *>(begin + data));
-  return {std::move(loaded), ""};
+// Behind what is there up to `code` and `data`.
+Place placeAfter(const Image &image, std::uint64_t code, std::uint64_t data) {
+  const std::uint64_t count = image.imports.size();
+  Place place;
+  place.code = roundUp(code, image.codeAlignment);
+  place.stubs = roundUp(place.code + image.code.size(), kStubBytes);
+  place.codeEnd = place.stubs + count * kStubBytes;
+  place.data = roundUp(data, image.dataAlignment);
+  place.slots = roundUp(place.data + image.data.size(), sizeof(void *));
+  place.dataEnd = place.slots + count * sizeof(void *);
+  return place;
 }
 
-void *LoadedCode::find(std::size_t image, std::string_view symbol) const {
-  auto each = std::lower_bound(exports.begin(), exports.end(), image,
-                               [](const Export &one, std::size_t number) { return one.image < number; });
-  for (; each != exports.end() && each->image == image; ++each)
-    if (each->name == symbol)
-      return each->address;
-  return nullptr;
+using Addresses = std::unordered_map<std::string_view, void *>; // of functions that were looked for
+
+void *addressOf(const std::string &name, const RuntimeFunction *functions, Addresses &known) {
+  auto [found, isNew] = known.try_emplace(name, nullptr);
+  if (isNew) {
+    void *own = findFunction(functions, name);
+    found->second = own ? own : libraryFunction(name.c_str());
+  }
+  return found->second;
+}
+
+// Writes an image where it goes. Returns what is wrong with it.
+std::string write(const Image &image, const Place &place, std::byte *code, std::byte *data,
+                  const RuntimeFunction *functions, Addresses &known) {
+  std::byte *parts[] = {code + place.code, data + place.data};
+  auto stubOf = [&](std::size_t import) { return code + place.stubs + import * kStubBytes; };
+  auto slotOf = [&](std::size_t import) { return data + place.slots + import * sizeof(void *); };
+  std::vector<std::byte *> addresses;
+  for (std::size_t i = 0; i < image.imports.size(); ++i) {
+    void *address = addressOf(image.imports[i], functions, known);
+    if (!address)
+      return absl::StrCat("native code calls '", image.imports[i], "', which no library has");
+    std::memcpy(slotOf(i), &address, sizeof address);
+    writeStub(stubOf(i), slotOf(i));
+    addresses.push_back(static_cast<std::byte *>(address));
+  }
+  std::ranges::copy(image.code, parts[0]);
+  std::ranges::copy(image.data, parts[1]);
+  for (const Fixup &fixup : image.fixups) {
+    std::byte *at = parts[static_cast<int>(fixup.part)] + fixup.offset;
+    auto put = [&](const std::byte *target) {
+      std::uint64_t value = reinterpret_cast<std::uintptr_t>(target) + static_cast<std::uint64_t>(fixup.addend);
+      if (fixup.kind != Fixup::Kind::Absolute64)
+        value -= reinterpret_cast<std::uintptr_t>(at);
+      auto distance = static_cast<std::int64_t>(value);
+      if (fixup.kind == Fixup::Kind::Relative32 && distance != static_cast<std::int32_t>(distance))
+        return false;
+      for (std::size_t byte = 0; byte < width(fixup.kind); ++byte)
+        at[byte] = static_cast<std::byte>(value >> (8 * byte));
+      return true;
+    };
+    bool isWritten = false;
+    switch (fixup.target) {
+    case Fixup::Target::Code:
+    case Fixup::Target::Data:
+      isWritten = put(parts[fixup.target == Fixup::Target::Data]);
+      break;
+    case Fixup::Target::Import:
+      isWritten = put(addresses[fixup.import]) || put(stubOf(fixup.import));
+      break;
+    case Fixup::Target::ImportAddress:
+      isWritten = put(slotOf(fixup.import));
+      break;
+    }
+    if (!isWritten)
+      return "native code has a fixup whose target is out of reach";
+  }
+  return "";
+}
+
+} // namespace
+
+std::vector<LoadResult> LoadedCode::load(std::span<const Image *const> images, const RuntimeFunction *functions) {
+  std::vector<LoadResult> results(images.size());
+  std::vector<Place> places(images.size());
+  std::uint64_t codeBytes = 0, dataBytes = 0;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (std::string wrong = whatIsWrong(*images[i]); !wrong.empty()) {
+      results[i] = refused(wrong);
+      continue;
+    }
+    places[i] = placeAfter(*images[i], codeBytes, dataBytes);
+    codeBytes = places[i].codeEnd;
+    dataBytes = places[i].dataEnd;
+  }
+  auto forEachGood = [&](auto &&each) {
+    for (std::size_t i = 0; i < images.size(); ++i)
+      if (results[i].error.empty())
+        each(i);
+  };
+  auto all = [&](const LoadResult &result) {
+    forEachGood([&](std::size_t i) { results[i] = result; });
+    return results;
+  };
+  if (codeBytes == 0)
+    return results;
+  if (codeBytes + dataBytes > kMostBytes)
+    return all(refused("native code is too large to be loaded"));
+  std::optional<CodePages> pages = takeCodePages(codeBytes, dataBytes);
+  if (!pages)
+    return all(refused(absl::StrCat("there is no memory for native code: ", systemError())));
+  std::byte *const code = pages->code.data(), *const data = pages->data.data();
+  Addresses known;
+  forEachGood([&](std::size_t i) {
+    const Place &place = places[i];
+    if (std::string wrong = write(*images[i], place, code, data, functions, known); !wrong.empty()) {
+      results[i] = refused(wrong);
+      return;
+    }
+    std::shared_ptr<LoadedCode> loaded(new LoadedCode({code + place.code, place.codeEnd - place.code},
+                                                      {data + place.data, place.dataEnd - place.data}));
+    for (const Image::Symbol &symbol : images[i]->symbols)
+      loaded->exports.push_back({symbol.name, code + place.code + symbol.offset});
+    results[i].code = std::move(loaded);
+  });
+  if (!protect(*pages))
+    return all(refused(absl::StrCat("native code can't be made executable: ", systemError())));
+  __builtin___clear_cache(reinterpret_cast<char *>(code), reinterpret_cast<char *>(code + codeBytes));
+  return results;
+}
+
+void *LoadedCode::find(std::string_view symbol) const {
+  auto found = std::ranges::find(exports, symbol, &Export::name);
+  return found == exports.end() ? nullptr : found->address;
 }
 
 } // namespace calque::runtime

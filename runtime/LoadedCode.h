@@ -1,14 +1,15 @@
 // Images in executable memory.
 //
-//   LoadResult loaded = LoadedCode::load({{&program, &kernel}}, calque_rt_functions());
+//   LoadResult loaded = LoadedCode::load({{&kernel}}, calque_rt_functions())[0];
 //   if (!loaded.code)
 //     report(loaded.error);
-//   auto *kernel = reinterpret_cast<CalqueKernel>(loaded.code->find(0, "kernel"));
+//   auto *kernel = reinterpret_cast<CalqueKernel>(loaded.code->find("kernel"));
 //
 // Nothing is writable and executable, at any time.
 #ifndef CALQUE_RUNTIME_LOADEDCODE_H
 #define CALQUE_RUNTIME_LOADEDCODE_H
 
+#include "runtime/CodeMemory.h"
 #include "runtime/Functions.h"
 #include "runtime/Image.h"
 
@@ -22,30 +23,23 @@ struct LoadResult;
 // The code stays until the last handle goes; whoever calls it holds one.
 class LoadedCode {
 public:
-  // Places images behind each other in one mapping, which begins with the code of all: a process may load many
-  // thousands, and its number of mappings is limited. An import is the function of that name in `functions`, a table as
-  // of Functions.h that may be null; else the first of these images exports it; else it is one of the C and C++
-  // libraries.
-  static LoadResult load(std::span<const Image *const> images, const RuntimeFunction *functions);
+  // A result for each image. Images that are loaded together share pages, and cost little more than one. An import is
+  // the function of that name in `functions`, a table as of Functions.h that may be null; else it is one of the C and
+  // C++ libraries.
+  static std::vector<LoadResult> load(std::span<const Image *const> images, const RuntimeFunction *functions);
 
-  ~LoadedCode();
-  LoadedCode(const LoadedCode &) = delete;
-  LoadedCode &operator=(const LoadedCode &) = delete;
-
-  // The address of what an image exports; null if it exports nothing of that name.
-  void *find(std::size_t image, std::string_view symbol) const;
+  // The address of what the image exports; null if it exports nothing of that name.
+  void *find(std::string_view symbol) const;
 
 private:
   struct Export {
-    std::size_t image;
     std::string name;
     std::byte *address;
   };
-  LoadedCode(std::byte *begin, std::size_t bytes) : begin(begin), bytes(bytes) {}
+  LoadedCode(CodePart code, CodePart data) : code(std::move(code)), data(std::move(data)) {}
 
-  std::byte *begin;
-  std::size_t bytes;
-  std::vector<Export> exports; // in the order of the images
+  CodePart code, data;
+  std::vector<Export> exports;
 };
 
 struct LoadResult {

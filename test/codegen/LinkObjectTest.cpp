@@ -74,10 +74,10 @@ protected:
   // Loads an image into `code`, and gives its function.
   template <typename F> F *load(const Image &image, const char *name = "entry") {
     const Image *images[] = {&image};
-    runtime::LoadResult loaded = LoadedCode::load(images, nullptr);
+    runtime::LoadResult loaded = LoadedCode::load(images, nullptr)[0];
     EXPECT_TRUE(loaded.code) << loaded.error;
     code = loaded.code;
-    return code ? reinterpret_cast<F *>(code->find(0, name)) : nullptr;
+    return code ? reinterpret_cast<F *>(code->find(name)) : nullptr;
   }
   std::string errorOf(const std::string &object) {
     LinkResult linked = codegen::linkObject(object, {"entry"});
@@ -157,12 +157,12 @@ TEST_F(LinkObject, TakesAddressesInConstants) {
   EXPECT_EQ(entry(0), 1);
   EXPECT_EQ(entry(1), 2);
   EXPECT_EQ(entry(2), 5);
-  auto returned = [&](const char *name) { return reinterpret_cast<void *(*)()>(code->find(0, name))(); };
-  EXPECT_EQ(returned("address"), code->find(0, "two"));
+  auto returned = [&](const char *name) { return reinterpret_cast<void *(*)()>(code->find(name))(); };
+  EXPECT_EQ(returned("address"), code->find("two"));
   EXPECT_EQ(reinterpret_cast<int (*)(int)>(returned("absolute"))(-8), 8);
   void *second;
   std::memcpy(&second, static_cast<char *>(returned("constants")) + sizeof(void *), sizeof second);
-  EXPECT_EQ(second, code->find(0, "two"));
+  EXPECT_EQ(second, code->find("two"));
 }
 
 // The sizes of a tensor of rank 0, for one.

@@ -94,7 +94,7 @@ TEST(Image, DamagedIsRefusedOrIsAnotherOne) {
       }
       EXPECT_NE(*parsed.image, sample()) << at;
       const Image *images[] = {&*parsed.image};
-      LoadResult result = LoadedCode::load(images, calque_rt_functions());
+      LoadResult result = LoadedCode::load(images, calque_rt_functions())[0];
       EXPECT_EQ(result.code == nullptr, !result.error.empty());
       ++(result.code ? loaded : notLoaded);
     }

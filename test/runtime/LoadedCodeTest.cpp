@@ -1,14 +1,18 @@
 // Tests runtime/LoadedCode.h with code for x86-64 that is written out by hand.
 #include "runtime/LoadedCode.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace calque::runtime;
@@ -67,15 +71,20 @@ void addAddressOfData(Image &image) {
       {.kind = Kind::Relative32, .part = Part::Code, .target = Target::Data, .offset = at + 3, .addend = -4});
 }
 
-LoadResult load(std::initializer_list<Image> images, const RuntimeFunction *functions = calque_rt_functions()) {
+std::vector<LoadResult> loadAll(const std::vector<Image> &images,
+                                const RuntimeFunction *functions = calque_rt_functions()) {
   std::vector<const Image *> pointers;
   for (const Image &image : images)
     pointers.push_back(&image);
   return LoadedCode::load(pointers, functions);
 }
 
-int run(const LoadedCode &code, std::size_t image = 0, const char *symbol = "entry") {
-  return reinterpret_cast<int (*)()>(code.find(image, symbol))();
+LoadResult load(const Image &image, const RuntimeFunction *functions = calque_rt_functions()) {
+  return loadAll({image}, functions)[0];
+}
+
+int run(const LoadedCode &code, const char *symbol = "entry") {
+  return reinterpret_cast<int (*)()>(code.find(symbol))();
 }
 
 // The mapping of an address in /proc/self/maps: "r-xp", or nothing.
@@ -96,6 +105,10 @@ Mapping mappingOf(const void *address) {
   return {};
 }
 
+std::uintptr_t pageOf(const LoadedCode &code) {
+  return reinterpret_cast<std::uintptr_t>(code.find("entry")) / static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+}
+
 class LoadedCodeTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -105,15 +118,14 @@ protected:
 };
 
 TEST_F(LoadedCodeTest, Runs) {
-  LoadResult loaded = load({returning(42)});
+  LoadResult loaded = load(returning(42));
   ASSERT_TRUE(loaded.code) << loaded.error;
   EXPECT_EQ(run(*loaded.code), 42);
-  EXPECT_EQ(loaded.code->find(0, "exit"), nullptr);
-  EXPECT_EQ(loaded.code->find(1, "entry"), nullptr);
+  EXPECT_EQ(loaded.code->find("exit"), nullptr);
 }
 
 TEST_F(LoadedCodeTest, ReadsItsData) {
-  LoadResult loaded = load({loading(0, {0x44, 0x33, 0x22, 0x11})});
+  LoadResult loaded = load(loading(0, {0x44, 0x33, 0x22, 0x11}));
   ASSERT_TRUE(loaded.code) << loaded.error;
   EXPECT_EQ(run(*loaded.code), 0x11223344);
 }
@@ -133,16 +145,16 @@ TEST_F(LoadedCodeTest, WritesEachKindOfFixup) {
   add(Kind::Relative32, Target::Code, 32, 0);
   add(Kind::Relative32, Target::Data, 36, 0);
   addAddressOfData(image);
-  LoadResult loaded = load({image});
+  LoadResult loaded = load(image);
   ASSERT_TRUE(loaded.code) << loaded.error;
-  auto *data = reinterpret_cast<char *(*)()>(loaded.code->find(0, "data"))();
-  auto *code = static_cast<char *>(loaded.code->find(0, "entry"));
+  auto *data = reinterpret_cast<char *(*)()>(loaded.code->find("data"))();
+  auto *code = static_cast<char *>(loaded.code->find("entry"));
   std::int64_t wide[4];
   std::int32_t narrow[2];
   std::memcpy(wide, data, sizeof wide);
   std::memcpy(narrow, data + 32, sizeof narrow);
   EXPECT_EQ(wide[0], reinterpret_cast<std::int64_t>(code + 5));
-  EXPECT_EQ(wide[0], reinterpret_cast<std::int64_t>(loaded.code->find(0, "end")));
+  EXPECT_EQ(wide[0], reinterpret_cast<std::int64_t>(loaded.code->find("end")));
   EXPECT_EQ(wide[1], code + 5 - (data + 8));
   EXPECT_EQ(reinterpret_cast<int (*)(int)>(wide[2])(-3), 3);
   EXPECT_EQ(wide[3], reinterpret_cast<std::int64_t>(data + 40));
@@ -155,7 +167,7 @@ int answer() { return 24; }
 TEST_F(LoadedCodeTest, CallsTheRuntimeBeforeLibraries) {
   const RuntimeFunction functions[] = {{"rand", reinterpret_cast<void *>(&answer)}, {nullptr, nullptr}};
   for (const Image &image : {calling("rand"), callingByAddress("rand")}) {
-    LoadResult loaded = load({image}, functions);
+    LoadResult loaded = load(image, functions);
     ASSERT_TRUE(loaded.code) << loaded.error;
     EXPECT_EQ(run(*loaded.code), 24);
   }
@@ -164,7 +176,7 @@ TEST_F(LoadedCodeTest, CallsTheRuntimeBeforeLibraries) {
 TEST_F(LoadedCodeTest, CallsTheCLibrary) {
   for (const Image &image : {calling("getpid"), callingByAddress("getpid")})
     for (const RuntimeFunction *functions : {calque_rt_functions(), static_cast<const RuntimeFunction *>(nullptr)}) {
-      LoadResult loaded = load({image}, functions);
+      LoadResult loaded = load(image, functions);
       ASSERT_TRUE(loaded.code) << loaded.error;
       EXPECT_EQ(run(*loaded.code), getpid());
     }
@@ -187,13 +199,14 @@ TEST_F(LoadedCodeTest, CallsWhatIsOutOfReach) {
     ASSERT_EQ(mprotect(far, 4096, PROT_READ | PROT_EXEC), 0);
     const RuntimeFunction functions[] = {{"far", far}, {nullptr, nullptr}};
     {
-      LoadResult loaded = load({calling("far"), callingByAddress("far")}, functions);
-      ASSERT_TRUE(loaded.code) << loaded.error;
-      auto distance =
-          reinterpret_cast<std::intptr_t>(far) - reinterpret_cast<std::intptr_t>(loaded.code->find(0, "entry"));
-      EXPECT_GT(std::abs(distance), std::intptr_t(1) << 32);
-      EXPECT_EQ(run(*loaded.code, 0), 77);
-      EXPECT_EQ(run(*loaded.code, 1), 77);
+      std::vector<LoadResult> loaded = loadAll({calling("far"), callingByAddress("far")}, functions);
+      for (const LoadResult &each : loaded) {
+        ASSERT_TRUE(each.code) << each.error;
+        auto distance =
+            reinterpret_cast<std::intptr_t>(far) - reinterpret_cast<std::intptr_t>(each.code->find("entry"));
+        EXPECT_GT(std::abs(distance), std::intptr_t(1) << 32);
+        EXPECT_EQ(run(*each.code), 77);
+      }
     }
     munmap(far, 4096);
   }
@@ -201,39 +214,104 @@ TEST_F(LoadedCodeTest, CallsWhatIsOutOfReach) {
     GTEST_SKIP() << "both places are taken";
 }
 
-TEST_F(LoadedCodeTest, HoldsSeveralImagesInOneMapping) {
+TEST_F(LoadedCodeTest, PlacesImagesSideBySide) {
   Image aligned = returning(3), data = loading(0, {5, 0, 0, 0}), wide = loading(4, {9, 0, 0, 0, 6, 0, 0, 0});
   aligned.codeAlignment = 64;
   data.dataAlignment = 128;
-  LoadResult loaded = load({returning(1), aligned, data, wide, calling("getpid")});
-  ASSERT_TRUE(loaded.code) << loaded.error;
-  Mapping mapping = mappingOf(loaded.code->find(0, "entry"));
-  for (std::size_t i = 0; i < 5; ++i)
-    EXPECT_EQ(mappingOf(loaded.code->find(i, "entry")).begin, mapping.begin);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(loaded.code->find(1, "entry")) % 64, 0u);
-  EXPECT_EQ(run(*loaded.code, 0), 1);
-  EXPECT_EQ(run(*loaded.code, 1), 3);
-  EXPECT_EQ(run(*loaded.code, 2), 5);
-  EXPECT_EQ(run(*loaded.code, 3), 6);
-  EXPECT_EQ(run(*loaded.code, 4), getpid());
+  std::vector<LoadResult> loaded = loadAll({returning(1), aligned, data, wide, calling("getpid")});
+  std::vector<int> values;
+  for (const LoadResult &each : loaded) {
+    ASSERT_TRUE(each.code) << each.error;
+    EXPECT_EQ(pageOf(*each.code), pageOf(*loaded[0].code));
+    values.push_back(run(*each.code));
+  }
+  EXPECT_EQ(values, (std::vector<int>{1, 3, 5, 6, getpid()}));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(loaded[1].code->find("entry")) % 64, 0u);
 }
 
-TEST_F(LoadedCodeTest, CallsFromImageToImage) {
-  Image kernel = returning(11), other = returning(12);
-  kernel.symbols = {{"kernel", 0}};
-  other.symbols = {{"kernel", 0}};
-  LoadResult loaded = load({calling("kernel"), kernel, other});
-  ASSERT_TRUE(loaded.code) << loaded.error;
-  EXPECT_EQ(run(*loaded.code), 11);
+TEST_F(LoadedCodeTest, LoadsTheOthersWhereOneIsRefused) {
+  std::vector<LoadResult> loaded = loadAll({returning(1), calling("no_such_function"), Image(), returning(4)});
+  EXPECT_EQ(loaded[1].error, "native code calls 'no_such_function', which no library has");
+  EXPECT_EQ(loaded[2].error, "native code is empty");
+  for (std::size_t i : {1, 2})
+    EXPECT_FALSE(loaded[i].code);
+  EXPECT_EQ(run(*loaded[0].code), 1);
+  EXPECT_EQ(run(*loaded[3].code), 4);
+  EXPECT_EQ(loadAll({}).size(), 0u);
+}
+
+// Linux allows a process 65,530 mappings by default.
+TEST_F(LoadedCodeTest, TakesFewMappings) {
+  auto count = [] {
+    std::ifstream maps("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+  };
+  auto before = count();
+  std::vector<LoadResult> loaded;
+  for (int i = 0; i < 2000; ++i)
+    ASSERT_TRUE(loaded.emplace_back(load(loading(0, {i % 100, 0, 0, 0}))).code);
+  EXPECT_LT(count(), before + 40);
+  for (int i = 0; i < 2000; ++i)
+    EXPECT_EQ(run(*loaded[static_cast<std::size_t>(i)].code), i % 100);
+}
+
+TEST_F(LoadedCodeTest, ReusesThePagesOfWhatIsGone) {
+  LoadResult first = load(loading(0, {1, 0, 0, 0})), second = load(loading(0, {2, 0, 0, 0}));
+  std::uintptr_t page = pageOf(*first.code);
+  first.code.reset();
+  for (int i = 3; i < 100; ++i) {
+    LoadResult next = load(loading(0, {i, 0, 0, 0}));
+    EXPECT_EQ(pageOf(*next.code), page);
+    EXPECT_EQ(mappingOf(next.code->find("entry")).protection, "r-xp");
+    EXPECT_EQ(run(*next.code), i);
+  }
+  EXPECT_EQ(run(*second.code), 2);
+}
+
+// Pages of images that were loaded together are free one by one.
+TEST_F(LoadedCodeTest, KeepsAPageAsLongAsAnImageOnIt) {
+  Image large = returning(1);
+  large.code.resize(3 * 4096);
+  LoadResult other = load(returning(0)); // holds the mapping
+  std::vector<LoadResult> loaded = loadAll({large, returning(2), large, returning(3)});
+  const std::uintptr_t begin = pageOf(*loaded[0].code), last = pageOf(*loaded[3].code);
+  ASSERT_GT(last, begin);
+  loaded[0] = loaded[2] = {};
+  LoadResult next = load(large);
+  EXPECT_EQ(pageOf(*next.code), begin);
+  EXPECT_EQ(run(*loaded[1].code), 2);
+  EXPECT_EQ(run(*loaded[3].code), 3);
+  loaded.clear();
+  EXPECT_LE(pageOf(*load(large).code), last);
+  EXPECT_EQ(run(*next.code), 1);
+}
+
+TEST_F(LoadedCodeTest, RunsWhileOthersAreLoadedAndGo) {
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&wrong, t] {
+        std::vector<LoadResult> mine(10);
+        for (int round = 0; round < 500; ++round) {
+          auto at = static_cast<std::size_t>(round) % mine.size();
+          mine[at] = load(loading(0, {static_cast<int>(at) + 10 * t, 0, 0, 0}));
+          for (std::size_t i = 0; i < mine.size(); ++i)
+            if (mine[i].code)
+              wrong += run(*mine[i].code) != static_cast<int>(i) + 10 * t;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(LoadedCodeTest, IsNeverWritableAndUnmappedAtTheEnd) {
   Image image = loading(0, {1, 0, 0, 0});
   addAddressOfData(image);
-  LoadResult loaded = load({image});
+  LoadResult loaded = load(image);
   ASSERT_TRUE(loaded.code) << loaded.error;
   std::shared_ptr<const LoadedCode> second = loaded.code;
-  void *code = second->find(0, "entry"), *data = reinterpret_cast<void *(*)()>(second->find(0, "data"))();
+  void *code = second->find("entry"), *data = reinterpret_cast<void *(*)()>(second->find("data"))();
   EXPECT_EQ(mappingOf(code).protection, "r-xp");
   EXPECT_EQ(mappingOf(data).protection, "r--p");
   loaded.code.reset();
@@ -245,7 +323,7 @@ TEST_F(LoadedCodeTest, IsNeverWritableAndUnmappedAtTheEnd) {
 //===-- What is refused --------------------------------------------------------------------------===//
 
 std::string errorOf(const Image &image) {
-  LoadResult loaded = load({returning(1), image});
+  LoadResult loaded = load(image);
   EXPECT_FALSE(loaded.code);
   return loaded.error;
 }
@@ -290,7 +368,6 @@ TEST_F(LoadedCodeTest, RefusesWhatDoesNotFit) {
   foreign.machine = static_cast<Machine>(183);
   EXPECT_EQ(errorOf(foreign), "native code is for another processor");
   EXPECT_EQ(errorOf(Image()), "native code is empty");
-  EXPECT_EQ(load({}).error, "native code is empty");
 }
 
 TEST_F(LoadedCodeTest, RefusesUnknownImports) {
@@ -301,7 +378,11 @@ TEST_F(LoadedCodeTest, RefusesWhatIsTooLarge) {
   Image image = returning(1);
   image.data.resize(std::size_t(1) << 28);
   std::vector<const Image *> many(5, &image);
-  EXPECT_EQ(LoadedCode::load(many, nullptr).error, "native code is too large to be loaded");
+  std::vector<LoadResult> loaded = LoadedCode::load(many, nullptr);
+  for (const LoadResult &each : loaded) {
+    EXPECT_FALSE(each.code);
+    EXPECT_EQ(each.error, "native code is too large to be loaded");
+  }
 }
 
 TEST_F(LoadedCodeTest, SaysWhenThereIsNoMemory) {
@@ -316,10 +397,11 @@ TEST_F(LoadedCodeTest, SaysWhenThereIsNoMemory) {
   rlimit less = before;
   less.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t(1) << 28);
   ASSERT_EQ(setrlimit(RLIMIT_AS, &less), 0);
-  LoadResult loaded = LoadedCode::load(many, nullptr);
+  std::vector<LoadResult> loaded = LoadedCode::load(many, nullptr);
   ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
-  EXPECT_FALSE(loaded.code);
-  EXPECT_EQ(loaded.error, "there is no memory for native code: Cannot allocate memory");
+  for (const LoadResult &each : loaded)
+    EXPECT_FALSE(each.code);
+  EXPECT_EQ(loaded[0].error, "there is no memory for native code: Cannot allocate memory");
 }
 
 // Linux can be told that what was writable never becomes executable.
@@ -330,7 +412,7 @@ TEST_F(LoadedCodeTest, SaysWhenMemoryMayNotBecomeExecutable) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto inChild = [&] {
     prctl(kSet, kRefuseGain, 0, 0, 0);
-    LoadResult loaded = load({returning(1)});
+    LoadResult loaded = load(returning(1));
     std::cerr << (loaded.code ? "loaded" : loaded.error) << std::endl;
     std::_Exit(0);
   };

@@ -1,0 +1,58 @@
+// Memory for native code, in few large mappings which all that a process loads share: Linux limits the number of
+// mappings.
+//
+//   std::optional<CodePages> pages = takeCodePages(image.code.size(), image.data.size());
+//   if (!pages)
+//     report(errno);
+//   write(pages->code, pages->data);
+//   if (!protect(*pages))
+//     report(errno);
+//
+// Nothing is writable and executable, at any time. Code of several images may be side by side in the same pages, each
+// with a part of its own; a page is free for others when nobody holds a part of it any more.
+#ifndef CALQUE_RUNTIME_CODEMEMORY_H
+#define CALQUE_RUNTIME_CODEMEMORY_H
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace calque::runtime {
+
+// A part of the memory for code. Its pages stay until it goes.
+class CodePart {
+public:
+  CodePart() = default;
+  // Memory that a part which lives has.
+  CodePart(std::byte *begin, std::size_t bytes);
+  CodePart(CodePart &&other) noexcept
+      : begin(std::exchange(other.begin, nullptr)), bytes(std::exchange(other.bytes, 0)) {}
+  CodePart &operator=(CodePart &&other) noexcept {
+    std::swap(begin, other.begin);
+    std::swap(bytes, other.bytes);
+    return *this;
+  }
+  ~CodePart();
+  std::byte *data() const { return begin; }
+  std::size_t size() const { return bytes; }
+
+private:
+  friend class CodeMemory;
+  std::byte *begin = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Whole pages for code, and others for constants that it reads; both are in one mapping.
+struct CodePages {
+  CodePart code, data;
+};
+
+// Pages that can be written, from where neither part is 2^31 bytes away; empty with `errno` where there are none.
+// `codeBytes` is above 0, and both together are at most 2^30.
+std::optional<CodePages> takeCodePages(std::size_t codeBytes, std::size_t dataBytes);
+
+// Lets code be executed and constants be read, and neither be written any more. False with `errno`.
+bool protect(const CodePages &pages);
+
+} // namespace calque::runtime
+#endif
