@@ -404,21 +404,28 @@ Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
   })[0];
 }
 
-Lowered lower(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
-  SizeList result = b.sizesOf(op.getIndices());
-  result.push_back(b.sizes.constant(shapeOf(op.getResult()).back()));
+static Value oneHot(LinalgBuilder &b, Value indices, Size depth, Type element) {
+  SizeList result = b.sizesOf(indices);
+  result.push_back(depth);
   unsigned last = result.size() - 1;
   // All dimensions but the last. getMajorSubMap gives no map for rank 0.
   SmallVector<AffineExpr> expressions;
   for (unsigned i = 0; i < last; ++i)
     expressions.push_back(b.builder.getAffineDimExpr(i));
   AffineMap map = AffineMap::get(result.size(), 0, expressions, b.builder.getContext());
-  return b.parallel(
-      result, elementOf(op.getResult()), {op.getIndices()}, {map}, [&](ir::ScalarBuilder &s, ValueRange v) {
-        Value position = arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(),
-                                                    linalg::IndexOp::create(s.builder, s.location, last));
-        return s.castTo(s.equal(s.castTo(v[0], s.builder.getI64Type()), position), elementOf(op.getResult()));
-      });
+  return b.parallel(result, element, {indices}, {map}, [&](ir::ScalarBuilder &s, ValueRange v) {
+    Value position = arith::IndexCastOp::create(s.builder, s.location, s.builder.getI64Type(),
+                                                linalg::IndexOp::create(s.builder, s.location, last));
+    return s.castTo(s.equal(s.castTo(v[0], s.builder.getI64Type()), position), element);
+  });
+}
+
+Lowered lower(LinalgBuilder &b, ir::OneHotOp op, LoweringContext &) {
+  return oneHot(b, op.getIndices(), b.sizes.constant(shapeOf(op.getResult()).back()), elementOf(op.getResult()));
+}
+
+Lowered lower(LinalgBuilder &b, ir::OneHotOpenOp op, LoweringContext &) {
+  return oneHot(b, op.getIndices(), openSizes(b, op, op.getShape(), op.getSizes())[0], elementOf(op.getResult()));
 }
 
 } // namespace calque::codegen

@@ -130,43 +130,46 @@ std::atomic<std::uint64_t> compilations{0};
 std::uint64_t compilationCount() { return compilations.load(); }
 
 namespace {
-std::unique_ptr<Code> codeOf(const schema::Recording &recording, CompiledProgram program) {
+std::unique_ptr<const Code> codeOf(const schema::Recording &recording, CompiledProgram program,
+                                   std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
   auto code = std::make_unique<Code>();
   code->executable = std::make_shared<const Executable>(std::move(program));
   for (schema::ValueId value : recording.results)
     code->results.push_back(std::make_shared<const schema::TensorType>(recording.typeOf(value)));
   for (const schema::RecordedVariable &variable : recording.variables)
     code->variables.push_back(std::make_shared<const schema::TensorType>(variable.type));
+  code->hostFunctions = std::move(hostFunctions);
   return code;
 }
 } // namespace
 
-std::unique_ptr<const Code> knownCode(const schema::Recording &recording) {
+std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
+                                      std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
   std::optional<CompiledProgram> program = KnownCode::ofProcess().find(recording, compileOptions());
-  return program ? codeOf(recording, *std::move(program)) : nullptr;
+  return program ? codeOf(recording, *std::move(program), std::move(hostFunctions)) : nullptr;
 }
 
-std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
-                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
-                                             SourceLocation where) {
+std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
+                                           std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                           SourceLocation where) {
   CompileOptions options = compileOptions();
   KnownCode &known = KnownCode::ofProcess();
-  CompileResult compiled;
-  compiled.program = known.find(recording, options);
-  if (!compiled.program) {
-    compilations.fetch_add(1);
-    compiled = compiler().compile(recording, known, options);
-    if (compiled.program)
-      known.add(recording, options, *compiled.program);
-  }
+  compilations.fetch_add(1);
+  CompileResult compiled = compiler().compile(recording, known, options);
   if (!compiled.program) {
     SourceLocation line = locationOf(compiled.line);
     throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
                        line.line && !isInStandardLibrary(line) ? line : where);
   }
-  std::unique_ptr<Code> code = codeOf(recording, *std::move(compiled.program));
-  code->hostFunctions = std::move(hostFunctions);
-  return code;
+  known.add(recording, options, *compiled.program);
+  return codeOf(recording, *std::move(compiled.program), std::move(hostFunctions));
+}
+
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                             SourceLocation where) {
+  std::unique_ptr<const Code> code = knownCode(recording, hostFunctions);
+  return code ? std::move(code) : compileUnknown(recording, std::move(hostFunctions), where);
 }
 
 } // namespace calque::detail

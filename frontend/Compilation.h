@@ -34,9 +34,14 @@ struct Code {
   std::optional<Sizes> sizes = {};
 };
 // The code of a recording that was compiled before, by this process or another one; null where there is none.
-std::unique_ptr<const Code> knownCode(const schema::Recording &recording);
-// The same, compiled where there is none. CompileError with the compiler's message and the line of the operation that
-// it is about, or `where`.
+std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
+                                      std::vector<std::shared_ptr<const HostFunction>> hostFunctions = {});
+// Code for a recording that has none. CompileError with the compiler's message and the line of the operation that it is
+// about, or `where`.
+std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
+                                           std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                           SourceLocation where);
+// Known code, or else compiled.
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                              SourceLocation where);

@@ -61,13 +61,38 @@ Dims opened(Dims dims) {
 
 // How an operation is compiled: for operands of the types `compiled`, of which these are with the sizes `known`.
 struct Form {
+  OpId op;
   std::vector<TensorType> compiled, known;
+  std::vector<schema::Attribute> attributes;
+
+  bool isOpen() const { return !std::ranges::all_of(compiled, &TensorType::isStatic); }
 };
+
+// Replaces an operation whose first attribute is a shape, or a size, by the one that takes sizes of tensors. They are
+// those of one operand more, which has no elements that anything reads: run() is called without it.
+void takeSizes(Form &form, OpId open) {
+  const auto *shape = std::get_if<Dims>(&form.attributes[0]);
+  Dims dims = shape ? *shape : Dims{std::get<std::int64_t>(form.attributes[0])}, sizes;
+  if (dims.empty())
+    return;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    sizes.push_back(static_cast<std::int64_t>(form.known.size()));
+    sizes.push_back(static_cast<std::int64_t>(axis));
+  }
+  form.op = open;
+  form.attributes[0] = Dims(dims.size(), kOpenSize);
+  form.attributes.insert(form.attributes.begin() + 1, std::move(sizes));
+  form.compiled.push_back({DType::Bool, Dims(dims.size(), kOpenSize)});
+  form.known.push_back({DType::Bool, std::move(dims)});
+}
 
 Form formOf(OpId op, std::span<const TensorType> operands, std::span<const TensorType> results,
             std::span<const schema::Attribute> attributes) {
   const schema::OperationSchema &schema = schema::schemaOf(op);
-  Form form{{operands.begin(), operands.end()}, {operands.begin(), operands.end()}};
+  Form form{op,
+            {operands.begin(), operands.end()},
+            {operands.begin(), operands.end()},
+            {attributes.begin(), attributes.end()}};
   // An operation of any number of operands is one of the user's, whose rule takes known sizes.
   if (schema.numOperands < 0 || std::ranges::any_of(operands, isEmpty) || std::ranges::any_of(results, isEmpty))
     return form;
@@ -79,9 +104,11 @@ Form formOf(OpId op, std::span<const TensorType> operands, std::span<const Tenso
     }
     return form;
   }
+  if (schema.open)
+    takeSizes(form, *schema.open);
   for (TensorType &type : form.compiled) {
     Dims dims = std::exchange(type.dims, opened(type.dims));
-    if (schema::inferTypes(op, form.compiled, attributes).fault) // these sizes must be known
+    if (schema::inferTypes(form.op, form.compiled, form.attributes).fault) // these sizes must be known
       type.dims = std::move(dims);
   }
   return form;
@@ -117,26 +144,25 @@ void appendOperation(Key &key, OpId op, std::span<const schema::Attribute> attri
 // long to compile.
 constexpr int kMostSizes = 8;
 
-// The program of an operation with open sizes; null where it can't be compiled with these open, or isn't yet.
-std::shared_ptr<const Executable> openProgram(OpId op, const std::vector<TensorType> &operands,
-                                              std::span<const schema::Attribute> attributes, SourceLocation where) {
+// The program of a form with open sizes; null where it can't be compiled, or isn't yet.
+std::shared_ptr<const Executable> openProgram(const Form &form, SourceLocation where) {
   Key key;
-  appendOperation(key, op, attributes);
-  for (const TensorType &operand : operands)
+  appendOperation(key, form.op, form.attributes);
+  for (const TensorType &operand : form.compiled)
     appendKey(key, operand);
   using Program = std::shared_ptr<const Executable>;
   static auto *programs = new KeyCache<Program>(kMostCachedOperations); // never destroyed: other threads may still run
   static auto *versions = new Versions;                                 // as they
   if (const Program *found = programs->find(key))
     return *found;
-  schema::Recording recording = recordingOf(op, operands, attributes, where);
+  schema::Recording recording = recordingOf(form.op, form.compiled, form.attributes, where);
   std::unique_ptr<const Code> code = knownCode(recording);
   if (!code && versions->admit(key, kMostSizes))
     return nullptr;
   return programs->findOrMake(key, [&]() -> Program {
     try {
       if (!code)
-        code = compileRecording(recording, {}, where);
+        code = compileUnknown(recording, {}, where);
       dump(recording, Dumped::Eager, where);
       return code->executable;
     } catch (const CompileError &) {
@@ -155,8 +181,7 @@ std::unique_ptr<const Code> makeCode(OpId op, std::span<const Tensor *const> ope
   for (schema::ValueId result : recording.results)
     results.push_back(recording.typeOf(result));
   Form form = formOf(op, types, results, attributes);
-  bool isOpen = !std::ranges::all_of(form.compiled, &TensorType::isStatic);
-  std::shared_ptr<const Executable> program = isOpen ? openProgram(op, form.compiled, attributes, where) : nullptr;
+  std::shared_ptr<const Executable> program = form.isOpen() ? openProgram(form, where) : nullptr;
   if (!program) {
     dump(recording, Dumped::Eager, where);
     return compileRecording(recording, {}, where);
@@ -183,7 +208,7 @@ bool compileOpen(OpId op, const std::vector<TensorType> &operands, std::span<con
     return false;
   Form form = formOf(op, operands, inference.types, attributes);
   try {
-    compileRecording(recordingOf(op, form.compiled, attributes, {}), {}, {});
+    compileRecording(recordingOf(form.op, form.compiled, form.attributes, {}), {}, {});
   } catch (const CompileError &) {
     return false;
   }

@@ -209,6 +209,14 @@ LogicalResult IotaOpenOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &
   return success();
 }
 
+LogicalResult OneHotOpenOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  // The examples are a dimension of the indices, and none of the shape.
+  SmallVector<int64_t> sizes = openSizes(rule, getShape(), getSizes()).second;
+  results.push_back(rule.create<OneHotOpenOp>(rule.all(0), operandsFrom(rule, 1), getShape(),
+                                              ArrayRef(sizes).take_back(getSizes().size()), getDtypeAttr()));
+  return success();
+}
+
 LogicalResult SizeOfOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(
       rule.repeated(rule.create<SizeOfOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0)))));

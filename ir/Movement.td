@@ -205,8 +205,16 @@ def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
 def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
   let summary = "1 where the new last dimension's index is the element's, else 0; an index outside gives zeros";
   let arguments = (ins Calque_Tensor:$indices, I64Attr:$depth, Calque_DTypeAttr:$dtype);
+  let open = "one_hot_open";
   let notDifferentiable = 1;
   let batchSame = 1;
+}
+def Calque_OneHotOpenOp : Calque_MovementOp<"one_hot_open", "oneHotOpen"> {
+  let summary = "A one_hot whose depth, the only size of the shape, is that of a tensor";
+  let arguments = (ins Calque_Tensor:$indices, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype);
+  let function = "";
+  let inMessages = "one_hot";
+  let notDifferentiable = 1;
 }
 
 #endif

@@ -4,7 +4,8 @@
 //
 // DIRECTORY is that of installed code, beside the compiler's library; what was there goes. A TARGET is baseline, avx2,
 // avx512, or native for this machine's. Which operations, and on which types, follows from the records: elementwise
-// ones on tensors of one shape, with scalars, and with rows beside them, all others on tensors of rank 1 and 2.
+// ones on tensors of one shape, with scalars, and with rows beside them, all others on tensors of rank 1 and 2, and
+// those that make tensors of a shape with such shapes.
 #include "frontend/EagerCode.h"
 #include "frontend/KnownCode.h"
 #include "ir/schema/Moves.h"
@@ -44,6 +45,10 @@ std::vector<std::vector<schema::Dims>> shapesFor(const OperationSchema &op) {
     return shapes;
   }
   std::vector<schema::Dims> matrices(count, {3, 3});
+  if (count == 0)
+    return {{}};
+  if (op.open) // of which one takes a random state, of two elements
+    return {vectors, matrices, std::vector<schema::Dims>(count, {2})};
   if (count == 2)
     return {vectors, matrices, {{3, 3}, {3}}};
   return {vectors, matrices};
@@ -68,11 +73,19 @@ std::vector<Attribute> valuesOf(AttributeKind kind) {
   }
 }
 
+// Those of an operation's first attribute, where it is a shape or a size. They stand for any.
+std::vector<Attribute> sizesOf(AttributeKind kind) {
+  if (kind == AttributeKind::Int)
+    return {std::int64_t(3)};
+  return {schema::Dims{3}, schema::Dims{3, 3}};
+}
+
 std::vector<std::vector<Attribute>> attributesFor(const OperationSchema &op) {
   std::vector<std::vector<Attribute>> all{{}};
   for (const schema::AttributeSchema &attribute : op.attributes) {
     std::vector<std::vector<Attribute>> longer;
-    for (const Attribute &value : valuesOf(attribute.kind))
+    const bool isSizes = op.open && &attribute == op.attributes.data();
+    for (const Attribute &value : isSizes ? sizesOf(attribute.kind) : valuesOf(attribute.kind))
       for (std::vector<Attribute> values : all) {
         values.push_back(value);
         longer.push_back(std::move(values));
@@ -86,6 +99,8 @@ std::vector<std::vector<Attribute>> attributesFor(const OperationSchema &op) {
 // indices.
 std::vector<std::vector<DType>> elementsFor(const OperationSchema &op) {
   auto count = static_cast<std::size_t>(op.numOperands);
+  if (count == 0)
+    return {{}};
   std::vector<std::vector<DType>> elements;
   for (const DTypeInfo &type : kDTypes) {
     elements.emplace_back(count, type.dtype);
@@ -101,7 +116,8 @@ std::vector<std::vector<DType>> elementsFor(const OperationSchema &op) {
 std::vector<Wanted> wantedOperations() {
   std::vector<Wanted> wanted;
   for (const OperationSchema &op : schema::operations()) {
-    if (op.numOperands <= 0 || !op.pure || schema::moveRuleOf(op.id))
+    bool takesNothing = op.numOperands == 0 && !op.open; // a constant
+    if (op.numOperands < 0 || takesNothing || !op.pure || schema::moveRuleOf(op.id))
       continue;
     for (const std::vector<Attribute> &attributes : attributesFor(op))
       for (const std::vector<DType> &elements : elementsFor(op))

@@ -475,16 +475,38 @@ Fault gatherPut(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
-Fault oneHot(const OpCall &call, std::vector<TensorType> &results) {
-  if (Fault fault = checkIndices(call[0]))
+namespace {
+Fault oneHotOf(const TensorType &indices, std::int64_t depth, DType dtype, std::vector<TensorType> &results) {
+  if (Fault fault = checkIndices(indices))
     return fault;
-  std::int64_t depth = call.attribute<std::int64_t>(0);
-  if (depth < 0)
-    return valueFault(absl::StrCat("the depth must not be negative: ", depth));
-  TensorType result{call.attribute<DType>(1), call[0].dims};
+  TensorType result{dtype, indices.dims};
   result.dims.push_back(depth);
   results.push_back(std::move(result));
   return {};
+}
+
+Fault checkDepth(std::int64_t depth) {
+  return depth < 0 ? valueFault(absl::StrCat("the depth must not be negative: ", depth)) : Fault();
+}
+} // namespace
+
+Fault oneHot(const OpCall &call, std::vector<TensorType> &results) {
+  std::int64_t depth = call.attribute<std::int64_t>(0);
+  if (Fault fault = checkDepth(depth))
+    return fault;
+  return oneHotOf(call[0], depth, call.attribute<DType>(1), results);
+}
+
+Fault oneHotOpen(const OpCall &call, std::vector<TensorType> &results) {
+  Dims shape;
+  if (Fault fault = openShape(call, shape))
+    return fault;
+  if (shape.size() != 1)
+    return valueFault(absl::StrCat("the shape must be the depth alone, not ", shapeString(shape)));
+  if (shape[0] != kOpenSize)
+    if (Fault fault = checkDepth(shape[0]))
+      return fault;
+  return oneHotOf(call[0], shape[0], call.attribute<DType>(2), results);
 }
 
 //===-- Effects ---------------------------------------------------------------------------------===//

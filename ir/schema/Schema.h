@@ -13,6 +13,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -123,6 +124,9 @@ struct OperationSchema {
   bool perAxis;        // only the first operands do, as many as `axes` has entries
   bool lacksGradient;  // a gradient that would pass through is an error
   bool severalResults; // the number of results follows from operands and attributes
+  // The operation that does the same for sizes of tensors. Its operands are this one's and then those tensors; its
+  // attributes `shape` and `sizes`, and then this one's but for the first, which is the shape or the only size.
+  std::optional<OpId> open;
 };
 
 std::span<const OperationSchema> operations();

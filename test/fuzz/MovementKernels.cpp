@@ -130,7 +130,7 @@ void gatherPut(const Call &call) {
 }
 
 void oneHot(const Call &call) {
-  std::int64_t depth = call.attribute<std::int64_t>(0);
+  std::int64_t depth = call.shape().back();
   for (std::int64_t i = 0; i < call.count(); ++i) {
     const Num &index = call.in(0, i / depth);
     call.out(i) = {static_cast<Real>(index.value == static_cast<Real>(i % depth)), index.off > 0 ? kUnknown : 0,
@@ -165,6 +165,7 @@ const KernelTable &movementKernels() {
       {"gather", gather},
       {"gather_put", gatherPut},
       {"one_hot", oneHot},
+      {"one_hot_open", oneHot},
   };
   return *table;
 }

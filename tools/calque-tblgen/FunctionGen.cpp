@@ -60,17 +60,10 @@ void emitDeclarations(const llvm::RecordKeeper &records, llvm::raw_ostream &os) 
   }
 }
 
-// The id of the operation that takes sizes from tensors.
-std::string openOf(const OperationRecord &op, const llvm::RecordKeeper &records) {
-  for (const OperationRecord &other : collectOperations(records))
-    if (other.mnemonic() == op.open())
-      return other.idName();
-  llvm::PrintFatalError(op.record().getLoc(), op.mnemonic() + ": `open` names no operation: " + op.open());
-}
-
 void emitDefinitions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("Public functions", os);
-  for (const OperationRecord &op : collectOperations(records)) {
+  const std::vector<OperationRecord> operations = collectOperations(records);
+  for (const OperationRecord &op : operations) {
     if (op.function().empty())
       continue;
     bool givesLine = op.variadic() || op.op().getNumOperands() == 0;
@@ -82,17 +75,21 @@ void emitDefinitions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       std::string value = attribute.kind == "Number"
                               ? "detail::numberFor(" + op.operandName(0) + ", " + attribute.name + ")"
                               : "std::move(" + attribute.name + ")";
-      bool isShape = attribute.cppType == "const Shape &";
-      if (isShape)
-        value = "detail::knownDims(shape, " + line + ")";
+      bool isOpen = !op.open().empty() && &attribute == &op.attributes()[0];
+      if (isOpen)
+        value = attribute.kind == "Ints" ? "detail::knownDims(" + attribute.name + ", " + line + ")"
+                                         : "std::int64_t(" + attribute.name + ")";
       attributes += (attributes.empty() ? "" : ", ") + ("schema::Attribute(" + value + ")");
-      if (!isShape)
+      if (!isOpen)
         others += (others.empty() ? "" : ", ") + ("schema::Attribute(" + value + ")");
     }
     os << resultType(op) << " " << op.function() << "(" << parameters(op, false) << ") {\n";
-    if (!op.open().empty())
-      os << "  if (!shape.is_known())\n    return detail::applyPublicOpen(schema::OpId::" << openOf(op, records) << ", "
-         << operands << ", shape, {" << others << "}, " << line << ");\n";
+    if (!op.open().empty()) {
+      const std::string &sizes = op.attributes()[0].name;
+      os << "  if (!" << sizes
+         << ".is_known())\n    return detail::applyPublicOpen(schema::OpId::" << openOf(op, operations).idName() << ", "
+         << operands << ", Shape{" << sizes << "}, {" << others << "}, " << line << ");\n";
+    }
     os << "  return detail::applyPublic" << (op.severalResults() ? "All" : "") << "(schema::OpId::" << op.idName()
        << ", " << operands << ", {" << attributes << "}" << (givesLine ? ", where" : "") << ");\n}\n";
   }

@@ -40,11 +40,12 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
 OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), op_(record) {
   for (const mlir::tblgen::NamedAttribute &named : op_.getAttributes())
     attributes_.push_back(makeAttribute(record, named));
-  // Users give a shape as one, and a number with the type that it has in C++.
-  if (!open().empty())
-    for (AttributeRecord &attribute : attributes_)
-      if (attribute.name == "shape")
-        attribute.cppType = "const Shape &";
+  // Users give a shape as one, and a size that may not be known.
+  if (!open().empty()) {
+    if (attributes_.empty() || (attributes_[0].kind != "Ints" && attributes_[0].kind != "Int"))
+      llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be a shape or a size");
+    attributes_[0].cppType = attributes_[0].kind == "Ints" ? "const Shape &" : "const Size &";
+  }
   for (const mlir::tblgen::NamedRegion &region : op_.getRegions())
     attributes_.push_back({region.name.str(), "Recording", "", ""});
 
@@ -110,6 +111,14 @@ int OperationRecord::operandIndex(llvm::StringRef name) const {
     if (op_.getOperand(i).name == name)
       return i;
   return -1;
+}
+
+const OperationRecord &calque::tblgen::openOf(const OperationRecord &op, llvm::ArrayRef<OperationRecord> operations) {
+  const OperationRecord *found =
+      llvm::find_if(operations, [&](const OperationRecord &other) { return other.mnemonic() == op.open(); });
+  if (found == operations.end())
+    llvm::PrintFatalError(op.record().getLoc(), op.mnemonic() + ": `open` names no operation: " + op.open());
+  return *found;
 }
 
 std::vector<OperationRecord> calque::tblgen::collectOperations(const llvm::RecordKeeper &records) {

@@ -76,6 +76,9 @@ private:
 };
 
 // All operations, in the order of their definition.
+// The operation that takes sizes from tensors, for one that has such a form.
+const OperationRecord &openOf(const OperationRecord &op, llvm::ArrayRef<OperationRecord> operations);
+
 std::vector<OperationRecord> collectOperations(const llvm::RecordKeeper &records);
 
 } // namespace calque::tblgen

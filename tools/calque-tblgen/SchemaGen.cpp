@@ -45,7 +45,8 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
     auto flag = [](bool value) { return value ? "true" : "false"; };
     os << op.numOperands() << ", " << op.rule() << ", " << flag(op.elementwise()) << ", " << flag(op.pure()) << ", "
        << flag(!op.notDifferentiable()) << ", " << flag(op.differentiates()) << ", " << flag(op.counted()) << ", "
-       << flag(op.perAxis()) << ", " << flag(op.lacksGradient()) << ", " << flag(op.severalResults()) << "},\n";
+       << flag(op.perAxis()) << ", " << flag(op.lacksGradient()) << ", " << flag(op.severalResults()) << ", "
+       << (op.open().empty() ? "{}" : "OpId::" + openOf(op, operations).idName()) << "},\n";
   }
   os << "#endif\n";
 }

@@ -19,6 +19,24 @@ func.func @iota_axis(%a: tensor<?xf32>) {
 
 // -----
 
+func.func @one_hot_shape(%a: tensor<?xi32>) {
+  // expected-error @below {{one_hot_open: the shape must be the depth alone, not [3,?]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.one_hot_open %a {dtype = f32, shape = array<i64: 3, -9223372036854775808>, sizes = array<i64: 0, 0>} : (tensor<?xi32>) -> tensor<?x3xf32>
+  return
+}
+
+// -----
+
+func.func @one_hot_depth(%a: tensor<?xi32>) {
+  // expected-error @below {{one_hot_open: the depth must not be negative: -2}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.one_hot_open %a {dtype = f32, shape = array<i64: -2>, sizes = array<i64>} : (tensor<?xi32>) -> tensor<?x3xf32>
+  return
+}
+
+// -----
+
 func.func @size_of(%a: tensor<?xf32>) {
   // expected-error @below {{size_of: axis 1 is out of range for a tensor of rank 1; it must be within [-1, 1)}}
   // expected-error @below {{failed to infer returned types}}

@@ -12,6 +12,14 @@ func.func @iota_open(%arg0: tensor<?x3xf32>, %arg1: tensor<2x?xi1>) {
 
 // -----
 
+func.func @one_hot_open(%arg0: tensor<?x3xi32>, %arg1: tensor<2x?xi1>) {
+  %0 = calque.one_hot_open %arg0, %arg1 {dtype = f32, shape = array<i64: -9223372036854775808>, sizes = array<i64: 1, 1>} : (tensor<?x3xi32>, tensor<2x?xi1>) -> tensor<?x3x?xf32>
+  %1 = calque.one_hot_open %arg0, %arg1 {dtype = i64, shape = array<i64: -9223372036854775808>, sizes = array<i64: 1, 0>} : (tensor<?x3xi32>, tensor<2x?xi1>) -> tensor<?x3x2xi64>
+  return
+}
+
+// -----
+
 func.func @size_of(%arg0: tensor<?x3xf32>, %arg1: tensor<4xi1>) {
   %0 = calque.size_of %arg0 {axis = -2 : i64} : (tensor<?x3xf32>) -> tensor<i64>
   %1 = calque.size_of %arg1 {axis = 0 : i64} : (tensor<4xi1>) -> tensor<i64>

@@ -62,6 +62,17 @@ func.func @iota_open(%x: tensor<?x?xf32>) -> tensor<?x3x?xi32> {
   return %r : tensor<?x3x?xi32>
 }
 
+// CHECK-LABEL: func.func @one_hot_open(
+// CHECK-SAME: %[[I:.*]]: tensor<4x?xi32>, %[[X:.*]]: tensor<4x?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.one_hot_open %[[I]], %[[X]] {dtype = f32, shape = array<i64: -9223372036854775808>, sizes = array<i64: 1, 1>}
+// CHECK-NEXT: return %[[V0]]
+func.func @one_hot_open(%i: tensor<4x?xi32>, %x: tensor<4x?xf32>) -> tensor<4x?x?xf32> {
+  %j, %e = calque.batch %i, %x {axes = array<i64: 0, 0>} : (tensor<4x?xi32>, tensor<4x?xf32>) -> (tensor<?xi32>, tensor<?xf32>)
+  %y = calque.one_hot_open %j, %e {dtype = f32, shape = array<i64: -9223372036854775808>, sizes = array<i64: 1, 0>} : (tensor<?xi32>, tensor<?xf32>) -> tensor<?x?xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x?xf32>, tensor<?xf32>, tensor<4x?xf32>) -> tensor<4x?x?xf32>
+  return %r : tensor<4x?x?xf32>
+}
+
 // CHECK-LABEL: func.func @size_of(
 // CHECK-SAME: %[[X:.*]]: tensor<4x?xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.size_of %[[X]] {axis = 1 : i64}
