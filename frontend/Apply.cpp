@@ -110,13 +110,18 @@ void runEagerly(OpId op, Operands operands, std::span<const schema::Attribute> a
 }
 
 // The one door.
-void applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, Results &results,
-             SourceLocation where) {
-  where = userLine(where);
+void applyInMode(OpId op, Operands operands, std::span<const schema::Attribute> attributes, Results &results,
+                 SourceLocation where) {
   if (currentTrace())
     record(op, operands, attributes, results, where);
   else
     runEagerly(op, operands, attributes, results, where);
+}
+
+void applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, Results &results,
+             SourceLocation where) {
+  where = userLine(where);
+  applyInMode(op, operands, attributes, results, where);
   if (gradientOverridesActive()) [[unlikely]]
     overrideGradient(schema::schemaOf(op).function, copiesOf(operands), {results.data(), results.size()}, where);
 }
@@ -128,6 +133,11 @@ Tensor onlyResult(OpId op, Operands operands, std::span<const schema::Attribute>
   if (results.size() > 1)
     throw InternalError("one result is asked of an operation that has several", where);
   return results.empty() ? Tensor() : std::move(results[0]);
+}
+Tensor resultAsIs(OpId op, Operands operands, std::span<const schema::Attribute> attributes, SourceLocation where) {
+  Results results;
+  applyInMode(op, operands, attributes, results, where);
+  return std::move(results.at(0));
 }
 std::vector<Tensor> allResults(OpId op, Operands operands, std::span<const schema::Attribute> attributes,
                                SourceLocation where) {
@@ -197,6 +207,11 @@ SourceLocation lineOfFirst(std::initializer_list<const Operand *> operands) {
 Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
              SourceLocation where) {
   return onlyResult(op, Addresses(operands), attributes, where);
+}
+
+Tensor applyAsIs(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                 SourceLocation where) {
+  return resultAsIs(op, Addresses(operands), attributes, userLine(where));
 }
 
 std::vector<Tensor> applyAll(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,

@@ -18,6 +18,10 @@ CALQUE_API Tensor apply(schema::OpId op, std::span<const Tensor> operands,
 CALQUE_API std::vector<Tensor> applyAll(schema::OpId op, std::span<const Tensor> operands,
                                         std::span<const schema::Attribute> attributes, SourceLocation where);
 
+// An operation of at most one result, with the gradient of its record whatever overrides are in force.
+Tensor applyAsIs(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                 SourceLocation where);
+
 // The generated public functions call this. Numbers adopt the element type of the tensors beside them.
 Tensor applyPublic(schema::OpId op, std::initializer_list<const Operand *> operands,
                    std::initializer_list<schema::Attribute> attributes);

@@ -94,18 +94,12 @@ std::vector<bool> connectedResults(const schema::Recording &recording) {
 }
 
 namespace {
-// The code of a recording, and its operands after the recording's parameters.
-struct StructuredCode {
-  const Code &code;
-  std::vector<Tensor> indices;
-  std::optional<schema::Recording> indexed; // what the code is of, where it is not the recording itself
-};
-
 // The most programs that are compiled for their own positions, which makes faster code, before those that differ only
 // in positions share the code of their indexed form.
 constexpr int kMostPositions = 2;
 
-// The code of a recording, cached by structure. Valid within the caller's ReadScope.
+} // namespace
+
 StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where) {
   using CodeRef = std::unique_ptr<const Code>;
   static auto *cache = new KeyCache<CodeRef>(kMostCachedOperations); // never destroyed: other threads may still run
@@ -130,7 +124,6 @@ StructuredCode codeByStructure(const schema::Recording &recording, SourceLocatio
   }
   return {codeOf(recording, key), {}, {}};
 }
-} // namespace
 
 std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where) {
   ReadScope scope;
@@ -165,7 +158,7 @@ std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<c
   run(structured.code, inputs, states, results, {where, structured.indexed ? &*structured.indexed : &recording},
       seen ? &before : nullptr);
   if (seen)
-    recordCall(recording, parameters, variables, before, results);
+    recordCall(calledProgram(recording), parameters, variables, before, results, where);
   return results;
 }
 

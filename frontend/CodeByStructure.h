@@ -31,6 +31,15 @@ private:
 // Which results of a recording, all of one `gradient`, a path leads to; kept by structure.
 std::vector<bool> connectedResults(const schema::Recording &recording);
 
+// The code of a recording, and its operands after the recording's parameters.
+struct StructuredCode {
+  const Code &code;
+  std::vector<Tensor> indices;
+  std::optional<schema::Recording> indexed; // what the code is of, where it is not the recording itself
+};
+// The code of a recording, cached by structure. Valid within the caller's ReadScope.
+StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where);
+
 // Runs a slice, whose code is cached by structure. `parameters` are those of the whole recording.
 std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where);
 

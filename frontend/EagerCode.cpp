@@ -19,6 +19,31 @@ using schema::kOpenSize;
 using schema::OpId;
 using schema::TensorType;
 
+schema::Recording recordingOf(OpId op, std::span<const TensorType> operands,
+                              std::span<const schema::Attribute> attributes, SourceLocation where) {
+  schema::Inference inference = schema::inferTypes(op, operands, attributes, nameInMessages(op));
+  if (inference.fault)
+    throwFault(inference.fault, where);
+  schema::Recording recording;
+  recording.name = schema::schemaOf(op).mnemonic;
+  recording.line = lineOf(where);
+  for (const TensorType &type : operands)
+    recording.addParameter(type);
+  std::vector<schema::ValueId> values = recording.parameters;
+  schema::ValueId first = recording.append(op, values, attributes, inference.types, lineOf(where));
+  for (std::size_t i = 0; i < inference.types.size(); ++i)
+    recording.results.push_back(first + static_cast<schema::ValueId>(i));
+  return recording;
+}
+
+void appendOperation(Key &key, OpId op, std::span<const schema::Attribute> attributes) {
+  key.push_back(static_cast<std::uint64_t>(op));
+  std::span<const schema::AttributeSchema> kinds = schema::schemaOf(op).attributes;
+  for (std::size_t i = 0; i < attributes.size(); ++i)
+    if (kinds[i].kind != AttributeKind::Text)
+      appendKey(key, attributes[i]);
+}
+
 namespace {
 
 bool isEmpty(const TensorType &type) { return std::ranges::count(type.dims, 0) > 0; }
@@ -112,32 +137,6 @@ Form formOf(OpId op, std::span<const TensorType> operands, std::span<const Tenso
       type.dims = std::move(dims);
   }
   return form;
-}
-
-schema::Recording recordingOf(OpId op, std::span<const TensorType> operands,
-                              std::span<const schema::Attribute> attributes, SourceLocation where) {
-  schema::Inference inference = schema::inferTypes(op, operands, attributes, nameInMessages(op));
-  if (inference.fault)
-    throwFault(inference.fault, where);
-  schema::Recording recording;
-  recording.name = schema::schemaOf(op).mnemonic;
-  recording.line = lineOf(where);
-  for (const TensorType &type : operands)
-    recording.addParameter(type);
-  std::vector<schema::ValueId> values = recording.parameters;
-  schema::ValueId first = recording.append(op, values, attributes, inference.types, lineOf(where));
-  for (std::size_t i = 0; i < inference.types.size(); ++i)
-    recording.results.push_back(first + static_cast<schema::ValueId>(i));
-  return recording;
-}
-
-// An operation and what of its attributes its code depends on: texts are none of it, each call passes its own to run().
-void appendOperation(Key &key, OpId op, std::span<const schema::Attribute> attributes) {
-  key.push_back(static_cast<std::uint64_t>(op));
-  std::span<const schema::AttributeSchema> kinds = schema::schemaOf(op).attributes;
-  for (std::size_t i = 0; i < attributes.size(); ++i)
-    if (kinds[i].kind != AttributeKind::Text)
-      appendKey(key, attributes[i]);
 }
 
 // The most programs of an operation that are compiled for their own sizes. Code for open sizes takes several times as

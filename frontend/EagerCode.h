@@ -3,6 +3,7 @@
 #define CALQUE_FRONTEND_EAGERCODE_H
 
 #include "frontend/Compilation.h"
+#include "frontend/KeyEntry.h"
 
 #include <span>
 
@@ -13,6 +14,13 @@ namespace calque::detail {
 // the caller's ReadScope.
 const Code &eagerCode(schema::OpId op, std::span<const Tensor *const> operands,
                       std::span<const schema::Attribute> attributes, SourceLocation where);
+
+// A recording of one operation on parameters of such types. The error of the type rule that refuses these.
+schema::Recording recordingOf(schema::OpId op, std::span<const schema::TensorType> operands,
+                              std::span<const schema::Attribute> attributes, SourceLocation where);
+// Appends an operation, and what of its attributes its code depends on: texts are none of it, each call passes its own
+// to run().
+void appendOperation(Key &key, schema::OpId op, std::span<const schema::Attribute> attributes);
 
 // Compiles an operation for operands of such types, with their sizes left open. False where its rules refuse these, it
 // needs no code, or none with open sizes.

@@ -1,10 +1,7 @@
-// Records for eager tapes: operations when they are applied, and the operations of compiled functions when these
-// return.
+// Records for eager tapes: operations when they are applied, and calls of compiled functions when these return.
 #include "frontend/PerThread.h"
 #include "frontend/Tape.h"
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "frontend/Apply.h"
 
 namespace calque::detail {
@@ -14,9 +11,7 @@ using schema::ValueId;
 
 namespace {
 std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
-} // namespace
 
-namespace {
 struct OwnTapes {
   std::shared_ptr<ThreadTapes> tapes = std::make_shared<ThreadTapes>();
 };
@@ -28,13 +23,10 @@ ValueId EagerRecorder::valueOf(const Tensor &x, SourceLocation where) {
   const TensorImpl &impl = implOf(x, where);
   if (impl.trace)
     throwLeaked(impl, where);
-  auto found = values.find(impl.id);
-  if (found != values.end())
-    return found->second;
-  ValueId value = recording.addParameter(*impl.type);
-  leaves.push_back(x);
-  values.emplace(impl.id, value);
-  return value;
+  auto [found, isNew] = values.try_emplace(impl.id, -1);
+  if (isNew)
+    found->second = recording.addParameter(*impl.type);
+  return found->second;
 }
 
 void EagerRecorder::track(ValueId value) {
@@ -45,182 +37,114 @@ void EagerRecorder::track(ValueId value) {
 
 bool EagerRecorder::isTracked(const Tensor &x) const {
   auto found = values.find(implOf(x).id);
-  return found != values.end() && index(found->second) < tracked.size() && tracked[index(found->second)];
+  return found != values.end() && isTracked(found->second);
+}
+
+void EagerRecorder::keep(ValueId value, const Tensor &x) {
+  if (kept.size() <= index(value))
+    kept.resize(index(value) + 1);
+  kept[index(value)] = x;
+}
+
+Tensor EagerRecorder::tensorOf(ValueId value) const {
+  if (index(value) < kept.size() && kept[index(value)].impl())
+    return kept[index(value)];
+  return makeEager(std::make_shared<const schema::TensorType>(recording.typeOf(value)), {});
+}
+
+void EagerRecorder::record(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                           std::span<const Tensor> results, SourceLocation where) {
+  bool any = false;
+  for (const Tensor &operand : operands)
+    any |= isTracked(operand);
+  // The result of an operation without a gradient becomes a leaf where it is used.
+  const schema::OperationSchema &schema = schema::schemaOf(op);
+  if (!any || !(schema.differentiable || schema.lacksGradient))
+    return;
+  std::vector<ValueId> values;
+  for (const Tensor &operand : operands) {
+    values.push_back(valueOf(operand));
+    keep(values.back(), operand);
+  }
+  append(op, values, attributes, results, recordedLine(where));
+}
+
+void EagerRecorder::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
+                           std::span<const Tensor> results, const schema::SourceLine &line) {
+  std::vector<schema::TensorType> types;
+  for (const Tensor &result : results)
+    types.push_back(*implOf(result).type);
+  ValueId first = recording.append(op, operands, attributes, types, line);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ValueId value = first + static_cast<ValueId>(i);
+    values.emplace(results[i].impl()->id, value);
+    keep(value, results[i]);
+    if (is_floating(types[i].dtype))
+      track(value);
+  }
+}
+
+void EagerRecorder::recordCall(const CalledProgram &called, std::span<const Tensor *const> parameters,
+                               std::span<const std::shared_ptr<VariableState>> variables,
+                               std::span<const Tensor> before, std::span<const Tensor> results, SourceLocation where) {
+  using From = CalledProgram::From;
+  const schema::Recording &program = *called.recording;
+  std::vector<ValueId> operands(called.inputs.size(), -1);
+  std::vector<schema::TensorType> types(called.inputs.size());
+  bool anyTracked = false, anyOpen = false;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    auto [from, number] = called.inputs[i];
+    if (from == From::Assigned) {
+      types[i] = program.typeOf(program.parameters[i]);
+      anyOpen = anyOpen || !types[i].isStatic();
+      continue;
+    }
+    const Tensor &x = from == From::Parameter  ? *parameters[number]
+                      : from == From::Variable ? before[number]
+                                               : results[number];
+    operands[i] = valueOf(x);
+    types[i] = *implOf(x).type;
+    anyTracked = anyTracked || isTracked(operands[i]);
+  }
+  if (!anyTracked)
+    return;
+  // Sizes that are open in the program are known in this call.
+  if (anyOpen) {
+    std::vector<schema::TensorType> all = valueTypes(called, types);
+    for (std::size_t i = 0; i < types.size(); ++i)
+      types[i] = all[index(program.parameters[i])];
+  }
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    auto [from, number] = called.inputs[i];
+    if (from == From::Assigned) {
+      operands[i] = recording.addParameter(types[i]);
+      for (TapeState *tape : activeTapes())
+        if (tape->eager && !tape->isPaused())
+          tape->noteRead(variables[number], operands[i]);
+    } else {
+      keep(operands[i], from == From::Parameter  ? *parameters[number]
+                        : from == From::Variable ? before[number]
+                                                 : results[number]);
+    }
+  }
+  calls.emplace(recording.ops().size(), called);
+  schema::Attribute attribute = called.recording;
+  append(OpId::Checkpoint, operands, {&attribute, 1}, results, recordedLine(where));
 }
 
 bool eagerTapesActive() { return eagerRecorder() != nullptr; }
 
 void recordEager(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
                  std::span<const Tensor> results, SourceLocation where) {
-  EagerRecorder &recorder = *eagerRecorder();
-  bool any = false;
-  for (const Tensor &operand : operands)
-    any |= recorder.isTracked(operand);
-  // The result of an operation without a gradient becomes a leaf where it is used.
-  const schema::OperationSchema &schema = schema::schemaOf(op);
-  if (!any || !(schema.differentiable || schema.lacksGradient))
-    return;
-  std::vector<ValueId> values;
-  for (const Tensor &operand : operands)
-    values.push_back(recorder.valueOf(operand));
-  std::vector<schema::TensorType> types;
-  for (const Tensor &result : results)
-    types.push_back(*implOf(result).type);
-  ValueId first = recorder.recording.append(op, values, attributes, types, recordedLine(where));
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    ValueId value = first + static_cast<ValueId>(i);
-    recorder.values.emplace(results[i].impl()->id, value);
-    if (is_floating(types[i].dtype))
-      recorder.track(value);
-  }
+  eagerRecorder()->record(op, operands, attributes, results, where);
 }
 
-namespace {
-// A result of a host call in a vmap: on one slice, and stacked along the mapped axis.
-struct HostExample {
-  ValueId ofOne, ofAll;
-};
-
-// The results of host calls on slices, by the first result of the `batch` that their operands come from. Only stacked
-// values are among the call's results; a slice is taken from these.
-absl::flat_hash_map<ValueId, std::vector<HostExample>> hostExamples(const schema::Recording &called) {
-  absl::flat_hash_map<ValueId, std::vector<HostExample>> examples;
-  absl::flat_hash_map<ValueId, ValueId> batchOf; // by example
-  absl::flat_hash_set<ValueId> ofOne;
-  absl::flat_hash_set<ValueId> known(called.results.begin(), called.results.end());
-  auto add = [&](const schema::RecordedOp &op) {
-    for (std::uint32_t r = 0; r < op.numResults; ++r)
-      if (ValueId value = op.firstResult + static_cast<ValueId>(r); !known.contains(value))
-        ofOne.insert(value);
-  };
-  for (const schema::RecordedOp &op : called.ops()) {
-    if (op.op == OpId::HostCall)
-      add(op);
-    if (op.op == OpId::Batch)
-      for (std::uint32_t r = 0; r < op.numResults; ++r)
-        batchOf[op.firstResult + static_cast<ValueId>(r)] = op.firstResult;
-    if (op.op != OpId::Unbatch || ofOne.empty())
-      continue;
-    std::span<const ValueId> operands = called.operandsOf(op);
-    const auto &axes = std::get<std::vector<std::int64_t>>(called.attributesOf(op)[0]);
-    ValueId batch = batchOf.at(operands[operands.size() - 2]);
-    for (std::uint32_t r = 0; r < op.numResults; ++r) {
-      if (axes[r] != 0 || !ofOne.contains(operands[r]))
-        continue;
-      ValueId ofAll = op.firstResult + static_cast<ValueId>(r);
-      examples[batch].push_back({operands[r], ofAll});
-      if (!known.contains(ofAll))
-        ofOne.insert(ofAll);
-    }
-  }
-  return examples;
-}
-} // namespace
-
-void recordCall(const schema::Recording &called, std::span<const Tensor *const> parameters,
+void recordCall(const CalledProgram &called, std::span<const Tensor *const> parameters,
                 std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
-                std::span<const Tensor> results) {
-  EagerRecorder &recorder = *eagerRecorder();
+                std::span<const Tensor> results, SourceLocation where) {
   for (std::size_t i = 0; i < variables.size(); ++i)
     noteVariableRead(variables[i], before[i]);
-  bool any = false;
-  for (const Tensor *parameter : parameters)
-    any |= recorder.isTracked(*parameter);
-  for (const Tensor &value : before)
-    any |= recorder.isTracked(value);
-  if (!any)
-    return;
-
-  std::vector<ValueId> renamed(called.numValues(), -1);
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    renamed[index(called.parameters[i])] = recorder.valueOf(*parameters[i]);
-  std::vector<ValueId> assigned(variables.size(), -1);
-  absl::flat_hash_map<ValueId, std::vector<HostExample>> fromHost = hostExamples(called);
-  // A result of a host call can't be recomputed. It is among the call's results, and becomes a leaf.
-  auto resultOfCall = [&](ValueId value) -> ValueId {
-    for (std::size_t i = 0; i < results.size(); ++i)
-      if (called.results[i] == value)
-        return recorder.valueOf(results[i]);
-    return -1;
-  };
-  for (const schema::RecordedOp &op : called.ops()) {
-    std::span<const ValueId> operands = called.operandsOf(op);
-    std::span<const schema::Attribute> attributes = called.attributesOf(op);
-    if (op.op == OpId::VariableRead) {
-      auto variable = static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]));
-      if (assigned[variable] < 0) {
-        renamed[index(op.firstResult)] = recorder.valueOf(before[variable]);
-      } else {
-        // No gradient passes from a read to the value that was assigned.
-        schema::TensorType type = called.typeOf(op.firstResult);
-        renamed[index(op.firstResult)] =
-            recorder.recording.append(OpId::StopGradient, {&assigned[variable], 1}, {}, {&type, 1}, op.line);
-        for (TapeState *tape : activeTapes())
-          if (tape->eager)
-            tape->noteRead(variables[variable], renamed[index(op.firstResult)]);
-      }
-      continue;
-    }
-    if (op.op == OpId::VariableAssign) {
-      assigned[static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]))] = renamed[index(operands[0])];
-      continue;
-    }
-    if (!schema::schemaOf(op.op).pure) { // it has had its effect
-      for (std::uint32_t r = 0; r < op.numResults; ++r)
-        if (ValueId &value = renamed[index(op.firstResult) + r]; value < 0)
-          value = resultOfCall(op.firstResult + static_cast<ValueId>(r));
-      continue;
-    }
-    std::vector<ValueId> values;
-    bool tracked = false;
-    for (ValueId operand : operands) {
-      values.push_back(renamed[index(operand)]);
-      tracked |= index(values.back()) < recorder.tracked.size() && recorder.tracked[index(values.back())];
-    }
-    std::vector<schema::TensorType> types;
-    std::vector<schema::Attribute> extended;
-    std::span<const HostExample> added;
-    if (auto found = fromHost.find(op.firstResult); found != fromHost.end()) {
-      added = found->second;
-      auto axes = std::get<std::vector<std::int64_t>>(attributes[0]);
-      for (const HostExample &each : added) {
-        ValueId ofAll = renamed[index(each.ofAll)];
-        values.push_back(ofAll >= 0 ? ofAll : resultOfCall(each.ofAll));
-        axes.push_back(0);
-      }
-      extended.emplace_back(std::move(axes));
-      attributes = extended;
-    }
-    bool known = true;
-    for (std::uint32_t r = 0; r < op.numResults; ++r) {
-      types.push_back(called.typeOf(op.firstResult + static_cast<ValueId>(r)));
-      known = known && types.back().isStatic();
-    }
-    for (const HostExample &each : added)
-      types.push_back(called.typeOf(each.ofOne));
-    // Sizes that are open in the trace are known in this call.
-    if (!known) {
-      std::vector<schema::TensorType> operandTypes;
-      for (ValueId value : values)
-        operandTypes.push_back(recorder.recording.typeOf(value));
-      schema::Inference inference = schema::inferTypes(op.op, operandTypes, attributes, nameInMessages(op.op, op.line));
-      if (inference.fault)
-        throwFault(inference.fault, locationOf(op.line));
-      types = std::move(inference.types);
-    }
-    ValueId first = recorder.recording.append(op.op, values, attributes, types, op.line);
-    for (std::uint32_t r = 0; r < op.numResults; ++r) {
-      ValueId value = first + static_cast<ValueId>(r);
-      renamed[index(op.firstResult) + r] = value;
-      if (tracked && (schema::schemaOf(op.op).differentiable || schema::schemaOf(op.op).lacksGradient) &&
-          is_floating(types[r].dtype))
-        recorder.track(value);
-    }
-    for (std::size_t i = 0; i < added.size(); ++i)
-      renamed[index(added[i].ofOne)] = first + static_cast<ValueId>(op.numResults + i);
-  }
-  for (std::size_t i = 0; i < results.size(); ++i)
-    recorder.values.emplace(results[i].impl()->id, renamed[index(called.results[i])]);
+  eagerRecorder()->recordCall(called, parameters, variables, before, results, where);
 }
 
 void noteVariableRead(const std::shared_ptr<VariableState> &variable, const Tensor &value) {

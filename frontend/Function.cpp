@@ -95,7 +95,7 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
   std::vector<std::shared_ptr<VariableState>> states;
   for (const BoundVariable &bound : concrete.variables)
     states.push_back(stateOf(bound));
-  recordCall(concrete.recording, parameters, states, before, tensors);
+  recordCall(concrete.called(), parameters, states, before, tensors, caller.where);
 }
 
 std::string printTrace(const Concrete &concrete, const std::string &stage, const SourceLocation &where) {

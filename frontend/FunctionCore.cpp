@@ -73,6 +73,14 @@ bool Concrete::accepts(const Arguments &arguments) const {
   return true;
 }
 
+const CalledProgram &Concrete::called() const {
+  std::call_once(calledOnce, [&] {
+    called_ = calledProgram(recording);
+    called_.id = nextId();
+  });
+  return called_;
+}
+
 std::string Concrete::str(const std::string &name) const {
   std::string result = results.str("  ");
   return absl::StrCat(name, "\n", signature.str("  "), result.empty() ? "  no result\n" : result);

@@ -2,6 +2,7 @@
 #ifndef CALQUE_FRONTEND_FUNCTIONCORE_H
 #define CALQUE_FRONTEND_FUNCTIONCORE_H
 
+#include "frontend/CalledProgram.h"
 #include "frontend/Execute.h"
 #include "frontend/Signature.h"
 #include "frontend/Trace.h"
@@ -33,12 +34,18 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   std::shared_ptr<const void> prototype;
   std::unique_ptr<const Code> compiled;
   std::atomic<const Code *> code{nullptr}; // `compiled`, once it is there
+  // What tapes record of a call; made at the first call that one sees.
+  const CalledProgram &called() const;
   std::shared_ptr<TraceHistory> history;
   bool relaxed = false; // reduce_retracing has left sizes open
 
   // Whether arguments and captures are the same variables, or different ones, as when it was traced.
   bool accepts(const Arguments &arguments) const;
   std::string str(const std::string &name) const;
+
+private:
+  mutable std::once_flag calledOnce;
+  mutable CalledProgram called_;
 };
 
 // What explain_retraces() needs of a trace, even after it was evicted.

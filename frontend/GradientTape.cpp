@@ -90,6 +90,7 @@ std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Te
   std::vector<std::optional<Tensor>> gradients =
       state_->gradient(targets, values, options.output_gradients, pullbackOf, where, zeros);
   state_->used = true;
+  state_->release();
   if (zeros)
     for (std::size_t i = 0; i < sources.size(); ++i)
       if (!gradients[i])
@@ -161,6 +162,7 @@ std::optional<Tensor> GradientTape::jacobianOf(const Tensor &target, const detai
   std::vector<std::vector<schema::ValueId>> values = use({source}, false, where);
   std::optional<Tensor> result = state_->jacobian(target, values, ofExamples, where)[0];
   state_->used = true;
+  state_->release();
   return result;
 }
 std::optional<Tensor> GradientTape::jacobian(const Tensor &target, const Tensor &source, SourceLocation where) {

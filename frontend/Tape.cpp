@@ -1,11 +1,13 @@
 #include "frontend/Tape.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "calque/transforms.h"
+#include "frontend/Activity.h"
 #include "frontend/Apply.h"
 #include "frontend/CodeByStructure.h"
 
 #include <array>
-#include <cstring>
 #include <numeric>
 
 namespace calque::detail {
@@ -15,12 +17,6 @@ using schema::ValueId;
 
 namespace {
 std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
-
-// The name of an operation in messages; the name of a user's operation is its symbol.
-std::string nameOf(const schema::Recording &recording, const schema::RecordedOp &op) {
-  return op.op == OpId::Extern ? std::get<std::string>(recording.attributesOf(op)[0])
-                               : std::string(schema::schemaOf(op.op).mnemonic);
-}
 } // namespace
 
 TapeState::TapeState(GradientTapeOptions options, SourceLocation where)
@@ -46,6 +42,11 @@ void TapeState::stop() {
   if (eager && eager == home->eager &&
       std::none_of(tapes.begin(), tapes.end(), [](TapeState *tape) { return tape->eager; }))
     home->eager = nullptr;
+}
+
+void TapeState::release() {
+  if (eager && !options.persistent && used)
+    eager = std::make_shared<EagerRecorder>();
 }
 
 void TapeState::pause() {
@@ -117,140 +118,69 @@ void TapeState::checkUse(bool isPullback, SourceLocation where) {
                    where);
 }
 
-// Finds the values that depend on a watched one and those that a target depends on, in the ranges that the tape
-// recorded. The captures of a custom gradient affect the derivatives of its results, but not the results.
-TapeState::Activity TapeState::activityOf(std::span<const ValueId> targets, std::span<const ValueId> sources,
-                                          const char *operation, SourceLocation where) {
-  schema::Recording &recording = this->recording();
-  std::span<const schema::RecordedOp> ops = recording.ops();
-  std::size_t end = recordingNow ? ops.size() : endOp;
-  Activity activity;
-  activity.tracked.resize(recording.numValues());
-  activity.reaches.resize(recording.numValues());
-  std::vector<bool> seen(ops.size()), produced(recording.numValues());
-  std::vector<bool> derivativesTracked(recording.numValues()), derivativesReach(recording.numValues());
-
-  std::size_t next = 0; // watches are in the order of `from`
-  auto startWatching = [&](std::size_t op) {
-    for (; next < watches.size() && watches[next].from <= op; ++next)
-      activity.tracked[index(watches[next].value)] = true;
-  };
-  std::size_t nextUnseen = 0;
+std::vector<std::size_t> TapeState::seenOps() {
+  std::vector<std::size_t> ops;
+  std::size_t end = recordingNow ? recording().ops().size() : endOp, nextUnseen = 0;
   for (std::size_t i = firstOp; i < end; ++i) {
-    startWatching(i);
     while (nextUnseen < unseen.size() && unseen[nextUnseen].second <= i)
       ++nextUnseen;
-    if (nextUnseen < unseen.size() && unseen[nextUnseen].first <= i)
-      continue;
-    const schema::OperationSchema &schema = schema::schemaOf(ops[i].op);
-    if (!schema.differentiable && !schema.lacksGradient)
-      continue;
-    bool tracked = false, derivatives = false;
-    for (ValueId operand : recording.gradientOperandsOf(ops[i])) {
-      tracked = tracked || activity.tracked[index(operand)];
-      derivatives = derivatives || derivativesTracked[index(operand)];
-    }
-    for (ValueId capture : recording.capturesOf(ops[i]))
-      derivatives = derivatives || activity.tracked[index(capture)] || derivativesTracked[index(capture)];
-    tracked = tracked || (schema.differentiates && derivatives);
-    seen[i] = tracked || derivatives;
-    if (seen[i])
-      for (std::uint32_t r = 0; r < ops[i].numResults; ++r) {
-        std::size_t result = index(ops[i].firstResult) + r;
-        bool isFloating = is_floating(recording.typeOf(static_cast<ValueId>(result)).dtype);
-        produced[result] = true;
-        activity.tracked[result] = tracked && isFloating;
-        derivativesTracked[result] = derivatives && isFloating;
-      }
+    if (nextUnseen == unseen.size() || unseen[nextUnseen].first > i)
+      ops.push_back(i);
   }
-  startWatching(ops.size());
-
-  for (ValueId target : targets)
-    activity.reaches[index(target)] = is_floating(recording.typeOf(target).dtype);
-  std::vector<bool> isStop(recording.numValues());
-  for (std::size_t i = end; i-- > firstOp;) {
-    bool reaches = false, derivatives = false;
-    for (std::uint32_t r = 0; r < ops[i].numResults; ++r) {
-      reaches |= activity.reaches[index(ops[i].firstResult) + r];
-      derivatives |= derivativesReach[index(ops[i].firstResult) + r];
-    }
-    if (!seen[i] || !reaches)
-      continue;
-    derivatives |= schema::schemaOf(ops[i].op).differentiates;
-    activity.ofDerivatives |= derivatives;
-    if (schema::schemaOf(ops[i].op).lacksGradient)
-      throw LookupError(absl::StrCat(operation, ": operation '", nameOf(recording, ops[i]), "' at ", ops[i].line.str(),
-                                     " has no gradient registered"),
-                        where);
-    auto reach = [&](ValueId operand) {
-      if (!is_floating(recording.typeOf(operand).dtype))
-        return;
-      activity.reaches[index(operand)] = true;
-      derivativesReach[index(operand)] = derivativesReach[index(operand)] || derivatives;
-      isStop[index(operand)] = !produced[index(operand)];
-    };
-    for (ValueId operand : recording.gradientOperandsOf(ops[i]))
-      reach(operand);
-    if (derivatives)
-      for (ValueId capture : recording.capturesOf(ops[i]))
-        reach(capture);
-  }
-  // A target whose computation the tape did not record is at its boundary too.
-  for (ValueId target : targets)
-    if (!produced[index(target)])
-      isStop[index(target)] = true;
-  // A source at the boundary stays a stop: it receives a cotangent and passes none on. A parameter has no operation
-  // before it and needs no stop.
-  for (ValueId parameter : recording.parameters)
-    if (std::find(sources.begin(), sources.end(), parameter) != sources.end())
-      isStop[index(parameter)] = false;
-  for (std::size_t value = 0; value < isStop.size(); ++value)
-    if (isStop[value])
-      activity.stops.push_back(static_cast<ValueId>(value));
-  return activity;
-}
-
-ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
-                          SourceLocation where) {
-  std::vector<schema::TensorType> types;
-  for (ValueId operand : operands)
-    types.push_back(recording().typeOf(operand));
-  schema::Inference inference = schema::inferTypes(op, types, attributes, nameInMessages(op));
-  if (inference.fault)
-    throwFault(inference.fault, where);
-  return append(op, operands, attributes, inference.types, where);
-}
-
-ValueId TapeState::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
-                          std::span<const schema::TensorType> types, SourceLocation where) {
-  ValueId first = recording().append(op, operands, attributes, types, recordedLine(where));
-  if (eager && schema::schemaOf(op).differentiable)
-    for (std::size_t i = 0; i < types.size(); ++i)
-      eager->track(first + static_cast<ValueId>(i));
-  return first;
+  return ops;
 }
 
 TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<ValueId>> &sources,
                                    const char *operation, SourceLocation where) {
   Plan plan;
-  std::vector<ValueId> allSources;
   for (const Tensor &target : targets)
     plan.targets.push_back(valueOf(target, where));
-  for (const std::vector<ValueId> &values : sources)
-    allSources.insert(allSources.end(), values.begin(), values.end());
-  Activity activity = activityOf(plan.targets, allSources, operation, where);
-  auto isAmong = [](const std::vector<ValueId> &values, ValueId value) {
-    return std::find(values.begin(), values.end(), value) != values.end();
+  const schema::Recording &recording = this->recording();
+  std::vector<std::size_t> ops = seenOps();
+  Activity activity(recording);
+  std::size_t next = 0; // watches are in the order of `from`
+  auto startWatching = [&](std::size_t op) {
+    for (; next < watches.size() && watches[next].from <= op; ++next)
+      activity.watch(watches[next].value);
   };
-  for (ValueId source : allSources) {
-    // A target that is itself a source gets its seed, watched or not.
-    bool isTarget = isAmong(plan.targets, source) && is_floating(recording().typeOf(source).dtype);
-    if ((isTarget || (activity.tracked[index(source)] && activity.reaches[index(source)])) &&
-        !isAmong(plan.connected, source))
-      plan.connected.push_back(source);
+  for (std::size_t op : ops) {
+    startWatching(op);
+    activity.forward(op);
   }
-  plan.stops = std::move(activity.stops);
-  plan.ofDerivatives = activity.ofDerivatives;
+  startWatching(recording.ops().size());
+  for (ValueId target : plan.targets)
+    activity.target(target);
+  for (std::size_t i = ops.size(); i-- > 0;)
+    activity.backward(ops[i], operation, where);
+
+  std::vector<bool> isTarget(recording.numValues()), isStop(recording.numValues()), isConnected(recording.numValues()),
+      isSource(recording.numValues());
+  for (ValueId target : plan.targets) {
+    isTarget[index(target)] = true;
+    // A target whose computation the tape did not record is at its boundary too.
+    isStop[index(target)] = !activity.isProduced(target);
+  }
+  for (ValueId value : activity.boundary())
+    isStop[index(value)] = true;
+  for (const std::vector<ValueId> &values : sources)
+    for (ValueId source : values) {
+      isSource[index(source)] = true;
+      // A target that is itself a source gets its seed, watched or not.
+      bool connected = (isTarget[index(source)] && is_floating(recording.typeOf(source).dtype)) ||
+                       (activity.isTracked(source) && activity.reaches(source));
+      if (connected && !isConnected[index(source)])
+        plan.connected.push_back(source);
+      isConnected[index(source)] = connected;
+    }
+  // A source at the boundary stays a stop: it receives a cotangent and passes none on. A parameter has no operation
+  // before it and needs no stop.
+  for (ValueId parameter : recording.parameters)
+    if (isSource[index(parameter)])
+      isStop[index(parameter)] = false;
+  for (std::size_t value = 0; value < isStop.size(); ++value)
+    if (isStop[value])
+      plan.stops.push_back(static_cast<ValueId>(value));
+  plan.ofDerivatives = activity.isOfDerivatives();
   return plan;
 }
 
@@ -287,67 +217,54 @@ void TapeState::dropUnconnected(Plan &plan) {
   plan.connected = std::move(left);
 }
 
-// The cotangents of the sources, or -1 for those without one. A source that was read several times gets the sum.
-std::vector<ValueId> TapeState::cotangentsOf(const Plan &plan, const std::vector<std::vector<ValueId>> &sources,
-                                             std::span<const ValueId> seeds, SourceLocation where) {
-  std::vector<ValueId> operands;
+std::vector<std::optional<Tensor>> TapeState::pullBackTraced(const Plan &plan, std::span<const Tensor> seeds,
+                                                             SourceLocation where) {
+  std::vector<Tensor> operands;
   std::int64_t numTargets = 0;
-  auto isSeeded = [&](std::size_t i) { return is_floating(recording().typeOf(plan.targets[i]).dtype); };
-  for (std::size_t i = 0; i < plan.targets.size(); ++i)
-    if (isSeeded(i)) {
-      operands.push_back(plan.targets[i]);
+  for (std::size_t i = 0; i < seeds.size(); ++i)
+    if (seeds[i].impl()) {
+      operands.push_back(trace->tensorOf(plan.targets[i], where));
       ++numTargets;
     }
-  for (std::size_t i = 0; i < plan.targets.size(); ++i)
-    if (isSeeded(i))
-      operands.push_back(seeds[i]);
-  operands.insert(operands.end(), plan.connected.begin(), plan.connected.end());
-  operands.insert(operands.end(), plan.stops.begin(), plan.stops.end());
+  for (const Tensor &seed : seeds)
+    if (seed.impl())
+      operands.push_back(seed);
+  for (const std::vector<ValueId> *values : {&plan.connected, &plan.stops})
+    for (ValueId value : *values)
+      operands.push_back(trace->tensorOf(value, where));
   schema::Attribute counts = std::vector<std::int64_t>{numTargets, static_cast<std::int64_t>(plan.connected.size()),
                                                        static_cast<std::int64_t>(plan.stops.size())};
-  std::vector<schema::TensorType> types;
-  for (ValueId source : plan.connected)
-    types.push_back(recording().typeOf(source));
-  ValueId first = append(OpId::Gradient, operands, {&counts, 1}, types, where);
-
-  std::vector<ValueId> cotangents;
-  for (const std::vector<ValueId> &values : sources) {
-    ValueId sum = -1;
-    for (ValueId source : values) {
-      auto found = std::find(plan.connected.begin(), plan.connected.end(), source);
-      if (found == plan.connected.end())
-        continue;
-      ValueId value = first + static_cast<ValueId>(found - plan.connected.begin());
-      if (sum >= 0) {
-        std::array<ValueId, 2> pair{sum, value};
-        value = append(OpId::Add, pair, {}, where);
-      }
-      sum = value;
-    }
-    cotangents.push_back(sum);
-  }
-  return cotangents;
+  std::vector<Tensor> results = applyAll(OpId::Gradient, operands, {&counts, 1}, where);
+  return {results.begin(), results.end()};
 }
 
-// The tensors of values: traced ones, or eager ones that are computed now.
-std::vector<std::optional<Tensor>> TapeState::deliver(std::span<const ValueId> values, SourceLocation where) {
-  std::vector<std::optional<Tensor>> tensors(values.size());
-  std::vector<ValueId> present;
-  for (ValueId value : values)
-    if (value >= 0)
-      present.push_back(value);
-  std::vector<Tensor> computed;
-  if (!trace)
-    computed = runSlice(sliceOf(eager->recording, present), eager->leaves, where);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < 0)
-      continue;
-    if (!trace)
-      eager->values.emplace(computed[next].impl()->id, values[i]);
-    tensors[i] = trace ? trace->tensorOf(values[i], where) : std::move(computed[next++]);
+std::vector<std::optional<Tensor>> TapeState::pullBack(const Plan &plan, std::span<const Tensor> seeds, bool batched,
+                                                       SourceLocation where) {
+  return trace ? pullBackTraced(plan, seeds, where) : pullBackEager(plan, seeds, batched, where);
+}
+
+std::vector<std::optional<Tensor>> TapeState::sumsOf(const Plan &plan, const std::vector<std::vector<ValueId>> &sources,
+                                                     std::span<const std::optional<Tensor>> cotangents,
+                                                     SourceLocation where) {
+  absl::flat_hash_map<ValueId, std::size_t> numbers;
+  for (std::size_t i = 0; i < plan.connected.size(); ++i)
+    numbers.emplace(plan.connected[i], i);
+  std::vector<std::optional<Tensor>> sums;
+  for (const std::vector<ValueId> &values : sources) {
+    std::optional<Tensor> &sum = sums.emplace_back();
+    for (ValueId source : values) {
+      auto found = numbers.find(source);
+      if (found == numbers.end() || !cotangents[found->second])
+        continue;
+      Tensor cotangent = *cotangents[found->second];
+      if (sum) {
+        Tensor operands[] = {*sum, cotangent};
+        cotangent = applyAsIs(OpId::Add, operands, {}, where);
+      }
+      sum = std::move(cotangent);
+    }
   }
-  return tensors;
+  return sums;
 }
 
 std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor> &targets,
@@ -363,7 +280,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
     throw ValueError(absl::StrCat("gradient: output_gradients has ", schema::counted(seeds.size(), "tensor"),
                                   ", and the gradient is of ", schema::counted(targets.size(), "target")),
                      where);
-  std::vector<ValueId> seedValues;
+  std::vector<Tensor> seedTensors;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const schema::TensorType &target = *implOf(targets[i], where).type, &seed = *implOf(seeds[i], where).type;
     Tensor fitted =
@@ -373,32 +290,27 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
             : fitting(
                   absl::StrCat("gradient: output gradient ", i, " is ", seed.str(), " and its target ", target.str()),
                   seeds[i], targets[i], operation, where);
-    seedValues.push_back(valueOf(fitted, where));
+    seedTensors.push_back(is_floating(target.dtype) ? std::move(fitted) : Tensor());
   }
   Plan plan = planFor(targets, sources, operation, where);
-  if (!zerosWillDo)
+  if (trace && !zerosWillDo)
     dropUnconnected(plan);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
   if (seeds.empty())
     for (const Tensor &target : targets)
-      seedValues.push_back(is_floating(target.dtype()) ? onesLike(plan.targets[seedValues.size()], where) : -1);
-  return deliver(cotangentsOf(plan, sources, seedValues, where), where);
-}
-
-ValueId TapeState::onesLike(ValueId value, SourceLocation where) {
-  auto constant = std::make_shared<schema::ConstantData>();
-  const schema::TensorType type = recording().typeOf(value);
-  constant->type = {type.dtype, type.isStatic() ? type.dims : schema::Dims()};
-  constant->splat = true;
-  constant->bytes.resize(size_of(constant->type.dtype));
-  dispatch(constant->type.dtype, [&]<typename T>(std::type_identity<T>) {
-    const T one = 1;
-    std::memcpy(constant->bytes.data(), &one, sizeof(one));
-  });
-  schema::Attribute attribute = schema::ConstantRef(std::move(constant));
-  std::array<ValueId, 2> operands{append(OpId::Constant, {}, {&attribute, 1}, where), value};
-  return type.isStatic() ? operands[0] : append(OpId::BroadcastLike, operands, {}, where);
+      seedTensors.push_back(is_floating(target.dtype()) ? onesLike(target, where) : Tensor());
+  std::vector<std::optional<Tensor>> gradients =
+      sumsOf(plan, sources, pullBack(plan, seedTensors, false, where), where);
+  // Gradients are tensors of their own, where an eager tape only passes a seed on or two sources have one cotangent.
+  absl::flat_hash_set<const TensorImpl *> others;
+  for (const Tensor &seed : seedTensors)
+    others.insert(seed.impl().get());
+  for (std::optional<Tensor> &gradient : gradients) {
+    if (gradient && !trace && !others.insert(gradient->impl().get()).second)
+      gradient = alias(*gradient, where);
+  }
+  return gradients;
 }
 
 std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
@@ -416,7 +328,8 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
     throw ShapeError(absl::StrCat(name, ": the target's first dimension runs over the examples; it is ", type.str()),
                      where);
   Plan plan = planFor({target}, sources, name, where);
-  dropUnconnected(plan);
+  if (trace)
+    dropUnconnected(plan);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
 
@@ -429,21 +342,22 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
   }
   seedShape.insert(seedShape.begin(), elements);
   spread.insert(spread.begin(), elements);
-  auto iota = [&](std::int64_t axis) {
-    schema::Attribute attributes[] = {schema::Dims{elements, elements}, DType::Int64, axis};
-    return append(OpId::Iota, {}, attributes, where);
+  auto make = [&](OpId op, std::initializer_list<Tensor> operands,
+                  std::initializer_list<schema::Attribute> attributes) {
+    return applyAsIs(op, std::span(operands.begin(), operands.size()), std::span(attributes.begin(), attributes.size()),
+                     where);
   };
-  std::array<ValueId, 2> indices{iota(0), iota(1)};
-  ValueId isOne = append(OpId::Equal, indices, {}, where);
-  schema::Attribute dtype = type.dtype, shape = seedShape, spreadShape = spread, axes = std::vector<std::int64_t>{0};
-  ValueId ones = append(OpId::Cast, {&isOne, 1}, {&dtype, 1}, where);
-  ValueId basis = append(OpId::Reshape, {&ones, 1}, {&shape, 1}, where);
+  auto iota = [&](std::int64_t axis) {
+    return make(OpId::Iota, {}, {schema::Dims{elements, elements}, DType::Int64, axis});
+  };
+  Tensor ones = make(OpId::Cast, {make(OpId::Equal, {iota(0), iota(1)}, {})}, {type.dtype});
+  Tensor basis = make(OpId::Reshape, {ones}, {seedShape});
   if (ofExamples)
-    basis = append(OpId::BroadcastTo, {&basis, 1}, {&spreadShape, 1}, where);
-  ValueId seed = append(OpId::Batch, {&basis, 1}, {&axes, 1}, where);
-  std::vector<ValueId> cotangents = cotangentsOf(plan, sources, {&seed, 1}, where);
+    basis = make(OpId::BroadcastTo, {basis}, {spread});
+  Tensor seed = trace ? make(OpId::Batch, {basis}, {std::vector<std::int64_t>{0}}) : basis;
+  std::vector<std::optional<Tensor>> cotangents = sumsOf(plan, sources, pullBack(plan, {&seed, 1}, true, where), where);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (cotangents[i] < 0)
+    if (!cotangents[i])
       continue;
     const schema::TensorType source = recording().typeOf(sources[i][0]);
     if (!source.isStatic())
@@ -453,15 +367,21 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
                                     " and ", source.str()),
                        where);
     // Shaped [elements, source], or [examples, elements, source of one example].
-    std::array<ValueId, 3> operands{cotangents[i], seed, basis};
-    schema::Attribute attributes[] = {std::vector<std::int64_t>{ofExamples ? 1 : 0}, std::int64_t(0)};
-    ValueId stacked = append(OpId::Unbatch, operands, attributes, where);
+    Tensor stacked = *cotangents[i];
+    if (trace) {
+      stacked =
+          make(OpId::Unbatch, {stacked, seed, basis}, {std::vector<std::int64_t>{ofExamples ? 1 : 0}, std::int64_t(0)});
+    } else if (ofExamples) {
+      std::vector<std::int64_t> order(stacked.impl()->type->dims.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::swap(order[0], order[1]);
+      stacked = make(OpId::Transpose, {stacked}, {order});
+    }
     schema::Dims result = type.dims;
     result.insert(result.end(), source.dims.begin() + (ofExamples ? 1 : 0), source.dims.end());
-    schema::Attribute resultShape = result;
-    cotangents[i] = append(OpId::Reshape, {&stacked, 1}, {&resultShape, 1}, where);
+    cotangents[i] = make(OpId::Reshape, {stacked}, {result});
   }
-  return deliver(cotangents, where);
+  return cotangents;
 }
 
 } // namespace calque::detail

@@ -4,20 +4,47 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "calque/gradient_tape.h"
+#include "frontend/CalledProgram.h"
 #include "frontend/Trace.h"
 
 namespace calque::detail {
 
-// The Recording that the eager tapes of a thread share.
-struct EagerRecorder {
+// What the eager tapes of a thread record together: operations, and the tensors that their derivatives are made of. The
+// call of a compiled function is one operation, a `checkpoint` with the function's program inside.
+class EagerRecorder {
+public:
   schema::ValueId valueOf(const Tensor &x, SourceLocation where = {}); // a new leaf for an unknown tensor
   bool isTracked(const Tensor &x) const;
   void track(schema::ValueId value);
+  bool isTracked(schema::ValueId value) const {
+    return static_cast<std::size_t>(value) < tracked.size() && tracked[static_cast<std::size_t>(value)];
+  }
+
+  void record(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+              std::span<const Tensor> results, SourceLocation where);
+  void recordCall(const CalledProgram &called, std::span<const Tensor *const> parameters,
+                  std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
+                  std::span<const Tensor> results, SourceLocation where);
+
+  // The elements of a value; a tensor without any, of the value's type, for one whose elements no derivative takes.
+  Tensor tensorOf(schema::ValueId value) const;
+  // The program of an operation that is a call, else null.
+  const CalledProgram *calledBy(std::size_t op) const {
+    auto found = calls.find(op);
+    return found == calls.end() ? nullptr : &found->second;
+  }
 
   schema::Recording recording;
-  std::vector<Tensor> leaves; // the tensors of the parameters
+
+private:
+  void append(schema::OpId op, std::span<const schema::ValueId> operands, std::span<const schema::Attribute> attributes,
+              std::span<const Tensor> results, const schema::SourceLine &line);
+  void keep(schema::ValueId value, const Tensor &x);
+
+  std::vector<Tensor> kept; // by value
   absl::flat_hash_map<std::uint64_t, schema::ValueId> values;
-  std::vector<bool> tracked; // whether a value depends on a watched one
+  absl::flat_hash_map<std::size_t, CalledProgram> calls; // by the number of the operation
+  std::vector<bool> tracked;                             // whether a value depends on a watched one
 };
 
 class TapeState;
@@ -55,6 +82,8 @@ public:
   void resume();
   void reset();
   bool isPaused() const { return pauses > 0; }
+  // Lets go of what an eager tape has kept, once it has served its one gradient.
+  void release();
   void checkUse(bool isPullback, SourceLocation where);
   schema::Recording &recording() { return trace ? trace->recording : eager->recording; }
   schema::ValueId valueOf(const Tensor &x, SourceLocation where) {
@@ -77,16 +106,10 @@ public:
   std::vector<WatchedVariable> variables;
 
 private:
-  struct Activity {
-    std::vector<bool> tracked, reaches;
-    std::vector<schema::ValueId> stops;
-    bool ofDerivatives = false; // a path leads through a derivative
-  };
-  Activity activityOf(std::span<const schema::ValueId> targets, std::span<const schema::ValueId> sources,
-                      const char *operation, SourceLocation where);
-  // The operands of a gradient: targets, the sources that a path connects to a target, and the boundary of the tape.
+  // What is between targets and sources.
   struct Plan {
-    std::vector<schema::ValueId> targets, connected, stops;
+    std::vector<schema::ValueId> targets, connected; // sources that a path connects to a target
+    std::vector<schema::ValueId> stops;              // the boundary of the tape
     // Whether a source is connected shows only when the derivatives on the way are expanded: the third one of x * x
     // does not depend on x.
     bool ofDerivatives = false;
@@ -94,15 +117,20 @@ private:
   Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
                const char *operation, SourceLocation where);
   void dropUnconnected(Plan &plan);
-  std::vector<schema::ValueId> cotangentsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
-                                            std::span<const schema::ValueId> seeds, SourceLocation where);
-  std::vector<std::optional<Tensor>> deliver(std::span<const schema::ValueId> values, SourceLocation where);
-  schema::ValueId onesLike(schema::ValueId value, SourceLocation where);
-  schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
-                         std::span<const schema::Attribute> attributes, SourceLocation where);
-  schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
-                         std::span<const schema::Attribute> attributes, std::span<const schema::TensorType> types,
-                         SourceLocation where);
+  // The cotangents of the connected sources, in order; of an eager tape, none for those that turn out to have none.
+  // `seeds` has a tensor for each target, an empty one for integers. With `batched`, seeds and cotangents are stacked
+  // along axis 0.
+  std::vector<std::optional<Tensor>> pullBack(const Plan &plan, std::span<const Tensor> seeds, bool batched,
+                                              SourceLocation where);
+  std::vector<std::optional<Tensor>> pullBackTraced(const Plan &plan, std::span<const Tensor> seeds,
+                                                    SourceLocation where);
+  std::vector<std::optional<Tensor>> pullBackEager(const Plan &plan, std::span<const Tensor> seeds, bool batched,
+                                                   SourceLocation where);
+  // The sums of the cotangents of each source, which was read as several values.
+  std::vector<std::optional<Tensor>> sumsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
+                                            std::span<const std::optional<Tensor>> cotangents, SourceLocation where);
+  // The operations that the tape has recorded, by number, in order.
+  std::vector<std::size_t> seenOps();
 
   struct Watch {
     schema::ValueId value;
@@ -122,10 +150,10 @@ inline std::shared_ptr<EagerRecorder> &eagerRecorder() { return threadTapes()->e
 bool eagerTapesActive();
 void recordEager(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
                  std::span<const Tensor> results, SourceLocation where);
-// Records the operations of a compiled function that has run.
-void recordCall(const schema::Recording &called, std::span<const Tensor *const> parameters,
+// Records that a compiled function has run.
+void recordCall(const CalledProgram &called, std::span<const Tensor *const> parameters,
                 std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
-                std::span<const Tensor> results);
+                std::span<const Tensor> results, SourceLocation where);
 // Tells the tapes that a variable was read.
 void noteVariableRead(const std::shared_ptr<VariableState> &variable, const Tensor &value);
 

@@ -130,4 +130,19 @@ def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
   let batchSame = 1;
 }
 
+def Calque_KnownOp : Calque_TransformOp<"known", "known", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let summary = "x, whose elements are those of `value`: what comes after takes them from there";
+  let inMessages = "known";
+  let description = [{
+    A tape keeps what it has computed. The derivative of an operation is written with the operation in it, and `known` says of
+    the operation's results that they are there already. Cotangents pass to x, which is not computed unless they need it.
+  }];
+  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$value);
+  let results = (outs Calque_Tensor:$result);
+  let vjp = [(Value $g), (NoGradient)];
+  let linear = ["x"];
+  let batchSame = 1;
+  let expands = 1;
+}
+
 #endif

@@ -1,0 +1,132 @@
+#include "frontend/Activity.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/error.h"
+
+namespace calque::detail {
+
+using schema::OpId;
+using schema::RecordedOp;
+using schema::Recording;
+using schema::ValueId;
+
+namespace {
+// The name of an operation in messages; the name of a user's operation is its symbol.
+std::string nameOf(const Recording &recording, const RecordedOp &op) {
+  return op.op == OpId::Extern ? std::get<std::string>(recording.attributesOf(op)[0])
+                               : std::string(schema::schemaOf(op.op).mnemonic);
+}
+} // namespace
+
+Activity::Activity(const Recording &recording)
+    : recording(recording), tracked_(recording.numValues()), reaches_(recording.numValues()),
+      produced_(recording.numValues()), derivativesTracked(recording.numValues()),
+      derivativesReach(recording.numValues()), atBoundary(recording.numValues()), seen(recording.ops().size()) {}
+
+// The program whose results are those of the operation, or null.
+const Recording *Activity::programOf(const RecordedOp &op) const {
+  return op.op == OpId::Checkpoint ? std::get<schema::RecordingRef>(recording.attributesOf(op)[0]).get() : nullptr;
+}
+
+void Activity::forward(std::size_t number) {
+  const RecordedOp &op = recording.ops()[number];
+  const schema::OperationSchema &schema = schema::schemaOf(op.op);
+  if (!schema.differentiable && !schema.lacksGradient)
+    return;
+  bool tracked = false, derivatives = false;
+  for (ValueId operand : recording.gradientOperandsOf(op)) {
+    tracked = tracked || tracked_[index(operand)];
+    derivatives = derivatives || derivativesTracked[index(operand)];
+  }
+  for (ValueId capture : recording.capturesOf(op))
+    derivatives = derivatives || tracked_[index(capture)] || derivativesTracked[index(capture)];
+  tracked = tracked || (schema.differentiates && derivatives);
+  if (!tracked && !derivatives)
+    return;
+  seen[number] = true;
+  if (const Recording *program = programOf(op))
+    return forwardInside(number, *program);
+  for (std::uint32_t r = 0; r < op.numResults; ++r) {
+    ValueId result = op.firstResult + static_cast<ValueId>(r);
+    produced_[index(result)] = true;
+    tracked_[index(result)] = tracked && isFloating(result);
+    derivativesTracked[index(result)] = derivatives && isFloating(result);
+  }
+}
+
+void Activity::forwardInside(std::size_t number, const Recording &program) {
+  const RecordedOp &op = recording.ops()[number];
+  auto activity = std::make_unique<Activity>(program);
+  std::span<const ValueId> operands = recording.operandsOf(op);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    activity->tracked_[index(program.parameters[i])] = tracked_[index(operands[i])];
+    activity->derivativesTracked[index(program.parameters[i])] = derivativesTracked[index(operands[i])];
+  }
+  for (std::size_t each = 0; each < program.ops().size(); ++each)
+    activity->forward(each);
+  for (std::uint32_t r = 0; r < op.numResults; ++r) {
+    std::size_t result = index(op.firstResult) + r, inner = index(program.results[r]);
+    produced_[result] = true;
+    tracked_[result] = activity->tracked_[inner];
+    derivativesTracked[result] = activity->derivativesTracked[inner];
+  }
+  inside.emplace(number, std::move(activity));
+}
+
+void Activity::target(ValueId value) { reaches_[index(value)] = isFloating(value); }
+
+void Activity::reach(ValueId value, bool derivatives) {
+  if (!isFloating(value))
+    return;
+  reaches_[index(value)] = true;
+  derivativesReach[index(value)] = derivativesReach[index(value)] || derivatives;
+  if (!produced_[index(value)] && !atBoundary[index(value)]) {
+    atBoundary[index(value)] = true;
+    boundary_.push_back(value);
+  }
+}
+
+void Activity::backward(std::size_t number, const char *operation, SourceLocation where) {
+  const RecordedOp &op = recording.ops()[number];
+  bool reached = false, derivatives = false;
+  for (std::uint32_t r = 0; r < op.numResults; ++r) {
+    reached = reached || reaches_[index(op.firstResult) + r];
+    derivatives = derivatives || derivativesReach[index(op.firstResult) + r];
+  }
+  if (!seen[number] || !reached)
+    return;
+  if (const Recording *program = programOf(op))
+    return backwardInside(number, *program, operation, where);
+  const schema::OperationSchema &schema = schema::schemaOf(op.op);
+  derivatives = derivatives || schema.differentiates;
+  ofDerivatives = ofDerivatives || derivatives;
+  if (schema.lacksGradient)
+    throw LookupError(absl::StrCat(operation, ": operation '", nameOf(recording, op), "' at ", op.line.str(),
+                                   " has no gradient registered"),
+                      where);
+  for (ValueId operand : recording.gradientOperandsOf(op))
+    reach(operand, derivatives);
+  if (derivatives)
+    for (ValueId capture : recording.capturesOf(op))
+      reach(capture, true);
+}
+
+void Activity::backwardInside(std::size_t number, const Recording &program, const char *operation,
+                              SourceLocation where) {
+  const RecordedOp &op = recording.ops()[number];
+  Activity &activity = *inside.at(number);
+  for (std::uint32_t r = 0; r < op.numResults; ++r)
+    if (std::size_t result = index(op.firstResult) + r; reaches_[result]) {
+      activity.target(program.results[r]);
+      activity.derivativesReach[index(program.results[r])] = derivativesReach[result];
+    }
+  for (std::size_t each = program.ops().size(); each-- > 0;)
+    activity.backward(each, operation, where);
+  ofDerivatives = ofDerivatives || activity.ofDerivatives;
+  std::span<const ValueId> operands = recording.operandsOf(op);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (std::size_t parameter = index(program.parameters[i]); activity.reaches_[parameter])
+      reach(operands[i], activity.derivativesReach[parameter]);
+}
+
+} // namespace calque::detail

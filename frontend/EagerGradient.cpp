@@ -1,0 +1,124 @@
+// The gradients of eager tapes: the recorded operations backwards, each by its own native code.
+#include "frontend/Apply.h"
+#include "frontend/Pullback.h"
+#include "frontend/Tape.h"
+
+namespace calque::detail {
+
+using schema::OpId;
+using schema::RecordedOp;
+using schema::Recording;
+using schema::ValueId;
+
+namespace {
+std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
+
+class EagerGradient {
+public:
+  EagerGradient(const EagerRecorder &recorder, bool batched, SourceLocation where)
+      : recorder(recorder), recording(recorder.recording), batched(batched), where(where),
+        active(recording.numValues()), isSource(recording.numValues()) {}
+
+  void begin(std::span<const ValueId> sources, std::span<const std::size_t> ops) {
+    for (ValueId source : sources)
+      active[index(source)] = isSource[index(source)] = true;
+    for (std::size_t number : ops)
+      if (const RecordedOp &op = recording.ops()[number]; schema::schemaOf(op.op).differentiable && takesActive(op))
+        for (std::uint32_t r = 0; r < op.numResults; ++r)
+          if (ValueId result = op.firstResult + static_cast<ValueId>(r); isFloating(result))
+            active[index(result)] = true;
+  }
+  void seed(ValueId target, const Tensor &seed) {
+    if (seed.impl() && active[index(target)])
+      accumulate(target, seed);
+  }
+  // Passes the cotangents of an operation's results to its operands.
+  void reverse(std::size_t number) {
+    const RecordedOp &op = recording.ops()[number];
+    Applied applied{op.op, recording.attributesOf(op), recorder.calledBy(number), op.line, {}, {}, {}, {}};
+    bool any = false, anyNeeded = false;
+    for (std::uint32_t r = 0; r < op.numResults; ++r) {
+      ValueId result = op.firstResult + static_cast<ValueId>(r);
+      applied.cotangents.push_back(take(result));
+      any = any || applied.cotangents.back().impl();
+    }
+    if (!any)
+      return;
+    std::span<const ValueId> operands = recording.operandsOf(op);
+    std::size_t numPassing = recording.gradientOperandsOf(op).size();
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      applied.needed.push_back(i < numPassing && active[index(operands[i])] && isFloating(operands[i]));
+      anyNeeded = anyNeeded || applied.needed.back();
+    }
+    if (!anyNeeded)
+      return;
+    for (ValueId operand : operands)
+      applied.operands.push_back(recorder.tensorOf(operand));
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      applied.results.push_back(recorder.tensorOf(op.firstResult + static_cast<ValueId>(r)));
+    std::vector<ValueId> receivers;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (applied.needed[i])
+        receivers.push_back(operands[i]);
+    std::vector<std::optional<Tensor>> cotangents = pullBack(applied, batched, where);
+    for (std::size_t i = 0; i < receivers.size(); ++i)
+      if (cotangents[i])
+        accumulate(receivers[i], *std::move(cotangents[i]));
+  }
+  std::optional<Tensor> cotangentOf(ValueId source) const {
+    auto found = cotangents.find(source);
+    return found == cotangents.end() ? std::nullopt : std::optional(found->second);
+  }
+
+private:
+  bool isFloating(ValueId value) const { return is_floating(recording.typeOf(value).dtype); }
+  bool takesActive(const RecordedOp &op) const {
+    for (ValueId operand : recording.operandsOf(op))
+      if (active[index(operand)])
+        return true;
+    return false;
+  }
+  // The cotangent of a value whose operation is next; only sources' are needed any longer.
+  Tensor take(ValueId value) {
+    auto found = cotangents.find(value);
+    if (found == cotangents.end())
+      return {};
+    Tensor cotangent = found->second;
+    if (!isSource[index(value)])
+      cotangents.erase(found);
+    return cotangent;
+  }
+  void accumulate(ValueId value, Tensor cotangent) {
+    auto [sum, isFirst] = cotangents.try_emplace(value, cotangent);
+    if (!isFirst) {
+      Tensor operands[] = {std::move(sum->second), std::move(cotangent)};
+      Tensor total = applyAsIs(OpId::Add, operands, {}, where);
+      cotangents[value] = std::move(total);
+    }
+  }
+
+  const EagerRecorder &recorder;
+  const Recording &recording;
+  const bool batched;
+  const SourceLocation where;
+  std::vector<bool> active, isSource;
+  absl::flat_hash_map<ValueId, Tensor> cotangents;
+};
+} // namespace
+
+std::vector<std::optional<Tensor>> TapeState::pullBackEager(const Plan &plan, std::span<const Tensor> seeds,
+                                                            bool batched, SourceLocation where) {
+  std::vector<std::size_t> ops = seenOps();
+  EagerGradient gradient(*eager, batched, where);
+  gradient.begin(plan.connected, ops);
+  for (std::size_t i = 0; i < seeds.size(); ++i)
+    gradient.seed(plan.targets[i], seeds[i]);
+  for (std::size_t i = ops.size(); i-- > 0;)
+    gradient.reverse(ops[i]);
+  std::vector<std::optional<Tensor>> cotangents;
+  for (ValueId source : plan.connected)
+    cotangents.push_back(gradient.cotangentOf(source));
+  return cotangents;
+}
+
+} // namespace calque::detail

@@ -1,0 +1,223 @@
+#include "frontend/Pullback.h"
+
+#include "frontend/Apply.h"
+#include "frontend/CodeByStructure.h"
+#include "frontend/EagerCode.h"
+#include "frontend/KeyCache.h"
+#include "frontend/Tape.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace calque::detail {
+
+using schema::OpId;
+using schema::Recording;
+using schema::TensorType;
+using schema::ValueId;
+
+namespace {
+std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
+
+// What a pullback depends on besides the types of its operands.
+struct Shape {
+  std::vector<bool> needed, hasCotangent;
+  std::int64_t examples; // of a batched one; -1: it is not
+};
+
+// The program of a pullback. Its parameters are the operands, the results and the cotangents that there are. The
+// results are computed from the operands, for the derivatives of that; their elements are those that were kept.
+Recording pullbackOf(const Recording &program, const Shape &shape) {
+  Recording pullback;
+  pullback.name = program.name;
+  pullback.line = program.line;
+  std::vector<ValueId> renamed(program.numValues(), -1), kept, targets, seeds, sources;
+  for (ValueId parameter : program.parameters)
+    renamed[index(parameter)] = pullback.addParameter(program.typeOf(parameter));
+  for (ValueId result : program.results)
+    kept.push_back(pullback.addParameter(program.typeOf(result)));
+  std::vector<TensorType> sliceTypes, types;
+  for (std::size_t i = 0; i < program.results.size(); ++i)
+    if (shape.hasCotangent[i]) {
+      sliceTypes.push_back(program.typeOf(program.results[i]));
+      TensorType type = sliceTypes.back();
+      if (shape.examples >= 0)
+        type.dims.insert(type.dims.begin(), shape.examples);
+      seeds.push_back(pullback.addParameter(type));
+    }
+  for (const schema::RecordedOp &op : program.ops())
+    pullback.appendCopy(program, op, renamed);
+  schema::SourceLine line = program.ops().empty() ? program.line : program.ops().back().line;
+  for (std::size_t i = 0; i < program.results.size(); ++i) {
+    const TensorType &type = program.typeOf(program.results[i]);
+    // No gradient passes to what was kept: it is computed from the operands.
+    std::array<ValueId, 2> operands{renamed[index(program.results[i])],
+                                    pullback.append(OpId::StopGradient, {&kept[i], 1}, {}, {&type, 1}, line)};
+    ValueId known = pullback.append(OpId::Known, operands, {}, {&type, 1}, line);
+    if (shape.hasCotangent[i])
+      targets.push_back(known);
+  }
+  for (std::size_t i = 0; i < program.parameters.size(); ++i)
+    if (shape.needed[i]) {
+      sources.push_back(renamed[index(program.parameters[i])]);
+      types.push_back(program.typeOf(program.parameters[i]));
+    }
+  ValueId stacked = seeds[0];
+  if (shape.examples >= 0) {
+    schema::Attribute axes = std::vector<std::int64_t>(seeds.size(), 0);
+    ValueId slice = pullback.append(OpId::Batch, seeds, {&axes, 1}, sliceTypes, line);
+    std::iota(seeds.begin(), seeds.end(), slice);
+  }
+  std::vector<ValueId> operands = targets;
+  operands.insert(operands.end(), seeds.begin(), seeds.end());
+  operands.insert(operands.end(), sources.begin(), sources.end());
+  schema::Attribute counts = std::vector<std::int64_t>{static_cast<std::int64_t>(targets.size()),
+                                                       static_cast<std::int64_t>(sources.size()), 0};
+  ValueId first = pullback.append(OpId::Gradient, operands, {&counts, 1}, types, line);
+  if (shape.examples >= 0) {
+    std::vector<ValueId> values(sources.size());
+    std::iota(values.begin(), values.end(), first);
+    schema::Attribute attributes[] = {std::vector<std::int64_t>(sources.size(), 0), std::int64_t(0)};
+    values.push_back(seeds[0]);
+    values.push_back(stacked);
+    for (TensorType &type : types)
+      type.dims.insert(type.dims.begin(), shape.examples);
+    first = pullback.append(OpId::Unbatch, values, attributes, types, line);
+  }
+  pullback.results.resize(sources.size());
+  std::iota(pullback.results.begin(), pullback.results.end(), first);
+  return pullback;
+}
+
+bool anyDerivative(const Recording &program) {
+  return std::ranges::any_of(program.ops(), [&](const schema::RecordedOp &op) {
+    if (schema::schemaOf(op.op).differentiates)
+      return true;
+    return std::ranges::any_of(program.attributesOf(op), [](const schema::Attribute &attribute) {
+      const auto *inner = std::get_if<schema::RecordingRef>(&attribute);
+      return inner && *inner && anyDerivative(**inner);
+    });
+  });
+}
+
+// Native code of a pullback, for any operands of some types.
+struct Pullback {
+  Recording program;
+  std::vector<bool> connected; // the results that a path leads to; empty: all
+  std::optional<Code> code;    // none where positions are operands: then it is looked up by structure
+};
+
+Pullback makePullback(const Recording &program, const Shape &shape, SourceLocation where) {
+  Pullback pullback{pullbackOf(program, shape), {}, {}};
+  if (anyDerivative(program)) {
+    Shape ofOne = shape;
+    ofOne.examples = -1;
+    pullback.connected = connectedResults(pullbackOf(program, ofOne));
+  }
+  StructuredCode structured = codeByStructure(pullback.program, where);
+  if (!structured.indexed)
+    pullback.code = structured.code;
+  return pullback;
+}
+
+Recording recordingOfApplied(const Applied &applied) {
+  std::vector<TensorType> types;
+  for (const Tensor &operand : applied.operands)
+    types.push_back(*implOf(operand).type);
+  return recordingOf(applied.op, types, applied.attributes, locationOf(applied.line));
+}
+
+Key keyOf(const Applied &applied, const Shape &shape) {
+  Key key;
+  if (applied.called) {
+    key.push_back(~applied.called->id);
+  } else {
+    appendOperation(key, applied.op, applied.attributes);
+    for (const Tensor &operand : applied.operands)
+      appendKey(key, *operand.impl()->type);
+  }
+  for (const std::vector<bool> *mask : {&shape.needed, &shape.hasCotangent}) {
+    for (std::size_t i = 0; i < mask->size(); i += 64) {
+      std::uint64_t word = 0;
+      for (std::size_t bit = i; bit < std::min(i + 64, mask->size()); ++bit)
+        word |= static_cast<std::uint64_t>((*mask)[bit]) << (bit - i);
+      key.push_back(word);
+    }
+    key.push_back(mask->size());
+  }
+  key.push_back(static_cast<std::uint64_t>(shape.examples));
+  return key;
+}
+} // namespace
+
+std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched, SourceLocation where) {
+  Shape shape{applied.needed, {}, -1};
+  std::vector<Tensor> inputs = applied.operands;
+  inputs.insert(inputs.end(), applied.results.begin(), applied.results.end());
+  for (const Tensor &cotangent : applied.cotangents) {
+    shape.hasCotangent.push_back(cotangent.impl() != nullptr);
+    if (!cotangent.impl())
+      continue;
+    inputs.push_back(cotangent);
+    if (batched)
+      shape.examples = cotangent.impl()->type->dims[0];
+  }
+
+  ReadScope scope;
+  using PullbackRef = std::unique_ptr<const Pullback>;
+  static auto *cache = new KeyCache<PullbackRef>(kMostCachedOperations); // never destroyed: other threads may still run
+  auto make = [&] {
+    std::vector<TensorType> types;
+    for (const Tensor &operand : applied.operands)
+      types.push_back(*implOf(operand).type);
+    return std::make_unique<const Pullback>(
+        makePullback(applied.called ? *applied.called->recording
+                                    : recordingOf(applied.op, types, applied.attributes, locationOf(applied.line)),
+                     shape, where));
+  };
+  // What is kept for one call alone would only be in the way of others.
+  PullbackRef once = applied.called && !applied.called->id ? make() : nullptr;
+  const Pullback &pullback = once ? *once : *cache->findOrMake(keyOf(applied, shape), make);
+
+  std::vector<const Tensor *> pointers;
+  for (const Tensor &input : inputs)
+    pointers.push_back(&input);
+  std::vector<Tensor> results(pullback.program.results.size());
+  Caller caller{where, &pullback.program};
+  // Lines are those of this application, which may not be that which the code was made for.
+  std::optional<Recording> own;
+  bool hasProgram = std::ranges::any_of(applied.attributes, [](const schema::Attribute &attribute) {
+    return std::holds_alternative<schema::RecordingRef>(attribute);
+  });
+  if (!applied.called && hasProgram) {
+    own = pullbackOf(recordingOfApplied(applied), shape);
+    caller.recording = &*own;
+  } else if (!applied.called) {
+    caller.operation = &applied.line;
+    caller.op = applied.op;
+  }
+  if (pullback.code) {
+    run(*pullback.code, pointers, {}, results, caller);
+  } else {
+    StructuredCode structured = codeByStructure(pullback.program, where);
+    for (const Tensor &indices : structured.indices)
+      pointers.push_back(&indices);
+    if (structured.indexed && caller.recording)
+      caller.recording = &*structured.indexed;
+    run(structured.code, pointers, {}, results, caller);
+    pointers.resize(inputs.size());
+  }
+  if (eagerTapesActive()) {
+    CalledProgram called{0, std::make_shared<const Recording>(pullback.program), {}};
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      called.inputs.push_back({CalledProgram::From::Parameter, i});
+    recordCall(called, pointers, {}, {}, results, locationOf(applied.line));
+  }
+  std::vector<std::optional<Tensor>> cotangents;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    cotangents.push_back(pullback.connected.empty() || pullback.connected[i] ? std::optional(std::move(results[i]))
+                                                                             : std::nullopt);
+  return cotangents;
+}
+
+} // namespace calque::detail
