@@ -3,6 +3,8 @@
 #include "frontend/Pullback.h"
 #include "frontend/Tape.h"
 
+#include <algorithm>
+
 namespace calque::detail {
 
 using schema::OpId;
@@ -32,38 +34,33 @@ public:
     if (seed.impl() && active[index(target)])
       accumulate(target, seed);
   }
-  // Passes the cotangents of an operation's results to its operands.
+  // Passes the cotangents of an operation's results to its operands. Tapes that record may add operations meanwhile.
   void reverse(std::size_t number) {
-    const RecordedOp &op = recording.ops()[number];
-    Applied applied{op.op, recording.attributesOf(op), recorder.calledBy(number), op.line, {}, {}, {}, {}};
-    bool any = false, anyNeeded = false;
-    for (std::uint32_t r = 0; r < op.numResults; ++r) {
-      ValueId result = op.firstResult + static_cast<ValueId>(r);
-      applied.cotangents.push_back(take(result));
-      any = any || applied.cotangents.back().impl();
-    }
-    if (!any)
-      return;
-    std::span<const ValueId> operands = recording.operandsOf(op);
-    std::size_t numPassing = recording.gradientOperandsOf(op).size();
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      applied.needed.push_back(i < numPassing && active[index(operands[i])] && isFloating(operands[i]));
-      anyNeeded = anyNeeded || applied.needed.back();
-    }
-    if (!anyNeeded)
-      return;
-    for (ValueId operand : operands)
-      applied.operands.push_back(recorder.tensorOf(operand));
+    const RecordedOp op = recording.ops()[number];
+    std::vector<Tensor> cotangents;
     for (std::uint32_t r = 0; r < op.numResults; ++r)
-      applied.results.push_back(recorder.tensorOf(op.firstResult + static_cast<ValueId>(r)));
-    std::vector<ValueId> receivers;
+      cotangents.push_back(take(op.firstResult + static_cast<ValueId>(r)));
+    if (std::ranges::none_of(cotangents, [](const Tensor &x) { return x.impl() != nullptr; }))
+      return;
+    std::span<const ValueId> recorded = recording.operandsOf(op);
+    const std::vector<ValueId> operands(recorded.begin(), recorded.end());
+    const std::size_t numPassing = recording.gradientOperandsOf(op).size();
+    std::vector<std::optional<Tensor>> passed(operands.size());
+    std::vector<bool> needed(operands.size());
+    bool anyNeeded = false;
+    for (std::size_t i = 0; i < numPassing; ++i) {
+      if (!active[index(operands[i])] || !isFloating(operands[i]))
+        continue;
+      if (passesCotangent(op, i, operands[i]))
+        passed[i] = cotangents[0];
+      else
+        anyNeeded = needed[i] = true;
+    }
+    if (anyNeeded)
+      pullBackOperation(number, op, operands, needed, std::move(cotangents), passed);
     for (std::size_t i = 0; i < operands.size(); ++i)
-      if (applied.needed[i])
-        receivers.push_back(operands[i]);
-    std::vector<std::optional<Tensor>> cotangents = pullBack(applied, batched, where);
-    for (std::size_t i = 0; i < receivers.size(); ++i)
-      if (cotangents[i])
-        accumulate(receivers[i], *std::move(cotangents[i]));
+      if (passed[i])
+        accumulate(operands[i], *std::move(passed[i]));
   }
   std::optional<Tensor> cotangentOf(ValueId source) const {
     auto found = cotangents.find(source);
@@ -77,6 +74,33 @@ private:
       if (active[index(operand)])
         return true;
     return false;
+  }
+  // Whether the result's cotangent is the operand's.
+  bool passesCotangent(const RecordedOp &op, std::size_t i, ValueId operand) const {
+    return i < 32 && (schema::schemaOf(op.op).passesCotangent >> i & 1) &&
+           recording.typeOf(operand) == recording.typeOf(op.firstResult);
+  }
+  void pullBackOperation(std::size_t number, const RecordedOp &op, const std::vector<ValueId> &operands,
+                         const std::vector<bool> &needed, std::vector<Tensor> cotangents,
+                         std::vector<std::optional<Tensor>> &passed) {
+    std::span<const schema::Attribute> attributes = recording.attributesOf(op);
+    Applied applied{op.op,
+                    {attributes.begin(), attributes.end()},
+                    recorder.calledBy(number),
+                    op.line,
+                    {},
+                    {},
+                    std::move(cotangents),
+                    needed};
+    for (ValueId operand : operands)
+      applied.operands.push_back(recorder.tensorOf(operand));
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      applied.results.push_back(recorder.tensorOf(op.firstResult + static_cast<ValueId>(r)));
+    std::vector<std::optional<Tensor>> computed = pullBack(applied, batched, where);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < needed.size(); ++i)
+      if (needed[i])
+        passed[i] = std::move(computed[next++]);
   }
   // The cotangent of a value whose operation is next; only sources' are needed any longer.
   Tensor take(ValueId value) {
@@ -108,7 +132,8 @@ private:
 
 std::vector<std::optional<Tensor>> TapeState::pullBackEager(const Plan &plan, std::span<const Tensor> seeds,
                                                             bool batched, SourceLocation where) {
-  std::vector<std::size_t> ops = seenOps();
+  // What was computed after the last target does not matter.
+  std::vector<std::size_t> ops = seenOps(plan.targets);
   EagerGradient gradient(*eager, batched, where);
   gradient.begin(plan.connected, ops);
   for (std::size_t i = 0; i < seeds.size(); ++i)

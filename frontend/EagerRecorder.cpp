@@ -11,6 +11,7 @@ using schema::ValueId;
 
 namespace {
 std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
+constexpr std::size_t kMostCountedOperands = 31; // those beyond have no bit in a record's `gradientTakes`
 
 struct OwnTapes {
   std::shared_ptr<ThreadTapes> tapes = std::make_shared<ThreadTapes>();
@@ -24,9 +25,17 @@ ValueId EagerRecorder::valueOf(const Tensor &x, SourceLocation where) {
   if (impl.trace)
     throwLeaked(impl, where);
   auto [found, isNew] = values.try_emplace(impl.id, -1);
-  if (isNew)
+  if (isNew) {
     found->second = recording.addParameter(*impl.type);
+    setId(found->second, impl.id);
+  }
   return found->second;
+}
+
+void EagerRecorder::setId(ValueId value, std::uint64_t id) {
+  if (ids.size() <= index(value))
+    ids.resize(index(value) + 1);
+  ids[index(value)] = id;
 }
 
 void EagerRecorder::track(ValueId value) {
@@ -43,13 +52,17 @@ bool EagerRecorder::isTracked(const Tensor &x) const {
 void EagerRecorder::keep(ValueId value, const Tensor &x) {
   if (kept.size() <= index(value))
     kept.resize(index(value) + 1);
-  kept[index(value)] = x;
+  if (x.impl()->buffer.data() || !kept[index(value)].impl())
+    kept[index(value)] = x;
 }
 
 Tensor EagerRecorder::tensorOf(ValueId value) const {
   if (index(value) < kept.size() && kept[index(value)].impl())
     return kept[index(value)];
-  return makeEager(std::make_shared<const schema::TensorType>(recording.typeOf(value)), {});
+  auto impl = std::make_shared<TensorImpl>();
+  impl->type = std::make_shared<const schema::TensorType>(recording.typeOf(value));
+  impl->id = ids[index(value)];
+  return Tensor(std::move(impl));
 }
 
 void EagerRecorder::record(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
@@ -62,15 +75,23 @@ void EagerRecorder::record(OpId op, std::span<const Tensor> operands, std::span<
   if (!any || !(schema.differentiable || schema.lacksGradient))
     return;
   std::vector<ValueId> values;
-  for (const Tensor &operand : operands) {
-    values.push_back(valueOf(operand));
-    keep(values.back(), operand);
+  std::uint32_t taken = 0; // by derivatives with respect to what is tracked
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    values.push_back(valueOf(operands[i]));
+    if (isTracked(values[i]))
+      taken |= schema.takenBy(i);
   }
-  append(op, values, attributes, results, recordedLine(where));
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (i >= kMostCountedOperands ? taken == ~std::uint32_t(0) : taken >> i & 1)
+      keep(values[i], operands[i]);
+  ValueId first = append(op, values, attributes, results, recordedLine(where));
+  if (taken & schema::OperationSchema::kResultBit)
+    for (std::size_t i = 0; i < results.size(); ++i)
+      keep(first + static_cast<ValueId>(i), results[i]);
 }
 
-void EagerRecorder::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
-                           std::span<const Tensor> results, const schema::SourceLine &line) {
+ValueId EagerRecorder::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
+                              std::span<const Tensor> results, const schema::SourceLine &line) {
   std::vector<schema::TensorType> types;
   for (const Tensor &result : results)
     types.push_back(*implOf(result).type);
@@ -78,10 +99,11 @@ void EagerRecorder::append(OpId op, std::span<const ValueId> operands, std::span
   for (std::size_t i = 0; i < results.size(); ++i) {
     ValueId value = first + static_cast<ValueId>(i);
     values.emplace(results[i].impl()->id, value);
-    keep(value, results[i]);
+    setId(value, results[i].impl()->id);
     if (is_floating(types[i].dtype))
       track(value);
   }
+  return first;
 }
 
 void EagerRecorder::recordCall(const CalledProgram &called, std::span<const Tensor *const> parameters,
@@ -118,6 +140,8 @@ void EagerRecorder::recordCall(const CalledProgram &called, std::span<const Tens
     auto [from, number] = called.inputs[i];
     if (from == From::Assigned) {
       operands[i] = recording.addParameter(types[i]);
+      setId(operands[i], nextId());
+      values.emplace(ids.back(), operands[i]);
       for (TapeState *tape : activeTapes())
         if (tape->eager && !tape->isPaused())
           tape->noteRead(variables[number], operands[i]);
@@ -129,7 +153,9 @@ void EagerRecorder::recordCall(const CalledProgram &called, std::span<const Tens
   }
   calls.emplace(recording.ops().size(), called);
   schema::Attribute attribute = called.recording;
-  append(OpId::Checkpoint, operands, {&attribute, 1}, results, recordedLine(where));
+  ValueId first = append(OpId::Checkpoint, operands, {&attribute, 1}, results, recordedLine(where));
+  for (std::size_t i = 0; i < results.size(); ++i)
+    keep(first + static_cast<ValueId>(i), results[i]);
 }
 
 bool eagerTapesActive() { return eagerRecorder() != nullptr; }

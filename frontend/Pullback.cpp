@@ -102,19 +102,21 @@ bool anyDerivative(const Recording &program) {
 
 // Native code of a pullback, for any operands of some types.
 struct Pullback {
-  Recording program;
+  CalledProgram program;       // as tapes that record see it
   std::vector<bool> connected; // the results that a path leads to; empty: all
   std::optional<Code> code;    // none where positions are operands: then it is looked up by structure
 };
 
 Pullback makePullback(const Recording &program, const Shape &shape, SourceLocation where) {
-  Pullback pullback{pullbackOf(program, shape), {}, {}};
+  Pullback pullback{{nextId(), std::make_shared<const Recording>(pullbackOf(program, shape)), {}}, {}, {}};
+  for (std::size_t i = 0; i < pullback.program.recording->parameters.size(); ++i)
+    pullback.program.inputs.push_back({CalledProgram::From::Parameter, i});
   if (anyDerivative(program)) {
     Shape ofOne = shape;
     ofOne.examples = -1;
     pullback.connected = connectedResults(pullbackOf(program, ofOne));
   }
-  StructuredCode structured = codeByStructure(pullback.program, where);
+  StructuredCode structured = codeByStructure(*pullback.program.recording, where);
   if (!structured.indexed)
     pullback.code = structured.code;
   return pullback;
@@ -182,8 +184,8 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
   std::vector<const Tensor *> pointers;
   for (const Tensor &input : inputs)
     pointers.push_back(&input);
-  std::vector<Tensor> results(pullback.program.results.size());
-  Caller caller{where, &pullback.program};
+  std::vector<Tensor> results(pullback.program.recording->results.size());
+  Caller caller{where, pullback.program.recording.get()};
   // Lines are those of this application, which may not be that which the code was made for.
   std::optional<Recording> own;
   bool hasProgram = std::ranges::any_of(applied.attributes, [](const schema::Attribute &attribute) {
@@ -199,7 +201,7 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
   if (pullback.code) {
     run(*pullback.code, pointers, {}, results, caller);
   } else {
-    StructuredCode structured = codeByStructure(pullback.program, where);
+    StructuredCode structured = codeByStructure(*pullback.program.recording, where);
     for (const Tensor &indices : structured.indices)
       pointers.push_back(&indices);
     if (structured.indexed && caller.recording)
@@ -207,12 +209,8 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
     run(structured.code, pointers, {}, results, caller);
     pointers.resize(inputs.size());
   }
-  if (eagerTapesActive()) {
-    CalledProgram called{0, std::make_shared<const Recording>(pullback.program), {}};
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      called.inputs.push_back({CalledProgram::From::Parameter, i});
-    recordCall(called, pointers, {}, {}, results, locationOf(applied.line));
-  }
+  if (eagerTapesActive())
+    recordCall(pullback.program, pointers, {}, {}, results, locationOf(applied.line));
   std::vector<std::optional<Tensor>> cotangents;
   for (std::size_t i = 0; i < results.size(); ++i)
     cotangents.push_back(pullback.connected.empty() || pullback.connected[i] ? std::optional(std::move(results[i]))

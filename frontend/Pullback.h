@@ -12,7 +12,7 @@ namespace calque::detail {
 // One application of an operation, or the call of a function, and the cotangents of its results.
 struct Applied {
   schema::OpId op;
-  std::span<const schema::Attribute> attributes;
+  std::vector<schema::Attribute> attributes;
   const CalledProgram *called; // null: the operation itself
   schema::SourceLine line;
   std::vector<Tensor> operands, results;

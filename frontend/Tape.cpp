@@ -118,9 +118,13 @@ void TapeState::checkUse(bool isPullback, SourceLocation where) {
                    where);
 }
 
-std::vector<std::size_t> TapeState::seenOps() {
+std::vector<std::size_t> TapeState::seenOps(std::span<const ValueId> targets) {
   std::vector<std::size_t> ops;
-  std::size_t end = recordingNow ? recording().ops().size() : endOp, nextUnseen = 0;
+  std::span<const schema::RecordedOp> all = recording().ops();
+  std::size_t end = recordingNow ? all.size() : endOp, nextUnseen = 0;
+  ValueId last = targets.empty() ? -1 : *std::ranges::max_element(targets);
+  while (end > firstOp && all[end - 1].firstResult > last)
+    --end;
   for (std::size_t i = firstOp; i < end; ++i) {
     while (nextUnseen < unseen.size() && unseen[nextUnseen].second <= i)
       ++nextUnseen;
@@ -136,7 +140,7 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   for (const Tensor &target : targets)
     plan.targets.push_back(valueOf(target, where));
   const schema::Recording &recording = this->recording();
-  std::vector<std::size_t> ops = seenOps();
+  std::vector<std::size_t> ops = seenOps(plan.targets);
   Activity activity(recording);
   std::size_t next = 0; // watches are in the order of `from`
   auto startWatching = [&](std::size_t op) {

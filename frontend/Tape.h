@@ -26,7 +26,7 @@ public:
                   std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
                   std::span<const Tensor> results, SourceLocation where);
 
-  // The elements of a value; a tensor without any, of the value's type, for one whose elements no derivative takes.
+  // The tensor that the value was; one of its type without elements, if no derivative takes these.
   Tensor tensorOf(schema::ValueId value) const;
   // The program of an operation that is a call, else null.
   const CalledProgram *calledBy(std::size_t op) const {
@@ -37,11 +37,14 @@ public:
   schema::Recording recording;
 
 private:
-  void append(schema::OpId op, std::span<const schema::ValueId> operands, std::span<const schema::Attribute> attributes,
-              std::span<const Tensor> results, const schema::SourceLine &line);
+  schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
+                         std::span<const schema::Attribute> attributes, std::span<const Tensor> results,
+                         const schema::SourceLine &line);
+  void setId(schema::ValueId value, std::uint64_t id);
   void keep(schema::ValueId value, const Tensor &x);
 
-  std::vector<Tensor> kept; // by value
+  std::vector<std::uint64_t> ids; // of tensors, by value
+  std::vector<Tensor> kept;       // by value; those whose elements derivatives take
   absl::flat_hash_map<std::uint64_t, schema::ValueId> values;
   absl::flat_hash_map<std::size_t, CalledProgram> calls; // by the number of the operation
   std::vector<bool> tracked;                             // whether a value depends on a watched one
@@ -129,8 +132,8 @@ private:
   // The sums of the cotangents of each source, which was read as several values.
   std::vector<std::optional<Tensor>> sumsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
                                             std::span<const std::optional<Tensor>> cotangents, SourceLocation where);
-  // The operations that the tape has recorded, by number, in order.
-  std::vector<std::size_t> seenOps();
+  // The operations up to the last target that the tape has recorded, by number, in order.
+  std::vector<std::size_t> seenOps(std::span<const schema::ValueId> targets);
 
   struct Watch {
     schema::ValueId value;

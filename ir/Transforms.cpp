@@ -12,14 +12,6 @@ namespace calque::ir {
 
 SmallVector<Value> IdentityOp::expand(OpBuilder &) { return {getX()}; }
 
-SmallVector<Value> KnownOp::expand(OpBuilder &) {
-  getX().replaceUsesWithIf(getValue(), [&](OpOperand &use) {
-    Operation *user = (*this)->getBlock()->findAncestorOpInBlock(*use.getOwner());
-    return user && user != *this && (*this)->isBeforeInBlock(user);
-  });
-  return {getValue()};
-}
-
 // Only a derivative tells the two apart.
 OpFoldResult IdentityOp::fold(FoldAdaptor) {
   bool isTransformed = llvm::any_of((*this)->getUsers(), [](Operation *user) {

@@ -130,7 +130,7 @@ def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
   let batchSame = 1;
 }
 
-def Calque_KnownOp : Calque_TransformOp<"known", "known", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+def Calque_KnownOp : Calque_TransformOp<"known", "known"> {
   let summary = "x, whose elements are those of `value`: what comes after takes them from there";
   let inMessages = "known";
   let description = [{
@@ -142,7 +142,7 @@ def Calque_KnownOp : Calque_TransformOp<"known", "known", [DeclareOpInterfaceMet
   let vjp = [(Value $g), (NoGradient)];
   let linear = ["x"];
   let batchSame = 1;
-  let expands = 1;
+  let removedBy = "differentiate";
 }
 
 #endif

@@ -76,6 +76,16 @@ LogicalResult calque::Emission::expandTransforms() {
 
 namespace {
 
+// Takes the elements of what is known from there, in all that comes after.
+void takeKnown(KnownOp known) {
+  known.getX().replaceUsesWithIf(known.getValue(), [&](OpOperand &use) {
+    Operation *user = known->getBlock()->findAncestorOpInBlock(*use.getOwner());
+    return user && known->isBeforeInBlock(user);
+  });
+  known.getResult().replaceAllUsesWith(known.getValue());
+  known->erase();
+}
+
 struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() override {
     // buildVjp returns nothing, so a rule that can't give a derivative emits a diagnostic.
@@ -94,6 +104,7 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
     for (Operation *transform : transforms)
       if (failed(calque::expandTransform(transform, emitted)) || isRefused)
         return signalPassFailure();
+    getOperation().walk(takeKnown);
     WalkResult left = getOperation().walk([](BatchOp batch) {
       if (batch->use_empty()) {
         batch->erase();

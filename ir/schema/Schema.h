@@ -11,6 +11,8 @@
 #include "calque/dtype.h"
 #include "ir/schema/Scalar.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -127,6 +129,16 @@ struct OperationSchema {
   // The operation that does the same for sizes of tensors. Its operands are this one's and then those tensors; its
   // attributes `shape` and `sizes`, and then this one's but for the first, which is the shape or the only size.
   std::optional<OpId> open;
+  // What derivatives are made of. For each operand, whose elements the derivative with respect to it takes, beside the
+  // cotangents: a bit for each operand and kResultBit for the results. One word stands for all operands; none: it may
+  // take all.
+  std::span<const std::uint32_t> gradientTakes;
+  std::uint32_t passesCotangent; // the operands whose cotangent is the result's, but for what they were broadcast to
+
+  static constexpr std::uint32_t kResultBit = 1u << 31;
+  std::uint32_t takenBy(std::size_t operand) const {
+    return gradientTakes.empty() ? ~std::uint32_t(0) : gradientTakes[std::min(operand, gradientTakes.size() - 1)];
+  }
 };
 
 std::span<const OperationSchema> operations();

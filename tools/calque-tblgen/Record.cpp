@@ -99,6 +99,59 @@ std::vector<const llvm::DagInit *> OperationRecord::dags(llvm::StringRef field) 
   return result;
 }
 
+namespace {
+constexpr std::uint32_t kResultBit = 1u << 31;
+constexpr int kMostCountedOperands = 31;
+
+void addTaken(const OperationRecord &op, const llvm::DagInit *dag, std::uint32_t &taken) {
+  for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
+    if (const auto *inner = llvm::dyn_cast<llvm::DagInit>(dag->getArg(i)))
+      addTaken(op, inner, taken);
+    else if (llvm::StringRef name = dag->getArgNameStr(i); name == "result")
+      taken |= kResultBit;
+    else if (int operand = op.operandIndex(name); operand >= 0)
+      taken |= 1u << operand;
+  }
+}
+} // namespace
+
+std::vector<std::uint32_t> OperationRecord::gradientTakes() const {
+  if (notDifferentiable())
+    return {0};
+  if (!names("linear").empty() && variadic())
+    return names("linear").size() == op_.getNumOperands() ? std::vector<std::uint32_t>{0}
+                                                          : std::vector<std::uint32_t>();
+  if (variadic() || numOperands() > kMostCountedOperands)
+    return {};
+  std::vector<std::uint32_t> taken(static_cast<std::size_t>(numOperands()));
+  const std::uint32_t all = (1u << numOperands()) - 1;
+  if (std::vector<const llvm::DagInit *> partials = dags("partials"); !partials.empty()) {
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      addTaken(*this, partials[i], taken[i]);
+    return taken;
+  }
+  // What an operation is linear in is not in its derivative.
+  std::uint32_t together = 0;
+  for (llvm::StringRef name : names("linear"))
+    together |= 1u << operandIndex(name);
+  for (llvm::StringRef name : names("linear"))
+    taken[static_cast<std::size_t>(operandIndex(name))] = all & ~together;
+  for (llvm::StringRef name : names("multilinear"))
+    taken[static_cast<std::size_t>(operandIndex(name))] = all & ~(1u << operandIndex(name));
+  return names("linear").empty() && names("multilinear").empty() ? std::vector<std::uint32_t>() : taken;
+}
+
+std::uint32_t OperationRecord::passesCotangent() const {
+  std::uint32_t operands = 0;
+  for (llvm::StringRef field : {"partials", "vjp"})
+    for (auto [i, dag] : llvm::enumerate(dags(field))) {
+      llvm::StringRef name = llvm::cast<llvm::DefInit>(dag->getOperator())->getDef()->getName();
+      if (name == "One" || (name == "Value" && dag->getArgNameStr(0) == "g"))
+        operands |= 1u << i;
+    }
+  return operands;
+}
+
 int OperationRecord::numOperands() const {
   for (const mlir::tblgen::NamedTypeConstraint &operand : op_.getOperands())
     if (operand.isVariadic())

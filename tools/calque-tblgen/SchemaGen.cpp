@@ -34,6 +34,15 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
       os << "{\"" << attribute.name << "\", AttributeKind::" << attribute.kind << "}, ";
     os << "};\n";
   }
+  for (const OperationRecord &op : operations) {
+    std::vector<std::uint32_t> words = op.gradientTakes();
+    if (words.empty())
+      continue;
+    os << "constexpr std::uint32_t k" << op.idName() << "GradientTakes[] = {";
+    for (std::uint32_t word : words)
+      os << word << "u, ";
+    os << "};\n";
+  }
   os << "#endif\n#ifdef CALQUE_OPERATION_TABLE\n";
   for (const OperationRecord &op : operations) {
     os << "{OpId::" << op.idName() << ", \"" << op.mnemonic() << "\", \"" << op.function() << "\", \""
@@ -46,7 +55,9 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
     os << op.numOperands() << ", " << op.rule() << ", " << flag(op.elementwise()) << ", " << flag(op.pure()) << ", "
        << flag(!op.notDifferentiable()) << ", " << flag(op.differentiates()) << ", " << flag(op.counted()) << ", "
        << flag(op.perAxis()) << ", " << flag(op.lacksGradient()) << ", " << flag(op.severalResults()) << ", "
-       << (op.open().empty() ? "{}" : "OpId::" + openOf(op, operations).idName()) << "},\n";
+       << (op.open().empty() ? "{}" : "OpId::" + openOf(op, operations).idName()) << ", "
+       << (op.gradientTakes().empty() ? "{}" : "k" + op.idName() + "GradientTakes") << ", " << op.passesCotangent()
+       << "u},\n";
   }
   os << "#endif\n";
 }
