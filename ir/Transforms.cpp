@@ -12,6 +12,10 @@ namespace calque::ir {
 
 SmallVector<Value> IdentityOp::expand(OpBuilder &) { return {getX()}; }
 
+void KnownOp::buildJvp(OpBuilder &, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(1, tangents[0]);
+}
+
 // Only a derivative tells the two apart.
 OpFoldResult IdentityOp::fold(FoldAdaptor) {
   bool isTransformed = llvm::any_of((*this)->getUsers(), [](Operation *user) {

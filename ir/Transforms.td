@@ -140,7 +140,7 @@ def Calque_KnownOp : Calque_TransformOp<"known", "known"> {
   let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$value);
   let results = (outs Calque_Tensor:$result);
   let vjp = [(Value $g), (NoGradient)];
-  let linear = ["x"];
+  let customJvp = 1;
   let batchSame = 1;
   let removedBy = "differentiate";
 }

@@ -102,3 +102,12 @@ func.func @extern(%a: tensor<f32>) {
   %0 = calque.extern %a {symbol = "mine", types = array<i64: 3>} : (tensor<f32>) -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @known_of_another_type(%a: tensor<f32>, %b: tensor<2xf32>) {
+  // expected-error @below {{known: what is known of float32[] is float32[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = "calque.known"(%a, %b) : (tensor<f32>, tensor<2xf32>) -> tensor<f32>
+  return
+}

@@ -37,6 +37,14 @@ func.func @checkpoint(%arg0: tensor<?x3xf32>, %arg1: tensor<2xi1>) {
 
 // -----
 
+func.func @known(%arg0: tensor<i1>, %arg1: tensor<?x3xf32>) {
+  %0 = calque.known %arg0, %arg0 : (tensor<i1>, tensor<i1>) -> tensor<i1>
+  %1 = calque.known %arg1, %arg1 : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return
+}
+
+// -----
+
 func.func @barrier(%arg0: tensor<i1>, %arg1: tensor<?x3xf32>) {
   %0 = calque.barrier %arg0 : (tensor<i1>) -> tensor<i1>
   %1 = calque.barrier %arg1 : (tensor<?x3xf32>) -> tensor<?x3xf32>

@@ -124,6 +124,55 @@ func.func @barrier_forward(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<?xf32
   return %d : tensor<?xf32>
 }
 
+// The derivative takes the exponential from what is known, and not from x: nothing needs x.
+// CHECK-LABEL: func.func @known(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[KEPT:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK: %[[M:.*]] = calque.mul %[[SEED]], %[[KEPT]]
+// CHECK: %[[D:.*]] = calque.sum_like %[[M]], %[[X]]
+// CHECK-NOT: calque.known
+// CHECK: return %[[D]]
+func.func @known(%x: tensor<?xf32>, %kept: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<?xf32> {
+  %e = calque.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  %y = calque.known %e, %kept : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %d = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// The second derivative passes through the operation to x, too, and takes its elements from there.
+// CHECK-LABEL: func.func @known_twice(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[KEPT:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK: calque.broadcast_like %[[SEED]]
+// CHECK: %[[C:.*]] = calque.sum_like
+// CHECK: %[[M:.*]] = calque.mul %[[C]], %[[KEPT]]
+// CHECK: %[[D:.*]] = calque.sum_like %[[M]], %[[X]]
+// CHECK: return %[[D]]
+func.func @known_twice(%x: tensor<?xf32>, %kept: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<?xf32> {
+  %e = calque.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  %y = calque.known %e, %kept : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %d = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %dd = calque.gradient %d, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %dd : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @known_forward(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
+// CHECK: return %[[X]], %[[T]]
+func.func @known_forward(%x: tensor<?xf32>, %t: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %y = calque.known %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %y, %d : tensor<?xf32>, tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @known_examples(
+// CHECK-SAME: %[[X:.*]]: tensor<5x3xf32>, %[[Y:.*]]: tensor<5x3xf32>)
+// CHECK: return %[[Y]]
+func.func @known_examples(%x: tensor<5x3xf32>, %y: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %i:2 = calque.batch %x, %y {axes = array<i64: 0, 0>} : (tensor<5x3xf32>, tensor<5x3xf32>) -> (tensor<3xf32>, tensor<3xf32>)
+  %k = calque.known %i#0, %i#1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %r = calque.unbatch %k, %i#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<5x3xf32>) -> tensor<5x3xf32>
+  return %r : tensor<5x3xf32>
+}
+
 // The user's operation has no rule here: one example after the other.
 // CHECK-LABEL: func.func @extern_examples(
 // CHECK-COUNT-2: calque.extern %{{.*}} {symbol = "mine", types = array<i64: 3, 1, 3>} : (tensor<3xf32>) -> tensor<3xf32>

@@ -1,0 +1,167 @@
+// What eager tapes keep, and what they compile: each operation once, whatever it stands in.
+#include "Testing.h"
+
+#include "frontend/CompilationCount.h"
+
+using namespace calque;
+using namespace calque::testing;
+using calque::detail::compilationCount;
+
+namespace {
+// The gradients of a recurrence of so many steps.
+std::pair<Tensor, Tensor> recurrence(const Tensor &x, const Tensor &w, int steps) {
+  GradientTape tape;
+  tape.watch(x);
+  tape.watch(w);
+  Tensor h = x;
+  for (int i = 0; i < steps; ++i)
+    h = tanh(matmul(h, w) + x) * 0.5f;
+  auto [dx, dw] = tape.gradient(sum(h), std::pair(x, w));
+  return {*dx, *dw};
+}
+} // namespace
+
+TEST(EagerTape, CompilesNoSequenceOfOperationsAnew) {
+  Tensor x = tensor<float>({0.1f, 0.2f, 0.3f, -0.4f, 0.5f, 0.6f}, {2, 3}), w = full({3, 3}, 0.25f);
+  auto compiled = function(recurrence);
+  recurrence(x, w, 1);
+  std::uint64_t before = compilationCount();
+  for (int steps = 2; steps < 100; ++steps)
+    recurrence(x, w, steps);
+  EXPECT_EQ(compilationCount() - before, 1u) << "the sum of two cotangents, and no more";
+  for (int steps : {1, 2, 7}) {
+    auto [dx, dw] = recurrence(x, w, steps);
+    auto [cx, cw] = compiled(x, w, steps);
+    expectSameBits(dx, cx);
+    expectSameBits(dw, cw);
+  }
+}
+
+TEST(EagerTape, CompilesNothingForFurtherTargets) {
+  Tensor x = tensor<double>({0.3, -0.7, 1.1});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  std::vector<Tensor> targets;
+  Tensor y = x;
+  for (int i = 0; i < 40; ++i)
+    targets.push_back(sum(y = sin(y) * x));
+  tape.gradient(targets[2], x);
+  std::uint64_t before = compilationCount();
+  for (const Tensor &target : targets)
+    EXPECT_TRUE(tape.gradient(target, x));
+  EXPECT_EQ(compilationCount(), before);
+}
+
+TEST(EagerTape, CompilesTheGradientOfAFunctionOnce) {
+  auto f = function([](const Tensor &x) { return sin(x) * x; });
+  Tensor x = tensor<float>({1, 2, 3});
+  auto nested = [&](int calls) {
+    GradientTape tape;
+    tape.watch(x);
+    Tensor y = x;
+    for (int i = 0; i < calls; ++i)
+      y = f(y);
+    return *tape.gradient(sum(y), x);
+  };
+  nested(2);
+  std::uint64_t before = compilationCount();
+  for (int calls = 3; calls < 20; ++calls)
+    nested(calls);
+  EXPECT_EQ(compilationCount(), before);
+}
+
+// A tensor that only the tape holds, for as long as its derivatives need it.
+TEST(EagerTape, KeepsWhatDerivativesTakeUntilItsGradient) {
+  using Weak = std::weak_ptr<const detail::TensorImpl>;
+  Tensor x = ones({4});
+  GradientTape tape;
+  tape.watch(x);
+  auto held = [](const Tensor &x) { return Weak(x.impl()); };
+  Tensor a = x * 2.f;     // known by its factor, 2
+  Tensor b = a + 1.f;     // takes nothing
+  Tensor c = exp(b);      // takes its result
+  Tensor d = c * x;       // takes both operands
+  Tensor e = sum(d, {0}); // takes nothing
+  Tensor f = reshape(e, {1, 1});
+  std::vector<Weak> dropped{held(a), held(b), held(d), held(e)}, kept{held(c)};
+  a = b = c = d = e = Tensor();
+  for (const Weak &each : dropped)
+    EXPECT_TRUE(each.expired()) << &each - dropped.data();
+  EXPECT_FALSE(kept[0].expired());
+  expectValues(*tape.gradient(f, x), {60.256611f, 60.256611f, 60.256611f, 60.256611f}); // 3 exp(3)
+  EXPECT_TRUE(kept[0].expired());
+}
+
+// The reverse of sigmoid takes its result and not x, and the second derivative is with respect to x.
+TEST(EagerTape, DifferentiatesThroughWhatItHasNotKept) {
+  Tensor x = tensor<double>({-1, 0.5});
+  GradientTape outer;
+  outer.watch(x);
+  std::optional<Tensor> dx;
+  {
+    GradientTape inner;
+    inner.watch(x);
+    Tensor y = sum(sigmoid(x + 0.0));
+    dx = inner.gradient(y, x);
+  }
+  Tensor second = *outer.gradient(sum(*dx), x), s = sigmoid(x);
+  Tensor expected = s * (1.0 - s) * (1.0 - 2.0 * s);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_NEAR(second.data<double>()[i], expected.data<double>()[i], 1e-12);
+}
+
+// No gradient passes from a read to the value that was assigned; the read is a source of its own.
+TEST(EagerTape, FollowsWhatAFunctionReadsOfAVariableThatItHasAssigned) {
+  Variable v(tensor<float>({2, 3}));
+  auto f = function([&](const Tensor &x) {
+    Tensor before = v * x;
+    v.assign(x * x);
+    return before + exp(v * 0.f) * v * 10.f;
+  });
+  Tensor x = tensor<float>({5, 7});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor y = sum(f(x));
+  expectValues(*tape.gradient(y, v), {15, 17});
+  expectValues(*tape.gradient(y, x), {2, 3});
+}
+
+TEST(EagerTape, JacobiansAreTheSameWalk) {
+  Tensor x = tensor<double>({0.5, -1, 2, 0.25, 3, -2}, {2, 3});
+  auto f = function([](const Tensor &a) { return tanh(a) * sum(a, {1}, true); });
+  for (bool isCompiled : {false, true}) {
+    SCOPED_TRACE(isCompiled);
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    Tensor y = isCompiled ? f(x) : f.eager(x);
+    Tensor whole = *tape.jacobian(y, x), each = *tape.batch_jacobian(y, x);
+    ASSERT_EQ(whole.shape(), Shape({2, 3, 2, 3}));
+    ASSERT_EQ(each.shape(), Shape({2, 3, 3}));
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 3; ++j)
+        for (int k = 0; k < 2; ++k)
+          for (int l = 0; l < 3; ++l) {
+            double a = x.data<double>()[i * 3 + j], total = 0;
+            for (int m = 0; m < 3; ++m)
+              total += x.data<double>()[i * 3 + m];
+            double t = std::tanh(a), expected = i != k ? 0 : (j == l ? (1 - t * t) * total : 0) + t;
+            EXPECT_NEAR(whole.data<double>()[((i * 3 + j) * 2 + k) * 3 + l], expected, 1e-12);
+            if (i == k) {
+              EXPECT_NEAR(each.data<double>()[(i * 3 + j) * 3 + l], expected, 1e-12);
+            }
+          }
+  }
+}
+
+TEST(EagerTape, GradientsAreTensorsOfTheirOwn) {
+  Tensor x = tensor<float>({1, 2}), z = tensor<float>({3, 4}), seed = tensor<float>({5, 6});
+  GradientTape tape;
+  tape.watch(x);
+  tape.watch(z);
+  std::vector<std::optional<Tensor>> gradients = tape.gradient(x + z, {x, z}, {seed});
+  EXPECT_NE(gradients[0]->impl(), seed.impl());
+  EXPECT_NE(gradients[1]->impl(), seed.impl());
+  EXPECT_NE(gradients[0]->impl(), gradients[1]->impl());
+  expectValues(*gradients[0], {5, 6});
+  expectValues(*gradients[1], {5, 6});
+}
