@@ -5,6 +5,7 @@
 #include "frontend/Apply.h"
 #include "frontend/PerThread.h"
 #include "frontend/Tape.h"
+#include "frontend/Tracer.h"
 
 namespace calque {
 namespace detail {
@@ -25,25 +26,14 @@ struct OwnOverrides {
 };
 std::vector<Override> &activeOverrides() { return PerThread<OwnOverrides>::get().overrides; }
 
-// A program inside of an operation: its Recording, with parameters of the types of `like`, and its captures.
-struct Program {
-  std::shared_ptr<Trace> trace;
-  std::vector<Tensor> results;
-};
-template <typename F>
-Program record(const char *what, const std::vector<Tensor> &like, F &&body, SourceLocation where) {
-  Program program{Trace::inside(currentTrace(), what), {}};
-  program.trace->recording.line = lineOf(where);
-  std::vector<Tensor> parameters;
-  for (const Tensor &x : like)
-    parameters.push_back(program.trace->addParameter(implOf(x, where).type));
-  TraceScope scope(program.trace);
-  program.results = body(parameters);
-  for (const Tensor &result : program.results)
-    program.trace->recording.results.push_back(program.trace->valueOf(result, where));
-  return program;
+// A program inside of an operation, with parameters of the types of `like`.
+TracedProgram record(const char *what, const std::vector<Tensor> &like,
+                     absl::FunctionRef<std::vector<Tensor>(const std::vector<Tensor> &)> body, SourceLocation where) {
+  TraceOptions options{.where = where, .inside = what, .isCalled = false};
+  return traceProgram(options, parametersLike(like, false, where),
+                      [&](Trace &, const std::vector<Tensor> &parameters) { return body(parameters); });
 }
-schema::Attribute attributeOf(const Program &program) {
+schema::Attribute attributeOf(const TracedProgram &program) {
   return schema::RecordingRef(std::make_shared<const schema::Recording>(program.trace->recording));
 }
 
@@ -79,7 +69,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
   where = userLine(where);
   std::vector<Tensor> sources = floatingOf(inputs, where), primals = floatingOf(values, where);
   // The pullback takes a cotangent for every value: zeros for those that have none.
-  Program program = record(
+  TracedProgram program = record(
       "a pullback", primals,
       [&](const std::vector<Tensor> &seeds) {
         std::vector<Tensor> cotangents = values;
@@ -123,7 +113,7 @@ std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
   return runRecorded(
       "checkpoint", inputs,
       [&](const std::vector<Tensor> &given) {
-        Program program = record("a checkpoint", given, body, where);
+        TracedProgram program = record("a checkpoint", given, body, where);
         std::vector<Tensor> operands = given;
         operands.insert(operands.end(), program.trace->captures.begin(), program.trace->captures.end());
         schema::Attribute attribute = attributeOf(program);

@@ -7,6 +7,7 @@
 #include "frontend/Apply.h"
 #include "frontend/Dump.h"
 #include "frontend/Shape.h"
+#include "frontend/Tracer.h"
 
 #include <cctype>
 #include <chrono>
@@ -101,52 +102,60 @@ Signature FunctionCore::byInputSignature(const Signature &given, SourceLocation 
   return inputSignature.empty() ? given : declared(given, inputSignature, name, where);
 }
 
-std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body,
-                                              SourceLocation call, bool mayFallBack) {
-  auto trace = std::make_shared<Trace>(traces.load() == 0);
-  trace->call = call;
-  trace->mayFallBack = mayFallBack;
-  trace->recording.name = name;
-  trace->recording.line = lineOf(where);
-  std::vector<Tensor> tensors;
-  for (const SignaturePart &part : signature.parts)
-    if (part.kind == SignaturePart::Kind::Tensor)
-      tensors.push_back(trace->addParameter(std::make_shared<const schema::TensorType>(part.type), part.path));
+namespace {
+// What the lambda is given for variables among the arguments. Arguments that are one variable have one stand-in.
+std::vector<Variable> makeStandIns(std::span<const Variable *const> given, Trace &trace) {
   std::vector<Variable> standIns;
-  std::span<const Variable *const> given = arguments.variables();
   for (std::size_t i = 0; i < given.size(); ++i) {
     std::size_t alias = 0;
     while (!given[alias]->same_as(*given[i]))
       ++alias;
-    if (alias == i) {
+    if (alias < i) {
+      standIns.push_back(standIns[alias]);
+    } else {
       auto state = std::make_shared<VariableState>();
       state->name = given[i]->state()->name;
       state->type = given[i]->state()->type;
       state->trainable = given[i]->state()->trainable;
       state->standIn = true;
       state->original = given[i]->state();
-      trace->standIns.push_back(state);
       standIns.emplace_back(std::move(state));
-    } else {
-      trace->standIns.push_back(standIns[alias].state());
-      standIns.push_back(standIns[alias]);
     }
+    trace.standIns.push_back(standIns.back().state());
   }
-  trace->capturedArguments.assign(given.size(), false);
+  trace.capturedArguments.assign(given.size(), false);
+  return standIns;
+}
 
-  Results results(call);
-  {
-    TraceScope scope(trace);
-    body.run(body.context, tensors, standIns, results);
-    for (const Tensor &result : results.tensors)
-      trace->recording.results.push_back(trace->ownValue(result, 0, trace->recording.results, where));
+// Where calls take the variables of a trace from.
+std::vector<BoundVariable> boundVariables(const Trace &trace) {
+  std::vector<BoundVariable> variables;
+  for (const std::shared_ptr<VariableState> &variable : trace.variables) {
+    auto standIn = std::ranges::find(trace.standIns, variable);
+    if (standIn == trace.standIns.end())
+      variables.push_back({-1, variable});
+    else
+      variables.push_back({standIn - trace.standIns.begin(), nullptr});
   }
-  // Results of host calls become further results of the trace, because tapes of the caller can't recompute them.
-  std::vector<schema::ValueId> hostResults = trace->hostResults();
-  trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
-  trace->finish();
-  if (trace->askedForSizes)
-    throw SizesAsked(trace->asked);
+  return variables;
+}
+} // namespace
+
+std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body,
+                                              SourceLocation call, bool mayFallBack) {
+  std::vector<TracedParameter> parameters;
+  for (const SignaturePart &part : signature.parts)
+    if (part.kind == SignaturePart::Kind::Tensor)
+      parameters.push_back({std::make_shared<const schema::TensorType>(part.type), part.path});
+  std::span<const Variable *const> given = arguments.variables();
+  Results results(call);
+  TraceOptions options{.name = name, .where = where, .call = call, .mayMakeVariables = traces.load() == 0};
+  options.mayFallBack = mayFallBack;
+  std::shared_ptr<Trace> trace =
+      traceProgram(options, parameters, [&](Trace &traced, const std::vector<Tensor> &tensors) {
+        body.run(body.context, tensors, makeStandIns(given, traced), results);
+        return results.tensors;
+      }).trace;
 
   auto concrete = std::make_shared<Concrete>();
   concrete->results = results.signature.take();
@@ -157,21 +166,13 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
       part.type = trace->recording.typeOf(trace->recording.results[next++]);
   concrete->captures = std::move(trace->captures);
   concrete->hostFunctions = std::move(trace->hostFunctions);
-  for (const std::shared_ptr<VariableState> &variable : trace->variables) {
-    BoundVariable bound;
-    for (std::size_t i = 0; i < standIns.size() && bound.argument < 0; ++i)
-      if (standIns[i].state() == variable)
-        bound.argument = static_cast<std::ptrdiff_t>(i);
-    if (bound.argument < 0)
-      bound.captured = variable;
-    concrete->variables.push_back(std::move(bound));
-  }
+  concrete->variables = boundVariables(*trace);
   for (std::size_t i = 0; i < given.size(); ++i)
     if (trace->capturedArguments[i])
       concrete->identical.emplace_back(i, given[i]->state());
-  for (Variable &standIn : standIns)
-    standIn.state()->original.reset(); // the trace may outlive the call and must not keep its argument alive
-  concrete->recording = trace->recording;
+  for (const std::shared_ptr<VariableState> &standIn : trace->standIns)
+    standIn->original.reset();            // the trace may outlive the call and must not keep its argument alive
+  concrete->recording = trace->recording; // a copy: a tape that has left the lambda still looks at the trace's
   concrete->prototype = std::move(results.prototype);
   concrete->key = signature.key;
   concrete->unknown = signature.unknown;

@@ -6,6 +6,7 @@
 #include "frontend/Apply.h"
 #include "frontend/CodeByStructure.h"
 #include "frontend/Tape.h"
+#include "frontend/Tracer.h"
 
 namespace calque::detail {
 
@@ -20,35 +21,18 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
     InlinedCall call({}, where);
     return call.own(body(inputs), where);
   }
-  auto trace = std::make_shared<Trace>(true);
-  trace->call = where;
-  trace->mostConstantElements = 0; // code is cached by structure, which must not contain elements
-  trace->recording.name = name;
-  trace->recording.line = lineOf(where);
-  std::vector<Tensor> parameters;
-  for (const Tensor &input : inputs) {
-    const TensorImpl &impl = implOf(input, where);
-    if (impl.trace)
-      throwLeaked(impl, where);
-    parameters.push_back(trace->addParameter(impl.type));
-  }
-  {
-    TraceScope scope(trace);
-    for (const Tensor &result : body(parameters))
-      trace->recording.results.push_back(trace->ownValue(result, 0, trace->recording.results, where));
-  }
-  // Results of host calls become further results, because tapes can't recompute them.
-  std::size_t numResults = trace->recording.results.size();
-  std::vector<ValueId> hostResults = trace->hostResults();
-  trace->recording.results.insert(trace->recording.results.end(), hostResults.begin(), hostResults.end());
-  trace->finish();
+  // Code is cached by structure, which must not contain elements.
+  TraceOptions options{.name = name, .where = where, .call = where, .mayMakeVariables = true};
+  options.constants = TraceOptions::Constants::None;
+  auto [trace, given] = traceProgram(options, parametersLike(inputs, true, where),
+                                     [&](Trace &, const std::vector<Tensor> &parameters) { return body(parameters); });
   std::vector<const Tensor *> values;
   for (const Tensor &input : inputs)
     values.push_back(&input);
   for (const Tensor &captured : trace->captures)
     values.push_back(&captured);
   std::vector<Tensor> results = runRecording(trace->recording, values, trace->variables, trace->hostFunctions, where);
-  results.resize(numResults);
+  results.resize(given.size());
   return results;
 }
 

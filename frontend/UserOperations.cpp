@@ -4,7 +4,7 @@
 #include "calque/custom_gradient.h"
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
-#include "frontend/Trace.h"
+#include "frontend/Tracer.h"
 
 #include <map>
 #include <mutex>
@@ -42,16 +42,15 @@ struct Rules : schema::ExternRules {
     if (!definition || !definition->batching)
       return nullptr;
     try {
-      auto trace = std::make_shared<Trace>(false);
-      trace->recording.name = symbol;
-      std::vector<Tensor> inputs;
+      std::vector<TracedParameter> parameters;
       for (const schema::TensorType &type : operands)
-        inputs.push_back(trace->addParameter(std::make_shared<const schema::TensorType>(type)));
-      TraceScope scope(trace);
-      for (const Tensor &result : definition->batching(inputs, isBatched))
-        trace->recording.results.push_back(trace->valueOf(result, {}));
-      trace->finish(true); // it has no other inputs than the operands
-      return std::make_shared<const schema::Recording>(trace->recording);
+        parameters.push_back({std::make_shared<const schema::TensorType>(type)});
+      TraceOptions options{.name = symbol, .isCalled = false};
+      options.constants = TraceOptions::Constants::All; // it has no other inputs than the operands
+      TracedProgram program = traceProgram(options, parameters, [&](Trace &, const std::vector<Tensor> &inputs) {
+        return definition->batching(inputs, isBatched);
+      });
+      return std::make_shared<const schema::Recording>(program.trace->recording);
     } catch (const std::exception &thrown) {
       error = absl::StrCat(symbol, ": ", thrown.what());
     } catch (...) {

@@ -136,7 +136,7 @@ TEST(Positions, AreNoPartOfTheCodeOfGradients) {
                 ASSERT_EQ(values, expected) << row;
               }
             }),
-            6u); // square and sum, two positions, and one code for all others
+            8u); // square and sum, their derivatives, two positions, and one code for all others
 }
 
 TEST(Positions, OfStridesAndPaddingMayVaryToo) {
@@ -150,7 +150,7 @@ TEST(Positions, OfStridesAndPaddingMayVaryToo) {
                 gradients.push_back(*tape.gradient(sum(padded * weights), x));
               }
             }),
-            6u);
+            10u); // a product, a sum and their derivatives; of slice and pad two positions and one code for all others
   for (std::int64_t low = 0; low < 9; ++low) {
     std::vector<float> expected(12);
     for (std::int64_t i = 0; i < 4; ++i)

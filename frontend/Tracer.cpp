@@ -1,0 +1,53 @@
+#include "frontend/Tracer.h"
+
+namespace calque::detail {
+
+using Constants = TraceOptions::Constants;
+
+TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedParameter> parameters,
+                           absl::FunctionRef<std::vector<Tensor>(Trace &, const std::vector<Tensor> &)> body) {
+  auto trace = options.inside ? Trace::inside(currentTrace(), options.inside)
+                              : std::make_shared<Trace>(options.mayMakeVariables);
+  if (!options.inside)
+    trace->call = options.call;
+  trace->mayFallBack = options.mayFallBack;
+  if (options.constants == Constants::None)
+    trace->mostConstantElements = 0;
+  trace->recording.name = options.inside ? options.inside : options.name;
+  trace->recording.line = lineOf(options.where);
+  std::vector<Tensor> arguments;
+  for (const TracedParameter &parameter : parameters)
+    arguments.push_back(trace->addParameter(parameter.type, parameter.name));
+
+  std::vector<schema::ValueId> &values = trace->recording.results;
+  TracedProgram program{trace, {}};
+  {
+    TraceScope scope(trace);
+    program.results = body(*trace, arguments);
+    for (const Tensor &result : program.results)
+      values.push_back(options.isCalled ? trace->ownValue(result, 0, values, options.where)
+                                        : trace->valueOf(result, options.where));
+  }
+  if (options.isCalled) { // tapes of the caller can't compute results of host calls again
+    std::vector<schema::ValueId> hostResults = trace->hostResults();
+    values.insert(values.end(), hostResults.begin(), hostResults.end());
+  }
+  if (!options.inside)
+    trace->finish(options.constants == Constants::All);
+  if (trace->askedForSizes)
+    throw SizesAsked(trace->asked);
+  return program;
+}
+
+std::vector<TracedParameter> parametersLike(std::span<const Tensor> tensors, bool eager, SourceLocation where) {
+  std::vector<TracedParameter> parameters;
+  for (const Tensor &x : tensors) {
+    const TensorImpl &impl = implOf(x, where);
+    if (eager && impl.trace)
+      throwLeaked(impl, where);
+    parameters.push_back({impl.type});
+  }
+  return parameters;
+}
+
+} // namespace calque::detail
