@@ -119,8 +119,8 @@ std::vector<std::uint32_t> OperationRecord::gradientTakes() const {
   if (notDifferentiable())
     return {0};
   if (!names("linear").empty() && variadic())
-    return names("linear").size() == op_.getNumOperands() ? std::vector<std::uint32_t>{0}
-                                                          : std::vector<std::uint32_t>();
+    return static_cast<int>(names("linear").size()) == op_.getNumOperands() ? std::vector<std::uint32_t>{0}
+                                                                            : std::vector<std::uint32_t>();
   if (variadic() || numOperands() > kMostCountedOperands)
     return {};
   std::vector<std::uint32_t> taken(static_cast<std::size_t>(numOperands()));
