@@ -78,11 +78,16 @@ namespace {
 
 // Takes the elements of what is known from there, in all that comes after.
 void takeKnown(KnownOp known) {
-  known.getX().replaceUsesWithIf(known.getValue(), [&](OpOperand &use) {
+  Value value = known.getValue();
+  if (value.getType() != known.getX().getType()) { // they may differ in which sizes are static
+    OpBuilder builder(known);
+    value = ReshapeLikeOp::create(builder, known.getLoc(), value, known.getX());
+  }
+  known.getX().replaceUsesWithIf(value, [&](OpOperand &use) {
     Operation *user = known->getBlock()->findAncestorOpInBlock(*use.getOwner());
     return user && known->isBeforeInBlock(user);
   });
-  known.getResult().replaceAllUsesWith(known.getValue());
+  known.getResult().replaceAllUsesWith(value);
   known->erase();
 }
 

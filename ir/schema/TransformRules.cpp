@@ -128,7 +128,8 @@ Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
 }
 
 Fault known(const OpCall &call, std::vector<TensorType> &results) {
-  if (call[0] != call[1])
+  auto mayBeEqual = [](std::int64_t a, std::int64_t b) { return a == b || a == kOpenSize || b == kOpenSize; };
+  if (call[0].dtype != call[1].dtype || !std::ranges::equal(call[0].dims, call[1].dims, mayBeEqual))
     return valueFault(absl::StrCat("what is known of ", call[0].str(), " is ", call[1].str()));
   results.push_back(call[0]);
   return {};
