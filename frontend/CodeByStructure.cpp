@@ -21,8 +21,9 @@ void appendBytes(Key &key, const void *data, std::size_t count) {
     std::memcpy(key.data() + first, data, count);
 }
 
-// The structure of a recording as a key: everything but names and lines.
-Key keyOf(const schema::Recording &recording) {
+} // namespace
+
+Key structureKey(const schema::Recording &recording) {
   Key key;
   key.push_back(recording.parameters.size());
   for (ValueId parameter : recording.parameters)
@@ -42,8 +43,6 @@ Key keyOf(const schema::Recording &recording) {
     key.push_back(static_cast<std::uint64_t>(result));
   return key;
 }
-
-} // namespace
 
 void appendKey(Key &key, const schema::TensorType &type) {
   key.push_back(static_cast<std::uint64_t>(type.dtype) << 32 | type.dims.size());
@@ -67,7 +66,7 @@ void appendKey(Key &key, const schema::Attribute &attribute) {
     }
     void operator()(DType value) const { key.push_back(static_cast<std::uint64_t>(value)); }
     void operator()(const schema::RecordingRef &value) const {
-      Key inner = keyOf(*value);
+      Key inner = structureKey(*value);
       appendBytes(key, inner.data(), inner.size() * sizeof(std::uint64_t));
     }
     void operator()(const schema::ConstantRef &value) const {
@@ -90,7 +89,7 @@ std::vector<bool> connectedResults(const schema::Recording &recording) {
   static auto *cache =
       new KeyCache<std::vector<bool>>(kMostCachedOperations); // never destroyed: other threads may still run
   ReadScope scope;
-  return cache->findOrMake(keyOf(recording), [&] { return compiler().connected(recording); });
+  return cache->findOrMake(structureKey(recording), [&] { return compiler().connected(recording); });
 }
 
 namespace {
@@ -110,12 +109,12 @@ StructuredCode codeByStructure(const schema::Recording &recording, SourceLocatio
     });
   };
   static auto *forms = new Versions; // as `cache`
-  Key key = keyOf(recording);
+  Key key = structureKey(recording);
   if (const CodeRef *found = cache->find(key))
     return {**found, {}, {}};
   IndexedRecording indexed = withIndices(recording);
   if (!indexed.indices.empty()) {
-    Key form = keyOf(indexed.recording);
+    Key form = structureKey(indexed.recording);
     const CodeRef *found = cache->find(form);
     if (found || !forms->admit(form, kMostPositions)) {
       const Code &code = found ? **found : codeOf(indexed.recording, form);

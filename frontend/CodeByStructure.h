@@ -49,6 +49,8 @@ std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<c
                                  const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
                                  SourceLocation where);
 
+// The structure of a recording as a key: everything but names and lines.
+Key structureKey(const schema::Recording &recording);
 // Appends words that tell attributes, or types, apart.
 void appendKey(Key &key, const schema::Attribute &attribute);
 void appendKey(Key &key, const schema::TensorType &type);

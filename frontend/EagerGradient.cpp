@@ -52,7 +52,7 @@ public:
       if (!active[index(operands[i])] || !isFloating(operands[i]))
         continue;
       if (passesCotangent(op, i, operands[i]))
-        passed[i] = cotangents[0];
+        passed[i] = shapedLike(operands[i], cotangents[0]);
       else
         anyNeeded = needed[i] = true;
     }
@@ -75,10 +75,20 @@ private:
         return true;
     return false;
   }
-  // Whether the result's cotangent is the operand's.
+  // Whether the elements of the result's cotangent are those of the operand's.
   bool passesCotangent(const RecordedOp &op, std::size_t i, ValueId operand) const {
     return i < 32 && (schema::schemaOf(op.op).passesCotangent >> i & 1) &&
-           recording.typeOf(operand) == recording.typeOf(op.firstResult);
+           recording.typeOf(operand).numElements() == recording.typeOf(op.firstResult).numElements();
+  }
+  Tensor shapedLike(ValueId operand, const Tensor &cotangent) {
+    const schema::Dims &given = cotangent.impl()->type->dims;
+    schema::Dims dims = recording.typeOf(operand).dims;
+    if (batched)
+      dims.insert(dims.begin(), given[0]);
+    if (dims == given)
+      return cotangent;
+    schema::Attribute attribute = std::move(dims);
+    return applyAsIs(OpId::Reshape, {&cotangent, 1}, {&attribute, 1}, where);
   }
   void pullBackOperation(std::size_t number, const RecordedOp &op, const std::vector<ValueId> &operands,
                          const std::vector<bool> &needed, std::vector<Tensor> cotangents,

@@ -3,6 +3,8 @@
 #include "runtime/StridedCopy.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace calque::detail {
 
@@ -61,6 +63,52 @@ void moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<c
   for (std::size_t r = 0; r < types.size(); ++r)
     results[r] =
         makeEager(std::make_shared<const schema::TensorType>(std::move(types[r])), std::move(buffers[r]), where);
+}
+
+namespace {
+// Whether no two elements of a box are one element of the tensor: each stride steps over all that smaller ones reach.
+bool isOneToOne(const schema::Dims &sizes, const schema::Placement &placement) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps; // stride and size
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != 1)
+      steps.emplace_back(std::abs(placement.strides[i]), sizes[i]);
+  std::ranges::sort(steps);
+  std::int64_t reached = 0;
+  for (auto [stride, size] : steps) {
+    if (stride <= reached)
+      return false;
+    reached += stride * (size - 1);
+  }
+  return true;
+}
+} // namespace
+
+std::optional<Tensor> moveBack(schema::MoveRule rule, const schema::OpCall &call, std::size_t operand,
+                               std::span<const schema::TensorType> results, std::span<const Tensor> cotangents,
+                               SourceLocation where) {
+  const schema::Movement movement = rule(call, results);
+  const schema::Move *move = nullptr;
+  for (const schema::Move &each : movement.moves)
+    if (each.operand == operand) {
+      if (move)
+        return std::nullopt; // two of them may have moved one element
+      move = &each;
+    }
+  if (!move || !isOneToOne(move->sizes, move->from) || !cotangents[move->result].impl())
+    return std::nullopt;
+  const schema::TensorType &type = call[operand];
+  const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+  runtime::Buffer buffer = runtime::Buffer::allocate(type.numBytes());
+  std::int64_t moved = 1;
+  for (std::int64_t size : move->sizes)
+    moved *= size;
+  if (moved != type.numElements())
+    std::memset(buffer.data(), 0, type.numBytes());
+  runtime::copyStrided(static_cast<std::byte *>(buffer.data()) + move->from.offset * bytes,
+                       static_cast<const std::byte *>(cotangents[move->result].impl()->buffer.data()) +
+                           move->to.offset * bytes,
+                       static_cast<std::size_t>(bytes), move->sizes, move->to.strides, move->from.strides);
+  return makeEager(std::make_shared<const schema::TensorType>(type), std::move(buffer), where);
 }
 
 //===-- Positions as operands -------------------------------------------------------------------===//

@@ -4,6 +4,8 @@
 #include "frontend/CodeByStructure.h"
 #include "frontend/EagerCode.h"
 #include "frontend/KeyCache.h"
+#include "frontend/Movement.h"
+#include "frontend/OpenForm.h"
 #include "frontend/Tape.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 // What a pullback depends on besides the types of its operands.
 struct Shape {
   std::vector<bool> needed, hasCotangent;
-  std::int64_t examples; // of a batched one; -1: it is not
+  std::optional<std::int64_t> examples = {}; // of a batched one
 };
 
 // The program of a pullback. Its parameters are the operands, the results and the cotangents that there are. The
@@ -41,8 +43,8 @@ Recording pullbackOf(const Recording &program, const Shape &shape) {
     if (shape.hasCotangent[i]) {
       sliceTypes.push_back(program.typeOf(program.results[i]));
       TensorType type = sliceTypes.back();
-      if (shape.examples >= 0)
-        type.dims.insert(type.dims.begin(), shape.examples);
+      if (shape.examples)
+        type.dims.insert(type.dims.begin(), *shape.examples);
       seeds.push_back(pullback.addParameter(type));
     }
   for (const schema::RecordedOp &op : program.ops())
@@ -63,7 +65,7 @@ Recording pullbackOf(const Recording &program, const Shape &shape) {
       types.push_back(program.typeOf(program.parameters[i]));
     }
   ValueId stacked = seeds[0];
-  if (shape.examples >= 0) {
+  if (shape.examples) {
     schema::Attribute axes = std::vector<std::int64_t>(seeds.size(), 0);
     ValueId slice = pullback.append(OpId::Batch, seeds, {&axes, 1}, sliceTypes, line);
     std::iota(seeds.begin(), seeds.end(), slice);
@@ -74,14 +76,14 @@ Recording pullbackOf(const Recording &program, const Shape &shape) {
   schema::Attribute counts = std::vector<std::int64_t>{static_cast<std::int64_t>(targets.size()),
                                                        static_cast<std::int64_t>(sources.size()), 0};
   ValueId first = pullback.append(OpId::Gradient, operands, {&counts, 1}, types, line);
-  if (shape.examples >= 0) {
+  if (shape.examples) {
     std::vector<ValueId> values(sources.size());
     std::iota(values.begin(), values.end(), first);
     schema::Attribute attributes[] = {std::vector<std::int64_t>(sources.size(), 0), std::int64_t(0)};
     values.push_back(seeds[0]);
     values.push_back(stacked);
     for (TensorType &type : types)
-      type.dims.insert(type.dims.begin(), shape.examples);
+      type.dims.insert(type.dims.begin(), *shape.examples);
     first = pullback.append(OpId::Unbatch, values, attributes, types, line);
   }
   pullback.results.resize(sources.size());
@@ -105,28 +107,85 @@ struct Pullback {
   CalledProgram program;       // as tapes that record see it
   std::vector<bool> connected; // the results that a path leads to; empty: all
   std::optional<Code> code;    // none where positions are operands: then it is looked up by structure
+  // What code for open sizes takes besides: an operand after the operation's own, of which the sizes count, or null,
+  // and positions behind all others.
+  Tensor sizes;
+  std::vector<Tensor> indices;
 };
-
-Pullback makePullback(const Recording &program, const Shape &shape, SourceLocation where) {
-  Pullback pullback{{nextId(), std::make_shared<const Recording>(pullbackOf(program, shape)), {}}, {}, {}};
-  for (std::size_t i = 0; i < pullback.program.recording->parameters.size(); ++i)
-    pullback.program.inputs.push_back({CalledProgram::From::Parameter, i});
-  if (anyDerivative(program)) {
-    Shape ofOne = shape;
-    ofOne.examples = -1;
-    pullback.connected = connectedResults(pullbackOf(program, ofOne));
-  }
-  StructuredCode structured = codeByStructure(*pullback.program.recording, where);
-  if (!structured.indexed)
-    pullback.code = structured.code;
-  return pullback;
-}
 
 Recording recordingOfApplied(const Applied &applied) {
   std::vector<TensorType> types;
   for (const Tensor &operand : applied.operands)
     types.push_back(*implOf(operand).type);
   return recordingOf(applied.op, types, applied.attributes, locationOf(applied.line));
+}
+
+// Gives a pullback the code of a program in which sizes are open, if it has one.
+void takeOpenCode(Pullback &pullback, const Applied &applied, const Recording &known, Shape shape,
+                  SourceLocation where) {
+  auto typesOf = [&](const std::vector<ValueId> &values) {
+    std::vector<TensorType> types;
+    for (ValueId value : values)
+      types.push_back(known.typeOf(value));
+    return types;
+  };
+  const std::vector<TensorType> operands = typesOf(known.parameters), results = typesOf(known.results);
+  OpenForm form = openForm(applied.op, operands, results, applied.attributes);
+  if (!form.isOpen())
+    return;
+  const std::optional<std::int64_t> examples = shape.examples;
+  if (examples == 0)
+    return;
+  if (examples)
+    shape.examples = *examples == 1 ? 1 : schema::kOpenSize;
+  shape.needed.resize(form.compiled.size());
+  const SourceLocation line = locationOf(applied.line);
+  IndexedRecording open = withIndices(pullbackOf(recordingOf(form.op, form.compiled, form.attributes, line), shape));
+  std::shared_ptr<const Executable> program = openProgram(structureKey(open.recording), open.recording, where);
+  if (!program)
+    return;
+  // The sizes of this pullback: those of operands, results and cotangents.
+  std::vector<TensorType> sizes = form.known, ofResults = results;
+  if (schema::schemaOf(applied.op).elementwise)
+    ofResults = schema::inferTypes(form.op, form.known, form.attributes).types;
+  sizes.insert(sizes.end(), ofResults.begin(), ofResults.end());
+  for (std::size_t i = 0; i < ofResults.size(); ++i)
+    if (shape.hasCotangent[i]) {
+      sizes.push_back(ofResults[i]);
+      if (examples)
+        sizes.back().dims.insert(sizes.back().dims.begin(), *examples);
+    }
+  for (const Tensor &indices : open.indices)
+    sizes.push_back(*indices.impl()->type);
+  Code code;
+  code.executable = std::move(program);
+  for (ValueId result : pullback.program.recording->results)
+    code.results.push_back(std::make_shared<const TensorType>(pullback.program.recording->typeOf(result)));
+  fixSizes(code, sizes, {where, nullptr, &applied.line, applied.op});
+  pullback.code = std::move(code);
+  pullback.indices = std::move(open.indices);
+  if (form.known.size() > operands.size())
+    pullback.sizes = makeEager(std::make_shared<const TensorType>(form.known.back()), {});
+}
+
+Pullback makePullback(const Applied &applied, const Shape &shape, SourceLocation where) {
+  Recording program = applied.called ? *applied.called->recording : recordingOfApplied(applied);
+  Pullback pullback{{nextId(), std::make_shared<const Recording>(pullbackOf(program, shape)), {}}, {}, {}, {}, {}};
+  for (std::size_t i = 0; i < pullback.program.recording->parameters.size(); ++i)
+    pullback.program.inputs.push_back({CalledProgram::From::Parameter, i});
+  if (anyDerivative(program)) {
+    Shape ofOne = shape;
+    ofOne.examples.reset();
+    pullback.connected = connectedResults(pullbackOf(program, ofOne));
+  }
+  if (!applied.called)
+    takeOpenCode(pullback, applied, program, shape, where);
+  if (!pullback.code) {
+    StructuredCode structured = codeByStructure(*pullback.program.recording, where);
+    if (!structured.indexed)
+      pullback.code = structured.code;
+  }
+  return pullback;
 }
 
 Key keyOf(const Applied &applied, const Shape &shape) {
@@ -147,13 +206,39 @@ Key keyOf(const Applied &applied, const Shape &shape) {
     }
     key.push_back(mask->size());
   }
-  key.push_back(static_cast<std::uint64_t>(shape.examples));
+  key.push_back(shape.examples ? static_cast<std::uint64_t>(*shape.examples) + 1 : 0);
   return key;
+}
+
+// The cotangents of an operation that only moves elements, if they need no native code. A tape that records sees none
+// of it, so there must be none.
+std::optional<std::vector<std::optional<Tensor>>> movedBack(const Applied &applied, SourceLocation where) {
+  schema::MoveRule rule = schema::moveRuleOf(applied.op);
+  if (applied.called || !rule || eagerTapesActive())
+    return std::nullopt;
+  std::vector<TensorType> operands, results;
+  for (const Tensor &operand : applied.operands)
+    operands.push_back(*operand.impl()->type);
+  for (const Tensor &result : applied.results)
+    results.push_back(*result.impl()->type);
+  std::vector<std::optional<Tensor>> cotangents;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!applied.needed[i])
+      continue;
+    cotangents.push_back(
+        moveBack(rule, {applied.op, operands, applied.attributes}, i, results, applied.cotangents, where));
+    if (!cotangents.back())
+      return std::nullopt;
+  }
+  return cotangents;
 }
 } // namespace
 
 std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched, SourceLocation where) {
-  Shape shape{applied.needed, {}, -1};
+  if (!batched)
+    if (auto moved = movedBack(applied, where))
+      return *std::move(moved);
+  Shape shape{applied.needed, {}};
   std::vector<Tensor> inputs = applied.operands;
   inputs.insert(inputs.end(), applied.results.begin(), applied.results.end());
   for (const Tensor &cotangent : applied.cotangents) {
@@ -168,22 +253,19 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
   ReadScope scope;
   using PullbackRef = std::unique_ptr<const Pullback>;
   static auto *cache = new KeyCache<PullbackRef>(kMostCachedOperations); // never destroyed: other threads may still run
-  auto make = [&] {
-    std::vector<TensorType> types;
-    for (const Tensor &operand : applied.operands)
-      types.push_back(*implOf(operand).type);
-    return std::make_unique<const Pullback>(
-        makePullback(applied.called ? *applied.called->recording
-                                    : recordingOf(applied.op, types, applied.attributes, locationOf(applied.line)),
-                     shape, where));
-  };
+  auto make = [&] { return std::make_unique<const Pullback>(makePullback(applied, shape, where)); };
   // What is kept for one call alone would only be in the way of others.
   PullbackRef once = applied.called && !applied.called->id ? make() : nullptr;
   const Pullback &pullback = once ? *once : *cache->findOrMake(keyOf(applied, shape), make);
 
-  std::vector<const Tensor *> pointers;
+  std::vector<const Tensor *> pointers, given;
   for (const Tensor &input : inputs)
     pointers.push_back(&input);
+  given = pointers;
+  if (pullback.sizes.impl())
+    given.insert(given.begin() + static_cast<std::ptrdiff_t>(applied.operands.size()), &pullback.sizes);
+  for (const Tensor &indices : pullback.indices)
+    given.push_back(&indices);
   std::vector<Tensor> results(pullback.program.recording->results.size());
   Caller caller{where, pullback.program.recording.get()};
   // Lines are those of this application, which may not be that which the code was made for.
@@ -199,15 +281,14 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
     caller.op = applied.op;
   }
   if (pullback.code) {
-    run(*pullback.code, pointers, {}, results, caller);
+    run(*pullback.code, given, {}, results, caller);
   } else {
     StructuredCode structured = codeByStructure(*pullback.program.recording, where);
     for (const Tensor &indices : structured.indices)
-      pointers.push_back(&indices);
+      given.push_back(&indices);
     if (structured.indexed && caller.recording)
       caller.recording = &*structured.indexed;
-    run(structured.code, pointers, {}, results, caller);
-    pointers.resize(inputs.size());
+    run(structured.code, given, {}, results, caller);
   }
   if (eagerTapesActive())
     recordCall(pullback.program, pointers, {}, {}, results, locationOf(applied.line));

@@ -133,7 +133,7 @@ struct OperationSchema {
   // cotangents: a bit for each operand and kResultBit for the results. One word stands for all operands; none: it may
   // take all.
   std::span<const std::uint32_t> gradientTakes;
-  std::uint32_t passesCotangent; // the operands whose cotangent is the result's, but for what they were broadcast to
+  std::uint32_t passesCotangent; // the operands whose cotangent has the elements of the result's, unless broadcast
 
   static constexpr std::uint32_t kResultBit = 1u << 31;
   std::uint32_t takenBy(std::size_t operand) const {

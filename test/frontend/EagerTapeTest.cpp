@@ -37,6 +37,63 @@ TEST(EagerTape, CompilesNoSequenceOfOperationsAnew) {
   }
 }
 
+// Sequences of 60 lengths: the rows' derivative has another shape in each, and another position in each step.
+TEST(EagerTape, CompilesSequencesOfAllLengthsByOneProgram) {
+  Tensor w = full({3, 3}, 0.25f), u = full({2, 3}, 0.5f);
+  auto gradients = [&](const Tensor &rows) {
+    GradientTape tape;
+    tape.watch(w);
+    tape.watch(rows);
+    Tensor h = zeros({1, 3});
+    for (std::int64_t t = 0; t < rows.shape()[0]; ++t)
+      h = tanh(matmul(h, w) + matmul(slice(rows, {t, 0}, {t + 1, 2}), u));
+    return tape.gradient(sum(h * h), std::pair(w, rows));
+  };
+  auto sequence = [](std::int64_t length) {
+    return reshape(cast(iota({2 * length}, DType::Int32), DType::Float32) * 0.125f, {length, 2});
+  };
+  for (int length = 1; length < 12; ++length)
+    gradients(sequence(length));
+  std::uint64_t before = compilationCount();
+  for (int length = 12; length < 60; ++length)
+    gradients(sequence(length));
+  EXPECT_LE(compilationCount() - before, 4u);
+  auto [dw, drows] = gradients(sequence(23));
+  auto [cw, crows] = function(gradients)(sequence(23));
+  for (auto [eager, compiled] : {std::pair(*dw, *cw), std::pair(*drows, *crows)})
+    for (std::int64_t i = 0; i < eager.size(); ++i)
+      EXPECT_NEAR(eager.data<float>()[i], compiled.data<float>()[i], 1e-5 * (1 + std::abs(compiled.data<float>()[i])));
+}
+
+// The same for whole operations of further shapes, also where a shape is an attribute, and for Jacobians.
+TEST(EagerTape, CompilesOperationsOfAllShapesByOneProgram) {
+  auto sample = [](std::int64_t rows) {
+    return reshape(cast(iota({3 * rows}, DType::Int32), DType::Float64) * 0.1, {rows, 3});
+  };
+  auto body = [](const Tensor &x) {
+    Tensor repeated = broadcast_to(expand_dims(x, {0}), {2, x.shape()[0], 3});
+    return softmax(sum(repeated * x, {0})) + exp(-x) * mean(x, {1}, true);
+  };
+  auto gradient = [&](const Tensor &x) {
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    Tensor y = body(x);
+    return std::pair(*tape.gradient(y, x), *tape.batch_jacobian(y, x));
+  };
+  for (std::int64_t rows = 2; rows < 14; ++rows)
+    gradient(sample(rows));
+  std::uint64_t before = compilationCount();
+  for (std::int64_t rows = 14; rows < 40; ++rows)
+    gradient(sample(rows));
+  EXPECT_EQ(compilationCount(), before);
+  auto [dx, jacobian] = gradient(sample(21));
+  auto [cx, cjacobian] = function(gradient)(sample(21));
+  for (auto [eager, compiled] : {std::pair(dx, cx), std::pair(jacobian, cjacobian)})
+    for (std::int64_t i = 0; i < eager.size(); ++i)
+      EXPECT_NEAR(eager.data<double>()[i], compiled.data<double>()[i],
+                  1e-12 * (1 + std::abs(compiled.data<double>()[i])));
+}
+
 TEST(EagerTape, CompilesNothingForFurtherTargets) {
   Tensor x = tensor<double>({0.3, -0.7, 1.1});
   GradientTape tape({.persistent = true});

@@ -143,6 +143,8 @@ std::vector<std::uint32_t> OperationRecord::gradientTakes() const {
 
 std::uint32_t OperationRecord::passesCotangent() const {
   std::uint32_t operands = 0;
+  if (moves() == "keepOrder" && names("linear").size() == 1)
+    operands |= 1u << operandIndex(names("linear")[0]);
   for (llvm::StringRef field : {"partials", "vjp"})
     for (auto [i, dag] : llvm::enumerate(dags(field))) {
       llvm::StringRef name = llvm::cast<llvm::DefInit>(dag->getOperator())->getDef()->getName();

@@ -69,7 +69,7 @@ public:
   // For each operand, whose elements the derivative with respect to it takes: a bit for each operand, and the highest
   // for the result. One word stands for all operands; no word means that it may take all.
   std::vector<std::uint32_t> gradientTakes() const;
-  // The operands whose cotangent is the result's, but for what they were broadcast to.
+  // The operands whose cotangent has the elements of the result's, unless they were broadcast.
   std::uint32_t passesCotangent() const;
   // The operand of that name, or -1.
   int operandIndex(llvm::StringRef name) const;
