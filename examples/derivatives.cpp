@@ -22,7 +22,7 @@ int main() {
   GradientTape tape;
   tape.watch(line);
   Tensor l = loss(line, x, y);
-  std::cout << "tape      " << *tape.gradient(l, line) << '\n';
+  std::cout << "tape      " << tape.gradient(l, line).value() << '\n';
 
   // The same as a function, and what follows from it.
   std::cout << "grad      " << grad(loss)(line, x, y) << '\n';
