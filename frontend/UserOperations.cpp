@@ -8,6 +8,7 @@
 
 #include <map>
 #include <mutex>
+#include <typeinfo>
 
 namespace calque {
 namespace detail {
@@ -99,6 +100,24 @@ Operation::Operation(OperationDefinition definition, SourceLocation where) {
 }
 
 namespace {
+// Throws the same error with that line, if it is one of these.
+template <typename... Errors> void rethrowAt(const Error &error, SourceLocation where) {
+  ((typeid(error) == typeid(Errors) ? throw Errors(error.what(), where) : void()), ...);
+}
+
+// What the type rule gives. An error of it gets the line of the call, which it can't know.
+std::vector<TensorSpec<>> resultsOf(const OperationDefinition &definition, const std::vector<Tensor> &inputs,
+                                    SourceLocation where) {
+  std::vector<TensorSpec<>> specs = detail::specsOf(inputs, where);
+  try {
+    return definition.types(specs);
+  } catch (const Error &error) {
+    if (!error.location().line)
+      rethrowAt<ShapeError, DTypeError, ValueError, IndexError, LookupError, StateError, DataError>(error, where);
+    throw;
+  }
+}
+
 const OperationDefinition &checked(const std::shared_ptr<const OperationDefinition> &definition, SourceLocation where) {
   if (!definition)
     detail::throwEmptyHandle("operation", where);
@@ -112,7 +131,7 @@ std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, Sou
   where = detail::userLine(where);
   const OperationDefinition &definition = checked(definition_, where);
   std::vector<std::int64_t> types;
-  for (const TensorSpec<> &spec : definition.types(detail::specsOf(inputs, where))) {
+  for (const TensorSpec<> &spec : resultsOf(definition, inputs, where)) {
     if (!spec.has_rank() || !spec.shape().is_known())
       throw ShapeError(absl::StrCat(definition.name, ": the results' sizes must be known; one is ", spec.str()), where);
     types.push_back(static_cast<std::int64_t>(spec.dtype()));

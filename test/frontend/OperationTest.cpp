@@ -99,6 +99,37 @@ TEST(Operation, InputsLiveUntilTheLastKernelThatReadsThem) {
       tensor({2.0f}), {3, 512});
 }
 
+TEST(Operation, ErrorsOfItsTypeRuleHaveTheLineOfTheCall) {
+  auto matrices = [](const std::vector<TensorSpec<>> &in) -> std::vector<TensorSpec<>> {
+    if (in[0].shape().size() != 2)
+      throw ShapeError("test_matrices: takes a matrix");
+    if (in[0].dtype() != DType::Float32)
+      throw std::invalid_argument("takes float32");
+    return in;
+  };
+  const Operation operation({.name = "test_matrices", .types = matrices, .kernel = cubeKernel});
+  unsigned line = 0;
+  auto call = [&](const Tensor &x) {
+    line = __LINE__ + 1;
+    return operation({x})[0];
+  };
+  auto expectLine = [&](auto statement) {
+    try {
+      statement();
+      ADD_FAILURE() << "no error";
+    } catch (const ShapeError &error) {
+      EXPECT_EQ(error.location().line, line);
+      EXPECT_CONTAINS(error.what(), "test_matrices: takes a matrix\n  at ");
+      EXPECT_STREQ(error.category(), "ShapeError");
+    }
+  };
+  expectLine([&] { call(ones({3})); });
+  expectLine([&] { function(call)(ones({3})); });
+  expectLine([&] { vmap(call)(ones({2, 3})); });
+  expectLine([&] { grad([&](const Tensor &x) { return sum(call(x)); })(ones({3})); });
+  EXPECT_THROW(call(ones({2, 2}, DType::Float64)), std::invalid_argument);
+}
+
 TEST(Operation, WithoutAGradientIsALookupError) {
   for (bool compiled : {false, true}) {
     SCOPED_TRACE(compiled ? "compiled" : "eager");
