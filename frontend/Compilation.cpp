@@ -111,6 +111,11 @@ CompileOptions optionsByEnvironment() {
       throw ValueError(absl::StrCat("CALQUE_TIMING is '", timing, "' and must be 0 or 1"));
     options.timing = timing == "1";
   }
+  // The runtime reads it, and has no errors.
+  if (std::string threads = setting("CALQUE_NUM_THREADS");
+      !threads.empty() && (threads.find_first_not_of("0123456789") != std::string::npos ||
+                           threads.find_first_not_of('0') == std::string::npos))
+    throw ValueError(absl::StrCat("CALQUE_NUM_THREADS is '", threads, "' and must be a positive number"));
   if (std::string target = setting("CALQUE_TARGET"); !target.empty())
     options.cpu = targetOf(target, options.cpu);
   return options;
