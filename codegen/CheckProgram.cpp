@@ -86,6 +86,9 @@ FailureOr<func::FuncOp> tracedProgramIn(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal())
       program = function;
+  if (auto several = module.getOps<ModuleOp>(); !program && !several.empty())
+    return emitError((*several.begin()).getLoc(),
+                     "the file holds several modules; --split-input-file takes one after the other");
   if (!program)
     return module.emitError("there is no function with a body to take to a stage");
   return program;

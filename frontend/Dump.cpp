@@ -69,13 +69,15 @@ void dump(const schema::Recording &recording, Dumped kind, SourceLocation where)
   std::string text;
   for (const StageName &stage : settings.stages) {
     PrintResult printed = compiler().print(recording, stage.stage, compileOptions());
-    // MLIR's tools split a file at this line with --split-input-file.
-    absl::StrAppend(&text, "\n// -----\n// ", title, ", stage ", stage.name, "\n");
+    absl::StrAppend(&text, kDumpSeparator, "// ", title, ", stage ", stage.name, "\n");
     text += printed.error.empty() ? printed.text : asComment(absl::StrCat("error: ", printed.error));
   }
   static std::mutex mutex;
   std::lock_guard lock(mutex);
-  std::fwrite(text.data(), 1, text.size(), settings.file);
+  std::string_view shown = text;
+  if (std::ftell(settings.file) == 0)
+    shown.remove_prefix(std::string_view(kDumpSeparator).size());
+  std::fwrite(shown.data(), 1, shown.size(), settings.file);
   std::fflush(settings.file);
 }
 

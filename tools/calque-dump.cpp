@@ -15,6 +15,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/ToolUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
@@ -105,7 +106,33 @@ int listCache(llvm::raw_ostream &os) {
 
 //===-- Files -----------------------------------------------------------------------------------===//
 
-// Prints each function of a file at each of the stages.
+// Prints each function of one part of the file at each of the stages. Returns whether that worked.
+bool dumpPart(std::unique_ptr<llvm::MemoryBuffer> part, MLIRContext &context, llvm::ArrayRef<calque::StageName> stages,
+              bool &any, llvm::raw_ostream &os) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(part), llvm::SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return false;
+  for (const std::string &name : calque::codegen::functionsOf(*module)) {
+    if (!functionOption.empty() && functionOption != name)
+      continue;
+    for (const calque::StageName &stage : stages) {
+      OwningOpRef<ModuleOp> program = calque::codegen::programOf(*module, name);
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      if (failed(calque::codegen::printAt(*program, stage.stage, {.timing = timing}, stream)))
+        return false;
+      os << (std::exchange(any, true) ? calque::kDumpSeparator : "") << "// function " << name << ", stage "
+         << stage.name << '\n'
+         << text;
+    }
+  }
+  return true;
+}
+
+// Prints each function of a file, or of its parts as --split-input-file of MLIR's tools splits it.
 int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(file, &error);
@@ -115,27 +142,20 @@ int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
   calque::codegen::registerPipelineDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module)
-    return Failed;
 
-  llvm::SmallVector<std::string> names = calque::codegen::functionsOf(*module);
-  llvm::erase_if(names, [](const std::string &name) { return !functionOption.empty() && functionOption != name; });
-  if (names.empty())
+  llvm::SmallVector<llvm::StringRef> parts;
+  buffer->getBuffer().split(parts, kDefaultSplitMarker);
+  bool any = false;
+  std::string blankLines; // those of the parts before, so that a part has the line numbers of the file
+  for (llvm::StringRef part : parts) {
+    std::string text = blankLines + part.str();
+    if (!dumpPart(llvm::MemoryBuffer::getMemBufferCopy(text, buffer->getBufferIdentifier()), context, stages, any, os))
+      return Failed;
+    blankLines.append(part.count('\n'), '\n');
+  }
+  if (!any)
     return fail(file + (functionOption.empty() ? " has no function" : " has no function '" + functionOption + "'"),
                 Failed);
-  for (const std::string &name : names)
-    for (const calque::StageName &stage : stages) {
-      OwningOpRef<ModuleOp> program = calque::codegen::programOf(*module, name);
-      std::string text;
-      llvm::raw_string_ostream stream(text);
-      if (failed(calque::codegen::printAt(*program, stage.stage, {.timing = timing}, stream)))
-        return Failed;
-      os << "\n// -----\n// function " << name << ", stage " << stage.name << '\n' << text;
-    }
   if (timing)
     calque::codegen::TimeReport::ofProcess().print(llvm::errs());
   return 0;
@@ -143,9 +163,11 @@ int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
 
 //===-- Programs --------------------------------------------------------------------------------===//
 
-// Copies a pipe to a stream until its last writer has closed it. Returns whether anything came.
+// Copies a pipe to a stream until its last writer has closed it, without the separator that comes first. Returns
+// whether anything came.
 bool copyAll(int from, llvm::raw_ostream &os) {
   char bytes[1 << 16];
+  llvm::StringRef separator = calque::kDumpSeparator; // what of it may still come
   bool any = false;
   for (;;) {
     ssize_t count = read(from, bytes, sizeof(bytes));
@@ -154,7 +176,12 @@ bool copyAll(int from, llvm::raw_ostream &os) {
     if (count <= 0)
       return any;
     any = true;
-    os.write(bytes, count);
+    llvm::StringRef text(bytes, count);
+    while (!separator.empty() && text.consume_front(separator.take_front()))
+      separator = separator.drop_front();
+    if (!text.empty())
+      separator = "";
+    os << text;
     os.flush();
   }
 }

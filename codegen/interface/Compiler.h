@@ -44,6 +44,9 @@ inline constexpr StageName kStages[] = {
     {Stage::LLVM, "llvm", "kernels in MLIR's LLVM dialect"},
     {Stage::Object, "object", "kernels in native code, as assembly"},
 };
+
+// Comes between the parts of a dump; MLIR's tools split a file at this line with --split-input-file.
+inline constexpr const char *kDumpSeparator = "\n// -----\n";
 inline std::optional<Stage> stageNamed(std::string_view name) {
   for (const StageName &stage : kStages)
     if (stage.name == name)

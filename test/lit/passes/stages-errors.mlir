@@ -60,3 +60,18 @@ func.func @verifier(%x: tensor<3xf32>, %y: tensor<2xf32>) -> tensor<3xf32> {
 module {
   func.func private @declared(tensor<f32>)
 }
+
+// -----
+
+// Two dumps one after the other.
+// expected-error @below {{the file holds several modules; --split-input-file takes one after the other}}
+module {
+  func.func @first() {
+    return
+  }
+}
+module {
+  func.func @second() {
+    return
+  }
+}
