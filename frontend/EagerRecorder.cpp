@@ -75,10 +75,10 @@ void EagerRecorder::record(OpId op, std::span<const Tensor> operands, std::span<
   if (!any || !(schema.differentiable || schema.lacksGradient))
     return;
   std::vector<ValueId> values;
-  std::uint32_t taken = 0; // by derivatives with respect to what is tracked
+  std::uint32_t taken = 0; // by derivatives, also with respect to what may be watched only later
   for (std::size_t i = 0; i < operands.size(); ++i) {
     values.push_back(valueOf(operands[i]));
-    if (isTracked(values[i]))
+    if (is_floating(operands[i].dtype()))
       taken |= schema.takenBy(i);
   }
   for (std::size_t i = 0; i < operands.size(); ++i)

@@ -149,6 +149,24 @@ TEST(EagerTape, KeepsWhatDerivativesTakeUntilItsGradient) {
   EXPECT_TRUE(kept[0].expired());
 }
 
+// A product is recorded for the sake of one factor, and the other is watched later.
+TEST(EagerTape, KeepsWhatATensorNeedsThatIsWatchedLater) {
+  auto body = [](const Tensor &a, const Tensor &b) {
+    GradientTape tape;
+    tape.watch(a);
+    Tensor y = a * 3.f * b;
+    tape.watch(b);
+    return tape.gradient(sum(y + b * b), std::pair(a, b));
+  };
+  Tensor a = tensor<float>({2, 5}), b = tensor<float>({7, 11});
+  auto [da, db] = body(a, b);
+  auto [ca, cb] = function(body)(a, b);
+  expectValues(*da, {21, 33});
+  expectValues(*db, {20, 37});
+  expectSameBits(*da, *ca);
+  expectSameBits(*db, *cb);
+}
+
 // The reverse of sigmoid takes its result and not x, and the second derivative is with respect to x.
 TEST(EagerTape, DifferentiatesThroughWhatItHasNotKept) {
   Tensor x = tensor<double>({-1, 0.5});
