@@ -2,6 +2,7 @@
 
 #include "frontend/Dump.h"
 #include "frontend/KeyCache.h"
+#include "frontend/KnownCode.h"
 #include "frontend/Movement.h"
 #include "frontend/Tape.h"
 
@@ -89,7 +90,14 @@ std::vector<bool> connectedResults(const schema::Recording &recording) {
   static auto *cache =
       new KeyCache<std::vector<bool>>(kMostCachedOperations); // never destroyed: other threads may still run
   ReadScope scope;
-  return cache->findOrMake(structureKey(recording), [&] { return compiler().connected(recording); });
+  return cache->findOrMake(structureKey(recording), [&] {
+    KnownCode &known = KnownCode::ofProcess();
+    if (auto connected = known.findConnected(recording))
+      return *std::move(connected);
+    std::vector<bool> connected = compiler().connected(recording);
+    known.addConnected(recording, connected);
+    return connected;
+  });
 }
 
 namespace {

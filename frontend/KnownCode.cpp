@@ -48,6 +48,8 @@ std::string buildId(const std::string &library) {
   return "";
 }
 
+constexpr const char *kConnected = "connected"; // takes the place of target and options in keys
+
 } // namespace
 
 KnownCode::KnownCode(runtime::CacheSettings settings, std::string compiler) {
@@ -70,15 +72,18 @@ KnownCode &KnownCode::ofProcess() {
   return *known;
 }
 
-std::optional<runtime::KernelKey> KnownCode::keyOf(const schema::Recording &recording, CompileOptions options) const {
+std::optional<runtime::CacheKey> KnownCode::keyOf(const schema::Recording &recording, const std::string &what) const {
   if (context.empty())
     return std::nullopt;
-  return programKey(
-      recording, absl::StrCat(context, " ", runtime::nameOf(options.cpu), options.optimize ? " optimized" : " plain"));
+  return programKey(recording, absl::StrCat(context, " ", what));
+}
+
+std::optional<runtime::CacheKey> KnownCode::keyOf(const schema::Recording &recording, CompileOptions options) const {
+  return keyOf(recording, absl::StrCat(runtime::nameOf(options.cpu), options.optimize ? " optimized" : " plain"));
 }
 
 std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recording, CompileOptions options) {
-  std::optional<runtime::KernelKey> key = keyOf(recording, options);
+  std::optional<runtime::CacheKey> key = keyOf(recording, options);
   runtime::CodeCache::Entry bytes = key ? std::move(load({&*key, 1})[0]) : std::nullopt;
   std::optional<StoredProgram> stored = bytes ? parseProgram(*bytes) : std::nullopt;
   if (!stored)
@@ -106,8 +111,29 @@ std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recordin
 void KnownCode::add(const schema::Recording &recording, CompileOptions options, const CompiledProgram &program) {
   if (!disk)
     return;
-  if (std::optional<runtime::KernelKey> key = keyOf(recording, options))
+  if (std::optional<runtime::CacheKey> key = keyOf(recording, options))
     disk->store(*key, serialize(program));
+}
+
+std::optional<std::vector<bool>> KnownCode::findConnected(const schema::Recording &recording) const {
+  std::optional<runtime::CacheKey> key = disk ? keyOf(recording, kConnected) : std::nullopt;
+  runtime::CodeCache::Entry entry = key ? disk->load(*key) : std::nullopt;
+  if (!entry || entry->size() != recording.results.size())
+    return std::nullopt;
+  std::vector<bool> connected;
+  for (std::byte each : *entry)
+    connected.push_back(each != std::byte(0));
+  return connected;
+}
+
+void KnownCode::addConnected(const schema::Recording &recording, const std::vector<bool> &connected) {
+  std::optional<runtime::CacheKey> key = disk ? keyOf(recording, kConnected) : std::nullopt;
+  if (!key)
+    return;
+  std::vector<std::byte> bytes;
+  for (bool each : connected)
+    bytes.push_back(static_cast<std::byte>(each));
+  disk->store(*key, bytes);
 }
 
 std::vector<runtime::CodeCache::Entry> KnownCode::load(std::span<const runtime::CacheKey> keys) const {

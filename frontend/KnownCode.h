@@ -22,11 +22,17 @@ public:
   std::optional<CompiledProgram> find(const schema::Recording &recording, CompileOptions options);
   void add(const schema::Recording &recording, CompileOptions options, const CompiledProgram &program);
 
+  // Which results of a recording a path leads to, as the compiler said in an earlier process.
+  std::optional<std::vector<bool>> findConnected(const schema::Recording &recording) const;
+  void addConnected(const schema::Recording &recording, const std::vector<bool> &connected);
+
   runtime::KernelRef find(const runtime::KernelKey &key) override;
   runtime::KernelRef add(const runtime::KernelKey &key, const runtime::Image &image, std::string &error) override;
 
 private:
-  std::optional<runtime::KernelKey> keyOf(const schema::Recording &recording, CompileOptions options) const;
+  // The key of what is known of a recording, if it depends on that alone.
+  std::optional<runtime::CacheKey> keyOf(const schema::Recording &recording, const std::string &what) const;
+  std::optional<runtime::CacheKey> keyOf(const schema::Recording &recording, CompileOptions options) const;
   runtime::CacheKey onDisk(const runtime::KernelKey &key) const;
   std::vector<runtime::CodeCache::Entry> load(std::span<const runtime::CacheKey> keys) const;
   // Null for those that are not there.

@@ -54,6 +54,24 @@ void eagerly(const Tensor &x, const Tensor &w) {
   show("eager rows", softmax(x, 1) * exp(-mean(x, {0})));
   show("eager choice", where(x > 1, max(x), -x) * cast(argmax(x, 0), DType::Float32));
 }
+
+// What tapes give of derivatives shows only once these are expanded: the third derivative of y * y does not depend on
+// y.
+void derivatives(const Tensor &x) {
+  auto squares = [](const Tensor &y) { return sum(y * y); };
+  auto second = grad(grad([](const Tensor &y) { return y * y; }));
+  auto byTape = [&](auto &&derivative, const Tensor &at) {
+    GradientTape tape({.persistent = true});
+    tape.watch(at);
+    auto gradient = tape.gradient(derivative(at), at);
+    return gradient ? *gradient : scalar(-1.0f);
+  };
+  show("tape of vmap", byTape(vmap(grad(squares)), x));
+  show("tape of Hessian", byTape(hessian([](const Tensor &y) { return sum(y * y * y); }), tensor({1.0f, 2.0f})));
+  show("tape of no path", byTape(second, scalar(3.0f)));
+  auto traced = function([&](const Tensor &y) { return byTape(vmap(grad(squares)), y); });
+  show("traced tape of vmap", traced(x));
+}
 } // namespace
 
 // With an argument, what is eager alone.
@@ -93,6 +111,7 @@ int main(int argc, char **) {
     return host_call([](std::span<const Tensor> in) { return in[0] * 2; }, {x}, {TensorSpec<float>({2})});
   });
   show("host call", twice(tensor({1.5f, 2.5f})));
+  derivatives(x);
 
   return report();
 }
