@@ -2,7 +2,9 @@
 
 #include "runtime/abi.h"
 
+#include <algorithm>
 #include <bit>
+#include <ctime>
 #include <new>
 #include <sys/mman.h>
 #include <thread>
@@ -26,6 +28,8 @@ namespace {
 
 constexpr size_t Alignment = CALQUE_BUFFER_ALIGNMENT;
 constexpr size_t HugePage = size_t(2) << 20;
+// So many bytes may wait for reuse without a look at the clock.
+constexpr size_t AlwaysKept = size_t(64) << 20;
 
 // Size classes: 64, 128, 192, 256, then four a power of two (320, 384, 448, 512, 640, ...), so that at most a fifth of
 // a block is unused above 256 bytes and every size is a multiple of the alignment.
@@ -70,6 +74,7 @@ public:
     --liveBlocks;
     block->next = waiting;
     waiting = block;
+    ++waitingBlocks;
   }
 
   // Uncounts a live block of take() that goes back to the system, or that could not be made.
@@ -81,6 +86,12 @@ public:
   BufferBlock *takeWaiting() {
     Lock lock(*this);
     return pop();
+  }
+
+  // The blocks that have not been in use since the last call, to be taken.
+  size_t unused() {
+    Lock lock(*this);
+    return std::exchange(fewestWaiting, waitingBlocks);
   }
 
   size_t live() {
@@ -102,14 +113,18 @@ private:
 
   BufferBlock *pop() {
     BufferBlock *block = waiting;
-    if (block)
+    if (block) {
       waiting = block->next;
+      fewestWaiting = std::min(fewestWaiting, --waitingBlocks);
+    }
     return block;
   }
 
   std::atomic<bool> locked{false};
   BufferBlock *waiting = nullptr;
   size_t liveBlocks = 0;
+  size_t waitingBlocks = 0;
+  size_t fewestWaiting = 0; // since the last unused()
 };
 
 // Initialised at compile time and never destroyed, because buffers may be made before main() and freed after the
@@ -118,6 +133,10 @@ struct Pool {
   SizeClass classes[NumClasses];
   alignas(64) std::atomic<size_t> cachedBytes{0}; // never less than what the lists hold
   std::atomic<size_t> limit{size_t(1) << 30};
+  std::atomic<size_t> systemBytes{0}; // of all blocks, live or waiting
+  // The most bytes of live blocks in this period and the one before.
+  std::atomic<size_t> mostLive{0}, mostLiveBefore{0};
+  std::atomic<int64_t> period{10'000}, nextSweep{0}; // in ms
   std::atomic<size_t> systemAllocations{0};
   std::atomic<unsigned> evictNext{0};
 };
@@ -139,6 +158,19 @@ void *mapHuge(size_t capacity) {
 }
 
 bool isMapped(unsigned sizeClass) { return capacityOf(sizeClass) >= HugePage; }
+
+// Other threads may change both numbers in between: too few live bytes are better than a difference below zero.
+size_t liveBytes() {
+  size_t cached = pool.cachedBytes.load(std::memory_order_relaxed);
+  size_t all = pool.systemBytes.load(std::memory_order_relaxed);
+  return all - std::min(all, cached);
+}
+
+void noteLive(size_t live) {
+  size_t most = pool.mostLive.load(std::memory_order_relaxed);
+  while (most < live && !pool.mostLive.compare_exchange_weak(most, live, std::memory_order_relaxed)) {
+  }
+}
 
 // A block from the system, or null. The header of a small block is in front of it; that of a mapped block is apart, to
 // keep its alignment.
@@ -163,11 +195,13 @@ BufferBlock *makeBlock(unsigned sizeClass) {
   }
   block->sizeClass = sizeClass;
   pool.systemAllocations.fetch_add(1, std::memory_order_relaxed);
+  pool.systemBytes.fetch_add(capacityOf(sizeClass), std::memory_order_relaxed);
   return block;
 }
 
 void returnToSystem(BufferBlock *block) {
   size_t capacity = capacityOf(block->sizeClass);
+  pool.systemBytes.fetch_sub(capacity, std::memory_order_relaxed);
   ASAN_UNPOISON_MEMORY_REGION(block->data, capacity); // the shadow outlives the mapping
   if (isMapped(block->sizeClass)) {
     munmap(block->data, capacity);
@@ -187,9 +221,15 @@ bool evictOne(unsigned sizeClass) {
   return true;
 }
 
-bool overLimit() {
-  return pool.cachedBytes.load(std::memory_order_relaxed) > pool.limit.load(std::memory_order_relaxed);
+// As many bytes may wait as were live at once lately. They are noted where more wait than are always kept, so that the
+// note may fall short by that much.
+size_t allowedBytes() {
+  size_t live =
+      std::max(pool.mostLive.load(std::memory_order_relaxed), pool.mostLiveBefore.load(std::memory_order_relaxed));
+  return std::min(live + AlwaysKept, pool.limit.load(std::memory_order_relaxed));
 }
+
+bool overLimit() { return pool.cachedBytes.load(std::memory_order_relaxed) > allowedBytes(); }
 
 // Evicts blocks of all classes but one, in turn, until the limit holds, so that sizes that the program no longer uses
 // make room for those that it uses.
@@ -198,6 +238,30 @@ void evictExcept(unsigned kept) {
     unsigned sizeClass = pool.evictNext.fetch_add(1, std::memory_order_relaxed) % NumClasses;
     empty = sizeClass != kept && evictOne(sizeClass) ? 0 : empty + 1;
   }
+}
+
+// Returns blocks that were not in use since the last sweep, the large ones first, as long as more wait than are always
+// kept. Each class notes the fewest blocks that waited since then: so many were in use at no time.
+void sweep() {
+  for (unsigned sizeClass = NumClasses; sizeClass-- > 0;)
+    for (size_t blocks = pool.classes[sizeClass].unused(); blocks > 0; --blocks)
+      if (pool.cachedBytes.load(std::memory_order_relaxed) <= AlwaysKept || !evictOne(sizeClass))
+        break;
+  pool.mostLiveBefore.store(pool.mostLive.exchange(liveBytes(), std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+int64_t millisecondsNow() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return int64_t(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+}
+
+void sweepIfDue() {
+  int64_t now = millisecondsNow(), due = pool.nextSweep.load(std::memory_order_relaxed);
+  if (now < due || !pool.nextSweep.compare_exchange_strong(due, now + pool.period.load(std::memory_order_relaxed),
+                                                           std::memory_order_relaxed))
+    return;
+  sweep();
 }
 
 struct ForeignBlock : BufferBlock {
@@ -253,11 +317,13 @@ void Buffer::recycle(BufferBlock *block) noexcept {
   }
 
   size_t capacity = capacityOf(sizeClass);
-  size_t limit = pool.limit.load(std::memory_order_relaxed);
   // The block is counted before it is in the list, so that a thread that takes it at once can't make the sum negative.
   size_t cached = pool.cachedBytes.fetch_add(capacity, std::memory_order_relaxed) + capacity;
-  if (cached > limit) [[unlikely]] {
-    if (capacity <= limit)
+  if (cached > std::min(AlwaysKept, pool.limit.load(std::memory_order_relaxed))) [[unlikely]] {
+    noteLive(liveBytes() + capacity);
+    sweepIfDue();
+    size_t allowed = allowedBytes();
+    if (cached > allowed && capacity <= allowed)
       evictExcept(sizeClass);
     if (overLimit()) {
       pool.cachedBytes.fetch_sub(capacity, std::memory_order_relaxed);
@@ -282,6 +348,11 @@ void trimPool() {
   for (unsigned sizeClass = 0; sizeClass < NumClasses; ++sizeClass)
     while (evictOne(sizeClass)) {
     }
+}
+
+void setPoolPeriod(std::chrono::milliseconds period) {
+  pool.period.store(period.count(), std::memory_order_relaxed);
+  pool.nextSweep.store(millisecondsNow() + period.count(), std::memory_order_relaxed);
 }
 
 void setPoolLimit(size_t bytes) {

@@ -14,6 +14,7 @@
 #define CALQUE_RUNTIME_BUFFER_H
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -94,6 +95,11 @@ PoolStatistics poolStatistics();
 
 // Returns every waiting block to the system.
 void trimPool();
+
+// Up to 64 MiB may always wait for reuse. Of more, the blocks that were not in use for a period go back to the system
+// as buffers are freed after it, and no more wait beside them than were live at once in this period or the last one. A
+// loop that uses its memory once in a period never asks the system.
+void setPoolPeriod(std::chrono::milliseconds period); // 10 s by default
 
 // The most bytes that wait for reuse, 1 GiB by default. Beyond it blocks go back to the system: those of other sizes
 // first, then the freed block itself. A lower limit takes effect at once.

@@ -5,11 +5,14 @@
 #include "runtime/abi.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <new>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace calque::runtime;
@@ -22,7 +25,10 @@ constexpr size_t MiB = size_t(1) << 20;
 class BufferTest : public testing::Test {
 protected:
   void SetUp() override { trimPool(); }
-  void TearDown() override { setPoolLimit(limit); }
+  void TearDown() override {
+    setPoolLimit(limit);
+    setPoolPeriod(std::chrono::seconds(10));
+  }
   size_t limit = poolLimit();
 };
 
@@ -139,6 +145,53 @@ TEST_F(BufferTest, LimitBoundsWhatIsCached) {
   EXPECT_EQ(poolStatistics().cachedBytes, 0u);
   Buffer::allocate(64);
   EXPECT_EQ(poolStatistics().cachedBytes, 0u);
+}
+
+size_t residentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  size_t all = 0, resident = 0;
+  statm >> all >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(BufferTest, NoMoreWaitsThanWasLiveAtOnce) {
+  for (size_t size = 4; size <= 128; size += 4) // a class for most of them
+    Buffer::allocate(size * MiB);
+  EXPECT_LE(poolStatistics().cachedBytes, (128 + 64) * MiB);
+  EXPECT_GE(poolStatistics().cachedBytes, 128 * MiB);
+}
+
+TEST_F(BufferTest, WhatIsNoLongerUsedGoesBackToTheSystem) {
+  setPoolPeriod(std::chrono::milliseconds(20));
+  {
+    std::vector<Buffer> buffers;
+    for (int i = 0; i < 8; ++i) {
+      buffers.push_back(Buffer::allocate(32 * MiB));
+      std::memset(buffers.back().data(), 1, 32 * MiB);
+    }
+  }
+  size_t resident = residentBytes();
+  EXPECT_GE(poolStatistics().cachedBytes, 8 * 32 * MiB);
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (poolStatistics().cachedBytes > 64 * MiB && std::chrono::steady_clock::now() < end)
+    Buffer::allocate(64); // as a program does that goes on with small tensors
+  EXPECT_LE(poolStatistics().cachedBytes, 64 * MiB);
+  EXPECT_LE(residentBytes() + 150 * MiB, resident);
+}
+
+TEST_F(BufferTest, ALoopKeepsWhatItUses) {
+  setPoolPeriod(std::chrono::milliseconds(500));
+  auto turn = [] {
+    std::vector<Buffer> buffers;
+    for (size_t size : {200, 100, 50, 30, 10, 1})
+      buffers.push_back(Buffer::allocate(size * MiB));
+  };
+  turn();
+  size_t before = poolStatistics().systemAllocations;
+  auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1600); // over three periods
+  while (std::chrono::steady_clock::now() < end)
+    turn();
+  EXPECT_EQ(poolStatistics().systemAllocations, before);
 }
 
 TEST_F(BufferTest, LimitPrefersTheSizesInUse) {
