@@ -1,5 +1,6 @@
 // Lowers math operations of float32 to vector code of ours, else to instructions of the processor, else to calls of the
 // C library.
+#include "codegen/CommonPowers.h"
 #include "codegen/Float32Functions.h"
 #include "codegen/NativeCode.h"
 #include "codegen/Passes.h"
@@ -9,6 +10,7 @@
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -88,6 +90,9 @@ struct LowerMath : impl::LowerMathBase<LowerMath> {
     bool fma = Target::of(module).fma;
     if (fma)
       useFusedMultiplyAdd(module);
+    SmallVector<math::PowFOp> powers;
+    module.walk([&](math::PowFOp op) { powers.push_back(op); });
+    llvm::for_each(powers, emitCommonPowers);
     useOwnFunctions(module, fma);
     ConversionTarget target(getContext());
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -310,10 +310,10 @@ def LowerMath : Pass<"calque-lower-math", "::mlir::ModuleOp"> {
   let summary = "Lower functions such as exp to vector code, instructions or calls of the C library";
   let description = [{
     Those of float32 become vector code of Calque's own. Others become instructions where the processor has one, else
-    calls. Opaque values become calls of functions that are removed after LLVM's passes.
+    calls; powers with common exponents, such as 2 and 0.5, become products, roots and inverses. Opaque values become calls of functions that are removed after LLVM's passes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ConvertToLLVM : Pass<"calque-convert-to-llvm", "::mlir::ModuleOp"> {

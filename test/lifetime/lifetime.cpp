@@ -243,6 +243,34 @@ void iteratorAtItsEnd() {
   check(errors == 3, "errors");
 }
 
+// Each of these powers raises no exception, but many would with the exponent of another one.
+void trapInPowers(DType dtype) {
+  double largest = dtype == DType::Float32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+  const std::vector<std::pair<double, double>> powers = {
+      {0, 2},        {-1, -1},       {largest, 0.5}, {0, 0.5},  {-2, 3}, {largest, -1}, {0, 5},  {-1, -2},    {0, 3},
+      {largest, -2}, {largest, 0.7}, {0, 1},         {-1.5, 4}, {0, 4},  {largest, 1},  {-2, 1}, {-0.5, -2.0}};
+  auto binary = [](const Tensor &x, const Tensor &y) { return pow(x, y); };
+  auto run = [&](const Tensor &x, const Tensor &y) {
+    pow(x, y);
+    function(binary)(x, y);
+  };
+  for (std::size_t size : {powers.size(), std::size_t{16}, std::size_t{2}}) {
+    std::vector<double> bases, exponents;
+    for (std::size_t i = 0; i < size; ++i) {
+      bases.push_back(powers[i].first);
+      exponents.push_back(powers[i].second);
+    }
+    run(cast(tensor<double>(bases), dtype), cast(tensor<double>(exponents), dtype));
+  }
+  for (auto [base, exponent] : powers) {
+    Tensor x = full({13}, base, dtype);
+    run(x, full({13}, exponent, dtype));
+    run(x, full({}, exponent, dtype));
+    pow(x, exponent);
+    function([exponent = exponent](const Tensor &x) { return pow(x, exponent); })(x);
+  }
+}
+
 // Operands that raise no exception of IEEE 754 trap none, in vectors that are not full, while LLVM compiles, and in
 // gradients.
 void trappedExceptions() {
@@ -260,7 +288,8 @@ void trappedExceptions() {
       [](const Tensor &x) { return x / x; },         [](const Tensor &x) { return pow(x, x); },
       [](const Tensor &x) { return sum(floor(x)); }, [](const Tensor &x) { return square(x); },
   };
-  for (DType dtype : {DType::Float32, DType::Float64})
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    trapInPowers(dtype);
     for (std::int64_t size : {1, 13}) {
       Tensor x = full({size}, 2.5, dtype);
       for (Unary f : functions) {
@@ -270,6 +299,7 @@ void trappedExceptions() {
         tape.gradient(f(x), x);
       }
     }
+  }
 }
 
 const std::map<std::string, void (*)()> kCases = {

@@ -1,6 +1,8 @@
 // Every elementwise operation: eager and compiled bit for bit alike, and both what the reference computes.
 #include "test/operations/Testing.h"
 
+#include <bit>
+
 using namespace calque;
 using namespace calque::testing;
 
@@ -243,4 +245,68 @@ TEST(Cast, TruncatesSaturatesAndMakesNaNZero) {
   EXPECT_EQ(valuesOf(cast(tensor<bool>({true, false}), DType::Float64)), (std::vector<double>{1, 0}));
   EXPECT_EQ(valuesOf(cast(tensor<std::int64_t>({-3, 5}), DType::Float32)), (std::vector<double>{-3, 5}));
   EXPECT_EQ(valuesOf(cast(tensor<double>({0.0, 0.5, -1}), DType::Bool)), (std::vector<double>{0, 1, 1}));
+}
+
+namespace {
+// But for the signs of NaN.
+bool sameBits(const std::vector<double> &a, const std::vector<double> &b) {
+  return std::ranges::equal(a, b, [](double x, double y) {
+    return (std::isnan(x) && std::isnan(y)) || std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  });
+}
+} // namespace
+
+// Eagerly the exponent is a number, a tensor of one element, or one of many; compiled it is a constant, an argument or
+// both.
+TEST(Pow, HasTheSameBitsAndSpecialValuesHoweverTheExponentIsGiven) {
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    bool isFloat = dtype == DType::Float32;
+    double smallest = isFloat ? 0x1p-149 : 0x1p-1074, largest = isFloat ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    std::vector<double> bases = {0.0, -0.0, inf, -inf, nan, 1, -1, 2, -2, smallest, -smallest, largest, -largest};
+    std::mt19937 random(7);
+    for (int i = 0; i < 500; ++i)
+      bases.push_back(std::ldexp(1 + random() * 0x1p-32,
+                                 static_cast<int>(random() % (isFloat ? 250 : 2000)) - (isFloat ? 125 : 1000)) *
+                      (random() % 2 ? 1 : -1));
+    Tensor x = makeTensor(dtype, bases, Shape{static_cast<std::int64_t>(bases.size())});
+    bases = valuesOf(x);
+    for (double exponent : {1.0, 2.0, 3.0, 4.0, -1.0, -2.0, 0.5, -0.5, 0.0, 5.0, -3.0, 1.5, inf, nan}) {
+      SCOPED_TRACE(::testing::Message() << name_of(dtype) << " to the power of " << exponent);
+      Tensor one = makeTensor(dtype, std::vector<double>{exponent}, Shape());
+      std::vector<double> values = valuesOf(pow(x, exponent));
+      // Every third exponent is another one, so that common and uncommon ones meet in a vector.
+      std::vector<double> mixed(bases.size(), exponent);
+      for (std::size_t i = 0; i < mixed.size(); i += 3)
+        mixed[i] = i % 2 ? 2 : 0.7;
+      Tensor each = makeTensor(dtype, mixed, x.shape());
+      auto binary = [](const Tensor &a, const Tensor &b) { return pow(a, b); };
+      Tensor results[] = {pow(x, one), pow(x, broadcast_to(one, x.shape())),
+                          function([&](const Tensor &a) { return pow(a, exponent); })(x), function(binary)(x, one),
+                          function(binary)(x, broadcast_to(one, x.shape()))};
+      for (const Tensor &result : results)
+        EXPECT_TRUE(sameBits(values, valuesOf(result)));
+      std::vector<double> eager = valuesOf(pow(x, each));
+      EXPECT_TRUE(sameBits(eager, valuesOf(function(binary)(x, each))));
+      for (std::size_t i = 1; i < eager.size(); ++i)
+        if (i % 3) {
+          EXPECT_TRUE(sameBits({eager[i]}, {values[i]})) << bases[i];
+        }
+      for (std::size_t i = 0; i < bases.size(); ++i) {
+        long double exact = std::pow(static_cast<long double>(bases[i]), static_cast<long double>(exponent));
+        double expected = isFloat ? static_cast<float>(exact) : static_cast<double>(exact);
+        if (std::isnan(expected)) {
+          EXPECT_TRUE(std::isnan(values[i])) << bases[i];
+        } else if (std::isinf(expected) || expected == 0) {
+          EXPECT_EQ(values[i], expected) << bases[i];
+          EXPECT_EQ(std::signbit(values[i]), std::signbit(expected)) << bases[i];
+        } else {
+          int digits = isFloat ? 24 : 53, exponentOfMin = isFloat ? -149 : -1074;
+          double unit = std::ldexp(1.0, std::max(std::ilogb(expected) - digits + 1, exponentOfMin));
+          EXPECT_LE(std::fabs(static_cast<long double>(values[i]) - exact), 2 * static_cast<long double>(unit))
+              << bases[i];
+        }
+      }
+    }
+  }
 }
