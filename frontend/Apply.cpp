@@ -146,11 +146,19 @@ std::vector<Tensor> allResults(OpId op, Operands operands, std::span<const schem
   return {std::make_move_iterator(results.begin()), std::make_move_iterator(results.end())};
 }
 
-// The element type that C++ numbers among operands adopt: that of the first tensor that is not bool.
-DType adoptedType(std::span<const Operand *const> operands) {
+// Whether an operand is an index or a condition, whose element type is apart from the data's.
+bool isSelecting(OpId op, std::size_t operand) {
+  return operand < 32 && (schema::schemaOf(op).selecting >> operand & 1);
+}
+
+// The element type that C++ numbers among the data adopt: that of the first tensor that is not bool.
+DType adoptedType(OpId op, std::span<const Operand *const> operands) {
   const Tensor *leader = nullptr;
   bool anyFloat = false, anyInt = false;
-  for (const Operand *operand : operands) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand *operand = operands[i];
+    if (isSelecting(op, i))
+      continue;
     if (!operand->isNumber()) {
       if (!leader || leader->dtype() == DType::Bool)
         leader = &operand->tensor();
@@ -163,6 +171,12 @@ DType adoptedType(std::span<const Operand *const> operands) {
   if (dtype == DType::Bool)
     dtype = anyFloat ? DType::Float32 : anyInt ? DType::Int32 : DType::Bool;
   return dtype;
+}
+
+// Of a number that is an index or a condition. int64 holds every index.
+DType ownType(const Operand &number) {
+  DType dtype = number.defaultDType();
+  return dtype == DType::Int32 ? DType::Int64 : dtype;
 }
 } // namespace
 
@@ -184,11 +198,11 @@ private:
 // memory is allocated.
 class Adopted {
 public:
-  explicit Adopted(std::span<const Operand *const> operands) : numbers(operands.size()), pointers(operands.size()) {
-    DType dtype = adoptedType(operands);
+  Adopted(OpId op, std::span<const Operand *const> operands) : numbers(operands.size()), pointers(operands.size()) {
+    DType dtype = adoptedType(op, operands);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (operands[i]->isNumber())
-        numbers[i] = operands[i]->toTensor(dtype);
+        numbers[i] = operands[i]->toTensor(isSelecting(op, i) ? ownType(*operands[i]) : dtype);
       pointers[i] = operands[i]->isNumber() ? &numbers[i] : &operands[i]->tensor();
     }
   }
@@ -254,30 +268,26 @@ Tensor filledLike(decltype(zeros) make, const Tensor &x, SourceLocation where) {
 Tensor zerosLike(const Tensor &x, SourceLocation where) { return filledLike(zeros, x, where); }
 Tensor onesLike(const Tensor &x, SourceLocation where) { return filledLike(ones, x, where); }
 
-std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands) {
-  DType dtype = adoptedType(operands);
-  std::vector<Tensor> tensors;
-  tensors.reserve(operands.size());
-  for (const Operand *operand : operands)
-    tensors.push_back(operand->toTensor(dtype));
-  return tensors;
+std::vector<Tensor> adoptNumbers(OpId op, std::span<const Operand *const> operands) {
+  Adopted adopted(op, operands);
+  return copiesOf(adopted);
 }
 
 Tensor applyPublic(OpId op, std::initializer_list<const Operand *> operands,
                    std::initializer_list<schema::Attribute> attributes) {
-  return onlyResult(op, Adopted({operands.begin(), operands.size()}), {attributes.begin(), attributes.size()},
+  return onlyResult(op, Adopted(op, {operands.begin(), operands.size()}), {attributes.begin(), attributes.size()},
                     lineOfFirst(operands));
 }
 
 std::vector<Tensor> applyPublicAll(OpId op, std::initializer_list<const Operand *> operands,
                                    std::initializer_list<schema::Attribute> attributes) {
-  return allResults(op, Adopted({operands.begin(), operands.size()}), {attributes.begin(), attributes.size()},
+  return allResults(op, Adopted(op, {operands.begin(), operands.size()}), {attributes.begin(), attributes.size()},
                     lineOfFirst(operands));
 }
 
 Tensor applyPublicOpen(OpId open, std::initializer_list<const Operand *> operands, const Shape &shape,
                        std::initializer_list<schema::Attribute> others, SourceLocation where) {
-  return applyOpen(open, adoptNumbers({operands.begin(), operands.size()}), shape, others, where);
+  return applyOpen(open, adoptNumbers(open, {operands.begin(), operands.size()}), shape, others, where);
 }
 
 schema::Scalar numberFor(const Operand &x, const Number &number) {

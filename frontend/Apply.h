@@ -45,8 +45,8 @@ Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, 
 // to the tensor.
 Tensor zerosLike(const Tensor &x, SourceLocation where);
 
-// The operands as tensors. Numbers adopt the element type of the tensors beside them.
-std::vector<Tensor> adoptNumbers(std::span<const Operand *const> operands);
+// The operands as tensors. Numbers adopt the element type of the tensors beside them, but for indices and conditions.
+std::vector<Tensor> adoptNumbers(schema::OpId op, std::span<const Operand *const> operands);
 
 // The line to report: that of the outermost library call in progress, else that of the operation.
 SourceLocation userLine(SourceLocation where);

@@ -64,7 +64,7 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   SourceLocation where = detail::userLine(a.where());
   CallSite library(where, "matmul");
   const Operand *operands[] = {&a, &b};
-  std::vector<Tensor> tensors = detail::adoptNumbers(operands);
+  std::vector<Tensor> tensors = detail::adoptNumbers(OpId::Contract, operands);
   Tensor lhs = tensors[0], rhs = tensors[1];
   const Shape left = lhs.shape(), right = rhs.shape();
   std::string shapes = absl::StrCat(left.str(), " and ", right.str());

@@ -19,6 +19,10 @@ def Calque_Dialect : Dialect {
 // The element types of operands and results. The verifier refuses any other.
 def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 
+// An operand that selects among the data, an index or a condition, so that its element type is apart from the data's. A C++
+// number in its place keeps its own type, and numbers among the data don't adopt that of the operand.
+def Calque_SelectingTensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
+
 // An attribute that holds a DType.
 def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
 

@@ -185,7 +185,7 @@ def Calque_PadOp : Calque_MovementOp<"pad", "pad"> {
 //===-- Indices: Movement.cpp -------------------------------------------------------------------===//
 def Calque_GatherOp : Calque_PureOp<"gather"> {
   let summary = "The slices of x along an axis at integer indices; an index outside is an error";
-  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
+  let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs Calque_Tensor:$result);
   let rule = "gather";
   let failure = "`IndexError` for an index outside of [0, size of the axis)";
@@ -195,7 +195,7 @@ def Calque_GatherOp : Calque_PureOp<"gather"> {
 def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
   let summary = "Zeros of like's shape, to which slices are added along an axis at integer indices";
   let inMessages = "gather";
-  let arguments = (ins Calque_Tensor:$slices, Calque_Tensor:$like, Calque_Tensor:$indices, I64Attr:$axis);
+  let arguments = (ins Calque_Tensor:$slices, Calque_Tensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
   let results = (outs Calque_Tensor:$result);
   let rule = "gatherPut";
   let function = "";
@@ -204,14 +204,14 @@ def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
 }
 def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
   let summary = "1 where the new last dimension's index is the element's, else 0; an index outside gives zeros";
-  let arguments = (ins Calque_Tensor:$indices, I64Attr:$depth, Calque_DTypeAttr:$dtype);
+  let arguments = (ins Calque_SelectingTensor:$indices, I64Attr:$depth, Calque_DTypeAttr:$dtype);
   let open = "one_hot_open";
   let notDifferentiable = 1;
   let batchSame = 1;
 }
 def Calque_OneHotOpenOp : Calque_MovementOp<"one_hot_open", "oneHotOpen"> {
   let summary = "A one_hot whose depth, the only size of the shape, is that of a tensor";
-  let arguments = (ins Calque_Tensor:$indices, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype);
+  let arguments = (ins Calque_SelectingTensor:$indices, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype);
   let function = "";
   let inMessages = "one_hot";
   let notDifferentiable = 1;

@@ -116,7 +116,8 @@ struct OperationSchema {
   std::string_view function;   // the public one; empty where there is none
   std::string_view inMessages; // what errors call it: a public function that a user wrote to get it
   std::span<const AttributeSchema> attributes;
-  int numOperands; // -1: any number
+  int numOperands;         // -1: any number
+  std::uint32_t selecting; // bit i: operand i is an index or a condition, whose element type is apart from the data's
   TypeRule rule;
   bool elementwise;
   bool pure;           // has no effect: may be erased, moved and merged

@@ -120,3 +120,37 @@ TEST(Numbers, OfRandomBoundsArePrintedToBeRead) {
   EXPECT_EQ(random::uniform({1}, {.maxval = 1e300, .dtype = DType::Float64}).size(), 1);
   EXPECT_CONTAINS(errorOf<ValueError>([] { random::normal({1}, {.stddev = -1e-9}); }), "unlike -1e-09");
 }
+
+TEST(Numbers, OfIndicesAndConditionsKeepTheirOwnType) {
+  Tensor x = tensor<float>({1, 2, 3}), whole = tensor<int>({1, 2, 3});
+  auto inBoth = [&](auto f) {
+    for (const Tensor &data : {x, whole, cast(x, DType::Float64), cast(x, DType::Int64)}) {
+      Tensor eager = f(data), traced = function(f)(data);
+      EXPECT_EQ(eager.dtype(), data.dtype());
+      EXPECT_EQ(traced.dtype(), data.dtype());
+      EXPECT_EQ(valuesOf(eager), valuesOf(traced));
+    }
+  };
+  inBoth([](const Tensor &data) {
+    Tensor last = gather(data, data.shape()[0] - 1);
+    EXPECT_EQ(last.shape(), Shape{});
+    return last + gather(data, std::int64_t(1)) - gather(data, 0u);
+  });
+  inBoth([](const Tensor &data) { return where(true, data, 0) + where(false, 7, data); });
+  EXPECT_EQ(valuesOf(gather(x, 2)), std::vector<double>{3});
+  EXPECT_EQ(valuesOf(where(false, x, 5)), (std::vector<double>{5, 5, 5}));
+  EXPECT_EQ(where(x > 1, 1, 0).dtype(), DType::Int32);
+  EXPECT_EQ(where(x > 1, 1, 0.5).dtype(), DType::Float32);
+
+  auto open = function([](const Tensor &data, const Tensor &rows) { return gather(data, rows.shape()[0]); },
+                       {.input_signature = {TensorSpec<float>({kDynamic}), TensorSpec<float>({kDynamic})}});
+  EXPECT_EQ(valuesOf(open(x, zeros({2}))), std::vector<double>{3});
+
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { gather(x, 1.5); }), "indices must be int32 or int64, not float32[]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { gather(x, 1.5); }), "NumbersTest.cpp:" + std::to_string(__LINE__));
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { gather(x, true); }), "indices must be int32 or int64, not bool[]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { where(1, x, 0); }), "the condition must be bool, not int64[]");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { gather(x, UINT64_MAX); }), "18446744073709551615 does not fit int64");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { function([](const Tensor &data) { return gather(data, 0.5); })(x); }),
+                  "NumbersTest.cpp:" + std::to_string(__LINE__ - 1));
+}

@@ -161,6 +161,14 @@ int OperationRecord::numOperands() const {
   return op_.getNumOperands();
 }
 
+unsigned OperationRecord::selecting() const {
+  unsigned bits = 0;
+  for (int i = 0, e = op_.getNumOperands(); i < e; ++i)
+    if (op_.getOperand(i).constraint.getDefName() == "Calque_SelectingTensor")
+      bits |= 1u << i;
+  return bits;
+}
+
 int OperationRecord::operandIndex(llvm::StringRef name) const {
   for (int i = 0, e = op_.getNumOperands(); i < e; ++i)
     if (op_.getOperand(i).name == name)

@@ -64,6 +64,8 @@ public:
   int numOperands() const;
   // Whether the number of results follows from operands and attributes.
   bool severalResults() const { return op_.getNumVariableLengthResults() != 0; }
+  // The operands that are indices or conditions, as bits.
+  unsigned selecting() const;
   bool variadic() const { return numOperands() < 0; }
   std::string operandName(int i) const { return op_.getOperand(i).name.str(); }
   // For each operand, whose elements the derivative with respect to it takes: a bit for each operand, and the highest
