@@ -85,15 +85,15 @@ def TypeRule_contract : TypeRule {
 }
 class WindowRule : FloatTypes {
   let types = "{floats}; the result has the same";
-  let shape = "[N,OH,OW,F]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit";
+  let shape = "[N,OH,OW,F]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit, none in images smaller than the window";
   let valueError = "for strides that are not two positive numbers, and for another padding";
 }
 def TypeRule_conv : WindowRule {
-  let shapeError = "for operands of another rank than 4, for an empty window, and for images with other channels than the filters take";
+  let shapeError = "for operands of another rank than 4, for filters whose window is empty, and for images with other channels than the filters take";
   let dtypeError = "for other types, and for operands of different types";
 }
 def TypeRule_maxPool : WindowRule {
-  let shape = "[N,OH,OW,C]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit";
+  let shape = "[N,OH,OW,C]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit, none in images smaller than the window";
   let shapeError = "for images of another rank than 4";
   let valueError = "for a window or strides that are not two positive numbers, and for another padding";
 }

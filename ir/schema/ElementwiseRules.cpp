@@ -15,7 +15,7 @@ Fault checkAllowed(const OpCall &call, Allowed allowed) {
     if (allowed == Allowed::Bool && type.dtype != DType::Bool)
       return dtypeFault(absl::StrCat("takes bool, not ", type.str()));
     if (allowed == Allowed::Numeric && type.dtype == DType::Bool)
-      return dtypeFault(absl::StrCat("takes numbers, not ", type.str()));
+      return dtypeFault(absl::StrCat("takes numbers, not ", type.str(), "; use cast(x, DType::Int32)"));
   }
   return allowed == Allowed::Float ? requireFloating(call.operands) : Fault();
 }

@@ -10,7 +10,7 @@ namespace {
 Fault checkNumeric(const OpCall &call) {
   for (const TensorType &type : call.operands)
     if (type.dtype == DType::Bool)
-      return dtypeFault(absl::StrCat("takes numbers, not ", type.str()));
+      return dtypeFault(absl::StrCat("takes numbers, not ", type.str(), "; use cast(x, DType::Int32)"));
   return {};
 }
 
@@ -94,7 +94,7 @@ Fault axisSize(const OpCall &call, std::vector<TensorType> &results) {
 
 Fault sumLike(const OpCall &call, std::vector<TensorType> &results) {
   if (call[0].dtype == DType::Bool)
-    return dtypeFault(absl::StrCat("takes numbers, not ", call[0].str()));
+    return dtypeFault(absl::StrCat("takes numbers, not ", call[0].str(), "; use cast(x, DType::Int32)"));
   if (!broadcastsTo(call[1], call[0]))
     return shapeFault(absl::StrCat(call[1].str(), " is not broadcast to ", call[0].str()));
   results.push_back({call[0].dtype, call[1].dims});

@@ -4,7 +4,7 @@
 
 // EACH 1 elementwiseNumeric
 func.func @OP(%a: tensor<2xi1>) {
-  // expected-error @below {{OP: takes numbers, not bool[2]}}
+  // expected-error @below {{OP: takes numbers, not bool[2]; use cast(x, DType::Int32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a : (tensor<2xi1>) -> tensor<2xi1>
   return
@@ -34,7 +34,7 @@ func.func @OP(%a: tensor<f32>) {
 
 // EACH 2 elementwiseNumeric
 func.func @OP(%a: tensor<2xi1>) {
-  // expected-error @below {{OP: takes numbers, not bool[2]}}
+  // expected-error @below {{OP: takes numbers, not bool[2]; use cast(x, DType::Int32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a, %a : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
   return

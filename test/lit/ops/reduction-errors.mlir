@@ -4,7 +4,7 @@
 
 // EACH 1 reduceNumeric reduceNumericNonEmpty
 func.func @OP(%a: tensor<2xi1>) {
-  // expected-error @below {{OP: takes numbers, not bool[2]}}
+  // expected-error @below {{OP: takes numbers, not bool[2]; use cast(x, DType::Int32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a : (tensor<2xi1>) -> tensor<i1>
   return
@@ -74,7 +74,7 @@ func.func @OP(%a: tensor<2xi32>) {
 
 // EACH 1 argmax
 func.func @OP(%a: tensor<2xi1>) {
-  // expected-error @below {{OP: takes numbers, not bool[2]}}
+  // expected-error @below {{OP: takes numbers, not bool[2]; use cast(x, DType::Int32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a : (tensor<2xi1>) -> tensor<i64>
   return
@@ -114,7 +114,7 @@ func.func @OP(%a: tensor<?x0xf32>) {
 // -----
 
 func.func @axis_size(%a: tensor<2x?xi1>) {
-  // expected-error @below {{axis_size: takes numbers, not bool[2,?]}}
+  // expected-error @below {{axis_size: takes numbers, not bool[2,?]; use cast(x, DType::Int32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.axis_size %a : (tensor<2x?xi1>) -> tensor<i1>
   return
