@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "calque/error.h"
 #include "frontend/Compilation.h"
-#include "frontend/ProgramFile.h"
 #include "frontend/ProgramKey.h"
 #include "runtime/Bytes.h"
 
@@ -88,19 +87,10 @@ std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recordin
   std::optional<StoredProgram> stored = bytes ? parseProgram(*bytes) : std::nullopt;
   if (!stored)
     return std::nullopt;
-  std::vector<runtime::KernelKey> keys;
-  for (const StoredKernel &kernel : stored->kernels)
-    if (kernel.runtime.empty())
-      keys.push_back(kernel.key);
-  std::vector<runtime::KernelRef> found = findAll(keys);
-  auto next = found.begin();
   CompiledProgram program = std::move(stored->program);
-  for (const StoredKernel &kernel : stored->kernels) {
-    program.kernels.push_back(kernel.runtime.empty() ? std::move(*next++)
-                                                     : runtime::runtimeKernel(calque_rt_functions(), kernel.runtime));
-    if (!program.kernels.back())
-      return std::nullopt;
-  }
+  program.kernels = findAll(stored->kernels);
+  if (!std::ranges::all_of(program.kernels, [](const runtime::KernelRef &kernel) { return kernel != nullptr; }))
+    return std::nullopt;
   for (Site &site : program.interface.sites) {
     const schema::RecordedOp *op = recording.operationAt(site.recorded);
     site.line = (op ? op->line : recording.line).str();
@@ -112,7 +102,7 @@ void KnownCode::add(const schema::Recording &recording, CompileOptions options, 
   if (!disk)
     return;
   if (std::optional<runtime::CacheKey> key = keyOf(recording, options))
-    disk->store(*key, serialize(program));
+    disk->store(*key, serialize(program, stored(program.kernels)));
 }
 
 std::optional<std::vector<bool>> KnownCode::findConnected(const schema::Recording &recording) const {
@@ -162,35 +152,62 @@ runtime::CacheKey KnownCode::onDisk(const runtime::KernelKey &key) const {
   return runtime::cacheKey(text.bytes);
 }
 
-std::vector<runtime::KernelRef> KnownCode::findAll(std::span<const runtime::KernelKey> keys) {
-  std::vector<runtime::KernelRef> kernels;
-  std::vector<runtime::KernelKey> missing;
+// With them, a later process reads one file for the program instead of one for each kernel.
+std::vector<StoredKernel> KnownCode::stored(std::span<const runtime::KernelRef> kernels) const {
+  std::vector<StoredKernel> stored;
   std::vector<runtime::CacheKey> files;
-  for (const runtime::KernelKey &key : keys)
-    if (!kernels.emplace_back(loaded.find(key))) {
-      missing.push_back(key);
-      files.push_back(onDisk(key));
+  for (const runtime::KernelRef &kernel : kernels) {
+    stored.push_back({kernel->runtime, kernel->key});
+    if (kernel->runtime.empty())
+      files.push_back(onDisk(kernel->key));
+  }
+  std::vector<runtime::CodeCache::Entry> images = load(files);
+  auto next = images.begin();
+  for (StoredKernel &kernel : stored)
+    if (kernel.runtime.empty())
+      kernel.image = std::move(*next++).value_or(std::vector<std::byte>());
+  return stored;
+}
+
+std::vector<runtime::KernelRef> KnownCode::findAll(std::span<StoredKernel> kernels) {
+  std::vector<runtime::KernelRef> found;
+  std::vector<StoredKernel *> missing, elsewhere;
+  std::vector<runtime::KernelKey> keys;
+  std::vector<runtime::CacheKey> files;
+  for (StoredKernel &kernel : kernels) {
+    bool isOfRuntime = !kernel.runtime.empty();
+    found.push_back(isOfRuntime ? runtime::runtimeKernel(calque_rt_functions(), kernel.runtime)
+                                : loaded.find(kernel.key));
+    if (isOfRuntime || found.back())
+      continue;
+    missing.push_back(&kernel);
+    keys.push_back(kernel.key);
+    if (kernel.image.empty()) {
+      elsewhere.push_back(&kernel);
+      files.push_back(onDisk(kernel.key));
     }
+  }
   if (missing.empty())
-    return kernels;
+    return found;
   std::vector<runtime::CodeCache::Entry> entries = load(files);
-  std::vector<runtime::ParsedImage> parsed;
-  const runtime::Image nothing; // is refused
-  std::vector<const runtime::Image *> images;
-  for (const runtime::CodeCache::Entry &entry : entries)
-    parsed.push_back(entry ? runtime::parseImage(*entry) : runtime::ParsedImage{});
-  for (const runtime::ParsedImage &each : parsed)
-    images.push_back(each.image ? &*each.image : &nothing);
-  std::vector<runtime::KernelCache::Added> added = loaded.add(missing, images);
-  auto next = added.begin();
-  for (runtime::KernelRef &kernel : kernels)
-    if (!kernel)
-      kernel = std::move((next++)->kernel); // an image that can't be loaded is compiled anew
-  return kernels;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (entries[i])
+      elsewhere[i]->image = *std::move(entries[i]);
+  std::vector<runtime::Image> images; // one that can't be read is empty, and refused
+  for (const StoredKernel *kernel : missing)
+    images.push_back(runtime::parseImage(kernel->image).image.value_or(runtime::Image()));
+  std::vector<const runtime::Image *> pointers;
+  for (const runtime::Image &image : images)
+    pointers.push_back(&image);
+  std::vector<runtime::KernelCache::Added> added = loaded.add(keys, pointers);
+  for (std::size_t i = 0; i < missing.size(); ++i) // an image that can't be loaded is compiled anew
+    found[static_cast<std::size_t>(missing[i] - kernels.data())] = std::move(added[i].kernel);
+  return found;
 }
 
 runtime::KernelRef KnownCode::find(const runtime::KernelKey &key) try {
-  return findAll({&key, 1})[0];
+  StoredKernel kernel{"", key};
+  return findAll({&kernel, 1})[0];
 } catch (const std::bad_alloc &) {
   return nullptr;
 }

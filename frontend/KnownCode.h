@@ -3,6 +3,7 @@
 #define CALQUE_FRONTEND_KNOWNCODE_H
 
 #include "codegen/interface/Compiler.h"
+#include "frontend/ProgramFile.h"
 #include "runtime/CodeCache.h"
 
 namespace calque::detail {
@@ -35,8 +36,10 @@ private:
   std::optional<runtime::CacheKey> keyOf(const schema::Recording &recording, CompileOptions options) const;
   runtime::CacheKey onDisk(const runtime::KernelKey &key) const;
   std::vector<runtime::CodeCache::Entry> load(std::span<const runtime::CacheKey> keys) const;
+  // What a program's entry says of its kernels.
+  std::vector<StoredKernel> stored(std::span<const runtime::KernelRef> kernels) const;
   // Null for those that are not there.
-  std::vector<runtime::KernelRef> findAll(std::span<const runtime::KernelKey> keys);
+  std::vector<runtime::KernelRef> findAll(std::span<StoredKernel> kernels);
 
   runtime::KernelCache loaded;
   std::optional<runtime::CodeCache> disk, installed;

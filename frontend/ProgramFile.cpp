@@ -10,7 +10,7 @@ using runtime::ByteWriter;
 namespace {
 
 constexpr std::string_view kMagic = "calque-program\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 // One description of the form for both directions: `Form` is a Writer or a Reader.
 struct Writer {
@@ -106,9 +106,10 @@ template <typename Form, typename S> void siteForm(Form &form, S &site) {
 
 template <typename Form, typename Program, typename Kernels>
 void programForm(Form &form, Program &program, Kernels &kernels) {
-  form.list(kernels, 40, [&](auto &kernel) {
+  form.list(kernels, 48, [&](auto &kernel) {
     form(kernel.runtime);
     form(kernel.key);
+    form(kernel.image);
   });
   auto &plan = program.plan;
   form.list(plan.steps, 16, [&](auto &step) {
@@ -140,15 +141,12 @@ void programForm(Form &form, Program &program, Kernels &kernels) {
 
 } // namespace
 
-std::vector<std::byte> serialize(const CompiledProgram &program) {
-  std::vector<StoredKernel> kernels;
-  for (const runtime::KernelRef &kernel : program.kernels)
-    kernels.push_back({kernel->runtime, kernel->key});
+std::vector<std::byte> serialize(const CompiledProgram &program, const std::vector<StoredKernel> &kernels) {
   ByteWriter bytes;
   bytes.raw(std::as_bytes(std::span(kMagic)));
   bytes.number(kVersion);
   Writer writer{bytes};
-  programForm(writer, program, std::as_const(kernels));
+  programForm(writer, program, kernels);
   return std::move(bytes.bytes);
 }
 

@@ -6,14 +6,17 @@
 
 namespace calque::detail {
 
-// A program and the keys of its kernels. The sites' lines, which are the recording's, are left out.
-std::vector<std::byte> serialize(const CompiledProgram &program);
-
-// A kernel of the runtime has a name, any other a key.
+// A kernel of the runtime has a name, any other a key and, where it is known, its image as bytes.
 struct StoredKernel {
   std::string runtime;
   runtime::KernelKey key = {};
+  std::vector<std::byte> image = {};
 };
+
+// A program with its kernels, in the order of the program's own. The sites' lines, which are the recording's, are left
+// out.
+std::vector<std::byte> serialize(const CompiledProgram &program, const std::vector<StoredKernel> &kernels);
+
 struct StoredProgram {
   CompiledProgram program; // without kernels
   std::vector<StoredKernel> kernels;

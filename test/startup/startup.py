@@ -47,6 +47,13 @@ expect(text, expected, "the second start")
 expect(loaded, "no LLVM", "the second start")
 expect(len(files()), made, "files after the second start")
 
+# A program's file has the images of its kernels.
+kernels = [path for path in files() if b"calque-image\n" in path.read_bytes()[:80]]
+assert kernels, "there are no files of kernels"
+for path in kernels:
+    path.unlink()
+expect(run(), (expected, "no LLVM"), "a start without the files of kernels")
+
 text, loaded = run(CALQUE_CACHE="off")
 expect(text, expected, "a start without a cache")
 expect(loaded, "LLVM is loaded", "a start without a cache")
@@ -76,7 +83,7 @@ for path in files():
     os.truncate(path, random.randrange(path.stat().st_size))
 expect(run(), (expected, "LLVM is loaded"), "a start on files that are cut")
 
-# Files of kernels that are gone, with their programs still there.
+# Half of the files gone.
 left = sorted(files(), key=lambda path: path.stat().st_size)
 for path in left[::2]:
     path.unlink()
