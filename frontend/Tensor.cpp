@@ -9,10 +9,12 @@
 #include "frontend/Trace.h"
 #include "runtime/Print.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <ostream>
+#include <span>
 
 namespace calque {
 namespace detail {
@@ -234,6 +236,19 @@ Tensor makeScalar(const Number &number, DType dtype, SourceLocation where) {
 }
 } // namespace detail
 
+namespace {
+// Repeats an element. What is there already is copied, in pieces that stay in the nearest cache.
+void fillWith(const std::byte *element, std::size_t elementBytes, std::span<std::byte> out) {
+  constexpr std::size_t kLargestPiece = 4096;
+  std::size_t filled = std::min(elementBytes, out.size());
+  std::memcpy(out.data(), element, filled);
+  for (std::size_t piece; filled < out.size(); filled += piece) {
+    piece = std::min({filled, kLargestPiece, out.size() - filled});
+    std::memcpy(out.data() + filled, out.data(), piece);
+  }
+}
+} // namespace
+
 Tensor full(const Shape &shape, const Operand &value, DType dtype) {
   SourceLocation where = detail::userLine(value.where());
   detail::requireElementType(dtype, where);
@@ -248,10 +263,8 @@ Tensor full(const Shape &shape, const Operand &value, DType dtype) {
   detail::checkShape(dims, dtype, where);
   auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(dims)});
   runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
-  auto *out = static_cast<std::byte *>(buffer.data());
-  std::size_t bytes = size_of(dtype);
-  for (std::int64_t i = 0, n = type->numElements(); i < n; ++i)
-    std::memcpy(out + i * bytes, impl.buffer.data(), bytes);
+  fillWith(static_cast<const std::byte *>(impl.buffer.data()), size_of(dtype),
+           {static_cast<std::byte *>(buffer.data()), buffer.bytes()});
   return detail::makeEager(std::move(type), std::move(buffer), where);
 }
 

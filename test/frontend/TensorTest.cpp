@@ -117,3 +117,12 @@ TEST(Print, ShowsNamesOfTypesAndEnumerators) {
   EXPECT_EQ(text(TensorSpec(DType::Bool, kAnyShape)), "bool[...]");
   EXPECT_EQ(text(Shape{2, kDynamic}) + text(Size(4)), "[2,?]4");
 }
+
+TEST(Tensor, FullRepeatsItsElementToTheEnd) {
+  for (std::int64_t count : {0, 1, 2, 3, 5, 511, 512, 1023, 1024, 1025, 3000, 10001}) {
+    EXPECT_EQ(full({count}, 1.5f).to_vector<float>(), std::vector<float>(static_cast<std::size_t>(count), 1.5f));
+    EXPECT_EQ(full({count}, -7, DType::Int64).to_vector<std::int64_t>(),
+              std::vector<std::int64_t>(static_cast<std::size_t>(count), -7));
+    EXPECT_EQ(ones({count}, DType::Bool).to_vector<bool>(), std::vector<bool>(static_cast<std::size_t>(count), true));
+  }
+}
