@@ -147,17 +147,17 @@ std::vector<Tensor> allResults(OpId op, Operands operands, std::span<const schem
 }
 
 // Whether an operand is an index or a condition, whose element type is apart from the data's.
-bool isSelecting(OpId op, std::size_t operand) {
-  return operand < 32 && (schema::schemaOf(op).selecting >> operand & 1);
+bool isSelecting(const schema::OperationSchema &schema, std::size_t operand) {
+  return operand < 32 && (schema.selecting >> operand & 1);
 }
 
 // The element type that C++ numbers among the data adopt: that of the first tensor that is not bool.
-DType adoptedType(OpId op, std::span<const Operand *const> operands) {
+DType adoptedType(const schema::OperationSchema &schema, std::span<const Operand *const> operands) {
   const Tensor *leader = nullptr;
   bool anyFloat = false, anyInt = false;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand *operand = operands[i];
-    if (isSelecting(op, i))
+    if (isSelecting(schema, i))
       continue;
     if (!operand->isNumber()) {
       if (!leader || leader->dtype() == DType::Bool)
@@ -199,11 +199,17 @@ private:
 class Adopted {
 public:
   Adopted(OpId op, std::span<const Operand *const> operands) : numbers(operands.size()), pointers(operands.size()) {
-    DType dtype = adoptedType(op, operands);
+    std::optional<DType> dtype; // is asked for where there is a number
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (operands[i]->isNumber())
-        numbers[i] = operands[i]->toTensor(isSelecting(op, i) ? ownType(*operands[i]) : dtype);
-      pointers[i] = operands[i]->isNumber() ? &numbers[i] : &operands[i]->tensor();
+      if (!operands[i]->isNumber()) {
+        pointers[i] = &operands[i]->tensor();
+        continue;
+      }
+      const schema::OperationSchema &schema = schema::schemaOf(op);
+      if (!dtype)
+        dtype = adoptedType(schema, operands);
+      numbers[i] = operands[i]->toTensor(isSelecting(schema, i) ? ownType(*operands[i]) : *dtype);
+      pointers[i] = &numbers[i];
     }
   }
   operator Operands() const { return {pointers.data(), pointers.size()}; }
