@@ -3,6 +3,7 @@
 #define CALQUE_FRONTEND_TAPE_H
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "calque/gradient_tape.h"
 #include "frontend/CalledProgram.h"
 #include "frontend/Trace.h"
@@ -28,7 +29,7 @@ public:
 
   // The tensor that the value was; one of its type without elements, if no derivative takes these.
   Tensor tensorOf(schema::ValueId value) const;
-  // The program of an operation that is a call, else null.
+  // The program of an operation that is a call, else null. It stays where it is while calls are recorded.
   const CalledProgram *calledBy(std::size_t op) const {
     auto found = calls.find(op);
     return found == calls.end() ? nullptr : &found->second;
@@ -46,7 +47,7 @@ private:
   std::vector<std::uint64_t> ids; // of tensors, by value
   std::vector<Tensor> kept;       // by value; those whose elements derivatives take
   absl::flat_hash_map<std::uint64_t, schema::ValueId> values;
-  absl::flat_hash_map<std::size_t, CalledProgram> calls; // by the number of the operation
+  absl::node_hash_map<std::size_t, CalledProgram> calls; // by the number of the operation
   std::vector<bool> tracked;                             // whether a value depends on a watched one
 };
 
