@@ -5,6 +5,7 @@
 
 namespace calque::detail {
 
+using schema::index;
 using schema::OpId;
 using schema::RecordedOp;
 using schema::Recording;

@@ -18,17 +18,17 @@ public:
   explicit Activity(const schema::Recording &recording);
 
   // From here on, paths begin at the value.
-  void watch(schema::ValueId value) { tracked_[index(value)] = true; }
+  void watch(schema::ValueId value) { tracked_[schema::index(value)] = true; }
   // The next operation forwards: its number.
   void forward(std::size_t op);
   void target(schema::ValueId value);
   // The next operation backwards. LookupError of `operation` for a path through one that lacks a gradient.
   void backward(std::size_t op, const char *operation, SourceLocation where);
 
-  bool isTracked(schema::ValueId value) const { return tracked_[index(value)]; }
-  bool reaches(schema::ValueId value) const { return reaches_[index(value)]; }
+  bool isTracked(schema::ValueId value) const { return tracked_[schema::index(value)]; }
+  bool reaches(schema::ValueId value) const { return reaches_[schema::index(value)]; }
   // Whether an operation that forward() went through computes the value from what is watched.
-  bool isProduced(schema::ValueId value) const { return produced_[index(value)]; }
+  bool isProduced(schema::ValueId value) const { return produced_[schema::index(value)]; }
   // Whether a path leads through a derivative. Which values are connected then shows only when it is expanded: the
   // third derivative of x * x does not depend on x.
   bool isOfDerivatives() const { return ofDerivatives; }
@@ -36,7 +36,6 @@ public:
   const std::vector<schema::ValueId> &boundary() const { return boundary_; }
 
 private:
-  static std::size_t index(schema::ValueId value) { return static_cast<std::size_t>(value); }
   bool isFloating(schema::ValueId value) const { return is_floating(recording.typeOf(value).dtype); }
   const schema::Recording *programOf(const schema::RecordedOp &op) const;
   void forwardInside(std::size_t op, const schema::Recording &program);

@@ -9,13 +9,13 @@
 
 namespace calque::detail {
 
+using schema::index;
 using schema::OpId;
 using schema::RecordedOp;
 using schema::Recording;
 using schema::ValueId;
 
 namespace {
-std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 ValueId resultOf(const RecordedOp &op, std::size_t number) { return op.firstResult + static_cast<ValueId>(number); }
 
 // A result of a host call in a vmap: on one slice, and stacked along the mapped axis.

@@ -7,14 +7,13 @@
 
 namespace calque::detail {
 
+using schema::index;
 using schema::OpId;
 using schema::RecordedOp;
 using schema::Recording;
 using schema::ValueId;
 
 namespace {
-std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
-
 class EagerGradient {
 public:
   EagerGradient(const EagerRecorder &recorder, bool batched, SourceLocation where)

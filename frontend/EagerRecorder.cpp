@@ -6,11 +6,11 @@
 
 namespace calque::detail {
 
+using schema::index;
 using schema::OpId;
 using schema::ValueId;
 
 namespace {
-std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 constexpr std::size_t kMostCountedOperands = 31; // those beyond have no bit in a record's `gradientTakes`
 
 struct OwnTapes {

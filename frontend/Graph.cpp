@@ -22,7 +22,7 @@ std::string graphOf(const schema::Recording &recording, std::size_t numArguments
     absl::StrAppend(&text, "  ", id, " [label=", quoted(label), ellipse ? ", shape=ellipse" : "", "];\n");
   };
   auto edge = [&](schema::ValueId value, const std::string &to) {
-    absl::StrAppend(&text, "  ", nodes[static_cast<std::size_t>(value)], " -> ", to,
+    absl::StrAppend(&text, "  ", nodes[schema::index(value)], " -> ", to,
                     " [label=", quoted(recording.typeOf(value).str()), "];\n");
   };
   for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
@@ -44,7 +44,7 @@ std::string graphOf(const schema::Recording &recording, std::size_t numArguments
     for (schema::ValueId operand : recording.operandsOf(op))
       edge(operand, id);
     for (std::uint32_t r = 0; r < op.numResults; ++r)
-      nodes[static_cast<std::size_t>(op.firstResult) + r] = id;
+      nodes[schema::index(op.firstResult) + r] = id;
   }
   for (std::size_t i = 0; i < numResults; ++i) {
     std::string id = absl::StrCat("r", i);

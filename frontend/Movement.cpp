@@ -8,6 +8,7 @@
 
 namespace calque::detail {
 
+using schema::index;
 using schema::OpId;
 using schema::ValueId;
 
@@ -135,8 +136,6 @@ public:
   }
 
 private:
-  static std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
-
   void add(const schema::RecordedOp &op) {
     std::vector<ValueId> operands;
     std::vector<schema::TensorType> operandTypes, types;

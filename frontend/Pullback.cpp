@@ -13,14 +13,13 @@
 
 namespace calque::detail {
 
+using schema::index;
 using schema::OpId;
 using schema::Recording;
 using schema::TensorType;
 using schema::ValueId;
 
 namespace {
-std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
-
 // What a pullback depends on besides the types of its operands.
 struct Shape {
   std::vector<bool> needed, hasCotangent;

@@ -12,12 +12,9 @@
 
 namespace calque::detail {
 
+using schema::index;
 using schema::OpId;
 using schema::ValueId;
-
-namespace {
-std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
-} // namespace
 
 TapeState::TapeState(GradientTapeOptions options, SourceLocation where)
     : home(threadTapes()), options(options), where(where), trace(currentTrace()) {

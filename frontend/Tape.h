@@ -18,7 +18,7 @@ public:
   bool isTracked(const Tensor &x) const;
   void track(schema::ValueId value);
   bool isTracked(schema::ValueId value) const {
-    return static_cast<std::size_t>(value) < tracked.size() && tracked[static_cast<std::size_t>(value)];
+    return schema::index(value) < tracked.size() && tracked[schema::index(value)];
   }
 
   void record(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,

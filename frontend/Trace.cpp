@@ -107,8 +107,8 @@ ValueId Trace::ownValue(const Tensor &result, std::size_t numBefore, std::span<c
   auto isCapture = [&] {
     return std::any_of(captured.begin(), captured.end(), [&](const auto &capture) { return capture.second == value; });
   };
-  if (static_cast<std::size_t>(value) >= numBefore && !isAmong(recording.parameters) && !isAmong(others) &&
-      !isAmong(reads) && !isCapture())
+  if (schema::index(value) >= numBefore && !isAmong(recording.parameters) && !isAmong(others) && !isAmong(reads) &&
+      !isCapture())
     return value;
   const schema::TensorType type = recording.typeOf(value);
   return append(OpId::Identity, {&value, 1}, {}, {&type, 1}, where);
@@ -181,17 +181,17 @@ std::vector<schema::ValueId> Trace::hostResultsFrom(schema::ValueId example) con
   std::vector<bool> follows(recording.numValues());
   bool begun = false;
   for (const schema::RecordedOp &op : recording.ops()) {
-    auto first = static_cast<std::size_t>(op.firstResult);
+    auto first = schema::index(op.firstResult);
     bool isBegin = example >= op.firstResult && example < op.firstResult + static_cast<schema::ValueId>(op.numResults);
     begun |= isBegin;
     if (!begun)
       continue;
     std::span<const schema::ValueId> operands = recording.operandsOf(op);
     bool any = isBegin || std::any_of(operands.begin(), operands.end(),
-                                      [&](schema::ValueId value) { return follows[static_cast<std::size_t>(value)]; });
+                                      [&](schema::ValueId value) { return follows[schema::index(value)]; });
     std::fill_n(follows.begin() + static_cast<std::ptrdiff_t>(first), op.numResults, any);
   }
-  std::erase_if(values, [&](schema::ValueId value) { return !follows[static_cast<std::size_t>(value)]; });
+  std::erase_if(values, [&](schema::ValueId value) { return !follows[schema::index(value)]; });
   return values;
 }
 
@@ -272,14 +272,14 @@ void Trace::finish(bool every) {
   std::vector<bool> needed(recording.numValues());
   auto need = [&](std::span<const ValueId> values) {
     for (ValueId value : values)
-      needed[static_cast<std::size_t>(value)] = true;
+      needed[schema::index(value)] = true;
   };
   need(recording.results);
   for (std::size_t i = recording.ops().size(); i-- > 0;) {
     const schema::RecordedOp &op = recording.ops()[i];
     bool stays = !schema::schemaOf(op.op).pure && !dropped[i];
     for (std::uint32_t r = 0; r < op.numResults; ++r)
-      stays |= needed[static_cast<std::size_t>(op.firstResult) + r];
+      stays |= needed[schema::index(op.firstResult) + r];
     if (stays)
       need(recording.operandsOf(op));
   }
@@ -306,7 +306,7 @@ void Trace::finish(bool every) {
       }
       kept.push_back(capture);
     }
-    renamed[static_cast<std::size_t>(parameter)] = finished.addParameter(recording.typeOf(parameter));
+    renamed[schema::index(parameter)] = finished.addParameter(recording.typeOf(parameter));
   }
   if (constants.empty() && std::find(dropped.begin(), dropped.end(), true) == dropped.end())
     return;
@@ -324,7 +324,7 @@ void Trace::finish(bool every) {
     if (!dropped[i])
       finished.appendCopy(recording, recording.ops()[i], renamed);
   for (ValueId result : recording.results)
-    finished.results.push_back(renamed[static_cast<std::size_t>(result)]);
+    finished.results.push_back(renamed[schema::index(result)]);
   recording = std::move(finished);
   captures = std::move(kept);
 }

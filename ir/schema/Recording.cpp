@@ -33,8 +33,8 @@ ValueId Recording::append(OpId op, std::span<const ValueId> operands, std::span<
 void Recording::appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed) {
   std::vector<ValueId> operands;
   for (ValueId operand : from.operandsOf(op))
-    operands.push_back(renamed[static_cast<std::size_t>(operand)]);
-  auto firstResult = static_cast<std::size_t>(op.firstResult);
+    operands.push_back(renamed[index(operand)]);
+  auto firstResult = index(op.firstResult);
   ValueId first = append(op.op, operands, from.attributesOf(op),
                          std::span(from.types_).subspan(firstResult, op.numResults), op.line);
   for (std::uint32_t r = 0; r < op.numResults; ++r)

@@ -13,6 +13,8 @@
 namespace calque::schema {
 
 using ValueId = std::int32_t;
+// The place of a value in what is kept by value.
+inline std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 
 // A line of the user's program, and what the user wrote there. The texts are literals, or live as long as the process.
 struct SourceLine {
@@ -61,7 +63,7 @@ public:
   // The captures of a custom gradient's pullback. The results do not depend on these operands, but their derivatives
   // do.
   std::span<const ValueId> capturesOf(const RecordedOp &op) const;
-  const TensorType &typeOf(ValueId value) const { return types_[static_cast<std::size_t>(value)]; }
+  const TensorType &typeOf(ValueId value) const { return types_[index(value)]; }
   std::size_t numValues() const { return types_.size(); }
   // The operation with a number in program order, in which those of a program inside of an operation follow it; null
   // if there are fewer.
