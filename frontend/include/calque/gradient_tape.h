@@ -106,6 +106,12 @@ struct Source {
 
 // Records the operations of the thread that made it, from construction to destruction, or to gradient() if it is not
 // persistent. Tapes nest: outer ones record the gradients of inner ones.
+//
+// A tape keeps the tensors that derivatives take, until its one gradient() is taken or it ends. A persistent one keeps
+// them until it ends, so let it live no longer than it is used. In a function nothing is kept: what derivatives take is
+// part of the compiled program.
+//
+// The gradient of one source is a std::optional: take it by .value(), which throws where there is none.
 class CALQUE_API GradientTape {
 public:
   explicit GradientTape(GradientTapeOptions options = {}, SourceLocation where = SourceLocation::current());
