@@ -3,6 +3,8 @@
 #include "ir/schema/Recording.h"
 #include "ir/schema/TypeRules.h"
 
+#include <algorithm>
+
 namespace calque::schema {
 
 namespace {
