@@ -381,7 +381,7 @@ std::vector<CacheEntry> CodeCache::entries() const {
     put(expected, kLengthAt, bytes);
     std::copy_n(header.begin() + kChecksumAt, sizeof(std::uint32_t), expected.begin() + kChecksumAt);
     if (header == expected)
-      entries.push_back({*key, bytes, timeOf(status.st_mtim)});
+      entries.push_back({*key, bytesOnDisk(kHeaderBytes + bytes), timeOf(status.st_mtim)});
   }
   std::sort(entries.begin(), entries.end(), [](const CacheEntry &a, const CacheEntry &b) { return a.used > b.used; });
   return entries;

@@ -44,7 +44,7 @@ CacheSettings cacheSettings();
 
 struct CacheEntry {
   CacheKey key;
-  std::uint64_t bytes; // of what was stored
+  std::uint64_t bytes; // on disk, as the limit counts them
   std::chrono::system_clock::time_point used;
 };
 

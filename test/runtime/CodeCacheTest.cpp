@@ -145,7 +145,7 @@ TEST_F(CodeCacheTest, ListsItsEntries) {
   CodeCache cache(directory, kMuch);
   EXPECT_TRUE(cache.entries().empty());
   for (int i = 0; i < 3; ++i) {
-    cache.store(keyOf(i), filled(static_cast<std::size_t>(i) * 10, i));
+    cache.store(keyOf(i), filled(static_cast<std::size_t>(i) * 2100, i));
     setAge(fileOf(i), i == 1 ? 10 : 100 + i);
   }
   cache.store(keyOf(3), filled(5, 5));
@@ -156,10 +156,10 @@ TEST_F(CodeCacheTest, ListsItsEntries) {
   std::vector<CacheEntry> entries = cache.entries();
   ASSERT_EQ(entries.size(), 3u);
   EXPECT_EQ(entries[0].key, keyOf(1));
-  EXPECT_EQ(entries[0].bytes, 10u);
+  EXPECT_EQ(entries[0].bytes, 4096u); // in blocks, as the limit counts
   EXPECT_EQ(entries[1].key, keyOf(0));
   EXPECT_EQ(entries[2].key, keyOf(2));
-  EXPECT_EQ(entries[2].bytes, 20u);
+  EXPECT_EQ(entries[2].bytes, 8192u);
   auto age = std::chrono::system_clock::now() - entries[0].used;
   EXPECT_GE(age, std::chrono::seconds(9));
   EXPECT_LE(age, std::chrono::minutes(1));
