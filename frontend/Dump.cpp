@@ -1,14 +1,17 @@
 #include "frontend/Dump.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "calque/error.h"
 #include "frontend/Compilation.h"
+#include "frontend/Warnings.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <set>
 
 namespace calque::detail {
 
@@ -54,6 +57,41 @@ std::string asComment(const std::string &text) {
   return absl::StrCat(comment, "\n");
 }
 
+// The functions that are not asked for by name.
+struct Others {
+  std::mutex mutex;
+  std::string asked;
+  bool isFound = false; // the one that is asked for
+  std::set<std::string> names;
+};
+Others &others() {
+  static auto *made = new Others; // never destroyed: other threads may still run
+  return *made;
+}
+
+void warnAtEnd() {
+  std::lock_guard lock(others().mutex);
+  if (others().isFound)
+    return;
+  std::string names = absl::StrJoin(others().names, "', '");
+  printWarning(
+      absl::StrCat("CALQUE_DUMP_FUNCTION: no function is called '", others().asked, "'; there are '", names, "'"));
+}
+
+bool isAskedFor(const std::string &name, const std::string &asked) {
+  std::lock_guard lock(others().mutex);
+  if (name == asked) {
+    others().isFound = true;
+    return true;
+  }
+  if (others().names.empty()) {
+    others().asked = asked;
+    std::atexit(warnAtEnd);
+  }
+  others().names.insert(name);
+  return false;
+}
+
 } // namespace
 
 void dump(const schema::Recording &recording, Dumped kind, SourceLocation where) {
@@ -61,7 +99,7 @@ void dump(const schema::Recording &recording, Dumped kind, SourceLocation where)
   bool isFunction = kind == Dumped::Function;
   if (settings.stages.empty() || (!isFunction && !settings.eager))
     return;
-  if (isFunction && !settings.function.empty() && settings.function != recording.name)
+  if (isFunction && !settings.function.empty() && !isAskedFor(recording.name, settings.function))
     return;
   std::string title = (isFunction ? "function " : "eager ") + recording.name;
   if (where.line)

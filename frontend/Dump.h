@@ -3,7 +3,7 @@
 //
 //   CALQUE_DUMP=STAGE          after a stage of the compiler, or after each one: all
 //   CALQUE_DUMP_FILE=FILE      appended to this file instead of written to standard error
-//   CALQUE_DUMP_FUNCTION=NAME  only functions of this name
+//   CALQUE_DUMP_FUNCTION=NAME  only functions of this name; a warning at the end of the process if there is none
 //   CALQUE_DUMP_EAGER=1        single eager operations as well
 #ifndef CALQUE_FRONTEND_DUMP_H
 #define CALQUE_FRONTEND_DUMP_H

@@ -1,5 +1,7 @@
-#include "calque/warnings.h"
+#include "frontend/Warnings.h"
+
 #include "absl/strings/str_cat.h"
+#include "calque/warnings.h"
 
 #include <iostream>
 #include <memory>
@@ -34,6 +36,10 @@ void detail::warn(const std::string &message, SourceLocation where) {
     (*handler)({message, where});
     return;
   }
+  printWarning(message, where);
+}
+
+void detail::printWarning(const std::string &message, SourceLocation where) {
   std::string line = absl::StrCat("calque: warning: ", message);
   if (where.line)
     absl::StrAppend(&line, " (at ", where.file, ":", where.line, ")");

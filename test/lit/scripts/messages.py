@@ -266,7 +266,7 @@ def given(source):
             yield "CompileError", i + 1, OF_OP
         elif name == "refuse" and source.name.startswith("tools/calque-opt"):
             yield "tool", i + 1, ()
-        elif name == "warn" and "void" not in (found[i - 1].text, found[i - 3].text): # no declaration, no definition
+        elif name in ("warn", "printWarning") and "void" not in (found[i - 1].text, found[i - 3].text): # no declaration, no definition
             yield "warning", i + 1, ()
         elif name == "fail" and source.name.startswith("frontend/data") and found[i - 1].text != "void":
             yield "DataError", i + 1, OF_FILE
