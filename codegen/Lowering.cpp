@@ -40,7 +40,7 @@ Size LoweringContext::equal(Operation *op, Sizes::Named found, Sizes::Named expe
   int32_t site = addSite(Site::Kind::SizesDiffer, op);
   sites.back().sizes[0] = found.name;
   sites.back().sizes[1] = expected.name;
-  sizes.checks.push_back({found.size, expected.size, false, site});
+  sizes.checks.push_back({found.size, expected.size, Sizes::Check::Relation::Equal, site});
   sizes.unify(found.size, expected.size);
   return constantOf(found.size) ? found.size : expected.size;
 }
@@ -52,7 +52,13 @@ void LoweringContext::atLeast(Operation *op, unsigned operand, int64_t dimension
     return;
   int32_t site = addSite(Site::Kind::SizeTooSmall, op);
   sites.back().sizes[0] = found.name;
-  sizes.checks.push_back({found.size, bound, true, site});
+  sizes.checks.push_back({found.size, bound, Sizes::Check::Relation::AtLeast, site});
+}
+
+void LoweringContext::divisible(Operation *op, Sizes::Named found, Size divisor) {
+  int32_t site = addSite(Site::Kind::SizeNotDivisible, op);
+  sites.back().sizes[0] = found.name;
+  sizes.checks.push_back({found.size, divisor, Sizes::Check::Relation::DivisibleBy, site});
 }
 
 Value LoweringContext::refuse(Operation *op, const Twine &why) {

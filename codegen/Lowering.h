@@ -28,6 +28,8 @@ struct LoweringContext {
     return equal(op, sizes.named(op, operand, dimension), sizes.named(op, otherOperand, otherDimension));
   }
   void atLeast(mlir::Operation *op, unsigned operand, int64_t dimension, Size bound);
+  // The divisor is positive.
+  void divisible(mlir::Operation *op, Sizes::Named found, Size divisor);
   // The declaration of a kernel of the runtime (runtime/abi.h), one for each list of types.
   mlir::func::FuncOp runtimeKernel(llvm::StringRef name, mlir::TypeRange operands);
   // Emits an error for an operation that can't be lowered. Returns null.

@@ -59,6 +59,7 @@ Lowered lower(LinalgBuilder &b, ir::BarrierOp op, LoweringContext &) {
 // If size `follows` of the shape is not negative, it is the number of elements divided by the product of the others.
 static Value reshapeTo(LinalgBuilder &b, Operation *op, SizeList shape, int64_t follows, LoweringContext &context) {
   Sizes::Named count = b.sizes.named(op, 0, -1);
+  Size divisor;
   Value x = op->getOperand(0);
   if (follows >= 0) {
     // The unknown sizes themselves, if the known ones of both sides cancel out.
@@ -70,8 +71,13 @@ static Value reshapeTo(LinalgBuilder &b, Operation *op, SizeList shape, int64_t 
     bool cancels = constantOf(known) && constantOf(rest) && *constantOf(known) % *constantOf(rest) == 0;
     shape[follows] =
         cancels ? b.sizes.multiply(unknown, b.sizes.divide(known, rest)) : b.sizes.divide(count.size, rest);
+    if (!cancels)
+      divisor = rest;
   }
-  context.equal(op, count, b.sizes.named(b.sizes.product(shape)));
+  Size product = b.sizes.product(shape);
+  if (divisor && product != count.size)
+    context.divisible(op, count, divisor);
+  context.equal(op, count, b.sizes.named(product));
   return b.reshape(x, shape);
 }
 

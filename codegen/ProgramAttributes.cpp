@@ -56,6 +56,7 @@ constexpr KindName kKinds[] = {{Site::Kind::IndexOutOfRange, "index_out_of_range
                                {Site::Kind::Extern, "extern"},
                                {Site::Kind::SizesDiffer, "sizes_differ"},
                                {Site::Kind::SizeTooSmall, "size_too_small"},
+                               {Site::Kind::SizeNotDivisible, "size_not_divisible"},
                                {Site::Kind::TooManyBytes, "too_many_bytes"}};
 
 Attribute toAttribute(const Site::Size &size, Builder &builder) {
@@ -171,7 +172,8 @@ Attribute toAttribute(const Site &site, MLIRContext *context) {
   }
   if (!site.examples.empty())
     add("examples", builder.getDenseI64ArrayAttr(site.examples));
-  if (site.kind == Site::Kind::SizesDiffer || site.kind == Site::Kind::SizeTooSmall) {
+  if (site.kind == Site::Kind::SizesDiffer || site.kind == Site::Kind::SizeTooSmall ||
+      site.kind == Site::Kind::SizeNotDivisible) {
     add("found", toAttribute(site.sizes[0], builder));
     add("expected", toAttribute(site.sizes[1], builder));
   }

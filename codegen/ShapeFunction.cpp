@@ -77,6 +77,23 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
   return arith::AndIOp::create(builder, location, rounded, number(-int64_t(CALQUE_BUFFER_ALIGNMENT)));
 }
 
+static Value isWrong(OpBuilder &builder, Location location, Sizes::Check::Relation relation, Value found,
+                     Value expected) {
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, location, predicate, a, b);
+  };
+  switch (relation) {
+  case Sizes::Check::Relation::Equal:
+    return compare(arith::CmpIPredicate::ne, found, expected);
+  case Sizes::Check::Relation::AtLeast:
+    return compare(arith::CmpIPredicate::slt, found, expected);
+  case Sizes::Check::Relation::DivisibleBy:
+    return compare(arith::CmpIPredicate::ne, arith::RemSIOp::create(builder, location, found, expected),
+                   arith::ConstantIndexOp::create(builder, location, 0));
+  }
+  llvm_unreachable("no relation of sizes");
+}
+
 void makeShapeFunction(func::FuncOp function, LoweringContext &context, ArrayRef<Type> results, ProgramSizes &program) {
   Block &body = function.getBody().front();
   Operation *terminator = body.getTerminator();
@@ -112,8 +129,7 @@ void makeShapeFunction(func::FuncOp function, LoweringContext &context, ArrayRef
   for (const Sizes::Check &check : context.sizes.checks) {
     Value found = cloneSize(builder, context.sizes.valueBeforeChecks(check.found), mapping),
           expected = cloneSize(builder, context.sizes.valueBeforeChecks(check.expected), mapping);
-    Value wrong = arith::CmpIOp::create(
-        builder, location, check.orMore ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ne, found, expected);
+    Value wrong = isWrong(builder, location, check.relation, found, expected);
     failIf(builder, location, wrong, frame, check.site, found, expected);
   }
   for (auto [number, size] : llvm::enumerate(resultSizes)) {

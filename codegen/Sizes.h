@@ -52,8 +52,9 @@ public:
   Named named(Size size) { return {size, {}}; }
 
   struct Check {
+    enum class Relation { Equal, AtLeast, DivisibleBy };
     Size found, expected;
-    bool orMore; // `found` may be larger
+    Relation relation;
     int32_t site;
   };
   std::vector<Check> checks;

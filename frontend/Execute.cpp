@@ -179,6 +179,8 @@ std::string describeSizes(const Site &site, const std::int64_t *values, const Ca
   int first = isNamed(0) ? 0 : 1, second = 1 - first;
   if (site.kind == Site::Kind::SizeTooSmall)
     return absl::StrCat(described(first), ", and it must be at least ", values[second]);
+  if (site.kind == Site::Kind::SizeNotDivisible)
+    return absl::StrCat(described(first), ", and it must be divisible by ", values[second]);
   if (!isNamed(second))
     return absl::StrCat(described(first), ", and it must be ", values[second]);
   return absl::StrCat(described(first), " and ", described(second), ", and they must be equal");
@@ -223,6 +225,7 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
     throw AssertionError(text ? *text : site.text, where);
   case Site::Kind::SizesDiffer:
   case Site::Kind::SizeTooSmall:
+  case Site::Kind::SizeNotDivisible:
     if (const schema::RecordedOp *check = assignmentCheckAt(site, caller)) {
       const schema::RecordedVariable &variable = assignedTo(*caller.recording, *check, where);
       const schema::TensorType &given = caller.recording->typeOf(caller.recording->operandsOf(*check)[0]);

@@ -72,6 +72,7 @@ struct Site {
     Extern,
     SizesDiffer,
     SizeTooSmall,
+    SizeNotDivisible,
     TooManyBytes
   };
   Kind kind;

@@ -119,11 +119,13 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
   } else {
     std::int64_t count = call[0].numElements();
     std::optional<std::int64_t> known = productOf(result.dims);
-    if (inferred >= 0 && known > 0 && count % *known == 0)
+    const bool follows = inferred >= 0 && known > 0;
+    if (follows && count % *known == 0)
       result.dims[inferred] = count / *known;
     else if (inferred >= 0 || known != count)
       return shapeFault(absl::StrCat(call[0].str(), " has ", counted(static_cast<std::size_t>(count), "element"),
-                                     ", which can't fill ", shapeString(ints(call, 0))));
+                                     ", which can't fill ", shapeString(ints(call, 0)),
+                                     follows ? absl::StrCat("; the number must be divisible by ", *known) : ""));
   }
   results.push_back(std::move(result));
   return {};

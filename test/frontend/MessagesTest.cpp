@@ -123,6 +123,26 @@ TEST(Messages, CountOneAsOne) {
                   "float32[1] has 1 element, which can't fill [2]");
 }
 
+TEST(Messages, OfReshapesSayWhatDividesTheNumberOfElements) {
+  auto rows = [](const Tensor &x) { return reshape(x, {-1, 4}); };
+  const std::string known = "float32[2,5] has 10 elements, which can't fill [-1,4]; the number must be divisible by 4";
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { rows(ones({2, 5})); }), known);
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { function(rows)(ones({2, 5})); }), known);
+  auto open = function(rows, {.input_signature = {TensorSpec(DType::Float32, {kDynamic, 5})}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { open(ones({2, 5})); }),
+                  "reshape: the number of elements of argument 0 is 10, and it must be divisible by 4");
+  EXPECT_EQ(open(ones({4, 5})).shape(), Shape({5, 4}));
+  // The divisor is a size of another argument.
+  auto beside = function(
+      [](const Tensor &x, const Tensor &y) { return reshape(x, {-1, y.shape()[0]}); },
+      {.input_signature = {TensorSpec(DType::Float32, {kDynamic, 5}), TensorSpec(DType::Float32, {kDynamic})}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { beside(ones({2, 5}), ones({3})); }),
+                  "reshape: the number of elements of argument 0 is 10, and it must be divisible by 3");
+  EXPECT_EQ(beside(ones({3, 5}), ones({3})).shape(), Shape({5, 3}));
+  // Nothing divides by 0 elements.
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { beside(ones({2, 5}), ones({0})); }), "is 10, and it must be 0");
+}
+
 // The remedies that the messages name.
 TEST(Messages, OfOpenSizesNameWhatWorks) {
   auto f = function(

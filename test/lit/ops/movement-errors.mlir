@@ -29,7 +29,7 @@ func.func @reshape_count(%a: tensor<2x3xf32>) {
 // -----
 
 func.func @reshape_inferred(%a: tensor<2x3xf32>) {
-  // expected-error @below {{reshape: float32[2,3] has 6 elements, which can't fill [4,-1]}}
+  // expected-error @below {{reshape: float32[2,3] has 6 elements, which can't fill [4,-1]; the number must be divisible by 4}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.reshape %a {shape = array<i64: 4, -1>} : (tensor<2x3xf32>) -> tensor<4x1xf32>
   return

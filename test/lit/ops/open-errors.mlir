@@ -56,7 +56,7 @@ func.func @reshape_operand(%a: tensor<?xf32>) {
 // -----
 
 func.func @reshape_count(%a: tensor<6xf32>, %b: tensor<4x?xf32>) {
-  // expected-error @below {{reshape_open: float32[6] has 6 elements, which can't fill [4,-1]}}
+  // expected-error @below {{reshape_open: float32[6] has 6 elements, which can't fill [4,-1]; the number must be divisible by 4}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.reshape_open %a, %b {shape = array<i64: -9223372036854775808, -1>, sizes = array<i64: 1, 0>} : (tensor<6xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
   return
