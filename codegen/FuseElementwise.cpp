@@ -66,7 +66,8 @@ class TreeFusion {
 public:
   explicit TreeFusion(Block &block) : block(block), folder(block.getParentOp()->getContext()) {}
 
-  void run() {
+  // Returns how many operations there are less.
+  int64_t run() {
     fold();
     auto ops = llvm::to_vector(block.getOps<linalg::GenericOp>());
     for (linalg::GenericOp op : ops)
@@ -77,6 +78,7 @@ public:
       place(op, trees);
     for (const Tree &tree : trees)
       fuse(tree);
+    return static_cast<int64_t>(ops.size() - trees.size());
   }
 
 private:
@@ -320,28 +322,28 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
   }
 
   void runOnOperation() override {
-    auto count = [&] {
-      int64_t found = 0;
-      getOperation().walk([&](linalg::LinalgOp) { ++found; });
-      return found;
-    };
-    int64_t before = count();
     for (Block &block : getOperation().getBody())
-      TreeFusion(block).run();
+      fused += TreeFusion(block).run();
     // MLIR's patterns do the rest: what is behind a reshape, or only moves.
-    for (bool changed = true; changed;)
-      if (failed(applyPatterns(changed)))
+    std::optional<int64_t> before;
+    for (bool changed = true; changed;) {
+      int64_t count = 0; // of what there is before the patterns are applied
+      if (failed(applyPatterns(count, changed)))
         return signalPassFailure();
-    fused += before - count();
+      fused += before.value_or(count) - count;
+      before = count;
+    }
   }
 
 private:
   // To go through bodies too would look at their operation again for each change in them.
-  LogicalResult applyPatterns(bool &changed) {
+  LogicalResult applyPatterns(int64_t &count, bool &changed) {
     SmallVector<Operation *> ops;
     getOperation().getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       ops.push_back(op);
-      return isa<linalg::LinalgOp>(op) ? WalkResult::skip() : WalkResult::advance();
+      bool isLinalg = isa<linalg::LinalgOp>(op);
+      count += isLinalg;
+      return isLinalg ? WalkResult::skip() : WalkResult::advance();
     });
     std::reverse(ops.begin(), ops.end()); // what is last is visited first
     return applyOpPatternsGreedily(
