@@ -169,20 +169,36 @@ struct UnknownPlacement {
 };
 struct Slot {
   SmallVector<UnknownPlacement *> tenants;
-  bool holds(const UnknownPlacement &other) const {
-    MemRefType mine = tenants[0]->type, its = other.type;
-    auto known = [](MemRefType type) {
-      int64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
-      for (int64_t size : type.getShape())
-        bytes *= ShapedType::isDynamic(size) ? 1 : size;
-      return bytes;
-    };
-    return tenants[0]->sizes == other.sizes && known(mine) == known(its) &&
-           llvm::none_of(tenants, [&](UnknownPlacement *tenant) {
-             return tenant->begin <= other.end && other.begin <= tenant->end;
-           });
-  }
 };
+
+// Puts buffers, which are in the order in which they come to life, into as few slots as their sizes and lifetimes
+// allow.
+SmallVector<Slot> slotsFor(std::deque<UnknownPlacement> &buffers) {
+  using Bytes = std::pair<std::vector<void *>, int64_t>; // the unknown sizes, and the product of the others
+  auto bytesOf = [](const UnknownPlacement &buffer) {
+    Bytes bytes{{}, (buffer.type.getElementTypeBitWidth() + 7) / 8};
+    for (Value size : buffer.sizes)
+      bytes.first.push_back(size.getAsOpaquePointer());
+    for (int64_t size : buffer.type.getShape())
+      bytes.second *= ShapedType::isDynamic(size) ? 1 : size;
+    return bytes;
+  };
+  SmallVector<Slot> slots;
+  std::map<Bytes, std::set<std::pair<unsigned, size_t>>> byEnd; // of the last tenant, with the slot's number
+  for (UnknownPlacement &buffer : buffers) {
+    auto &alike = byEnd[bytesOf(buffer)];
+    size_t number = slots.size();
+    if (auto first = alike.begin(); first != alike.end() && first->first < buffer.begin) {
+      number = first->second;
+      alike.erase(first);
+    } else {
+      slots.emplace_back();
+    }
+    slots[number].tenants.push_back(&buffer);
+    alike.insert({buffer.end, number});
+  }
+  return slots;
+}
 
 // The number of the last operation of the block that uses the buffer or a view of it.
 unsigned lastUse(Value buffer, Block &block, const llvm::DenseMap<Operation *, unsigned> &numbers) {
@@ -214,14 +230,7 @@ LogicalResult placeUnknown(func::FuncOp function, const ProgramSizes &known, std
   if (!shapes || shapes.isExternal() || shapes.getNumArguments() != kSizesOfShapes + known.inputs.size())
     return function.emitOpError("has sizes that are not known, and no function '") << kShapeFunction << "' of these";
   SmallVector<Attribute> sites(*sitesBefore);
-  SmallVector<Slot> slots;
-  for (UnknownPlacement &buffer : buffers) {
-    auto slot = llvm::find_if(slots, [&](const Slot &each) { return each.holds(buffer); });
-    if (slot != slots.end())
-      slot->tenants.push_back(&buffer);
-    else
-      slots.push_back({{&buffer}});
-  }
+  SmallVector<Slot> slots = slotsFor(buffers);
   Block &block = shapes.getBody().front();
   OpBuilder inShapes(block.getTerminator());
   Location location = function.getLoc();
@@ -331,11 +340,15 @@ LogicalResult placeBuffers(func::FuncOp function, const ProgramSizes &known, int
   function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
   if (!known.areKnown() && failed(placeUnknown(function, known, unknown, workspace, total, front)))
     return failure();
+  llvm::DenseMap<std::pair<int64_t, Type>, Value> views;
   for (Placement &placement : placements) {
-    OpBuilder builder = OpBuilder::atBlockBegin(&body);
-    Value offset = arith::ConstantIndexOp::create(builder, placement.alloc.getLoc(), placement.offset);
-    Value view = memref::ViewOp::create(builder, placement.alloc.getLoc(), placement.alloc.getType(), workspace, offset,
-                                        ValueRange());
+    Value &view = views[{placement.offset, placement.alloc.getType()}];
+    if (!view) {
+      OpBuilder builder = OpBuilder::atBlockBegin(&body);
+      Value offset = arith::ConstantIndexOp::create(builder, placement.alloc.getLoc(), placement.offset);
+      view = memref::ViewOp::create(builder, placement.alloc.getLoc(), placement.alloc.getType(), workspace, offset,
+                                    ValueRange());
+    }
     placement.alloc.replaceAllUsesWith(view);
     placement.alloc.erase();
   }

@@ -3,10 +3,12 @@
 
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME: %[[WORKSPACE:[a-z0-9]+]]: memref<128xi8>)
-// CHECK-DAG: %[[FIRST:.*]] = memref.view %[[WORKSPACE]][%[[AT:c0.*]]][] : memref<128xi8> to memref<4xf32>
+// CHECK-DAG: %[[FIRST:.*]] = memref.view %[[WORKSPACE]][%c0{{.*}}][] : memref<128xi8> to memref<4xf32>
 // CHECK-DAG: %[[SECOND:.*]] = memref.view %[[WORKSPACE]][%c64{{.*}}][]
-// CHECK-DAG: %[[THIRD:.*]] = memref.view %[[WORKSPACE]][%c0{{.*}}][]
-// CHECK: call @use(%{{.*}}, %{{.*}})
+// CHECK: call @use(%{{.*}}, %[[FIRST]])
+// CHECK: call @use(%[[FIRST]], %[[SECOND]])
+// CHECK: call @use(%[[SECOND]], %[[FIRST]])
+// CHECK: call @use(%[[FIRST]], %{{.*}})
 func.func private @use(memref<4xf32>, memref<4xf32>)
 func.func @f(%frame: !llvm.ptr, %x: memref<4xf32>, %y: memref<4xf32>) attributes {calque.inputs = 1 : i64} {
   %a = memref.alloc() : memref<4xf32>
