@@ -11,15 +11,23 @@ namespace calque::codegen {
 
 Lowered lower(LinalgBuilder &b, ir::AssertOp op, LoweringContext &context) {
   int32_t site = context.addSite(Site::Kind::AssertionFailed, op, op.getMessage());
-  Value flat = b.flatten(op.getCondition());
-  b.loopNest(b.sizesOf(flat), {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
+  auto check = [&](OpBuilder &inner, Value condition, ValueRange at) {
     ir::ScalarBuilder s(inner, b.location);
-    Value holds = tensor::ExtractOp::create(inner, b.location, flat, at);
+    Value holds = tensor::ExtractOp::create(inner, b.location, condition, at);
     scf::IfOp::create(inner, b.location, s.logicalNot(holds), [&](OpBuilder &then, Location location) {
-      Value position = arith::IndexCastOp::create(then, location, then.getI64Type(), at[0]);
+      Value position = at.empty() ? arith::ConstantOp::create(then, location, then.getI64IntegerAttr(0)).getResult()
+                                  : arith::IndexCastOp::create(then, location, then.getI64Type(), at[0]).getResult();
       context.fail(then, location, site, position, position);
       scf::YieldOp::create(then, location);
     });
+  };
+  if (LinalgBuilder::rankOf(op.getCondition()) == 0) {
+    check(b.builder, op.getCondition(), {});
+    return Lowered::toNothing();
+  }
+  Value flat = b.flatten(op.getCondition());
+  b.loopNest(b.sizesOf(flat), {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
+    check(inner, flat, at);
     return SmallVector<Value>();
   });
   return Lowered::toNothing();

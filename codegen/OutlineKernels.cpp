@@ -78,6 +78,25 @@ struct Numbers {
   llvm::DenseSet<Operation *> cells; // the loads from cells, which are the numbers that kernels make
 };
 
+// Whether a load reads a cell: a buffer of one number, which nothing writes any more. Each kernel that needs the number
+// can read it then.
+bool readsCell(memref::LoadOp load) {
+  // A number that many operations read is rare, and to look at all of them for each of them would take long.
+  constexpr unsigned kMostUsers = 16;
+  Value buffer = load.getMemRef();
+  if (!buffer.getDefiningOp<memref::AllocOp>() || load.getMemRefType().getRank() ||
+      !load.getMemRefType().getLayout().isIdentity() || buffer.hasNUsesOrMore(kMostUsers))
+    return false;
+  return llvm::all_of(buffer.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<memref::LoadOp>(user))
+      return true;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(user);
+    return linalgOp &&
+           (linalgOp.isDpsInput(&use) || (user->getBlock() == load->getBlock() && user->isBeforeInBlock(load)));
+  });
+}
+
 // The kernel of some operations that follow each other, and its call.
 class Outliner {
 public:
@@ -273,13 +292,17 @@ llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> kernelsOf(func::FuncOp 
   return calls;
 }
 
-// Whether an operation is no kernel: a buffer, a view of one, a step of the runtime's, or arithmetic. Of arithmetic it
-// notes whether it can be done before the program runs.
+// Whether an operation is no kernel: a buffer, a view of one, a step of the runtime's, a number in a cell, or
+// arithmetic. Of arithmetic it notes whether it can be done before the program runs.
 bool staysInProgram(Operation *op, Numbers &known, const SymbolTable &symbols) {
   if (isa<memref::AllocOp, memref::GetGlobalOp, ViewLikeOpInterface>(op))
     return true;
   if (auto call = dyn_cast<func::CallOp>(op))
     return symbols.lookup(call.getCallee())->hasAttr(kRuntimeAttr);
+  if (auto load = dyn_cast<memref::LoadOp>(op); load && readsCell(load)) {
+    known.cells.insert(load);
+    return true;
+  }
   if (op->getNumRegions() || !isMemoryEffectFree(op))
     return false;
   if (llvm::all_of(op->getOperands(), [&](Value operand) { return known.computable.contains(operand); }))
