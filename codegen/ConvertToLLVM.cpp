@@ -43,8 +43,10 @@ struct ConvertToLLVM : impl::ConvertToLLVMBase<ConvertToLLVM> {
 
   void runOnOperation() override {
     LLVMConversionTarget target(getContext());
-    if (failed(applyPartialConversion(getOperation(), target, patterns)))
-      signalPassFailure();
+    // Each function is in the CPU's caches until it is done.
+    for (Operation *function : llvm::map_to_vector(*getOperation().getBody(), [](Operation &op) { return &op; }))
+      if (failed(applyPartialConversion(function, target, patterns)))
+        return signalPassFailure();
   }
 
 private:

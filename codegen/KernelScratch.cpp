@@ -109,15 +109,18 @@ struct PassScratch : impl::PassScratchBase<PassScratch> {
     for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (isKernel(kernel) && failed(passScratch(kernel)))
         return signalPassFailure();
+    // Only the program calls kernels. A kernel that was compiled alone has none, and long parts that need no look.
     const SymbolTable symbols(getOperation());
-    getOperation().walk([&](func::CallOp call) {
-      auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
-      if (kernel.getNumArguments() == call.getNumOperands())
-        return;
-      OpBuilder builder(call);
-      auto type = cast<MemRefType>(kernel.getArgumentTypes().back());
-      call.getOperandsMutable().append(memref::AllocOp::create(builder, call.getLoc(), type).getResult());
-    });
+    for (auto program : getOperation().getOps<func::FuncOp>())
+      if (!program.isPrivate())
+        program.walk([&](func::CallOp call) {
+          auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
+          if (kernel.getNumArguments() == call.getNumOperands())
+            return;
+          OpBuilder builder(call);
+          auto type = cast<MemRefType>(kernel.getArgumentTypes().back());
+          call.getOperandsMutable().append(memref::AllocOp::create(builder, call.getLoc(), type).getResult());
+        });
   }
 };
 

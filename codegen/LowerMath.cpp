@@ -29,21 +29,21 @@ bool isInstruction(Operation *op) {
 
 // MLIR would lower these to llvm.fmuladd, which leaves the choice to LLVM. makeTargetMachine takes that choice from
 // LLVM, so the instruction is chosen here.
-void useFusedMultiplyAdd(ModuleOp module) {
-  module.walk([](vector::FMAOp op) {
+void useFusedMultiplyAdd(Operation *function) {
+  function->walk([](vector::FMAOp op) {
     OpBuilder builder(op);
     op.replaceAllUsesWith(math::FmaOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs(), op.getAcc()).getResult());
     op.erase();
   });
 }
 
-void useOwnFunctions(ModuleOp module, bool fma) {
-  SmallVector<Operation *> functions;
-  module.walk([&](Operation *op) {
+void useOwnFunctions(Operation *function, bool fma) {
+  SmallVector<Operation *> ops;
+  function->walk([&](Operation *op) {
     if (isa_and_present<math::MathDialect>(op->getDialect()))
-      functions.push_back(op);
+      ops.push_back(op);
   });
-  for (Operation *op : functions) {
+  for (Operation *op : ops) {
     OpBuilder builder(op);
     if (Value value = emitFloat32Function(builder, op, fma)) {
       op->getResult(0).replaceAllUsesWith(value);
@@ -54,9 +54,9 @@ void useOwnFunctions(ModuleOp module, bool fma) {
 
 // LLVM folds calls with constant arguments too. A call of an opaque function hides the constants until its passes are
 // over.
-void callOpaqueFunctions(ModuleOp module) {
+void callOpaqueFunctions(Operation *caller, ModuleOp module) {
   OpBuilder declarations = OpBuilder::atBlockBegin(module.getBody());
-  module.walk([&](Operation *opaque) {
+  caller->walk([&](Operation *opaque) {
     if (!ir::isOpaque(opaque))
       return;
     Value value = opaque->getOperand(0);
@@ -86,22 +86,24 @@ struct LowerMath : impl::LowerMathBase<LowerMath> {
   }
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    bool fma = Target::of(module).fma;
-    if (fma)
-      useFusedMultiplyAdd(module);
-    SmallVector<math::PowFOp> powers;
-    module.walk([&](math::PowFOp op) { powers.push_back(op); });
-    llvm::for_each(powers, emitCommonPowers);
-    useOwnFunctions(module, fma);
+    bool fma = Target::of(getOperation()).fma;
     ConversionTarget target(getContext());
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     target.addDynamicallyLegalDialect<math::MathDialect>([](Operation *op) {
       return isInstruction(op) || !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
     });
-    if (failed(applyPartialConversion(module, target, calls)))
-      return signalPassFailure();
-    callOpaqueFunctions(module);
+    // Each function is in the CPU's caches until it is done. Declarations of others are added on the way.
+    for (Operation *function : llvm::map_to_vector(*getOperation().getBody(), [](Operation &op) { return &op; })) {
+      if (fma)
+        useFusedMultiplyAdd(function);
+      SmallVector<math::PowFOp> powers;
+      function->walk([&](math::PowFOp op) { powers.push_back(op); });
+      llvm::for_each(powers, emitCommonPowers);
+      useOwnFunctions(function, fma);
+      if (failed(applyPartialConversion(function, target, calls)))
+        return signalPassFailure();
+      callOpaqueFunctions(function, getOperation());
+    }
   }
 
 private:
