@@ -109,7 +109,16 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
     for (Operation *transform : transforms)
       if (failed(calque::expandTransform(transform, emitted)) || isRefused)
         return signalPassFailure();
-    getOperation().walk(takeKnown);
+    bool anyKnown = false;
+    getOperation().walk([&](KnownOp known) {
+      takeKnown(known);
+      anyKnown = true;
+    });
+    // What only led to values that are known may read operands whose elements nothing has kept.
+    if (anyKnown)
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(getOperation().getBody().front())))
+        if (isOpTriviallyDead(&op))
+          op.erase();
     WalkResult left = getOperation().walk([](BatchOp batch) {
       if (batch->use_empty()) {
         batch->erase();
