@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/error.h"
+#include "ir/schema/Cotangents.h"
 
 namespace calque::detail {
 
@@ -17,6 +18,9 @@ std::string nameOf(const Recording &recording, const RecordedOp &op) {
   return op.op == OpId::Extern ? std::get<std::string>(recording.attributesOf(op)[0])
                                : std::string(schema::schemaOf(op.op).mnemonic);
 }
+
+// Whether result i is computed from operand i alone: what vmap slices and stacks.
+bool eachByItself(OpId op) { return op == OpId::Batch || op == OpId::Unbatch; }
 } // namespace
 
 Activity::Activity(const Recording &recording)
@@ -35,9 +39,12 @@ void Activity::forward(std::size_t number) {
   if (!schema.differentiable && !schema.lacksGradient)
     return;
   bool tracked = false, derivatives = false;
-  for (ValueId operand : recording.gradientOperandsOf(op)) {
-    tracked = tracked || tracked_[index(operand)];
-    derivatives = derivatives || derivativesTracked[index(operand)];
+  std::span<const ValueId> operands = recording.gradientOperandsOf(op);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!schema::receivesCotangent(op.op, i))
+      continue;
+    tracked = tracked || tracked_[index(operands[i])];
+    derivatives = derivatives || derivativesTracked[index(operands[i])];
   }
   for (ValueId capture : recording.capturesOf(op))
     derivatives = derivatives || tracked_[index(capture)] || derivativesTracked[index(capture)];
@@ -50,6 +57,10 @@ void Activity::forward(std::size_t number) {
   for (std::uint32_t r = 0; r < op.numResults; ++r) {
     ValueId result = op.firstResult + static_cast<ValueId>(r);
     produced_[index(result)] = true;
+    if (eachByItself(op.op)) {
+      tracked = tracked_[index(operands[r])];
+      derivatives = derivativesTracked[index(operands[r])];
+    }
     tracked_[index(result)] = tracked && isFloating(result);
     derivativesTracked[index(result)] = derivatives && isFloating(result);
   }
@@ -101,12 +112,21 @@ void Activity::backward(std::size_t number, const char *operation, SourceLocatio
   const schema::OperationSchema &schema = schema::schemaOf(op.op);
   derivatives = derivatives || schema.differentiates;
   ofDerivatives = ofDerivatives || derivatives;
-  if (schema.lacksGradient)
+  if (schema.lacksGradient) {
+    if (!operation)
+      return;
     throw LookupError(absl::StrCat(operation, ": operation '", nameOf(recording, op), "' at ", op.line.str(),
                                    " has no gradient registered"),
                       where);
-  for (ValueId operand : recording.gradientOperandsOf(op))
-    reach(operand, derivatives);
+  }
+  std::span<const ValueId> operands = recording.gradientOperandsOf(op);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (eachByItself(op.op)) {
+      if (std::size_t result = index(op.firstResult) + i; reaches_[result])
+        reach(operands[i], derivativesReach[result]);
+    } else if (schema::receivesCotangent(op.op, i)) {
+      reach(operands[i], derivatives);
+    }
   if (derivatives)
     for (ValueId capture : recording.capturesOf(op))
       reach(capture, true);

@@ -22,7 +22,8 @@ public:
   // The next operation forwards: its number.
   void forward(std::size_t op);
   void target(schema::ValueId value);
-  // The next operation backwards. LookupError of `operation` for a path through one that lacks a gradient.
+  // The next operation backwards. LookupError of `operation` for a path through one that lacks a gradient; without a
+  // name the path ends there.
   void backward(std::size_t op, const char *operation, SourceLocation where);
 
   bool isTracked(schema::ValueId value) const { return tracked_[schema::index(value)]; }

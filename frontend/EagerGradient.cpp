@@ -2,6 +2,7 @@
 #include "frontend/Apply.h"
 #include "frontend/Pullback.h"
 #include "frontend/Tape.h"
+#include "ir/schema/Cotangents.h"
 
 #include <algorithm>
 
@@ -48,7 +49,7 @@ public:
     std::vector<bool> needed(operands.size());
     bool anyNeeded = false;
     for (std::size_t i = 0; i < numPassing; ++i) {
-      if (!active[index(operands[i])] || !isFloating(operands[i]))
+      if (!active[index(operands[i])] || !isFloating(operands[i]) || !schema::receivesCotangent(op.op, i))
         continue;
       if (passesCotangent(op, i, operands[i]))
         passed[i] = shapedLike(operands[i], cotangents[0]);

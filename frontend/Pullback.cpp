@@ -1,5 +1,6 @@
 #include "frontend/Pullback.h"
 
+#include "frontend/Activity.h"
 #include "frontend/Apply.h"
 #include "frontend/CodeByStructure.h"
 #include "frontend/EagerCode.h"
@@ -101,10 +102,36 @@ bool anyDerivative(const Recording &program) {
   });
 }
 
+// The results of a pullback that a path leads to. The others are zeros, which must not go on: behind them may be an
+// infinite derivative.
+std::vector<bool> connectedOperands(const Recording &program, Shape shape) {
+  if (anyDerivative(program)) {
+    shape.examples.reset();
+    return connectedResults(pullbackOf(program, shape));
+  }
+  Activity activity(program);
+  for (std::size_t i = 0; i < program.parameters.size(); ++i)
+    if (shape.needed[i])
+      activity.watch(program.parameters[i]);
+  const std::size_t numOps = program.ops().size();
+  for (std::size_t i = 0; i < numOps; ++i)
+    activity.forward(i);
+  for (std::size_t i = 0; i < program.results.size(); ++i)
+    if (shape.hasCotangent[i])
+      activity.target(program.results[i]);
+  for (std::size_t i = numOps; i-- > 0;)
+    activity.backward(i, nullptr, {});
+  std::vector<bool> connected;
+  for (std::size_t i = 0; i < program.parameters.size(); ++i)
+    if (shape.needed[i])
+      connected.push_back(activity.reaches(program.parameters[i]));
+  return connected;
+}
+
 // Native code of a pullback, for any operands of some types.
 struct Pullback {
   CalledProgram program;       // as tapes that record see it
-  std::vector<bool> connected; // the results that a path leads to; empty: all
+  std::vector<bool> connected; // the results that a path leads to
   std::optional<Code> code;    // none where positions are operands: then it is looked up by structure
   // What code for open sizes takes besides: an operand after the operation's own, of which the sizes count, or null,
   // and positions behind all others.
@@ -172,11 +199,7 @@ Pullback makePullback(const Applied &applied, const Shape &shape, SourceLocation
   Pullback pullback{{nextId(), std::make_shared<const Recording>(pullbackOf(program, shape)), {}}, {}, {}, {}, {}};
   for (std::size_t i = 0; i < pullback.program.recording->parameters.size(); ++i)
     pullback.program.inputs.push_back({CalledProgram::From::Parameter, i});
-  if (anyDerivative(program)) {
-    Shape ofOne = shape;
-    ofOne.examples.reset();
-    pullback.connected = connectedResults(pullbackOf(program, ofOne));
-  }
+  pullback.connected = connectedOperands(program, shape);
   if (!applied.called)
     takeOpenCode(pullback, applied, program, shape, where);
   if (!pullback.code) {
@@ -293,8 +316,7 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
     recordCall(pullback.program, pointers, {}, {}, results, locationOf(applied.line));
   std::vector<std::optional<Tensor>> cotangents;
   for (std::size_t i = 0; i < results.size(); ++i)
-    cotangents.push_back(pullback.connected.empty() || pullback.connected[i] ? std::optional(std::move(results[i]))
-                                                                             : std::nullopt);
+    cotangents.push_back(pullback.connected[i] ? std::optional(std::move(results[i])) : std::nullopt);
   return cotangents;
 }
 

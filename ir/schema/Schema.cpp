@@ -2,6 +2,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "ir/schema/Cotangents.h"
 #include "ir/schema/TypeRules.h"
 
 #include <algorithm>
@@ -48,10 +49,21 @@ namespace {
 constexpr OperationSchema kOperations[] = {
 #define CALQUE_OPERATION_TABLE
 #include "ir/schema/Operations.cpp.inc"
+#undef CALQUE_OPERATION_TABLE
+};
+
+constexpr std::uint32_t kReceivesCotangent[] = {
+#define CALQUE_OPERATION_COTANGENTS
+#include "ir/schema/Operations.cpp.inc"
+#undef CALQUE_OPERATION_COTANGENTS
 };
 } // namespace
 
 std::span<const OperationSchema> operations() { return kOperations; }
+
+bool receivesCotangent(OpId op, std::size_t operand) {
+  return kReceivesCotangent[static_cast<std::size_t>(op)] >> std::min<std::size_t>(operand, 31) & 1;
+}
 
 const OperationSchema *findOperation(std::string_view mnemonic) {
   static const auto *byName = [] {

@@ -1,6 +1,7 @@
 // What eager tapes keep, and what they compile: each operation once, whatever it stands in.
 #include "Testing.h"
 
+#include "frontend/Apply.h"
 #include "frontend/CompilationCount.h"
 
 using namespace calque;
@@ -183,6 +184,58 @@ TEST(EagerTape, DifferentiatesThroughWhatItHasNotKept) {
   Tensor expected = s * (1.0 - s) * (1.0 - 2.0 * s);
   for (int i = 0; i < 2; ++i)
     EXPECT_NEAR(second.data<double>()[i], expected.data<double>()[i], 1e-12);
+}
+
+// The second argument is the square root of zeros, whose derivative is infinite: a cotangent of zeros would give NaN.
+TEST(EagerTape, PassesNoCotangentWhereAFunctionHasNoPath) {
+  auto first = function([](const Tensor &a, const Tensor &b) { return std::pair(a * 2.f, b * 3.f); });
+  auto stopped = function([](const Tensor &a, const Tensor &b) { return a * 2.f + stop_gradient(b); });
+  auto unused = function([](const Tensor &a, const Tensor &) { return a * 2.f; });
+  auto ofDerivative = function([](const Tensor &a, const Tensor &b) {
+    return grad([](const Tensor &x, const Tensor &y) { return sum(x * x + y); })(a, b);
+  });
+  auto mapped = vmap([](const Tensor &a, const Tensor &b) { return std::pair(a * 2.f, b); });
+  Tensor x = zeros({2});
+  for (auto &call : std::vector<std::function<Tensor(const Tensor &)>>{
+           [&](const Tensor &a) { return first(a, sqrt(a)).first; },
+           [&](const Tensor &a) { return stopped(a, sqrt(a)); },
+           [&](const Tensor &a) { return unused(a, sqrt(a)); },
+           [&](const Tensor &a) { return ofDerivative(a, sqrt(a)); },
+           [&](const Tensor &a) { return mapped(a, sqrt(a)).first; },
+       }) {
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    Tensor y = call(x);
+    expectValues(tape.gradient(y, x).value(), {2, 2});
+    expectValues(tape.jacobian(y, x).value(), {2, 0, 0, 2});
+  }
+}
+
+// Of `like` only the sizes count: what it was computed from has no path to the result.
+TEST(EagerTape, PassesNoCotangentToSizes) {
+  auto isConnected = [](const std::function<Tensor(const Tensor &)> &f) {
+    auto ask = [&](const Tensor &x) {
+      GradientTape outer, inner({.persistent = true});
+      outer.watch(x);
+      inner.watch(x);
+      std::optional<Tensor> dx = inner.gradient(f(x), x);
+      return std::pair(dx.has_value(), dx && outer.gradient(*dx, x));
+    };
+    std::pair<bool, bool> eager = ask(zeros({2})), traced;
+    function([&](const Tensor &x) {
+      traced = ask(x);
+      return x;
+    })(zeros({2}));
+    EXPECT_EQ(eager, traced);
+    return eager;
+  };
+  auto sumLike = [](const Tensor &x, const Tensor &like) {
+    Tensor operands[] = {x, like};
+    return detail::applyAll(schema::OpId::SumLike, operands, {}, SourceLocation::current())[0];
+  };
+  EXPECT_EQ(isConnected([&](const Tensor &x) { return sumLike(x, sqrt(x)); }), std::pair(true, false));
+  EXPECT_EQ(isConnected([&](const Tensor &x) { return sumLike(sqrt(x), x); }), std::pair(true, true));
+  EXPECT_EQ(isConnected([&](const Tensor &x) { return sumLike(ones({2}), sqrt(x)); }), std::pair(false, false));
 }
 
 // No gradient passes from a read to the value that was assigned; the read is a source of its own.

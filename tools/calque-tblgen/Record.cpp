@@ -154,6 +154,25 @@ std::uint32_t OperationRecord::passesCotangent() const {
   return operands;
 }
 
+std::uint32_t OperationRecord::receivesCotangent() const {
+  std::uint32_t operands = ~std::uint32_t(0);
+  for (llvm::StringRef field : {"partials", "vjp"})
+    for (auto [i, dag] : llvm::enumerate(dags(field)))
+      if (llvm::cast<llvm::DefInit>(dag->getOperator())->getDef()->getName() == "NoGradient")
+        operands &= ~(1u << i);
+  // What an operation is linear in says what its derivative is with respect to; sizes are all that it takes of others.
+  std::vector<llvm::StringRef> linear = names("linear"), multilinear = names("multilinear");
+  linear.insert(linear.end(), multilinear.begin(), multilinear.end());
+  if (linear.empty())
+    return operands;
+  std::uint32_t named = 0;
+  for (llvm::StringRef name : linear) {
+    int operand = operandIndex(name);
+    named |= op_.getOperand(operand).isVariadic() ? ~std::uint32_t(0) << operand : 1u << operand;
+  }
+  return operands & named;
+}
+
 int OperationRecord::numOperands() const {
   for (const mlir::tblgen::NamedTypeConstraint &operand : op_.getOperands())
     if (operand.isVariadic())

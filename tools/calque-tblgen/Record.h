@@ -73,6 +73,8 @@ public:
   std::vector<std::uint32_t> gradientTakes() const;
   // The operands whose cotangent has the elements of the result's, unless they were broadcast.
   std::uint32_t passesCotangent() const;
+  // The operands to which a cotangent may pass: a bit for each, the highest for all from the 32nd on.
+  std::uint32_t receivesCotangent() const;
   // The operand of that name, or -1.
   int operandIndex(llvm::StringRef name) const;
 

@@ -59,6 +59,9 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
        << ", " << (op.gradientTakes().empty() ? "{}" : "k" + op.idName() + "GradientTakes") << ", "
        << op.passesCotangent() << "u},\n";
   }
+  os << "#endif\n#ifdef CALQUE_OPERATION_COTANGENTS\n";
+  for (const OperationRecord &op : operations)
+    os << "  " << op.receivesCotangent() << "u, // " << op.mnemonic() << "\n";
   os << "#endif\n";
 }
 
