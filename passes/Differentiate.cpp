@@ -54,10 +54,10 @@ SmallVector<bool> calque::connectedResults(func::FuncOp function) {
   for (Operation *transform : transforms)
     if (failed(expandTransform(transform, emitted)))
       return result;
-  SmallVector<bool> connected;
-  if (succeeded(expand(last, emitted, &connected)))
+  SmallVector<Value> cotangents;
+  if (succeeded(expand(last, emitted, &cotangents)))
     for (auto [i, number] : llvm::enumerate(numbers))
-      result[i] = connected[number];
+      result[i] = static_cast<bool>(cotangents[number]);
   return result;
 }
 
@@ -72,6 +72,14 @@ LogicalResult calque::Emission::expandTransforms() {
     if (failed(expandTransform(op, emitted)))
       return failure();
   return success();
+}
+
+bool calque::Emission::take(Operation *transform) {
+  auto noted = llvm::find(transforms, transform);
+  if (noted == transforms.end())
+    return false;
+  transforms.erase(noted);
+  return true;
 }
 
 namespace {

@@ -1,7 +1,7 @@
 #include "ir/GradientRule.h"
 #include "passes/Transforms.h"
 
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace calque::ir;
@@ -22,7 +22,7 @@ public:
     stops.insert(stopValues.begin(), stopValues.end());
   }
 
-  LogicalResult run(SmallVectorImpl<bool> *connected) {
+  LogicalResult run(SmallVectorImpl<Value> *found) {
     if (failed(findActive()))
       return failure();
     if (!emitted.empty())
@@ -38,8 +38,10 @@ public:
         return refuse(op);
     for (auto [result, source] : llvm::zip_equal(gradient.getResults(), sources)) {
       Value cotangent = cotangents.lookup(source);
-      if (connected)
-        connected->push_back(static_cast<bool>(cotangent));
+      if (found)
+        found->push_back(cotangent);
+      if (result.use_empty())
+        continue;
       if (!cotangent)
         cotangent = GradientRule(builder, gradient.getLoc(), source).zerosLike(source);
       calque::replaceResult(builder, result, cotangent);
@@ -222,9 +224,30 @@ private:
       needed[i] = active.contains(operand) && calque::isDifferentiable(operand);
     SmallVector<Value> operandCotangents;
     schemaOp.buildVjp(builder, resultCotangents, needed, operandCotangents);
+    if (failed(expandEmitted(operandCotangents)))
+      return failure();
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (needed[i] && operandCotangents[i])
         accumulate(operand, operandCotangents[i], op->getLoc());
+    return success();
+  }
+
+  // Expands the gradients that a rule has emitted. No cotangent passes where they find no path: zeros would become NaN
+  // at an infinite derivative further back.
+  LogicalResult expandEmitted(MutableArrayRef<Value> operandCotangents) {
+    SmallVector<std::tuple<Value *, Operation *, unsigned>> given; // the expansion erases what is asked here
+    llvm::MapVector<Operation *, SmallVector<Value>> expanded;
+    for (Value &cotangent : operandCotangents)
+      if (auto inner = cotangent ? cotangent.getDefiningOp<GradientOp>() : GradientOp();
+          inner && (expanded.contains(inner) || emission.take(inner))) {
+        given.emplace_back(&cotangent, inner, cast<OpResult>(cotangent).getResultNumber());
+        expanded.try_emplace(inner);
+      }
+    for (auto &[inner, cotangents] : expanded)
+      if (failed(calque::expand(cast<GradientOp>(inner), emitted, &cotangents)))
+        return failure();
+    for (auto [cotangent, inner, number] : given)
+      *cotangent = expanded[inner][number];
     return success();
   }
 
@@ -245,6 +268,6 @@ private:
 
 } // namespace
 
-LogicalResult calque::expand(GradientOp gradient, Emitted &emitted, SmallVectorImpl<bool> *connected) {
-  return ReverseMode(gradient, emitted).run(connected);
+LogicalResult calque::expand(GradientOp gradient, Emitted &emitted, SmallVectorImpl<Value> *cotangents) {
+  return ReverseMode(gradient, emitted).run(cotangents);
 }

@@ -22,8 +22,9 @@ private:
 };
 
 // Each emits its operation's results in its place and erases it. Emits a diagnostic before it fails.
-// Reverse mode; `connected`, if given, receives whether a path leads to each result.
-llvm::LogicalResult expand(ir::GradientOp gradient, Emitted &emitted, llvm::SmallVectorImpl<bool> *connected = nullptr);
+// Reverse mode; `cotangents`, if given, receives what stands for each result, or null where no path leads to it.
+llvm::LogicalResult expand(ir::GradientOp gradient, Emitted &emitted,
+                           llvm::SmallVectorImpl<mlir::Value> *cotangents = nullptr);
 llvm::LogicalResult expand(ir::JvpOp jvp, Emitted &emitted);         // forward mode
 llvm::LogicalResult expand(ir::UnbatchOp unbatch, Emitted &emitted); // vmap; together with its `batch`
 
@@ -43,6 +44,8 @@ public:
   explicit Emission(Emitted &emitted) : emitted(emitted) {}
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override;
   llvm::LogicalResult expandTransforms();
+  // Whether it has noted the transformation, which is the caller's to expand from here on.
+  bool take(mlir::Operation *transform);
 
 private:
   Emitted &emitted;

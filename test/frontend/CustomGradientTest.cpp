@@ -257,6 +257,20 @@ TEST(Checkpoint, PassesGradientsToWhatIsCaptured) {
       scalar(2.0f), {2 * 6 * 3 + 1, 2 * 6 * 2 + 1});
 }
 
+// Behind the second argument is an infinite derivative, which makes NaN of zeros.
+TEST(Checkpoint, PassesNoCotangentWithoutAPath) {
+  auto first = checkpoint([](const Tensor &x, const Tensor &y) { return std::pair(x * 2.f, y * 3.f); });
+  auto unused = checkpoint([](const Tensor &x, const Tensor &) { return x * 2.f; });
+  auto nested = checkpoint([=](const Tensor &x, const Tensor &y) { return first(x, y).first; });
+  for (auto &call : std::vector<std::function<Tensor(const Tensor &)>>{
+           [&](const Tensor &x) { return first(x, sqrt(x)).first; },
+           [&](const Tensor &x) { return unused(x, sqrt(x)); },
+           [&](const Tensor &x) { return nested(x, sqrt(x)); },
+       })
+    inBothModes([&](const Tensor &x) { return grad([&](const Tensor &a) { return sum(call(a)); })(x); }, zeros({2}),
+                {2, 2});
+}
+
 TEST(Checkpoint, ComposesWithOtherTransforms) {
   auto cube = checkpoint([](const Tensor &x) { return x * x * x; });
   inBothModes([&](const Tensor &x) { return grad(grad(cube))(x); }, scalar(2.0f), {12});

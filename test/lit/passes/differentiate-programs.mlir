@@ -74,6 +74,26 @@ func.func @recompute(%x: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<?xf32> {
   return %d : tensor<?xf32>
 }
 
+// Nothing passes to an input that no result which is asked for depends on: the second one is the square root's.
+// CHECK-LABEL: func.func @recompute_part(
+// CHECK-SAME: %[[X:.*]]: tensor<3xf32>, %[[SEED:.*]]: tensor<3xf32>)
+// CHECK: calque.checkpoint
+// CHECK: %[[B:.*]] = calque.barrier %[[X]]
+// CHECK: %[[E:.*]] = calque.exp %[[B]]
+// CHECK: %[[G:.*]] = calque.mul %[[SEED]], %[[E]]
+// CHECK-NEXT: return %[[G]]
+func.func @recompute_part(%x: tensor<3xf32>, %seed: tensor<3xf32>) -> tensor<3xf32> {
+  %r = calque.sqrt %x : (tensor<3xf32>) -> tensor<3xf32>
+  %y:2 = calque.checkpoint %x, %r : (tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %e = calque.exp %a : (tensor<3xf32>) -> tensor<3xf32>
+    %n = calque.neg %b : (tensor<3xf32>) -> tensor<3xf32>
+    vector.yield %e, %n : tensor<3xf32>, tensor<3xf32>
+  }
+  %d = calque.gradient %y#0, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %d : tensor<3xf32>
+}
+
 // CHECK-LABEL: func.func @checkpoint_forward(
 // CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
 // CHECK: %[[I:.*]] = calque.identity %[[X]]
