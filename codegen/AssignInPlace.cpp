@@ -1,3 +1,4 @@
+#include "codegen/Lowering.h"
 #include "codegen/Passes.h"
 #include "codegen/ProgramAttributes.h"
 #include "passes/Passes.h"
@@ -65,7 +66,8 @@ struct AssignInPlace : impl::AssignInPlaceBase<AssignInPlace> {
     if (!assigned || assigned.empty())
       return;
     Block &body = function.getBody().front();
-    Operation *lastFailing = lastThatMayFail(body);
+    // What fails ends a loop, and with it what its variables are for.
+    Operation *lastFailing = getOperation()->hasAttr(kPartAttr) ? nullptr : lastThatMayFail(body);
     unsigned firstNew = function.getNumArguments() - static_cast<unsigned>(assigned.size());
     SmallVector<int64_t> inPlace;
     for (auto [number, input] : llvm::enumerate(assigned.asArrayRef())) {

@@ -13,6 +13,7 @@
 #include "mlir/IR/Verifier.h"
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -141,7 +142,6 @@ public:
 private:
   // A kernel that is not there yet.
   struct Missing {
-    size_t number;
     Location location;
     std::string text;
     runtime::KernelKey key;
@@ -155,6 +155,7 @@ private:
                                             CompileResult &result) {
     std::vector<runtime::KernelRef> kernels(planned.size());
     std::vector<Missing> missing;
+    std::map<runtime::KernelKey, std::vector<size_t>> sought; // parts of a program may have kernels in common
     for (auto [number, kernel] : llvm::enumerate(planned)) {
       if (!kernel.runtime.empty()) {
         kernels[number] = runtime::runtimeKernel(functions, kernel.runtime);
@@ -163,12 +164,17 @@ private:
       codegen::TimedStep step(options, Stage::Outlined, "find-kernel");
       std::string text = codegen::textOf(kernel.function);
       runtime::KernelKey key = codegen::keyOf(text, options);
-      if (!(kernels[number] = source.find(key)))
-        missing.push_back({number, func::FuncOp(kernel.function).getLoc(), std::move(text), key});
+      if ((kernels[number] = source.find(key)))
+        continue;
+      std::vector<size_t> &numbers = sought[key];
+      if (numbers.empty())
+        missing.push_back({func::FuncOp(kernel.function).getLoc(), std::move(text), key});
+      numbers.push_back(number);
     }
     compileAll(missing, options, source, entry);
     for (Missing &kernel : missing) {
-      kernels[kernel.number] = std::move(kernel.made);
+      for (size_t number : sought[kernel.key])
+        kernels[number] = kernel.made;
       if (!kernel.error.empty() && result.error.empty()) {
         result.error = std::move(kernel.error);
         result.line = codegen::lineOf(kernel.location);

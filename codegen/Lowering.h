@@ -85,6 +85,11 @@ private:
 #define CALQUE_LOWERING(Op) Lowered lower(LinalgBuilder &builder, ir::Op op, LoweringContext &context);
 #include "codegen/Lowerings.h.inc"
 
+// On the module of a part (ControlFlowLowering.cpp): its number.
+inline constexpr llvm::StringLiteral kPartAttr = "calque.part";
+// Makes the parts of a program: of the regions of its branches and loops.
+void makeParts(mlir::ModuleOp module, mlir::func::FuncOp function);
+
 // Patterns for all operations that no pass removes.
 void populateLowerings(mlir::RewritePatternSet &patterns, LoweringContext &context);
 void populateElementwiseLowering(mlir::RewritePatternSet &patterns, LoweringContext &context);

@@ -32,45 +32,95 @@ static std::vector<std::byte> bytesOf(DenseElementsAttr constant) {
   return bytes;
 }
 
-FailureOr<ProgramPlan> planIn(ModuleOp module) {
-  FailureOr<Program> program = programIn(module);
-  if (failed(program))
-    return failure();
-  FailureOr<ProgramInterface> interface = interfaceOf(*program);
-  if (failed(interface))
-    return failure();
-  ProgramPlan result{*std::move(interface), {}, {}};
-  runtime::Plan &plan = result.plan;
-  SymbolTable symbols(module);
-  llvm::DenseMap<Operation *, uint32_t> numbers;
-  auto kernel = [&](func::FuncOp function) {
+namespace {
+
+// Collects the kernels and the sites of a program and its parts.
+class PlanMaker {
+public:
+  explicit PlanMaker(ProgramPlan &result) : result(result) {}
+
+  FailureOr<runtime::Plan> planOf(ModuleOp module, ProgramInterface &interface) {
+    FailureOr<Program> program = programIn(module);
+    if (failed(program))
+      return failure();
+    FailureOr<ProgramInterface> found = interfaceOf(*program);
+    if (failed(found))
+      return failure();
+    interface = *std::move(found);
+    runtime::Plan plan;
+    SymbolTable symbols(module);
+    plan.numSizes = program->sizes.inputs.size();
+    if (auto shapes = symbols.lookup<func::FuncOp>(kShapeFunction))
+      plan.shapes = kernel(shapes);
+    PlanWords words(program->function, program->sizes);
+    LogicalResult steps = words.forEachStep([&](func::CallOp call, ArrayRef<runtime::Operand> operands) {
+      plan.steps.push_back(
+          {kernel(symbols.lookup<func::FuncOp>(call.getCallee())), static_cast<uint32_t>(operands.size())});
+      plan.operands.insert(plan.operands.end(), operands.begin(), operands.end());
+    });
+    if (failed(steps))
+      return failure();
+    for (auto [name, number] : words.constants()) {
+      auto global = symbols.lookup<memref::GlobalOp>(name);
+      plan.constants.push_back(bytesOf(cast<DenseElementsAttr>(*global.getInitialValue())));
+    }
+    plan.writesInputs = !interface.inPlace.empty() && !module->hasAttr(kPartAttr);
+    plan.numComputed = words.computed().size();
+    if (auto function = symbols.lookup<func::FuncOp>(kNumbersFunction))
+      plan.numbers = kernel(function);
+    return plan;
+  }
+
+  // The plans of a module's parts, whose sites come behind those that are there.
+  LogicalResult addParts(ModuleOp module, runtime::Plan &plan) {
+    for (ModuleOp part : module.getOps<ModuleOp>()) {
+      ProgramInterface interface;
+      FailureOr<runtime::Plan> planned = planOf(part, interface);
+      if (failed(planned))
+        return failure();
+      runtime::PlanPart &added = plan.parts.emplace_back();
+      added.workspaceBytes = interface.workspaceBytes;
+      added.numOutputSizes = interface.unknownOutputs.size();
+      added.inPlace.assign(interface.inPlace.begin(), interface.inPlace.end());
+      added.firstSite = static_cast<int32_t>(result.interface.sites.size());
+      for (Site &site : interface.sites) {
+        for (Site::Size &size : site.sizes) // a part's inputs are operands of the operation
+          if (size.argument >= 0)
+            size = {-1, size.argument, size.dimension};
+        result.interface.sites.push_back(std::move(site));
+      }
+      added.plan = *std::move(planned);
+      if (failed(addParts(part, added.plan)))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  uint32_t kernel(func::FuncOp function) {
     auto [found, isNew] = numbers.try_emplace(function, static_cast<uint32_t>(result.kernels.size()));
     if (isNew) {
       auto runtime = function->getAttrOfType<StringAttr>(kRuntimeAttr);
       result.kernels.push_back({function, runtime ? runtime.str() : ""});
     }
     return found->second;
-  };
-
-  plan.numSizes = program->sizes.inputs.size();
-  if (auto shapes = symbols.lookup<func::FuncOp>(kShapeFunction))
-    plan.shapes = kernel(shapes);
-  PlanWords words(program->function, program->sizes);
-  LogicalResult steps = words.forEachStep([&](func::CallOp call, ArrayRef<runtime::Operand> operands) {
-    plan.steps.push_back(
-        {kernel(symbols.lookup<func::FuncOp>(call.getCallee())), static_cast<uint32_t>(operands.size())});
-    plan.operands.insert(plan.operands.end(), operands.begin(), operands.end());
-  });
-  if (failed(steps))
-    return failure();
-  for (auto [name, number] : words.constants()) {
-    auto global = symbols.lookup<memref::GlobalOp>(name);
-    plan.constants.push_back(bytesOf(cast<DenseElementsAttr>(*global.getInitialValue())));
   }
-  plan.writesInputs = !result.interface.inPlace.empty();
-  plan.numComputed = words.computed().size();
-  if (auto function = symbols.lookup<func::FuncOp>(kNumbersFunction))
-    plan.numbers = kernel(function);
+
+  ProgramPlan &result;
+  llvm::DenseMap<Operation *, uint32_t> numbers;
+};
+
+} // namespace
+
+FailureOr<ProgramPlan> planIn(ModuleOp module) {
+  ProgramPlan result;
+  PlanMaker maker(result);
+  FailureOr<runtime::Plan> plan = maker.planOf(module, result.interface);
+  if (failed(plan))
+    return failure();
+  result.plan = *std::move(plan);
+  if (failed(maker.addParts(module, result.plan)))
+    return failure();
   return result;
 }
 

@@ -156,6 +156,35 @@ static constexpr bool kHasAssertions = true;
 #endif
 
 LogicalResult Pipelines::run(ModuleOp module, Stage from, Stage to, const CompileOptions &options) {
+  if (from >= Stage::Linalg || to < Stage::Linalg)
+    return runWithParts(module, from, from, to, options);
+  bool branches = module.walk([](Operation *op) {
+                          return isa<ir::CondOp, ir::WhileOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                        })
+                      .wasInterrupted();
+  if (!branches)
+    return runAlone(module, from, to, options);
+  // Parts are made on the way, at the stage simplified.
+  if (failed(runAlone(module, from, Stage::Linalg, options)))
+    return failure();
+  return runWithParts(module, Stage::Linalg, Stage::Simplified, to, options);
+}
+
+LogicalResult Pipelines::runWithParts(ModuleOp module, Stage from, Stage fromOfParts, Stage to,
+                                      const CompileOptions &options) {
+  SmallVector<ModuleOp> parts(module.getOps<ModuleOp>());
+  for (ModuleOp part : parts)
+    part->remove();
+  LogicalResult done = from < to ? runAlone(module, from, to, options) : success();
+  for (ModuleOp part : parts) {
+    if (succeeded(done) && fromOfParts < to)
+      done = run(part, fromOfParts, to, options);
+    module.getBody()->push_back(part);
+  }
+  return done;
+}
+
+LogicalResult Pipelines::runAlone(ModuleOp module, Stage from, Stage to, const CompileOptions &options) {
   std::unique_ptr<PassManager> &manager = made[{from, to, options.optimize, options.cpu, options.timing}];
   if (!manager) {
     manager = std::make_unique<PassManager>(&context);

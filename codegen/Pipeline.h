@@ -26,10 +26,15 @@ class Pipelines {
 public:
   // With `verifyEach`, the module is verified after each pass, else after the last one that is no kernel's.
   Pipelines(mlir::MLIRContext &context, bool verifyEach) : context(context), verifyEach(verifyEach) {}
-  // Takes a module from one stage to a later one. Errors are diagnostics.
+  // Takes a module, with the parts in it, from one stage to a later one. Errors are diagnostics.
   llvm::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const CompileOptions &options);
 
 private:
+  llvm::LogicalResult runAlone(mlir::ModuleOp module, Stage from, Stage to, const CompileOptions &options);
+  // Takes a module's parts to the stage too.
+  llvm::LogicalResult runWithParts(mlir::ModuleOp module, Stage from, Stage fromOfParts, Stage to,
+                                   const CompileOptions &options);
+
   mlir::MLIRContext &context;
   bool verifyEach;
   std::map<std::tuple<Stage, Stage, bool, runtime::Cpu, bool>, std::unique_ptr<mlir::PassManager>> made;

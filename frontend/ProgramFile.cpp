@@ -104,14 +104,7 @@ template <typename Form, typename S> void siteForm(Form &form, S &site) {
   }
 }
 
-template <typename Form, typename Program, typename Kernels>
-void programForm(Form &form, Program &program, Kernels &kernels) {
-  form.list(kernels, 48, [&](auto &kernel) {
-    form(kernel.runtime);
-    form(kernel.key);
-    form(kernel.image);
-  });
-  auto &plan = program.plan;
+template <typename Form, typename Plan> void planForm(Form &form, Plan &plan) {
   form.list(plan.steps, 16, [&](auto &step) {
     form(step.kernel);
     form(step.numOperands);
@@ -127,6 +120,23 @@ void programForm(Form &form, Program &program, Kernels &kernels) {
   form(plan.numSizes);
   form(plan.numComputed);
   form(plan.writesInputs);
+  form.list(plan.parts, 64, [&](auto &part) {
+    planForm(form, part.plan);
+    form(part.workspaceBytes);
+    form(part.numOutputSizes);
+    form.list(part.inPlace, 8, [&](auto &index) { form(index); });
+    form(part.firstSite);
+  });
+}
+
+template <typename Form, typename Program, typename Kernels>
+void programForm(Form &form, Program &program, Kernels &kernels) {
+  form.list(kernels, 48, [&](auto &kernel) {
+    form(kernel.runtime);
+    form(kernel.key);
+    form(kernel.image);
+  });
+  planForm(form, program.plan);
   auto &interface = program.interface;
   form(interface.workspaceBytes);
   for (auto *sizes : {&interface.unknownInputs, &interface.unknownOutputs})
@@ -137,6 +147,22 @@ void programForm(Form &form, Program &program, Kernels &kernels) {
   for (auto *indices : {&interface.assigned, &interface.inPlace})
     form.list(*indices, 8, [&](auto &index) { form(index); });
   form.list(interface.sites, 64, [&](auto &site) { siteForm(form, site); });
+}
+
+// Whether steps name kernels and operands that are there.
+bool isWhole(const runtime::Plan &plan, std::size_t numKernels) {
+  std::uint64_t numOperands = 0;
+  for (const runtime::Step &step : plan.steps) {
+    numOperands += step.numOperands;
+    if (step.kernel >= numKernels)
+      return false;
+  }
+  for (std::optional<std::uint32_t> kernel : {plan.shapes, plan.numbers})
+    if (kernel && *kernel >= numKernels)
+      return false;
+  return numOperands == plan.operands.size() &&
+         std::ranges::all_of(plan.parts,
+                             [&](const runtime::PlanPart &part) { return isWhole(part.plan, numKernels); });
 }
 
 } // namespace
@@ -162,18 +188,7 @@ std::optional<StoredProgram> parseProgram(std::span<const std::byte> given) {
   programForm(reader, stored.program, stored.kernels);
   if (!bytes.complete || !bytes.known || !bytes.rest.empty())
     return std::nullopt;
-  // Steps name kernels and operands that are there.
-  std::uint64_t numOperands = 0;
-  const runtime::Plan &plan = stored.program.plan;
-  for (const runtime::Step &step : plan.steps) {
-    numOperands += step.numOperands;
-    if (step.kernel >= stored.kernels.size())
-      return std::nullopt;
-  }
-  for (std::optional<std::uint32_t> kernel : {plan.shapes, plan.numbers})
-    if (kernel && *kernel >= stored.kernels.size())
-      return std::nullopt;
-  if (numOperands != plan.operands.size())
+  if (!isWhole(stored.program.plan, stored.kernels.size()))
     return std::nullopt;
   return stored;
 }

@@ -20,10 +20,12 @@ public:
   using Value = mlir::Value;
 
   // `operands` are those of the operation, with the mapped axis as axis 0 where `batched`. `examples` is any tensor
-  // with the mapped axis as axis 0. `body` emits a block on stacked arguments at the builder's insertion point and
-  // returns what it yields.
+  // with the mapped axis as axis 0. `body` emits a block at the builder's insertion point, on arguments that are stacked
+  // unless they have the block's own types, and returns what it yields: stacked too, but for the values numbered in
+  // `single`.
   using Body = llvm::function_ref<llvm::FailureOr<llvm::SmallVector<Value>>(
-      mlir::OpBuilder &builder, mlir::Block &block, llvm::ArrayRef<Value> arguments)>;
+      mlir::OpBuilder &builder, mlir::Block &block, llvm::ArrayRef<Value> arguments,
+      const llvm::SmallBitVector *single)>;
   BatchRule(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<Value> operands,
             const llvm::SmallBitVector &batched, Value examples, Body body = nullptr)
       : builder(builder), op(op), body(body), operands(operands), batched(batched), examples(examples) {}

@@ -8,5 +8,6 @@ include "ir/Structured.td"
 include "ir/Movement.td"
 include "ir/Effects.td"
 include "ir/Transforms.td"
+include "ir/ControlFlow.td"
 
 #endif

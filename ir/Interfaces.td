@@ -46,4 +46,15 @@ def Calque_CompositeOpInterface : OpInterface<"CompositeOpInterface"> {
   ];
 }
 
+def Calque_KeepingOpInterface : OpInterface<"KeepingOpInterface"> {
+  let cppNamespace = "::calque::ir";
+  let description = "An operation whose reverse takes values that are there only while it runs.";
+  let methods = [
+    InterfaceMethod<[{
+      Emits the operation anew, with more results: those that its buildVjp takes these values from. The first results are
+      those of this operation, which nothing is to use any more. buildVjp is called on the new one next.
+    }], "::mlir::Operation *", "keepForReverse", (ins "::mlir::OpBuilder &":$builder)>
+  ];
+}
+
 #endif

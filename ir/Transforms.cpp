@@ -1,10 +1,7 @@
 // The rules of the operations that stand for transformations. `differentiate` expands these in program order, so that a
 // transformation meets no unexpanded one before it.
-#include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
-
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
+#include "ir/Regions.h"
 
 using namespace mlir;
 
@@ -80,30 +77,8 @@ LogicalResult UnbatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &)
 //===-- Custom gradients ------------------------------------------------------------------------===//
 
 namespace {
-// Emits a region's operations at the builder's insertion point, on given arguments. Returns what it yields.
-SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange arguments) {
-  Block &block = region.front();
-  IRMapping mapping;
-  mapping.map(block.getArguments(), arguments);
-  for (Operation &inner : block.without_terminator())
-    builder.clone(inner, mapping);
-  return llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value value) { return mapping.lookup(value); });
-}
-
 Value zerosLike(OpBuilder &builder, Location location, Value like) {
   return GradientRule(builder, location, like).zerosLike(like);
-}
-
-// Fills the region `to` with the operations of `from` on stacked arguments.
-LogicalResult batchBody(BatchRule &rule, Region &from, Region &to, TypeRange arguments) {
-  Block &block = to.emplaceBlock();
-  block.addArguments(arguments, SmallVector<Location>(arguments.size(), rule.op->getLoc()));
-  OpBuilder inside(rule.op->getContext()); // the region may have no parent operation yet
-  inside.setInsertionPointToEnd(&block);
-  FailureOr<SmallVector<Value>> yielded = rule.body(inside, from.front(), SmallVector<Value>(block.getArguments()));
-  if (succeeded(yielded))
-    vector::YieldOp::create(inside, rule.op->getLoc(), *yielded);
-  return yielded;
 }
 
 SmallVector<Value> pullBack(CustomGradientOp op, OpBuilder &builder, ValueRange cotangents) {

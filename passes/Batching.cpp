@@ -104,8 +104,8 @@ private:
       isStacked[i] = static_cast<bool>(all);
       operands.push_back(all ? all : same.lookupOrDefault(operand));
     }
-    auto body = [&](OpBuilder &inside, Block &block, ArrayRef<Value> arguments) {
-      return repeat(inside, block, arguments);
+    auto body = [&](OpBuilder &inside, Block &block, ArrayRef<Value> arguments, const llvm::SmallBitVector *single) {
+      return repeat(inside, block, arguments, single);
     };
     BatchRule rule(here, op, operands, isStacked, examples, body);
     SmallVector<Value> results;
@@ -120,12 +120,18 @@ private:
     return success();
   }
 
-  // Emits a block on stacked arguments; returns what it yields.
-  FailureOr<SmallVector<Value>> repeat(OpBuilder &inside, Block &block, ArrayRef<Value> arguments) {
-    for (auto [argument, all] : llvm::zip_equal(block.getArguments(), arguments))
-      stacked[argument] = all;
-    // A region is isolated from above: it has the mapped axis from its arguments only.
-    Value outer = std::exchange(examples, arguments[0]);
+  // Emits a block on arguments, of which at least one is stacked; returns what it yields: see BatchRule.
+  FailureOr<SmallVector<Value>> repeat(OpBuilder &inside, Block &block, ArrayRef<Value> arguments,
+                                       const llvm::SmallBitVector *single) {
+    Value outer = examples;
+    for (auto [argument, given] : llvm::zip_equal(block.getArguments(), arguments)) {
+      stacked.erase(argument);
+      same.erase(argument);
+      if (cast<RankedTensorType>(given.getType()).getRank() == cast<RankedTensorType>(argument.getType()).getRank())
+        same.map(argument, given);
+      else // a region is isolated from above: it has the mapped axis from its arguments only
+        stacked[argument] = examples = given;
+    }
     LogicalResult repeated = success();
     for (Operation &op : block.without_terminator()) {
       if (llvm::any_of(op.getOperands(), [&](Value operand) { return stacked.contains(operand); })) {
@@ -137,11 +143,13 @@ private:
         return failure();
     }
     SmallVector<Value> yielded;
-    for (Value value : block.getTerminator()->getOperands()) {
+    for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
       Value all = stacked.lookup(value);
       if (!all) {
+        all = same.lookupOrDefault(value);
         llvm::SmallBitVector none(1, false);
-        all = BatchRule(inside, block.getTerminator(), {value}, none, examples).repeated(same.lookupOrDefault(value));
+        if (!single || !single->test(i))
+          all = BatchRule(inside, block.getTerminator(), {value}, none, examples).repeated(all);
       }
       yielded.push_back(all);
     }

@@ -24,7 +24,8 @@ public:
   LogicalResult run() {
     findNeeded();
     SmallVector<Operation *> around{jvp};
-    while (!isa<func::FuncOp>(around.back()->getParentOp()))
+    // A program inside of an operation uses nothing from around it.
+    while (!isa<func::FuncOp, SchemaOpInterface>(around.back()->getParentOp()))
       around.push_back(around.back()->getParentOp());
     for (Operation *end : llvm::reverse(around))
       if (failed(forwardUpTo(end)))

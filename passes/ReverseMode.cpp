@@ -47,6 +47,8 @@ public:
       calque::replaceResult(builder, result, cotangent);
     }
     emitted.erase(gradient);
+    for (Operation *op : replaced)
+      emitted.erase(op);
     return emission.expandTransforms();
   }
 
@@ -75,7 +77,8 @@ private:
   LogicalResult findActive() {
     active.insert(sources.begin(), sources.end());
     ends.push_back(gradient);
-    while (!isa<func::FuncOp>(ends.back()->getParentOp()))
+    // A program inside of an operation uses nothing from around it.
+    while (!isa<func::FuncOp, SchemaOpInterface>(ends.back()->getParentOp()))
       ends.push_back(ends.back()->getParentOp());
     std::reverse(ends.begin(), ends.end());
     for (Operation *end : ends) {
@@ -219,6 +222,11 @@ private:
     auto schemaOp = dyn_cast<SchemaOpInterface>(op);
     if (!schemaOp)
       return refuse(op);
+    if (auto keeping = dyn_cast<KeepingOpInterface>(op)) {
+      op = keep(keeping);
+      schemaOp = cast<SchemaOpInterface>(op);
+      resultCotangents.resize(op->getNumResults());
+    }
     llvm::SmallBitVector needed(op->getNumOperands());
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       needed[i] = active.contains(operand) && calque::isDifferentiable(operand);
@@ -251,10 +259,28 @@ private:
     return success();
   }
 
+  // Replaces an operation by one that keeps what its reverse takes.
+  Operation *keep(KeepingOpInterface op) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(op);
+    Operation *keeping = op.keepForReverse(builder);
+    for (auto [result, kept] : llvm::zip(op->getResults(), keeping->getResults())) {
+      for (llvm::DenseSet<Value> *each : {&stops, &active, &boundary})
+        if (each->erase(result))
+          each->insert(kept);
+      if (Value cotangent = cotangents.lookup(result))
+        cotangents[kept] = cotangent;
+      result.replaceAllUsesWith(kept);
+    }
+    replaced.push_back(op);
+    return keeping;
+  }
+
   GradientOp gradient;
   calque::Emitted &emitted;
   calque::Emission emission;
   OpBuilder builder;
+  SmallVector<Operation *> replaced; // which nothing uses any more
   ValueRange targets, seeds, sources;
   SmallVector<Operation *> ends; // in each block around the gradient, what ends the walk
   llvm::DenseSet<Value> stops, active, boundary;

@@ -10,7 +10,7 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_fail(CalqueCall
   int32_t untouched = 0;
   if (!std::atomic_ref<int32_t>(frame->error.failed).compare_exchange_strong(untouched, 1, std::memory_order_acq_rel))
     return;
-  frame->error.site = site;
+  frame->error.site = frame->first_site + site;
   frame->error.values[0] = value;
   frame->error.values[1] = bound;
 }

@@ -11,6 +11,10 @@ extern "C" __attribute__((visibility("default"))) const calque::runtime::Runtime
                                                                CALQUE_FUNCTION(calque_rt_parallel_for),
                                                                CALQUE_FUNCTION(calque_rt_print),
                                                                CALQUE_FUNCTION(calque_rt_host_call),
+                                                               CALQUE_FUNCTION(calque_rt_cond),
+                                                               CALQUE_FUNCTION(calque_rt_while),
+                                                               CALQUE_FUNCTION(calque_rt_stack_push),
+                                                               CALQUE_FUNCTION(calque_rt_stack_pop),
                                                                {nullptr, nullptr}};
 #undef CALQUE_FUNCTION
   return functions;

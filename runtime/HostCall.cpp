@@ -12,7 +12,7 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_host_call(const
   bool failed = std::atomic_ref<int32_t>(frame->error.failed).load(std::memory_order_acquire);
   auto *host = static_cast<HostCallbacks *>(frame->host);
   bool done = host && host->call && [&]() noexcept {
-    return host->call(frame->host, site, failed, words + 3, static_cast<size_t>(words[2]));
+    return host->call(frame->host, frame->first_site + site, failed, words + 3, static_cast<size_t>(words[2]));
   }();
   if (!done)
     calque_rt_fail(frame, site, 0, 0);

@@ -1,6 +1,7 @@
 #include "runtime/Plan.h"
 
 #include "absl/container/fixed_array.h"
+#include "runtime/Stacks.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,10 +10,19 @@ namespace calque::runtime {
 
 static int64_t wordOf(const void *address) { return reinterpret_cast<int64_t>(address); }
 
+LoadedPlan::LoadedPlan() = default;
+LoadedPlan::~LoadedPlan() = default;
+LoadedPlan::LoadedPlan(LoadedPlan &&) = default;
+LoadedPlan &LoadedPlan::operator=(LoadedPlan &&) = default;
+
 LoadedPlan::LoadedPlan(Plan given, std::vector<KernelRef> givenKernels)
     : plan(std::move(given)), owned(std::move(givenKernels)) {
   for (const KernelRef &kernel : owned)
     kernels.push_back(kernel->kernel);
+  for (PlanPart &part : plan.parts)
+    parts.push_back({LoadedPlan(std::move(part.plan), owned), part.workspaceBytes, part.numOutputSizes,
+                     std::move(part.inPlace), part.firstSite});
+  plan.parts.clear();
   for (std::vector<std::byte> &constant : plan.constants) {
     Buffer &buffer = buffers.emplace_back(Buffer::allocate(constant.size()));
     std::copy(constant.begin(), constant.end(), static_cast<std::byte *>(buffer.data()));
@@ -67,6 +77,10 @@ template <typename F> void LoadedPlan::forEachStep(CalqueCallFrame &frame, const
 }
 
 int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
+  Stacks stacks; // of the whole program
+  if (!frame.stacks)
+    frame.stacks = &stacks;
+  frame.parts = parts.data();
   absl::FixedArray<int64_t, 16> computed(plan.numComputed);
   if (plan.numbers)
     callWithSizes(*plan.numbers, {wordOf(computed.data()), wordOf(frame.workspace)}, frame.input_sizes);

@@ -47,6 +47,8 @@ struct Step {
   uint32_t numOperands;
 };
 
+struct PlanPart;
+
 // As plain data.
 struct Plan {
   std::vector<Step> steps;
@@ -59,12 +61,27 @@ struct Plan {
   size_t numSizes = 0, numComputed = 0;
   // Steps write over inputs, and nothing may stop the program once they do: all memory is there before the first step.
   bool writesInputs = false;
+  // What steps run: branches, and conditions and bodies of loops. Their kernels are among those of the whole program.
+  std::vector<PlanPart> parts;
 };
+
+struct PlanPart {
+  Plan plan;
+  size_t workspaceBytes = 0;
+  size_t numOutputSizes = 0;     // unknown sizes of the results
+  std::vector<uint64_t> inPlace; // of a loop's body: the loop variables that it writes over
+  int32_t firstSite = 0;         // in the table of the whole program
+};
+
+struct LoadedPart;
 
 // A plan with its kernels.
 class LoadedPlan {
 public:
-  LoadedPlan() = default;
+  LoadedPlan();
+  ~LoadedPlan();
+  LoadedPlan(LoadedPlan &&);
+  LoadedPlan &operator=(LoadedPlan &&);
   // Throws std::bad_alloc where there is no memory for the constants.
   LoadedPlan(Plan plan, std::vector<KernelRef> kernels);
 
@@ -74,7 +91,7 @@ public:
   bool hasShapes() const { return plan.shapes.has_value(); }
 
   // Runs the steps up to one with a failed check, and returns 1 after it. Throws std::bad_alloc where there is no
-  // memory for a kernel; the steps before it have run, but for a plan that writes over inputs.
+  // memory for a kernel or a loop; the steps before it have run, but for a plan that writes over inputs.
   int32_t run(CalqueCallFrame &frame) const;
 
 private:
@@ -83,12 +100,20 @@ private:
   void callWithSizes(uint32_t kernel, std::initializer_list<int64_t> first, const int64_t *sizes) const;
 
   Plan plan;
+  std::vector<LoadedPart> parts;
   std::vector<KernelRef> owned;
   std::vector<Kernel> kernels;
   std::vector<Buffer> buffers; // of the constants
   std::vector<const void *> constants;
   uint32_t mostOperands = 0;
   bool needsScratch = false;
+};
+
+struct LoadedPart {
+  LoadedPlan plan;
+  size_t workspaceBytes, numOutputSizes;
+  std::vector<uint64_t> inPlace;
+  int32_t firstSite;
 };
 
 } // namespace calque::runtime

@@ -288,7 +288,7 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_print(const int
     return;
   // noexcept, so that an exception ends the process here and does not unwind into code without unwind tables.
   [&]() noexcept {
-    host->print(frame->host, static_cast<int32_t>(words[1]), static_cast<int32_t>(words[2]),
+    host->print(frame->host, frame->first_site + static_cast<int32_t>(words[1]), static_cast<int32_t>(words[2]),
                 static_cast<int32_t>(words[3]), words + 5, reinterpret_cast<const void *>(words[4]));
   }();
 }

@@ -40,7 +40,12 @@ typedef struct CalqueCallFrame {
   const int64_t *input_sizes;
   int64_t *output_sizes;
   int64_t workspace_bytes;
-  void *reserved[1];
+  // For the kernels of the runtime: the parts of the plan that runs, the stacks of the call, and the number of the site
+  // that the plan calls 0.
+  const void *parts;
+  void *stacks;
+  int32_t first_site;
+  int32_t reserved;
 } CalqueCallFrame;
 
 typedef void (*CalqueKernel)(const int64_t *words);
@@ -56,6 +61,21 @@ void calque_rt_print(const int64_t *words);
 // Runs a host call: the frame, the site, the number of addresses, the addresses of operands and results, the sizes of
 // the operands. After a failed check nothing is called, and the results are zeros.
 void calque_rt_host_call(const int64_t *words);
+// Runs one of two parts of the plan: the frame, the numbers of both, the number of inputs and of results, the address of
+// the predicate, those of inputs and results, the sizes of the inputs that the parts do not know.
+void calque_rt_cond(const int64_t *words);
+// Runs a part of the plan as long as another one gives true: the frame, the number of the condition and of the body, the
+// number of loop variables and of invariants, the site of the first size that must not change, whether what
+// an iteration puts on stacks ends with it, the addresses of the initial values, the invariants, the results and of as
+// many buffers like these, the bytes of each loop variable, the sizes of loop variables and invariants that the parts do
+// not know.
+void calque_rt_while(const int64_t *words);
+// Puts an entry on each of some stacks: the frame, the number of stacks, the bytes of an entry, the addresses of the
+// stacks, the entries and the resulting stacks.
+void calque_rt_stack_push(const int64_t *words);
+// Takes an entry from each: the frame, the number of stacks, the bytes of an entry, the addresses of the stacks, the
+// resulting stacks and the entries.
+void calque_rt_stack_pop(const int64_t *words);
 
 // Runs body(context, begin, end) over [0, count) in pieces of `grain` iterations, on the pool's threads. The pieces
 // depend on count and grain alone, never on the number of threads.
@@ -65,7 +85,7 @@ void calque_rt_parallel_for(int64_t count, int64_t grain, CalqueLoopBody body, v
 #ifdef __cplusplus
 }
 static_assert(sizeof(CalqueErrorSlot) == 24, "generated code knows this layout");
-static_assert(sizeof(CalqueCallFrame) == 96, "generated code knows this layout");
+static_assert(sizeof(CalqueCallFrame) == 112, "generated code knows this layout");
 static_assert(offsetof(CalqueCallFrame, inputs) == 8 && offsetof(CalqueCallFrame, outputs) == 16 &&
                   offsetof(CalqueCallFrame, workspace) == 24 && offsetof(CalqueCallFrame, error) == 32 &&
                   offsetof(CalqueCallFrame, input_sizes) == 64 && offsetof(CalqueCallFrame, output_sizes) == 72 &&

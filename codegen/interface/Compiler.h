@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 6;
+inline constexpr int kCompilerInterfaceVersion = 7;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Outlined, Scheduled, LLVM, Object };

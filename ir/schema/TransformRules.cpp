@@ -11,7 +11,8 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// Checks the types of a program's parameters.
+} // namespace
+
 Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what) {
   if (!program)
     return valueFault(absl::StrCat("its ", what, " is no program"));
@@ -24,8 +25,6 @@ Fault checkProgram(const RecordingRef &program, std::span<const TensorType> para
           absl::StrCat("its ", what, " takes ", taken.str(), " as value ", i, ", not ", parameters[i].str()));
   return {};
 }
-
-} // namespace
 
 Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);

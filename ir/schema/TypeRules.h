@@ -41,6 +41,9 @@ std::optional<std::int64_t> productOf(std::span<const std::int64_t> sizes, std::
 // Adds to a size; a fault on overflow.
 Fault addSize(std::int64_t &size, std::int64_t more);
 
+// Checks the types of a program's parameters; messages call it `what`.
+Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what);
+
 // Makes axes non-negative. They must be distinct and in [-rank, rank). An empty list means all axes if `emptyMeansAll`.
 Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool emptyMeansAll,
                     std::vector<std::int64_t> &result);

@@ -1,0 +1,229 @@
+// Lowers branches, loops and stacks to kernels of the runtime. What a region computes becomes a program of its own, a
+// part, in a module inside of the program's module. It is compiled as the program is, and a step of the program's plan
+// runs it.
+#include "codegen/Lowering.h"
+#include "codegen/Passes.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+// On an operation whose regions have become parts: their numbers, and of a loop whether stacks end with iterations.
+static constexpr llvm::StringLiteral kPartsAttr = "calque.parts";
+
+// Makes a part of a region. Of that of a loop's body the first inputs are loop variables, which it gives new values.
+static void makePart(ModuleOp module, Region &region, Operation *op, bool isBody, int64_t number) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location location = op->getLoc();
+  auto part = ModuleOp::create(builder, location, ("part_" + Twine(number)).str());
+  part->setAttr(kPartAttr, builder.getI64IntegerAttr(number));
+  builder.setInsertionPointToEnd(part.getBody());
+  auto yield = cast<vector::YieldOp>(region.front().getTerminator());
+  auto function = func::FuncOp::create(
+      builder, location, "part",
+      builder.getFunctionType(region.getArgumentTypes(), ValueRange(yield.getOperands()).getTypes()));
+  if (isBody)
+    function->setAttr(kAssignedAttr,
+                      builder.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, op->getNumResults()))));
+  builder.setInsertionPoint(yield);
+  func::ReturnOp::create(builder, yield.getLoc(), yield.getOperands());
+  yield.erase();
+  function.getBody().takeBody(region);
+}
+
+// Whether no stack that the loop's body makes is there after the iteration: none of the values that it gives depends on
+// a stack that it has pushed something on.
+static bool dropsStacks(ir::WhileOp loop) {
+  Block &body = loop.getBody().front();
+  llvm::DenseSet<Value> stacks;
+  for (Operation &op : body.without_terminator()) {
+    bool makes = op.walk([](ir::StackPushOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    makes |= llvm::any_of(op.getOperands(), [&](Value operand) { return stacks.contains(operand); });
+    for (Value result : op.getResults())
+      if (makes && cast<RankedTensorType>(result.getType()).getElementType().isF64())
+        stacks.insert(result);
+  }
+  return llvm::none_of(body.getTerminator()->getOperands(), [&](Value next) { return stacks.contains(next); });
+}
+
+void makeParts(ModuleOp module, func::FuncOp function) {
+  int64_t next = 0;
+  for (Operation &op : function.getBody().front()) {
+    if (!isa<ir::CondOp, ir::WhileOp>(op))
+      continue;
+    SmallVector<int64_t> numbers;
+    auto loop = dyn_cast<ir::WhileOp>(op);
+    const bool drops = loop && dropsStacks(loop);
+    for (Region &region : op.getRegions()) {
+      makePart(module, region, &op, loop && region.getRegionNumber() == 1, next);
+      numbers.push_back(next++);
+    }
+    if (loop)
+      numbers.push_back(drops);
+    op.setAttr(kPartsAttr, OpBuilder(&op).getDenseI64ArrayAttr(numbers));
+  }
+}
+
+namespace {
+
+// The operands of a step, which become the words that a kernel of the runtime takes.
+class Words {
+public:
+  Words(LinalgBuilder &b, LoweringContext &context) : b(b), operands{context.frame} {}
+
+  void add(int64_t number) {
+    operands.push_back(arith::ConstantOp::create(b.builder, b.location, b.builder.getI64IntegerAttr(number)));
+  }
+  void add(Size size) {
+    if (std::optional<int64_t> known = constantOf(size))
+      add(*known);
+    else
+      operands.push_back(b.valueOf(size));
+  }
+  // Flat, because with several dimensions bufferization would take a slice of unknown sizes, whose strides might be
+  // those of a whole buffer, for one.
+  void address(Value tensor) { operands.push_back(b.flatten(tensor)); }
+  void addresses(ValueRange tensors) {
+    for (Value tensor : tensors)
+      address(tensor);
+  }
+  // The sizes of tensors that a type does not know.
+  void unknownSizes(ValueRange tensors, TypeRange types) {
+    for (auto [tensor, type] : llvm::zip_equal(tensors, types))
+      for (auto [size, known] : llvm::zip_equal(b.sizesOf(tensor), cast<RankedTensorType>(type).getShape()))
+        if (ShapedType::isDynamic(known))
+          operands.push_back(b.valueOf(size));
+  }
+  // A buffer that the step writes.
+  Value result(Type type, ArrayRef<Size> sizes) {
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<Value> unknown;
+    for (auto [size, known] : llvm::zip_equal(sizes, tensor.getShape()))
+      if (ShapedType::isDynamic(known))
+        unknown.push_back(b.valueOf(size));
+    auto buffer = MemRefType::get(tensor.getShape(), tensor.getElementType());
+    operands.push_back(memref::AllocOp::create(b.builder, b.location, buffer, unknown));
+    return operands.back();
+  }
+
+  void call(StringRef name, LoweringContext &context) {
+    func::CallOp::create(b.builder, b.location, context.runtimeKernel(name, ValueRange(operands).getTypes()), operands);
+  }
+  Value tensorOf(Value buffer, Type type, ArrayRef<Size> sizes) {
+    Value tensor = bufferization::ToTensorOp::create(b.builder, b.location, type, buffer, /*restrict=*/true,
+                                                     /*writable=*/true);
+    b.sizes.set(tensor, sizes);
+    return tensor;
+  }
+
+private:
+  LinalgBuilder &b;
+  SmallVector<Value> operands;
+};
+
+int64_t bytesOf(Type tensor) {
+  return (cast<RankedTensorType>(tensor).getElementTypeBitWidth() + 7) / 8;
+}
+
+} // namespace
+
+Lowered lower(LinalgBuilder &b, ir::CondOp op, LoweringContext &context) {
+  for (Value result : op.getResults())
+    if (!cast<RankedTensorType>(result.getType()).hasStaticShape())
+      return context.refuse(op, "has a size that nothing gives");
+  auto parts = op->getAttrOfType<DenseI64ArrayAttr>(kPartsAttr).asArrayRef();
+  Words words(b, context);
+  words.add(parts[0]);
+  words.add(parts[1]);
+  words.add(op.getInputs().size());
+  words.add(op.getNumResults());
+  words.address(op.getPredicate());
+  words.addresses(op.getInputs());
+  SmallVector<Value> buffers, results;
+  for (Value result : op.getResults())
+    buffers.push_back(words.result(result.getType(), b.sizes.constants(LinalgBuilder::shapeOf(result))));
+  words.unknownSizes(op.getInputs(), op.getInputs().getTypes());
+  words.call("calque_rt_cond", context);
+  for (auto [buffer, result] : llvm::zip_equal(buffers, op.getResults()))
+    results.push_back(
+        words.tensorOf(buffer, result.getType(), b.sizes.constants(LinalgBuilder::shapeOf(result))));
+  return results;
+}
+
+Lowered lower(LinalgBuilder &b, ir::WhileOp op, LoweringContext &context) {
+  auto parts = op->getAttrOfType<DenseI64ArrayAttr>(kPartsAttr).asArrayRef();
+  const unsigned count = op.getNumVariables();
+  // Each size that only the call knows must stay as it is.
+  SmallVector<int64_t> unknown;
+  int64_t site = 0;
+  for (auto [variable, result] : llvm::enumerate(op.getResults()))
+    for (auto [dimension, size] : llvm::enumerate(LinalgBuilder::shapeOf(result)))
+      if (ShapedType::isDynamic(size)) {
+        int32_t added = context.addSite(Site::Kind::SizesDiffer, op);
+        context.sites.back().sizes[0].operand = static_cast<int64_t>(variable);
+        context.sites.back().sizes[0].dimension = static_cast<int64_t>(dimension);
+        site = unknown.empty() ? added : site;
+        unknown.push_back(added);
+      }
+  Words words(b, context);
+  words.add(parts[0]);
+  words.add(parts[1]);
+  words.add(count);
+  words.add(op.getInvariants().size());
+  words.add(site);
+  words.add(parts[2]);
+  words.addresses(op.getValues());
+  SmallVector<SizeList> sizes;
+  for (Value initial : op.getInitial())
+    sizes.push_back(b.sizesOf(initial));
+  SmallVector<Value> buffers, results;
+  for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
+    buffers.push_back(words.result(result.getType(), size));
+  for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
+    words.result(result.getType(), size);
+  for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
+    words.add(b.sizes.multiply(b.sizes.product(size), b.sizes.constant(bytesOf(result.getType()))));
+  words.unknownSizes(op.getValues(), op.getValues().getTypes());
+  words.call("calque_rt_while", context);
+  for (auto [buffer, result, size] : llvm::zip_equal(buffers, op.getResults(), sizes))
+    results.push_back(words.tensorOf(buffer, result.getType(), size));
+  return results;
+}
+
+// The number of stacks, and the bytes of an entry.
+static void addEntries(LinalgBuilder &b, Words &words, Value stack, Value entry) {
+  SizeList sizes = b.sizesOf(entry);
+  size_t rank = static_cast<size_t>(LinalgBuilder::rankOf(stack));
+  words.add(b.sizes.product(ArrayRef(sizes).take_front(rank)));
+  words.add(b.sizes.multiply(b.sizes.product(ArrayRef(sizes).drop_front(rank)),
+                             b.sizes.constant(bytesOf(entry.getType()))));
+}
+
+Lowered lower(LinalgBuilder &b, ir::StackPushOp op, LoweringContext &context) {
+  Words words(b, context);
+  addEntries(b, words, op.getStack(), op.getX());
+  words.address(op.getStack());
+  words.address(op.getX());
+  SizeList sizes = b.sizesOf(op.getStack());
+  Value buffer = words.result(op.getType(), sizes);
+  words.call("calque_rt_stack_push", context);
+  return words.tensorOf(buffer, op.getType(), sizes);
+}
+
+Lowered lower(LinalgBuilder &b, ir::StackPopOp op, LoweringContext &context) {
+  Words words(b, context);
+  addEntries(b, words, op.getStack(), op.getLike());
+  words.address(op.getStack());
+  SizeList below = b.sizesOf(op.getStack()), entry = b.sizesOf(op.getLike());
+  Value buffers[] = {words.result(op.getBelow().getType(), below), words.result(op.getEntry().getType(), entry)};
+  words.call("calque_rt_stack_pop", context);
+  return SmallVector<Value>{words.tensorOf(buffers[0], op.getBelow().getType(), below),
+                            words.tensorOf(buffers[1], op.getEntry().getType(), entry)};
+}
+
+} // namespace calque::codegen

@@ -1,0 +1,498 @@
+// The rules of branches and loops.
+#include "ir/GradientRule.h"
+#include "ir/Regions.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace calque::ir {
+
+namespace {
+
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+// An operation has the effects of those in its regions.
+void effectsOf(Operation *op, Effects &effects) {
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      if (!isa<vector::YieldOp>(inner) && !isMemoryEffectFree(&inner)) {
+        effects.emplace_back(MemoryEffects::Write::get());
+        return;
+      }
+}
+
+bool isFloat(Value value) {
+  return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType());
+}
+
+Value number(OpBuilder &builder, Location location, int64_t value) {
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  return ConstantOp::create(builder, location, cast<ElementsAttr>(DenseElementsAttr::get(type, value)));
+}
+
+Value zerosLike(OpBuilder &builder, Location location, Value like) {
+  return GradientRule(builder, location, like).zerosLike(like);
+}
+
+// The gradient of targets, those with a seed, with respect to sources.
+SmallVector<Value> gradientOf(OpBuilder &builder, Location location, ArrayRef<Value> targets, ArrayRef<Value> seeds,
+                              ArrayRef<Value> sources) {
+  if (targets.empty() || sources.empty())
+    return llvm::map_to_vector(sources, [&](Value source) { return zerosLike(builder, location, source); });
+  SmallVector<Value> values(targets);
+  llvm::append_range(values, seeds);
+  llvm::append_range(values, sources);
+  int64_t counts[] = {static_cast<int64_t>(targets.size()), static_cast<int64_t>(sources.size()), 0};
+  auto gradient = GradientOp::create(builder, location, TypeRange(ValueRange(sources)), values, counts);
+  return SmallVector<Value>(gradient.getResults());
+}
+
+// The tangents of targets from those of sources.
+SmallVector<Value> tangentsOf(OpBuilder &builder, Location location, ArrayRef<Value> targets, ArrayRef<Value> sources,
+                              ArrayRef<Value> tangents) {
+  if (targets.empty() || sources.empty())
+    return llvm::map_to_vector(targets, [&](Value target) { return zerosLike(builder, location, target); });
+  SmallVector<Value> values(targets);
+  llvm::append_range(values, sources);
+  llvm::append_range(values, tangents);
+  int64_t counts[] = {static_cast<int64_t>(targets.size()), static_cast<int64_t>(sources.size())};
+  auto jvp = JvpOp::create(builder, location, TypeRange(ValueRange(targets)), values, counts);
+  return SmallVector<Value>(jvp.getResults());
+}
+
+SmallVector<Value> selected(ValueRange values, ArrayRef<unsigned> numbers) {
+  return llvm::map_to_vector(numbers, [&](unsigned i) { return values[i]; });
+}
+
+SmallVector<unsigned> floatsAmong(ValueRange values) {
+  SmallVector<unsigned> numbers;
+  for (auto [i, value] : llvm::enumerate(values))
+    if (isFloat(value))
+      numbers.push_back(i);
+  return numbers;
+}
+
+} // namespace
+
+//===-- cond ------------------------------------------------------------------------------------===//
+
+void CondOp::getEffects(Effects &effects) { effectsOf(*this, effects); }
+
+// The same branch's reverse. It computes again what the branch computes.
+void CondOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                      SmallVectorImpl<Value> &operandCotangents) {
+  SmallVector<unsigned> targets, sources;
+  for (auto [i, cotangent] : llvm::enumerate(cotangents))
+    if (cotangent)
+      targets.push_back(i);
+  for (unsigned i = 0; i < getInputs().size(); ++i)
+    if (needed[1 + i])
+      sources.push_back(i);
+  SmallVector<Value> inputs(getInputs());
+  unsigned numInputs = inputs.size();
+  llvm::append_range(inputs, selected(cotangents, targets));
+  auto reverse = CondOp::create(builder, getLoc(), TypeRange(ValueRange(selected(getInputs(), sources))),
+                                getPredicate(), inputs);
+  auto fill = [&](Region &from, Region &to) {
+    fillRegion(to, builder, getLoc(), ValueRange(inputs).getTypes(), [&](OpBuilder &inside, ValueRange arguments) {
+      SmallVector<Value> yielded = emitWithoutEffects(from, inside, arguments.take_front(numInputs));
+      return gradientOf(inside, getLoc(), selected(yielded, targets),
+                        SmallVector<Value>(arguments.drop_front(numInputs)), selected(arguments, sources));
+    });
+  };
+  fill(getThen(), reverse.getThen());
+  fill(getOtherwise(), reverse.getOtherwise());
+  operandCotangents.assign(getOperation()->getNumOperands(), Value());
+  for (auto [source, cotangent] : llvm::zip_equal(sources, reverse.getResults()))
+    operandCotangents[1 + source] = cotangent;
+}
+
+void CondOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  SmallVector<unsigned> targets = floatsAmong(getResults()), sources;
+  for (unsigned i = 0; i < getInputs().size(); ++i)
+    if (tangents[1 + i])
+      sources.push_back(i);
+  SmallVector<Value> inputs(getInputs());
+  unsigned numInputs = inputs.size();
+  llvm::append_range(inputs, selected(tangents.drop_front(), sources));
+  auto forward = CondOp::create(builder, getLoc(), TypeRange(ValueRange(selected(getResults(), targets))),
+                                getPredicate(), inputs);
+  auto fill = [&](Region &from, Region &to) {
+    fillRegion(to, builder, getLoc(), ValueRange(inputs).getTypes(), [&](OpBuilder &inside, ValueRange arguments) {
+      SmallVector<Value> yielded = emitWithoutEffects(from, inside, arguments.take_front(numInputs));
+      return tangentsOf(inside, getLoc(), selected(yielded, targets), selected(arguments, sources),
+                        SmallVector<Value>(arguments.drop_front(numInputs)));
+    });
+  };
+  fill(getThen(), forward.getThen());
+  fill(getOtherwise(), forward.getOtherwise());
+  resultTangents.assign(getNumResults(), Value());
+  for (auto [target, tangent] : llvm::zip_equal(targets, forward.getResults()))
+    resultTangents[target] = tangent;
+}
+
+LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  SmallVector<Value> inputs;
+  for (unsigned i = 1; i < rule.numOperands(); ++i)
+    inputs.push_back(rule.all(i));
+  if (!rule.isBatched(0)) {
+    if (inputs.empty())
+      return rule.refuse("takes no example");
+    Region then, otherwise;
+    if (failed(batchBody(rule, getThen(), then, ValueRange(inputs).getTypes())) ||
+        failed(batchBody(rule, getOtherwise(), otherwise, ValueRange(inputs).getTypes())))
+      return failure();
+    auto created = CondOp::create(rule.builder, getLoc(), then.front().getTerminator()->getOperandTypes(), rule[0],
+                                  inputs);
+    created.getThen().takeBody(then);
+    created.getOtherwise().takeBody(otherwise);
+    llvm::append_range(results, created.getResults());
+    return success();
+  }
+  // Some examples take one branch and some the other: both are done for all, and each example takes its own.
+  if (!isMemoryEffectFree(*this))
+    return rule.refuse("decides for each example, and a branch has effects");
+  FailureOr<SmallVector<Value>> then = rule.body(rule.builder, getThen().front(), inputs, nullptr),
+                                otherwise = rule.body(rule.builder, getOtherwise().front(), inputs, nullptr);
+  if (failed(then) || failed(otherwise))
+    return failure();
+  for (auto [result, a, b] : llvm::zip_equal(getResults(), *then, *otherwise)) {
+    Value mask = rule.aligned(0, cast<RankedTensorType>(result.getType()).getRank());
+    results.push_back(rule.create<SelectOp>(mask, a, b));
+  }
+  return success();
+}
+
+//===-- while -----------------------------------------------------------------------------------===//
+
+namespace {
+// On a loop that keeps what its reverse takes: the numbers of the loop variables whose values are on stacks.
+constexpr llvm::StringLiteral kKeptAttr = "calque.kept";
+} // namespace
+
+void WhileOp::getEffects(Effects &effects) { effectsOf(*this, effects); }
+
+// The new loop counts its iterations, and puts the values that the loop variables have at the beginning of each on
+// stacks. Its loop variables are those of this one, the number, and the stacks.
+Operation *WhileOp::keepForReverse(OpBuilder &builder) {
+  SmallVector<int64_t> kept;
+  unsigned count = getNumVariables();
+  for (BlockArgument argument : getBody().getArguments().take_front(count))
+    if (llvm::any_of(argument.getUsers(), [](Operation *user) { return !isa<vector::YieldOp>(user); }))
+      kept.push_back(argument.getArgNumber());
+  Location location = getLoc();
+  SmallVector<Value> values(getInitial());
+  values.push_back(number(builder, location, 0));
+  auto stackType = RankedTensorType::get({}, builder.getF64Type());
+  if (!kept.empty()) {
+    Value empty = ConstantOp::create(builder, location, cast<ElementsAttr>(DenseElementsAttr::get(stackType, 0.0)));
+    values.append(kept.size(), empty);
+  }
+  unsigned newCount = values.size();
+  llvm::append_range(values, getInvariants());
+  auto keeping =
+      WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values);
+  auto own = [&](ValueRange arguments) {
+    SmallVector<Value> taken(arguments.take_front(count));
+    llvm::append_range(taken, arguments.drop_front(newCount));
+    return taken;
+  };
+  fillRegion(keeping.getCondition(), builder, location, ValueRange(values).getTypes(),
+             [&](OpBuilder &inside, ValueRange arguments) { return emitBody(getCondition(), inside, own(arguments)); });
+  fillRegion(keeping.getBody(), builder, location, ValueRange(values).getTypes(),
+             [&](OpBuilder &inside, ValueRange arguments) {
+               SmallVector<Value> pushed;
+               for (auto [i, variable] : llvm::enumerate(kept))
+                 pushed.push_back(
+                     StackPushOp::create(inside, location, arguments[count + 1 + i], arguments[variable]));
+               SmallVector<Value> yielded = emitBody(getBody(), inside, own(arguments));
+               yielded.push_back(AddOp::create(inside, location, arguments[count], number(inside, location, 1)));
+               llvm::append_range(yielded, pushed);
+               return yielded;
+             });
+  keeping->setAttr(kKeptAttr, builder.getDenseI64ArrayAttr(kept));
+  return keeping;
+}
+
+// Takes the iterations backwards, each computed again from what the stacks hold.
+void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                       SmallVectorImpl<Value> &operandCotangents) {
+  operandCotangents.assign(getOperation()->getNumOperands(), Value());
+  auto keptAttr = getOperation()->getAttrOfType<DenseI64ArrayAttr>(kKeptAttr);
+  if (!keptAttr) {
+    emitOpError("is differentiated, and keeps nothing for it");
+    return;
+  }
+  SmallVector<int64_t> kept(keptAttr.asArrayRef());
+  getOperation()->removeAttr(kKeptAttr);
+  Location location = getLoc();
+  const unsigned count = getNumVariables() - 1 - kept.size();
+  SmallVector<Value> initial(getInitial().take_front(count)), invariants(getInvariants());
+  SmallVector<unsigned> floats = floatsAmong(initial), sums; // loop variables and invariants with cotangents
+  for (unsigned i = 0; i < invariants.size(); ++i)
+    if (needed[getNumVariables() + i])
+      sums.push_back(i);
+
+  // The number of iterations to go, the stacks, the cotangents, and the sums of those of invariants.
+  SmallVector<Value> values{getResult(count)};
+  llvm::append_range(values, getResults().drop_front(count + 1));
+  const unsigned firstCotangent = values.size();
+  for (unsigned i : floats)
+    values.push_back(cotangents[i] ? cotangents[i] : zerosLike(builder, location, getResult(i)));
+  const unsigned firstSum = values.size();
+  for (unsigned i : sums)
+    values.push_back(zerosLike(builder, location, invariants[i]));
+  const unsigned newCount = values.size();
+  llvm::append_range(values, invariants);
+  const unsigned firstInitial = values.size();
+  llvm::append_range(values, initial); // for types and sizes
+  auto reverse = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values);
+  // Between the regions of this loop, which may be an inner one of what `builder` emits, and the new ones.
+  fillRegion(reverse.getCondition(), builder, location, ValueRange(values).getTypes(),
+             [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
+               return {GreaterOp::create(inside, location, arguments[0], number(inside, location, 0))};
+             });
+  fillRegion(
+      reverse.getBody(), builder, location, ValueRange(values).getTypes(),
+      [&](OpBuilder &inside, ValueRange arguments) {
+        SmallVector<Value> yielded{SubOp::create(inside, location, arguments[0], number(inside, location, 1))};
+        // This loop's body takes its loop variables, the number and the stacks, and the invariants. What it makes of
+        // the number and the stacks is not needed.
+        SmallVector<Value> state(count), stacks;
+        for (auto [i, variable] : llvm::enumerate(kept)) {
+          auto pop = StackPopOp::create(inside, location, arguments[1 + i], arguments[firstInitial + variable]);
+          state[variable] = pop.getEntry();
+          stacks.push_back(pop.getBelow());
+        }
+        for (unsigned i = 0; i < count; ++i)
+          if (!state[i]) // the body does not look at it
+            state[i] = IdentityOp::create(inside, location, arguments[firstInitial + i]);
+        SmallVector<Value> taken(state);
+        taken.push_back(arguments[0]);
+        llvm::append_range(taken, arguments.slice(1, kept.size()));
+        llvm::append_range(taken, arguments.slice(newCount, invariants.size()));
+        SmallVector<Value> next = emitWithoutEffects(getBody(), inside, taken);
+        SmallVector<Value> sources = selected(state, floats);
+        for (unsigned i : sums)
+          sources.push_back(arguments[newCount + i]);
+        SmallVector<Value> found =
+            gradientOf(inside, location, selected(next, floats),
+                       SmallVector<Value>(arguments.slice(firstCotangent, floats.size())), sources);
+        llvm::append_range(yielded, stacks);
+        llvm::append_range(yielded, ArrayRef(found).take_front(floats.size()));
+        for (unsigned i = 0; i < sums.size(); ++i)
+          yielded.push_back(
+              AddOp::create(inside, location, arguments[firstSum + i], found[floats.size() + i]));
+        return yielded;
+      });
+  for (auto [i, variable] : llvm::enumerate(floats))
+    if (needed[variable])
+      operandCotangents[variable] = reverse.getResult(firstCotangent + i);
+  for (auto [i, invariant] : llvm::enumerate(sums))
+    operandCotangents[getNumVariables() + invariant] = reverse.getResult(firstSum + i);
+}
+
+// A loop that computes the values and their tangents together.
+void WhileOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  Location location = getLoc();
+  const unsigned count = getNumVariables();
+  SmallVector<Value> values(getInitial());
+  SmallVector<unsigned> floats = floatsAmong(getInitial()), moving;
+  for (unsigned i : floats)
+    values.push_back(tangents[i] ? tangents[i] : zerosLike(builder, location, getInitial()[i]));
+  const unsigned newCount = values.size(), numInvariants = getInvariants().size();
+  llvm::append_range(values, getInvariants());
+  for (unsigned i = 0; i < numInvariants; ++i)
+    if (tangents[count + i]) {
+      values.push_back(tangents[count + i]);
+      moving.push_back(i);
+    }
+  auto forward = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values);
+  auto own = [&](ValueRange arguments) {
+    SmallVector<Value> taken(arguments.take_front(count));
+    llvm::append_range(taken, arguments.slice(newCount, numInvariants));
+    return taken;
+  };
+  fillRegion(forward.getCondition(), builder, location, ValueRange(values).getTypes(),
+             [&](OpBuilder &inside, ValueRange arguments) {
+               return emitWithoutEffects(getCondition(), inside, own(arguments));
+             });
+  fillRegion(forward.getBody(), builder, location, ValueRange(values).getTypes(),
+             [&](OpBuilder &inside, ValueRange arguments) {
+               SmallVector<Value> yielded = emitWithoutEffects(getBody(), inside, own(arguments));
+               SmallVector<Value> sources = selected(arguments, floats),
+                                  directions(arguments.slice(count, floats.size()));
+               for (auto [i, invariant] : llvm::enumerate(moving)) {
+                 sources.push_back(arguments[newCount + invariant]);
+                 directions.push_back(arguments[newCount + numInvariants + i]);
+               }
+               llvm::append_range(
+                   yielded, tangentsOf(inside, location, selected(yielded, floats), sources, directions));
+               return yielded;
+             });
+  resultTangents.assign(getNumResults(), Value());
+  for (auto [i, variable] : llvm::enumerate(floats))
+    resultTangents[variable] = forward.getResult(count + i);
+}
+
+namespace {
+// Notes which values of a block depend on those of its arguments that are noted.
+llvm::DenseSet<Value> dependingOn(Block &block, const llvm::SmallBitVector &arguments) {
+  llvm::DenseSet<Value> depending;
+  for (unsigned i : arguments.set_bits())
+    depending.insert(block.getArgument(i));
+  for (Operation &op : block.without_terminator())
+    if (llvm::any_of(op.getOperands(), [&](Value operand) { return depending.contains(operand); }))
+      depending.insert(op.result_begin(), op.result_end());
+  return depending;
+}
+} // namespace
+
+LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  const unsigned count = getNumVariables();
+  Block &conditionBlock = getCondition().front(), &bodyBlock = getBody().front();
+  // Which loop variables differ from example to example.
+  llvm::SmallBitVector differs(rule.numOperands());
+  for (unsigned i = 0; i < rule.numOperands(); ++i)
+    differs[i] = rule.isBatched(i);
+  for (bool changed = true; changed;) {
+    changed = false;
+    llvm::DenseSet<Value> depending = dependingOn(bodyBlock, differs);
+    for (auto [i, next] : llvm::enumerate(bodyBlock.getTerminator()->getOperands()))
+      if (!differs[i] && depending.contains(next))
+        differs[i] = changed = true;
+  }
+  const bool decidesForEach =
+      dependingOn(conditionBlock, differs).contains(conditionBlock.getTerminator()->getOperand(0));
+  if (decidesForEach)
+    differs.set(0, count);
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < rule.numOperands(); ++i)
+    values.push_back(differs[i] ? rule.all(i) : rule[i]);
+  llvm::SmallBitVector single(count);
+  for (unsigned i = 0; i < count; ++i)
+    single[i] = !differs[i];
+
+  if (!decidesForEach) {
+    Region condition, body;
+    llvm::SmallBitVector decision(1, true);
+    if (failed(batchBody(rule, getCondition(), condition, ValueRange(values).getTypes(), &decision)) ||
+        failed(batchBody(rule, getBody(), body, ValueRange(values).getTypes(), &single)))
+      return failure();
+    auto created = WhileOp::create(rule.builder, getLoc(), body.front().getTerminator()->getOperandTypes(), values);
+    created.getCondition().takeBody(condition);
+    created.getBody().takeBody(body);
+    for (auto [i, result] : llvm::enumerate(created.getResults()))
+      results.push_back(differs[i] ? result : rule.repeated(result));
+    return success();
+  }
+
+  // The loop runs until all examples are through. A mask tells which still run; the others keep their values.
+  if (!isMemoryEffectFree(*this))
+    return rule.refuse("ends for each example on its own, and has effects");
+  FailureOr<SmallVector<Value>> first = rule.body(rule.builder, conditionBlock, values, nullptr);
+  if (failed(first))
+    return failure();
+  SmallVector<Value> all(values.begin(), values.begin() + count);
+  all.push_back((*first)[0]);
+  all.append(values.begin() + count, values.end());
+  auto created = WhileOp::create(rule.builder, getLoc(), ValueRange(all).take_front(count + 1).getTypes(), all);
+  fillRegion(created.getCondition(), rule.builder, getLoc(), ValueRange(all).getTypes(),
+             [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
+               Value counted =
+                   CastOp::create(inside, getLoc(), arguments[count], TypeAttr::get(inside.getI64Type()));
+               Value running = SumOp::create(inside, getLoc(), counted, ArrayRef<int64_t>{0}, false);
+               return {GreaterOp::create(inside, getLoc(), running, number(inside, getLoc(), 0))};
+             });
+  LogicalResult filled = success();
+  fillRegion(created.getBody(), rule.builder, getLoc(), ValueRange(all).getTypes(),
+             [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
+               SmallVector<Value> taken(arguments.take_front(count));
+               llvm::append_range(taken, arguments.drop_front(count + 1));
+               FailureOr<SmallVector<Value>> next = rule.body(inside, bodyBlock, taken, nullptr);
+               if (failed(next))
+                 return filled = failure(), SmallVector<Value>(arguments.take_front(count + 1));
+               OpBuilder::InsertionGuard guard(rule.builder);
+               rule.builder.setInsertionPoint(inside.getBlock(), inside.getInsertionPoint());
+               for (unsigned i = 0; i < count; ++i) {
+                 Value mask = rule.aligned(arguments[count],
+                                           cast<RankedTensorType>(getResult(i).getType()).getRank());
+                 (*next)[i] = rule.create<SelectOp>(mask, (*next)[i], arguments[i]);
+               }
+               SmallVector<Value> state(*next);
+               llvm::append_range(state, arguments.drop_front(count + 1));
+               inside.setInsertionPointToEnd(arguments[0].getParentBlock());
+               FailureOr<SmallVector<Value>> still = rule.body(inside, conditionBlock, state, nullptr);
+               if (failed(still))
+                 return filled = failure(), SmallVector<Value>(arguments.take_front(count + 1));
+               next->push_back(LogicalAndOp::create(inside, getLoc(), arguments[count], (*still)[0]));
+               return *next;
+             });
+  if (failed(filled))
+    return failure();
+  llvm::append_range(results, created.getResults().take_front(count));
+  return success();
+}
+
+//===-- Stacks ----------------------------------------------------------------------------------===//
+
+void StackPushOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
+  operandCotangents.assign(2, Value());
+  if (!isFloat(getX())) { // whose cotangents nothing pushes
+    operandCotangents[0] = cotangents[0];
+    return;
+  }
+  auto pop = StackPopOp::create(builder, getLoc(), cotangents[0], getX());
+  operandCotangents[0] = pop.getBelow();
+  operandCotangents[1] = pop.getEntry();
+}
+
+void StackPushOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  Value below = tangents[0] ? tangents[0] : zerosLike(builder, getLoc(), getStack());
+  if (!isFloat(getX()))
+    resultTangents.assign(1, below);
+  else
+    resultTangents.assign(1, StackPushOp::create(builder, getLoc(), below,
+                                                 tangents[1] ? tangents[1] : zerosLike(builder, getLoc(), getX())));
+}
+
+void StackPopOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                          SmallVectorImpl<Value> &operandCotangents) {
+  operandCotangents.assign(2, Value());
+  Value below = cotangents[0] ? cotangents[0] : zerosLike(builder, getLoc(), getStack());
+  if (!isFloat(getEntry()))
+    operandCotangents[0] = below;
+  else
+    operandCotangents[0] = StackPushOp::create(
+        builder, getLoc(), below, cotangents[1] ? cotangents[1] : zerosLike(builder, getLoc(), getEntry()));
+}
+
+void StackPopOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(2, Value());
+  if (!tangents[0])
+    return;
+  if (!isFloat(getEntry())) {
+    resultTangents[0] = tangents[0];
+    return;
+  }
+  auto pop = StackPopOp::create(builder, getLoc(), tangents[0], getLike());
+  resultTangents[0] = pop.getBelow();
+  resultTangents[1] = pop.getEntry();
+}
+
+// A stack for each example.
+LogicalResult StackPushOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<StackPushOp>(rule.all(0), rule.all(1)));
+  return success();
+}
+
+LogicalResult StackPopOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  auto pop = StackPopOp::create(rule.builder, getLoc(), rule.all(0), rule.all(1));
+  llvm::append_range(results, pop->getResults());
+  return success();
+}
+
+} // namespace calque::ir

@@ -1,0 +1,78 @@
+// Branches and loops, and the stacks by which a loop's reverse finds what the loop has seen. Their regions end in
+// `vector.yield`, see ir/Transforms.td.
+#ifndef CALQUE_IR_CONTROLFLOW_TD
+#define CALQUE_IR_CONTROLFLOW_TD
+
+include "ir/Base.td"
+
+// It has the effects of what is in its regions, and is pure without any.
+class Calque_RegionOp<string mnemonic, string typeRule, list<Trait> traits = []>
+    : Calque_Op<mnemonic, traits # [IsolatedFromAbove, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let rule = typeRule;
+  let function = "";
+  let customVjp = 1;
+  let customJvp = 1;
+}
+
+def Calque_CondOp : Calque_RegionOp<"cond", "cond"> {
+  let summary = "The results of one of two regions";
+  let inMessages = "cond";
+  let description = [{
+    Both regions take the inputs. `then` runs where the predicate, a bool scalar, holds, and `otherwise` where it does not.
+  }];
+  let arguments = (ins Calque_Tensor:$predicate, Variadic<Calque_Tensor>:$inputs);
+  let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
+  let results = (outs Variadic<Calque_Tensor>:$results);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $then $otherwise";
+}
+
+def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMethods<Calque_KeepingOpInterface>]> {
+  let summary = "What a region makes of values, again and again as long as another one says so";
+  let inMessages = "while_loop";
+  let description = [{
+    The operands are the loop variables and then invariants, values that every iteration takes as they are. Both regions
+    take all of them. `condition` gives a bool scalar, `body` the next values of the loop variables. The results are the
+    loop variables after the last iteration.
+  }];
+  let arguments = (ins Variadic<Calque_Tensor>:$values);
+  let regions = (region SizedRegion<1>:$condition, SizedRegion<1>:$body);
+  let results = (outs Variadic<Calque_Tensor>:$results);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $condition $body";
+  let extraClassDeclaration = [{
+    unsigned getNumVariables() { return getOperation()->getNumResults(); }
+    ::mlir::OperandRange getInitial() { return getOperation()->getOperands().take_front(getNumVariables()); }
+    ::mlir::OperandRange getInvariants() { return getOperation()->getOperands().drop_front(getNumVariables()); }
+  }];
+}
+
+// A stack is a number, which names its uppermost entry; 0 is the empty stack. Nothing changes an entry, so that a stack
+// may be copied, chosen by `where`, and kept. It is a float64, so that derivatives follow it: the cotangent of a stack
+// is the stack of the cotangents of its entries. Where a stack is used twice, each entry has a cotangent from one of the
+// two at most, so that their sum is the one that is not 0.
+class Calque_StackOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic> {
+  let rule = typeRule;
+  let function = "";
+  let inMessages = "while_loop";
+  let customVjp = 1;
+  let customJvp = 1;
+}
+
+def Calque_StackPushOp : Calque_StackOp<"stack_push", "stackPush"> {
+  let summary = "A stack with one more entry";
+  let description = [{
+    The leading dimensions of x are those of `stack`, which holds a stack for each of their indices.
+  }];
+  let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$x);
+  let results = (outs Calque_Tensor:$result);
+}
+
+def Calque_StackPopOp : Calque_StackOp<"stack_pop", "stackPop"> {
+  let summary = "The stack below the uppermost entry, and that entry";
+  let description = [{
+    The entry has the type and sizes of `like`. The empty stack gives itself and zeros.
+  }];
+  let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$like);
+  let results = (outs Calque_Tensor:$below, Calque_Tensor:$entry);
+}
+
+#endif

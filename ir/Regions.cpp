@@ -1,0 +1,82 @@
+#include "ir/Regions.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace calque::ir {
+
+SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange arguments) {
+  Block &block = region.front();
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &inner : block.without_terminator())
+    builder.clone(inner, mapping);
+  return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                             [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
+namespace {
+// Erases the effects in an operation's regions.
+void dropEffects(Operation *op) {
+  SmallVector<Operation *> effects;
+  op->walk([&](Operation *inner) {
+    if (inner != op && inner->getNumRegions() == 0 && !isa<vector::YieldOp>(inner) && !isMemoryEffectFree(inner))
+      effects.push_back(inner);
+  });
+  for (Operation *effect : llvm::reverse(effects)) {
+    if (!effect->use_empty())
+      effect->emitOpError("has results that a derivative needs, and stands in a branch or a loop; pass what it gives "
+                          "through stop_gradient");
+    else
+      effect->erase();
+  }
+}
+} // namespace
+
+SmallVector<Value> emitWithoutEffects(Region &region, OpBuilder &builder, ValueRange arguments) {
+  Block &block = region.front();
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &inner : block.without_terminator()) {
+    if (isMemoryEffectFree(&inner)) {
+      builder.clone(inner, mapping);
+    } else if (inner.getNumRegions() == 0 && inner.getNumResults() == 0) {
+      continue;
+    } else if (inner.getNumRegions()) {
+      dropEffects(builder.clone(inner, mapping));
+    } else {
+      inner.emitOpError("stands in a branch or a loop through which a derivative passes, and can't be done again for it");
+      builder.clone(inner, mapping);
+    }
+  }
+  return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                             [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
+void fillRegion(Region &region, OpBuilder &builder, Location location, TypeRange arguments,
+                function_ref<SmallVector<Value>(OpBuilder &, ValueRange)> fill) {
+  Block &block = region.emplaceBlock();
+  block.addArguments(arguments, SmallVector<Location>(arguments.size(), location));
+  OpBuilder inside(builder.getContext(), builder.getListener());
+  inside.setInsertionPointToEnd(&block);
+  SmallVector<Value> yielded = fill(inside, block.getArguments());
+  vector::YieldOp::create(inside, location, yielded);
+}
+
+LogicalResult batchBody(BatchRule &rule, Region &from, Region &to, TypeRange arguments,
+                        const llvm::SmallBitVector *single) {
+  Block &block = to.emplaceBlock();
+  block.addArguments(arguments, SmallVector<Location>(arguments.size(), rule.op->getLoc()));
+  OpBuilder inside(rule.op->getContext(), rule.builder.getListener()); // the region may have no parent operation yet
+  inside.setInsertionPointToEnd(&block);
+  FailureOr<SmallVector<Value>> yielded =
+      rule.body(inside, from.front(), SmallVector<Value>(block.getArguments()), single);
+  if (succeeded(yielded))
+    vector::YieldOp::create(inside, rule.op->getLoc(), *yielded);
+  return yielded;
+}
+
+} // namespace calque::ir

@@ -1,0 +1,29 @@
+// What the rules of operations with regions share. A region is a program of its own, isolated from above: it takes its
+// arguments and yields results.
+#ifndef CALQUE_IR_REGIONS_H
+#define CALQUE_IR_REGIONS_H
+
+#include "ir/BatchRule.h"
+
+namespace calque::ir {
+
+// Emits a region's operations at the builder's insertion point, on given arguments. Returns what it yields.
+llvm::SmallVector<mlir::Value> emitBody(mlir::Region &region, mlir::OpBuilder &builder, mlir::ValueRange arguments);
+
+// The same without the effects, for a derivative: what the region prints, checks and calls, the operation itself does.
+// Emits a diagnostic where the results need an effect, as those of a host call do.
+llvm::SmallVector<mlir::Value> emitWithoutEffects(mlir::Region &region, mlir::OpBuilder &builder,
+                                                  mlir::ValueRange arguments);
+
+// Makes the block of an empty region: with arguments of these types, and what `fill` makes of them at its end and
+// returns as what it yields. The builder's listener hears of the operations.
+void fillRegion(mlir::Region &region, mlir::OpBuilder &builder, mlir::Location location, mlir::TypeRange arguments,
+                llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &inside, mlir::ValueRange)> fill);
+
+// Fills the region `to` with the operations of `from` on stacked arguments. Each of the values that it yields has the
+// mapped axis, but for those numbered in `single`.
+llvm::LogicalResult batchBody(BatchRule &rule, mlir::Region &from, mlir::Region &to, mlir::TypeRange arguments,
+                              const llvm::SmallBitVector *single = nullptr);
+
+} // namespace calque::ir
+#endif

@@ -1,0 +1,49 @@
+// The memory of stacks (calque.stack_push), which lives as long as a call.
+#ifndef CALQUE_RUNTIME_STACKS_H
+#define CALQUE_RUNTIME_STACKS_H
+
+#include "runtime/Buffer.h"
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+namespace calque::runtime {
+
+// An entry of a stack. Its elements follow it.
+struct alignas(16) Entry {
+  double below; // the stack without it
+};
+
+// The memory of the entries of one call. Entries are never freed alone: what comes after a mark is, all at once.
+class Stacks {
+public:
+  struct Mark {
+    size_t block, used;
+  };
+  Mark mark() const { return {blocks.size(), used}; }
+  void release(Mark mark) {
+    blocks.resize(mark.block);
+    used = mark.used;
+  }
+  Entry *allocate(size_t bytes) {
+    bytes = (sizeof(Entry) + bytes + alignof(Entry) - 1) / alignof(Entry) * alignof(Entry);
+    if (blocks.empty() || blocks.back().bytes() - used < bytes) {
+      // Blocks grow with what is there, so that their number stays small.
+      size_t next = blocks.empty() ? kFirstBlock : std::min(2 * blocks.back().bytes(), kLargestBlock);
+      blocks.push_back(Buffer::allocate(std::max(next, bytes)));
+      used = 0;
+    }
+    void *at = static_cast<char *>(blocks.back().data()) + used;
+    used += bytes;
+    return new (at) Entry;
+  }
+
+private:
+  static constexpr size_t kFirstBlock = 4096, kLargestBlock = size_t(64) << 20;
+  std::vector<Buffer> blocks;
+  size_t used = 0; // of the last block
+};
+
+} // namespace calque::runtime
+#endif
