@@ -16,6 +16,9 @@ namespace calque::codegen {
 // On an operation whose regions have become parts: their numbers, and of a loop whether stacks end with iterations.
 static constexpr llvm::StringLiteral kPartsAttr = "calque.parts";
 
+// On a cond: for each unknown size of its results, an input and a dimension that have it.
+static constexpr llvm::StringLiteral kSourcesAttr = "calque.sources";
+
 // Makes a part of a region. Of that of a loop's body the first inputs are loop variables, which it gives new values.
 static void makePart(ModuleOp module, Region &region, Operation *op, bool isBody, int64_t number) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -51,6 +54,128 @@ static bool dropsStacks(ir::WhileOp loop) {
   return llvm::none_of(body.getTerminator()->getOperands(), [&](Value next) { return stacks.contains(next); });
 }
 
+//===-- Sizes of what a branch gives ------------------------------------------------------------===//
+
+// Infers the types of a program's values from those of its arguments, and counts the operations up to one whose type
+// rule fails.
+static LogicalResult inferTypes(Region &region, TypeRange arguments, unsigned &done) {
+  for (auto [argument, type] : llvm::zip_equal(region.getArguments(), arguments))
+    argument.setType(type);
+  for (Operation &op : region.front().without_terminator()) {
+    TypeRange taken = op.getOperandTypes();
+    for (Region &inner : op.getRegions())
+      if (failed(inferTypes(inner, isa<ir::CondOp>(op) ? taken.drop_front() : taken, done)))
+        return failure();
+    auto inference = dyn_cast<InferTypeOpInterface>(op);
+    SmallVector<Type> types;
+    if (!inference ||
+        failed(inference.inferReturnTypes(op.getContext(), std::nullopt, op.getOperands(), op.getAttrDictionary(),
+                                          op.getPropertiesStorage(), op.getRegions(), types)))
+      return failure();
+    for (auto [result, type] : llvm::zip_equal(op.getResults(), types))
+      result.setType(type);
+    ++done;
+  }
+  return success();
+}
+
+namespace {
+
+// Finds, for each unknown size of the results of a cond, an input and a dimension of it that have the same size. Each
+// unknown size of the inputs gets a number of its own, with which types are inferred; where a branch takes two sizes to
+// be equal, which is checked when it runs, they get one number.
+class SourcesOfSizes {
+public:
+  explicit SourcesOfSizes(ir::CondOp op) : op(op) {
+    for (auto [input, type] : llvm::enumerate(op.getInputs().getTypes()))
+      for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
+        if (ShapedType::isDynamic(size))
+          sources.push_back({static_cast<int64_t>(input), static_cast<int64_t>(dimension)});
+    numbers = llvm::to_vector(llvm::seq<size_t>(0, sources.size()));
+  }
+
+  // Input, dimension, ...; nothing where there is a size that is that of no input.
+  std::optional<SmallVector<int64_t>> find() {
+    SmallVector<int64_t> found;
+    if (llvm::all_of(op.getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }))
+      return found;
+    unsigned done = infer(&found);
+    while (done != kAll) {
+      if (sources.size() > kMostMerged)
+        return std::nullopt;
+      // Two more sizes must be equal: those with which inference gets farthest.
+      SmallVector<size_t> best;
+      for (size_t a = 0; a < sources.size(); ++a)
+        for (size_t b = a + 1; b < sources.size(); ++b) {
+          if (numbers[a] == numbers[b])
+            continue;
+          SmallVector<size_t> before = numbers;
+          std::replace(numbers.begin(), numbers.end(), before[b], before[a]);
+          if (unsigned now = infer(nullptr); now > done) {
+            done = now;
+            best = numbers;
+          }
+          numbers = before;
+        }
+      if (best.empty())
+        return std::nullopt;
+      numbers = best;
+      done = infer(&found);
+    }
+    return isKnown ? std::optional(found) : std::nullopt;
+  }
+
+private:
+  static constexpr unsigned kAll = ~0u;
+  static constexpr size_t kMostMerged = 32;                // to try all pairs takes time that grows with their cube
+  static constexpr int64_t kFirst = 1000003, kNext = 1009; // hardly sizes that a program writes
+
+  // How many operations could be inferred.
+  unsigned infer(SmallVectorImpl<int64_t> *found) {
+    SmallVector<Type> types;
+    const size_t *number = numbers.begin();
+    for (Type type : op.getInputs().getTypes()) {
+      auto tensor = cast<RankedTensorType>(type);
+      SmallVector<int64_t> shape(tensor.getShape());
+      for (int64_t &size : shape)
+        if (ShapedType::isDynamic(size))
+          size = kFirst + kNext * static_cast<int64_t>(*number++);
+      types.push_back(RankedTensorType::get(shape, tensor.getElementType()));
+    }
+    Region clone;
+    IRMapping mapping;
+    op.getThen().cloneInto(&clone, mapping);
+    unsigned done = 0;
+    if (failed(inferTypes(clone, types, done)))
+      return done;
+    if (found)
+      collect(clone.front().getTerminator()->getOperandTypes(), *found);
+    return kAll;
+  }
+
+  void collect(TypeRange inferred, SmallVectorImpl<int64_t> &found) {
+    found.clear();
+    isKnown = true;
+    for (auto [given, type] : llvm::zip_equal(op.getResultTypes(), inferred))
+      for (auto [size, number] :
+           llvm::zip_equal(cast<RankedTensorType>(given).getShape(), cast<RankedTensorType>(type).getShape())) {
+        if (!ShapedType::isDynamic(size))
+          continue;
+        int64_t source = (number - kFirst) / kNext;
+        isKnown &= number >= kFirst && (number - kFirst) % kNext == 0 && source < static_cast<int64_t>(sources.size());
+        if (isKnown)
+          found.append({sources[source].first, sources[source].second});
+      }
+  }
+
+  ir::CondOp op;
+  std::vector<std::pair<int64_t, int64_t>> sources;
+  SmallVector<size_t> numbers; // of each source
+  bool isKnown = false;
+};
+
+} // namespace
+
 void makeParts(ModuleOp module, func::FuncOp function) {
   int64_t next = 0;
   for (Operation &op : function.getBody().front()) {
@@ -59,6 +184,9 @@ void makeParts(ModuleOp module, func::FuncOp function) {
     SmallVector<int64_t> numbers;
     auto loop = dyn_cast<ir::WhileOp>(op);
     const bool drops = loop && dropsStacks(loop);
+    if (auto cond = dyn_cast<ir::CondOp>(op))
+      if (std::optional<SmallVector<int64_t>> sources = SourcesOfSizes(cond).find())
+        op.setAttr(kSourcesAttr, OpBuilder(&op).getDenseI64ArrayAttr(*sources));
     for (Region &region : op.getRegions()) {
       makePart(module, region, &op, loop && region.getRegionNumber() == 1, next);
       numbers.push_back(next++);
@@ -92,12 +220,11 @@ public:
     for (Value tensor : tensors)
       address(tensor);
   }
-  // The sizes of tensors that a type does not know.
-  void unknownSizes(ValueRange tensors, TypeRange types) {
-    for (auto [tensor, type] : llvm::zip_equal(tensors, types))
-      for (auto [size, known] : llvm::zip_equal(b.sizesOf(tensor), cast<RankedTensorType>(type).getShape()))
-        if (ShapedType::isDynamic(known))
-          operands.push_back(b.valueOf(size));
+  // The sizes that a type does not know.
+  void unknownSizes(ArrayRef<Size> sizes, Type type) {
+    for (auto [size, known] : llvm::zip_equal(sizes, cast<RankedTensorType>(type).getShape()))
+      if (ShapedType::isDynamic(known))
+        operands.push_back(b.valueOf(size));
   }
   // A buffer that the step writes.
   Value result(Type type, ArrayRef<Size> sizes) {
@@ -126,32 +253,52 @@ private:
   SmallVector<Value> operands;
 };
 
-int64_t bytesOf(Type tensor) {
-  return (cast<RankedTensorType>(tensor).getElementTypeBitWidth() + 7) / 8;
-}
+int64_t bytesOf(Type tensor) { return (cast<RankedTensorType>(tensor).getElementTypeBitWidth() + 7) / 8; }
 
 } // namespace
 
 Lowered lower(LinalgBuilder &b, ir::CondOp op, LoweringContext &context) {
-  for (Value result : op.getResults())
-    if (!cast<RankedTensorType>(result.getType()).hasStaticShape())
-      return context.refuse(op, "has a size that nothing gives");
+  auto sources = op->getAttrOfType<DenseI64ArrayAttr>(kSourcesAttr);
+  if (!sources)
+    return context.refuse(op, "has a result with an open size that is that of no tensor around it");
+  SmallVector<SizeList> sizes;
+  int64_t site = 0;
+  bool isFirst = true;
+  ArrayRef<int64_t> next = sources.asArrayRef();
+  for (auto [number, result] : llvm::enumerate(op.getResults())) {
+    SizeList &list = sizes.emplace_back();
+    for (auto [dimension, size] : llvm::enumerate(LinalgBuilder::shapeOf(result))) {
+      if (!ShapedType::isDynamic(size)) {
+        list.push_back(b.sizes.constant(size));
+        continue;
+      }
+      list.push_back(b.sizes.of(op.getInputs()[next[0]], next[1]));
+      next = next.drop_front(2);
+      int32_t added = context.addSite(Site::Kind::SizesDiffer, op);
+      context.sites.back().sizes[0].operand = static_cast<int64_t>(number);
+      context.sites.back().sizes[0].dimension = static_cast<int64_t>(dimension);
+      site = std::exchange(isFirst, false) ? added : site;
+    }
+  }
   auto parts = op->getAttrOfType<DenseI64ArrayAttr>(kPartsAttr).asArrayRef();
   Words words(b, context);
   words.add(parts[0]);
   words.add(parts[1]);
   words.add(op.getInputs().size());
   words.add(op.getNumResults());
+  words.add(site);
   words.address(op.getPredicate());
   words.addresses(op.getInputs());
   SmallVector<Value> buffers, results;
-  for (Value result : op.getResults())
-    buffers.push_back(words.result(result.getType(), b.sizes.constants(LinalgBuilder::shapeOf(result))));
-  words.unknownSizes(op.getInputs(), op.getInputs().getTypes());
+  for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
+    buffers.push_back(words.result(result.getType(), size));
+  for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
+    words.unknownSizes(size, result.getType());
+  for (Value input : op.getInputs())
+    words.unknownSizes(b.sizesOf(input), input.getType());
   words.call("calque_rt_cond", context);
-  for (auto [buffer, result] : llvm::zip_equal(buffers, op.getResults()))
-    results.push_back(
-        words.tensorOf(buffer, result.getType(), b.sizes.constants(LinalgBuilder::shapeOf(result))));
+  for (auto [buffer, result, size] : llvm::zip_equal(buffers, op.getResults(), sizes))
+    results.push_back(words.tensorOf(buffer, result.getType(), size));
   return results;
 }
 
@@ -188,7 +335,8 @@ Lowered lower(LinalgBuilder &b, ir::WhileOp op, LoweringContext &context) {
     words.result(result.getType(), size);
   for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
     words.add(b.sizes.multiply(b.sizes.product(size), b.sizes.constant(bytesOf(result.getType()))));
-  words.unknownSizes(op.getValues(), op.getValues().getTypes());
+  for (Value value : op.getValues())
+    words.unknownSizes(b.sizesOf(value), value.getType());
   words.call("calque_rt_while", context);
   for (auto [buffer, result, size] : llvm::zip_equal(buffers, op.getResults(), sizes))
     results.push_back(words.tensorOf(buffer, result.getType(), size));
@@ -200,8 +348,8 @@ static void addEntries(LinalgBuilder &b, Words &words, Value stack, Value entry)
   SizeList sizes = b.sizesOf(entry);
   size_t rank = static_cast<size_t>(LinalgBuilder::rankOf(stack));
   words.add(b.sizes.product(ArrayRef(sizes).take_front(rank)));
-  words.add(b.sizes.multiply(b.sizes.product(ArrayRef(sizes).drop_front(rank)),
-                             b.sizes.constant(bytesOf(entry.getType()))));
+  words.add(
+      b.sizes.multiply(b.sizes.product(ArrayRef(sizes).drop_front(rank)), b.sizes.constant(bytesOf(entry.getType()))));
 }
 
 Lowered lower(LinalgBuilder &b, ir::StackPushOp op, LoweringContext &context) {

@@ -28,7 +28,6 @@ private:
     if (failed(found) || failed(checkSignature(*found)))
       return failure();
     func::FuncOp function = *found;
-    makeParts(module, function);
     Value frame = function.getBody().insertArgument(0u, LLVM::LLVMPointerType::get(&getContext()), function.getLoc());
     LoweringContext context{module, frame, Sizes(function)};
     ProgramSizes sizes;
@@ -36,6 +35,8 @@ private:
       sizes.inputs.push_back({symbol.argument, static_cast<size_t>(symbol.dimension)});
     sizes.numInputs = function.getBody().getNumArguments() - 1 - sizes.inputs.size();
 
+    lowerScalarLoops(function, context);
+    makeParts(module, function);
     SmallVector<Type> results(function.getResultTypes());
     RewritePatternSet patterns(&getContext());
     populateLowerings(patterns, context);

@@ -87,6 +87,8 @@ private:
 
 // On the module of a part (ControlFlowLowering.cpp): its number.
 inline constexpr llvm::StringLiteral kPartAttr = "calque.part";
+// Lowers the branches and loops of a program that are on scalars alone.
+void lowerScalarLoops(mlir::func::FuncOp function, LoweringContext &context);
 // Makes the parts of a program: of the regions of its branches and loops.
 void makeParts(mlir::ModuleOp module, mlir::func::FuncOp function);
 

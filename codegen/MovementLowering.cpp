@@ -410,6 +410,39 @@ Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
   })[0];
 }
 
+Lowered lower(LinalgBuilder &b, ir::UpdateAtOp op, LoweringContext &context) {
+  SizeList into = b.sizesOf(op.getX());
+  const int64_t rank = static_cast<int64_t>(into.size()), axis = normalAxis(op.getAxis(), rank);
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis)
+      context.equal(op, 2, i < axis ? i : i - 1, 0, i);
+  checkIndices(b, op, op.getIndex(), into[axis], context);
+  SizeList slice = b.sizesOf(op.getSlice());
+  if (constantOf(into[axis]) == 0)
+    return op.getX();
+  // A loop nest needs a loop: rank 0 becomes one loop of one iteration.
+  SizeList bounds(slice);
+  if (bounds.empty())
+    bounds.push_back(b.sizes.constant(1));
+  Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
+  if (given) {
+    // Nothing is stored into an empty axis: the loop runs zero times.
+    Value isEmpty = arith::CmpIOp::create(b.builder, b.location, arith::CmpIPredicate::eq, given, b.index(0));
+    bounds[0] =
+        Size(arith::SelectOp::create(b.builder, b.location, isEmpty, b.index(0), b.valueOf(bounds[0])).getResult());
+  }
+  return b.loopNest(bounds, {op.getX()},
+                    [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
+                      ir::ScalarBuilder s(inner, b.location);
+                      ValueRange at = loops.take_front(slice.size());
+                      Value index = tensor::ExtractOp::create(inner, b.location, op.getIndex(), ValueRange());
+                      SmallVector<Value> place(at);
+                      place.insert(place.begin() + axis, clampIndex(s, index, into[axis], given));
+                      Value element = tensor::ExtractOp::create(inner, b.location, op.getSlice(), at);
+                      return {tensor::InsertOp::create(inner, b.location, element, carried[0], place)};
+                    })[0];
+}
+
 static Value oneHot(LinalgBuilder &b, Value indices, Size depth, Type element) {
   SizeList result = b.sizesOf(indices);
   result.push_back(depth);

@@ -158,9 +158,10 @@ static constexpr bool kHasAssertions = true;
 LogicalResult Pipelines::run(ModuleOp module, Stage from, Stage to, const CompileOptions &options) {
   if (from >= Stage::Linalg || to < Stage::Linalg)
     return runWithParts(module, from, from, to, options);
-  bool branches = module.walk([](Operation *op) {
-                          return isa<ir::CondOp, ir::WhileOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-                        })
+  bool branches = module
+                      .walk([](Operation *op) {
+                        return isa<ir::CondOp, ir::WhileOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                      })
                       .wasInterrupted();
   if (!branches)
     return runAlone(module, from, to, options);

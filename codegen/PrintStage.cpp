@@ -24,18 +24,27 @@ OwningOpRef<ModuleOp> programOf(ModuleOp module, StringRef function) {
   return program;
 }
 
+// The kernels of a program, then those of each of its parts.
+static LogicalResult printAssembly(ModuleOp program, CompileOptions options, llvm::raw_ostream &os) {
+  std::string error;
+  std::string text = assembly(program, options, error);
+  if (!error.empty())
+    return program.emitError(error);
+  os << text;
+  for (ModuleOp part : program.getOps<ModuleOp>()) {
+    os << "\n# " << part.getSymName().value_or("a part") << '\n';
+    if (failed(printAssembly(part, options, os)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult printAt(ModuleOp program, Stage stage, CompileOptions options, llvm::raw_ostream &os) {
   Pipelines pipelines(*program.getContext(), /*verifyEach=*/true);
   if (failed(verify(program)) || failed(pipelines.run(program, Stage::Traced, std::min(stage, Stage::LLVM), options)))
     return failure();
-  if (stage == Stage::Object) {
-    std::string error;
-    std::string text = assembly(program, options, error);
-    if (!error.empty())
-      return program.emitError(error);
-    os << text;
-    return success();
-  }
+  if (stage == Stage::Object)
+    return printAssembly(program, options, os);
   OpPrintingFlags flags;
   flags.enableDebugInfo().useLocalScope();
   program->print(os, flags);

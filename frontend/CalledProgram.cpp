@@ -147,8 +147,13 @@ private:
       return;
     }
     auto found = fromHost.find(op.firstResult);
-    if (found == fromHost.end())
-      return pure.appendCopy(called, op, renamed);
+    if (found == fromHost.end()) {
+      std::vector<schema::Attribute> own(attributes.begin(), attributes.end());
+      for (schema::Attribute &attribute : own)
+        if (auto *inner = std::get_if<schema::RecordingRef>(&attribute))
+          *inner = schema::withoutEffects(*inner);
+      return pure.appendCopy(called, op, renamed, own);
+    }
     // A `batch` that also takes the slices of what host calls have given.
     std::vector<ValueId> values;
     std::vector<schema::TensorType> types;
@@ -180,11 +185,34 @@ private:
 };
 } // namespace
 
+// The types of an operation's results, those of its operands given. A program inside of it may be for open sizes, which
+// are known here.
+static std::vector<schema::TensorType> resultTypes(const Recording &recording, const RecordedOp &op,
+                                                   std::span<const schema::TensorType> operands) {
+  std::span<const schema::Attribute> attributes = recording.attributesOf(op);
+  if (op.op == OpId::While)
+    return {operands.begin(), operands.begin() + op.numResults};
+  if (op.op == OpId::Checkpoint || op.op == OpId::Cond) {
+    const Recording &program = *std::get<schema::RecordingRef>(attributes[0]);
+    std::vector<schema::TensorType> inside = valueTypes(program, operands.subspan(op.op == OpId::Cond)), types;
+    for (ValueId result : program.results)
+      types.push_back(inside[index(result)]);
+    return types;
+  }
+  schema::Inference inference = schema::inferTypes(op.op, operands, attributes, nameInMessages(op.op, op.line));
+  if (inference.fault)
+    throwFault(inference.fault, locationOf(op.line));
+  return std::move(inference.types);
+}
+
 CalledProgram calledProgram(const Recording &program) { return PureProgram(program).build(); }
 
 std::vector<schema::TensorType> valueTypes(const CalledProgram &program,
                                            std::span<const schema::TensorType> parameters) {
-  const Recording &recording = *program.recording;
+  return valueTypes(*program.recording, parameters);
+}
+
+std::vector<schema::TensorType> valueTypes(const Recording &recording, std::span<const schema::TensorType> parameters) {
   std::vector<schema::TensorType> types(recording.numValues());
   for (std::size_t i = 0; i < parameters.size(); ++i)
     types[index(recording.parameters[i])] = parameters[i];
@@ -195,11 +223,8 @@ std::vector<schema::TensorType> valueTypes(const CalledProgram &program,
     std::vector<schema::TensorType> given;
     for (ValueId operand : operands)
       given.push_back(types[index(operand)]);
-    schema::Inference inference =
-        schema::inferTypes(op.op, given, recording.attributesOf(op), nameInMessages(op.op, op.line));
-    if (inference.fault)
-      throwFault(inference.fault, locationOf(op.line));
-    std::move(inference.types.begin(), inference.types.end(), types.begin() + op.firstResult);
+    std::vector<schema::TensorType> results = resultTypes(recording, op, given);
+    std::move(results.begin(), results.end(), types.begin() + op.firstResult);
   }
   return types;
 }

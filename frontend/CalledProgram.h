@@ -32,6 +32,8 @@ CalledProgram calledProgram(const schema::Recording &program);
 // follow from the others.
 std::vector<schema::TensorType> valueTypes(const CalledProgram &program,
                                            std::span<const schema::TensorType> parameters);
+std::vector<schema::TensorType> valueTypes(const schema::Recording &recording,
+                                           std::span<const schema::TensorType> parameters);
 
 } // namespace calque::detail
 #endif

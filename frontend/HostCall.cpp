@@ -72,7 +72,7 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
     return made;
   }
 
-  if (trace->isInside())
+  if (!trace->mayCallHost())
     throw StateError("a host call can't stand in a pullback or a checkpoint, which may run any number of times", where);
   std::vector<schema::ValueId> operands;
   for (const Tensor &input : inputs)
@@ -83,12 +83,13 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
     types.push_back(type.rank());
     types.insert(types.end(), type.dims.begin(), type.dims.end());
   }
-  schema::Attribute attributes[] = {static_cast<std::int64_t>(trace->hostFunctions.size()), std::move(types)};
+  std::vector<std::shared_ptr<const HostFunction>> &functions = trace->root().hostFunctions;
+  schema::Attribute attributes[] = {static_cast<std::int64_t>(functions.size()), std::move(types)};
   schema::ValueId first = trace->append(schema::OpId::HostCall, operands, attributes, function->results, where);
   std::vector<Tensor> made;
   for (std::size_t i = 0; i < function->results.size(); ++i)
     made.push_back(trace->tensorOf(first + static_cast<schema::ValueId>(i), where));
-  trace->hostFunctions.push_back(std::move(function));
+  functions.push_back(std::move(function));
   return made;
 }
 

@@ -10,7 +10,7 @@ using runtime::ByteWriter;
 namespace {
 
 constexpr std::string_view kMagic = "calque-program\n";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 // One description of the form for both directions: `Form` is a Writer or a Reader.
 struct Writer {
@@ -161,8 +161,7 @@ bool isWhole(const runtime::Plan &plan, std::size_t numKernels) {
     if (kernel && *kernel >= numKernels)
       return false;
   return numOperands == plan.operands.size() &&
-         std::ranges::all_of(plan.parts,
-                             [&](const runtime::PlanPart &part) { return isWhole(part.plan, numKernels); });
+         std::ranges::all_of(plan.parts, [&](const runtime::PlanPart &part) { return isWhole(part.plan, numKernels); });
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "frontend/Pullback.h"
 
+#include "absl/strings/str_cat.h"
 #include "frontend/Activity.h"
 #include "frontend/Apply.h"
 #include "frontend/CodeByStructure.h"
@@ -139,6 +140,20 @@ struct Pullback {
   std::vector<Tensor> indices;
 };
 
+// StateError for a host call in a branch or a loop: its results are not known here, and it must not run again.
+void refuseHostCalls(const Recording &program, SourceLocation where) {
+  for (const schema::RecordedOp &op : program.ops()) {
+    if (op.op == OpId::HostCall)
+      throw StateError(absl::StrCat("the host call at ", op.line.str(),
+                                    " stands in a branch or a loop that a gradient goes through, and can't run again "
+                                    "for it"),
+                       where);
+    for (const schema::Attribute &attribute : program.attributesOf(op))
+      if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
+        refuseHostCalls(**inner, where);
+  }
+}
+
 Recording recordingOfApplied(const Applied &applied) {
   std::vector<TensorType> types;
   for (const Tensor &operand : applied.operands)
@@ -196,6 +211,7 @@ void takeOpenCode(Pullback &pullback, const Applied &applied, const Recording &k
 
 Pullback makePullback(const Applied &applied, const Shape &shape, SourceLocation where) {
   Recording program = applied.called ? *applied.called->recording : recordingOfApplied(applied);
+  refuseHostCalls(program, where);
   Pullback pullback{{nextId(), std::make_shared<const Recording>(pullbackOf(program, shape)), {}}, {}, {}, {}, {}};
   for (std::size_t i = 0; i < pullback.program.recording->parameters.size(); ++i)
     pullback.program.inputs.push_back({CalledProgram::From::Parameter, i});

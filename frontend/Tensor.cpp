@@ -157,10 +157,10 @@ const void *Tensor::scalarData(DType dtype, SourceLocation where) const {
 Tensor::operator bool() const {
   const detail::TensorImpl &impl = detail::implOf(*this);
   if (impl.trace) {
-    if (!detail::currentTrace() || detail::currentTrace()->id != impl.trace)
+    if (!detail::currentTrace() || !detail::currentTrace()->sees(impl.trace))
       detail::throwLeaked(impl, impl.where);
     throw StateError("a traced tensor is used as a condition (bool), and its elements are not known while tracing; use "
-                     "where(condition, x, y), and logical_and and logical_or for && and ||",
+                     "cond, while_loop or where(condition, x, y), and logical_and and logical_or for && and ||",
                      impl.where);
   }
   if (impl.type->numElements() != 1)

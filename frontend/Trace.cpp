@@ -34,7 +34,7 @@ TraceScope::~TraceScope() {
 }
 
 void Trace::noteSizesAsked(const TensorImpl &x, const std::string &size) {
-  if (!mayFallBack || x.trace != id || x.type->isStatic() || inLibraryCall())
+  if (!mayFallBack || !sees(x.trace) || x.type->isStatic() || inLibraryCall())
     return;
   if (!askedForSizes)
     asked = size;
@@ -62,6 +62,34 @@ std::shared_ptr<Trace> Trace::inside(std::shared_ptr<Trace> outer, const char *w
   trace->call = outer ? outer->call : SourceLocation();
   trace->outer = std::move(outer);
   return trace;
+}
+
+std::shared_ptr<Trace> Trace::region(std::shared_ptr<Trace> outer, const char *what) {
+  std::shared_ptr<Trace> trace = inside(std::move(outer), what);
+  trace->isRegion = true;
+  trace->mayFallBack = trace->outer && trace->outer->mayFallBack;
+  return trace;
+}
+
+Trace &Trace::root() {
+  Trace *trace = this;
+  while (trace->isRegion)
+    trace = trace->outer.get();
+  return *trace;
+}
+
+Trace::Held &Trace::hold(const std::shared_ptr<VariableState> &variable, SourceLocation where) {
+  std::size_t index = root().indexOf(variable);
+  auto found = std::ranges::find(held_, index, &Held::index);
+  if (found != held_.end())
+    return *found;
+  Tensor value;
+  {
+    TraceScope around(outer, false);
+    value = Variable(variable).value(where);
+  }
+  ValueId parameter = valueOf(value, where);
+  return held_.emplace_back(Held{index, parameter, parameter});
 }
 
 bool Trace::isAround(std::uint64_t trace) const {
@@ -131,6 +159,8 @@ std::size_t Trace::indexOf(const std::shared_ptr<VariableState> &variable) {
 }
 
 Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocation where) {
+  if (isRegion)
+    return tensorOf(hold(variable, where).value, where);
   if (inner) { // reads it in the trace around, as an operand of the operation
     TraceScope around(outer, false);
     return Variable(variable).value(where);
@@ -145,6 +175,16 @@ Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocatio
 }
 
 void Trace::assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where) {
+  if (isRegion) {
+    ValueId given = valueOf(value, where);
+    const schema::TensorType type = recording.typeOf(given);
+    // Derivatives don't follow a variable to the computation of what it is assigned.
+    ValueId fresh = append(OpId::StopGradient, {&given, 1}, {}, {&type, 1}, where);
+    Held &held = hold(variable, where);
+    held.value = fresh;
+    held.assigned = true;
+    return;
+  }
   if (inner)
     throw StateError(
         absl::StrCat("variable '", variable->name, "' is assigned in ", inner, ", which may run any number of times"),
@@ -198,6 +238,8 @@ std::vector<schema::ValueId> Trace::hostResultsFrom(schema::ValueId example) con
 //===-- Initial values --------------------------------------------------------------------------===//
 
 void Trace::noteDraw(const std::shared_ptr<VariableState> &generator, const Tensor &before) {
+  if (isRegion)
+    return;
   const schema::RecordedOp &assignment = recording.ops().back();
   draws.push_back(
       {generator, implOf(before).value, recording.operandsOf(assignment)[0], recording.ops().size() - 1, {}});
@@ -265,6 +307,16 @@ Tensor Trace::evaluate(const Tensor &x, SourceLocation where) {
   return valueFrom(impl.value);
 }
 
+ValueId Trace::appendConstantOf(std::size_t capture, schema::Recording &to) const {
+  const TensorImpl &impl = *captures[capture].impl();
+  auto data = std::make_shared<schema::ConstantData>();
+  data->type = *impl.type;
+  const auto *first = static_cast<const std::byte *>(impl.buffer.data());
+  data->bytes.assign(first, first + impl.type->numBytes());
+  schema::Attribute attribute = schema::ConstantRef(std::move(data));
+  return to.append(OpId::Constant, {}, {&attribute, 1}, {impl.type.get(), 1}, captureLines[capture]);
+}
+
 void Trace::finish(bool every) {
   std::vector<bool> dropped(recording.ops().size());
   for (const Draw &draw : draws)
@@ -277,7 +329,7 @@ void Trace::finish(bool every) {
   need(recording.results);
   for (std::size_t i = recording.ops().size(); i-- > 0;) {
     const schema::RecordedOp &op = recording.ops()[i];
-    bool stays = !schema::schemaOf(op.op).pure && !dropped[i];
+    bool stays = schema::hasEffect(recording, op) && !dropped[i];
     for (std::uint32_t r = 0; r < op.numResults; ++r)
       stays |= needed[schema::index(op.firstResult) + r];
     if (stays)
@@ -311,14 +363,7 @@ void Trace::finish(bool every) {
   if (constants.empty() && std::find(dropped.begin(), dropped.end(), true) == dropped.end())
     return;
   for (std::size_t i : constants) {
-    const TensorImpl &impl = *captures[i - numArguments].impl();
-    auto data = std::make_shared<schema::ConstantData>();
-    data->type = *impl.type;
-    const auto *first = static_cast<const std::byte *>(impl.buffer.data());
-    data->bytes.assign(first, first + impl.type->numBytes());
-    schema::Attribute attribute = schema::ConstantRef(std::move(data));
-    renamed[static_cast<std::size_t>(recording.parameters[i])] =
-        finished.append(OpId::Constant, {}, {&attribute, 1}, {impl.type.get(), 1}, captureLines[i - numArguments]);
+    renamed[schema::index(recording.parameters[i])] = appendConstantOf(i - numArguments, finished);
   }
   for (std::size_t i = 0; i < recording.ops().size(); ++i)
     if (!dropped[i])

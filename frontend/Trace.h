@@ -75,12 +75,34 @@ public:
   std::vector<std::shared_ptr<VariableState>> standIns; // for variables that are arguments
   std::vector<bool> capturedArguments;                  // stand-ins whose original the lambda captures too
 
+  // Whether values of that trace can be used in this one: it is this one, or around it.
+  bool sees(std::uint64_t trace) const { return trace == id || isAround(trace); }
   // Whether this is the trace of a program inside of an operation.
   bool isInside() const { return inner != nullptr; }
 
+  // The trace of a branch, or of a part of a loop, of the trace `outer`. Variables can be assigned in it, and it may
+  // have host calls where `outer` may.
+  static std::shared_ptr<Trace> region(std::shared_ptr<Trace> outer, const char *what);
+  // A variable that a region reads or assigns: the parameter with its value at first, and the value that it has now.
+  struct Held {
+    std::size_t index; // in the outermost trace
+    schema::ValueId parameter, value;
+    bool assigned = false;
+  };
+  const std::vector<Held> &held() const { return held_; }
+  // The function's own trace, which the regions are in.
+  Trace &root();
+  // Whether a host call may stand here.
+  bool mayCallHost() const { return !inner || (isRegion && outer->mayCallHost()); }
+  // Appends a captured tensor's elements to a recording.
+  schema::ValueId appendConstantOf(std::size_t capture, schema::Recording &to) const;
+
 private:
   bool isAround(std::uint64_t trace) const;
+  Held &hold(const std::shared_ptr<VariableState> &variable, SourceLocation where);
 
+  bool isRegion = false;
+  std::vector<Held> held_;
   const char *inner = nullptr;        // the name of a program inside of an operation, else null
   std::shared_ptr<Trace> outer;       // null in eager mode
   std::vector<schema::ValueId> reads; // each variable's present value; -1: not read yet

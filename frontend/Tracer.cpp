@@ -6,8 +6,9 @@ using Constants = TraceOptions::Constants;
 
 TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedParameter> parameters,
                            absl::FunctionRef<std::vector<Tensor>(Trace &, const std::vector<Tensor> &)> body) {
-  auto trace = options.inside ? Trace::inside(currentTrace(), options.inside)
-                              : std::make_shared<Trace>(options.mayMakeVariables);
+  auto trace = !options.inside    ? std::make_shared<Trace>(options.mayMakeVariables)
+               : options.isRegion ? Trace::region(currentTrace(), options.inside)
+                                  : Trace::inside(currentTrace(), options.inside);
   if (!options.inside)
     trace->call = options.call;
   trace->mayFallBack = options.mayFallBack;

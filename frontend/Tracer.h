@@ -15,6 +15,7 @@ struct TraceOptions {
   bool mayFallBack = false;
   // What the program is inside of an operation; else null. It takes what it captures as operands of the operation.
   const char *inside = nullptr;
+  bool isRegion = false; // it is a branch, or a part of a loop
   // Whether results are values of their own, and those of host calls further results, as for what tapes see the call
   // of.
   bool isCalled = true;

@@ -44,6 +44,10 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
   if (detail::isInStandardLibrary(where) && value.impl()->where.line)
     where = value.impl()->where;
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
+    if (trace->isInside())
+      throw StateError(absl::StrCat("variable '", options.name, "' is made in ", trace->recording.name,
+                                    ", which may run any number of times; make it outside"),
+                       where);
     if (!trace->mayMakeVariables)
       throw StateError(absl::StrCat("variable '", options.name,
                                     "' is made in a later trace of a function; a function makes its variables in its "

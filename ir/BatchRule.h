@@ -20,9 +20,9 @@ public:
   using Value = mlir::Value;
 
   // `operands` are those of the operation, with the mapped axis as axis 0 where `batched`. `examples` is any tensor
-  // with the mapped axis as axis 0. `body` emits a block at the builder's insertion point, on arguments that are stacked
-  // unless they have the block's own types, and returns what it yields: stacked too, but for the values numbered in
-  // `single`.
+  // with the mapped axis as axis 0. `body` emits a block at the builder's insertion point, on arguments that are
+  // stacked unless they have the block's own types, and returns what it yields: stacked too, but for the values
+  // numbered in `single`.
   using Body = llvm::function_ref<llvm::FailureOr<llvm::SmallVector<Value>>(
       mlir::OpBuilder &builder, mlir::Block &block, llvm::ArrayRef<Value> arguments,
       const llvm::SmallBitVector *single)>;

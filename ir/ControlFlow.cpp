@@ -3,6 +3,8 @@
 #include "ir/Regions.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -23,9 +25,7 @@ void effectsOf(Operation *op, Effects &effects) {
       }
 }
 
-bool isFloat(Value value) {
-  return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType());
-}
+bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()); }
 
 Value number(OpBuilder &builder, Location location, int64_t value) {
   auto type = RankedTensorType::get({}, builder.getI64Type());
@@ -93,8 +93,8 @@ void CondOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sma
   SmallVector<Value> inputs(getInputs());
   unsigned numInputs = inputs.size();
   llvm::append_range(inputs, selected(cotangents, targets));
-  auto reverse = CondOp::create(builder, getLoc(), TypeRange(ValueRange(selected(getInputs(), sources))),
-                                getPredicate(), inputs);
+  auto reverse =
+      CondOp::create(builder, getLoc(), TypeRange(ValueRange(selected(getInputs(), sources))), getPredicate(), inputs);
   auto fill = [&](Region &from, Region &to) {
     fillRegion(to, builder, getLoc(), ValueRange(inputs).getTypes(), [&](OpBuilder &inside, ValueRange arguments) {
       SmallVector<Value> yielded = emitWithoutEffects(from, inside, arguments.take_front(numInputs));
@@ -117,8 +117,8 @@ void CondOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<V
   SmallVector<Value> inputs(getInputs());
   unsigned numInputs = inputs.size();
   llvm::append_range(inputs, selected(tangents.drop_front(), sources));
-  auto forward = CondOp::create(builder, getLoc(), TypeRange(ValueRange(selected(getResults(), targets))),
-                                getPredicate(), inputs);
+  auto forward =
+      CondOp::create(builder, getLoc(), TypeRange(ValueRange(selected(getResults(), targets))), getPredicate(), inputs);
   auto fill = [&](Region &from, Region &to) {
     fillRegion(to, builder, getLoc(), ValueRange(inputs).getTypes(), [&](OpBuilder &inside, ValueRange arguments) {
       SmallVector<Value> yielded = emitWithoutEffects(from, inside, arguments.take_front(numInputs));
@@ -138,14 +138,12 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
   for (unsigned i = 1; i < rule.numOperands(); ++i)
     inputs.push_back(rule.all(i));
   if (!rule.isBatched(0)) {
-    if (inputs.empty())
-      return rule.refuse("takes no example");
     Region then, otherwise;
     if (failed(batchBody(rule, getThen(), then, ValueRange(inputs).getTypes())) ||
         failed(batchBody(rule, getOtherwise(), otherwise, ValueRange(inputs).getTypes())))
       return failure();
-    auto created = CondOp::create(rule.builder, getLoc(), then.front().getTerminator()->getOperandTypes(), rule[0],
-                                  inputs);
+    auto created =
+        CondOp::create(rule.builder, getLoc(), then.front().getTerminator()->getOperandTypes(), rule[0], inputs);
     created.getThen().takeBody(then);
     created.getOtherwise().takeBody(otherwise);
     llvm::append_range(results, created.getResults());
@@ -192,8 +190,7 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   }
   unsigned newCount = values.size();
   llvm::append_range(values, getInvariants());
-  auto keeping =
-      WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values);
+  auto keeping = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values);
   auto own = [&](ValueRange arguments) {
     SmallVector<Value> taken(arguments.take_front(count));
     llvm::append_range(taken, arguments.drop_front(newCount));
@@ -205,8 +202,7 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
              [&](OpBuilder &inside, ValueRange arguments) {
                SmallVector<Value> pushed;
                for (auto [i, variable] : llvm::enumerate(kept))
-                 pushed.push_back(
-                     StackPushOp::create(inside, location, arguments[count + 1 + i], arguments[variable]));
+                 pushed.push_back(StackPushOp::create(inside, location, arguments[count + 1 + i], arguments[variable]));
                SmallVector<Value> yielded = emitBody(getBody(), inside, own(arguments));
                yielded.push_back(AddOp::create(inside, location, arguments[count], number(inside, location, 1)));
                llvm::append_range(yielded, pushed);
@@ -220,13 +216,7 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
 void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
                        SmallVectorImpl<Value> &operandCotangents) {
   operandCotangents.assign(getOperation()->getNumOperands(), Value());
-  auto keptAttr = getOperation()->getAttrOfType<DenseI64ArrayAttr>(kKeptAttr);
-  if (!keptAttr) {
-    emitOpError("is differentiated, and keeps nothing for it");
-    return;
-  }
-  SmallVector<int64_t> kept(keptAttr.asArrayRef());
-  getOperation()->removeAttr(kKeptAttr);
+  SmallVector<int64_t> kept(cast<DenseI64ArrayAttr>(getOperation()->removeAttr(kKeptAttr)).asArrayRef());
   Location location = getLoc();
   const unsigned count = getNumVariables() - 1 - kept.size();
   SmallVector<Value> initial(getInitial().take_front(count)), invariants(getInvariants());
@@ -254,39 +244,37 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
              [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
                return {GreaterOp::create(inside, location, arguments[0], number(inside, location, 0))};
              });
-  fillRegion(
-      reverse.getBody(), builder, location, ValueRange(values).getTypes(),
-      [&](OpBuilder &inside, ValueRange arguments) {
-        SmallVector<Value> yielded{SubOp::create(inside, location, arguments[0], number(inside, location, 1))};
-        // This loop's body takes its loop variables, the number and the stacks, and the invariants. What it makes of
-        // the number and the stacks is not needed.
-        SmallVector<Value> state(count), stacks;
-        for (auto [i, variable] : llvm::enumerate(kept)) {
-          auto pop = StackPopOp::create(inside, location, arguments[1 + i], arguments[firstInitial + variable]);
-          state[variable] = pop.getEntry();
-          stacks.push_back(pop.getBelow());
-        }
-        for (unsigned i = 0; i < count; ++i)
-          if (!state[i]) // the body does not look at it
-            state[i] = IdentityOp::create(inside, location, arguments[firstInitial + i]);
-        SmallVector<Value> taken(state);
-        taken.push_back(arguments[0]);
-        llvm::append_range(taken, arguments.slice(1, kept.size()));
-        llvm::append_range(taken, arguments.slice(newCount, invariants.size()));
-        SmallVector<Value> next = emitWithoutEffects(getBody(), inside, taken);
-        SmallVector<Value> sources = selected(state, floats);
-        for (unsigned i : sums)
-          sources.push_back(arguments[newCount + i]);
-        SmallVector<Value> found =
-            gradientOf(inside, location, selected(next, floats),
-                       SmallVector<Value>(arguments.slice(firstCotangent, floats.size())), sources);
-        llvm::append_range(yielded, stacks);
-        llvm::append_range(yielded, ArrayRef(found).take_front(floats.size()));
-        for (unsigned i = 0; i < sums.size(); ++i)
-          yielded.push_back(
-              AddOp::create(inside, location, arguments[firstSum + i], found[floats.size() + i]));
-        return yielded;
-      });
+  fillRegion(reverse.getBody(), builder, location, ValueRange(values).getTypes(),
+             [&](OpBuilder &inside, ValueRange arguments) {
+               SmallVector<Value> yielded{SubOp::create(inside, location, arguments[0], number(inside, location, 1))};
+               // This loop's body takes its loop variables, the number and the stacks, and the invariants. What it
+               // makes of the number and the stacks is not needed.
+               SmallVector<Value> state(count), stacks;
+               for (auto [i, variable] : llvm::enumerate(kept)) {
+                 auto pop = StackPopOp::create(inside, location, arguments[1 + i], arguments[firstInitial + variable]);
+                 state[variable] = pop.getEntry();
+                 stacks.push_back(pop.getBelow());
+               }
+               for (unsigned i = 0; i < count; ++i)
+                 if (!state[i]) // the body does not look at it
+                   state[i] = IdentityOp::create(inside, location, arguments[firstInitial + i]);
+               SmallVector<Value> taken(state);
+               taken.push_back(arguments[0]);
+               llvm::append_range(taken, arguments.slice(1, kept.size()));
+               llvm::append_range(taken, arguments.slice(newCount, invariants.size()));
+               SmallVector<Value> next = emitWithoutEffects(getBody(), inside, taken);
+               SmallVector<Value> sources = selected(state, floats);
+               for (unsigned i : sums)
+                 sources.push_back(arguments[newCount + i]);
+               SmallVector<Value> found =
+                   gradientOf(inside, location, selected(next, floats),
+                              SmallVector<Value>(arguments.slice(firstCotangent, floats.size())), sources);
+               llvm::append_range(yielded, stacks);
+               llvm::append_range(yielded, ArrayRef(found).take_front(floats.size()));
+               for (unsigned i = 0; i < sums.size(); ++i)
+                 yielded.push_back(AddOp::create(inside, location, arguments[firstSum + i], found[floats.size() + i]));
+               return yielded;
+             });
   for (auto [i, variable] : llvm::enumerate(floats))
     if (needed[variable])
       operandCotangents[variable] = reverse.getResult(firstCotangent + i);
@@ -319,19 +307,18 @@ void WhileOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<
              [&](OpBuilder &inside, ValueRange arguments) {
                return emitWithoutEffects(getCondition(), inside, own(arguments));
              });
-  fillRegion(forward.getBody(), builder, location, ValueRange(values).getTypes(),
-             [&](OpBuilder &inside, ValueRange arguments) {
-               SmallVector<Value> yielded = emitWithoutEffects(getBody(), inside, own(arguments));
-               SmallVector<Value> sources = selected(arguments, floats),
-                                  directions(arguments.slice(count, floats.size()));
-               for (auto [i, invariant] : llvm::enumerate(moving)) {
-                 sources.push_back(arguments[newCount + invariant]);
-                 directions.push_back(arguments[newCount + numInvariants + i]);
-               }
-               llvm::append_range(
-                   yielded, tangentsOf(inside, location, selected(yielded, floats), sources, directions));
-               return yielded;
-             });
+  fillRegion(
+      forward.getBody(), builder, location, ValueRange(values).getTypes(),
+      [&](OpBuilder &inside, ValueRange arguments) {
+        SmallVector<Value> yielded = emitWithoutEffects(getBody(), inside, own(arguments));
+        SmallVector<Value> sources = selected(arguments, floats), directions(arguments.slice(count, floats.size()));
+        for (auto [i, invariant] : llvm::enumerate(moving)) {
+          sources.push_back(arguments[newCount + invariant]);
+          directions.push_back(arguments[newCount + numInvariants + i]);
+        }
+        llvm::append_range(yielded, tangentsOf(inside, location, selected(yielded, floats), sources, directions));
+        return yielded;
+      });
   resultTangents.assign(getNumResults(), Value());
   for (auto [i, variable] : llvm::enumerate(floats))
     resultTangents[variable] = forward.getResult(count + i);
@@ -401,8 +388,7 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
   auto created = WhileOp::create(rule.builder, getLoc(), ValueRange(all).take_front(count + 1).getTypes(), all);
   fillRegion(created.getCondition(), rule.builder, getLoc(), ValueRange(all).getTypes(),
              [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
-               Value counted =
-                   CastOp::create(inside, getLoc(), arguments[count], TypeAttr::get(inside.getI64Type()));
+               Value counted = CastOp::create(inside, getLoc(), arguments[count], TypeAttr::get(inside.getI64Type()));
                Value running = SumOp::create(inside, getLoc(), counted, ArrayRef<int64_t>{0}, false);
                return {GreaterOp::create(inside, getLoc(), running, number(inside, getLoc(), 0))};
              });
@@ -417,8 +403,7 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
                OpBuilder::InsertionGuard guard(rule.builder);
                rule.builder.setInsertionPoint(inside.getBlock(), inside.getInsertionPoint());
                for (unsigned i = 0; i < count; ++i) {
-                 Value mask = rule.aligned(arguments[count],
-                                           cast<RankedTensorType>(getResult(i).getType()).getRank());
+                 Value mask = rule.aligned(arguments[count], cast<RankedTensorType>(getResult(i).getType()).getRank());
                  (*next)[i] = rule.create<SelectOp>(mask, (*next)[i], arguments[i]);
                }
                SmallVector<Value> state(*next);
@@ -434,6 +419,135 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
     return failure();
   llvm::append_range(results, created.getResults().take_front(count));
   return success();
+}
+
+//===-- Simplification --------------------------------------------------------------------------===//
+
+namespace {
+
+// Takes the one branch that a constant predicate leaves, and drops results and inputs that nothing uses.
+struct SimplifyCond : OpRewritePattern<CondOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CondOp op, PatternRewriter &rewriter) const override {
+    if (auto constant = op.getPredicate().getDefiningOp<ConstantOp>())
+      if (auto elements = dyn_cast<DenseElementsAttr>(constant.getValue())) {
+        Region &taken = elements.getSplatValue<bool>() ? op.getThen() : op.getOtherwise();
+        rewriter.replaceOp(op, emitBody(taken, rewriter, op.getInputs()));
+        return success();
+      }
+    SmallVector<unsigned> results, inputs;
+    for (OpResult result : op.getResults())
+      if (!result.use_empty())
+        results.push_back(result.getResultNumber());
+    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+      if (!op.getThen().getArgument(i).use_empty() || !op.getOtherwise().getArgument(i).use_empty())
+        inputs.push_back(i);
+    if (results.size() == op.getNumResults() && inputs.size() == op.getInputs().size())
+      return failure();
+    auto made = CondOp::create(rewriter, op.getLoc(), ValueRange(selected(op.getResults(), results)).getTypes(),
+                               op.getPredicate(), selected(op.getInputs(), inputs));
+    for (auto [from, to] : {std::pair(&op.getThen(), &made.getThen()), {&op.getOtherwise(), &made.getOtherwise()}})
+      fillRegion(*to, rewriter, op.getLoc(), made.getInputs().getTypes(), [&](OpBuilder &inside, ValueRange arguments) {
+        SmallVector<Value> all(op.getInputs().size());
+        for (auto [input, argument] : llvm::zip_equal(inputs, arguments))
+          all[input] = argument;
+        return selected(emitBody(*from, inside, all), results);
+      });
+    SmallVector<Value> replacements(op.getNumResults());
+    for (auto [result, value] : llvm::zip_equal(results, made.getResults()))
+      replacements[result] = value;
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), replacements))
+      if (value)
+        rewriter.replaceAllUsesWith(result, value);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+// Drops loop variables that nothing needs but they themselves, with what computes them, and invariants that nothing
+// uses. A loop variable that stays as it is becomes an invariant.
+struct SimplifyWhile : OpRewritePattern<WhileOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(WhileOp op, PatternRewriter &rewriter) const override {
+    Block &condition = op.getCondition().front(), &body = op.getBody().front();
+    const unsigned count = op.getNumVariables(), all = op->getNumOperands();
+    ValueRange next = body.getTerminator()->getOperands();
+    llvm::SmallBitVector needed(all);
+    llvm::DenseSet<Operation *> live;
+    SmallVector<Value> pending;
+    auto need = [&](unsigned argument) {
+      if (needed[argument])
+        return;
+      needed.set(argument);
+      if (argument < count)
+        pending.push_back(next[argument]);
+    };
+    for (unsigned i = 0; i < all; ++i)
+      if ((i < count && !op.getResult(i).use_empty()) || !condition.getArgument(i).use_empty())
+        need(i);
+    for (Operation &inner : body.without_terminator())
+      if (!isMemoryEffectFree(&inner) && live.insert(&inner).second)
+        llvm::append_range(pending, inner.getOperands());
+    while (!pending.empty()) {
+      Value value = pending.pop_back_val();
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        need(argument.getArgNumber());
+      else if (live.insert(value.getDefiningOp()).second)
+        llvm::append_range(pending, value.getDefiningOp()->getOperands());
+    }
+    SmallVector<unsigned> variables, invariants;
+    for (unsigned i = 0; i < count; ++i)
+      if (needed[i])
+        (next[i] == body.getArgument(i) ? invariants : variables).push_back(i);
+    for (unsigned i = count; i < all; ++i)
+      if (needed[i])
+        invariants.push_back(i);
+    if (variables.size() == count && invariants.size() == all - count)
+      return failure();
+
+    SmallVector<Value> values;
+    for (unsigned i : variables)
+      values.push_back(op->getOperand(i));
+    for (unsigned i : invariants)
+      values.push_back(op->getOperand(i));
+    auto made =
+        WhileOp::create(rewriter, op.getLoc(), ValueRange(values).take_front(variables.size()).getTypes(), values);
+    auto emit = [&](Block &from, OpBuilder &inside, ValueRange arguments, bool whole) {
+      IRMapping mapping;
+      for (auto [i, argument] : llvm::zip(variables, arguments))
+        mapping.map(from.getArgument(i), argument);
+      for (auto [i, argument] : llvm::zip_equal(invariants, arguments.drop_front(variables.size())))
+        mapping.map(from.getArgument(i), argument);
+      for (Operation &inner : from.without_terminator())
+        if (whole || live.contains(&inner))
+          inside.clone(inner, mapping);
+      return mapping;
+    };
+    fillRegion(made.getCondition(), rewriter, op.getLoc(), ValueRange(values).getTypes(),
+               [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
+                 IRMapping mapping = emit(condition, inside, arguments, true);
+                 return {mapping.lookup(condition.getTerminator()->getOperand(0))};
+               });
+    fillRegion(made.getBody(), rewriter, op.getLoc(), ValueRange(values).getTypes(),
+               [&](OpBuilder &inside, ValueRange arguments) {
+                 IRMapping mapping = emit(body, inside, arguments, false);
+                 return llvm::map_to_vector(variables, [&](unsigned i) { return mapping.lookup(next[i]); });
+               });
+    SmallVector<Value> results(op.getInitial());
+    for (auto [i, result] : llvm::zip_equal(variables, made.getResults()))
+      results[i] = result;
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+} // namespace
+
+void CondOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SimplifyCond>(context);
+}
+void WhileOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SimplifyWhile>(context);
 }
 
 //===-- Stacks ----------------------------------------------------------------------------------===//

@@ -12,6 +12,7 @@ class Calque_RegionOp<string mnemonic, string typeRule, list<Trait> traits = []>
   let function = "";
   let customVjp = 1;
   let customJvp = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Calque_CondOp : Calque_RegionOp<"cond", "cond"> {

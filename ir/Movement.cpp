@@ -2,6 +2,8 @@
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
 
+#include "mlir/IR/PatternMatch.h"
+
 using namespace mlir;
 
 namespace calque::ir {
@@ -107,6 +109,45 @@ void GatherPutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   operandCotangents.assign(3, Value());
   if (needed[0])
     operandCotangents[0] = withExamplesOf(*this, rule.create<GatherOp>(cotangents[0], getIndices(), getAxis()));
+}
+
+void UpdateAtOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                          SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  operandCotangents.assign(3, Value());
+  // The slice is read first, so that what comes after may write where it was.
+  if (needed[2])
+    operandCotangents[2] = rule.create<GatherOp>(cotangents[0], getIndex(), getAxis());
+  if (needed[0])
+    operandCotangents[0] = rule.create<UpdateAtOp>(cotangents[0], getIndex(), rule.zerosLike(getSlice()), getAxis());
+}
+
+namespace {
+// In a loop, a sum of slices at single indices grows in place: it is not added to as a whole. (A sum of zeros that has
+// begun with 0 is never -0, so that no element is another for it.)
+struct AddSlice : OpRewritePattern<GatherPutOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherPutOp put, PatternRewriter &rewriter) const override {
+    auto add = put->hasOneUse() ? dyn_cast<AddOp>(*put->user_begin()) : AddOp();
+    if (!add || !isa<WhileOp>(put->getParentOp()) || put->hasAttr(kExamplesAttr) ||
+        cast<RankedTensorType>(put.getIndices().getType()).getRank() != 0)
+      return failure();
+    Value sum = add.getLhs() == put.getResult() ? add.getRhs() : add.getLhs();
+    if (sum.getType() != put.getType() || sum == put.getResult())
+      return failure();
+    rewriter.setInsertionPoint(add);
+    Location location = put.getLoc();
+    Value before = GatherOp::create(rewriter, location, sum, put.getIndices(), put.getAxis());
+    Value slice = AddOp::create(rewriter, location, before, put.getSlices());
+    rewriter.replaceOpWithNewOp<UpdateAtOp>(add, sum, put.getIndices(), slice, put.getAxis());
+    rewriter.eraseOp(put);
+    return success();
+  }
+};
+} // namespace
+
+void GatherPutOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<AddSlice>(context);
 }
 
 void ReshapeOpenOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
@@ -359,6 +400,13 @@ LogicalResult GatherOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
     Value gathered = withExamplesOf(*this, rule.create<GatherOp>(slices, indices, 0), rule.size());
     results.push_back(moveRange(rule, gathered, 1, rule.rank(1), axis + 1));
   }
+  return success();
+}
+
+LogicalResult UpdateAtOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  if (rule.isBatched(1))
+    return rule.unrolled(results);
+  results.push_back(rule.create<UpdateAtOp>(rule.all(0), rule[1], rule.all(2), rule.shifted(getAxis(), rule.rank(0))));
   return success();
 }
 

@@ -192,6 +192,17 @@ def Calque_GatherOp : Calque_PureOp<"gather"> {
   let customVjp = 1;
   let linear = ["x"];
 }
+def Calque_UpdateAtOp : Calque_PureOp<"update_at"> {
+  let summary = "x with another slice at an integer index along an axis; an index outside is an error";
+  let inMessages = "scan";
+  let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$index, Calque_Tensor:$slice, I64Attr:$axis);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "updateAt";
+  let function = "";
+  let failure = "`IndexError` for an index outside of [0, size of the axis)";
+  let customVjp = 1;
+  let linear = ["x", "slice"];
+}
 def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
   let summary = "Zeros of like's shape, to which slices are added along an axis at integer indices";
   let inMessages = "gather";
@@ -201,6 +212,7 @@ def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
   let function = "";
   let customVjp = 1;
   let linear = ["slices"];
+  let hasCanonicalizer = 1;
 }
 def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
   let summary = "1 where the new last dimension's index is the element's, else 0; an index outside gives zeros";

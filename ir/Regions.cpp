@@ -19,6 +19,11 @@ SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange argum
 }
 
 namespace {
+// An effect whose results a derivative needs.
+void refuse(Operation *effect) {
+  effect->emitOpError("stands in a branch or a loop through which a derivative passes, and can't be done again for it");
+}
+
 // Erases the effects in an operation's regions.
 void dropEffects(Operation *op) {
   SmallVector<Operation *> effects;
@@ -28,8 +33,7 @@ void dropEffects(Operation *op) {
   });
   for (Operation *effect : llvm::reverse(effects)) {
     if (!effect->use_empty())
-      effect->emitOpError("has results that a derivative needs, and stands in a branch or a loop; pass what it gives "
-                          "through stop_gradient");
+      refuse(effect);
     else
       effect->erase();
   }
@@ -48,7 +52,7 @@ SmallVector<Value> emitWithoutEffects(Region &region, OpBuilder &builder, ValueR
     } else if (inner.getNumRegions()) {
       dropEffects(builder.clone(inner, mapping));
     } else {
-      inner.emitOpError("stands in a branch or a loop through which a derivative passes, and can't be done again for it");
+      refuse(&inner);
       builder.clone(inner, mapping);
     }
   }

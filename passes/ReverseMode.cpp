@@ -210,23 +210,17 @@ private:
   }
 
   LogicalResult reverse(Operation *op) {
-    SmallVector<Value> resultCotangents;
-    bool any = false;
-    for (Value result : op->getResults()) {
-      // A stop at one result leaves the cotangents of the others.
-      resultCotangents.push_back(stops.contains(result) ? Value() : cotangents.lookup(result));
-      any |= static_cast<bool>(resultCotangents.back());
-    }
-    if (!any)
+    // A stop at one result leaves the cotangents of the others.
+    auto cotangentOf = [&](Value result) { return stops.contains(result) ? Value() : cotangents.lookup(result); };
+    if (llvm::none_of(op->getResults(), cotangentOf))
       return success();
+    if (auto keeping = dyn_cast<KeepingOpInterface>(op))
+      op = keep(keeping);
+    SmallVector<Value> resultCotangents =
+        llvm::map_to_vector(op->getResults(), [&](OpResult result) -> Value { return cotangentOf(result); });
     auto schemaOp = dyn_cast<SchemaOpInterface>(op);
     if (!schemaOp)
       return refuse(op);
-    if (auto keeping = dyn_cast<KeepingOpInterface>(op)) {
-      op = keep(keeping);
-      schemaOp = cast<SchemaOpInterface>(op);
-      resultCotangents.resize(op->getNumResults());
-    }
     llvm::SmallBitVector needed(op->getNumOperands());
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       needed[i] = active.contains(operand) && calque::isDifferentiable(operand);
@@ -272,6 +266,9 @@ private:
         cotangents[kept] = cotangent;
       result.replaceAllUsesWith(kept);
     }
+    for (auto &[value, cotangent] : cotangents) // a seed may be a result
+      if (cotangent && cotangent.getDefiningOp() == op.getOperation())
+        cotangent = keeping->getResult(cast<OpResult>(cotangent).getResultNumber());
     replaced.push_back(op);
     return keeping;
   }

@@ -26,12 +26,12 @@ Entry *entryOf(double stack) { return reinterpret_cast<Entry *>(static_cast<uint
 class PartCall {
 public:
   // `sizes` are those of the inputs that the part does not know.
-  PartCall(CalqueCallFrame &outer, int64_t number, const int64_t *sizes)
-      : outer(outer), part(static_cast<const LoadedPart *>(outer.parts)[number]), outputSizes_(part.numOutputSizes) {
+  PartCall(CalqueCallFrame &outer, const LoadedPart &part, const int64_t *sizes)
+      : outer(outer), part(part), outputSizes(part.numOutputSizes) {
     frame = outer;
     frame.first_site = part.firstSite;
     frame.input_sizes = sizes;
-    frame.output_sizes = outputSizes_.data();
+    frame.output_sizes = outputSizes.data();
   }
 
   // Checks the sizes, and makes the workspace. Returns false after a failed check.
@@ -53,7 +53,15 @@ public:
     return part.plan.run(frame) ? fail() : true;
   }
   const std::vector<uint64_t> &inPlace() const { return part.inPlace; }
-  std::span<const int64_t> outputSizes() const { return {outputSizes_.data(), outputSizes_.size()}; }
+  // Fails at the site that belongs to the first unknown size of the results which is another than expected.
+  bool hasSizes(const int64_t *expected, int64_t site) {
+    for (size_t i = 0; i < outputSizes.size(); ++i)
+      if (outputSizes[i] != expected[i]) {
+        calque_rt_fail(&outer, static_cast<int32_t>(site) + static_cast<int32_t>(i), outputSizes[i], expected[i]);
+        return false;
+      }
+    return true;
+  }
 
 private:
   bool fail() {
@@ -64,7 +72,7 @@ private:
   CalqueCallFrame &outer;
   const LoadedPart &part;
   CalqueCallFrame frame;
-  absl::FixedArray<int64_t, 8> outputSizes_;
+  absl::FixedArray<int64_t, 8> outputSizes;
   Buffer workspace;
 };
 
@@ -88,13 +96,16 @@ using namespace calque::runtime;
 CALQUE_KERNEL calque_rt_cond(const int64_t *given) {
   CalqueCallFrame &frame = frameOf(given);
   Words words{given + 1};
-  int64_t then = words.number(), otherwise = words.number(), numInputs = words.number(), numOutputs = words.number();
+  int64_t then = words.number(), otherwise = words.number(), numInputs = words.number(), numOutputs = words.number(),
+          site = words.number();
   bool holds = *static_cast<const uint8_t *>(addressOf(words.number())) != 0;
   absl::FixedArray<void *, 32> inputs(static_cast<size_t>(numInputs)), outputs(static_cast<size_t>(numOutputs));
   words.addresses(inputs.data(), numInputs);
   words.addresses(outputs.data(), numOutputs);
-  PartCall branch(frame, holds ? then : otherwise, words.next);
-  if (branch.prepare())
+  const auto &part = static_cast<const LoadedPart *>(frame.parts)[holds ? then : otherwise];
+  const int64_t *sizes = words.next; // of the results, then of the inputs
+  PartCall branch(frame, part, sizes + part.numOutputSizes);
+  if (branch.prepare() && branch.hasSizes(sizes, site))
     branch.run(inputs.data(), outputs.data());
 }
 
@@ -118,14 +129,11 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
     std::memcpy(results[i], initial[i], static_cast<size_t>(bytes[i]));
     inputs[i] = results[i];
   }
-  PartCall condition(frame, conditionPart, words.next), body(frame, bodyPart, words.next);
-  if (!condition.prepare() || !body.prepare())
+  const auto *parts = static_cast<const LoadedPart *>(frame.parts);
+  PartCall condition(frame, parts[conditionPart], words.next), body(frame, parts[bodyPart], words.next);
+  // The sizes that the body gives its variables are those that they have, which come first among those of the inputs.
+  if (!condition.prepare() || !body.prepare() || !body.hasSizes(words.next, site))
     return;
-  // The sizes that the body gives its variables are those that they have. They come first among those of the inputs.
-  for (size_t i = 0; i < body.outputSizes().size(); ++i)
-    if (body.outputSizes()[i] != words.next[i])
-      return calque_rt_fail(&frame, static_cast<int32_t>(site) + static_cast<int32_t>(i), body.outputSizes()[i],
-                            words.next[i]);
   for (uint64_t each : body.inPlace())
     next[each] = nullptr;
   auto *stacks = static_cast<Stacks *>(frame.stacks);

@@ -61,14 +61,14 @@ void calque_rt_print(const int64_t *words);
 // Runs a host call: the frame, the site, the number of addresses, the addresses of operands and results, the sizes of
 // the operands. After a failed check nothing is called, and the results are zeros.
 void calque_rt_host_call(const int64_t *words);
-// Runs one of two parts of the plan: the frame, the numbers of both, the number of inputs and of results, the address of
-// the predicate, those of inputs and results, the sizes of the inputs that the parts do not know.
+// Runs one of two parts: the frame, the numbers of both, those of inputs and results, the site of the first size of a
+// result, the addresses of predicate, inputs and results, the sizes of results and inputs that the parts do not know.
 void calque_rt_cond(const int64_t *words);
-// Runs a part of the plan as long as another one gives true: the frame, the number of the condition and of the body, the
-// number of loop variables and of invariants, the site of the first size that must not change, whether what
-// an iteration puts on stacks ends with it, the addresses of the initial values, the invariants, the results and of as
-// many buffers like these, the bytes of each loop variable, the sizes of loop variables and invariants that the parts do
-// not know.
+// Runs a part of the plan as long as another one gives true: the frame, the number of the condition and of the body,
+// the number of loop variables and of invariants, the site of the first size that must not change, whether what an
+// iteration puts on stacks ends with it, the addresses of the initial values, the invariants, the results and of as
+// many buffers like these, the bytes of each loop variable, the sizes of loop variables and invariants that the parts
+// do not know.
 void calque_rt_while(const int64_t *words);
 // Puts an entry on each of some stacks: the frame, the number of stacks, the bytes of an entry, the addresses of the
 // stacks, the entries and the resulting stacks.

@@ -26,8 +26,6 @@ std::vector<TensorType> typesOf(const Recording &program) {
 } // namespace
 
 Fault cond(const OpCall &call, std::vector<TensorType> &results) {
-  if (call.operands.empty())
-    return valueFault("it has no predicate");
   if (Fault fault = checkPredicate(call[0], "predicate"))
     return fault;
   const RecordingRef &then = call.attribute<RecordingRef>(0), &otherwise = call.attribute<RecordingRef>(1);

@@ -462,6 +462,21 @@ Fault gather(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+Fault updateAt(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType operands[] = {call[0], call[1]};
+  std::vector<TensorType> slices;
+  if (Fault fault = gather(OpCall{call.op, operands, call.attributes}, slices))
+    return fault;
+  if (call[1].rank() != 0)
+    return shapeFault(absl::StrCat("the index must be a scalar, not ", call[1].str()));
+  if (call[0].dtype != call[2].dtype)
+    return dtypeFault(absl::StrCat("the slice is ", call[2].str(), " and the tensor ", call[0].str()));
+  if (!fit(call[2], slices[0]))
+    return shapeFault(absl::StrCat("the slice must be ", slices[0].str(), ", not ", call[2].str()));
+  results.push_back(call[0]);
+  return {};
+}
+
 Fault gatherPut(const OpCall &call, std::vector<TensorType> &results) {
   TensorType operands[] = {call[1], call[2]};
   std::vector<TensorType> slices;

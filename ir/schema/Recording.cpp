@@ -31,12 +31,17 @@ ValueId Recording::append(OpId op, std::span<const ValueId> operands, std::span<
 }
 
 void Recording::appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed) {
+  appendCopy(from, op, renamed, from.attributesOf(op));
+}
+
+void Recording::appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed,
+                           std::span<const Attribute> attributes) {
   std::vector<ValueId> operands;
   for (ValueId operand : from.operandsOf(op))
     operands.push_back(renamed[index(operand)]);
   auto firstResult = index(op.firstResult);
-  ValueId first = append(op.op, operands, from.attributesOf(op),
-                         std::span(from.types_).subspan(firstResult, op.numResults), op.line);
+  ValueId first =
+      append(op.op, operands, attributes, std::span(from.types_).subspan(firstResult, op.numResults), op.line);
   for (std::uint32_t r = 0; r < op.numResults; ++r)
     renamed[firstResult + r] = first + static_cast<ValueId>(r);
 }
@@ -73,6 +78,39 @@ std::span<const ValueId> Recording::capturesOf(const RecordedOp &op) const {
     return {};
   const auto &counts = std::get<std::vector<std::int64_t>>(attributesOf(op)[0]);
   return operandsOf(op).subspan(static_cast<std::size_t>(counts[0] + counts[1]));
+}
+
+bool hasEffect(const Recording &recording, const RecordedOp &op) {
+  if (!schemaOf(op.op).pure)
+    return true;
+  for (const Attribute &attribute : recording.attributesOf(op))
+    if (const auto *inner = std::get_if<RecordingRef>(&attribute))
+      for (const RecordedOp &each : (*inner)->ops())
+        if (hasEffect(**inner, each))
+          return true;
+  return false;
+}
+
+RecordingRef withoutEffects(const RecordingRef &program) {
+  auto made = std::make_shared<Recording>();
+  made->name = program->name;
+  made->line = program->line;
+  std::vector<ValueId> renamed(program->numValues(), -1);
+  for (ValueId parameter : program->parameters)
+    renamed[index(parameter)] = made->addParameter(program->typeOf(parameter));
+  for (const RecordedOp &op : program->ops()) {
+    if (!schemaOf(op.op).pure && op.numResults == 0)
+      continue;
+    std::vector<Attribute> attributes;
+    for (const Attribute &attribute : program->attributesOf(op)) {
+      const auto *inner = std::get_if<RecordingRef>(&attribute);
+      attributes.push_back(inner ? Attribute(withoutEffects(*inner)) : attribute);
+    }
+    made->appendCopy(*program, op, renamed, attributes);
+  }
+  for (ValueId result : program->results)
+    made->results.push_back(renamed[index(result)]);
+  return made;
 }
 
 } // namespace calque::schema

@@ -50,6 +50,9 @@ public:
 
   // Appends an operation of another recording. `renamed` has what its values are called here, and receives the results.
   void appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed);
+  // The same with other attributes.
+  void appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed,
+                  std::span<const Attribute> attributes);
 
   std::span<const RecordedOp> ops() const { return ops_; }
   std::span<const ValueId> operandsOf(const RecordedOp &op) const {
@@ -81,6 +84,11 @@ private:
   std::vector<Attribute> attributes_;
   std::vector<TensorType> types_;
 };
+
+// Whether an operation of the recording has an effect, or one in a program inside of it.
+bool hasEffect(const Recording &recording, const RecordedOp &op);
+// The program without effects, but for those that give results, as host calls do.
+RecordingRef withoutEffects(const RecordingRef &program);
 
 } // namespace calque::schema
 #endif

@@ -120,7 +120,7 @@ struct OperationSchema {
   std::uint32_t selecting; // bit i: operand i is an index or a condition, whose element type is apart from the data's
   TypeRule rule;
   bool elementwise;
-  bool pure;           // has no effect: may be erased, moved and merged
+  bool pure;           // has no effect but those of programs inside: may be erased, moved and merged
   bool differentiable; // false: no gradient passes
   bool differentiates; // its results are derivatives of its operands
   bool counted;        // only the first counts[0] operands receive cotangents

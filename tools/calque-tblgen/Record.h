@@ -45,7 +45,8 @@ public:
   bool lowered() const { return !elementwise() && !expands() && removedBy().empty(); }
   bool expands() const { return record_.getValueAsBit("expands"); }
   llvm::StringRef removedBy() const { return record_.getValueAsString("removedBy"); }
-  bool pure() const { return record_.isSubClassOf("Calque_PureOp"); }
+  // But for what is in its regions.
+  bool pure() const { return record_.isSubClassOf("Calque_PureOp") || record_.isSubClassOf("Calque_RegionOp"); }
   bool notDifferentiable() const { return record_.getValueAsBit("notDifferentiable"); }
   bool customVjp() const { return record_.getValueAsBit("customVjp"); }
   bool customJvp() const { return record_.getValueAsBit("customJvp"); }

@@ -5,6 +5,7 @@
 #include "calque/call_site.h"
 #include "calque/check_gradients.h"
 #include "calque/concrete_function.h"
+#include "calque/control_flow.h"
 #include "calque/custom_gradient.h"
 #include "calque/data.h"
 #include "calque/dtype.h"

@@ -1,0 +1,313 @@
+// Branches and loops on the values of tensors. Eagerly they run as written; in a traced function they become branches
+// and loops of its program, through which derivatives of all kinds, and vmap, go.
+//
+//   Tensor y = cond(sum(x) > 0, [&] { return x * 2; }, [&] { return -x; });
+//
+//   auto [i, sum] = while_loop([&](const Tensor &i, const Tensor &) { return i < n; },
+//                              [&](const Tensor &i, const Tensor &sum) { return std::tuple(i + 1, sum + i * i); },
+//                              std::tuple(Tensor(0), Tensor(0)));
+//
+// In a trace, both branches of a `cond` are traced, and the body of a loop once, whatever the predicate is: host code
+// in them runs then, and only then. Variables may be read and assigned, and random numbers drawn; generators and
+// variables change as often as the branch or the body runs. Tensors around are captured.
+#ifndef CALQUE_CONTROL_FLOW_H
+#define CALQUE_CONTROL_FLOW_H
+
+#include "calque/call_site.h"
+#include "calque/transforms.h"
+
+namespace calque {
+
+struct WhileOptions {
+  // The loop ends after so many iterations, whatever the condition says.
+  std::optional<std::int64_t> maximum_iterations = {};
+};
+
+namespace detail {
+
+// What a branch or a body has made: its tensors, and what of its structure must be the same in each of them.
+struct Produced {
+  std::vector<Tensor> tensors;
+  std::vector<std::uint64_t> host;  // host values and counts, in order
+  std::vector<std::string> texts;   // texts, in order
+  std::vector<const void *> states; // variables, in order
+};
+struct ProducedCollector : Produced {
+  void tensor(const Tensor &x) { tensors.push_back(x); }
+  void variable(const Variable &x) { states.push_back(x.state().get()); }
+  void host(std::uint64_t bits) { Produced::host.push_back(bits); }
+  void text(const std::string &text) { texts.push_back(text); }
+  void count(std::size_t n) { Produced::host.push_back(n); }
+};
+template <typename T> Produced producedBy(const T &x) {
+  ProducedCollector collector;
+  visit_structure(x, collector);
+  return std::move(collector);
+}
+
+using BranchBody = std::function<Produced()>;
+using LoopCondition = std::function<Tensor(const std::vector<Tensor> &)>;
+using LoopBody = std::function<Produced(const std::vector<Tensor> &)>;
+
+// The tensors of one branch.
+CALQUE_API std::vector<Tensor> runCond(const char *operation, const Tensor &predicate, const BranchBody &then,
+                                       const BranchBody &otherwise, SourceLocation where);
+// The tensors of the branch that the index names, the last one for any other index.
+CALQUE_API std::vector<Tensor> runSwitch(const Tensor &index, const std::vector<BranchBody> &branches,
+                                         SourceLocation where);
+// The loop variables after the last iteration.
+CALQUE_API std::vector<Tensor> runWhile(const char *operation, const LoopCondition &condition, const LoopBody &body,
+                                        const Produced &initial, const WhileOptions &options, SourceLocation where);
+
+struct ScanStep {
+  Produced carry, result;
+};
+using ScanBody = std::function<ScanStep(const std::vector<Tensor> &carry, const std::vector<Tensor> &x)>;
+struct Scanned {
+  std::vector<Tensor> carry, results;
+};
+// The carry after the last slice of xs, and the results of all slices, stacked. The body is called at least once, if
+// only to learn the types of its results.
+CALQUE_API Scanned runScan(const char *operation, const ScanBody &body, const Produced &initial,
+                           const std::vector<Tensor> &xs, bool reverse, SourceLocation where);
+
+// Int64 scalars. ShapeError and DTypeError for others than integer scalars.
+CALQUE_API Tensor rangeBound(const char *what, const Tensor &bound, SourceLocation where);
+CALQUE_API Tensor isBefore(const Tensor &i, const Tensor &end, std::int64_t step, SourceLocation where);
+CALQUE_API Tensor advanced(const Tensor &i, std::int64_t step, SourceLocation where);
+[[noreturn]] CALQUE_API void throwStep(SourceLocation where);
+
+// Void, as a structure without parts.
+template <typename R> using Kept = std::conditional_t<std::is_void_v<R>, std::tuple<>, std::decay_t<R>>;
+
+template <typename F> auto keptCall(const SourceLocation &where, F &f) {
+  using R = decltype(callAt(where, f));
+  if constexpr (std::is_void_v<R>) {
+    callAt(where, f);
+    return std::tuple<>();
+  } else {
+    return callAt(where, f);
+  }
+}
+
+// Refuses branches that return different types.
+template <typename A, typename B> struct CheckedBranches {
+  static constexpr bool areAlike = std::is_same_v<A, B>;
+  static_assert(areAlike, "the branches of a cond return values of the same type");
+};
+
+// A branch that keeps what it returns, for its structure.
+template <typename F, typename Result>
+BranchBody branchOf(const SourceLocation &where, F &f, std::optional<Result> &kept) {
+  return [&where, &f, &kept] {
+    kept.emplace(keptCall(where, f));
+    return producedBy(*kept);
+  };
+}
+
+template <typename Result> auto returned(const Result &structure, const std::vector<Tensor> &tensors) {
+  if constexpr (std::is_same_v<Result, std::tuple<>>)
+    return;
+  else
+    return withTensors(structure, tensors);
+}
+
+// Refuses a body that returns another type than its state.
+template <typename State, typename Next> struct CheckedState {
+  static constexpr bool isSame = std::is_same_v<State, Next>;
+  static_assert(isSame, "the body of a loop returns the next values of the loop variables, of the type that it takes: "
+                        "for several, a std::tuple as the initial one");
+};
+template <typename T> struct CheckedDecision {
+  static constexpr bool isTensor = std::is_convertible_v<const T &, Tensor>;
+  static_assert(isTensor, "the condition of a loop returns a bool scalar, as a Tensor");
+};
+
+// Calls f with a first argument and a state, whose elements are arguments if it is a tuple.
+template <typename F, typename First, typename T>
+auto applyAfter(const SourceLocation &where, F &f, const First &first, const T &state) {
+  return callAt(where, f, first, state);
+}
+template <typename F, typename First, typename... T>
+auto applyAfter(const SourceLocation &where, F &f, const First &first, const std::tuple<T...> &state) {
+  if constexpr (!canCall<F, First, T...>() && canCall<F, First, std::tuple<T...>>())
+    return callAt(where, f, first, state);
+  else
+    return std::apply([&](const auto &...parts) { return callAt(where, f, first, parts...); }, state);
+}
+
+// Refuses a step of a scan that returns something else.
+template <typename Carry, typename Step> struct CheckedStep {
+  static constexpr bool isPair = false;
+  static_assert(sizeof(Step *) == 0,
+                "the step of a scan returns a std::pair: the next carry, of the type of the initial "
+                "one, and the result of this slice");
+};
+template <typename Carry, typename Y> struct CheckedStep<Carry, std::pair<Carry, Y>> {
+  static constexpr bool isPair = true;
+};
+
+} // namespace detail
+
+// What `then` returns where the predicate, a bool scalar, holds, else what `otherwise` returns: tensors, structures of
+// them, or nothing. Both return the same type, with tensors of the same dtypes and shapes and the same host values.
+// ShapeError for another predicate, ShapeError, DTypeError and ValueError for branches that differ; these name both
+// lines.
+template <typename Then, typename Otherwise> auto cond(const Operand &predicate, Then &&then, Otherwise &&otherwise) {
+  const SourceLocation where = CallSite::resolve(predicate.where());
+  detail::requireCallable(then, "cond", where);
+  detail::requireCallable(otherwise, "cond", where);
+  using Result = decltype(detail::keptCall(where, then));
+  using Other = decltype(detail::keptCall(where, otherwise));
+  if constexpr (detail::CheckedBranches<Result, Other>::areAlike) {
+    std::optional<Result> first, second;
+    std::vector<Tensor> tensors = detail::runCond("cond", predicate.toTensor(), detail::branchOf(where, then, first),
+                                                  detail::branchOf(where, otherwise, second), where);
+    return detail::returned(first ? *first : *second, tensors);
+  }
+}
+
+// What branch number `index`, an integer scalar, returns. The last branch is also that of any other index. The branches
+// are callables of one type, such as std::function<Tensor()>; as for cond, they return alike.
+template <typename Branch> auto switch_case(const Operand &index, std::vector<Branch> branches) {
+  const SourceLocation where = CallSite::resolve(index.where());
+  using Result = decltype(detail::keptCall(where, branches[0]));
+  std::optional<Result> kept;
+  std::vector<detail::BranchBody> bodies;
+  for (Branch &branch : branches) {
+    detail::requireCallable(branch, "switch_case", where);
+    bodies.push_back(detail::branchOf(where, branch, kept));
+  }
+  std::vector<Tensor> tensors = detail::runSwitch(index.toTensor(), bodies, where);
+  return detail::returned(*kept, tensors);
+}
+
+// Runs the body as long as the condition, a bool scalar, holds. Both take the loop variables: a tensor, a structure, or
+// the elements of a tuple as arguments. The body returns their next values, with the same dtypes and shapes and the
+// same host values; errors name the loop variable, both types and both lines. Returns the last values. A condition that
+// assigns a variable is a StateError in a trace.
+template <typename Condition, typename Body, typename State>
+State while_loop(Condition &&condition, Body &&body, const State &initial, WhileOptions options = {},
+                 SourceLocation line = SourceLocation::current()) {
+  const SourceLocation where = CallSite::resolve(line);
+  detail::requireCallable(condition, "while_loop", where);
+  detail::requireCallable(body, "while_loop", where);
+  auto decide = [&](const std::vector<Tensor> &tensors) {
+    auto decision = detail::applyTo(where, condition, detail::withTensors(initial, tensors));
+    if constexpr (detail::CheckedDecision<decltype(decision)>::isTensor)
+      return Tensor(decision);
+    else
+      return Tensor();
+  };
+  auto next = [&](const std::vector<Tensor> &tensors) {
+    auto made = detail::applyTo(where, body, detail::withTensors(initial, tensors));
+    if constexpr (detail::CheckedState<State, decltype(made)>::isSame)
+      return detail::producedBy(made);
+    else
+      return detail::Produced();
+  };
+  return detail::withTensors(initial,
+                             detail::runWhile("while_loop", decide, next, detail::producedBy(initial), options, where));
+}
+
+struct RangeOptions {
+  std::int64_t step = 1; // not 0
+};
+
+// Runs the body for begin, begin + step, ... before `end`, integer scalars. The body takes the index, an int64 scalar,
+// and the loop variables, and returns their next values, as for while_loop. Returns the last ones.
+//
+//   Tensor w = for_range(0, 300, w0, [&](const Tensor &, const Tensor &w) { return w - 0.1f * gradient(w); });
+template <typename State, typename Body>
+State for_range(const Operand &begin, const Operand &end, const State &initial, Body &&body,
+                RangeOptions options = {}) {
+  const SourceLocation where = CallSite::resolve(begin.where());
+  detail::requireCallable(body, "for_range", where);
+  if (options.step == 0)
+    detail::throwStep(where);
+  using Loop = std::tuple<Tensor, State>;
+  const Loop first(detail::rangeBound("the beginning", begin.toTensor(), where), initial);
+  const Tensor last = detail::rangeBound("the end", end.toTensor(), where);
+  auto decide = [&](const std::vector<Tensor> &tensors) {
+    return detail::isBefore(tensors[0], last, options.step, where);
+  };
+  auto next = [&](const std::vector<Tensor> &tensors) {
+    auto [i, state] = detail::withTensors(first, tensors);
+    auto made = detail::applyAfter(where, body, i, state);
+    if constexpr (detail::CheckedState<State, decltype(made)>::isSame)
+      return detail::producedBy(Loop(detail::advanced(i, options.step, where), made));
+    else
+      return detail::Produced();
+  };
+  std::vector<Tensor> tensors =
+      detail::runWhile("for_range", decide, next, detail::producedBy(first), WhileOptions(), where);
+  return std::get<1>(detail::withTensors(first, tensors));
+}
+
+struct ScanOptions {
+  bool reverse = false; // from the last slice to the first
+};
+
+// Goes through the slices of xs along axis 0, a tensor or a structure of tensors with equal sizes there. The step takes
+// the carry and a slice and returns a pair: the next carry, and a result. Returns the last carry, and the results
+// stacked along axis 0. The carry keeps its dtypes and shapes; the sizes of a result must be known while tracing.
+// ShapeError where there is no axis 0, or the sizes along it differ.
+//
+//   auto [total, sums] = scan([](const Tensor &sum, const Tensor &x) { return std::pair(sum + x, sum + x); },
+//                             Tensor(0.f), xs);
+template <typename Step, typename Carry, typename Xs>
+auto scan(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options = {},
+          SourceLocation line = SourceLocation::current()) {
+  const SourceLocation where = CallSite::resolve(line);
+  detail::requireCallable(step, "scan", where);
+  using Made = decltype(detail::callAt(where, step, initial, xs));
+  if constexpr (detail::CheckedStep<Carry, Made>::isPair) {
+    using Result = typename Made::second_type;
+    std::optional<Result> kept;
+    auto body = [&](const std::vector<Tensor> &carry, const std::vector<Tensor> &x) {
+      Made made = detail::callAt(where, step, detail::withTensors(initial, carry), detail::withTensors(xs, x));
+      kept.emplace(made.second);
+      return detail::ScanStep{detail::producedBy(made.first), detail::producedBy(made.second)};
+    };
+    detail::Scanned scanned =
+        detail::runScan("scan", body, detail::producedBy(initial), detail::tensorsIn(xs), options.reverse, where);
+    return std::pair<Carry, Result>(detail::withTensors(initial, scanned.carry),
+                                    detail::withTensors(*kept, scanned.results));
+  }
+}
+
+// The last carry of a scan whose step returns nothing but the next carry.
+template <typename Step, typename Carry, typename Xs>
+Carry fold(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options = {},
+           SourceLocation line = SourceLocation::current()) {
+  const SourceLocation where = CallSite::resolve(line);
+  detail::requireCallable(step, "fold", where);
+  auto body = [&](const std::vector<Tensor> &carry, const std::vector<Tensor> &x) {
+    auto made = detail::callAt(where, step, detail::withTensors(initial, carry), detail::withTensors(xs, x));
+    if constexpr (detail::CheckedState<Carry, decltype(made)>::isSame)
+      return detail::ScanStep{detail::producedBy(made), {}};
+    else
+      return detail::ScanStep{};
+  };
+  detail::Scanned scanned =
+      detail::runScan("fold", body, detail::producedBy(initial), detail::tensorsIn(xs), options.reverse, where);
+  return detail::withTensors(initial, scanned.carry);
+}
+
+// What f makes of each slice of xs along axis 0, one after the other, stacked along axis 0. vmap does all at once,
+// where f allows it.
+template <typename F, typename Xs> auto map_fn(F &&f, const Xs &xs, SourceLocation line = SourceLocation::current()) {
+  const SourceLocation where = CallSite::resolve(line);
+  detail::requireCallable(f, "map_fn", where);
+  using Result = decltype(detail::callAt(where, f, xs));
+  std::optional<Result> kept;
+  auto body = [&](const std::vector<Tensor> &, const std::vector<Tensor> &x) {
+    kept.emplace(detail::callAt(where, f, detail::withTensors(xs, x)));
+    return detail::ScanStep{{}, detail::producedBy(*kept)};
+  };
+  detail::Scanned scanned = detail::runScan("map_fn", body, {}, detail::tensorsIn(xs), false, where);
+  return detail::withTensors(*kept, scanned.results);
+}
+
+} // namespace calque
+#endif
