@@ -163,6 +163,15 @@ func.func @gather_put(%arg0: tensor<f32>, %arg1: tensor<7xf32>, %arg2: tensor<i3
 
 // -----
 
+func.func @update_at(%arg0: tensor<3xf32>, %arg1: tensor<i32>, %arg2: tensor<f32>, %arg3: tensor<3x?x2xi1>, %arg4: tensor<i64>, %arg5: tensor<3x2xi1>, %arg6: tensor<?x?xf64>, %arg7: tensor<?xf64>) {
+  %0 = calque.update_at %arg0, %arg1, %arg2 {axis = 0 : i64} : (tensor<3xf32>, tensor<i32>, tensor<f32>) -> tensor<3xf32>
+  %1 = calque.update_at %arg3, %arg4, %arg5 {axis = -2 : i64} : (tensor<3x?x2xi1>, tensor<i64>, tensor<3x2xi1>) -> tensor<3x?x2xi1>
+  %2 = calque.update_at %arg6, %arg4, %arg7 {axis = 0 : i64} : (tensor<?x?xf64>, tensor<i64>, tensor<?xf64>) -> tensor<?x?xf64>
+  return
+}
+
+// -----
+
 func.func @one_hot(%arg0: tensor<i32>, %arg1: tensor<0x3xi64>, %arg2: tensor<?x3xi32>) {
   %0 = calque.one_hot %arg0 {depth = 7 : i64, dtype = i1} : (tensor<i32>) -> tensor<7xi1>
   %1 = calque.one_hot %arg1 {depth = 5 : i64, dtype = f64} : (tensor<0x3xi64>) -> tensor<0x3x5xf64>

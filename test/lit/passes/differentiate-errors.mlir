@@ -285,3 +285,81 @@ func.func @reshape_of_none(%x: tensor<0x?x6xf32>) -> tensor<0x3x?xf32> {
   %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3x?xf32>, tensor<?x6xf32>, tensor<0x?x6xf32>) -> tensor<0x3x?xf32>
   return %r : tensor<0x3x?xf32>
 }
+
+// -----
+
+// Both branches would print, for all examples.
+func.func @effect_of_some(%p: tensor<5xi1>, %x: tensor<f32>) -> tensor<5xf32> {
+  %e = calque.batch %p {axes = array<i64: 0>} : (tensor<5xi1>) -> tensor<i1>
+  // expected-error @below {{'calque.cond' op decides for each example, and a branch has effects; vmap can't do it for many examples at once}}
+  %r = calque.cond %e, %x : (tensor<i1>, tensor<f32>) -> tensor<f32> {
+  ^bb0(%a: tensor<f32>):
+    calque.print %a {label = "a"} : (tensor<f32>) -> ()
+    vector.yield %a : tensor<f32>
+  } {
+  ^bb0(%a: tensor<f32>):
+    vector.yield %a : tensor<f32>
+  }
+  %s = calque.unbatch %r, %e, %p {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<i1>, tensor<5xi1>) -> tensor<5xf32>
+  return %s : tensor<5xf32>
+}
+
+// -----
+
+func.func @effect_until_all_end(%x: tensor<5xf32>, %n: tensor<f32>) -> tensor<5xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<5xf32>) -> tensor<f32>
+  // expected-error @below {{'calque.while' op ends for each example on its own, and has effects; vmap can't do it for many examples at once}}
+  %r = calque.while %e, %n : (tensor<f32>, tensor<f32>) -> tensor<f32> {
+  ^bb0(%a: tensor<f32>, %m: tensor<f32>):
+    %0 = calque.less %a, %m : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%a: tensor<f32>, %m: tensor<f32>):
+    calque.print %a {label = "a"} : (tensor<f32>) -> ()
+    %0 = calque.exp %a : (tensor<f32>) -> tensor<f32>
+    vector.yield %0 : tensor<f32>
+  }
+  %s = calque.unbatch %r, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<5xf32>) -> tensor<5xf32>
+  return %s : tensor<5xf32>
+}
+
+// -----
+
+// The reverse would need what the host has given.
+func.func @host_call_in_branch(%p: tensor<i1>, %x: tensor<2xf32>, %seed: tensor<2xf32>) -> tensor<2xf32> {
+  %r = calque.cond %p, %x : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    // expected-error @below {{'calque.host_call' op stands in a branch or a loop through which a derivative passes, and can't be done again for it}}
+    %h = calque.host_call %a {callee = 0 : i64, types = array<i64: 3, 1, 2>} : (tensor<2xf32>) -> tensor<2xf32>
+    %0 = calque.mul %a, %h : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    vector.yield %0 : tensor<2xf32>
+  } {
+  ^bb0(%a: tensor<2xf32>):
+    vector.yield %a : tensor<2xf32>
+  }
+  %g = calque.gradient %r, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %g : tensor<2xf32>
+}
+
+// -----
+
+func.func @host_call_in_inner_branch(%p: tensor<i1>, %x: tensor<2xf32>, %t: tensor<2xf32>) -> tensor<2xf32> {
+  %r = calque.while %x, %p : (tensor<2xf32>, tensor<i1>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>, %q: tensor<i1>):
+    vector.yield %q : tensor<i1>
+  } {
+  ^bb0(%a: tensor<2xf32>, %q: tensor<i1>):
+    %0 = calque.cond %q, %a : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32> {
+    ^bb0(%b: tensor<2xf32>):
+      // expected-error @below {{'calque.host_call' op stands in a branch or a loop through which a derivative passes, and can't be done again for it}}
+      %h = calque.host_call %b {callee = 0 : i64, types = array<i64: 3, 1, 2>} : (tensor<2xf32>) -> tensor<2xf32>
+      vector.yield %h : tensor<2xf32>
+    } {
+    ^bb0(%b: tensor<2xf32>):
+      vector.yield %b : tensor<2xf32>
+    }
+    vector.yield %0 : tensor<2xf32>
+  }
+  %d = calque.jvp %r, %x, %t {counts = array<i64: 1, 1>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %d : tensor<2xf32>
+}

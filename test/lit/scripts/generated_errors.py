@@ -35,7 +35,8 @@ def cases(op, record):
     elif not all(variadic):
         case(op, "expected 1 or more operands", [], attributes, results)
     if not any(outcomes):
-        case(op, "requires one result" if results else "requires zero results", operands, attributes, results + [GOOD])
+        message = ["requires zero results", "requires one result", "expected %d results" % len(results)][min(len(results), 2)]
+        case(op, message, operands, attributes, results + [GOOD])
     for name, _ in record["attributes"]:
         if name in attributes:
             case(op, "requires attribute '%s'" % name, operands, {k: v for k, v in attributes.items() if k != name}, results)
@@ -49,14 +50,15 @@ def inference(records):
             continue
         for function in re.findall(r"^func\.func .*?^}", "\n".join(expand(path.read_text())), flags=re.M | re.S):
             for line in function.splitlines():
-                found = re.match(r"  %\d+ = calque\.(\w+) .* -> ", line)
-                if not found or found[1] not in todo:
+                found = re.match(r"  (%\w+(?:, %\w+)*) = calque\.(\w+) .* -> ", line)
+                if not found or found[2] not in todo:
                     continue
-                todo.remove(found[1])
+                todo.remove(found[2])
+                types = ["tensor<13x17x?xi1>"] * len(found[1].split(","))
                 print(function.splitlines()[0])
-                print("  // expected-error @below {{are incompatible with return type(s) of operation 'tensor<13x17x?xi1>'}}")
+                print("  // expected-error @below {{are incompatible with return type(s) of operation '%s'}}" % "', '".join(types))
                 print("  // expected-error @below {{failed to infer returned types}}")
-                print(found[0] + "tensor<13x17x?xi1>\n  return\n}\n// -----")
+                print("%s(%s)\n  return\n}\n// -----" % (found[0], ", ".join(types)))
     assert not todo, todo
 
 

@@ -1,0 +1,200 @@
+// Branches and loops: what computes scalars from scalars is one kernel, any other is a call of the runtime, which runs parts of the program.
+// RUN: calque-opt --calque-stage=name=outlined --split-input-file %s | FileCheck %s
+
+// A branch in a loop, both in registers.
+// CHECK-NOT: calque_rt_while
+// CHECK-LABEL: func.func @scalars(
+// CHECK: call @calque.kernel_0(
+// CHECK-NEXT: return
+// CHECK: func.func private @calque.kernel_0(
+// CHECK: linalg.generic
+// CHECK: %{{.*}}:2 = scf.while
+// CHECK: arith.cmpi slt
+// CHECK: scf.condition
+// CHECK: scf.if
+// CHECK: arith.mulf
+// CHECK: arith.negf
+// CHECK: linalg.yield
+// CHECK-NOT: module @part
+// CHECK-LABEL: func.func @division(
+func.func @scalars(%n: tensor<i64>, %x: tensor<f32>) -> (tensor<i64>, tensor<f32>) {
+  %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %zero, %x, %n, %one : (tensor<i64>, tensor<f32>, tensor<i64>, tensor<i64>) -> (tensor<i64>, tensor<f32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<f32>, %m: tensor<i64>, %k: tensor<i64>):
+    %0 = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<f32>, %m: tensor<i64>, %k: tensor<i64>):
+    %0 = calque.add %i, %k : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.less %i, %k : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %2 = calque.cond %1, %a : (tensor<i1>, tensor<f32>) -> tensor<f32> {
+    ^bb0(%b: tensor<f32>):
+      %3 = calque.mul %b, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      vector.yield %3 : tensor<f32>
+    } {
+    ^bb0(%b: tensor<f32>):
+      %3 = calque.neg %b : (tensor<f32>) -> tensor<f32>
+      vector.yield %3 : tensor<f32>
+    }
+    vector.yield %0, %2 : tensor<i64>, tensor<f32>
+  }
+  return %r#0, %r#1 : tensor<i64>, tensor<f32>
+}
+
+// -----
+
+// A division of integers may fail, and ends the loop then: its body is a part.
+// CHECK: calque.part = 1
+// CHECK: calque.div
+func.func @division(%n: tensor<i64>, %d: tensor<i64>) -> tensor<i64> {
+  %r = calque.while %n, %d : (tensor<i64>, tensor<i64>) -> tensor<i64> {
+  ^bb0(%i: tensor<i64>, %m: tensor<i64>):
+    %0 = calque.less %m, %i : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %m: tensor<i64>):
+    %0 = calque.div %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %0 : tensor<i64>
+  }
+  return %r : tensor<i64>
+}
+
+// -----
+
+// The body assigns its first inputs, the loop variables.
+// CHECK: func.func private @[[WHILE:[^(]*]]({{.*}}) attributes {calque.runtime = "calque_rt_while"}
+// CHECK-LABEL: func.func @tensors(
+// CHECK: call @[[WHILE]](
+// CHECK: return
+// CHECK: module @part_0 attributes {calque.part = 0 : i64} {
+// CHECK: func.func @part({{.*}}) -> tensor<i1> {
+// CHECK-NEXT: calque.less
+// CHECK-NEXT: return
+// CHECK: module @part_1 attributes {calque.part = 1 : i64} {
+// CHECK: func.func @part({{.*}}) -> (tensor<i64>, tensor<100xf32>) attributes {calque.assigned = array<i64: 0, 1>} {
+// CHECK: calque.add
+// CHECK: calque.mul
+// CHECK: return
+func.func @tensors(%n: tensor<i64>, %x: tensor<100xf32>, %w: tensor<100xf32>) -> tensor<100xf32> {
+  %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %zero, %x, %n, %one, %w : (tensor<i64>, tensor<100xf32>, tensor<i64>, tensor<i64>, tensor<100xf32>) -> (tensor<i64>, tensor<100xf32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<100xf32>, %m: tensor<i64>, %k: tensor<i64>, %v: tensor<100xf32>):
+    %0 = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<100xf32>, %m: tensor<i64>, %k: tensor<i64>, %v: tensor<100xf32>):
+    %0 = calque.add %i, %k : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.mul %a, %v : (tensor<100xf32>, tensor<100xf32>) -> tensor<100xf32>
+    vector.yield %0, %1 : tensor<i64>, tensor<100xf32>
+  }
+  return %r#1 : tensor<100xf32>
+}
+
+// -----
+
+// Only one branch runs. Its result has the size of an input; that it has is checked when it runs.
+// CHECK: func.func private @[[COND:[^(]*]]({{.*}}) attributes {calque.runtime = "calque_rt_cond"}
+// CHECK-LABEL: func.func @open(
+// CHECK-SAME: kind = "sizes_differ", {{.*}}operation = "cond"
+// CHECK: call @[[COND]](
+// CHECK: module @part_0
+// CHECK: calque.exp
+// CHECK: module @part_1
+// CHECK-NOT: calque.exp
+// CHECK: return
+func.func @open(%p: tensor<i1>, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = calque.cond %p, %x : (tensor<i1>, tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%a: tensor<?xf32>):
+    %0 = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0 : tensor<?xf32>
+  } {
+  ^bb0(%a: tensor<?xf32>):
+    vector.yield %a : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// A constant decides at once.
+// CHECK-LABEL: func.func @known(
+// CHECK-NOT: calque_rt_cond
+// CHECK: math.exp
+// CHECK-NOT: arith.negf
+// CHECK-NOT: module @part
+// CHECK-LABEL: func.func @unneeded(
+func.func @known(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %p = calque.constant {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %r = calque.cond %p, %x : (tensor<i1>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %0 = calque.exp %a : (tensor<4xf32>) -> tensor<4xf32>
+    vector.yield %0 : tensor<4xf32>
+  } {
+  ^bb0(%a: tensor<4xf32>):
+    %0 = calque.neg %a : (tensor<4xf32>) -> tensor<4xf32>
+    vector.yield %0 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A loop variable that nothing needs goes, and one that stays as it is becomes an invariant.
+// CHECK: module @part_1
+// CHECK: func.func @part({{[^,]*}}: tensor<8xf32>, {{[^,]*}}: tensor<8xf32>) -> tensor<8xf32> attributes {calque.assigned = array<i64: 0>}
+// CHECK-NOT: calque.exp
+// CHECK: calque.mul
+// CHECK-NOT: calque.exp
+func.func @unneeded(%x: tensor<8xf32>, %y: tensor<8xf32>, %same: tensor<8xf32>) -> tensor<8xf32> {
+  %r:3 = calque.while %x, %y, %same : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  ^bb0(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
+    %0 = calque.reduce_sum %a {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<f32>
+    %1 = calque.cast %0 {dtype = i1} : (tensor<f32>) -> tensor<i1>
+    vector.yield %1 : tensor<i1>
+  } {
+  ^bb0(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
+    %0 = calque.mul %a, %c : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %1 = calque.exp %b : (tensor<8xf32>) -> tensor<8xf32>
+    vector.yield %0, %1, %c : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+  return %r#0 : tensor<8xf32>
+}
+
+// -----
+
+// One stack, and a stack for each row: the runtime is given their number and the bytes of an entry.
+// CHECK-DAG: func.func private @[[ONE:[^(]*]](!llvm.ptr, i64, index, {{.*}}, memref<f64>) attributes {calque.runtime = "calque_rt_stack_push"}
+// CHECK-DAG: func.func private @[[EACH:[^(]*]](!llvm.ptr, i64, index, {{.*}}, memref<4xf64>) attributes {calque.runtime = "calque_rt_stack_push"}
+// CHECK-DAG: func.func private @[[POP:[^(]*]]({{.*}}, memref<4x?xf32>) attributes {calque.runtime = "calque_rt_stack_pop"}
+// CHECK-LABEL: func.func @stacks(
+// CHECK-DAG: %[[ROW:.*]] = arith.muli %[[N:.*]], %c4 : index
+// CHECK-DAG: %[[ALL:.*]] = arith.muli %[[N]], %c16 : index
+// CHECK: call @[[ONE]](%arg0, %c1_i64{{[_0-9]*}}, %[[ALL]],
+// CHECK: call @[[EACH]](%arg0, %c4_i64{{[_0-9]*}}, %[[ROW]],
+// CHECK: call @[[POP]](%arg0, %c4_i64{{[_0-9]*}}, %[[ROW]],
+func.func @stacks(%s: tensor<f64>, %x: tensor<4x?xf32>, %each: tensor<4xf64>) -> (tensor<f64>, tensor<4xf64>, tensor<4xf64>, tensor<4x?xf32>) {
+  %0 = calque.stack_push %s, %x : (tensor<f64>, tensor<4x?xf32>) -> tensor<f64>
+  %1 = calque.stack_push %each, %x : (tensor<4xf64>, tensor<4x?xf32>) -> tensor<4xf64>
+  %below, %entry = calque.stack_pop %1, %x : (tensor<4xf64>, tensor<4x?xf32>) -> (tensor<4xf64>, tensor<4x?xf32>)
+  return %0, %1, %below, %entry : tensor<f64>, tensor<4xf64>, tensor<4xf64>, tensor<4x?xf32>
+}
+
+// -----
+
+// A slice is written into the buffer that is there, at an index that is checked before.
+// CHECK-LABEL: func.func @slice(
+// CHECK-SAME: kind = "index_out_of_range", {{.*}}operation = "update_at"
+// CHECK: call @calque.kernel_0(%arg1, %arg4)
+// CHECK: call @[[WRITE:.*]](%arg2, %arg3, %arg4)
+// CHECK-NEXT: return
+// CHECK: call @calque_rt_fail
+// CHECK: func.func private @[[WRITE]](
+// CHECK: scf.for %{{.*}} to %c3
+// CHECK: memref.store
+func.func @slice(%x: tensor<5x3xf32>, %i: tensor<i64>, %y: tensor<3xf32>) -> tensor<5x3xf32> {
+  %0 = calque.exp %x : (tensor<5x3xf32>) -> tensor<5x3xf32>
+  %1 = calque.update_at %0, %i, %y {axis = 0 : i64} : (tensor<5x3xf32>, tensor<i64>, tensor<3xf32>) -> tensor<5x3xf32>
+  return %1 : tensor<5x3xf32>
+}

@@ -1,0 +1,63 @@
+// Branches, loops and stacks are printed as they are read, by name and in generic form.
+// RUN: %{expand} --printed %s > %t
+// RUN: calque-opt %t | calque-opt | diff -b %t -
+// RUN: calque-opt %t --mlir-print-op-generic | calque-opt | diff -b %t -
+
+// Results of inputs; no inputs; no results.
+func.func @cond(%arg0: tensor<i1>, %arg1: tensor<?x3xf32>, %arg2: tensor<2xi32>) {
+  %0:2 = calque.cond %arg0, %arg1, %arg2 : (tensor<i1>, tensor<?x3xf32>, tensor<2xi32>) -> (tensor<?x3xf32>, tensor<2xi32>) {
+  ^bb0(%arg3: tensor<?x3xf32>, %arg4: tensor<2xi32>):
+    %2 = calque.neg %arg3 : (tensor<?x3xf32>) -> tensor<?x3xf32>
+    vector.yield %2, %arg4 : tensor<?x3xf32>, tensor<2xi32>
+  } {
+  ^bb0(%arg3: tensor<?x3xf32>, %arg4: tensor<2xi32>):
+    %2 = calque.neg %arg4 : (tensor<2xi32>) -> tensor<2xi32>
+    vector.yield %arg3, %2 : tensor<?x3xf32>, tensor<2xi32>
+  }
+  %1 = calque.cond %arg0 : (tensor<i1>) -> tensor<f64> {
+    %2 = calque.constant {value = dense<1.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    vector.yield %2 : tensor<f64>
+  } {
+    %2 = calque.constant {value = dense<2.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    vector.yield %2 : tensor<f64>
+  }
+  calque.cond %arg0, %arg1 : (tensor<i1>, tensor<?x3xf32>) -> () {
+  ^bb0(%arg3: tensor<?x3xf32>):
+    calque.print %arg3 {label = "x"} : (tensor<?x3xf32>) -> ()
+    vector.yield
+  } {
+  ^bb0(%arg3: tensor<?x3xf32>):
+    vector.yield
+  }
+  return
+}
+
+// -----
+
+func.func @while(%arg0: tensor<?x3xf32>, %arg1: tensor<i64>) {
+  %0 = calque.while %arg0, %arg1 : (tensor<?x3xf32>, tensor<i64>) -> tensor<?x3xf32> {
+  ^bb0(%arg2: tensor<?x3xf32>, %arg3: tensor<i64>):
+    %1 = calque.less %arg3, %arg3 : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %1 : tensor<i1>
+  } {
+  ^bb0(%arg2: tensor<?x3xf32>, %arg3: tensor<i64>):
+    %1 = calque.neg %arg2 : (tensor<?x3xf32>) -> tensor<?x3xf32>
+    vector.yield %1 : tensor<?x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @stack_push(%arg0: tensor<f64>, %arg1: tensor<?x3xf32>, %arg2: tensor<?xf64>) {
+  %0 = calque.stack_push %arg0, %arg1 : (tensor<f64>, tensor<?x3xf32>) -> tensor<f64>
+  %1 = calque.stack_push %arg2, %arg1 : (tensor<?xf64>, tensor<?x3xf32>) -> tensor<?xf64>
+  return
+}
+
+// -----
+
+func.func @stack_pop(%arg0: tensor<f64>, %arg1: tensor<?x3xi1>) {
+  %below, %entry = calque.stack_pop %arg0, %arg1 : (tensor<f64>, tensor<?x3xi1>) -> (tensor<f64>, tensor<?x3xi1>)
+  return
+}

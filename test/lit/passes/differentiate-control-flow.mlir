@@ -1,0 +1,593 @@
+// Derivatives of branches, loops, stacks and slices that are set, on unknown sizes, and the same for many examples.
+// RUN: calque-opt --pass-pipeline='builtin.module(func.func(calque-differentiate))' %s | FileCheck %s
+
+// The branch that was taken goes backwards. What it needs it computes again, without the effects.
+// CHECK-LABEL: func.func @cond(
+// CHECK-SAME: %[[P:.*]]: tensor<i1>, %[[X:.*]]: tensor<?xf32>, %[[Y:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.cond %[[P]], %[[X]], %[[Y]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<?xf32>, %[[B1:.*]]: tensor<?xf32>):
+// CHECK-NEXT: calque.print %[[B0]] {label = "a"}
+// CHECK-NEXT: %[[V2:.*]] = calque.mul %[[B0]], %[[B1]]
+// CHECK-NEXT: vector.yield %[[V2]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<?xf32>, %[[B1:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.exp %[[B0]]
+// CHECK-NEXT: vector.yield %[[V2]]
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[V1:.*]]:2 = calque.cond %[[P]], %[[X]], %[[Y]], %[[SEED]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<?xf32>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.mul %[[B0]], %[[B1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[B2]], %[[B1]]
+// CHECK-NEXT: %[[V4:.*]] = calque.sum_like %[[V3]], %[[B0]]
+// CHECK-NEXT: %[[V5:.*]] = calque.mul %[[B2]], %[[B0]]
+// CHECK-NEXT: %[[V6:.*]] = calque.sum_like %[[V5]], %[[B1]]
+// CHECK-NEXT: vector.yield %[[V4]], %[[V6]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<?xf32>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.exp %[[B0]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[B2]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.sum_like %[[V3]], %[[B0]]
+// CHECK-NEXT: %[[V5:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V6:.*]] = calque.broadcast_like %[[V5]], %[[B1]]
+// CHECK-NEXT: vector.yield %[[V4]], %[[V6]]
+// CHECK-NEXT: }
+// CHECK-NEXT: return %[[V1]]#0, %[[V1]]#1
+func.func @cond(%p: tensor<i1>, %x: tensor<?xf32>, %y: tensor<?xf32>, %seed: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %r = calque.cond %p, %x, %y : (tensor<i1>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%a: tensor<?xf32>, %b: tensor<?xf32>):
+    calque.print %a {label = "a"} : (tensor<?xf32>) -> ()
+    %0 = calque.mul %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0 : tensor<?xf32>
+  } {
+  ^bb0(%a: tensor<?xf32>, %b: tensor<?xf32>):
+    %0 = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0 : tensor<?xf32>
+  }
+  %g:2 = calque.gradient %r, %seed, %x, %y {counts = array<i64: 1, 2, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>)
+  return %g#0, %g#1 : tensor<?xf32>, tensor<?xf32>
+}
+
+// Nothing passes through an effect in a branch of a branch, and none is done again.
+// CHECK-LABEL: func.func @effect_in_inner_branch(
+// CHECK-SAME: %[[P:.*]]: tensor<i1>, %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.cond %[[P]], %[[P]], %[[X]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i1>, %[[B1:.*]]: tensor<?xf32>):
+// CHECK-NEXT: calque.cond %[[B0]], %[[B1]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[C0:.*]]: tensor<?xf32>):
+// CHECK-NEXT: calque.print %[[C0]] {label = "b"}
+// CHECK-NEXT: vector.yield
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[C0:.*]]: tensor<?xf32>):
+// CHECK-NEXT: vector.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[V2:.*]] = calque.neg %[[B1]]
+// CHECK-NEXT: vector.yield %[[V2]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i1>, %[[B1:.*]]: tensor<?xf32>):
+// CHECK-NEXT: vector.yield %[[B1]]
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[V1:.*]] = calque.cond %[[P]], %[[P]], %[[X]], %[[SEED]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i1>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>):
+// CHECK-NEXT: calque.cond %[[B0]], %[[B1]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[C0:.*]]: tensor<?xf32>):
+// CHECK-NEXT: vector.yield
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[C0:.*]]: tensor<?xf32>):
+// CHECK-NEXT: vector.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[V2:.*]] = calque.neg %[[B1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.neg %[[B2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.sum_like %[[V3]], %[[B1]]
+// CHECK-NEXT: vector.yield %[[V4]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i1>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>):
+// CHECK-NEXT: vector.yield %[[B2]]
+// CHECK-NEXT: }
+// CHECK-NEXT: return %[[V1]]
+func.func @effect_in_inner_branch(%p: tensor<i1>, %x: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<?xf32> {
+  %r = calque.cond %p, %p, %x : (tensor<i1>, tensor<i1>, tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%q: tensor<i1>, %a: tensor<?xf32>):
+    calque.cond %q, %a : (tensor<i1>, tensor<?xf32>) -> () {
+    ^bb0(%b: tensor<?xf32>):
+      calque.print %b {label = "b"} : (tensor<?xf32>) -> ()
+      vector.yield
+    } {
+    ^bb0(%b: tensor<?xf32>):
+      vector.yield
+    }
+    %0 = calque.neg %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0 : tensor<?xf32>
+  } {
+  ^bb0(%q: tensor<i1>, %a: tensor<?xf32>):
+    vector.yield %a : tensor<?xf32>
+  }
+  %g = calque.gradient %r, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %g : tensor<?xf32>
+}
+
+// Integers among the results have no tangents.
+// CHECK-LABEL: func.func @cond_forward(
+// CHECK-SAME: %[[P:.*]]: tensor<i1>, %[[X:.*]]: tensor<?xf32>, %[[I:.*]]: tensor<?xi64>, %[[T:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]]:2 = calque.cond %[[P]], %[[X]], %[[I]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<?xf32>, %[[B1:.*]]: tensor<?xi64>):
+// CHECK-NEXT: %[[V2:.*]] = calque.neg %[[B0]]
+// CHECK-NEXT: vector.yield %[[B1]], %[[V2]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<?xf32>, %[[B1:.*]]: tensor<?xi64>):
+// CHECK-NEXT: %[[V2:.*]] = calque.exp %[[B0]]
+// CHECK-NEXT: vector.yield %[[B1]], %[[V2]]
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[V1:.*]] = calque.cond %[[P]], %[[X]], %[[I]], %[[T]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<?xf32>, %[[B1:.*]]: tensor<?xi64>, %[[B2:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.neg %[[B0]]
+// CHECK-NEXT: %[[V3:.*]] = calque.neg %[[B2]]
+// CHECK-NEXT: vector.yield %[[V3]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<?xf32>, %[[B1:.*]]: tensor<?xi64>, %[[B2:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.exp %[[B0]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[B2]], %[[V2]]
+// CHECK-NEXT: vector.yield %[[V3]]
+// CHECK-NEXT: }
+// CHECK-NEXT: return %[[V1]]
+func.func @cond_forward(%p: tensor<i1>, %x: tensor<?xf32>, %i: tensor<?xi64>, %t: tensor<?xf32>) -> tensor<?xf32> {
+  %r:2 = calque.cond %p, %x, %i : (tensor<i1>, tensor<?xf32>, tensor<?xi64>) -> (tensor<?xi64>, tensor<?xf32>) {
+  ^bb0(%a: tensor<?xf32>, %b: tensor<?xi64>):
+    %0 = calque.neg %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %b, %0 : tensor<?xi64>, tensor<?xf32>
+  } {
+  ^bb0(%a: tensor<?xf32>, %b: tensor<?xi64>):
+    %0 = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %b, %0 : tensor<?xi64>, tensor<?xf32>
+  }
+  %d = calque.jvp %r#1, %x, %t {counts = array<i64: 1, 1>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// One decision for all examples: one branch is done for all.
+// CHECK-LABEL: func.func @cond_examples(
+// CHECK-SAME: %[[P:.*]]: tensor<i1>, %[[X:.*]]: tensor<5x?xf32>, %[[Y:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[X]], %[[X]]
+// CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
+// CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V3:.*]] = calque.equal %[[V2]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.where %[[V4]], %[[Y]], %[[Y]]
+// CHECK-NEXT: %[[V6:.*]] = calque.cond %[[P]], %[[X]], %[[V5]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<5x?xf32>, %[[B1:.*]]: tensor<5x?xf32>):
+// CHECK-NEXT: %[[V7:.*]] = calque.exp %[[B0]]
+// CHECK-NEXT: vector.yield %[[V7]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<5x?xf32>, %[[B1:.*]]: tensor<5x?xf32>):
+// CHECK-NEXT: vector.yield %[[B1]]
+// CHECK-NEXT: }
+// CHECK-NEXT: return %[[V6]]
+func.func @cond_examples(%p: tensor<i1>, %x: tensor<5x?xf32>, %y: tensor<?xf32>) -> tensor<5x?xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<5x?xf32>) -> tensor<?xf32>
+  %r = calque.cond %p, %e, %y : (tensor<i1>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%a: tensor<?xf32>, %b: tensor<?xf32>):
+    %0 = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0 : tensor<?xf32>
+  } {
+  ^bb0(%a: tensor<?xf32>, %b: tensor<?xf32>):
+    vector.yield %b : tensor<?xf32>
+  }
+  %s = calque.unbatch %r, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>, tensor<5x?xf32>) -> tensor<5x?xf32>
+  return %s : tensor<5x?xf32>
+}
+
+// A decision for each: both branches, of which each example takes one.
+// CHECK-LABEL: func.func @cond_each(
+// CHECK-SAME: %[[P:.*]]: tensor<5xi1>, %[[X:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[P]], %[[P]]
+// CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
+// CHECK-NEXT: %[[V2:.*]] = calque.equal %[[V1]], %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V4:.*]] = calque.where %[[V3]], %[[X]], %[[X]]
+// CHECK-NEXT: %[[V5:.*]] = calque.exp %[[V4]]
+// CHECK-NEXT: %[[V6:.*]] = calque.expand_dims %[[P]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V7:.*]] = calque.where %[[V6]], %[[V5]], %[[V4]]
+// CHECK-NEXT: return %[[V7]]
+func.func @cond_each(%p: tensor<5xi1>, %x: tensor<?xf32>) -> tensor<5x?xf32> {
+  %e = calque.batch %p {axes = array<i64: 0>} : (tensor<5xi1>) -> tensor<i1>
+  %r = calque.cond %e, %x : (tensor<i1>, tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%a: tensor<?xf32>):
+    %0 = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0 : tensor<?xf32>
+  } {
+  ^bb0(%a: tensor<?xf32>):
+    vector.yield %a : tensor<?xf32>
+  }
+  %s = calque.unbatch %r, %e, %p {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<i1>, tensor<5xi1>) -> tensor<5x?xf32>
+  return %s : tensor<5x?xf32>
+}
+
+// The loop counts, and puts on stacks what its body looks at: not %s, which the body only sets. The reverse takes as many
+// iterations back, and sums up what the invariant %w gets in each.
+// CHECK-LABEL: func.func @while(
+// CHECK-SAME: %[[I:.*]]: tensor<i64>, %[[X:.*]]: tensor<?xf32>, %[[S:.*]]: tensor<?xf32>, %[[N:.*]]: tensor<i64>, %[[W:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0> : tensor<i64>}
+// CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V2:.*]]:6 = calque.while %[[I]], %[[X]], %[[S]], %[[V0]], %[[V1]], %[[V1]], %[[N]], %[[W]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>, %[[B3:.*]]: tensor<i64>, %[[B4:.*]]: tensor<f64>, %[[B5:.*]]: tensor<f64>, %[[B6:.*]]: tensor<i64>, %[[B7:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V8:.*]] = calque.less %[[B0]], %[[B6]]
+// CHECK-NEXT: vector.yield %[[V8]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>, %[[B3:.*]]: tensor<i64>, %[[B4:.*]]: tensor<f64>, %[[B5:.*]]: tensor<f64>, %[[B6:.*]]: tensor<i64>, %[[B7:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V8:.*]] = calque.stack_push %[[B4]], %[[B0]]
+// CHECK-NEXT: %[[V9:.*]] = calque.stack_push %[[B5]], %[[B1]]
+// CHECK-NEXT: calque.print %[[B1]] {label = "a"}
+// CHECK-NEXT: %[[V10:.*]] = calque.add %[[B0]], %[[B0]]
+// CHECK-NEXT: %[[V11:.*]] = calque.mul %[[B1]], %[[B7]]
+// CHECK-NEXT: %[[V12:.*]] = calque.constant {value = dense<1> : tensor<i64>}
+// CHECK-NEXT: %[[V13:.*]] = calque.add %[[B3]], %[[V12]]
+// CHECK-NEXT: vector.yield %[[V10]], %[[V11]], %[[B1]], %[[V13]], %[[V8]], %[[V9]]
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[V3:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V4:.*]] = calque.broadcast_like %[[V3]], %[[V2]]#2
+// CHECK-NEXT: %[[V5:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V6:.*]] = calque.broadcast_like %[[V5]], %[[W]]
+// CHECK-NEXT: %[[V7:.*]]:6 = calque.while %[[V2]]#3, %[[V2]]#4, %[[V2]]#5, %[[SEED]], %[[V4]], %[[V6]], %[[N]], %[[W]], %[[I]], %[[X]], %[[S]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<f64>, %[[B2:.*]]: tensor<f64>, %[[B3:.*]]: tensor<?xf32>, %[[B4:.*]]: tensor<?xf32>, %[[B5:.*]]: tensor<?xf32>, %[[B6:.*]]: tensor<i64>, %[[B7:.*]]: tensor<?xf32>, %[[B8:.*]]: tensor<i64>, %[[B9:.*]]: tensor<?xf32>, %[[B10:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V8:.*]] = calque.constant {value = dense<0> : tensor<i64>}
+// CHECK-NEXT: %[[V9:.*]] = calque.greater %[[B0]], %[[V8]]
+// CHECK-NEXT: vector.yield %[[V9]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<f64>, %[[B2:.*]]: tensor<f64>, %[[B3:.*]]: tensor<?xf32>, %[[B4:.*]]: tensor<?xf32>, %[[B5:.*]]: tensor<?xf32>, %[[B6:.*]]: tensor<i64>, %[[B7:.*]]: tensor<?xf32>, %[[B8:.*]]: tensor<i64>, %[[B9:.*]]: tensor<?xf32>, %[[B10:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V8:.*]] = calque.constant {value = dense<1> : tensor<i64>}
+// CHECK-NEXT: %[[V9:.*]] = calque.sub %[[B0]], %[[V8]]
+// CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[B1]], %[[B8]]
+// CHECK-NEXT: %[[BELOW_0:.*]], %[[ENTRY_1:.*]] = calque.stack_pop %[[B2]], %[[B9]]
+// CHECK-NEXT: %[[V10:.*]] = calque.identity %[[B10]]
+// CHECK-NEXT: %[[V11:.*]] = calque.stack_push %[[B1]], %[[ENTRY]]
+// CHECK-NEXT: %[[V12:.*]] = calque.stack_push %[[B2]], %[[ENTRY_1]]
+// CHECK-NEXT: %[[V13:.*]] = calque.add %[[ENTRY]], %[[ENTRY]]
+// CHECK-NEXT: %[[V14:.*]] = calque.mul %[[ENTRY_1]], %[[B7]]
+// CHECK-NEXT: %[[V15:.*]] = calque.constant {value = dense<1> : tensor<i64>}
+// CHECK-NEXT: %[[V16:.*]] = calque.add %[[B0]], %[[V15]]
+// CHECK-NEXT: %[[V17:.*]] = calque.mul %[[B3]], %[[B7]]
+// CHECK-NEXT: %[[V18:.*]] = calque.sum_like %[[V17]], %[[ENTRY_1]]
+// CHECK-NEXT: %[[V19:.*]] = calque.mul %[[B3]], %[[ENTRY_1]]
+// CHECK-NEXT: %[[V20:.*]] = calque.sum_like %[[V19]], %[[B7]]
+// CHECK-NEXT: %[[V21:.*]] = calque.add %[[B4]], %[[V18]]
+// CHECK-NEXT: %[[V22:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V23:.*]] = calque.broadcast_like %[[V22]], %[[V10]]
+// CHECK-NEXT: %[[V24:.*]] = calque.add %[[B5]], %[[V20]]
+// CHECK-NEXT: vector.yield %[[V9]], %[[BELOW]], %[[BELOW_0]], %[[V21]], %[[V23]], %[[V24]]
+// CHECK-NEXT: }
+// CHECK-NEXT: return %[[V7]]#3, %[[V7]]#5
+func.func @while(%i: tensor<i64>, %x: tensor<?xf32>, %s: tensor<?xf32>, %n: tensor<i64>, %w: tensor<?xf32>, %seed: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %r:3 = calque.while %i, %x, %s, %n, %w : (tensor<i64>, tensor<?xf32>, tensor<?xf32>, tensor<i64>, tensor<?xf32>) -> (tensor<i64>, tensor<?xf32>, tensor<?xf32>) {
+  ^bb0(%j: tensor<i64>, %a: tensor<?xf32>, %b: tensor<?xf32>, %m: tensor<i64>, %v: tensor<?xf32>):
+    %0 = calque.less %j, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%j: tensor<i64>, %a: tensor<?xf32>, %b: tensor<?xf32>, %m: tensor<i64>, %v: tensor<?xf32>):
+    calque.print %a {label = "a"} : (tensor<?xf32>) -> ()
+    %0 = calque.add %j, %j : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.mul %a, %v : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0, %1, %a : tensor<i64>, tensor<?xf32>, tensor<?xf32>
+  }
+  %g:2 = calque.gradient %r#1, %seed, %x, %w {counts = array<i64: 1, 2, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>)
+  return %g#0, %g#1 : tensor<?xf32>, tensor<?xf32>
+}
+
+// Values and tangents in one loop.
+// CHECK-LABEL: func.func @while_forward(
+// CHECK-SAME: %[[I:.*]]: tensor<i64>, %[[X:.*]]: tensor<?xf32>, %[[N:.*]]: tensor<i64>, %[[W:.*]]: tensor<?xf32>, %[[TX:.*]]: tensor<?xf32>, %[[TW:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]]:2 = calque.while %[[I]], %[[X]], %[[N]], %[[W]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<i64>, %[[B3:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.less %[[B0]], %[[B2]]
+// CHECK-NEXT: vector.yield %[[V2]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<i64>, %[[B3:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.add %[[B0]], %[[B0]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[B1]], %[[B3]]
+// CHECK-NEXT: vector.yield %[[V2]], %[[V3]]
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[V1:.*]]:3 = calque.while %[[I]], %[[X]], %[[TX]], %[[N]], %[[W]], %[[TW]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>, %[[B3:.*]]: tensor<i64>, %[[B4:.*]]: tensor<?xf32>, %[[B5:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.less %[[B0]], %[[B3]]
+// CHECK-NEXT: vector.yield %[[V2]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>, %[[B3:.*]]: tensor<i64>, %[[B4:.*]]: tensor<?xf32>, %[[B5:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.add %[[B0]], %[[B0]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[B1]], %[[B4]]
+// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[B2]], %[[B4]]
+// CHECK-NEXT: %[[V5:.*]] = calque.mul %[[B5]], %[[B1]]
+// CHECK-NEXT: %[[V6:.*]] = calque.add %[[V4]], %[[V5]]
+// CHECK-NEXT: vector.yield %[[V2]], %[[V3]], %[[V6]]
+// CHECK-NEXT: }
+// CHECK-NEXT: return %[[V1]]#2
+func.func @while_forward(%i: tensor<i64>, %x: tensor<?xf32>, %n: tensor<i64>, %w: tensor<?xf32>, %tx: tensor<?xf32>, %tw: tensor<?xf32>) -> tensor<?xf32> {
+  %r:2 = calque.while %i, %x, %n, %w : (tensor<i64>, tensor<?xf32>, tensor<i64>, tensor<?xf32>) -> (tensor<i64>, tensor<?xf32>) {
+  ^bb0(%j: tensor<i64>, %a: tensor<?xf32>, %m: tensor<i64>, %v: tensor<?xf32>):
+    %0 = calque.less %j, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%j: tensor<i64>, %a: tensor<?xf32>, %m: tensor<i64>, %v: tensor<?xf32>):
+    %0 = calque.add %j, %j : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.mul %a, %v : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0, %1 : tensor<i64>, tensor<?xf32>
+  }
+  %d = calque.jvp %r#1, %x, %w, %tx, %tw {counts = array<i64: 1, 2>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// All examples take as many iterations: the index stays one for all.
+// CHECK-LABEL: func.func @while_examples(
+// CHECK-SAME: %[[I:.*]]: tensor<i64>, %[[X:.*]]: tensor<5x?xf32>, %[[N:.*]]: tensor<i64>)
+// CHECK-NEXT: %[[V0:.*]]:2 = calque.while %[[I]], %[[X]], %[[N]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<5x?xf32>, %[[B2:.*]]: tensor<i64>):
+// CHECK-NEXT: %[[V2:.*]] = calque.less %[[B0]], %[[B2]]
+// CHECK-NEXT: vector.yield %[[V2]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<5x?xf32>, %[[B2:.*]]: tensor<i64>):
+// CHECK-NEXT: %[[V2:.*]] = calque.add %[[B0]], %[[B0]]
+// CHECK-NEXT: %[[V3:.*]] = calque.exp %[[B1]]
+// CHECK-NEXT: vector.yield %[[V2]], %[[V3]]
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[V1:.*]] = calque.broadcast_to %[[V0]]#0 {shape = array<i64: 5>}
+// CHECK-NEXT: return %[[V0]]#1
+func.func @while_examples(%i: tensor<i64>, %x: tensor<5x?xf32>, %n: tensor<i64>) -> tensor<5x?xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<5x?xf32>) -> tensor<?xf32>
+  %r:2 = calque.while %i, %e, %n : (tensor<i64>, tensor<?xf32>, tensor<i64>) -> (tensor<i64>, tensor<?xf32>) {
+  ^bb0(%j: tensor<i64>, %a: tensor<?xf32>, %m: tensor<i64>):
+    %0 = calque.less %j, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%j: tensor<i64>, %a: tensor<?xf32>, %m: tensor<i64>):
+    %0 = calque.add %j, %j : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0, %1 : tensor<i64>, tensor<?xf32>
+  }
+  %s = calque.unbatch %r#1, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>, tensor<5x?xf32>) -> tensor<5x?xf32>
+  return %s : tensor<5x?xf32>
+}
+
+// Each example ends on its own: those that still run take the new values, the others keep theirs.
+// CHECK-LABEL: func.func @while_each(
+// CHECK-SAME: %[[I:.*]]: tensor<i64>, %[[X:.*]]: tensor<?xf32>, %[[N:.*]]: tensor<5xi64>)
+// CHECK-NEXT: %[[V0:.*]] = calque.broadcast_to %[[I]] {shape = array<i64: 5>}
+// CHECK-NEXT: %[[V1:.*]] = calque.equal %[[N]], %[[N]]
+// CHECK-NEXT: %[[V2:.*]] = calque.cast %[[V1]] {dtype = i32}
+// CHECK-NEXT: %[[V3:.*]] = calque.equal %[[V2]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.where %[[V4]], %[[X]], %[[X]]
+// CHECK-NEXT: %[[V6:.*]] = calque.less %[[V0]], %[[N]]
+// CHECK-NEXT: %[[V7:.*]]:3 = calque.while %[[V0]], %[[V5]], %[[V6]], %[[N]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<5xi64>, %[[B1:.*]]: tensor<5x?xf32>, %[[B2:.*]]: tensor<5xi1>, %[[B3:.*]]: tensor<5xi64>):
+// CHECK-NEXT: %[[V8:.*]] = calque.cast %[[B2]] {dtype = i64}
+// CHECK-NEXT: %[[V9:.*]] = calque.reduce_sum %[[V8]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V10:.*]] = calque.constant {value = dense<0> : tensor<i64>}
+// CHECK-NEXT: %[[V11:.*]] = calque.greater %[[V9]], %[[V10]]
+// CHECK-NEXT: vector.yield %[[V11]]
+// CHECK-NEXT: } {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<5xi64>, %[[B1:.*]]: tensor<5x?xf32>, %[[B2:.*]]: tensor<5xi1>, %[[B3:.*]]: tensor<5xi64>):
+// CHECK-NEXT: %[[V8:.*]] = calque.add %[[B0]], %[[B0]]
+// CHECK-NEXT: %[[V9:.*]] = calque.exp %[[B1]]
+// CHECK-NEXT: %[[V10:.*]] = calque.where %[[B2]], %[[V8]], %[[B0]]
+// CHECK-NEXT: %[[V11:.*]] = calque.expand_dims %[[B2]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V12:.*]] = calque.where %[[V11]], %[[V9]], %[[B1]]
+// CHECK-NEXT: %[[V13:.*]] = calque.less %[[V10]], %[[B3]]
+// CHECK-NEXT: %[[V14:.*]] = calque.logical_and %[[B2]], %[[V13]]
+// CHECK-NEXT: vector.yield %[[V10]], %[[V12]], %[[V14]]
+// CHECK-NEXT: }
+// CHECK-NEXT: return %[[V7]]#1
+func.func @while_each(%i: tensor<i64>, %x: tensor<?xf32>, %n: tensor<5xi64>) -> tensor<5x?xf32> {
+  %e = calque.batch %n {axes = array<i64: 0>} : (tensor<5xi64>) -> tensor<i64>
+  %r:2 = calque.while %i, %x, %e : (tensor<i64>, tensor<?xf32>, tensor<i64>) -> (tensor<i64>, tensor<?xf32>) {
+  ^bb0(%j: tensor<i64>, %a: tensor<?xf32>, %m: tensor<i64>):
+    %0 = calque.less %j, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%j: tensor<i64>, %a: tensor<?xf32>, %m: tensor<i64>):
+    %0 = calque.add %j, %j : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.exp %a : (tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %0, %1 : tensor<i64>, tensor<?xf32>
+  }
+  %s = calque.unbatch %r#1, %e, %n {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<i64>, tensor<5xi64>) -> tensor<5x?xf32>
+  return %s : tensor<5x?xf32>
+}
+
+// The cotangent of a stack is the stack of its entries' cotangents: pushing becomes popping, and the other way round.
+// CHECK-LABEL: func.func @stack_push(
+// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<f64>)
+// CHECK-NEXT: %[[V0:.*]] = calque.stack_push %[[S]], %[[X]]
+// CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[SEED]], %[[X]]
+// CHECK-NEXT: return %[[BELOW]], %[[ENTRY]]
+func.func @stack_push(%s: tensor<f64>, %x: tensor<?xf32>, %seed: tensor<f64>) -> (tensor<f64>, tensor<?xf32>) {
+  %r = calque.stack_push %s, %x : (tensor<f64>, tensor<?xf32>) -> tensor<f64>
+  %g:2 = calque.gradient %r, %seed, %s, %x {counts = array<i64: 1, 2, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
+  return %g#0, %g#1 : tensor<f64>, tensor<?xf32>
+}
+
+// An entry of integers has no cotangent, and no place among them.
+// CHECK-LABEL: func.func @stack_push_integers(
+// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[X:.*]]: tensor<?xi64>, %[[SEED:.*]]: tensor<f64>)
+// CHECK-NEXT: %[[V0:.*]] = calque.stack_push %[[S]], %[[X]]
+// CHECK-NEXT: return %[[SEED]]
+func.func @stack_push_integers(%s: tensor<f64>, %x: tensor<?xi64>, %seed: tensor<f64>) -> tensor<f64> {
+  %r = calque.stack_push %s, %x : (tensor<f64>, tensor<?xi64>) -> tensor<f64>
+  %g = calque.gradient %r, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<f64>
+  return %g : tensor<f64>
+}
+
+// CHECK-LABEL: func.func @stack_push_forward(
+// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[X:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.stack_push %[[S]], %[[X]]
+// CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V2:.*]] = calque.broadcast_like %[[V1]], %[[S]]
+// CHECK-NEXT: %[[V3:.*]] = calque.stack_push %[[V2]], %[[T]]
+// CHECK-NEXT: return %[[V3]]
+func.func @stack_push_forward(%s: tensor<f64>, %x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f64> {
+  %r = calque.stack_push %s, %x : (tensor<f64>, tensor<?xf32>) -> tensor<f64>
+  %d = calque.jvp %r, %x, %t {counts = array<i64: 1, 1>} : (tensor<f64>, tensor<?xf32>, tensor<?xf32>) -> tensor<f64>
+  return %d : tensor<f64>
+}
+
+// A stack for each example.
+// CHECK-LABEL: func.func @stack_push_examples(
+// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[X:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[X]], %[[X]]
+// CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
+// CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V3:.*]] = calque.equal %[[V2]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.where %[[V3]], %[[S]], %[[S]]
+// CHECK-NEXT: %[[V5:.*]] = calque.stack_push %[[V4]], %[[X]]
+// CHECK-NEXT: return %[[V5]]
+func.func @stack_push_examples(%s: tensor<f64>, %x: tensor<?x3xf32>) -> tensor<?xf64> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x3xf32>) -> tensor<3xf32>
+  %r = calque.stack_push %s, %e : (tensor<f64>, tensor<3xf32>) -> tensor<f64>
+  %u = calque.unbatch %r, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f64>, tensor<3xf32>, tensor<?x3xf32>) -> tensor<?xf64>
+  return %u : tensor<?xf64>
+}
+
+// CHECK-LABEL: func.func @stack_pop(
+// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[LIKE:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[LIKE]]
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V1:.*]] = calque.broadcast_like %[[V0]], %[[S]]
+// CHECK-NEXT: %[[V2:.*]] = calque.stack_push %[[V1]], %[[SEED]]
+// CHECK-NEXT: return %[[V2]]
+func.func @stack_pop(%s: tensor<f64>, %like: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<f64> {
+  %below, %entry = calque.stack_pop %s, %like : (tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
+  %g = calque.gradient %entry, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<f64>) -> tensor<f64>
+  return %g : tensor<f64>
+}
+
+// CHECK-LABEL: func.func @stack_pop_below(
+// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[LIKE:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<f64>)
+// CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[LIKE]]
+// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V1:.*]] = calque.broadcast_like %[[V0]], %[[ENTRY]]
+// CHECK-NEXT: %[[V2:.*]] = calque.stack_push %[[SEED]], %[[V1]]
+// CHECK-NEXT: return %[[V2]]
+func.func @stack_pop_below(%s: tensor<f64>, %like: tensor<?xf32>, %seed: tensor<f64>) -> tensor<f64> {
+  %below, %entry = calque.stack_pop %s, %like : (tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
+  %g = calque.gradient %below, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<f64>
+  return %g : tensor<f64>
+}
+
+// CHECK-LABEL: func.func @stack_pop_integers(
+// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[LIKE:.*]]: tensor<?xi64>, %[[SEED:.*]]: tensor<f64>)
+// CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[LIKE]]
+// CHECK-NEXT: return %[[SEED]]
+func.func @stack_pop_integers(%s: tensor<f64>, %like: tensor<?xi64>, %seed: tensor<f64>) -> tensor<f64> {
+  %below, %entry = calque.stack_pop %s, %like : (tensor<f64>, tensor<?xi64>) -> (tensor<f64>, tensor<?xi64>)
+  %g = calque.gradient %below, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<f64>
+  return %g : tensor<f64>
+}
+
+// CHECK-LABEL: func.func @stack_pop_forward(
+// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[LIKE:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<f64>)
+// CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[LIKE]]
+// CHECK-NEXT: %[[BELOW_0:.*]], %[[ENTRY_1:.*]] = calque.stack_pop %[[T]], %[[LIKE]]
+// CHECK-NEXT: return %[[BELOW_0]], %[[ENTRY_1]]
+func.func @stack_pop_forward(%s: tensor<f64>, %like: tensor<?xf32>, %t: tensor<f64>) -> (tensor<f64>, tensor<?xf32>) {
+  %below, %entry = calque.stack_pop %s, %like : (tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
+  %d:2 = calque.jvp %below, %entry, %s, %t {counts = array<i64: 2, 1>} : (tensor<f64>, tensor<?xf32>, tensor<f64>, tensor<f64>) -> (tensor<f64>, tensor<?xf32>)
+  return %d#0, %d#1 : tensor<f64>, tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @stack_pop_examples(
+// CHECK-SAME: %[[S:.*]]: tensor<?xf64>, %[[LIKE:.*]]: tensor<3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[S]], %[[S]]
+// CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
+// CHECK-NEXT: %[[V2:.*]] = calque.equal %[[V1]], %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V4:.*]] = calque.where %[[V3]], %[[LIKE]], %[[LIKE]]
+// CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[V4]]
+// CHECK-NEXT: return %[[ENTRY]]
+func.func @stack_pop_examples(%s: tensor<?xf64>, %like: tensor<3xf32>) -> tensor<?x3xf32> {
+  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<?xf64>) -> tensor<f64>
+  %below, %entry = calque.stack_pop %e, %like : (tensor<f64>, tensor<3xf32>) -> (tensor<f64>, tensor<3xf32>)
+  %u = calque.unbatch %entry, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<f64>, tensor<?xf64>) -> tensor<?x3xf32>
+  return %u : tensor<?x3xf32>
+}
+
+// The slice's cotangent is that at the index; that of the tensor is 0 there.
+// CHECK-LABEL: func.func @update_at(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[I:.*]]: tensor<i64>, %[[Y:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.update_at %[[X]], %[[I]], %[[Y]] {axis = 1 : i64}
+// CHECK-NEXT: %[[V1:.*]] = calque.gather %[[SEED]], %[[I]] {axis = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V3:.*]] = calque.broadcast_like %[[V2]], %[[Y]]
+// CHECK-NEXT: %[[V4:.*]] = calque.update_at %[[SEED]], %[[I]], %[[V3]] {axis = 1 : i64}
+// CHECK-NEXT: return %[[V4]], %[[V1]]
+func.func @update_at(%x: tensor<?x3xf32>, %i: tensor<i64>, %y: tensor<?xf32>, %seed: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?xf32>) {
+  %r = calque.update_at %x, %i, %y {axis = 1 : i64} : (tensor<?x3xf32>, tensor<i64>, tensor<?xf32>) -> tensor<?x3xf32>
+  %g:2 = calque.gradient %r, %seed, %x, %y {counts = array<i64: 1, 2, 0>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>, tensor<?xf32>) -> (tensor<?x3xf32>, tensor<?xf32>)
+  return %g#0, %g#1 : tensor<?x3xf32>, tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @update_at_slice(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[I:.*]]: tensor<i64>, %[[Y:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.update_at %[[X]], %[[I]], %[[Y]] {axis = 1 : i64}
+// CHECK-NEXT: %[[V1:.*]] = calque.gather %[[SEED]], %[[I]] {axis = 1 : i64}
+// CHECK-NEXT: return %[[V1]]
+func.func @update_at_slice(%x: tensor<?x3xf32>, %i: tensor<i64>, %y: tensor<?xf32>, %seed: tensor<?x3xf32>) -> tensor<?xf32> {
+  %r = calque.update_at %x, %i, %y {axis = 1 : i64} : (tensor<?x3xf32>, tensor<i64>, tensor<?xf32>) -> tensor<?x3xf32>
+  %g = calque.gradient %r, %seed, %y {counts = array<i64: 1, 1, 0>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %g : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @update_at_forward(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[I:.*]]: tensor<i64>, %[[Y:.*]]: tensor<?xf32>, %[[TX:.*]]: tensor<?x3xf32>, %[[TY:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.update_at %[[X]], %[[I]], %[[Y]] {axis = -1 : i64}
+// CHECK-NEXT: %[[V1:.*]] = calque.update_at %[[TX]], %[[I]], %[[TY]] {axis = -1 : i64}
+// CHECK-NEXT: return %[[V1]]
+func.func @update_at_forward(%x: tensor<?x3xf32>, %i: tensor<i64>, %y: tensor<?xf32>, %tx: tensor<?x3xf32>, %ty: tensor<?xf32>) -> tensor<?x3xf32> {
+  %r = calque.update_at %x, %i, %y {axis = -1 : i64} : (tensor<?x3xf32>, tensor<i64>, tensor<?xf32>) -> tensor<?x3xf32>
+  %d = calque.jvp %r, %x, %y, %tx, %ty {counts = array<i64: 1, 2>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?xf32>, tensor<?x3xf32>, tensor<?xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @update_at_forward_of_slice(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[I:.*]]: tensor<i64>, %[[Y:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.update_at %[[X]], %[[I]], %[[Y]] {axis = 1 : i64}
+// CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-NEXT: %[[V2:.*]] = calque.broadcast_like %[[V1]], %[[X]]
+// CHECK-NEXT: %[[V3:.*]] = calque.update_at %[[V2]], %[[I]], %[[T]] {axis = 1 : i64}
+// CHECK-NEXT: return %[[V3]]
+func.func @update_at_forward_of_slice(%x: tensor<?x3xf32>, %i: tensor<i64>, %y: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<?x3xf32> {
+  %r = calque.update_at %x, %i, %y {axis = 1 : i64} : (tensor<?x3xf32>, tensor<i64>, tensor<?xf32>) -> tensor<?x3xf32>
+  %d = calque.jvp %r, %y, %t {counts = array<i64: 1, 1>} : (tensor<?x3xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @update_at_examples(
+// CHECK-SAME: %[[X:.*]]: tensor<4x3xf32>, %[[I:.*]]: tensor<i64>, %[[Y:.*]]: tensor<?x4xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[Y]], %[[Y]]
+// CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
+// CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V3:.*]] = calque.equal %[[V2]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 1, 2>}
+// CHECK-NEXT: %[[V5:.*]] = calque.where %[[V4]], %[[X]], %[[X]]
+// CHECK-NEXT: %[[V6:.*]] = calque.update_at %[[V5]], %[[I]], %[[Y]] {axis = 2 : i64}
+// CHECK-NEXT: return %[[V6]]
+func.func @update_at_examples(%x: tensor<4x3xf32>, %i: tensor<i64>, %y: tensor<?x4xf32>) -> tensor<?x4x3xf32> {
+  %e = calque.batch %y {axes = array<i64: 0>} : (tensor<?x4xf32>) -> tensor<4xf32>
+  %r = calque.update_at %x, %i, %e {axis = -1 : i64} : (tensor<4x3xf32>, tensor<i64>, tensor<4xf32>) -> tensor<4x3xf32>
+  %u = calque.unbatch %r, %e, %y {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<4x3xf32>, tensor<4xf32>, tensor<?x4xf32>) -> tensor<?x4x3xf32>
+  return %u : tensor<?x4x3xf32>
+}
+
+// An index for each example: one after the other.
+// CHECK-LABEL: func.func @update_at_each(
+// CHECK-SAME: %[[X:.*]]: tensor<3xf32>, %[[I:.*]]: tensor<2xi64>, %[[Y:.*]]: tensor<f32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.slice %[[I]] {limits = array<i64: 1>, starts = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[V0]] {shape = array<i64>}
+// CHECK-NEXT: %[[V2:.*]] = calque.update_at %[[X]], %[[V1]], %[[Y]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.slice %[[I]] {limits = array<i64: 2>, starts = array<i64: 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.reshape %[[V4]] {shape = array<i64>}
+// CHECK-NEXT: %[[V6:.*]] = calque.update_at %[[X]], %[[V5]], %[[Y]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V7:.*]] = calque.expand_dims %[[V6]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V8:.*]] = calque.concat %[[V3]], %[[V7]]
+// CHECK-NEXT: return %[[V8]]
+func.func @update_at_each(%x: tensor<3xf32>, %i: tensor<2xi64>, %y: tensor<f32>) -> tensor<2x3xf32> {
+  %e = calque.batch %i {axes = array<i64: 0>} : (tensor<2xi64>) -> tensor<i64>
+  %r = calque.update_at %x, %e, %y {axis = 0 : i64} : (tensor<3xf32>, tensor<i64>, tensor<f32>) -> tensor<3xf32>
+  %u = calque.unbatch %r, %e, %i {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<i64>, tensor<2xi64>) -> tensor<2x3xf32>
+  return %u : tensor<2x3xf32>
+}
