@@ -29,6 +29,16 @@ bool isScalarWork(Operation *op) {
              ir::BroadcastToOp, ir::ReshapeOp, ir::ReshapeLikeOp, ir::SumLikeOp>(op);
 }
 
+// A kernel takes more than linear time to compile. What is longer is run in parts.
+constexpr unsigned kMostOperations = 512;
+
+bool isShort(Operation *op) {
+  unsigned count = 0;
+  return !op->walk([&](Operation *) {
+              return ++count > kMostOperations ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
+}
+
 class ScalarCode {
 public:
   SmallVector<Value> emit(Operation *op, OpBuilder &builder, ValueRange operands) {
@@ -95,7 +105,7 @@ private:
 
 void lowerScalarLoops(func::FuncOp function, LoweringContext &context) {
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (!isa<ir::CondOp, ir::WhileOp>(op) || op.getNumResults() == 0 || !isScalarWork(&op))
+    if (!isa<ir::CondOp, ir::WhileOp>(op) || op.getNumResults() == 0 || !isScalarWork(&op) || !isShort(&op))
       continue;
     OpBuilder at(&op);
     LinalgBuilder b(at, op.getLoc(), context.sizes);
