@@ -369,6 +369,10 @@ Lowered lower(LinalgBuilder &b, ir::StackPopOp op, LoweringContext &context) {
   words.address(op.getStack());
   SizeList below = b.sizesOf(op.getStack()), entry = b.sizesOf(op.getLike());
   Value buffers[] = {words.result(op.getBelow().getType(), below), words.result(op.getEntry().getType(), entry)};
+  words.add(
+      context.addSite(Site::Kind::AssertionFailed, op,
+                      "a loop is differentiated in reverse mode more often than its stacks allow, which is twice; "
+                      "take the outer derivatives in forward mode: jvp, hvp, hessian"));
   words.call("calque_rt_stack_pop", context);
   return SmallVector<Value>{words.tensorOf(buffers[0], op.getBelow().getType(), below),
                             words.tensorOf(buffers[1], op.getEntry().getType(), entry)};

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
+#include "frontend/Tape.h"
 #include "frontend/Tracer.h"
 
 #include <algorithm>
@@ -93,6 +94,7 @@ public:
 
   // The operands: given ones, the values that assigned variables have now, and captures.
   std::vector<Tensor> operands(const std::vector<Tensor> &given, bool carried) {
+    refuseWatched(carried);
     std::vector<Tensor> all = given;
     for (std::size_t variable : assigned)
       all.push_back(variableOf(variable).value(where));
@@ -149,6 +151,22 @@ public:
   }
 
 private:
+  // StateError for a variable whose reads a tape around watches, where some are of what was assigned inside: that tape
+  // does not see these. In a loop, what an iteration reads an earlier one may have assigned.
+  void refuseWatched(bool isLoop) {
+    for (const std::shared_ptr<Trace> &trace : traces)
+      for (const Trace::Held &held : trace->held()) {
+        const VariableState &variable = *root().variables[held.index];
+        bool isUnseen =
+            isLoop ? held.read && std::ranges::find(assigned, held.index) != assigned.end() : held.readAssigned;
+        if (isUnseen && std::ranges::any_of(activeTapes(), [&](TapeState *tape) { return tape->isWatching(variable); }))
+          throw StateError(
+              absl::StrCat("variable '", variable.name, "' is assigned and read in ", trace->recording.name,
+                           ", and a tape around it watches the variable, which would see no such read; make "
+                           "the tape inside, or stop recording around it"),
+              where);
+      }
+  }
   Trace &root() { return outer.root(); }
   Variable variableOf(std::size_t index) { return Variable(root().variables[index]); }
   std::size_t placeOf(std::size_t numberOfAssigned) const {
@@ -262,8 +280,9 @@ std::vector<Tensor> runSwitch(const Tensor &index, const std::vector<BranchBody>
     std::int64_t middle = first + (end - first) / 2;
     Produced produced;
     Tensor isBefore = less(Operand(known, where), Operand(middle, where));
-    produced.tensors = runCond(
-        "switch_case", isBefore, [&] { return among(first, middle); }, [&] { return among(middle, end); }, where);
+    auto half = [&](std::int64_t from, std::int64_t to) { return produced = among(from, to); };
+    produced.tensors =
+        runCond("switch_case", isBefore, [&] { return half(first, middle); }, [&] { return half(middle, end); }, where);
     return produced;
   };
   return among(0, last + 1).tensors;
@@ -281,7 +300,8 @@ Iterated loopVariables(const char *operation) {
 // The loop by iterations, eagerly.
 std::vector<Tensor> iterate(const char *operation, const LoopCondition &condition, const LoopBody &body,
                             const Produced &initial, const WhileOptions &options, SourceLocation where) {
-  std::vector<Tensor> variables = initial.tensors;
+  // Tensors of their own, as in a trace: a tape in the body tells them from the initial ones.
+  std::vector<Tensor> variables = aliases(initial.tensors, where);
   for (std::int64_t done = 0; !options.maximum_iterations || done < *options.maximum_iterations; ++done) {
     Tensor decision = condition(variables);
     requireDecision(operation, "condition", decision, where);
@@ -462,7 +482,7 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
       }
       return scanned;
     }
-    Scanned scanned{initial.tensors, {}};
+    Scanned scanned{aliases(initial.tensors, where), {}};
     std::vector<std::vector<Tensor>> parts;
     for (std::int64_t i = 0; i < n; ++i) {
       ScanStep now = step(scanned.carry, slicesAt(operation, xs, at(reverse ? n - 1 - i : i), where));
@@ -482,6 +502,13 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
     return scanned;
   }
 
+  // Numbers of slices that only the call knows are compared there.
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    if (implOf(xs[i]).type->dims[0] == schema::kOpenSize && (count.is_known() || i > 0)) {
+      CallSite site(where, operation);
+      Tensor isEqual = equal(Operand(xs[i].shape(where)[0], where), Operand(count, where));
+      assert_true(Operand(isEqual, where), absl::StrCat(operation, ": the tensors have different numbers of slices"));
+    }
   // A loop over the index. The results are loop variables, of which each iteration sets a slice.
   const std::size_t numCarry = initial.tensors.size();
   const Tensor steps = Operand(count, where).toTensor(DType::Int64);

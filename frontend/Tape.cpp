@@ -77,6 +77,16 @@ void TapeState::watch(ValueId value) {
     eager->track(value);
 }
 
+bool TapeState::isWatching(const VariableState &variable) const {
+  if (isPaused())
+    return false;
+  if (options.watch_accessed_variables && variable.trainable)
+    return true;
+  return std::ranges::any_of(variables, [&](const WatchedVariable &watched) {
+    return watched.asked && (watched.variable.get() == &variable || watched.variable == variable.original);
+  });
+}
+
 void TapeState::noteRead(const std::shared_ptr<VariableState> &variable, ValueId value) {
   auto found = std::find_if(variables.begin(), variables.end(),
                             [&](const WatchedVariable &watched) { return watched.variable == variable; });

@@ -71,6 +71,8 @@ public:
 
   void watch(schema::ValueId value);
   void noteRead(const std::shared_ptr<VariableState> &variable, schema::ValueId value);
+  // Whether reads of the variable are watched, by themselves or because of watch().
+  bool isWatching(const VariableState &variable) const;
   // `pullbackOf` is the function whose pullback asks; null: the tape's user does.
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
                                               const std::vector<std::vector<schema::ValueId>> &sources,

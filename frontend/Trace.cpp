@@ -159,8 +159,12 @@ std::size_t Trace::indexOf(const std::shared_ptr<VariableState> &variable) {
 }
 
 Tensor Trace::read(const std::shared_ptr<VariableState> &variable, SourceLocation where) {
-  if (isRegion)
-    return tensorOf(hold(variable, where).value, where);
+  if (isRegion) {
+    Held &held = hold(variable, where);
+    held.read = true;
+    held.readAssigned |= held.assigned;
+    return tensorOf(held.value, where);
+  }
   if (inner) { // reads it in the trace around, as an operand of the operation
     TraceScope around(outer, false);
     return Variable(variable).value(where);

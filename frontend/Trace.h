@@ -87,7 +87,7 @@ public:
   struct Held {
     std::size_t index; // in the outermost trace
     schema::ValueId parameter, value;
-    bool assigned = false;
+    bool assigned = false, read = false, readAssigned = false;
   };
   const std::vector<Held> &held() const { return held_; }
   // The function's own trace, which the regions are in.

@@ -1,5 +1,6 @@
 #include "runtime/Plan.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/fixed_array.h"
 #include "runtime/Stacks.h"
 
@@ -77,9 +78,10 @@ template <typename F> void LoadedPlan::forEachStep(CalqueCallFrame &frame, const
 }
 
 int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
-  Stacks stacks; // of the whole program
+  Stacks own; // of the whole program
+  absl::Cleanup restore = [&frame, before = frame.stacks] { frame.stacks = before; };
   if (!frame.stacks)
-    frame.stacks = &stacks;
+    frame.stacks = &own;
   frame.parts = parts.data();
   absl::FixedArray<int64_t, 16> computed(plan.numComputed);
   if (plan.numbers)

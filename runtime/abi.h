@@ -73,8 +73,8 @@ void calque_rt_while(const int64_t *words);
 // Puts an entry on each of some stacks: the frame, the number of stacks, the bytes of an entry, the addresses of the
 // stacks, the entries and the resulting stacks.
 void calque_rt_stack_push(const int64_t *words);
-// Takes an entry from each: the frame, the number of stacks, the bytes of an entry, the addresses of the stacks, the
-// resulting stacks and the entries.
+// Takes an entry from each: the frame, the number of stacks, the bytes of an entry, the addresses of the stacks, of
+// the resulting stacks and of the entries, the site of a stack that is none.
 void calque_rt_stack_pop(const int64_t *words);
 
 // Runs body(context, begin, end) over [0, count) in pieces of `grain` iterations, on the pool's threads. The pieces
