@@ -420,3 +420,96 @@ TEST(ControlFlow, ComposesWithCheckpointsAndTransforms) {
       reshape(slice(x, {0, 0}, {1, 3}), {3}));
   EXPECT_NEAR(valuesOf(tangent)[0], valuesOf(sum(grad(composed)(tensor<double>({1, -2, 0.5})) * direction))[0], 1e-12);
 }
+
+// A tape that sees a loop as one operation sees no read of what the loop assigns.
+TEST(ControlFlow, RefusesReadsThatATapeAroundDoesNotSee) {
+  Variable v(tensor<float>({1, 2}), {.name = "v"});
+  auto loop = [&](const Tensor &x) {
+    GradientTape tape;
+    Tensor y = for_range(0, 3, x, [&](const Tensor &, const Tensor &y) {
+      Tensor next = y * v;
+      v.assign(v * 2);
+      return next;
+    });
+    return tape.gradient(sum(y), v).value();
+  };
+  auto branch = [&](const Tensor &x) {
+    GradientTape tape;
+    Tensor y = cond(
+        sum(x) > 0,
+        [&] {
+          Tensor a = x * v;
+          v.assign(v * 2);
+          return a * v;
+        },
+        [&] { return x; });
+    return tape.gradient(sum(y), v).value();
+  };
+  auto messageOf = [](auto f) {
+    try {
+      function(f)(ones({2}));
+    } catch (const StateError &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const char *text =
+      ", and a tape around it watches the variable, which would see no such read; make the tape inside, or "
+      "stop recording around it";
+  EXPECT_NE(messageOf(loop).find(std::string("variable 'v' is assigned and read in the body of a loop") + text),
+            std::string::npos);
+  EXPECT_NE(messageOf(branch).find(std::string("variable 'v' is assigned and read in a branch") + text),
+            std::string::npos);
+  EXPECT_EQ(valuesOf(v.value()), (std::vector<double>{1, 2}));
+}
+
+TEST(ControlFlow, RefusesReverseModeAThirdTime) {
+  auto f = [](const Tensor &x) { return for_range(0, 3, x, [](const Tensor &, const Tensor &a) { return sin(a); }); };
+  Tensor x = scalar(0.3);
+  try {
+    function(grad(grad(grad(f))))(x);
+    FAIL();
+  } catch (const AssertionError &error) {
+    EXPECT_NE(std::string(error.what()).find("take the outer derivatives in forward mode"), std::string::npos);
+  }
+  // Forward mode over it goes.
+  auto third = [&](const Tensor &at) { return jvp(grad(grad(f)), at, scalar(1.0)).second; };
+  EXPECT_NEAR(function(third)(x).item<double>(), third(x).item<double>(), 1e-9);
+}
+
+TEST(SwitchCase, ComparesHostValues) {
+  auto f = [](int divisor) {
+    return [=](const Tensor &i) {
+      std::vector<std::function<std::pair<Tensor, int>()>> branches;
+      for (int k = 0; k < 4; ++k)
+        branches.push_back([=] { return std::pair(scalar(static_cast<float>(k)), 7 + k / divisor); });
+      auto [x, n] = switch_case(i, branches);
+      return x * n;
+    };
+  };
+  EXPECT_EQ(valuesOf(both(f(4), scalar(2))), (std::vector<double>{14}));
+  EXPECT_THROW(function(f(2))(scalar(0)), ValueError);
+}
+
+TEST(Scan, ComparesOpenNumbersOfSlices) {
+  auto sums = function(
+      [](const Tensor &x, const Tensor &y) {
+        return map_fn([](const std::pair<Tensor, Tensor> &row) { return row.first + row.second; }, std::pair(x, y));
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic}), TensorSpec<float>({kDynamic})}});
+  EXPECT_EQ(valuesOf(sums(ones({3}), ones({3}))), (std::vector<double>{2, 2, 2}));
+  EXPECT_THROW(sums(ones({2}), ones({3})), AssertionError);
+  EXPECT_THROW(sums(ones({3}), ones({2})), AssertionError);
+}
+
+// As in a trace, a tape in the body tells the loop variable from what the loop began with.
+TEST(ControlFlow, GivesBodiesTensorsOfTheirOwn) {
+  auto f = [](const Tensor &x) {
+    return for_range(0, 2, x, [&](const Tensor &, const Tensor &y) {
+      GradientTape tape;
+      tape.watch(x);
+      return tape.gradient(sum(y * x), x).value() * 2;
+    });
+  };
+  both(f, tensor<float>({1, 4}));
+}
