@@ -251,7 +251,7 @@ struct ScanOptions {
 // Goes through the slices of xs along axis 0, a tensor or a structure of tensors with equal sizes there. The step takes
 // the carry and a slice and returns a pair: the next carry, and a result. Returns the last carry, and the results
 // stacked along axis 0. The carry keeps its dtypes and shapes; the sizes of a result must be known while tracing.
-// ShapeError where there is no axis 0, or the sizes along it differ.
+// ShapeError where there is no axis 0, or the sizes along it differ; AssertionError at the call where these are open.
 //
 //   auto [total, sums] = scan([](const Tensor &sum, const Tensor &x) { return std::pair(sum + x, sum + x); },
 //                             Tensor(0.f), xs);
