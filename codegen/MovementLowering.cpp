@@ -373,6 +373,21 @@ Lowered lower(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
       });
 }
 
+// The bounds of loops that store slices of these sizes along an axis, whose size is `given` where it is not a constant.
+static SizeList boundsToStore(LinalgBuilder &b, ArrayRef<Size> slices, Value given) {
+  // A loop nest needs a loop: rank 0 becomes one loop of one iteration.
+  SizeList bounds(slices);
+  if (bounds.empty())
+    bounds.push_back(b.sizes.constant(1));
+  if (given) {
+    // Nothing is stored into an empty axis: the loop runs zero times.
+    Value isEmpty = arith::CmpIOp::create(b.builder, b.location, arith::CmpIPredicate::eq, given, b.index(0));
+    bounds[0] =
+        Size(arith::SelectOp::create(b.builder, b.location, isEmpty, b.index(0), b.valueOf(bounds[0])).getResult());
+  }
+  return bounds;
+}
+
 Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
   SizeList into = b.sizesOf(op.getLike()), slices = b.sizesOf(op.getSlices());
   int64_t axis = normalAxis(op.getAxis(), into.size());
@@ -386,17 +401,8 @@ Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
   Value zeros = b.zeros(into, elementOf(op.getSlices()));
   if (constantOf(into[axis]) == 0)
     return zeros;
-  // A loop nest needs a loop: rank 0 becomes one loop of one iteration.
-  SizeList bounds(slices);
-  if (bounds.empty())
-    bounds.push_back(b.sizes.constant(1));
   Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
-  if (given) {
-    // Nothing is stored into an empty axis: the loop runs zero times.
-    Value isEmpty = arith::CmpIOp::create(b.builder, b.location, arith::CmpIPredicate::eq, given, b.index(0));
-    bounds[0] =
-        Size(arith::SelectOp::create(b.builder, b.location, isEmpty, b.index(0), b.valueOf(bounds[0])).getResult());
-  }
+  SizeList bounds = boundsToStore(b, slices, given);
   return b.loopNest(bounds, {zeros}, [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
     ir::ScalarBuilder s(inner, b.location);
     ValueRange at = loops.take_front(slices.size());
@@ -420,17 +426,8 @@ Lowered lower(LinalgBuilder &b, ir::UpdateAtOp op, LoweringContext &context) {
   SizeList slice = b.sizesOf(op.getSlice());
   if (constantOf(into[axis]) == 0)
     return op.getX();
-  // A loop nest needs a loop: rank 0 becomes one loop of one iteration.
-  SizeList bounds(slice);
-  if (bounds.empty())
-    bounds.push_back(b.sizes.constant(1));
   Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
-  if (given) {
-    // Nothing is stored into an empty axis: the loop runs zero times.
-    Value isEmpty = arith::CmpIOp::create(b.builder, b.location, arith::CmpIPredicate::eq, given, b.index(0));
-    bounds[0] =
-        Size(arith::SelectOp::create(b.builder, b.location, isEmpty, b.index(0), b.valueOf(bounds[0])).getResult());
-  }
+  SizeList bounds = boundsToStore(b, slice, given);
   return b.loopNest(bounds, {op.getX()},
                     [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
                       ir::ScalarBuilder s(inner, b.location);

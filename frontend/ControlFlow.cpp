@@ -1,5 +1,6 @@
 #include "calque/control_flow.h"
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
@@ -189,14 +190,10 @@ private:
   }
   // The number of a capture among all; one for each value of the trace around.
   std::size_t capture(const Tensor &x) {
-    ValueId value = outer.valueOf(x, where);
-    auto found = std::ranges::find(values, value);
-    std::size_t number = static_cast<std::size_t>(found - values.begin());
-    if (found == values.end()) {
-      values.push_back(value);
+    auto [found, isNew] = numbers.try_emplace(outer.valueOf(x, where), captures.size());
+    if (isNew)
       captures.push_back(x);
-    }
-    return number;
+    return found->second;
   }
   ValueId parameterOf(Trace &trace, std::size_t parameter, schema::Recording &made) {
     if (parameter < trace.numArguments)
@@ -208,8 +205,7 @@ private:
       if (std::optional<std::size_t> place = placeOfVariable(trace, parameter))
         return made.parameters[numGiven + *place];
     std::size_t first = isCarried ? numLeading : numGiven;
-    ValueId value = outer.valueOf(trace.captures[number], where);
-    return made.parameters[first + static_cast<std::size_t>(std::ranges::find(values, value) - values.begin())];
+    return made.parameters[first + numbers.at(outer.valueOf(trace.captures[number], where))];
   }
 
   const SourceLocation where;
@@ -218,8 +214,8 @@ private:
   std::vector<std::size_t> assigned; // variables, by their index in the outermost trace
   std::size_t numGiven = 0, numLeading = 0;
   bool isCarried = false;
-  std::vector<std::size_t> placeOfCapture; // of assigned variables that are no loop variables
-  std::vector<ValueId> values;
+  std::vector<std::size_t> placeOfCapture;           // of assigned variables that are no loop variables
+  absl::flat_hash_map<ValueId, std::size_t> numbers; // of captures, by their values in the trace around
   std::vector<Tensor> captures;
 };
 

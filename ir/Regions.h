@@ -7,6 +7,11 @@
 
 namespace calque::ir {
 
+// The values with these numbers.
+inline llvm::SmallVector<mlir::Value> selected(mlir::ValueRange values, llvm::ArrayRef<unsigned> numbers) {
+  return llvm::map_to_vector(numbers, [&](unsigned i) { return values[i]; });
+}
+
 // Emits a region's operations at the builder's insertion point, on given arguments. Returns what it yields.
 llvm::SmallVector<mlir::Value> emitBody(mlir::Region &region, mlir::OpBuilder &builder, mlir::ValueRange arguments);
 
