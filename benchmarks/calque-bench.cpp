@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kRows = 4096, kColumns = 1024; // 4M elements, 16 MiB
 constexpr std::int64_t kOptions = 1'000'000;
+constexpr int kIterations = 100'000;
 
 // A function of tensors, compiled and called on these arguments.
 template <typename F, typename... Inputs> Work compiled(F body, const Inputs &...inputs) {
@@ -122,6 +123,61 @@ Work cnnForward() {
   return compiled(forward, Cnn::images(), cyclicLabels(64));
 }
 
+// A loop of numbers: Newton's method with small steps, for the root of 2.
+Work scalarLoop() {
+  auto f = [](const Tensor &x0) {
+    auto [i, x] = while_loop(
+        [](const Tensor &i, const Tensor &) { return i < kIterations; },
+        [](const Tensor &i, const Tensor &x) { return std::tuple(i + 1, x - 0.001f * (x * x - 2.f) / (2.f * x)); },
+        std::tuple(scalar(0), x0));
+    return x;
+  };
+  return compiled(f, scalar(1.5f));
+}
+
+// A loop of small matrices.
+Work scalarLoopOps() {
+  auto f = [](const Tensor &x) {
+    return for_range(0, 1000, x, [&](const Tensor &, const Tensor &y) { return tanh(matmul(y, x)) * 0.5f + y; });
+  };
+  return compiled(f, lcg(95, {8, 8}));
+}
+
+// 300 steps of gradient descent for a line through 1000 points, in one call.
+Work lineTraining() {
+  auto f = [](const Tensor &slope, const Tensor &offset, const Tensor &x, const Tensor &y) {
+    auto loss = [&](const std::vector<Tensor> &line) { return mean(square(x * line[0] + line[1] - y)); };
+    return for_range(0, 300, std::vector<Tensor>{slope, offset}, [&](const Tensor &, const std::vector<Tensor> &line) {
+      std::vector<Tensor> gradient = grad(loss)(line);
+      return std::vector<Tensor>{line[0] - 0.01f * gradient[0], line[1] - 0.01f * gradient[1]};
+    })[0];
+  };
+  Tensor x = lcg(96, {1000});
+  return compiled(f, scalar(5.f), scalar(10.f), x, 3.f * x + 2.f);
+}
+
+// The loss of a long short-term memory (Hochreiter, Schmidhuber 1997) over a sequence, and its gradients.
+Work lstmGradient() {
+  constexpr std::int64_t kBatch = 32, kSteps = 64, kInputs = 64, kHidden = 128;
+  auto loss = [](const std::vector<Tensor> &p, const Tensor &xs) {
+    auto cell = [&](const std::pair<Tensor, Tensor> &state, const Tensor &x) {
+      auto [h, c] = state;
+      std::vector<Tensor> gates =
+          split(matmul(x, p[0]) + matmul(h, p[1]) + p[2], std::vector{kHidden, kHidden, kHidden, kHidden}, -1);
+      c = sigmoid(gates[1]) * c + sigmoid(gates[0]) * tanh(gates[2]);
+      return std::pair(sigmoid(gates[3]) * tanh(c), c);
+    };
+    Tensor start = zeros({kBatch, kHidden});
+    return mean(square(fold(cell, std::pair(start, start), xs).first));
+  };
+  auto f = function([loss](const std::vector<Tensor> &p, const Tensor &xs) { return value_and_grad(loss)(p, xs); });
+  auto parameter = [](std::uint64_t seed, std::int64_t rows) {
+    return lcg(seed, {rows, 4 * kHidden}, -1, 1, std::pow(static_cast<float>(rows), -0.5f));
+  };
+  std::vector<Tensor> parameters{parameter(70, kInputs), parameter(71, kHidden), zeros({4 * kHidden})};
+  return {[f, parameters, xs = lcg(72, {kSteps, kBatch, kInputs})] { return f(parameters, xs).first; }, sumOf};
+}
+
 std::vector<Case> allCases() {
   std::vector<Case> cases;
   auto add = [&](std::string name, std::function<Work()> make) { cases.push_back({std::move(name), std::move(make)}); };
@@ -153,6 +209,10 @@ std::vector<Case> allCases() {
   add("mnist_cnn_forward", cnnForward);
   add("black_scholes_greeks", blackScholesGreeks);
   add("hessian_32", hessianOfTanh);
+  add("lstm_grad", lstmGradient);
+  add("scalar_loop", scalarLoop);
+  add("scalar_loop_ops", scalarLoopOps);
+  add("linreg_300_steps", lineTraining);
   // Against the cases of the same names without `_any`: what it costs to know the sizes only when called.
   add("gemm_512x512x512_any", [] {
     TensorSpec<> any = TensorSpec<float>({kDynamic, kDynamic});
