@@ -33,21 +33,27 @@ Side describe(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contractin
 Value cotangentOf(GradientRule &rule, const Side &self, const Side &other, Value g, int64_t selfFree,
                   int64_t otherFree) {
   auto range = [](int64_t begin, size_t count) { return llvm::to_vector(llvm::seq<int64_t>(begin, begin + count)); };
-  Value product = rule.create<ContractOp>(g, other.value, range(0, self.batch.size()), other.batch,
-                                          range(otherFree, other.free.size()), other.free);
-  // The product has the batch dimensions, self's free ones, and the contracting ones in the order of `other`.
+  // The product has the batch dimensions, and then self's free ones and the contracting ones in the order of `other`,
+  // or the other way round: its operands may stand in either order.
   SmallVector<int64_t> order = range(0, other.contracting.size());
   llvm::sort(order, [&](int64_t a, int64_t b) { return other.contracting[a] < other.contracting[b]; });
-  SmallVector<int64_t> standsFor(self.batch);
-  standsFor.append(self.free);
-  for (int64_t i : order)
-    standsFor.push_back(self.contracting[i]);
-  SmallVector<int64_t> permutation(standsFor.size());
-  for (auto [position, dim] : llvm::enumerate(standsFor))
-    permutation[dim] = position;
-  if (llvm::is_sorted(permutation))
-    return product;
-  return rule.create<TransposeOp>(product, permutation);
+  SmallVector<int64_t> contracting = llvm::map_to_vector(order, [&](int64_t i) { return self.contracting[i]; });
+  auto permutationOf = [&](ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
+    SmallVector<int64_t> standsFor(self.batch);
+    llvm::append_range(standsFor, first);
+    llvm::append_range(standsFor, second);
+    SmallVector<int64_t> permutation(standsFor.size());
+    for (auto [position, dim] : llvm::enumerate(standsFor))
+      permutation[dim] = position;
+    return permutation;
+  };
+  SmallVector<int64_t> batch = range(0, self.batch.size()), summed = range(otherFree, other.free.size());
+  SmallVector<int64_t> permutation = permutationOf(self.free, contracting);
+  const bool isInOrder = llvm::is_sorted(permutation);
+  if (!isInOrder && llvm::is_sorted(permutationOf(contracting, self.free)))
+    return rule.create<ContractOp>(other.value, g, other.batch, batch, other.free, summed);
+  Value product = rule.create<ContractOp>(g, other.value, batch, other.batch, summed, other.free);
+  return isInOrder ? product : rule.create<TransposeOp>(product, permutation);
 }
 
 } // namespace

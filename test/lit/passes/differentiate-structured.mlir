@@ -5,11 +5,10 @@
 // CHECK-LABEL: func.func @contract(
 // CHECK-SAME: %[[A:.*]]: tensor<4x?x?xf32>, %[[B:.*]]: tensor<?x?x4xf32>, %[[G:.*]]: tensor<4x?x?xf32>)
 // CHECK-NEXT: calque.contract %[[A]], %[[B]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: -1>, rhs_contracting = array<i64: 0>}
-// CHECK-NEXT: %[[V0:.*]] = calque.contract %[[G]], %[[B]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 2>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.transpose %[[V0]] {permutation = array<i64: 0, 2, 1>}
-// CHECK-NEXT: %[[V2:.*]] = calque.contract %[[G]], %[[A]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
-// CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V2]] {permutation = array<i64: 2, 1, 0>}
-// CHECK-NEXT: return %[[V1]], %[[V3]]
+// CHECK-NEXT: %[[V0:.*]] = calque.contract %[[B]], %[[G]] {lhs_batch = array<i64: 2>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
+// CHECK-NEXT: %[[V1:.*]] = calque.contract %[[G]], %[[A]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
+// CHECK-NEXT: %[[V2:.*]] = calque.transpose %[[V1]] {permutation = array<i64: 2, 1, 0>}
+// CHECK-NEXT: return %[[V0]], %[[V2]]
 func.func @contract(%a: tensor<4x?x?xf32>, %b: tensor<?x?x4xf32>, %g: tensor<4x?x?xf32>) -> (tensor<4x?x?xf32>, tensor<?x?x4xf32>) {
   %y = calque.contract %a, %b {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: -1>, rhs_contracting = array<i64: 0>} : (tensor<4x?x?xf32>, tensor<?x?x4xf32>) -> tensor<4x?x?xf32>
   %d:2 = calque.gradient %y, %g, %a, %b {counts = array<i64: 1, 2, 0>} : (tensor<4x?x?xf32>, tensor<4x?x?xf32>, tensor<4x?x?xf32>, tensor<?x?x4xf32>) -> (tensor<4x?x?xf32>, tensor<?x?x4xf32>)
