@@ -46,6 +46,15 @@ struct Iterated {
   std::size_t before = 0; // tensors before the user's own
 };
 
+// Tensors that nothing else holds, as a trace has values of their own for what a branch or an iteration gives: a tape
+// tells them from each other and from what they are the same as.
+std::vector<Tensor> own(std::vector<Tensor> tensors, SourceLocation where) {
+  for (Tensor &x : tensors)
+    if (x.impl().use_count() > 1)
+      x = alias(x, where);
+  return tensors;
+}
+
 // The tensors that a body gives, as those that its variables can take.
 std::vector<Tensor> nextValues(const Iterated &what, const Produced &next, const Produced &initial,
                                const std::vector<Tensor> &variables, SourceLocation where) {
@@ -227,7 +236,7 @@ std::vector<Tensor> runCond(const char *operation, const Tensor &predicate, cons
                             const BranchBody &otherwise, SourceLocation where) {
   requireDecision(operation, "predicate", predicate, where);
   if (!currentTrace())
-    return (predicate.item<bool>(where) ? then : otherwise)().tensors;
+    return own((predicate.item<bool>(where) ? then : otherwise)().tensors, where);
   Produced produced[2];
   Regions regions(where);
   auto branch = [&](int which, const BranchBody &body) -> Trace & {
@@ -296,14 +305,14 @@ Iterated loopVariables(const char *operation) {
 // The loop by iterations, eagerly.
 std::vector<Tensor> iterate(const char *operation, const LoopCondition &condition, const LoopBody &body,
                             const Produced &initial, const WhileOptions &options, SourceLocation where) {
-  // Tensors of their own, as in a trace: a tape in the body tells them from the initial ones.
-  std::vector<Tensor> variables = aliases(initial.tensors, where);
+  std::vector<Tensor> variables = own(initial.tensors, where);
   for (std::int64_t done = 0; !options.maximum_iterations || done < *options.maximum_iterations; ++done) {
     Tensor decision = condition(variables);
     requireDecision(operation, "condition", decision, where);
     if (!decision.item<bool>(where))
       break;
-    variables = nextValues(loopVariables(operation), body(variables), initial, variables, where);
+    std::vector<Tensor> next = nextValues(loopVariables(operation), body(variables), initial, variables, where);
+    variables = own(std::move(next), where);
   }
   return variables;
 }
@@ -478,11 +487,11 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
       }
       return scanned;
     }
-    Scanned scanned{aliases(initial.tensors, where), {}};
+    Scanned scanned{own(initial.tensors, where), {}};
     std::vector<std::vector<Tensor>> parts;
     for (std::int64_t i = 0; i < n; ++i) {
       ScanStep now = step(scanned.carry, slicesAt(operation, xs, at(reverse ? n - 1 - i : i), where));
-      scanned.carry = now.carry.tensors;
+      scanned.carry = own(now.carry.tensors, where);
       parts.resize(now.result.tensors.size());
       for (std::size_t r = 0; r < parts.size(); ++r) {
         schema::Attribute axes = std::vector<std::int64_t>{0};

@@ -513,3 +513,45 @@ TEST(ControlFlow, GivesBodiesTensorsOfTheirOwn) {
   };
   both(f, tensor<float>({1, 4}));
 }
+
+// Also what a branch or an iteration gives twice, or has from around: a tape tells these from each other.
+TEST(ControlFlow, GivesTensorsOfItsOwn) {
+  auto isConnected = [](const std::pair<Tensor, Tensor> &xy) {
+    GradientTape tape;
+    tape.watch(xy.first);
+    auto gradient = tape.gradient(xy.second * 2, xy.first);
+    return std::vector<Tensor>{scalar(gradient.has_value())};
+  };
+  auto twice = [](const Tensor &x) { return std::pair(x, x); };
+  auto once = [&](const Tensor &x) {
+    return isConnected(cond(x > 0, [&] { return twice(x + 1); }, [&] { return twice(x); }));
+  };
+  auto choose = [&](const Tensor &x) {
+    std::vector<std::function<std::pair<Tensor, Tensor>()>> branches{[&] { return twice(x); },
+                                                                     [&] { return twice(x + 1); }};
+    return isConnected(switch_case(cast(x, DType::Int32), branches));
+  };
+  auto loop = [&](const Tensor &x) {
+    return isConnected(for_range(
+        0, 2, twice(x), [&](const Tensor &, const std::pair<Tensor, Tensor> &y) { return twice(y.first + 1); }));
+  };
+  auto inside = [&](const Tensor &x) {
+    return for_range(0, 3, std::pair(twice(x), full({}, false, DType::Bool)),
+                     [&](const Tensor &, const std::pair<std::pair<Tensor, Tensor>, Tensor> &y) {
+                       return std::pair(twice(x), logical_or(y.second, isConnected(y.first)[0]));
+                     })
+        .second;
+  };
+  auto carry = [&](const Tensor &x) {
+    return isConnected(fold([&](const std::pair<Tensor, Tensor> &y, const Tensor &z) { return twice(y.first + z); },
+                            twice(x), concat({expand_dims(x, {0}), expand_dims(x, {0})})));
+  };
+  for (double at : {-1.0, 0.0, 2.0}) {
+    Tensor x = number(at);
+    EXPECT_EQ(valuesOf(both(once, x)[0])[0], 0) << at;
+    EXPECT_EQ(valuesOf(both(choose, x)[0])[0], 0) << at;
+    EXPECT_EQ(valuesOf(both(loop, x)[0])[0], 0) << at;
+    EXPECT_EQ(valuesOf(both(inside, x))[0], 0) << at;
+    EXPECT_EQ(valuesOf(both(carry, x)[0])[0], 0) << at;
+  }
+}
