@@ -26,9 +26,11 @@ Made Builder::build() {
       openTape();
     if (double kind = random.uniform(0, 1); kind < 0.15)
       effect();
-    else if (kind < 0.25)
+    else if (kind < 0.24)
       transformation();
-    else if (kind < 0.29)
+    else if (kind < 0.34)
+      controlFlow();
+    else if (kind < 0.38)
       userOperation();
     else
       operation();
@@ -129,6 +131,7 @@ bool Builder::append(Step step, double wanted) {
   if (failed()) // what comes after is not interpreted, and taking it back would take back the failure
     return false;
   std::size_t values = interpreter.meaning.values.size();
+  std::vector<ArrayRef> variables = interpreter.meaning.variables;
   step.firstResult = static_cast<int>(values);
   program.steps.push_back(std::move(step));
   bool good = fuzz::check(program);
@@ -146,6 +149,7 @@ bool Builder::append(Step step, double wanted) {
   }
   program.steps.pop_back();
   interpreter.forget(program.steps.size(), values);
+  interpreter.meaning.variables = std::move(variables);
   return false;
 }
 
@@ -295,7 +299,7 @@ int Builder::variable(const TensorType &type) {
       fitting.push_back(static_cast<int>(i));
   if (!fitting.empty() && random.chance(0.8))
     return random.of(fitting);
-  if (program.variables.size() == 4)
+  if (program.variables.size() == 4 || isBody())
     return -1;
   program.variables.push_back({random.chance(0.3), is_floating(type.dtype) && random.chance(0.8), data(type)});
   interpreter.meaning.variables.push_back(arrayOf(program.variables.back().data));
@@ -303,11 +307,17 @@ int Builder::variable(const TensorType &type) {
 }
 
 void Builder::assign() {
-  int value = existing([](const TensorType &) { return true; });
-  if (value < 0)
-    return;
-  int index = variable(program.typeOf(value));
-  if (index < 0)
+  int value = -1, index = -1;
+  if (isBody()) { // which has the variables of the program around it
+    if (!program.variables.empty()) {
+      index = random.below(static_cast<int>(program.variables.size()));
+      value = resultLike(program.variables[static_cast<std::size_t>(index)].data.type, -1);
+    }
+  } else {
+    value = existing([](const TensorType &) { return true; });
+    index = value < 0 ? -1 : variable(program.typeOf(value));
+  }
+  if (value < 0 || index < 0)
     return;
   std::int64_t how = program.typeOf(value).dtype == DType::Bool || random.chance(0.6) ? 0 : 1 + random.below(2);
   Step step{OpId::VariableAssign, {value}, {std::int64_t(index), how}, {}, 0, {}};
@@ -325,7 +335,8 @@ void Builder::read() {
                   : random.below(static_cast<int>(program.variables.size()));
   if (index < 0)
     return;
-  append({OpId::VariableRead, {}, {std::int64_t(index)}, {}, 0, {}});
+  if (!append({OpId::VariableRead, {}, {std::int64_t(index)}, {}, 0, {}}))
+    return;
   if (!tapes.empty() && is_floating(program.variables[index].data.type.dtype) && random.chance(0.7)) {
     std::vector<int> &variables = tapes.back().variables;
     if (std::find(variables.begin(), variables.end(), index) == variables.end())

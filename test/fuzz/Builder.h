@@ -75,8 +75,30 @@ private:
   bool isBody() const { return depth > 0; }
   void transformation();
   bool tryTransformation(Transform::Kind kind);
+  void growBody();
   std::optional<Program> body(const Transform &transform);
   std::vector<int> bodyResults(const Transform &transform);
+  // Appends a step of a transformation, if that does not cost too much.
+  bool appendTransform(Step step, Transform transform, double mostCost);
+
+  // Branches and loops.
+  void controlFlow();
+  bool tryControlFlow(Transform::Kind kind);
+  // Operands of a loop or branch. False where there is no value for one.
+  bool drawCarried(Step &step, Transform &transform, int count);
+  bool drawCaptured(Step &step, Transform &transform, int count);
+  bool drawSlices(Step &step, Transform &transform, int count);
+  // A bool scalar that is computed of an argument or another value, or -1.
+  int decision();
+  // The builder of one of its programs, for what these are in its first iteration.
+  std::unique_ptr<Builder> builderOf(const Step &step, const Transform &transform);
+  // A program whose first results have these types; none, any types.
+  std::shared_ptr<const Program> bodyOf(const Step &step, const Transform &transform,
+                                        const std::vector<TensorType> &types, bool isWhole);
+  std::shared_ptr<const Program> conditionOf(const Step &step, const Transform &transform);
+  // A value of a type that the steps have computed, or one more step of another value, or -1.
+  int resultLike(const TensorType &type, int argument);
+  bool mayAct() const { return acts && tapes.empty(); }
 
   Made finish();
 
@@ -90,6 +112,7 @@ private:
   std::vector<Tape> tapes; // of a body the first `openTapes` are around it, with all its arguments as sources
   std::size_t openTapes = 0;
   int depth = 0;
+  bool acts = true; // whether there may be effects, as in a program and its branches and loops
   std::vector<bool> active;
 };
 

@@ -6,7 +6,25 @@ namespace calque::fuzz {
 
 namespace {
 
+double costOfControlFlow(const Program &program, const Step &step) {
+  const Transform &transform = *step.transform;
+  double all = 60; // that of all programs, of which a branch runs one
+  eachBody(transform, [&](const Program &body) { all += 60 + costOf(body, 0, static_cast<int>(body.steps.size())); });
+  switch (transform.kind) {
+  case Transform::Kind::While:
+    return all * static_cast<double>(transform.most + 1);
+  case Transform::Kind::Range:
+    return all * kMostIterations;
+  case Transform::Kind::Scan:
+    return all * static_cast<double>(numExamples(program, step));
+  default:
+    return all;
+  }
+}
+
 double costOf(const Program &program, const Step &step) {
+  if (step.isControlFlow())
+    return costOfControlFlow(program, step);
   const Program &body = *step.transform->body;
   double once = 60 + costOf(body, 0, static_cast<int>(body.steps.size()));
   switch (step.transform->kind) {
@@ -19,6 +37,8 @@ double costOf(const Program &program, const Step &step) {
     return 5 * once;
   case Transform::Kind::Vjp:
     break;
+  default:
+    throw std::logic_error("the cost of a branch or a loop is that of its programs");
   }
   double elements = 0;
   for (std::size_t r = body.results.size(); r < step.types.size(); ++r)
@@ -62,9 +82,10 @@ std::size_t orderOf(const Program &program, int begin, int end) {
       most = std::max(most, 1 + orderOf(program, step.tape->begin, i));
     if (!step.transform)
       continue;
-    const Program &body = *step.transform->body;
     bool differentiates = step.transform->kind == Transform::Kind::Jvp || step.transform->kind == Transform::Kind::Vjp;
-    most = std::max(most, differentiates + orderOf(body, 0, static_cast<int>(body.steps.size())));
+    eachBody(*step.transform, [&](const Program &body) {
+      most = std::max(most, differentiates + orderOf(body, 0, static_cast<int>(body.steps.size())));
+    });
   }
   return most;
 }

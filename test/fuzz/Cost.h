@@ -6,6 +6,9 @@
 
 namespace calque::fuzz {
 
+// Loops that are drawn have no more iterations.
+constexpr int kMostIterations = 4;
+
 // What it takes to interpret steps once without rounding.
 double costOf(const Program &program, int begin, int end);
 // How deep derivatives are within derivatives.

@@ -102,7 +102,7 @@ public:
     externsOf(program, externs);
     os << "#include <calque/calque.h>\n"
        << (externs.empty() ? "" : "#include <calque/operation.h>\n")
-       << "#include <cstdint>\n#include <iostream>\n#include <limits>\n"
+       << "#include <cstdint>\n#include <functional>\n#include <iostream>\n#include <limits>\n"
           "using namespace calque;\n\nint main() {\n";
     for (std::int64_t operation : externs)
       os << "  " << externDefinition(operation);
@@ -142,7 +142,7 @@ private:
       if (step.op == OpId::Extern)
         externs.insert(std::get<std::int64_t>(step.attributes[0]));
       if (step.transform)
-        externsOf(*step.transform->body, externs);
+        eachBody(*step.transform, [&](const Program &body) { externsOf(body, externs); });
     }
   }
 
@@ -170,14 +170,21 @@ private:
     return text;
   }
 
-  // A function of a vector of tensors, or of none for what it captures.
+  // One of a step's programs as a function of a vector of tensors, or of none for what it captures.
   std::string lambda(const Step &at, const std::string &indent) const {
+    std::vector<std::string> given;
+    for (std::size_t i = 0; i < argumentsOf(*at.transform).size(); ++i)
+      given.push_back("in[" + std::to_string(i) + "]");
+    return lambda(at, *at.transform->body, "const std::vector<Tensor> &in", given, indent);
+  }
+  // `given`: what its arguments are, in terms of the function's parameters.
+  std::string lambda(const Step &at, const Program &body, const std::string &parameters,
+                     const std::vector<std::string> &given, const std::string &indent) const {
     const Transform &transform = *at.transform;
-    const Program &body = *transform.body;
     CppPrinter inner(body, prefix + "b" + std::to_string(at.firstResult));
     std::string deeper = indent + "  ";
     std::vector<int> arguments = argumentsOf(transform);
-    inner.os << "[=](const std::vector<Tensor> &in) {\n";
+    inner.os << "[=](" << parameters << ") {\n";
     for (std::size_t i = 0; i < body.inputs.size(); ++i) {
       auto place = std::find(arguments.begin(), arguments.end(), static_cast<int>(i));
       inner.os << deeper << "Tensor " << inner.name(static_cast<int>(i)) << " = ";
@@ -186,10 +193,12 @@ private:
       else if (place == arguments.end())
         inner.os << name(at.operands[i]);
       else
-        inner.os << "in[" << place - arguments.begin() << "]";
+        inner.os << given[static_cast<std::size_t>(place - arguments.begin())];
       inner.os << ";\n";
     }
     inner.range(0, static_cast<int>(body.steps.size()), deeper, {});
+    if (transform.isControlFlow())
+      return inner.os.str() + inner.returned(transform, body, deeper) + indent + "}";
     if (transform.kind == Transform::Kind::CustomGradient) {
       std::string cotangents;
       for (std::size_t w = 1; w < body.results.size(); ++w)
@@ -201,6 +210,83 @@ private:
     }
     inner.os << indent << "}";
     return inner.os.str();
+  }
+
+  // What the function of a branch or a loop returns.
+  std::string returned(const Transform &transform, const Program &body, const std::string &indent) const {
+    std::vector<int> all = body.results;
+    auto middle = all.begin() + (transform.kind == Transform::Kind::Scan ? transform.numCarried : 0);
+    std::string results = "std::vector<Tensor>{" + list({middle, all.end()}) + "}";
+    if (transform.kind == Transform::Kind::While && &body != transform.body.get())
+      return indent + "return " + name(all[0]) + ";\n";
+    bool isFold = transform.numCarried && middle == all.end();
+    if (transform.kind == Transform::Kind::Scan && (transform.numCarried || transform.reverse))
+      results = isFold ? "std::vector<Tensor>{" + list(all) + "}"
+                       : "std::pair(std::vector<Tensor>{" + list({all.begin(), middle}) + "}, " + results + ")";
+    return indent + "return " + results + ";\n";
+  }
+
+  void controlFlow(const Step &at, const std::string &indent) {
+    using Kind = Transform::Kind;
+    const Transform &transform = *at.transform;
+    const Program &body = *transform.body;
+    std::string last = name(at.operands.back()), made = prefix + "t" + std::to_string(at.firstResult);
+    std::vector<int> carried, slices;
+    std::vector<std::string> given; // of a function of a state and, before or after it, an index or slices
+    for (int i = 0; i < transform.numCarried; ++i) {
+      carried.push_back(at.operands[transform.firstCarried() + i]);
+      given.push_back("state[" + std::to_string(i) + "]");
+    }
+    for (std::size_t i = 0; i < transform.inAxes.size(); ++i)
+      if (transform.inAxes[i]) {
+        given.push_back("in[" + std::to_string(slices.size()) + "]");
+        slices.push_back(at.operands[i]);
+      }
+    const std::string tensors = "std::vector<Tensor>", reference = "const std::vector<Tensor> &",
+                      state = tensors + "{" + list(carried) + "}", xs = tensors + "{" + list(slices) + "}";
+    os << "auto " << made << " = ";
+    switch (transform.kind) {
+    case Kind::Branch: {
+      std::string branches;
+      eachBody(transform, [&](const Program &branch) {
+        branches += (branches.empty() ? "" : ", ") + lambda(at, branch, "", {}, indent);
+      });
+      os << (program.typeOf(at.operands.back()).dtype == DType::Bool
+                 ? "cond(" + last + ", " + branches + ")"
+                 : "switch_case(" + last + ", std::vector<std::function<" + tensors + "()>>{" + branches + "})");
+      break;
+    }
+    case Kind::While:
+      os << "while_loop(" << lambda(at, *transform.alternatives[0], reference + "state", given, indent) << ", "
+         << lambda(at, body, reference + "state", given, indent) << ", " << state
+         << ", {.maximum_iterations = " << transform.most << "})";
+      break;
+    case Kind::Range:
+      given.insert(given.begin(), "i");
+      os << "for_range(" << name(at.operands[0]) << ", " << last << ", " << state << ", "
+         << lambda(at, body, "const Tensor &i, " + reference + "state", given, indent)
+         << ", {.step = " << transform.stride << "})";
+      break;
+    default:
+      std::string reverse = transform.reverse ? ", {.reverse = true}" : "";
+      if (carried.empty() && !transform.reverse)
+        os << "map_fn(" << lambda(at, body, reference + "in", given, indent) << ", " << xs << ")";
+      else
+        os << (carried.size() == at.types.size() ? "fold(" : "scan(")
+           << lambda(at, body, reference + "state, " + reference + "in", given, indent) << ", " << state << ", " << xs
+           << reverse << ")";
+    }
+    os << ";\n";
+    bool isScan =
+        transform.kind == Kind::Scan && carried.size() < at.types.size() && (!carried.empty() || transform.reverse);
+    for (std::size_t r = 0; r < at.types.size(); ++r) {
+      bool isStacked = isScan && r >= carried.size();
+      os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << made
+         << (isStacked ? ".second"
+             : isScan  ? ".first"
+                       : "")
+         << "[" << (isStacked ? r - carried.size() : r) << "]; // " << at.types[r].str() << "\n";
+    }
   }
 
   void transform(const Step &at, const std::string &indent) {
@@ -242,6 +328,9 @@ private:
     case Transform::Kind::CustomGradient:
       os << "Tensor " << name(at.firstResult) << " = custom_gradient(" << function << ")(" << arguments << "); // "
          << at.types[0].str() << "\n";
+      return;
+    default:
+      throw std::logic_error("a branch or a loop is no transformation");
     }
   }
 
@@ -357,7 +446,7 @@ private:
     std::string value = name(at.firstResult);
     os << indent;
     if (at.transform)
-      return transform(at, indent);
+      return at.isControlFlow() ? controlFlow(at, indent) : transform(at, indent);
     if (at.tape) {
       std::size_t targets = static_cast<std::size_t>(at.tape->numTargets), first = targets * (at.tape->seeded ? 2 : 1);
       std::vector<int> all(at.operands);

@@ -22,8 +22,9 @@ Real epsilonIn(const Program &program, int begin, int end) {
     for (const TensorType &type : step.types)
       epsilon = std::max(epsilon, epsilonOf(type.dtype));
     if (step.transform)
-      epsilon =
-          std::max(epsilon, epsilonIn(*step.transform->body, 0, static_cast<int>(step.transform->body->steps.size())));
+      eachBody(*step.transform, [&](const Program &body) {
+        epsilon = std::max(epsilon, epsilonIn(body, 0, static_cast<int>(body.steps.size())));
+      });
   }
   return epsilon;
 }
@@ -51,8 +52,9 @@ int orderIn(const Program &program, int begin, int end) {
       order = std::max(order, 1 + orderIn(program, step.tape->begin, i));
     if (step.transform) {
       bool derives = step.transform->kind == Transform::Kind::Jvp || step.transform->kind == Transform::Kind::Vjp;
-      order = std::max(
-          order, derives + orderIn(*step.transform->body, 0, static_cast<int>(step.transform->body->steps.size())));
+      eachBody(*step.transform, [&](const Program &body) {
+        order = std::max(order, derives + orderIn(body, 0, static_cast<int>(body.steps.size())));
+      });
     }
   }
   return order;

@@ -1,5 +1,6 @@
 #include "test/fuzz/Differences.h"
 
+#include "test/fuzz/ControlFlow.h"
 #include "test/fuzz/Extern.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ ArrayRef arrayOf(const TensorType &type, const std::vector<Element> &elements) {
 
 Environment Differences::smooth(std::vector<ArrayRef> values, int begin, int end) const {
   values.resize(static_cast<std::size_t>(program.numValues()));
-  Environment environment{std::move(values), {}};
+  Environment environment{&program, std::move(values), {}};
   environment.bodies.resize(program.steps.size());
   for (int i = begin; i < end; ++i)
     advance(environment, environment, i);
@@ -304,20 +305,25 @@ bool Differences::isSingularAt(const Environment &base, const Environment *moved
                                const std::vector<bool> &affected, int index) const {
   const Step &step = program.steps[index];
   if (step.transform) {
-    const Program &body = *step.transform->body;
-    Differences inner(body, run, saltOf(step));
+    const Transform &transform = *step.transform;
     std::vector<int> movedArguments;
-    for (int i = 0; i < body.numArguments; ++i)
-      if (affected[step.operands[i]])
+    for (int i = 0; i < transform.body->numArguments; ++i) {
+      bool isCarried = i >= transform.firstCarried() && i < transform.firstCarried() + transform.numCarried;
+      if (isCarried ? std::ranges::any_of(step.operands, [&](int operand) { return affected[operand]; })
+                    : affected[step.operands[i]])
         movedArguments.push_back(i);
-    Seen seen{0, static_cast<int>(body.steps.size()), nullptr};
-    std::vector<bool> affectedInside = inner.affectedBy(movedArguments, seen);
+    }
     auto example = [&](const Environment *environment, std::size_t i) {
       return environment ? &(*environment->bodies[index])[i] : nullptr;
     };
-    for (std::size_t i = 0; i < base.bodies[index]->size(); ++i)
-      if (inner.isSingular(*example(&base, i), example(moved, i), example(spoilt, i), seen, affectedInside))
+    for (std::size_t i = 0; i < base.bodies[index]->size(); ++i) {
+      const Program &body = *example(&base, i)->program;
+      Differences inner(body, run, saltOf(step));
+      Seen seen{0, static_cast<int>(body.steps.size()), nullptr};
+      if (inner.isSingular(*example(&base, i), example(moved, i), example(spoilt, i), seen,
+                           inner.affectedBy(movedArguments, seen)))
         return true;
+    }
     return false;
   }
   bool isOperation = !step.tape && !step.types.empty() && step.op != OpId::VariableRead && step.op != OpId::HostCall &&
@@ -370,6 +376,8 @@ void Differences::advance(Environment &environment, const Environment &hidden, i
       environment.values[step.firstResult + r] = arrayOf(step.types[r], found[r]);
     return;
   }
+  if (step.isControlFlow())
+    return controlFlow(environment, hidden, index);
   if (step.transform)
     return transform(environment, hidden, index);
   // No gradient passes through either.
@@ -443,9 +451,55 @@ void Differences::transform(Environment &environment, const Environment &hidden,
         results.push_back(arrayOf(step.types[results.size()], elements));
     }
     break;
+  default:
+    throw std::logic_error("a branch or a loop is no transformation");
   }
   for (std::size_t r = 0; r < results.size(); ++r)
     environment.values[step.firstResult + r] = std::move(results[r]);
+  environment.bodies[index] = std::move(bodies);
+}
+
+void Differences::controlFlow(Environment &environment, const Environment &hidden, int index) const {
+  const Step &step = program.steps[index];
+  const bool isFirst = &environment == &hidden;
+  auto bodies = std::make_shared<std::vector<Environment>>();
+  auto smoothed = [&](const Differences &inner, ArrayRefs arguments) {
+    const Program &body = inner.program;
+    for (auto i = static_cast<std::size_t>(body.numArguments); i < body.inputs.size(); ++i)
+      arguments.push_back(fuzz::arrayOf(body.inputs[i].data));
+    return inner.smooth(std::move(arguments), 0, static_cast<int>(body.steps.size()));
+  };
+  auto body = [&](const Program &body, const ArrayRefs &arguments) {
+    Differences inner(body, run, saltOf(step) + 7919 * bodies->size());
+    if (isFirst) {
+      bodies->push_back(smoothed(inner, arguments));
+    } else {
+      const Environment &before = (*hidden.bodies[index])[bodies->size()];
+      std::vector<bool> isMoved;
+      for (std::size_t i = 0; i < arguments.size(); ++i)
+        isMoved.push_back(
+            !std::ranges::equal(arguments[i]->elements, before.values[i]->elements,
+                                [](const Num &a, const Num &b) { return distance(a.value, b.value) == 0; }));
+      bodies->push_back(inner.moved(before, arguments, isMoved));
+    }
+    mostDoubt = std::max(mostDoubt, inner.mostDoubt);
+    ArrayRefs results;
+    for (int result : body.results)
+      results.push_back(bodies->back().values[result]);
+    return results;
+  };
+  // What decides does not move.
+  auto decides = [&](const Program &condition, const ArrayRefs &arguments, std::int64_t done) {
+    if (!isFirst)
+      return done < static_cast<std::int64_t>(hidden.bodies[index]->size());
+    Environment decided = smoothed(Differences(condition, run, saltOf(step)), arguments);
+    return exactly(*decided.values[condition.results[0]]) != 0;
+  };
+  ArrayRefs operands;
+  for (int operand : step.operands)
+    operands.push_back(environment.values[operand]);
+  ArrayRefs results = runControlFlow(program, step, operands, {body, decides});
+  std::ranges::move(results, environment.values.begin() + step.firstResult);
   environment.bodies[index] = std::move(bodies);
 }
 

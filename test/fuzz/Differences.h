@@ -11,8 +11,10 @@
 
 namespace calque::fuzz {
 
-// What values are while others move; of a transformation's step also its body's, one for each example.
+// What values are while others move; of a transformation's step also its body's, one for each example, branch or
+// iteration.
 struct Environment {
+  const Program *program;
   std::vector<ArrayRef> values;
   std::vector<std::shared_ptr<const std::vector<Environment>>> bodies; // by step
 };
@@ -88,6 +90,7 @@ private:
   // hidden.
   void advance(Environment &environment, const Environment &hidden, int index) const;
   void transform(Environment &environment, const Environment &hidden, int index) const;
+  void controlFlow(Environment &environment, const Environment &hidden, int index) const;
   // What moves as a pullback says that it does: along the arguments, with the weights that it has where they have not
   // moved.
   ArrayRef byPullback(const Environment &environment, const Environment &hidden, int index) const;

@@ -39,18 +39,25 @@ std::optional<Program> withoutArgument(const Program &program, std::size_t index
   Transform &transform = *step.transform;
   bool isPlain = transform.kind == Transform::Kind::Checkpoint || transform.kind == Transform::Kind::Vmap ||
                  transform.captured[argument];
-  if (!isPlain || isUsed(*transform.body, static_cast<int>(argument)))
+  bool isNeeded = transform.captured.size() == 1 && transform.isControlFlow();
+  eachBody(transform, [&](const Program &body) { isNeeded |= isUsed(body, static_cast<int>(argument)); });
+  if (!isPlain || isNeeded)
     return std::nullopt;
   auto at = static_cast<std::ptrdiff_t>(argument);
-  Program body = *transform.body;
-  body.inputs.erase(body.inputs.begin() + at);
-  --body.numArguments;
-  for (Step &inner : body.steps) {
-    countDown(inner.operands, static_cast<int>(argument));
-    --inner.firstResult;
-  }
-  countDown(body.results, static_cast<int>(argument));
-  transform.body = std::make_shared<const Program>(std::move(body));
+  auto shorten = [&](std::shared_ptr<const Program> &program) {
+    Program body = *program;
+    body.inputs.erase(body.inputs.begin() + at);
+    --body.numArguments;
+    for (Step &inner : body.steps) {
+      countDown(inner.operands, static_cast<int>(argument));
+      --inner.firstResult;
+    }
+    countDown(body.results, static_cast<int>(argument));
+    program = std::make_shared<const Program>(std::move(body));
+  };
+  shorten(transform.body);
+  for (std::shared_ptr<const Program> &alternative : transform.alternatives)
+    shorten(alternative);
   step.operands.erase(step.operands.begin() + at);
   transform.captured.erase(transform.captured.begin() + at);
   if (!transform.inAxes.empty())
@@ -61,17 +68,25 @@ std::optional<Program> withoutArgument(const Program &program, std::size_t index
 std::optional<Program> withoutResult(const Program &program, std::size_t index, std::size_t result) {
   const Step &step = program.steps[index];
   int value = step.firstResult + static_cast<int>(result);
-  bool isPlain = step.transform->kind == Transform::Kind::Checkpoint || step.transform->kind == Transform::Kind::Vmap;
+  using Kind = Transform::Kind;
+  const Kind kind = step.transform->kind;
+  bool isPlain = kind == Kind::Checkpoint || kind == Kind::Vmap || kind == Kind::Branch ||
+                 (kind == Kind::Scan && static_cast<int>(result) >= step.transform->numCarried);
   if (!isPlain || step.types.size() < 2 || isUsed(program, value))
     return std::nullopt;
   Program shorter = program;
   Transform &transform = *shorter.steps[index].transform;
-  Program body = *transform.body;
   auto at = static_cast<std::ptrdiff_t>(result);
-  body.results.erase(body.results.begin() + at);
+  auto shorten = [&](std::shared_ptr<const Program> &program) {
+    Program body = *program;
+    body.results.erase(body.results.begin() + at);
+    program = std::make_shared<const Program>(std::move(body));
+  };
+  shorten(transform.body);
+  for (std::shared_ptr<const Program> &alternative : transform.alternatives)
+    shorten(alternative);
   if (!transform.outAxes.empty())
     transform.outAxes.erase(transform.outAxes.begin() + at);
-  transform.body = std::make_shared<const Program>(std::move(body));
   for (Step &other : shorter.steps)
     countDown(other.operands, value);
   countDown(shorter.results, value);
@@ -80,11 +95,16 @@ std::optional<Program> withoutResult(const Program &program, std::size_t index, 
   return shorter;
 }
 
-std::optional<Program> inlined(const Program &program, std::size_t index) {
+std::optional<Program> inlined(const Program &program, std::size_t index, std::size_t number) {
   const Step &from = program.steps[index];
-  if (from.transform->kind != Transform::Kind::Checkpoint && from.transform->kind != Transform::Kind::CustomGradient)
+  const Transform &transform = *from.transform;
+  using Kind = Transform::Kind;
+  bool isPlain = transform.kind == Kind::Checkpoint || transform.kind == Kind::CustomGradient ||
+                 transform.kind == Kind::Branch || transform.kind == Kind::While || transform.kind == Kind::Range;
+  bool isBranch = transform.kind == Kind::Branch;
+  if (!isPlain || number > (isBranch ? transform.alternatives.size() : 0))
     return std::nullopt;
-  const Program &body = *from.transform->body;
+  const Program &body = number ? *transform.alternatives[number - 1] : *transform.body;
   auto more = static_cast<int>(body.steps.size()) - 1, at = static_cast<int>(index);
   Program result = program;
   result.steps.clear();
@@ -160,11 +180,16 @@ Program resized(const Program &program, std::int64_t from, std::int64_t to) {
     shrinkData(variable.data);
   for (Step &step : result.steps) {
     if (step.transform) {
-      auto body = std::make_shared<Program>(resized(*step.transform->body, from, to));
-      // Their types change with those of what is around them; asked anew, for a body that has changed.
-      for (int i = 0; i < body->numArguments; ++i)
-        body->inputs[i].data.type = {DType::Bool, {-1}};
-      step.transform->body = std::move(body);
+      auto resize = [&](std::shared_ptr<const Program> &body) {
+        auto smaller = std::make_shared<Program>(resized(*body, from, to));
+        // Their types change with those of what is around them; asked anew, for a body that has changed.
+        for (int i = 0; i < smaller->numArguments; ++i)
+          smaller->inputs[i].data.type = {DType::Bool, {-1}};
+        body = std::move(smaller);
+      };
+      resize(step.transform->body);
+      for (std::shared_ptr<const Program> &alternative : step.transform->alternatives)
+        resize(alternative);
     }
     for (Attribute &attribute : step.attributes)
       if (Ints *values = std::get_if<Ints>(&attribute))

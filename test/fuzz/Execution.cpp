@@ -149,7 +149,7 @@ void Execution::step(int index) {
   if (step.tape)
     return gradient(step, index);
   if (step.transform)
-    return transform(step, index);
+    return step.isControlFlow() ? controlFlow(step, index) : transform(step, index);
   std::vector<Tensor> operands;
   for (int operand : step.operands)
     operands.push_back(values[operand]);
@@ -223,6 +223,85 @@ void Execution::assign(const Step &step, const Tensor &value, SourceLocation whe
   }
 }
 
+Execution::Body Execution::bodyOf(const Step &step, int index, const Program &body, std::vector<int> places) {
+  // Constants are made outside of the function, which captures them.
+  std::vector<Tensor> captured;
+  for (std::size_t i = 0; i < body.inputs.size(); ++i)
+    captured.push_back(i < static_cast<std::size_t>(body.numArguments) ? values[step.operands[i]]
+                                                                       : toTensor(body.inputs[i].data));
+  return [this, &body, index, places, captured](const std::vector<Tensor> &given) {
+    Execution execution(body, compileNested, bodyLine >= 0 ? bodyLine : index);
+    execution.variables = variables;
+    std::copy(captured.begin(), captured.end(), execution.values.begin());
+    for (std::size_t i = 0; i < given.size(); ++i)
+      execution.values[places[i]] = given[i];
+    execution.run();
+    return execution.results();
+  };
+}
+
+void Execution::controlFlow(const Step &step, int index) {
+  using Tensors = std::vector<Tensor>;
+  using Kind = Transform::Kind;
+  const Transform &transform = *step.transform;
+  const SourceLocation where = line(index);
+  std::vector<int> places = argumentsOf(transform), carriedPlaces, slicePlaces;
+  for (int i = 0; i < transform.numCarried; ++i)
+    carriedPlaces.push_back(transform.firstCarried() + i);
+  for (int place : places)
+    if (transform.axisOf(static_cast<std::size_t>(place)))
+      slicePlaces.push_back(place);
+  auto valuesAt = [&](const std::vector<int> &places) {
+    Tensors given;
+    for (int place : places)
+      given.push_back(values[step.operands[place]]);
+    return given;
+  };
+  auto together = [](auto first, const auto &second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  };
+  const Tensors carried = valuesAt(carriedPlaces), slices = valuesAt(slicePlaces);
+  auto last = [&] { return calque::Operand(values[step.operands.back()], where); };
+  Tensors results;
+  if (transform.kind == Kind::Branch) {
+    std::vector<std::function<Tensors()>> branches;
+    eachBody(transform, [&](const Program &body) {
+      branches.push_back([branch = bodyOf(step, index, body, {})] { return branch({}); });
+    });
+    bool isSwitch = program.typeOf(step.operands.back()).dtype != DType::Bool;
+    results = isSwitch ? switch_case(last(), branches) : cond(last(), branches[0], branches[1]);
+  } else if (transform.kind == Kind::While) {
+    Body condition = bodyOf(step, index, *transform.alternatives[0], carriedPlaces),
+         body = bodyOf(step, index, *transform.body, carriedPlaces);
+    results = while_loop([&](const Tensors &state) { return condition(state)[0]; }, body, carried,
+                         {.maximum_iterations = transform.most}, where);
+  } else if (transform.kind == Kind::Range) {
+    Body body = bodyOf(step, index, *transform.body, places);
+    results = for_range(calque::Operand(values[step.operands[0]], where), last(), carried,
+                        [&](const Tensor &i, const Tensors &state) { return body(together(Tensors{i}, state)); },
+                        {.step = transform.stride});
+  } else {
+    Body body = bodyOf(step, index, *transform.body, together(carriedPlaces, slicePlaces));
+    auto next = [&](const Tensors &made) {
+      auto middle = made.begin() + transform.numCarried;
+      return std::pair(Tensors(made.begin(), middle), Tensors(middle, made.end()));
+    };
+    if (!transform.numCarried && !transform.reverse) {
+      results = map_fn(body, slices, where);
+    } else if (step.types.size() == carried.size()) {
+      results = fold([&](const Tensors &state, const Tensors &x) { return body(together(state, x)); }, carried, slices,
+                     {.reverse = transform.reverse}, where);
+    } else {
+      auto [state, stacked] =
+          scan([&](const Tensors &state, const Tensors &x) { return next(body(together(state, x))); }, carried, slices,
+               {.reverse = transform.reverse}, where);
+      results = together(state, stacked);
+    }
+  }
+  std::move(results.begin(), results.end(), values.begin() + step.firstResult);
+}
+
 void Execution::transform(const Step &step, int index) {
   const Transform &transform = *step.transform;
   const Program &body = *transform.body;
@@ -230,22 +309,11 @@ void Execution::transform(const Step &step, int index) {
   using Tensors = std::vector<Tensor>;
   auto count = static_cast<std::size_t>(body.numArguments);
   auto operand = [&](std::size_t i) -> const Tensor & { return values[step.operands[i]]; };
-  // Constants are made outside of the function, which captures them.
-  Tensors captured;
-  for (std::size_t i = 0; i < body.inputs.size(); ++i)
-    captured.push_back(i < count ? operand(i) : toTensor(body.inputs[i].data));
   std::vector<int> places = argumentsOf(transform);
   Tensors arguments;
   for (int place : places)
     arguments.push_back(operand(static_cast<std::size_t>(place)));
-  auto function = [&](const Tensors &given) {
-    Execution execution(body, compileNested, bodyLine >= 0 ? bodyLine : index);
-    std::copy(captured.begin(), captured.end(), execution.values.begin());
-    for (std::size_t i = 0; i < given.size(); ++i)
-      execution.values[places[i]] = given[i];
-    execution.run();
-    return execution.results();
-  };
+  Body function = bodyOf(step, index, body, places);
   Tensors results, others;
   for (std::size_t i = count; i < step.operands.size(); ++i)
     others.push_back(operand(i));
@@ -286,6 +354,8 @@ void Execution::transform(const Step &step, int index) {
     results = {custom_gradient(weighed, where)(arguments)};
     break;
   }
+  default:
+    throw std::logic_error("a branch or a loop is no transformation");
   }
   std::move(results.begin(), results.end(), values.begin() + step.firstResult);
 }

@@ -36,6 +36,10 @@ private:
   void assign(const Step &step, const Tensor &value, SourceLocation where);
   void gradient(const Step &step, int index);
   void transform(const Step &step, int index);
+  void controlFlow(const Step &step, int index);
+  // A program of a step, applied to tensors in the place of some of its arguments; the others are the step's operands.
+  using Body = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
+  Body bodyOf(const Step &step, int index, const Program &body, std::vector<int> places);
   SourceLocation line(int step) const {
     return SourceLocation::at("program", static_cast<unsigned>(bodyLine >= 0 ? bodyLine : step) + 1);
   }

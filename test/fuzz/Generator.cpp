@@ -21,11 +21,11 @@ std::string_view hookReason(OpId op) {
       {"checkpoint", "it holds a program, which is recorded with it"},
       {"known", "an eager tape makes it, of an operation's results and what they were"},
       {"extern", "the fuzzer defines some of its own"},
-      {"cond", "it holds programs; the fuzzer makes no branches yet"},
-      {"while", "it holds programs; the fuzzer makes no loops yet"},
-      {"update_at", "a scan makes it, and the fuzzer makes no loops yet"},
-      {"stack_push", "the derivative of a loop makes it, and the fuzzer makes no loops yet"},
-      {"stack_pop", "the derivative of a loop makes it, and the fuzzer makes no loops yet"},
+      {"cond", "it holds programs, which are recorded with it"},
+      {"while", "it holds programs, which are recorded with it"},
+      {"update_at", "a scan makes it, of the results that it stacks"},
+      {"stack_push", "the reverse of a loop makes it, of what its iterations have seen"},
+      {"stack_pop", "the reverse of a loop makes it, of what its iterations have seen"},
   };
   auto found = reasons.find(schema::schemaOf(op).mnemonic);
   return found == reasons.end() ? std::string_view() : found->second;

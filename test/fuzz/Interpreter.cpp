@@ -1,5 +1,6 @@
 #include "test/fuzz/Interpreter.h"
 
+#include "test/fuzz/ControlFlow.h"
 #include "test/fuzz/Derivatives.h"
 #include "test/fuzz/Extern.h"
 #include "test/fuzz/Kernels.h"
@@ -33,7 +34,7 @@ void Interpreter::step(int index) {
     return;
   }
   if (step.transform)
-    return transform(index);
+    return step.isControlFlow() ? controlFlow(index) : transform(index);
   switch (step.op) {
   case OpId::HostCall: // of the identity
     meaning.values.push_back(meaning.values[step.operands[0]]);
@@ -45,6 +46,9 @@ void Interpreter::step(int index) {
     assign(step, variable());
     return;
   case OpId::Print:
+    for (const Num &element : meaning.values[step.operands[0]]->elements)
+      if (element.apart > 0)
+        throw Undecided("what is printed is not known exactly");
     return;
   case OpId::Assert:
     for (const Num &element : meaning.values[step.operands[0]]->elements) {
@@ -94,7 +98,7 @@ void Interpreter::transform(int index) {
   std::vector<std::vector<ArrayRef>> examples; // by result
   examples.resize(body.results.size());
   for (std::int64_t example = 0; example < numExamples(program, step); ++example) {
-    Interpreter inner(body);
+    Interpreter inner(body, isExample || transform.kind == Transform::Kind::Vmap);
     for (int i = 0; i < body.numArguments; ++i)
       inner.meaning.values.push_back(
           exampleOf(meaning.values[step.operands[i]], transform.axisOf(static_cast<std::size_t>(i)), example));
@@ -113,6 +117,54 @@ void Interpreter::transform(int index) {
   if (transform.kind == Transform::Kind::Jvp || transform.kind == Transform::Kind::Vjp)
     for (ArrayRef &derivative : derivativesOf(program, meaning.values, index))
       results.push_back(std::move(derivative));
+  for (ArrayRef &result : results)
+    meaning.values.push_back(std::move(result));
+}
+
+void Interpreter::controlFlow(int index) {
+  const Step &step = program.steps[index];
+  const Transform &transform = *step.transform;
+  std::vector<ArrayRef> variables = meaning.variables;
+  auto run = [&](const Program &body, const ArrayRefs &arguments) {
+    Interpreter inner(body, isExample);
+    inner.meaning.values = arguments;
+    inner.meaning.variables = variables;
+    inner.run();
+    if (inner.meaning.failure)
+      throw Undecided("a branch or a loop fails");
+    variables = inner.meaning.variables;
+    ArrayRefs results;
+    for (int result : body.results)
+      results.push_back(inner.meaning.values[result]);
+    return results;
+  };
+  // What is computed for an example that has no use for it, as derivatives of it are.
+  auto runUnused = [&](const Program &body, const ArrayRefs &arguments) {
+    Interpreter inner(body, isExample);
+    inner.meaning.values = arguments;
+    inner.run();
+    bool isFinite = !inner.meaning.failure;
+    for (const ArrayRef &value : inner.meaning.values)
+      isFinite = isFinite && std::ranges::all_of(value->elements, [](const Num &x) { return std::isfinite(x.value); });
+    if (!isFinite)
+      throw Undecided("what an example does not take is not finite");
+  };
+  ArrayRefs operands;
+  for (int operand : step.operands)
+    operands.push_back(meaning.values[operand]);
+  ArrayRefs results = runControlFlow(program, step, operands,
+                                     {run, [&](const Program &condition, const ArrayRefs &arguments, std::int64_t) {
+                                        return exactly(*run(condition, arguments)[0]) != 0;
+                                      }});
+  if (isExample) {
+    ArrayRefs arguments(operands.begin(), operands.begin() + transform.body->numArguments);
+    if (transform.kind == Transform::Kind::Branch)
+      eachBody(transform, [&](const Program &body) { runUnused(body, arguments); });
+    std::copy_n(results.begin(), transform.numCarried, arguments.begin() + transform.firstCarried());
+    if (transform.kind == Transform::Kind::While || transform.kind == Transform::Kind::Range)
+      runUnused(*transform.body, arguments);
+  }
+  meaning.variables = std::move(variables);
   for (ArrayRef &result : results)
     meaning.values.push_back(std::move(result));
 }

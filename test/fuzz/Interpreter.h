@@ -16,7 +16,9 @@ struct Meaning {
 // A program while it is made or as a whole.
 class Interpreter {
 public:
-  explicit Interpreter(const Program &program) : program(program) {}
+  // `isExample`: of a vmap, so that a branch that others take, and an iteration that others go on with, are computed
+  // for this one, too.
+  explicit Interpreter(const Program &program, bool isExample = false) : program(program), isExample(isExample) {}
   // Runs the next steps, up to all of them. Undecided.
   void run();
   // Forgets the steps from one on, which did not fail and were not effects.
@@ -33,7 +35,9 @@ private:
   void step(int index);
   void assign(const Step &step, ArrayRef &variable);
   void transform(int index);
+  void controlFlow(int index);
   const Program &program;
+  bool isExample;
   std::size_t done = 0;
   std::vector<ArrayRef> beforeFailure;
 };

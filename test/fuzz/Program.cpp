@@ -83,6 +83,51 @@ bool passesDerivatives(const Step &step) {
   return step.transform || step.op == OpId::Extern || schema::schemaOf(step.op).differentiable;
 }
 
+bool hasEffects(const Step &step) {
+  if (!step.transform)
+    return step.op != OpId::VariableRead && step.op != OpId::Extern && !schema::schemaOf(step.op).pure;
+  bool any = false;
+  eachBody(*step.transform, [&](const Program &body) { any |= std::ranges::any_of(body.steps, hasEffects); });
+  return any;
+}
+
+bool hasControlFlow(const Program &program, int begin, int end, bool isLoop) {
+  bool any = false;
+  for (int i = begin; i < end; ++i)
+    if (const Step &step = program.steps[i]; step.transform) {
+      any |= step.isControlFlow() && !(isLoop && step.transform->kind == Transform::Kind::Branch);
+      eachBody(*step.transform, [&](const Program &body) {
+        any |= hasControlFlow(body, 0, static_cast<int>(body.steps.size()), isLoop);
+      });
+    }
+  return any;
+}
+
+std::vector<OpId> operationsOf(const Program &program) {
+  std::vector<OpId> all;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step &step = program.steps[i];
+    all.push_back(step.op);
+    if (step.tape) {
+      all.push_back(OpId::Known); // of an eager tape
+      if (hasControlFlow(program, step.tape->begin, static_cast<int>(i), true))
+        all.insert(all.end(), {OpId::StackPush, OpId::StackPop});
+    }
+    if (!step.transform)
+      continue;
+    if (step.op == OpId::Batch)
+      all.push_back(OpId::Unbatch);
+    if (step.transform->kind == Transform::Kind::Scan &&
+        step.types.size() > static_cast<std::size_t>(step.transform->numCarried))
+      all.push_back(OpId::UpdateAt);
+    eachBody(*step.transform, [&](const Program &body) {
+      std::vector<OpId> inside = operationsOf(body);
+      all.insert(all.end(), inside.begin(), inside.end());
+    });
+  }
+  return all;
+}
+
 std::int64_t numExamples(const Program &program, const Step &step) {
   for (std::size_t i = 0; i < step.transform->inAxes.size(); ++i)
     if (std::optional<std::int64_t> axis = step.transform->inAxes[i]) {
@@ -94,13 +139,81 @@ std::int64_t numExamples(const Program &program, const Step &step) {
 
 namespace {
 
+// Gives the arguments of a transformation's program their types. False where it does not take them.
+bool giveTypes(std::shared_ptr<const Program> &program, const std::vector<TensorType> &types) {
+  if (program->numArguments != static_cast<int>(types.size()))
+    return false;
+  bool same = true;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    same &= program->inputs[i].data.type == types[i];
+  if (same)
+    return true;
+  auto changed = std::make_shared<Program>(*program);
+  for (std::size_t i = 0; i < types.size(); ++i)
+    changed->inputs[i].data.type = types[i];
+  if (!check(*changed))
+    return false;
+  program = std::move(changed);
+  return true;
+}
+
+// The same as typesOf of a branch or a loop whose program has these arguments and results.
+std::optional<std::vector<TensorType>> typesOfControlFlow(const Transform &transform,
+                                                          const std::vector<TensorType> &arguments,
+                                                          const std::vector<TensorType> &others,
+                                                          std::vector<TensorType> results, std::int64_t examples) {
+  using Kind = Transform::Kind;
+  const TensorType decision{DType::Bool, {}}, index{DType::Int64, {}};
+  if (transform.kind == Kind::Branch) {
+    if (others.size() != 1 || others[0].rank() != 0 || is_floating(others[0].dtype) ||
+        (others[0] == decision && transform.alternatives.size() != 1))
+      return std::nullopt;
+    for (const std::shared_ptr<const Program> &alternative : transform.alternatives) {
+      std::vector<TensorType> types;
+      for (int result : alternative->results)
+        types.push_back(alternative->typeOf(result));
+      if (types != results)
+        return std::nullopt;
+    }
+    return results;
+  }
+  auto first = static_cast<std::size_t>(transform.firstCarried()),
+       count = static_cast<std::size_t>(transform.numCarried);
+  if (arguments.size() < first + count || results.size() < count ||
+      !std::equal(results.begin(), results.begin() + transform.numCarried,
+                  arguments.begin() + transform.firstCarried()))
+    return std::nullopt;
+  if (transform.kind == Kind::Scan) {
+    for (std::size_t i = 0; i < transform.inAxes.size(); ++i)
+      if (transform.inAxes[i] && (*transform.inAxes[i] != 0 || i < count))
+        return std::nullopt;
+    for (std::size_t r = count; r < results.size(); ++r)
+      results[r].dims.insert(results[r].dims.begin(), examples);
+    return others.empty() && transform.alternatives.empty() ? std::optional(results) : std::nullopt;
+  }
+  if (results.size() != count || !count)
+    return std::nullopt;
+  if (transform.kind == Kind::While) {
+    if (!others.empty() || transform.alternatives.size() != 1)
+      return std::nullopt;
+    const Program &condition = *transform.alternatives[0];
+    if (condition.results.size() != 1 || condition.typeOf(condition.results[0]) != decision)
+      return std::nullopt;
+    return results;
+  }
+  if (arguments[0] != index || others.size() != 1 || !is_integer(others[0].dtype) || others[0].rank() != 0 ||
+      !transform.alternatives.empty() || transform.stride == 0)
+    return std::nullopt;
+  return results;
+}
+
 // The types of a transformation's results; none where it does not take such operands. Gives the body's inputs their
 // types.
 std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::vector<TensorType> &operands) {
   using Kind = Transform::Kind;
   auto count = static_cast<std::size_t>(transform.body->numArguments);
   if (operands.size() < count || transform.captured.size() != count ||
-      (transform.kind == Kind::Vmap) != !transform.inAxes.empty())
+      (transform.kind == Kind::Vmap || transform.kind == Kind::Scan) != !transform.inAxes.empty())
     return std::nullopt;
   std::vector<TensorType> given(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(count));
   std::int64_t examples = -1;
@@ -117,24 +230,22 @@ std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::
     given[i].dims.erase(given[i].dims.begin() + axis);
   }
   // Without examples there is nothing that the interpreter could run.
-  if (transform.kind == Kind::Vmap &&
-      (examples < 1 || transform.inAxes.size() != count || transform.outAxes.size() != transform.body->results.size()))
+  if (!transform.inAxes.empty() && (examples < 1 || transform.inAxes.size() != count))
     return std::nullopt;
-  bool same = true;
-  for (std::size_t i = 0; i < count; ++i)
-    same &= transform.body->inputs[i].data.type == given[i];
-  if (!same) {
-    auto body = std::make_shared<Program>(*transform.body);
-    for (std::size_t i = 0; i < count; ++i)
-      body->inputs[i].data.type = given[i];
-    if (!check(*body))
+  if (transform.kind == Kind::Vmap && transform.outAxes.size() != transform.body->results.size())
+    return std::nullopt;
+  if (!giveTypes(transform.body, given))
+    return std::nullopt;
+  for (std::shared_ptr<const Program> &alternative : transform.alternatives)
+    if (!giveTypes(alternative, given))
       return std::nullopt;
-    transform.body = std::move(body);
-  }
   const Program &body = *transform.body;
   std::vector<TensorType> results;
   for (int result : body.results)
     results.push_back(body.typeOf(result));
+  std::vector<TensorType> others(operands.begin() + static_cast<std::ptrdiff_t>(count), operands.end());
+  if (transform.isControlFlow())
+    return typesOfControlFlow(transform, given, others, std::move(results), examples);
   std::vector<TensorType> arguments, floating;
   for (int argument : argumentsOf(transform)) {
     arguments.push_back(given[static_cast<std::size_t>(argument)]);
@@ -144,7 +255,6 @@ std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::
   bool differentiates = transform.kind == Kind::Jvp || transform.kind == Kind::Vjp;
   if (arguments.empty() || (differentiates && floating.size() != arguments.size()))
     return std::nullopt;
-  std::vector<TensorType> others(operands.begin() + static_cast<std::ptrdiff_t>(count), operands.end());
   switch (transform.kind) {
   case Kind::Checkpoint:
     break;
@@ -178,6 +288,8 @@ std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::
         return std::nullopt;
     results.resize(1);
     break;
+  default:
+    return std::nullopt;
   }
   if (!others.empty())
     return std::nullopt;
@@ -360,6 +472,52 @@ Program select(const Program &program, const std::vector<bool> &kept) {
   return result;
 }
 
+namespace {
+
+// Notes the variables that a step uses.
+void markVariables(const Step &step, std::vector<bool> &variables) {
+  if (step.op == OpId::VariableRead || step.op == OpId::VariableAssign)
+    variables[std::get<std::int64_t>(step.attributes[0])] = true;
+  if (step.tape)
+    for (int variable : step.tape->variableSources)
+      variables[variable] = true;
+  if (step.isControlFlow())
+    eachBody(*step.transform, [&](const Program &body) {
+      for (const Step &inner : body.steps)
+        markVariables(inner, variables);
+    });
+}
+
+// The program with some of its variables, which are all that it uses.
+Program withVariables(const Program &program, const std::vector<bool> &kept) {
+  Program result = program;
+  std::vector<int> renamed(kept.size());
+  result.variables.clear();
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    renamed[i] = static_cast<int>(result.variables.size());
+    if (kept[i] && i < program.variables.size()) // a body has those that were there when it was made
+      result.variables.push_back(program.variables[i]);
+  }
+  auto change = [&](std::shared_ptr<const Program> &body) {
+    body = std::make_shared<const Program>(withVariables(*body, kept));
+  };
+  for (Step &step : result.steps) {
+    if (step.op == OpId::VariableRead || step.op == OpId::VariableAssign)
+      step.attributes[0] = static_cast<std::int64_t>(renamed[std::get<std::int64_t>(step.attributes[0])]);
+    if (step.tape)
+      for (int &variable : step.tape->variableSources)
+        variable = renamed[variable];
+    if (step.isControlFlow()) {
+      change(step.transform->body);
+      for (std::shared_ptr<const Program> &alternative : step.transform->alternatives)
+        change(alternative);
+    }
+  }
+  return result;
+}
+
+} // namespace
+
 Program prune(const Program &program) {
   std::vector<bool> needed(static_cast<std::size_t>(program.numValues())), kept(program.steps.size());
   std::vector<bool> variables(program.variables.size());
@@ -367,19 +525,14 @@ Program prune(const Program &program) {
     needed[result] = true;
   for (std::size_t i = program.steps.size(); i-- > 0;) {
     const Step &step = program.steps[i];
-    kept[i] =
-        !schema::schemaOf(step.op).pure && step.op != OpId::VariableRead && step.op != OpId::Extern && !step.transform;
+    kept[i] = hasEffects(step);
     for (std::size_t r = 0; r < step.types.size(); ++r)
       kept[i] = kept[i] || needed[step.firstResult + r];
     if (!kept[i])
       continue;
     for (int operand : step.operands)
       needed[operand] = true;
-    if (step.op == OpId::VariableRead || step.op == OpId::VariableAssign)
-      variables[std::get<std::int64_t>(step.attributes[0])] = true;
-    if (step.tape)
-      for (int variable : step.tape->variableSources)
-        variables[variable] = true;
+    markVariables(step, variables);
   }
   Program result = select(program, kept);
   // Inputs: everything moves down.
@@ -404,27 +557,15 @@ Program prune(const Program &program) {
     if (used[i])
       inputs.push_back(std::move(result.inputs[i]));
   result.inputs = std::move(inputs);
-  std::vector<int> newVariable(variables.size());
-  std::vector<VariableInput> keptVariables;
-  for (std::size_t i = 0; i < variables.size(); ++i) {
-    newVariable[i] = static_cast<int>(keptVariables.size());
-    if (variables[i])
-      keptVariables.push_back(result.variables[i]);
-  }
-  result.variables = std::move(keptVariables);
   for (Step &step : result.steps) {
     step.firstResult -= gone;
     for (int &operand : step.operands)
       operand = down[operand];
-    if (step.op == OpId::VariableRead || step.op == OpId::VariableAssign)
-      step.attributes[0] = static_cast<std::int64_t>(newVariable[std::get<std::int64_t>(step.attributes[0])]);
-    if (step.tape)
-      for (int &variable : step.tape->variableSources)
-        variable = newVariable[variable];
   }
   for (int &value : result.results)
     value = down[value];
-  return result;
+  // A body's variables are those of the program around it.
+  return result.numArguments ? result : withVariables(result, variables);
 }
 
 Data dataOf(const schema::ConstantData &constant) {

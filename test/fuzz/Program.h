@@ -63,7 +63,8 @@ struct TapeUse {
 struct Program;
 
 // A function that a step makes of a program and applies. The program's first inputs are the step's first operands, or
-// for vmap an example of them; its other inputs are captured constants, and it has no variables and effects.
+// for vmap an example of them; its other inputs are captured constants. The programs of branches and loops have the
+// variables of the program around them; others have no variables and effects.
 struct Transform {
   enum class Kind {
     Checkpoint,
@@ -72,19 +73,38 @@ struct Transform {
          // tangents
     Vjp, // operands: after the program's, a cotangent for each result; results: those of the program, then the
          // arguments' cotangents
-    CustomGradient // the result is the program's first; the others weigh its cotangent, which is thereby each float
-                   // argument's
+    CustomGradient, // the result is the program's first; the others weigh its cotangent, which is thereby each float
+                    // argument's
+    Branch, // operands: after the program's, a bool scalar, which takes the program or the alternative, or an integer
+            // scalar, which takes one of all, and the last for any other number
+    While,  // the first arguments are loop variables, the results their next values; the alternative is the condition
+    Range,  // the first argument is the index, which begins as its operand; operands: after the program's, the end
+    Scan    // arguments with an axis are slices, of which inAxes says 0; loop variables and results as of While, and
+            // then results that are stacked
   };
   Kind kind;
   std::shared_ptr<const Program> body;
   std::vector<bool> captured; // operands of the program that are no arguments: the function captures them
-  std::vector<std::optional<std::int64_t>> inAxes; // of vmap, for each operand of the program
-  std::vector<std::int64_t> outAxes;               // of vmap, for each result
+  std::vector<std::optional<std::int64_t>> inAxes;               // of vmap, for each operand of the program
+  std::vector<std::int64_t> outAxes;                             // of vmap, for each result
+  std::vector<std::shared_ptr<const Program>> alternatives = {}; // other programs of the same arguments
+  int numCarried = 0;                                            // loop variables, without a range's index
+  std::int64_t most = 0;                                         // iterations of While
+  std::int64_t stride = 1;                                       // of Range, whose index advances by it
+  bool reverse = false;                                          // Scan begins with the last slice
 
   std::optional<std::int64_t> axisOf(std::size_t operand) const {
     return inAxes.empty() ? std::nullopt : inAxes[operand];
   }
+  bool isControlFlow() const { return kind >= Kind::Branch; }
+  int firstCarried() const { return kind == Kind::Range ? 1 : 0; }
 };
+// Calls f with each of the programs.
+template <typename F> void eachBody(const Transform &transform, const F &f) {
+  f(*transform.body);
+  for (const std::shared_ptr<const Program> &alternative : transform.alternatives)
+    f(*alternative);
+}
 // The inputs of the body that are arguments.
 std::vector<int> argumentsOf(const Transform &transform);
 
@@ -96,11 +116,16 @@ struct Step {
   std::vector<Attribute> attributes;
   std::vector<TensorType> types; // of the results
   int firstResult = 0;
-  std::optional<TapeUse> tape;                       // of a gradient
-  std::optional<Transform> transform = std::nullopt; // of batch, jvp, gradient (by vjp), checkpoint and custom_gradient
+  std::optional<TapeUse> tape; // of a gradient
+  // Of batch, jvp, gradient (by vjp), checkpoint, custom_gradient, cond and while.
+  std::optional<Transform> transform = std::nullopt;
+
+  bool isControlFlow() const { return transform && transform->isControlFlow(); }
 };
 // Whether a tape follows what a step does.
 bool passesDerivatives(const Step &step);
+// Whether a step does more than to compute, as programs inside of it may.
+bool hasEffects(const Step &step);
 
 // Steps that one nested function runs.
 struct Nested {
@@ -132,10 +157,14 @@ template <typename F> void eachStep(const Program &program, const F &f) {
   for (const Step &step : program.steps) {
     f(step);
     if (step.transform)
-      eachStep(*step.transform->body, f);
+      eachBody(*step.transform, [&](const Program &body) { eachStep(body, f); });
   }
 }
-// How many examples a transformation runs: 1 for all but vmap.
+// Whether there is a branch or a loop among some steps or in what they transform.
+bool hasControlFlow(const Program &program, int begin, int end, bool isLoop = false);
+// The operations of a program, also those that Calque makes of its steps.
+std::vector<OpId> operationsOf(const Program &program);
+// How many examples a transformation runs: 1 for all but vmap and a scan.
 std::int64_t numExamples(const Program &program, const Step &step);
 
 // Gives results new numbers in order. `kept` says which steps stay; values that are gone must not be used by those.

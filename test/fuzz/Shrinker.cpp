@@ -23,6 +23,7 @@ public:
     changed |= bypass();
     changed |= bypassResults();
     changed |= bodies();
+    changed |= effects();
     changed |= attributes();
     changed |= data();
     return changed;
@@ -107,7 +108,7 @@ private:
         changed |= take(simpler);
       }
     for (std::size_t i = 0; i < best.variables.size(); ++i)
-      if (best.variables[i].isArgument) {
+      if (best.variables[i].isArgument && !isBody()) {
         Program simpler = best;
         simpler.variables[i].isArgument = false;
         changed |= take(simpler);
@@ -210,7 +211,11 @@ private:
     for (std::size_t s = best.steps.size(); s-- > 0;) {
       if (s >= best.steps.size() || !best.steps[s].transform)
         continue;
-      if (std::optional<Program> simpler = inlined(best, s); simpler && take(*simpler)) {
+      bool isInlined = false;
+      for (std::size_t number = 0; number <= best.steps[s].transform->alternatives.size() && !isInlined; ++number)
+        if (std::optional<Program> simpler = inlined(best, s, number))
+          isInlined = take(*simpler);
+      if (isInlined) {
         changed = true;
         continue;
       }
@@ -221,13 +226,20 @@ private:
         if (std::optional<Program> simpler = withoutResult(best, s, r))
           changed |= take(*simpler);
       // Its steps need no others of this program than before, so that the step keeps its place.
-      auto failsWith = [&](const Program &body) {
-        Program simpler = best;
-        simpler.steps[s].transform->body = std::make_shared<const Program>(body);
-        return take(simpler);
+      auto programIn = [s](Program &program, std::size_t number) -> std::shared_ptr<const Program> & {
+        Transform &transform = *program.steps[s].transform;
+        return number ? transform.alternatives[number - 1] : transform.body;
       };
-      std::function<bool(const Program &)> ask = failsWith;
-      changed |= Shrinker(*best.steps[s].transform->body, ask, questions).runOnBody();
+      for (std::size_t number = 0;
+           s < best.steps.size() && best.steps[s].transform && number <= best.steps[s].transform->alternatives.size();
+           ++number) {
+        std::function<bool(const Program &)> ask = [&](const Program &body) {
+          Program simpler = best;
+          programIn(simpler, number) = std::make_shared<const Program>(body);
+          return take(simpler);
+        };
+        changed |= Shrinker(*programIn(best, number), ask, questions).runOnBody();
+      }
     }
     return changed;
   }

@@ -14,6 +14,7 @@ Builder::Builder(Strategies &strategies, Pool &pool, std::uint64_t seed, const s
                  std::size_t orders, int depth)
     : Builder(strategies, pool, seed) {
   this->depth = depth;
+  acts = false;
   Tape around{0, {}, {}};
   for (const ArrayRef &argument : arguments) {
     if (is_floating(argument->type.dtype))
@@ -135,9 +136,15 @@ bool Builder::tryTransformation(Kind kind) {
   case Kind::CustomGradient:
     step.op = OpId::CustomGradient;
     break;
+  default:
+    throw std::logic_error("a branch or a loop is drawn otherwise");
   }
   if (std::find(step.operands.begin(), step.operands.end(), -1) != step.operands.end())
     return false;
+  return appendTransform(std::move(step), std::move(transform), differentiates(kind) ? 7e4 : 4e5);
+}
+
+bool Builder::appendTransform(Step step, Transform transform, double mostCost) {
   step.transform = std::move(transform);
   step.firstResult = program.numValues();
   Program longer = program;
@@ -147,20 +154,22 @@ bool Builder::tryTransformation(Kind kind) {
   for (const TensorType &type : longer.steps.back().types)
     if (countOf(type) > palette.mostElements)
       return false;
-  if (costOf(longer, numSteps(), numSteps() + 1) > (differentiates(kind) ? 7e4 : 4e5))
-    return false;
-  return append(std::move(step), 0.2);
+  return costOf(longer, numSteps(), numSteps() + 1) <= mostCost && append(std::move(step), 0.2);
 }
 
-std::optional<Program> Builder::body(const Transform &transform) {
+void Builder::growBody() {
   int steps = 1 + random.below(4);
   for (int i = 0; i < steps; ++i) {
     if (tapes.size() == openTapes && tapes.size() < kMostOrders && palette.mostElements < 1000 && random.chance(0.2))
       openTape();
     if (random.chance(0.12))
       transformation();
+    else if (random.chance(0.1))
+      controlFlow();
     else if (random.chance(0.06))
       userOperation();
+    else if (mayAct() && random.chance(0.3))
+      effect();
     else
       operation();
     if (tapes.size() > openTapes && random.chance(0.3))
@@ -168,6 +177,10 @@ std::optional<Program> Builder::body(const Transform &transform) {
   }
   while (tapes.size() > openTapes)
     closeTape(false);
+}
+
+std::optional<Program> Builder::body(const Transform &transform) {
+  growBody();
   program.results = bodyResults(transform);
   if (program.results.empty())
     return std::nullopt;

@@ -42,7 +42,8 @@ struct Options {
 // Shared between processes.
 struct Shared {
   std::atomic<std::int64_t> nextBlock, findings;
-  std::atomic<std::int64_t> programs, failing, steps, gradients, second, transforms, nested, states;
+  std::atomic<std::int64_t> programs, failing, steps, gradients, second, transforms, branches, branchGradients, nested,
+      states;
   std::atomic<std::int64_t> elements, exact, unknown, open, refused;
   std::atomic<std::int64_t> operations[kMostOperations];
   std::atomic<std::int64_t> current[kMostJobs]; // the program that a worker is at; -1: none
@@ -159,22 +160,25 @@ void count(Shared &shared, const Program &program, const Meaning &meaning) {
   shared.steps += static_cast<std::int64_t>(program.steps.size());
   shared.nested += !program.nested.empty();
   shared.states += !program.variables.empty();
-  bool gradients = false, second = false, transforms = false;
+  bool gradients = false, second = false, transforms = false, branches = false, branchGradients = false;
+  for (OpId op : operationsOf(program))
+    shared.operations[static_cast<int>(op)] += 1;
   eachStep(program, [&](const Step &step) {
-    shared.operations[static_cast<int>(step.op)] += 1;
-    if (step.op == OpId::Batch)
-      shared.operations[static_cast<int>(OpId::Unbatch)] += 1;
-    transforms |= step.transform.has_value();
+    transforms |= step.transform && !step.isControlFlow();
+    branches |= step.isControlFlow();
   });
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step &step = program.steps[i];
     gradients |= step.tape.has_value();
+    branchGradients |= step.tape && hasControlFlow(program, step.tape->begin, static_cast<int>(i));
     for (std::size_t inner = 0; step.tape && inner < i; ++inner)
       second |= program.steps[inner].tape && static_cast<int>(inner) >= step.tape->begin;
   }
   shared.gradients += gradients;
   shared.second += second;
   shared.transforms += transforms;
+  shared.branches += branches;
+  shared.branchGradients += branchGradients;
 }
 
 // Programs of blocks until there are none, or until it is time for a fresh process: whether there may be more.
@@ -263,9 +267,10 @@ int runWorkers(const Options &options) {
   std::cout << shared.programs << " programs of seed " << options.seed << " in " << static_cast<int>(seconds) << " s, "
             << static_cast<int>(programs / seconds) << " a second: " << static_cast<double>(shared.steps) / programs
             << " steps each, " << share(shared.gradients) << " with gradients, " << share(shared.second)
-            << " with second ones, " << share(shared.transforms) << " with transformations, " << share(shared.nested)
-            << " with nested functions, " << share(shared.states) << " with variables, " << share(shared.failing)
-            << " that fail\n";
+            << " with second ones, " << share(shared.transforms) << " with transformations, " << share(shared.branches)
+            << " with branches and loops, " << share(shared.branchGradients) << " with gradients through these, "
+            << share(shared.nested) << " with nested functions, " << share(shared.states) << " with variables, "
+            << share(shared.failing) << " that fail\n";
   double elements = std::max<double>(1, static_cast<double>(shared.elements));
   auto ofElements = [&](std::int64_t n) { return 100.0 * static_cast<double>(n) / elements; };
   std::cout << shared.elements << " elements compared with the interpreter, " << ofElements(shared.exact)
