@@ -107,6 +107,7 @@ public:
   LogicalResult run() {
     Block &body = function.getBody().front();
     separateInserts();
+    readBeforeUpdates(body);
     findChains(body);
     takeArguments(body);
     placeInResults(body);
@@ -136,6 +137,66 @@ private:
         use->set(builder.clone(*insert)->getResult(0));
       }
     }
+  }
+
+  //===-- The order of reads and updates ----------------------------------------------------------===//
+
+  // Whether an operation makes its result of this operand, in place if it can.
+  static bool isDestination(OpOperand &use) {
+    return TypeSwitch<Operation *, bool>(use.getOwner())
+        .Case([&](linalg::LinalgOp op) { return op.isDpsInit(&use) && op.payloadUsesValueFromOperand(&use); })
+        .Case([&](tensor::InsertSliceOp insert) { return use == insert.getDestMutable(); })
+        .Case([&](tensor::InsertOp insert) { return use == insert.getDestMutable(); })
+        .Case([&](scf::ForOp loop) {
+          return llvm::is_contained(llvm::make_pointer_range(loop.getInitArgsMutable()), &use);
+        })
+        .Default([](Operation *) { return false; });
+  }
+
+  // Notes the last operation of a block that reads a value or a view of it. Not so if one makes its result of it.
+  static bool findLastReader(Value value, Operation *update, Operation *&last) {
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = update->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (user == update)
+        continue;
+      if (!user || isDestination(use) || user->hasTrait<OpTrait::IsTerminator>())
+        return false;
+      if (!last || last->isBeforeInBlock(user))
+        last = user;
+      if ((isReshape(use.getOwner()) || isa<tensor::ExtractSliceOp>(use.getOwner())) &&
+          !findLastReader(use.getOwner()->getResult(0), update, last))
+        return false;
+    }
+    return true;
+  }
+
+  // Moves each loop that updates a tensor behind the last operation that reads this tensor, so that it needs no copy. A
+  // read may come later than in the program where it was fused with what it is for.
+  void readBeforeUpdates(Block &body) {
+    for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
+      if (loop.getInits().size() != 1 || !isTensor(loop.getInits()[0]) || !isMemoryEffectFree(loop))
+        continue;
+      Operation *last = nullptr;
+      if (findLastReader(loop.getInits()[0], loop, last) && last && loop->isBeforeInBlock(last) &&
+          canMoveBehind(loop, last))
+        loop->moveAfter(last);
+    }
+  }
+
+  // Whether neither what comes up to `last` needs the loop's result, nor the loop what is updated there.
+  static bool canMoveBehind(scf::ForOp loop, Operation *last) {
+    if (!llvm::all_of(loop->getUsers(), [&](Operation *user) {
+          Operation *ancestor = loop->getBlock()->findAncestorOpInBlock(*user);
+          return ancestor && last->isBeforeInBlock(ancestor);
+        }))
+      return false;
+    llvm::DenseSet<Value> read;
+    loop->walk([&](Operation *op) { read.insert(op->operand_begin(), op->operand_end()); });
+    for (Operation *op = loop->getNextNode(); op != last->getNextNode(); op = op->getNextNode())
+      for (OpOperand &operand : op->getOpOperands())
+        if (isDestination(operand) && read.contains(operand.get()))
+          return false;
+    return true;
   }
 
   //===-- Which values share a buffer -------------------------------------------------------------===//

@@ -149,3 +149,47 @@ func.func @two_concats(%a: tensor<2xf64>, %b: tensor<3xf64>, %c: tensor<3xf64>) 
   %y = calque.concat %a, %c : (tensor<2xf64>, tensor<3xf64>) -> tensor<5xf64>
   return %x, %y : tensor<5xf64>, tensor<5xf64>
 }
+
+// -----
+
+// A read that is fused with what is behind an update: the update is moved behind it, and needs no copy.
+// CHECK-LABEL: func.func @read_behind_update(
+// CHECK-SAME: %[[UPDATED:[^:]*]]: memref<5x3xf32>, %[[READ:[^:]*]]: memref<3xf32>)
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.generic {{.*}} outs(%[[UPDATED]] :
+// CHECK: math.exp
+// CHECK: linalg.generic {{.*}} outs(%[[READ]] :
+// CHECK: memref.load %[[UPDATED]]
+// CHECK: arith.mulf
+// CHECK: scf.for
+// CHECK: memref.store %{{.*}}, %[[UPDATED]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @read_behind_update(%x: tensor<5x3xf32>, %i: tensor<i64>, %y: tensor<3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>) {
+  %0 = calque.exp %x : (tensor<5x3xf32>) -> tensor<5x3xf32>
+  %1 = calque.gather %0, %i : (tensor<5x3xf32>, tensor<i64>) -> tensor<3xf32>
+  %2 = calque.update_at %0, %i, %y {axis = 0 : i64} : (tensor<5x3xf32>, tensor<i64>, tensor<3xf32>) -> tensor<5x3xf32>
+  %3 = calque.mul %1, %y : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %2, %3 : tensor<5x3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Not behind an update of what it reads itself, nor behind what needs its result.
+// CHECK-LABEL: func.func @update_stays(
+// CHECK-SAME: %[[FIRST:[^:]*]]: memref<5x3xf32>, %[[SECOND:[^:]*]]: memref<3xf32>, %[[READ:[^:]*]]: memref<3xf32>)
+// CHECK: %[[EXP:.*]] = memref.alloc() : memref<5x3xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[EXP]] : memref<5x3xf32>) outs(%[[FIRST]] : memref<5x3xf32>)
+// CHECK: memref.store %{{.*}}, %[[FIRST]]
+// CHECK: memref.store %{{.*}}, %[[SECOND]]
+// CHECK: memref.load %[[EXP]]
+// CHECK: return
+func.func @update_stays(%x: tensor<5x3xf32>, %i: tensor<i64>, %y: tensor<3xf32>, %z: tensor<f32>) -> (tensor<5x3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %0 = calque.exp %x : (tensor<5x3xf32>) -> tensor<5x3xf32>
+  %1 = calque.tanh %y : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = calque.gather %0, %i : (tensor<5x3xf32>, tensor<i64>) -> tensor<3xf32>
+  %3 = calque.update_at %0, %i, %1 {axis = 0 : i64} : (tensor<5x3xf32>, tensor<i64>, tensor<3xf32>) -> tensor<5x3xf32>
+  %4 = calque.update_at %1, %i, %z {axis = 0 : i64} : (tensor<3xf32>, tensor<i64>, tensor<f32>) -> tensor<3xf32>
+  %5 = calque.mul %2, %4 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %3, %4, %5 : tensor<5x3xf32>, tensor<3xf32>, tensor<3xf32>
+}
