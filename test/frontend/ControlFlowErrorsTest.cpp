@@ -1,49 +1,10 @@
 // What branches and loops refuse: every misuse is an error of its class with the user's line, eagerly and in a trace.
-#include "Testing.h"
+#include "Misuse.h"
 
 using namespace calque;
 using namespace calque::testing;
 
 namespace {
-
-struct Misuse {
-  const char *statement;
-  unsigned line;
-  std::string category, text;
-  std::function<void()> run;
-};
-#define MISUSE(Category, text, ...) {#__VA_ARGS__, __LINE__, #Category, text, [] { (void)(__VA_ARGS__); }}
-
-void expectError(const Misuse &expected, const std::function<void()> &run) {
-  SCOPED_TRACE(expected.statement);
-  try {
-    run();
-    ADD_FAILURE() << "no error";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.category(), expected.category) << error.what();
-    EXPECT_CONTAINS(error.what(), expected.text);
-    EXPECT_EQ(error.location().line, expected.line) << error.what();
-    EXPECT_CONTAINS(std::string(error.location().file), "ControlFlowErrorsTest.cpp");
-  } catch (const std::exception &error) {
-    ADD_FAILURE() << "an error of another kind: " << error.what();
-  }
-}
-
-void expectTraced(const std::vector<Misuse> &cases) {
-  for (const Misuse &each : cases)
-    expectError(each, [&] {
-      function([&](const Tensor &given) {
-        each.run();
-        return given;
-      })(ones({1}));
-    });
-}
-
-void expectBoth(const std::vector<Misuse> &cases) {
-  for (const Misuse &each : cases)
-    expectError(each, each.run);
-  expectTraced(cases);
-}
 
 using Branch = std::function<Tensor()>;
 using Unary = std::function<Tensor(const Tensor &)>;

@@ -1,6 +1,6 @@
 // Empty handles, empty callables, numbers cast to enumerations, and the like: through the whole public API each is a
 // typed error with the user's line.
-#include "Testing.h"
+#include "Misuse.h"
 
 #include <cmath>
 
@@ -8,31 +8,6 @@ using namespace calque;
 using namespace calque::testing;
 
 namespace {
-
-struct Misuse {
-  const char *statement;
-  unsigned line;
-  std::string category, text;
-  std::function<void()> run;
-};
-#define MISUSE(Category, text, ...) {#__VA_ARGS__, __LINE__, #Category, text, [] { (void)(__VA_ARGS__); }}
-
-void expectErrors(const std::vector<Misuse> &cases) {
-  for (const Misuse &each : cases) {
-    SCOPED_TRACE(each.statement);
-    try {
-      each.run();
-      ADD_FAILURE() << "no error";
-    } catch (const Error &error) {
-      EXPECT_EQ(error.category(), each.category) << error.what();
-      EXPECT_CONTAINS(error.what(), each.text);
-      EXPECT_EQ(error.location().line, each.line) << error.what();
-      EXPECT_CONTAINS(std::string(error.location().file), "MisuseTest.cpp");
-    } catch (const std::exception &error) {
-      ADD_FAILURE() << "an error of another kind: " << error.what();
-    }
-  }
-}
 
 // What is left of a handle that was moved from.
 template <typename T> T left(T handle) {
