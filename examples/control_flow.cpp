@@ -17,6 +17,17 @@ Tensor collatz(const Tensor &n) {
   return steps;
 }
 
+// The numbers on the way from n to 1. How many they are is known at the end only.
+TensorArray path(const Tensor &n) {
+  auto [steps, last, numbers] = while_loop([](const Tensor &, const Tensor &x, const TensorArray &) { return x != 1; },
+                                           [](const Tensor &steps, const Tensor &x, TensorArray numbers) {
+                                             Tensor next = where(x - x / 2 * 2 == 0, x / 2, 3 * x + 1);
+                                             return std::tuple(steps + 1, next, numbers.write(steps, x));
+                                           },
+                                           std::tuple(scalar(0), n, TensorArray(200, DType::Int32, {})));
+  return numbers.write(steps, last);
+}
+
 // The root of x^3 = a by Newton's method, to a tolerance. Its derivative by `a` goes through the loop.
 Tensor cube_root(const Tensor &a) {
   auto [x, step] = while_loop([](const Tensor &, const Tensor &step) { return abs(step) > 1e-12; },
@@ -49,6 +60,7 @@ Tensor line_search(const Tensor &x, const Tensor &direction) {
 
 int main() {
   std::cout << "collatz     " << function(collatz)(scalar(27)) << '\n';
+  std::cout << "path        " << function(path)(scalar(27)).gather(tensor({0, 1, 2, 110, 111})) << '\n';
   std::cout << "cube root   " << function(cube_root)(scalar(27.0)) << ' ' << grad(cube_root)(scalar(27.0)) << '\n';
   auto fall = function([](const Tensor &speed) {
     auto [y, dy] = value_and_grad([](const Tensor &v) { return height(v, scalar(100)); })(speed);

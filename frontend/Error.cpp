@@ -66,7 +66,9 @@ void throwLeaked(const TensorImpl &x, SourceLocation where) {
                                   ", stands for the tensors that a function takes; it has no elements to compute with"),
                      where);
   throw LeakedTensorError(absl::StrCat("a traced tensor is used outside of the trace that made it, at ",
-                                       lineOf(x.where).str(), "; return it from the function instead of storing it"),
+                                       lineOf(x.where).str(),
+                                       "; return it instead of storing it, and collect what a loop's iterations make "
+                                       "by scan, or in a TensorArray that is a loop variable"),
                           where);
 }
 

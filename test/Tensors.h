@@ -51,6 +51,17 @@ inline void expectSameBits(const Tensor &a, const Tensor &b) {
   });
 }
 
+// Calls f eagerly and compiled, expects the same, and returns it.
+template <typename F, typename... Args> auto both(F f, const Args &...args) {
+  auto eager = f(args...);
+  auto compiled = function(f)(args...);
+  std::vector<Tensor> a = detail::tensorsIn(eager), b = detail::tensorsIn(compiled);
+  EXPECT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    expectSameBits(a[i], b[i]);
+  return eager;
+}
+
 // Elements of an interval, at least 0.02 from the kinks, some of them multiples of 1/2, so that there are equal ones.
 inline std::vector<double> randomValues(std::mt19937 &random, std::int64_t count, double low, double high,
                                         const std::vector<double> &kinks = {}, bool halves = false) {

@@ -8,17 +8,6 @@ namespace {
 
 Tensor number(double value, DType dtype = DType::Float32) { return full({}, value, dtype); }
 
-// Calls f eagerly and compiled, expects the same, and returns it.
-template <typename F, typename... Args> auto both(F f, const Args &...args) {
-  auto eager = f(args...);
-  auto compiled = function(f)(args...);
-  std::vector<Tensor> a = detail::tensorsIn(eager), b = detail::tensorsIn(compiled);
-  EXPECT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i)
-    expectSameBits(a[i], b[i]);
-  return eager;
-}
-
 } // namespace
 
 TEST(Cond, TakesOneBranch) {

@@ -97,7 +97,7 @@ TEST(Messages, OfTracedTensorsSayWhatToDoInstead) {
   function([&](const Tensor &x) { return leaked = x + 1; })(scalar(1.0f));
   text = errorOf<LeakedTensorError>([&] { leaked + 1; });
   EXPECT_CONTAINS(text, "a traced tensor is used outside of the trace that made it, at ");
-  EXPECT_CONTAINS(text, "; return it from the function instead of storing it");
+  EXPECT_CONTAINS(text, "; return it instead of storing it, and collect what a loop");
 }
 
 TEST(Messages, OfTensorsAsConditionsSayWhatTakesTheirPlace) {

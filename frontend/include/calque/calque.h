@@ -26,6 +26,7 @@
 #include "calque/random.h"
 #include "calque/structure.h"
 #include "calque/tensor.h"
+#include "calque/tensor_array.h"
 #include "calque/tensor_spec.h"
 #include "calque/threads.h"
 #include "calque/transforms.h"
