@@ -5,7 +5,7 @@
 #include "calque/functions.h"
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
-#include "frontend/Trace.h"
+#include "frontend/Tape.h"
 
 #include <algorithm>
 #include <mutex>
@@ -70,7 +70,7 @@ struct ArrayState {
   std::uint64_t homeId = 0;
   SourceLocation writtenAt;
   mutable std::mutex mutex; // threads may share an array that they only read
-  mutable ArrayParts made;  // of the list, once they are asked for
+  mutable ArrayParts made;  // of the list, as they were asked for last
 
   ArrayParts whole;
   bool allWritten = false; // as far as is known
@@ -276,12 +276,12 @@ ArrayParts made(const ArrayState &state, SourceLocation where) {
 }
 
 // The parts of an array whose elements have a type. Those of a list are made where it was written, once: outside of the
-// loop, for a list that the loop's body only reads.
-const ArrayParts &partsOf(const ArrayState &state, SourceLocation where) {
+// loop, for a list that the loop's body only reads. A tape may have begun to watch the elements since they were made.
+ArrayParts partsOf(const ArrayState &state, SourceLocation where) {
   if (state.isWhole())
     return state.whole;
   std::lock_guard lock(state.mutex);
-  if (!state.made.elements.defined()) {
+  if (!state.made.elements.defined() || !detail::activeTapes().empty()) {
     detail::TraceScope around(state.home.lock(), false);
     state.made = made(state, where);
   }
@@ -371,7 +371,7 @@ detail::ArrayTraits TensorArray::traits() const {
   return {state.options.overwrite, state.options.zeros, state.grows};
 }
 
-const ArrayParts &TensorArray::parts() const {
+ArrayParts TensorArray::parts() const {
   const SourceLocation where = detail::userLine(state_ ? state_->where : SourceLocation());
   CallSite site(where, "TensorArray");
   const ArrayState &state = usable(state_, "TensorArray", where);
@@ -379,11 +379,11 @@ const ArrayParts &TensorArray::parts() const {
   return partsOf(state, where);
 }
 
-const ArrayParts &TensorArray::shownParts() const {
+ArrayParts TensorArray::lastParts() const {
   if (state_) {
     std::lock_guard lock(state_->mutex);
-    if (const ArrayParts &shown = state_->isWhole() ? state_->whole : state_->made; shown.elements.defined())
-      return shown;
+    if (const ArrayParts &last = state_->isWhole() ? state_->whole : state_->made; last.elements.defined())
+      return last;
   }
   return parts();
 }
@@ -602,7 +602,7 @@ Tensor TensorArray::gather(const Operand &indices) const {
 }
 
 Tensor TensorArray::gatherWritten(const Tensor &indices, const char *name, SourceLocation where) const {
-  const ArrayParts &parts = partsOf(*state_, where);
+  const ArrayParts parts = partsOf(*state_, where);
   if (!state_->options.zeros && !isAllWritten(*state_)) {
     const Tensor flags = gatherAt(parts.written, indices, where); // refuses what are no indices
     requireWritten(name, flags, knownIndices(indices), where);

@@ -209,7 +209,8 @@ TEST(TensorArray, ScattersAndGathers) {
   EXPECT_EQ(gathered.shape(), (Shape{2, 1, 2}));
   EXPECT_EQ(valuesOf(gathered), (Doubles{1, -0.0, 3, 4}));
   EXPECT_EQ(valuesOf(both(f, tensor<std::int64_t>({2, 0}), x).first), (Doubles{3, 4, 0, 0, 1, -0.0, 10, -0.0, 0, 0}));
-  EXPECT_EQ(valuesOf(both(f, zeros({0}, DType::Int32), zeros({0, 2})).first), (Doubles{0, 0, 0, 0, 0, 0, 10, -0.0, 0, 0}));
+  EXPECT_EQ(valuesOf(both(f, zeros({0}, DType::Int32), zeros({0, 2})).first),
+            (Doubles{0, 0, 0, 0, 0, 0, 10, -0.0, 0, 0}));
 }
 
 TEST(TensorArray, HoldsAllTypesAndShapes) {
@@ -403,6 +404,53 @@ TEST(TensorArray, HasGradients) {
     SCOPED_TRACE(name);
     both(f, inputs);
     expectDerivatives(f, inputs, 2);
+  }
+}
+
+// What was asked of the array before the tape has no path to what the tape watches.
+TEST(TensorArray, IsSeenByTapesThatBeginLater) {
+  auto f = [](const Tensor &x) {
+    TensorArray array;
+    array.write(0, x).write(1, x * 3);
+    Tensor before = array.stack();
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    Tensor after = sum(array.stack());
+    Tensor read = function([](const TensorArray &array, const Tensor &i) { return array.read(i); })(array, scalar(0));
+    return std::pair(tape.gradient(after + sum(before), x).value(), tape.gradient(read, x).value());
+  };
+  auto [stacked, read] = both(f, tensor<double>({1, 2}));
+  EXPECT_EQ(valuesOf(stacked), (Doubles{1, 1}));
+  EXPECT_EQ(valuesOf(read), (Doubles{1, 1}));
+}
+
+TEST(TensorArray, IsCapturedUnderATape) {
+  Tensor x = tensor<double>({1, 2});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  TensorArray array;
+  array.write(0, x).write(1, x * x);
+  auto f = function([&](const Tensor &i) { return array.read(i) * array.read(0); });
+  EXPECT_EQ(valuesOf(tape.gradient(f(scalar(1)), x).value()), (Doubles{3, 12}));
+  EXPECT_EQ(valuesOf(tape.gradient(f(scalar(0)), x).value()), (Doubles{2, 4}));
+}
+
+TEST(TensorArray, IsUpdatedInPlaceByLoops) {
+  auto f = [](const Tensor &x) {
+    return for_range(0, x.shape()[0], TensorArray(1000, DType::Float32, {8}),
+                     [&](const Tensor &i, TensorArray array) { return array.write(i, gather(x, i) * 2.0f); })
+        .stack();
+  };
+  auto gradient = [&](const Tensor &x) { return grad([&](const Tensor &x) { return sum(square(f(x))); })(x); };
+  // A part of a loop has no loop over all elements, such as a copy.
+  for (std::string text :
+       {function(f).ir("bufferized", ones({1000, 8})), function(gradient).ir("bufferized", ones({1000, 8}))}) {
+    std::istringstream lines(text.substr(text.find("module @part_0")));
+    int stores = 0;
+    for (std::string line; std::getline(lines, line); stores += line.find("memref.store") != std::string::npos)
+      EXPECT_FALSE(line.find("linalg.generic") != std::string::npos && line.find("memref<1000") != std::string::npos)
+          << line;
+    EXPECT_GE(stores, 2);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "calque/small_vector.h"
 #include "calque/structure.h"
 
+#include <forward_list>
 #include <memory>
 
 namespace calque::detail {
@@ -18,6 +19,7 @@ public:
   // `where` is the call's line. Errors about empty handles name it.
   explicit Arguments(const SourceLocation &where);
   void tensor(const Tensor &x);
+  void tensor(Tensor &&x) { tensor(made_.emplace_front(std::move(x))); } // that is made for the call
   void variable(const Variable &x);
   void host(std::uint64_t bits) { word(bits); }
   void text(const std::string &text);
@@ -34,6 +36,7 @@ private:
   SmallVector<std::uint64_t, 24> words_;
   SmallVector<const Tensor *, 8> tensors_;
   SmallVector<const Variable *, 8> variables_;
+  std::forward_list<Tensor> made_;
 };
 
 // What messages call the C++ type of a number. That of an integer follows from its width, so that it is one text on all

@@ -1,8 +1,9 @@
 // Structures: how arguments and results are taken apart into tensors, variables and host values, and rebuilt.
 //
 // A Structure<T> has two functions. `visit(x, v)` shows every part of x to v, in order: v.tensor(t), v.variable(x),
-// v.host(bytes), v.text(string), v.count(n). `map(x, m)` makes a T like x with m.tensor(t) for each tensor t and
-// m.variable(w) for each variable. Specialise it for types of your own that are no aggregates of at most 8 fields:
+// v.host(bytes), v.text(string), v.count(n). Tensors and variables live as long as x, unless a tensor is moved to v.
+// `map(x, m)` makes a T like x with m.tensor(t) for each tensor t and m.variable(w) for each variable. Specialise it
+// for types of your own that are no aggregates of at most 8 fields:
 //
 //   template <> struct calque::Structure<Batch> {
 //     template <typename V> static void visit(const Batch &x, V &v) { calque::visit_structure(x.images(), v); }

@@ -75,10 +75,9 @@ public:
 
   // For Structure.
   detail::ArrayTraits traits() const;
-  // They live as long as the array is not written.
-  const detail::ArrayParts &parts() const;
-  // Those that were shown last, also after the trace that they are of.
-  const detail::ArrayParts &shownParts() const;
+  detail::ArrayParts parts() const;
+  // Those that were made last, also after the trace that they are of.
+  detail::ArrayParts lastParts() const;
   TensorArray withParts(detail::ArrayParts parts) const;
 
 private:
@@ -96,12 +95,12 @@ private:
 template <> struct Structure<TensorArray> {
   template <typename V> static void visit(const TensorArray &x, V &v) {
     visit_structure(x.traits(), v);
-    const detail::ArrayParts &parts = x.parts();
-    v.tensor(parts.elements);
-    v.tensor(parts.written);
+    detail::ArrayParts parts = x.parts();
+    v.tensor(std::move(parts.elements));
+    v.tensor(std::move(parts.written));
   }
   template <typename M> static TensorArray map(const TensorArray &x, M &m) {
-    const detail::ArrayParts &parts = x.shownParts();
+    const detail::ArrayParts parts = x.lastParts();
     Tensor elements = m.tensor(parts.elements);
     return x.withParts({elements, m.tensor(parts.written)});
   }
