@@ -132,6 +132,11 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   int ulp = 8;
 }
 
+// Computing the result takes many steps for each element, so that to keep it is cheaper than to compute it again.
+def Calque_Costly : NativeOpTrait<"Costly"> {
+  let cppNamespace = "::calque::ir";
+}
+
 class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemonic, traits # [Pure]>;
 
 // Operands broadcast as in NumPy.

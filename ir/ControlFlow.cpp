@@ -30,6 +30,15 @@ Value number(OpBuilder &builder, Location location, int64_t value) {
   return ConstantOp::create(builder, location, cast<ElementsAttr>(DenseElementsAttr::get(type, value)));
 }
 
+// A value of the same type and sizes that needs no computing if these are known.
+Value sizedLike(OpBuilder &builder, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.hasStaticShape())
+    return value;
+  auto zeros = DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType()));
+  return ConstantOp::create(builder, value.getLoc(), cast<ElementsAttr>(zeros));
+}
+
 Value zerosLike(OpBuilder &builder, Location location, Value like) {
   return GradientRule(builder, location, like).zerosLike(like);
 }
@@ -160,20 +169,50 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
 //===-- while -----------------------------------------------------------------------------------===//
 
 namespace {
-// On a loop that keeps what its reverse takes: the numbers of the loop variables whose values are on stacks.
+// On a loop that keeps what its reverse takes: for each stack the number of the loop variable whose values are on it,
+// or kResidual for that of a value of the body.
 constexpr llvm::StringLiteral kKeptAttr = "calque.kept";
+constexpr int64_t kResidual = -1;
+
+// What takes long to compute again, and what elementwise operations alone make of it, such as the sum of two products:
+// where the reverse needs no more than that, it is dropped itself.
+llvm::SetVector<Value> residualsOf(Block &body) {
+  llvm::SetVector<Value> residuals;
+  for (Operation &op : body.without_terminator()) {
+    if (!op.hasTrait<Costly>())
+      continue;
+    Value value = op.getResult(0);
+    residuals.insert(value);
+    while (value.hasOneUse()) {
+      auto type = cast<RankedTensorType>(value.getType());
+      Operation *user = *value.getUsers().begin();
+      if (!isa<ElementwiseOpInterface>(user) || user->getBlock() != &body || !type.hasStaticShape() ||
+          user->getResult(0).getType() != type)
+        break;
+      value = user->getResult(0);
+    }
+    residuals.insert(value);
+  }
+  return residuals;
+}
+
+// A result of an operation, as that of the one that it has become.
+Value sameResult(Value value, Operation *other) { return other->getResult(cast<OpResult>(value).getResultNumber()); }
 } // namespace
 
 void WhileOp::getEffects(Effects &effects) { effectsOf(*this, effects); }
 
-// The new loop counts its iterations, and puts the values that the loop variables have at the beginning of each on
-// stacks. Its loop variables are those of this one, the number, and the stacks.
+// The new loop counts its iterations, and puts the values that the loop variables have at the beginning of each, and
+// what takes long to compute again, on stacks. Its loop variables are those of this one, the number, and the stacks.
 Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   SmallVector<int64_t> kept;
   unsigned count = getNumVariables();
   for (BlockArgument argument : getBody().getArguments().take_front(count))
     if (llvm::any_of(argument.getUsers(), [](Operation *user) { return !isa<vector::YieldOp>(user); }))
       kept.push_back(argument.getArgNumber());
+  llvm::SetVector<Value> residuals = residualsOf(getBody().front());
+  const size_t firstResidual = kept.size();
+  kept.append(residuals.size(), kResidual);
   Location location = getLoc();
   SmallVector<Value> values(getInitial());
   values.push_back(number(builder, location, 0));
@@ -194,10 +233,18 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
              [&](OpBuilder &inside, ValueRange arguments) { return emitBody(getCondition(), inside, own(arguments)); });
   fillRegion(keeping.getBody(), builder, location, ValueRange(values).getTypes(),
              [&](OpBuilder &inside, ValueRange arguments) {
-               SmallVector<Value> pushed;
-               for (auto [i, variable] : llvm::enumerate(kept))
-                 pushed.push_back(StackPushOp::create(inside, location, arguments[count + 1 + i], arguments[variable]));
-               SmallVector<Value> yielded = emitBody(getBody(), inside, own(arguments));
+               SmallVector<Value> pushed(kept.size());
+               auto push = [&](size_t i, Value value) {
+                 pushed[i] = StackPushOp::create(inside, location, arguments[count + 1 + i], value);
+               };
+               for (size_t i = 0; i < firstResidual; ++i)
+                 push(i, arguments[kept[i]]);
+               auto pushResiduals = [&](Operation *from, Operation *to) {
+                 for (auto [i, residual] : llvm::enumerate(residuals))
+                   if (residual.getDefiningOp() == from)
+                     push(firstResidual + i, sameResult(residual, to));
+               };
+               SmallVector<Value> yielded = emitBody(getBody(), inside, own(arguments), pushResiduals);
                yielded.push_back(AddOp::create(inside, location, arguments[count], number(inside, location, 1)));
                llvm::append_range(yielded, pushed);
                return yielded;
@@ -218,6 +265,10 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   for (unsigned i = 0; i < invariants.size(); ++i)
     if (needed[getNumVariables() + i])
       sums.push_back(i);
+
+  auto residualOn = [&](size_t stack) {
+    return cast<StackPushOp>(getBody().front().getTerminator()->getOperand(count + 1 + stack).getDefiningOp()).getX();
+  };
 
   // The number of iterations to go, the stacks, the cotangents, and the sums of those of invariants.
   SmallVector<Value> values{getResult(count)};
@@ -243,12 +294,15 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                SmallVector<Value> yielded{SubOp::create(inside, location, arguments[0], number(inside, location, 1))};
                // This loop's body takes its loop variables, the number and the stacks, and the invariants. What it
                // makes of the number and the stacks is not needed.
-               SmallVector<Value> state(count), stacks;
-               for (auto [i, variable] : llvm::enumerate(kept)) {
-                 auto pop = StackPopOp::create(inside, location, arguments[1 + i], arguments[firstInitial + variable]);
-                 state[variable] = pop.getEntry();
-                 stacks.push_back(pop.getBelow());
-               }
+               SmallVector<Value> state(count), stacks(kept.size());
+               auto pop = [&](size_t i, Value like) {
+                 auto popped = StackPopOp::create(inside, location, arguments[1 + i], like);
+                 stacks[i] = popped.getBelow();
+                 return popped.getEntry();
+               };
+               for (auto [i, variable] : llvm::enumerate(kept))
+                 if (variable != kResidual)
+                   state[variable] = pop(i, arguments[firstInitial + variable]);
                for (unsigned i = 0; i < count; ++i)
                  if (!state[i]) // the body does not look at it
                    state[i] = IdentityOp::create(inside, location, arguments[firstInitial + i]);
@@ -256,7 +310,15 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                taken.push_back(arguments[0]);
                llvm::append_range(taken, arguments.slice(1, kept.size()));
                llvm::append_range(taken, arguments.slice(newCount, invariants.size()));
-               SmallVector<Value> next = emitWithoutEffects(getBody(), inside, taken);
+               // What was kept of a body is written as computed, so that cotangents pass it, and known.
+               auto takeResiduals = [&](Operation *from, Operation *to) {
+                 for (auto [i, variable] : llvm::enumerate(kept))
+                   if (variable == kResidual && residualOn(i).getDefiningOp() == from) {
+                     Value computed = sameResult(residualOn(i), to);
+                     KnownOp::create(inside, location, computed, pop(i, sizedLike(inside, computed)));
+                   }
+               };
+               SmallVector<Value> next = emitWithoutEffects(getBody(), inside, taken, takeResiduals);
                SmallVector<Value> sources = selected(state, floats);
                for (unsigned i : sums)
                  sources.push_back(arguments[newCount + i]);

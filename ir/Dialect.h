@@ -24,6 +24,9 @@ struct Algebra;
 // name the index and the size that the user knows.
 inline constexpr llvm::StringLiteral kExamplesAttr = "calque.examples";
 
+// See Calque_Costly.
+template <typename Op> class Costly : public mlir::OpTrait::TraitBase<Op, Costly> {};
+
 } // namespace calque::ir
 
 #include "ir/Dialect.h.inc"

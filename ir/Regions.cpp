@@ -8,12 +8,15 @@ using namespace mlir;
 
 namespace calque::ir {
 
-SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange arguments) {
+SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange arguments, OnEmitted onEmitted) {
   Block &block = region.front();
   IRMapping mapping;
   mapping.map(block.getArguments(), arguments);
-  for (Operation &inner : block.without_terminator())
-    builder.clone(inner, mapping);
+  for (Operation &inner : block.without_terminator()) {
+    Operation *emitted = builder.clone(inner, mapping);
+    if (isMemoryEffectFree(emitted))
+      onEmitted(&inner, emitted);
+  }
   return llvm::map_to_vector(block.getTerminator()->getOperands(),
                              [&](Value value) { return mapping.lookupOrDefault(value); });
 }
@@ -40,13 +43,13 @@ void dropEffects(Operation *op) {
 }
 } // namespace
 
-SmallVector<Value> emitWithoutEffects(Region &region, OpBuilder &builder, ValueRange arguments) {
+SmallVector<Value> emitWithoutEffects(Region &region, OpBuilder &builder, ValueRange arguments, OnEmitted onEmitted) {
   Block &block = region.front();
   IRMapping mapping;
   mapping.map(block.getArguments(), arguments);
   for (Operation &inner : block.without_terminator()) {
     if (isMemoryEffectFree(&inner)) {
-      builder.clone(inner, mapping);
+      onEmitted(&inner, builder.clone(inner, mapping));
     } else if (inner.getNumRegions() == 0 && inner.getNumResults() == 0) {
       continue;
     } else if (inner.getNumRegions()) {

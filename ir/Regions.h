@@ -12,13 +12,18 @@ inline llvm::SmallVector<mlir::Value> selected(mlir::ValueRange values, llvm::Ar
   return llvm::map_to_vector(numbers, [&](unsigned i) { return values[i]; });
 }
 
+// Hears of an operation of a region without effects, and of what it has become.
+using OnEmitted = llvm::function_ref<void(mlir::Operation *, mlir::Operation *)>;
+inline void ignoreEmitted(mlir::Operation *, mlir::Operation *) {}
+
 // Emits a region's operations at the builder's insertion point, on given arguments. Returns what it yields.
-llvm::SmallVector<mlir::Value> emitBody(mlir::Region &region, mlir::OpBuilder &builder, mlir::ValueRange arguments);
+llvm::SmallVector<mlir::Value> emitBody(mlir::Region &region, mlir::OpBuilder &builder, mlir::ValueRange arguments,
+                                        OnEmitted onEmitted = ignoreEmitted);
 
 // The same without the effects, for a derivative: what the region prints, checks and calls, the operation itself does.
 // Emits a diagnostic where the results need an effect, as those of a host call do.
 llvm::SmallVector<mlir::Value> emitWithoutEffects(mlir::Region &region, mlir::OpBuilder &builder,
-                                                  mlir::ValueRange arguments);
+                                                  mlir::ValueRange arguments, OnEmitted onEmitted = ignoreEmitted);
 
 // Makes the block of an empty region: with arguments of these types, and what `fill` makes of them at its end and
 // returns as what it yields. The builder's listener hears of the operations.

@@ -88,7 +88,7 @@ def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
 }
 
 //===-- Contractions: Contract.cpp --------------------------------------------------------------===//
-def Calque_ContractOp : Calque_PureOp<"contract"> {
+def Calque_ContractOp : Calque_PureOp<"contract", [Calque_Costly]> {
   let summary = "Sums products over pairs of contracting dimensions, for each index of the batch dimensions";
   let description = "The result's dimensions are those of the batch, then what is left of lhs, then of rhs.";
   let arguments = (ins Calque_Tensor:$lhs, Calque_Tensor:$rhs, DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
@@ -100,25 +100,25 @@ def Calque_ContractOp : Calque_PureOp<"contract"> {
 }
 
 //===-- Convolutions and pooling: Convolution.cpp -----------------------------------------------===//
-class Calque_WindowOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic> {
+class Calque_WindowOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_PureOp<mnemonic, traits> {
   let results = (outs Calque_Tensor:$result);
   let rule = typeRule;
   let customVjp = 1;
 }
-def Calque_ConvOp : Calque_WindowOp<"conv2d", "conv"> {
+def Calque_ConvOp : Calque_WindowOp<"conv2d", "conv", [Calque_Costly]> {
   let summary = "The convolution of images [N,H,W,C] with filters [KH,KW,C,F]; padding is \"same\" or \"valid\"";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$filter, DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
                        DefaultValuedAttr<StrAttr, "\"valid\"">:$padding);
   let multilinear = ["input", "filter"];
 }
-def Calque_ConvInputGradOp : Calque_WindowOp<"conv2d_input_grad", "convInputGrad"> {
+def Calque_ConvInputGradOp : Calque_WindowOp<"conv2d_input_grad", "convInputGrad", [Calque_Costly]> {
   let summary = "The cotangent of a convolution's images from that of its result; shaped like `like`";
   let inMessages = "conv2d";
   let function = "";
   let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$filter, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
   let multilinear = ["cotangent", "filter"];
 }
-def Calque_ConvFilterGradOp : Calque_WindowOp<"conv2d_filter_grad", "convFilterGrad"> {
+def Calque_ConvFilterGradOp : Calque_WindowOp<"conv2d_filter_grad", "convFilterGrad", [Calque_Costly]> {
   let summary = "The cotangent of a convolution's filters from that of its result; shaped like `like`";
   let inMessages = "conv2d";
   let function = "";

@@ -544,3 +544,72 @@ TEST(ControlFlow, GivesTensorsOfItsOwn) {
     EXPECT_EQ(valuesOf(both(carry, x)[0])[0], 0) << at;
   }
 }
+
+// The reverse takes the products of an iteration from where it kept them; under a checkpoint it computes them again.
+TEST(ControlFlow, KeepsProductsForItsReverse) {
+  auto network = [](const std::vector<Tensor> &p, const Tensor &xs, bool isLoop, bool isCheckpointed) {
+    auto layer = [&](const Tensor &h, const Tensor &x) { return tanh(matmul(h, p[0]) + matmul(x, p[1]) + p[2]); };
+    auto step = [&](const Tensor &h, const Tensor &x) {
+      return isCheckpointed ? checkpoint([&](const Tensor &a, const Tensor &b) { return layer(a, b); })(h, x)
+                            : layer(h, x);
+    };
+    Tensor h = zeros({2, 3}, DType::Float64);
+    if (isLoop)
+      return sum(square(fold(step, h, xs)));
+    for (int i = 0; i < 3; ++i)
+      h = step(h, gather(xs, i));
+    return sum(square(h));
+  };
+  auto ramp = [](const Shape &shape, double from) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < zeros(shape).size(); ++i)
+      values.push_back(std::sin(from + static_cast<double>(i)));
+    return tensor(values, shape);
+  };
+  std::vector<Tensor> p{ramp({3, 3}, 1), ramp({4, 3}, 2), ramp({3}, 3)};
+  Tensor xs = ramp({3, 2, 4}, 4);
+  auto products = [](const std::string &ir) {
+    std::size_t count = 0;
+    for (std::size_t at = ir.find("calque.contract"); at != std::string::npos; at = ir.find("calque.contract", at + 1))
+      ++count;
+    return count;
+  };
+  auto first = [&](bool isLoop, bool isCheckpointed) {
+    return [=](const std::vector<Tensor> &given, const Tensor &slices) {
+      return grad([&](const std::vector<Tensor> &at) { return network(at, slices, isLoop, isCheckpointed); })(given);
+    };
+  };
+  // Two for each iteration, and backwards one for the state and each parameter.
+  EXPECT_EQ(products(function(first(true, false)).ir("simplified", p, xs)), 2u + 3);
+  EXPECT_EQ(products(function(first(true, true)).ir("simplified", p, xs)), 4u + 3);
+  auto second = [&](bool isLoop) {
+    return [=](const std::vector<Tensor> &given, const Tensor &slices) {
+      auto slope = [&](const std::vector<Tensor> &at) {
+        std::vector<Tensor> g = first(isLoop, false)(at, slices);
+        return sum(square(g[0])) + sum(g[1] * g[1] * g[1]) + sum(g[2]);
+      };
+      return grad(slope)(given);
+    };
+  };
+  std::vector<TensorSpec<>> open{TensorSpec<double>({3, 3}), TensorSpec<double>({4, 3}), TensorSpec<double>({3}),
+                                 TensorSpec<double>({kDynamic, 2, 4})};
+  auto expectClose = [](const std::vector<Tensor> &found, const std::vector<Tensor> &expected) {
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      for (std::size_t e = 0; e < valuesOf(expected[i]).size(); ++e)
+        EXPECT_NEAR(valuesOf(found[i])[e], valuesOf(expected[i])[e], 1e-11) << i;
+  };
+  for (auto &&[loop, unrolled] :
+       {std::pair(function(first(true, false)), function(first(false, false))),
+        std::pair(function(first(true, false), {.input_signature = open}), function(first(true, true)))})
+    expectClose(loop(p, xs), unrolled(p, xs));
+  expectClose(function(second(true))(p, xs), function(second(false))(p, xs));
+  // And for many examples.
+  auto each = [&](const Tensor &slices) { return first(true, false)(p, slices); };
+  std::vector<Tensor> all = function(vmap(each))(concat({expand_dims(xs, {0}), expand_dims(xs, {0}) * 2}));
+  for (int i = 0; i < 2; ++i) {
+    std::vector<Tensor> one, expected = first(false, false)(p, xs * (i + 1));
+    for (const Tensor &g : all)
+      one.push_back(gather(g, i));
+    expectClose(one, expected);
+  }
+}

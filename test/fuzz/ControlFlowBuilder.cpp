@@ -3,6 +3,8 @@
 #include "test/fuzz/ControlFlow.h"
 #include "test/fuzz/Cost.h"
 
+#include <algorithm>
+
 namespace calque::fuzz {
 
 using Kind = Transform::Kind;
@@ -43,6 +45,8 @@ bool Builder::drawCaptured(Step &step, Transform &transform, int count) {
         existing([&](const TensorType &type) { return countOf(type) > 0 && (tapes.empty() || countOf(type) <= 16); });
     if (value < 0)
       return false;
+    if (std::ranges::find(step.operands, value) != step.operands.end())
+      continue;
     step.operands.push_back(value);
     transform.captured.push_back(true);
   }

@@ -375,10 +375,14 @@ bool check(Program &program) {
         return false;
     } else if (step.transform) {
       // Of one tensor that is two arguments, tapes inside would see one: custom_gradient gives its function what it is
-      // given.
-      if (step.transform->kind == Transform::Kind::CustomGradient &&
-          std::set<int>(step.operands.begin(), step.operands.end()).size() < operands.size())
-        return false;
+      // given, and so do all functions what they capture.
+      std::set<int> seen;
+      for (std::size_t o = 0; o < operands.size(); ++o) {
+        bool isItself = step.transform->kind == Transform::Kind::CustomGradient ||
+                        (o < step.transform->captured.size() && step.transform->captured[o]);
+        if (isItself && !seen.insert(step.operands[o]).second)
+          return false;
+      }
       std::optional<std::vector<TensorType>> types = typesOf(*step.transform, operands);
       if (!types || types->empty())
         return false;
