@@ -323,6 +323,10 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
                              const Produced &initial, const WhileOptions &options, SourceLocation where) {
   for (const Tensor &variable : initial.tensors)
     implOf(variable, where);
+  if (options.maximum_iterations.value_or(0) < 0)
+    throw ValueError(absl::StrCat(operation, ": maximum_iterations is ", *options.maximum_iterations,
+                                  ", and it must not be negative"),
+                     where);
   if (!currentTrace())
     return iterate(operation, condition, body, initial, options, where);
   // A limit is one more loop variable: the number of iterations to go.

@@ -136,6 +136,7 @@ TEST(ControlFlowErrors, OfLoopVariablesThatChange) {
 
 TEST(ControlFlowErrors, OfRanges) {
   expectBoth({
+      MISUSE(ValueError, "while_loop: maximum_iterations is -1, and it must not be negative", while_loop(small, same, pair(), {.maximum_iterations = -1})),
       MISUSE(ValueError, "for_range: the step is 0", for_range(0, 2, pair(), summed, {.step = 0})),
       MISUSE(ShapeError, "for_range: the end must be an integer scalar, not float32[]", for_range(0, number(), pair(), summed)),
       MISUSE(ShapeError, "for_range: the beginning must be an integer scalar, not float32[]", for_range(number(), 2, pair(), summed)),

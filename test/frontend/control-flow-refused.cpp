@@ -16,6 +16,14 @@ using namespace calque;
 #define CASE_body_takes_two 10
 #define CASE_range_without_index 11
 #define CASE_step_takes_one 12
+#define CASE_body_returns_nothing 13
+#define CASE_range_returns_nothing 14
+#define CASE_fold_returns_nothing 15
+#define CASE_condition_returns_nothing 16
+#define CASE_number_while 17
+#define CASE_number_range 18
+#define CASE_number_scan 19
+#define CASE_number_fold 20
 #define SELECT(name) CASE_##name
 #define SELECTED(name) SELECT(name)
 
@@ -47,5 +55,21 @@ void call(const Tensor &x) {
   for_range(0, 3, x, [](const Tensor &y) { return y; });
 #elif SELECTED(ARGUMENT) == CASE_step_takes_one
   scan([](const Tensor &y) { return std::pair(y, y); }, x, x);
+#elif SELECTED(ARGUMENT) == CASE_body_returns_nothing
+  while_loop(less, [](const Tensor &) {}, x);
+#elif SELECTED(ARGUMENT) == CASE_range_returns_nothing
+  for_range(0, 3, x, [](const Tensor &, const Tensor &) {});
+#elif SELECTED(ARGUMENT) == CASE_fold_returns_nothing
+  fold([](const Tensor &, const Tensor &) {}, x, x);
+#elif SELECTED(ARGUMENT) == CASE_condition_returns_nothing
+  while_loop([](const Tensor &) {}, next, x);
+#elif SELECTED(ARGUMENT) == CASE_number_while
+  while_loop(less, next, 0);
+#elif SELECTED(ARGUMENT) == CASE_number_range
+  for_range(0, 3, 0.0f, [](const Tensor &, const Tensor &y) { return y; });
+#elif SELECTED(ARGUMENT) == CASE_number_scan
+  scan([](const Tensor &y, const Tensor &z) { return std::pair(y, z); }, 0.0f, x);
+#elif SELECTED(ARGUMENT) == CASE_number_fold
+  fold([](const Tensor &y, const Tensor &z) { return y + z; }, 0.0f, x);
 #endif
 }

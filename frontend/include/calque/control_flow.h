@@ -19,7 +19,7 @@
 namespace calque {
 
 struct WhileOptions {
-  // The loop ends after so many iterations, whatever the condition says.
+  // The loop ends after so many iterations, whatever the condition says. ValueError if negative.
   std::optional<std::int64_t> maximum_iterations = {};
 };
 
@@ -42,7 +42,7 @@ struct ProducedCollector : Produced {
 template <typename T> Produced producedBy(const T &x) {
   ProducedCollector collector;
   visit_structure(x, collector);
-  return std::move(collector);
+  return collector;
 }
 
 using BranchBody = std::function<Produced()>;
@@ -80,14 +80,16 @@ CALQUE_API Tensor advanced(const Tensor &i, std::int64_t step, SourceLocation wh
 // Void, as a structure without parts.
 template <typename R> using Kept = std::conditional_t<std::is_void_v<R>, std::tuple<>, std::decay_t<R>>;
 
-template <typename F> auto keptCall(const SourceLocation &where, F &f) {
-  using R = decltype(callAt(where, f));
-  if constexpr (std::is_void_v<R>) {
-    callAt(where, f);
-    return std::tuple<>();
+template <typename Call> auto keptOf(Call &&call) -> Kept<decltype(call())> {
+  if constexpr (std::is_void_v<decltype(call())>) {
+    call();
+    return {};
   } else {
-    return callAt(where, f);
+    return call();
   }
+}
+template <typename F> auto keptCall(const SourceLocation &where, F &f) {
+  return keptOf([&] { return callAt(where, f); });
 }
 
 // Refuses branches that return different types.
@@ -117,6 +119,11 @@ template <typename State, typename Next> struct CheckedState {
   static constexpr bool isSame = std::is_same_v<State, Next>;
   static_assert(isSame, "the body of a loop returns the next values of the loop variables, of the type that it takes: "
                         "for several, a std::tuple as the initial one");
+};
+// Refuses numbers, which would be the same in all iterations.
+template <typename State> struct CheckedInitial {
+  static constexpr bool isNoNumber = !std::is_arithmetic_v<State>;
+  static_assert(isNoNumber, "loop variables are tensors: begin with scalar(0) instead of a number");
 };
 template <typename T> struct CheckedDecision {
   static constexpr bool isTensor = std::is_convertible_v<const T &, Tensor>;
@@ -189,25 +196,30 @@ template <typename Branch> auto switch_case(const Operand &index, std::vector<Br
 template <typename Condition, typename Body, typename State>
 State while_loop(Condition &&condition, Body &&body, const State &initial, WhileOptions options = {},
                  SourceLocation line = SourceLocation::current()) {
-  const SourceLocation where = CallSite::resolve(line);
-  detail::requireCallable(condition, "while_loop", where);
-  detail::requireCallable(body, "while_loop", where);
-  auto decide = [&](const std::vector<Tensor> &tensors) {
-    auto decision = detail::applyTo(where, condition, detail::withTensors(initial, tensors));
-    if constexpr (detail::CheckedDecision<decltype(decision)>::isTensor)
-      return Tensor(decision);
-    else
-      return Tensor();
-  };
-  auto next = [&](const std::vector<Tensor> &tensors) {
-    auto made = detail::applyTo(where, body, detail::withTensors(initial, tensors));
-    if constexpr (detail::CheckedState<State, decltype(made)>::isSame)
-      return detail::producedBy(made);
-    else
-      return detail::Produced();
-  };
-  return detail::withTensors(initial,
-                             detail::runWhile("while_loop", decide, next, detail::producedBy(initial), options, where));
+  if constexpr (detail::CheckedInitial<State>::isNoNumber) {
+    const SourceLocation where = CallSite::resolve(line);
+    detail::requireCallable(condition, "while_loop", where);
+    detail::requireCallable(body, "while_loop", where);
+    auto decide = [&](const std::vector<Tensor> &tensors) {
+      auto decision =
+          detail::keptOf([&] { return detail::applyTo(where, condition, detail::withTensors(initial, tensors)); });
+      if constexpr (detail::CheckedDecision<decltype(decision)>::isTensor)
+        return Tensor(decision);
+      else
+        return Tensor();
+    };
+    auto next = [&](const std::vector<Tensor> &tensors) {
+      auto made = detail::keptOf([&] { return detail::applyTo(where, body, detail::withTensors(initial, tensors)); });
+      if constexpr (detail::CheckedState<State, decltype(made)>::isSame)
+        return detail::producedBy(made);
+      else
+        return detail::Produced();
+    };
+    return detail::withTensors(
+        initial, detail::runWhile("while_loop", decide, next, detail::producedBy(initial), options, where));
+  } else {
+    return initial;
+  }
 }
 
 struct RangeOptions {
@@ -221,27 +233,31 @@ struct RangeOptions {
 template <typename State, typename Body>
 State for_range(const Operand &begin, const Operand &end, const State &initial, Body &&body,
                 RangeOptions options = {}) {
-  const SourceLocation where = CallSite::resolve(begin.where());
-  detail::requireCallable(body, "for_range", where);
-  if (options.step == 0)
-    detail::throwStep(where);
-  using Loop = std::tuple<Tensor, State>;
-  const Loop first(detail::rangeBound("the beginning", begin.toTensor(), where), initial);
-  const Tensor last = detail::rangeBound("the end", end.toTensor(), where);
-  auto decide = [&](const std::vector<Tensor> &tensors) {
-    return detail::isBefore(tensors[0], last, options.step, where);
-  };
-  auto next = [&](const std::vector<Tensor> &tensors) {
-    auto [i, state] = detail::withTensors(first, tensors);
-    auto made = detail::applyAfter(where, body, i, state);
-    if constexpr (detail::CheckedState<State, decltype(made)>::isSame)
-      return detail::producedBy(Loop(detail::advanced(i, options.step, where), made));
-    else
-      return detail::Produced();
-  };
-  std::vector<Tensor> tensors =
-      detail::runWhile("for_range", decide, next, detail::producedBy(first), WhileOptions(), where);
-  return std::get<1>(detail::withTensors(first, tensors));
+  if constexpr (detail::CheckedInitial<State>::isNoNumber) {
+    const SourceLocation where = CallSite::resolve(begin.where());
+    detail::requireCallable(body, "for_range", where);
+    if (options.step == 0)
+      detail::throwStep(where);
+    using Loop = std::tuple<Tensor, State>;
+    const Loop first(detail::rangeBound("the beginning", begin.toTensor(), where), initial);
+    const Tensor last = detail::rangeBound("the end", end.toTensor(), where);
+    auto decide = [&](const std::vector<Tensor> &tensors) {
+      return detail::isBefore(tensors[0], last, options.step, where);
+    };
+    auto next = [&](const std::vector<Tensor> &tensors) {
+      auto [i, state] = detail::withTensors(first, tensors);
+      auto made = detail::keptOf([&, &i = i, &state = state] { return detail::applyAfter(where, body, i, state); });
+      if constexpr (detail::CheckedState<State, decltype(made)>::isSame)
+        return detail::producedBy(Loop(detail::advanced(i, options.step, where), made));
+      else
+        return detail::Produced();
+    };
+    std::vector<Tensor> tensors =
+        detail::runWhile("for_range", decide, next, detail::producedBy(first), WhileOptions(), where);
+    return std::get<1>(detail::withTensors(first, tensors));
+  } else {
+    return initial;
+  }
 }
 
 struct ScanOptions {
@@ -258,21 +274,23 @@ struct ScanOptions {
 template <typename Step, typename Carry, typename Xs>
 auto scan(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options = {},
           SourceLocation line = SourceLocation::current()) {
-  const SourceLocation where = CallSite::resolve(line);
-  detail::requireCallable(step, "scan", where);
-  using Made = decltype(detail::callAt(where, step, initial, xs));
-  if constexpr (detail::CheckedStep<Carry, Made>::isPair) {
-    using Result = typename Made::second_type;
-    std::optional<Result> kept;
-    auto body = [&](const std::vector<Tensor> &carry, const std::vector<Tensor> &x) {
-      Made made = detail::callAt(where, step, detail::withTensors(initial, carry), detail::withTensors(xs, x));
-      kept.emplace(made.second);
-      return detail::ScanStep{detail::producedBy(made.first), detail::producedBy(made.second)};
-    };
-    detail::Scanned scanned =
-        detail::runScan("scan", body, detail::producedBy(initial), detail::tensorsIn(xs), options.reverse, where);
-    return std::pair<Carry, Result>(detail::withTensors(initial, scanned.carry),
-                                    detail::withTensors(*kept, scanned.results));
+  if constexpr (detail::CheckedInitial<Carry>::isNoNumber) {
+    const SourceLocation where = CallSite::resolve(line);
+    detail::requireCallable(step, "scan", where);
+    using Made = decltype(detail::callAt(where, step, initial, xs));
+    if constexpr (detail::CheckedStep<Carry, Made>::isPair) {
+      using Result = typename Made::second_type;
+      std::optional<Result> kept;
+      auto body = [&](const std::vector<Tensor> &carry, const std::vector<Tensor> &x) {
+        Made made = detail::callAt(where, step, detail::withTensors(initial, carry), detail::withTensors(xs, x));
+        kept.emplace(made.second);
+        return detail::ScanStep{detail::producedBy(made.first), detail::producedBy(made.second)};
+      };
+      detail::Scanned scanned =
+          detail::runScan("scan", body, detail::producedBy(initial), detail::tensorsIn(xs), options.reverse, where);
+      return std::pair<Carry, Result>(detail::withTensors(initial, scanned.carry),
+                                      detail::withTensors(*kept, scanned.results));
+    }
   }
 }
 
@@ -280,18 +298,23 @@ auto scan(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options =
 template <typename Step, typename Carry, typename Xs>
 Carry fold(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options = {},
            SourceLocation line = SourceLocation::current()) {
-  const SourceLocation where = CallSite::resolve(line);
-  detail::requireCallable(step, "fold", where);
-  auto body = [&](const std::vector<Tensor> &carry, const std::vector<Tensor> &x) {
-    auto made = detail::callAt(where, step, detail::withTensors(initial, carry), detail::withTensors(xs, x));
-    if constexpr (detail::CheckedState<Carry, decltype(made)>::isSame)
-      return detail::ScanStep{detail::producedBy(made), {}};
-    else
-      return detail::ScanStep{};
-  };
-  detail::Scanned scanned =
-      detail::runScan("fold", body, detail::producedBy(initial), detail::tensorsIn(xs), options.reverse, where);
-  return detail::withTensors(initial, scanned.carry);
+  if constexpr (detail::CheckedInitial<Carry>::isNoNumber) {
+    const SourceLocation where = CallSite::resolve(line);
+    detail::requireCallable(step, "fold", where);
+    auto body = [&](const std::vector<Tensor> &carry, const std::vector<Tensor> &x) {
+      auto made = detail::keptOf(
+          [&] { return detail::callAt(where, step, detail::withTensors(initial, carry), detail::withTensors(xs, x)); });
+      if constexpr (detail::CheckedState<Carry, decltype(made)>::isSame)
+        return detail::ScanStep{detail::producedBy(made), {}};
+      else
+        return detail::ScanStep{};
+    };
+    detail::Scanned scanned =
+        detail::runScan("fold", body, detail::producedBy(initial), detail::tensorsIn(xs), options.reverse, where);
+    return detail::withTensors(initial, scanned.carry);
+  } else {
+    return initial;
+  }
 }
 
 // What f makes of each slice of xs along axis 0, one after the other, stacked along axis 0. vmap does all at once,
@@ -299,10 +322,10 @@ Carry fold(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options 
 template <typename F, typename Xs> auto map_fn(F &&f, const Xs &xs, SourceLocation line = SourceLocation::current()) {
   const SourceLocation where = CallSite::resolve(line);
   detail::requireCallable(f, "map_fn", where);
-  using Result = decltype(detail::callAt(where, f, xs));
+  using Result = detail::Kept<decltype(detail::callAt(where, f, xs))>;
   std::optional<Result> kept;
   auto body = [&](const std::vector<Tensor> &, const std::vector<Tensor> &x) {
-    kept.emplace(detail::callAt(where, f, detail::withTensors(xs, x)));
+    kept.emplace(detail::keptOf([&] { return detail::callAt(where, f, detail::withTensors(xs, x)); }));
     return detail::ScanStep{{}, detail::producedBy(*kept)};
   };
   detail::Scanned scanned = detail::runScan("map_fn", body, {}, detail::tensorsIn(xs), false, where);
