@@ -168,6 +168,8 @@ void Builder::growBody() {
       controlFlow();
     else if (random.chance(0.06))
       userOperation();
+    else if (random.chance(0.06))
+      tryOperation(schema::schemaOf(OpId::RandomUniform)); // another number in each iteration
     else if (mayAct() && random.chance(0.3))
       effect();
     else
