@@ -170,9 +170,9 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
 
 namespace {
 // On a loop that keeps what its reverse takes: for each stack the number of the loop variable whose values are on it,
-// or kResidual for that of a value of the body.
+// kResidual for that of a value of the body, or kRead for that of a slice of a loop variable.
 constexpr llvm::StringLiteral kKeptAttr = "calque.kept";
-constexpr int64_t kResidual = -1;
+constexpr int64_t kResidual = -1, kRead = -2;
 
 // What takes long to compute again, and what elementwise operations alone make of it, such as the sum of two products:
 // where the reverse needs no more than that, it is dropped itself.
@@ -196,23 +196,61 @@ llvm::SetVector<Value> residualsOf(Block &body) {
   return residuals;
 }
 
+// Whether nothing but updates of slices looks at a value, and at what they make of it. None needs its elements.
+bool isOnlyUpdated(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    auto update = dyn_cast<UpdateAtOp>(use.getOwner());
+    return isa<vector::YieldOp>(use.getOwner()) || (update && use == update.getXMutable() && isOnlyUpdated(update));
+  });
+}
+
+// Finds the slices that a loop's body takes of a loop variable, where it looks at nothing else of it: they are kept in
+// its place. Not so if they are as much.
+bool findReads(BlockArgument variable, SmallVectorImpl<GatherOp> &reads) {
+  auto type = cast<RankedTensorType>(variable.getType());
+  for (OpOperand &use : variable.getUses()) {
+    auto update = dyn_cast<UpdateAtOp>(use.getOwner());
+    auto read = dyn_cast<GatherOp>(use.getOwner());
+    if (isa<vector::YieldOp>(use.getOwner()) || (update && use == update.getXMutable() && isOnlyUpdated(update)))
+      continue;
+    if (!read || use != read.getXMutable() || read->hasAttr(kExamplesAttr) ||
+        cast<RankedTensorType>(read.getIndices().getType()).getRank() != 0)
+      return false;
+    reads.push_back(read);
+    int64_t axis = static_cast<int64_t>(read.getAxis());
+    int64_t size = type.getDimSize(static_cast<unsigned>(axis < 0 ? axis + type.getRank() : axis));
+    if (!ShapedType::isDynamic(size) && size <= static_cast<int64_t>(reads.size()))
+      return false;
+  }
+  return true;
+}
+
 // A result of an operation, as that of the one that it has become.
 Value sameResult(Value value, Operation *other) { return other->getResult(cast<OpResult>(value).getResultNumber()); }
 } // namespace
 
 void WhileOp::getEffects(Effects &effects) { effectsOf(*this, effects); }
 
-// The new loop counts its iterations, and puts the values that the loop variables have at the beginning of each, and
-// what takes long to compute again, on stacks. Its loop variables are those of this one, the number, and the stacks.
+// The new loop counts its iterations, and puts the values that the loop variables have at the beginning of each, or the
+// slices that are all that it takes of them, and what takes long to compute again, on stacks. Its loop variables are
+// those of this one, the number, and the stacks.
 Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   SmallVector<int64_t> kept;
   unsigned count = getNumVariables();
-  for (BlockArgument argument : getBody().getArguments().take_front(count))
-    if (llvm::any_of(argument.getUsers(), [](Operation *user) { return !isa<vector::YieldOp>(user); }))
+  SmallVector<GatherOp> reads;
+  for (BlockArgument argument : getBody().getArguments().take_front(count)) {
+    SmallVector<GatherOp> own;
+    if (findReads(argument, own))
+      llvm::append_range(reads, own);
+    else
       kept.push_back(argument.getArgNumber());
+  }
   llvm::SetVector<Value> residuals = residualsOf(getBody().front());
   const size_t firstResidual = kept.size();
   kept.append(residuals.size(), kResidual);
+  kept.append(reads.size(), kRead);
+  for (GatherOp read : reads)
+    residuals.insert(read.getResult());
   Location location = getLoc();
   SmallVector<Value> values(getInitial());
   values.push_back(number(builder, location, 0));
@@ -269,6 +307,8 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   auto residualOn = [&](size_t stack) {
     return cast<StackPushOp>(getBody().front().getTerminator()->getOperand(count + 1 + stack).getDefiningOp()).getX();
   };
+  auto readOn = [&](size_t stack) { return cast<GatherOp>(residualOn(stack).getDefiningOp()); };
+  auto variableOf = [](GatherOp read) { return cast<BlockArgument>(read.getX()).getArgNumber(); };
 
   // The number of iterations to go, the stacks, the cotangents, and the sums of those of invariants.
   SmallVector<Value> values{getResult(count)};
@@ -300,11 +340,21 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                  stacks[i] = popped.getBelow();
                  return popped.getEntry();
                };
+               IRMapping mapping;
+               SmallVector<GatherOp> reads; // through which cotangents pass
                for (auto [i, variable] : llvm::enumerate(kept))
-                 if (variable != kResidual)
+                 if (variable >= 0) {
                    state[variable] = pop(i, arguments[firstInitial + variable]);
+                 } else if (variable == kRead) {
+                   GatherOp read = readOn(i);
+                   Value like = GatherOp::create(inside, location, arguments[firstInitial + variableOf(read)],
+                                                 number(inside, location, 0), read.getAxis());
+                   mapping.map(read.getResult(), pop(i, sizedLike(inside, like)));
+                   if (isFloat(read.getResult()))
+                     reads.push_back(read);
+                 }
                for (unsigned i = 0; i < count; ++i)
-                 if (!state[i]) // the body does not look at it
+                 if (!state[i]) // the body does not look at it, or at slices alone
                    state[i] = IdentityOp::create(inside, location, arguments[firstInitial + i]);
                SmallVector<Value> taken(state);
                taken.push_back(arguments[0]);
@@ -318,13 +368,24 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                      KnownOp::create(inside, location, computed, pop(i, sizedLike(inside, computed)));
                    }
                };
-               SmallVector<Value> next = emitWithoutEffects(getBody(), inside, taken, takeResiduals);
+               SmallVector<Value> next = emitWithoutEffects(getBody(), inside, taken, takeResiduals, mapping);
                SmallVector<Value> sources = selected(state, floats);
                for (unsigned i : sums)
                  sources.push_back(arguments[newCount + i]);
+               for (GatherOp read : reads)
+                 sources.push_back(mapping.lookup(read.getResult()));
                SmallVector<Value> found =
                    gradientOf(inside, location, selected(next, floats),
                               SmallVector<Value>(arguments.slice(firstCotangent, floats.size())), sources);
+               // What passes to a slice passes on to its loop variable.
+               for (size_t i = reads.size(); i-- > 0;) {
+                 const unsigned variable = variableOf(reads[i]);
+                 Value put =
+                     GatherPutOp::create(inside, location, found[floats.size() + sums.size() + i], state[variable],
+                                         mapping.lookup(reads[i].getIndices()), reads[i].getAxis());
+                 Value &sum = found[llvm::find(floats, variable) - floats.begin()];
+                 sum = AddOp::create(inside, location, sum, put);
+               }
                llvm::append_range(yielded, stacks);
                llvm::append_range(yielded, ArrayRef(found).take_front(floats.size()));
                for (unsigned i = 0; i < sums.size(); ++i)

@@ -1,7 +1,6 @@
 #include "ir/Regions.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -43,12 +42,19 @@ void dropEffects(Operation *op) {
 }
 } // namespace
 
-SmallVector<Value> emitWithoutEffects(Region &region, OpBuilder &builder, ValueRange arguments, OnEmitted onEmitted) {
-  Block &block = region.front();
+SmallVector<Value> emitWithoutEffects(Region &region, OpBuilder &builder, ValueRange arguments) {
   IRMapping mapping;
+  return emitWithoutEffects(region, builder, arguments, ignoreEmitted, mapping);
+}
+
+SmallVector<Value> emitWithoutEffects(Region &region, OpBuilder &builder, ValueRange arguments, OnEmitted onEmitted,
+                                      IRMapping &mapping) {
+  Block &block = region.front();
   mapping.map(block.getArguments(), arguments);
   for (Operation &inner : block.without_terminator()) {
-    if (isMemoryEffectFree(&inner)) {
+    if (inner.getNumResults() && mapping.contains(inner.getResult(0))) {
+      continue;
+    } else if (isMemoryEffectFree(&inner)) {
       onEmitted(&inner, builder.clone(inner, mapping));
     } else if (inner.getNumRegions() == 0 && inner.getNumResults() == 0) {
       continue;

@@ -5,6 +5,8 @@
 
 #include "ir/BatchRule.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace calque::ir {
 
 // The values with these numbers.
@@ -21,9 +23,13 @@ llvm::SmallVector<mlir::Value> emitBody(mlir::Region &region, mlir::OpBuilder &b
                                         OnEmitted onEmitted = ignoreEmitted);
 
 // The same without the effects, for a derivative: what the region prints, checks and calls, the operation itself does.
-// Emits a diagnostic where the results need an effect, as those of a host call do.
+// Emits a diagnostic where the results need an effect, as those of a host call do. What the mapping has is not emitted;
+// it gets what is.
 llvm::SmallVector<mlir::Value> emitWithoutEffects(mlir::Region &region, mlir::OpBuilder &builder,
-                                                  mlir::ValueRange arguments, OnEmitted onEmitted = ignoreEmitted);
+                                                  mlir::ValueRange arguments, OnEmitted onEmitted,
+                                                  mlir::IRMapping &mapping);
+llvm::SmallVector<mlir::Value> emitWithoutEffects(mlir::Region &region, mlir::OpBuilder &builder,
+                                                  mlir::ValueRange arguments);
 
 // Makes the block of an empty region: with arguments of these types, and what `fill` makes of them at its end and
 // returns as what it yields. The builder's listener hears of the operations.

@@ -368,6 +368,21 @@ Tensor recurrence(const Inputs &in) {
       .stack();
 }
 
+// Which rows it takes, it reads from an array of integers that it writes.
+Tensor picked(const Inputs &in) {
+  TensorArray numbers(5, DType::Int32, {}), rows(4, DType::Float64, {2});
+  numbers.write(0, 2);
+  rows.write(0, in[1]);
+  auto [order, taken] =
+      for_range(0, 3, std::tuple(numbers, rows), [&](const Tensor &i, TensorArray numbers, TensorArray rows) {
+        Tensor number = numbers.read(i), last = rows.read(i);
+        rows.write(i + 1, gather(in[0], number) * exp(last * 0.3) * rows.read(0));
+        numbers.write(i + 1, (number + 2) - (number + 2) / 3 * 3);
+        return std::tuple(numbers, rows);
+      });
+  return taken.stack();
+}
+
 Tensor overwritten(const Inputs &in) {
   TensorArray array(2, DType::Float64, {2}, {.overwrite = true, .zeros = true});
   array = for_range(0, 3, array, [&](const Tensor &i, TensorArray array) {
@@ -398,6 +413,7 @@ TEST(TensorArray, HasGradients) {
   Inputs inputs{randomTensor(random, {3, 2}, -1, 1), randomTensor(random, {2}, -1, 1)};
   for (const auto &[name, f] :
        std::initializer_list<std::pair<const char *, Tensor (*)(const Inputs &)>>{{"recurrence", recurrence},
+                                                                                  {"picked", picked},
                                                                                   {"overwritten", overwritten},
                                                                                   {"in C++ loops", inCppLoops},
                                                                                   {"scattered", scattered}}) {

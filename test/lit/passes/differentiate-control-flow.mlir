@@ -591,3 +591,70 @@ func.func @update_at_each(%x: tensor<3xf32>, %i: tensor<2xi64>, %y: tensor<f32>)
   %u = calque.unbatch %r, %e, %i {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<i64>, tensor<2xi64>) -> tensor<2x3xf32>
   return %u : tensor<2x3xf32>
 }
+
+// Of a loop variable that is updated and read by slices alone, the slices are kept. What passes to one is added there.
+// CHECK-LABEL: func.func @reads(
+// CHECK: calque.while
+// CHECK: ^bb0(%{{.*}}: tensor<i64>, %[[A:.*]]: tensor<9x?xf32>, %{{.*}}: tensor<i64>, %{{.*}}: tensor<f64>, %[[STACK:.*]]: tensor<f64>, %{{.*}}: tensor<?xf32>, %{{.*}}: tensor<i64>):
+// CHECK: %[[S:.*]] = calque.gather %[[A]],
+// CHECK-NEXT: %[[PUSHED:.*]] = calque.stack_push %[[STACK]], %[[S]] : (tensor<f64>, tensor<?xf32>)
+// CHECK-NOT: calque.stack_push
+// CHECK: vector.yield {{.*}}, %[[PUSHED]] :
+// CHECK: calque.while
+// CHECK: %{{.*}}, %[[I:.*]] = calque.stack_pop %{{.*}} : (tensor<f64>, tensor<i64>)
+// CHECK: %{{.*}}, %[[READ:.*]] = calque.stack_pop %{{.*}} : (tensor<f64>, tensor<?xf32>)
+// CHECK: %[[BEFORE:.*]] = calque.sub %[[I]],
+// CHECK: %[[G:.*]] = calque.gather %[[COTANGENT:.*]], %[[I]]
+// CHECK: %[[ZERO:.*]] = calque.update_at %[[COTANGENT]], %[[I]],
+// CHECK: calque.mul %[[G]], %[[READ]]
+// CHECK: %[[PUT:.*]] = calque.gather_put %{{.*}}, %{{.*}}, %[[BEFORE]]
+// CHECK: %[[SUM:.*]] = calque.add %[[ZERO]], %[[PUT]]
+// CHECK: vector.yield {{.*}}, %[[SUM]], %{{.*}} :
+func.func @reads(%x: tensor<9x?xf32>, %y: tensor<?xf32>, %n: tensor<i64>, %seed: tensor<9x?xf32>) -> (tensor<9x?xf32>, tensor<?xf32>) {
+  %first = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %first, %x, %y, %n : (tensor<i64>, tensor<9x?xf32>, tensor<?xf32>, tensor<i64>) -> (tensor<i64>, tensor<9x?xf32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<9x?xf32>, %b: tensor<?xf32>, %m: tensor<i64>):
+    %c = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %c : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<9x?xf32>, %b: tensor<?xf32>, %m: tensor<i64>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %before = calque.sub %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %s = calque.gather %a, %before {axis = 0 : i64} : (tensor<9x?xf32>, tensor<i64>) -> tensor<?xf32>
+    %t = calque.mul %s, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    %u = calque.update_at %a, %i, %t {axis = 0 : i64} : (tensor<9x?xf32>, tensor<i64>, tensor<?xf32>) -> tensor<9x?xf32>
+    %next = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %next, %u : tensor<i64>, tensor<9x?xf32>
+  }
+  %g:2 = calque.gradient %r#1, %seed, %x, %y {counts = array<i64: 1, 2, 0>} : (tensor<9x?xf32>, tensor<9x?xf32>, tensor<9x?xf32>, tensor<?xf32>) -> (tensor<9x?xf32>, tensor<?xf32>)
+  return %g#0, %g#1 : tensor<9x?xf32>, tensor<?xf32>
+}
+
+// A slice of what was updated in the iteration is computed again from the whole, which is kept.
+// CHECK-LABEL: func.func @reads_updated(
+// CHECK: calque.while
+// CHECK: calque.stack_push %{{.*}}, %{{.*}} : (tensor<f64>, tensor<9xf32>)
+// CHECK: calque.gather
+// CHECK-NOT: calque.stack_push
+// CHECK: calque.while
+func.func @reads_updated(%x: tensor<9xf32>, %n: tensor<i64>, %seed: tensor<9xf32>) -> tensor<9xf32> {
+  %first = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %first, %x, %n : (tensor<i64>, tensor<9xf32>, tensor<i64>) -> (tensor<i64>, tensor<9xf32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<9xf32>, %m: tensor<i64>):
+    %c = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %c : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<9xf32>, %m: tensor<i64>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %s = calque.gather %a, %i {axis = 0 : i64} : (tensor<9xf32>, tensor<i64>) -> tensor<f32>
+    %t = calque.exp %s : (tensor<f32>) -> tensor<f32>
+    %u = calque.update_at %a, %i, %t {axis = 0 : i64} : (tensor<9xf32>, tensor<i64>, tensor<f32>) -> tensor<9xf32>
+    %v = calque.gather %u, %one {axis = 0 : i64} : (tensor<9xf32>, tensor<i64>) -> tensor<f32>
+    %w = calque.exp %v : (tensor<f32>) -> tensor<f32>
+    %y = calque.update_at %u, %one, %w {axis = 0 : i64} : (tensor<9xf32>, tensor<i64>, tensor<f32>) -> tensor<9xf32>
+    %next = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %next, %y : tensor<i64>, tensor<9xf32>
+  }
+  %g = calque.gradient %r#1, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<9xf32>, tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  return %g : tensor<9xf32>
+}
