@@ -148,17 +148,25 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
     if (part.kind == SignaturePart::Kind::Tensor)
       parameters.push_back({std::make_shared<const schema::TensorType>(part.type), part.path});
   std::span<const Variable *const> given = arguments.variables();
-  Results results(call);
+  std::optional<Results> results; // of the last run
+  Signature described;
   TraceOptions options{.name = name, .where = where, .call = call, .mayMakeVariables = traces.load() == 0};
   options.mayFallBack = mayFallBack;
+  options.structure = [&] { return described.str(""); };
+  const Trace *withStandIns = nullptr;
+  std::vector<Variable> standIns;
   std::shared_ptr<Trace> trace =
       traceProgram(options, parameters, [&](Trace &traced, const std::vector<Tensor> &tensors) {
-        body.run(body.context, tensors, makeStandIns(given, traced), results);
-        return results.tensors;
+        if (std::exchange(withStandIns, &traced) != &traced)
+          standIns = makeStandIns(given, traced);
+        results.emplace(call);
+        body.run(body.context, tensors, standIns, *results);
+        described = results->signature.take();
+        return results->tensors;
       }).trace;
 
   auto concrete = std::make_shared<Concrete>();
-  concrete->results = results.signature.take();
+  concrete->results = std::move(described);
   // The types of results come from the recording, which may know other sizes than the returned tensors.
   std::size_t next = 0;
   for (SignaturePart &part : concrete->results.parts)
@@ -173,7 +181,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
   for (const std::shared_ptr<VariableState> &standIn : trace->standIns)
     standIn->original.reset();            // the trace may outlive the call and must not keep its argument alive
   concrete->recording = trace->recording; // a copy: a tape that has left the lambda still looks at the trace's
-  concrete->prototype = std::move(results.prototype);
+  concrete->prototype = std::move(results->prototype);
   concrete->key = signature.key;
   concrete->unknown = signature.unknown;
   concrete->hash = hashKey(concrete->key);

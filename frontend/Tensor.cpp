@@ -7,6 +7,7 @@
 #include "frontend/Shape.h"
 #include "frontend/Signature.h"
 #include "frontend/Trace.h"
+#include "frontend/native/Capture.h"
 #include "runtime/Print.h"
 
 #include <algorithm>
@@ -159,9 +160,10 @@ Tensor::operator bool() const {
   if (impl.trace) {
     if (!detail::currentTrace() || !detail::currentTrace()->sees(impl.trace))
       detail::throwLeaked(impl, impl.where);
-    throw StateError("a traced tensor is used as a condition (bool), and its elements are not known while tracing; use "
-                     "cond, while_loop or where(condition, x, y), and logical_and and logical_or for && and ||",
-                     impl.where);
+    if (!impl.type->isStatic())
+      throw ShapeError(absl::StrCat("a tensor of type ", impl.type->str(),
+                                    " is used as a condition (bool), which needs one element"),
+                       impl.where);
   }
   if (impl.type->numElements() != 1)
     throw ShapeError(
@@ -169,6 +171,8 @@ Tensor::operator bool() const {
                      " is used as a condition (bool), which needs one element; use where(condition, x, y), "
                      "and logical_and and logical_or for && and ||"),
         impl.where);
+  if (impl.trace)
+    return detail::decideOn(*this, impl.where);
   const void *data = scalarData(impl.type->dtype, impl.where);
   return dispatch(impl.type->dtype,
                   [&]<typename T>(std::type_identity<T>) { return *static_cast<const T *>(data) != T(); });

@@ -13,6 +13,8 @@ namespace calque::detail {
 // The most elements of a tensor that becomes a constant, where the trace alone holds it.
 inline constexpr std::int64_t kMostConstantElements = 16;
 
+class HostDecisions;
+
 class Trace {
 public:
   explicit Trace(bool mayMakeVariables) : id(nextId()), mayMakeVariables(mayMakeVariables) {}
@@ -74,6 +76,9 @@ public:
   std::vector<std::shared_ptr<VariableState>> variables;
   std::vector<std::shared_ptr<VariableState>> standIns; // for variables that are arguments
   std::vector<bool> capturedArguments;                  // stand-ins whose original the lambda captures too
+
+  // What host code has decided on tensors; null: nothing so far.
+  std::shared_ptr<HostDecisions> decisions;
 
   // Whether values of that trace can be used in this one: it is this one, or around it.
   bool sees(std::uint64_t trace) const { return trace == id || isAround(trace); }

@@ -1,11 +1,13 @@
 #include "frontend/Tracer.h"
 
+#include "frontend/native/Capture.h"
+
 namespace calque::detail {
 
 using Constants = TraceOptions::Constants;
 
-TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedParameter> parameters,
-                           absl::FunctionRef<std::vector<Tensor>(Trace &, const std::vector<Tensor> &)> body) {
+namespace {
+std::shared_ptr<Trace> newTrace(const TraceOptions &options) {
   auto trace = !options.inside    ? std::make_shared<Trace>(options.mayMakeVariables)
                : options.isRegion ? Trace::region(currentTrace(), options.inside)
                                   : Trace::inside(currentTrace(), options.inside);
@@ -16,27 +18,53 @@ TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedPa
     trace->mostConstantElements = 0;
   trace->recording.name = options.inside ? options.inside : options.name;
   trace->recording.line = lineOf(options.where);
-  std::vector<Tensor> arguments;
-  for (const TracedParameter &parameter : parameters)
-    arguments.push_back(trace->addParameter(parameter.type, parameter.name));
+  return trace;
+}
+} // namespace
 
-  std::vector<schema::ValueId> &values = trace->recording.results;
-  TracedProgram program{trace, {}};
-  {
+TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedParameter> parameters,
+                           absl::FunctionRef<std::vector<Tensor>(Trace &, const std::vector<Tensor> &)> body) {
+  std::shared_ptr<Trace> trace;
+  TracedProgram program;
+  std::vector<schema::ValueId> values;
+  // Traces what `run` does; whether host code has decided.
+  auto traced = [&](auto run) {
+    trace = newTrace(options);
+    std::vector<Tensor> arguments;
+    for (const TracedParameter &parameter : parameters)
+      arguments.push_back(trace->addParameter(parameter.type, parameter.name));
     TraceScope scope(trace);
-    program.results = body(*trace, arguments);
+    program.results = run(arguments);
+    if (trace->decisions)
+      return true;
     for (const Tensor &result : program.results)
       values.push_back(options.isCalled ? trace->ownValue(result, 0, values, options.where)
                                         : trace->valueOf(result, options.where));
+    return false;
+  };
+  try {
+    if (traced([&](const std::vector<Tensor> &arguments) { return body(*trace, arguments); }))
+      traced([&](const std::vector<Tensor> &arguments) {
+        return captureNative(
+            [&] {
+              std::vector<Tensor> results = body(*trace, arguments);
+              return HostResults{std::move(results), options.structure ? options.structure() : ""};
+            },
+            options.where);
+      });
+  } catch (const native::NotCaptured &reason) {
+    throwNotCaptured(reason, options.where);
   }
   if (options.isCalled) { // tapes of the caller can't compute results of host calls again
     std::vector<schema::ValueId> hostResults = trace->hostResults();
     values.insert(values.end(), hostResults.begin(), hostResults.end());
   }
+  trace->recording.results = std::move(values);
   if (!options.inside)
     trace->finish(options.constants == Constants::All);
   if (trace->askedForSizes)
     throw SizesAsked(trace->asked);
+  program.trace = trace;
   return program;
 }
 

@@ -5,6 +5,8 @@
 #include "absl/functional/function_ref.h"
 #include "frontend/Trace.h"
 
+#include <functional>
+
 namespace calque::detail {
 
 struct TraceOptions {
@@ -21,6 +23,9 @@ struct TraceOptions {
   bool isCalled = true;
   // Which captured tensors become constants: none, small ones that nothing else holds, or all.
   enum class Constants { None, Small, All } constants = Constants::Small;
+  // A text that differs where the body's results differ in what is no tensor; asked after the body has run. None: it
+  // gives tensors only.
+  std::function<std::string()> structure = {};
 };
 
 struct TracedParameter {
@@ -33,7 +38,8 @@ struct TracedProgram {
   std::vector<Tensor> results;  // as the body gave them
 };
 
-// Runs the body on traced parameters. What it throws passes through.
+// Runs the body on traced parameters, once, or many times where it decides on traced tensors. What it throws passes
+// through.
 TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedParameter> parameters,
                            absl::FunctionRef<std::vector<Tensor>(Trace &, const std::vector<Tensor> &)> body);
 

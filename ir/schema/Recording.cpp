@@ -2,6 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
+
 namespace calque::schema {
 
 std::string SourceLine::str() const { return line ? absl::StrCat(file, ":", line) : "an unknown line"; }
@@ -78,6 +80,23 @@ std::span<const ValueId> Recording::capturesOf(const RecordedOp &op) const {
     return {};
   const auto &counts = std::get<std::vector<std::int64_t>>(attributesOf(op)[0]);
   return operandsOf(op).subspan(static_cast<std::size_t>(counts[0] + counts[1]));
+}
+
+bool equal(const Recording &a, const Recording &b) {
+  auto sameOp = [&](const RecordedOp &x, const RecordedOp &y) {
+    if (x.op != y.op || x.numResults != y.numResults || x.firstResult != y.firstResult ||
+        !std::ranges::equal(a.operandsOf(x), b.operandsOf(y)) ||
+        !std::ranges::equal(a.attributesOf(x), b.attributesOf(y),
+                            [](const Attribute &p, const Attribute &q) { return equal(p, q); }))
+      return false;
+    for (std::uint32_t r = 0; r < x.numResults; ++r)
+      if (a.typeOf(x.firstResult + static_cast<ValueId>(r)) != b.typeOf(y.firstResult + static_cast<ValueId>(r)))
+        return false;
+    return true;
+  };
+  auto sameType = [&](ValueId x, ValueId y) { return x == y && a.typeOf(x) == b.typeOf(y); };
+  return std::ranges::equal(a.parameters, b.parameters, sameType) && a.results == b.results &&
+         std::ranges::equal(a.ops(), b.ops(), sameOp);
 }
 
 bool hasEffect(const Recording &recording, const RecordedOp &op) {

@@ -85,6 +85,8 @@ private:
   std::vector<TensorType> types_;
 };
 
+// Whether two programs do the same, operation by operation; names and lines don't count.
+bool equal(const Recording &a, const Recording &b);
 // Whether an operation of the recording has an effect, or one in a program inside of it.
 bool hasEffect(const Recording &recording, const RecordedOp &op);
 // The program without effects, but for those that give results, as host calls do.

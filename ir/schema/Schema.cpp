@@ -1,8 +1,10 @@
 #include "ir/schema/Schema.h"
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "ir/schema/Cotangents.h"
+#include "ir/schema/Recording.h"
 #include "ir/schema/TypeRules.h"
 
 #include <algorithm>
@@ -37,6 +39,10 @@ bool equal(const Attribute &a, const Attribute &b) {
   if (const ConstantRef *x = std::get_if<ConstantRef>(&a)) {
     const ConstantRef &y = std::get<ConstantRef>(b);
     return *x == y || (*x && y && **x == *y);
+  }
+  if (const RecordingRef *x = std::get_if<RecordingRef>(&a)) {
+    const RecordingRef &y = std::get<RecordingRef>(b);
+    return *x == y || (*x && y && equal(**x, *y));
   }
   return a == b;
 }

@@ -1,0 +1,364 @@
+#include "frontend/native/Capture.h"
+
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
+#include "calque/functions.h"
+#include "frontend/Apply.h"
+#include "frontend/native/Emission.h"
+#include "frontend/native/Learner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+namespace calque::detail {
+
+using namespace native;
+using schema::ValueId;
+
+//===-- Decisions -------------------------------------------------------------------------------===//
+
+namespace {
+// The most decisions and operations of a run, and times that one value is decided on.
+constexpr std::size_t kMostDecisions = 1'000'000, kMostOperations = 5'000'000, kMostRepetitions = 1'000'000;
+// From here on chance decides how a run that has left the decisions wanted goes on.
+constexpr std::size_t kRegularDecisions = 64;
+
+// A scalar of type bool that says whether the only element is not zero.
+Tensor conditionOf(const Tensor &x, SourceLocation where) {
+  const schema::TensorType &type = *implOf(x).type;
+  CallSite site(where, "bool");
+  Tensor condition = type.dtype == DType::Bool ? x : not_equal(Operand(x, where), Operand(0, where));
+  return type.rank() == 0 ? condition : reshape(Operand(condition, where), {});
+}
+} // namespace
+
+bool HostDecisions::choose(const schema::SourceLine &line) {
+  if (made_.size() < wanted.size())
+    return wanted[made_.size()] == '1';
+  if (made_.size() > wanted.size() + kRegularDecisions)
+    return random() & 1;
+  return timesAt[{line.file, line.line}]++ % 2 == 1;
+}
+
+bool HostDecisions::decide(Trace &trace, const Tensor &x, SourceLocation where) {
+  ValueId value = trace.valueOf(x, where);
+  if (auto found = known.find(value); found != known.end()) {
+    if (++repeated > kMostRepetitions)
+      throw NotCaptured{"the condition does not change in its loop", lineOf(where)};
+    return found->second;
+  }
+  if (made_.size() == kMostDecisions || trace.recording.ops().size() > kMostOperations)
+    throw NotCaptured{"it does not come to an end", lineOf(where)};
+  ValueId condition = trace.valueOf(conditionOf(x, where), where);
+  bool taken = choose(lineOf(where));
+  made_.push_back({condition, trace.recording.ops().size(), taken, lineOf(where)});
+  known[value] = known[condition] = taken;
+  return taken;
+}
+
+bool decideOn(const Tensor &x, SourceLocation where) {
+  Trace &trace = *currentTrace();
+  if (!trace.decisions)
+    trace.decisions = std::make_shared<HostDecisions>();
+  return trace.decisions->decide(trace, x, userLine(where));
+}
+
+//===-- Runs ------------------------------------------------------------------------------------===//
+
+namespace {
+
+bool isSame(const char *a, const char *b) { return a == b || (a && b && std::strcmp(a, b) == 0); }
+
+// Another path assigns a variable that no run before did.
+struct MoreVariables {};
+
+// What paths consist of.
+class Words final : public Vocabulary {
+public:
+  // A path's operations and values, by the numbers of the vocabulary. `prefix` tells apart what no two paths share.
+  Kind kindOf(const schema::Recording &recording, const schema::RecordedOp &op, const Decisions &prefix) {
+    const bool isUnique = op.op == schema::OpId::HostCall || op.op == schema::OpId::Extern;
+    std::vector<Kind> &alike =
+        byHash[absl::HashOf(static_cast<int>(op.op), op.line.line, op.line.column, op.numOperands, op.numResults)];
+    auto types = [&](std::span<const ValueId> values, std::vector<schema::TensorType> &into) {
+      for (ValueId value : values)
+        into.push_back(recording.typeOf(value));
+    };
+    for (Kind kind : alike)
+      if (isOf(kinds[kind], recording, op, isUnique ? &prefix : nullptr))
+        return kind;
+    Operation operation{op.op, {}, {}, {}, op.line, isUnique ? prefix : Decisions(), schema::hasEffect(recording, op)};
+    std::span<const schema::Attribute> attributes = recording.attributesOf(op);
+    operation.attributes.assign(attributes.begin(), attributes.end());
+    types(recording.operandsOf(op), operation.operands);
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      operation.results.push_back(recording.typeOf(op.firstResult + static_cast<ValueId>(r)));
+    kinds.push_back(std::move(operation));
+    alike.push_back(static_cast<Kind>(kinds.size() - 1));
+    return alike.back();
+  }
+  Kind endOf(const std::string &text) {
+    auto [found, isNew] = ends.try_emplace(text, static_cast<Kind>(ends.size()));
+    if (isNew)
+      endTexts.push_back(text);
+    return found->second;
+  }
+  // `isFresh`: the run has made the tensor, so that the next run will make another of the same elements.
+  Value outsideOf(const Tensor &x, bool isFresh) {
+    const TensorImpl &impl = *x.impl();
+    auto add = [&](bool isConstant) {
+      tensors.push_back({x, isConstant});
+      return -static_cast<Value>(tensors.size());
+    };
+    if (impl.trace) {
+      auto [found, isNew] = byValue.try_emplace(std::pair(impl.trace, impl.value), 0);
+      if (isNew)
+        found->second = add(false);
+      return found->second;
+    }
+    if (auto found = byId.find(impl.id); found != byId.end())
+      return found->second;
+    if (!isFresh)
+      return byId[impl.id] = add(false);
+    auto [first, last] = byContent.equal_range(contentHash(impl));
+    for (; first != last; ++first)
+      if (haveSameContent(impl, *tensors[static_cast<std::size_t>(-1 - first->second)].tensor.impl()))
+        return first->second;
+    Value value = add(true);
+    byContent.emplace(contentHash(impl), value);
+    return value;
+  }
+
+  std::vector<Tensor> apply(Kind step, const std::vector<Tensor> &operands) const override {
+    const Operation &operation = kinds[step];
+    Trace &trace = *currentTrace();
+    const SourceLocation where = locationOf(operation.line);
+    std::vector<ValueId> values;
+    std::vector<schema::TensorType> types;
+    for (const Tensor &operand : operands) {
+      values.push_back(trace.valueOf(operand, where));
+      types.push_back(*implOf(operand).type);
+    }
+    std::vector<schema::TensorType> results = operation.results;
+    if (types != operation.operands) {
+      schema::Inference inference = schema::inferTypes(operation.op, types, operation.attributes);
+      if (inference.fault)
+        throwFault(inference.fault, where);
+      results = std::move(inference.types);
+    }
+    ValueId first = trace.recording.append(operation.op, values, operation.attributes, results, operation.line);
+    std::vector<Tensor> made;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      made.push_back(trace.tensorOf(first + static_cast<ValueId>(i), where));
+    return made;
+  }
+  bool hasEffect(Kind step) const override { return kinds[step].hasEffect; }
+  const schema::TensorType *typeOf(Kind step, std::size_t result) const override {
+    const std::vector<schema::TensorType> &results = kinds[step].results;
+    return result < results.size() ? &results[result] : nullptr;
+  }
+  Tensor outside(Value value) const override {
+    const auto &[tensor, isConstant] = tensors[static_cast<std::size_t>(-1 - value)];
+    // A tensor that nothing else holds becomes a constant.
+    const TensorImpl &impl = *tensor.impl();
+    return isConstant ? makeEager(impl.type, impl.buffer, impl.where) : tensor;
+  }
+  const schema::TensorType &typeOfOutside(Value value) const override {
+    return *tensors[static_cast<std::size_t>(-1 - value)].tensor.impl()->type;
+  }
+  const std::string &messageOf(Kind end) const override { return endTexts[end]; }
+
+private:
+  struct Operation {
+    schema::OpId op;
+    std::vector<schema::Attribute> attributes;
+    std::vector<schema::TensorType> operands, results;
+    schema::SourceLine line;
+    Decisions prefix;
+    bool hasEffect;
+  };
+  struct Outside {
+    Tensor tensor;
+    bool isConstant;
+  };
+
+  static bool isOf(const Operation &known, const schema::Recording &recording, const schema::RecordedOp &op,
+                   const Decisions *prefix) {
+    if (known.op != op.op || known.line.line != op.line.line || known.line.column != op.line.column ||
+        !isSame(known.line.file, op.line.file) || !isSame(known.line.function, op.line.function) ||
+        !isSame(known.line.index, op.line.index) || known.results.size() != op.numResults)
+      return false;
+    std::span<const ValueId> operands = recording.operandsOf(op);
+    auto hasType = [&](const schema::TensorType &type, ValueId value) { return recording.typeOf(value) == type; };
+    if (!std::equal(known.operands.begin(), known.operands.end(), operands.begin(), operands.end(), hasType))
+      return false;
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      if (!hasType(known.results[r], op.firstResult + static_cast<ValueId>(r)))
+        return false;
+    if (prefix)
+      return known.prefix == *prefix; // each run makes its own host function
+    return std::ranges::equal(known.attributes, recording.attributesOf(op),
+                              [](const auto &a, const auto &b) { return schema::equal(a, b); });
+  }
+
+  static std::string_view bytesOf(const TensorImpl &impl) {
+    return {static_cast<const char *>(impl.buffer.data()), impl.type->numBytes()};
+  }
+  static std::size_t contentHash(const TensorImpl &impl) {
+    return std::hash<std::string_view>()(bytesOf(impl)) + static_cast<std::size_t>(impl.type->dtype);
+  }
+  static bool haveSameContent(const TensorImpl &a, const TensorImpl &b) {
+    return *a.type == *b.type && bytesOf(a) == bytesOf(b);
+  }
+
+  std::vector<Operation> kinds;
+  absl::flat_hash_map<std::size_t, std::vector<Kind>> byHash;
+  absl::flat_hash_map<std::string, Kind> ends;
+  std::vector<std::string> endTexts;
+  std::vector<Outside> tensors;
+  absl::flat_hash_map<std::pair<std::uint64_t, ValueId>, Value> byValue; // of the traces around
+  absl::flat_hash_map<std::uint64_t, Value> byId;
+  std::unordered_multimap<std::size_t, Value> byContent;
+};
+
+class Capture {
+public:
+  Capture(absl::FunctionRef<HostResults()> body, SourceLocation where)
+      : body(body), where(where), around(currentTrace()) {}
+
+  std::vector<Tensor> run() {
+    for (;;)
+      try {
+        return once();
+      } catch (const MoreVariables &) {
+      }
+  }
+
+private:
+  std::vector<Tensor> once() {
+    words = {};
+    Learner learner([&](const Decisions &decisions) { return follow(decisions); });
+    const Graph &graph = learner.learn();
+    std::vector<Tensor> results = emit(graph, learner.samples(), words);
+    const std::size_t numResults = results.size() - assigned.size();
+    for (std::size_t i = 0; i < assigned.size(); ++i)
+      around->assign(around->root().variables[assigned[i]], results[numResults + i], where);
+    results.resize(numResults);
+    return results;
+  }
+
+  Path follow(const Decisions &decisions) {
+    std::shared_ptr<Trace> trace = Trace::region(around, around->recording.name.c_str());
+    trace->decisions = std::make_shared<HostDecisions>(decisions);
+    HostResults results;
+    std::vector<ValueId> values;
+    Path path;
+    std::string end;
+    {
+      TraceScope scope(trace);
+      try {
+        results = body();
+        for (const Tensor &result : results.tensors)
+          values.push_back(trace->valueOf(result, where));
+      } catch (const Error &) {
+        throw;
+      } catch (const std::exception &thrown) {
+        path.throws = true;
+        end = thrown.what();
+      }
+    }
+    const schema::Recording &recording = trace->recording;
+    std::vector<Value> numbers(recording.numValues(), kNoValue);
+    auto numberOf = [&](ValueId value) { return numbers[schema::index(value)]; };
+    for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
+      const Tensor &captured = trace->captures[i];
+      bool isFresh = captured.impl().use_count() == 1 ||
+                     std::ranges::any_of(results.tensors, [&](const Tensor &x) { return x.impl() == captured.impl(); });
+      numbers[schema::index(recording.parameters[i])] = words.outsideOf(captured, isFresh);
+    }
+    Decisions prefix;
+    auto decided = [&](std::size_t position) {
+      const std::vector<HostDecisions::Made> &made = trace->decisions->made();
+      for (; prefix.size() < made.size() && made[prefix.size()].position <= position;) {
+        const HostDecisions::Made &decision = made[prefix.size()];
+        path.decisions.push_back({numberOf(decision.condition), decision.position, decision.taken, decision.line});
+        prefix += decision.taken ? '1' : '0';
+      }
+    };
+    path.steps.reserve(recording.ops().size());
+    for (const schema::RecordedOp &op : recording.ops()) {
+      decided(path.steps.size());
+      Step &step = path.steps.emplace_back();
+      step.kind = words.kindOf(recording, op, prefix);
+      for (ValueId operand : recording.operandsOf(op))
+        step.operands.push_back(numberOf(operand));
+      step.first = path.numValues;
+      for (std::uint32_t r = 0; r < op.numResults; ++r)
+        numbers[schema::index(op.firstResult) + r] = path.numValues + static_cast<Value>(r);
+      path.numValues += static_cast<Value>(std::max<std::uint32_t>(op.numResults, 1));
+    }
+    decided(path.steps.size());
+
+    if (path.throws) {
+      path.end = words.endOf(end);
+      return path;
+    }
+    noteAssigned(*trace, numberOf);
+    end = absl::StrCat("returns\n", results.structure);
+    for (ValueId value : values) {
+      path.results.push_back(numberOf(value));
+      absl::StrAppend(&end, "\n", recording.typeOf(value).str());
+    }
+    for (std::size_t i = 0; i < assigned.size(); ++i) {
+      auto held = std::ranges::find(trace->held(), assigned[i], &Trace::Held::index);
+      path.results.push_back(held != trace->held().end() ? numberOf(held->value) : initial[i]);
+    }
+    path.end = words.endOf(end);
+    return path;
+  }
+
+  template <typename NumberOf> void noteAssigned(const Trace &trace, NumberOf numberOf) {
+    bool isNew = false;
+    for (const Trace::Held &held : trace.held())
+      if (held.assigned && std::ranges::find(assigned, held.index) == assigned.end()) {
+        assigned.push_back(held.index);
+        initial.push_back(0);
+        isNew = true;
+      }
+    if (isNew && hasRun)
+      throw MoreVariables();
+    for (const Trace::Held &held : trace.held())
+      for (std::size_t i = 0; i < assigned.size(); ++i)
+        if (assigned[i] == held.index)
+          initial[i] = numberOf(held.parameter);
+    hasRun = true;
+  }
+
+  const absl::FunctionRef<HostResults()> body;
+  const SourceLocation where;
+  const std::shared_ptr<Trace> around;
+  Words words;
+  std::vector<std::size_t> assigned; // variables, by their index in the outermost trace
+  std::vector<Value> initial;        // what they are before
+  bool hasRun = false;
+};
+
+} // namespace
+
+[[noreturn]] void throwNotCaptured(const NotCaptured &reason, SourceLocation where) {
+  throw StateError(absl::StrCat("the branches and loops of the lambda can't be captured: ", reason.why,
+                                "; cond, while_loop, for_range and where(condition, x, y) say what is meant"),
+                   reason.line.line ? locationOf(reason.line) : where);
+}
+
+std::vector<Tensor> captureNative(absl::FunctionRef<HostResults()> body, SourceLocation where) {
+  try {
+    return Capture(body, where).run();
+  } catch (const NotCaptured &reason) {
+    throwNotCaptured(reason, where);
+  }
+}
+
+} // namespace calque::detail

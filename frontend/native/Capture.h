@@ -1,0 +1,57 @@
+// Tracing of lambdas whose C++ code decides on traced tensors.
+#ifndef CALQUE_FRONTEND_NATIVE_CAPTURE_H
+#define CALQUE_FRONTEND_NATIVE_CAPTURE_H
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "frontend/Trace.h"
+#include "frontend/native/Path.h"
+
+#include <random>
+
+namespace calque::detail {
+
+// The decisions of host code in a trace: first given ones, then others that lead to an end.
+class HostDecisions {
+public:
+  explicit HostDecisions(native::Decisions wanted = {}) : wanted(std::move(wanted)) {}
+
+  // A value that was decided on before is decided alike.
+  bool decide(Trace &trace, const Tensor &x, SourceLocation where);
+
+  struct Made {
+    schema::ValueId condition;
+    std::size_t position; // the number of operations before it
+    bool taken;
+    schema::SourceLine line;
+  };
+  const std::vector<Made> &made() const { return made_; }
+
+private:
+  bool choose(const schema::SourceLine &line);
+
+  native::Decisions wanted;
+  std::vector<Made> made_;
+  absl::flat_hash_map<schema::ValueId, bool> known;
+  absl::flat_hash_map<std::pair<const char *, std::uint32_t>, std::size_t> timesAt; // by line
+  std::size_t repeated = 0;
+  std::mt19937 random{12345};
+};
+
+// Whether a traced tensor's only element is not zero, as the current trace has it.
+bool decideOn(const Tensor &x, SourceLocation where);
+
+// What a run of a lambda gives: tensors, and a text that differs where results differ in what is no tensor.
+struct HostResults {
+  std::vector<Tensor> tensors;
+  std::string structure;
+};
+
+// Appends to the current trace what the lambda does on all its paths, and returns the results. `body` is run many
+// times, each time in a trace inside of this one. StateError where that can't be captured.
+std::vector<Tensor> captureNative(absl::FunctionRef<HostResults()> body, SourceLocation where);
+
+[[noreturn]] void throwNotCaptured(const native::NotCaptured &reason, SourceLocation where);
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,406 @@
+#include "frontend/native/Emission.h"
+
+#include "calque/control_flow.h"
+#include "frontend/Apply.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace calque::detail::native {
+
+namespace {
+
+using States = std::set<int>;
+
+// Where control may be after a piece of the graph: at one of some states, with its arguments.
+struct Outcome {
+  std::map<int, std::vector<Tensor>>
+      arguments; // of each state that it may be at; none: it is nowhere, since all throws
+  Tensor chosen; // the state, where there are several: an int32 scalar
+};
+
+// The most regions inside of regions.
+constexpr int kMostNesting = 200;
+
+class Emission {
+public:
+  Emission(const Graph &graph, const std::vector<std::vector<Sample>> &samples, const Vocabulary &vocabulary)
+      : graph(graph), samples(samples), vocabulary(vocabulary) {}
+
+  std::vector<Tensor> run() {
+    States ends = reach(graph[Graph::kStart].edges[0].to, {});
+    std::erase_if(ends, [&](int q) { return !graph[q].isEnd || graph[q].throws; });
+    if (ends.empty())
+      throw NotCaptured{"every path throws", graph[1].line};
+    if (ends.size() > 1)
+      throw NotCaptured{"its paths return results of different types or structures", graph[1].line};
+    Values start{Graph::kStart, {}, {}};
+    Outcome outcome = go(start, 0, ends);
+    Values end{*ends.begin(), complete(*ends.begin(), outcome.arguments.at(*ends.begin())), {}};
+    prologue(end);
+    std::vector<Tensor> results;
+    for (const Source &result : graph[end.state].results)
+      results.push_back(value(end, result));
+    return results;
+  }
+
+private:
+  // The values of a state.
+  struct Values {
+    int state;
+    std::vector<Tensor> parameters;
+    std::vector<Tensor> locals; // by distance
+  };
+
+  SourceLocation lineOf(int state) const { return locationOf(graph[state].line); }
+
+  Tensor value(const Values &values, const Source &operand) const {
+    switch (operand.from) {
+    case Source::From::Outside:
+      return vocabulary.outside(operand.number);
+    case Source::From::Parameter:
+      return values.parameters[static_cast<std::size_t>(operand.number)];
+    case Source::From::Local:
+      return values.locals[static_cast<std::size_t>(operand.number)];
+    case Source::From::None:
+      break;
+    }
+    return Tensor();
+  }
+
+  void steps(Values &values, const std::vector<GraphStep> &list) {
+    for (const GraphStep &step : list) {
+      std::vector<Tensor> operands;
+      for (const Source &operand : step.operands)
+        operands.push_back(value(values, operand));
+      std::vector<Tensor> results = vocabulary.apply(step.kind, operands);
+      const auto first = static_cast<std::size_t>(step.local);
+      values.locals.resize(std::max(values.locals.size(), first + std::max<std::size_t>(results.size(), 1)));
+      std::ranges::move(results, values.locals.begin() + step.local);
+    }
+  }
+  void prologue(Values &values) { steps(values, graph[values.state].steps); }
+
+  //===-- The graph -----------------------------------------------------------------------------===//
+
+  template <typename Visit> void forEachNext(int q, Visit visit) const {
+    if (!graph[q].isEnd)
+      for (std::size_t side = 0; side < graph[q].numEdges; ++side)
+        visit(graph[q].edges[side].to);
+  }
+  // The states that come from one on, up to targets.
+  States reach(int q, const States &targets) const {
+    States reached;
+    std::vector<int> work{q};
+    while (!work.empty()) {
+      int state = work.back();
+      work.pop_back();
+      if (reached.insert(state).second && !targets.contains(state))
+        forEachNext(state, [&](int next) { work.push_back(next); });
+    }
+    return reached;
+  }
+  // The targets that come from a state on.
+  States exits(int q, const States &targets) const {
+    States result = reach(q, targets);
+    std::erase_if(result, [&](int state) { return !targets.contains(state); });
+    return result;
+  }
+  // The states of the loop that a state begins; empty if it begins none.
+  States loopOf(int q, const States &targets) const {
+    States ahead, loop;
+    forEachNext(q, [&](int next) { ahead.merge(reach(next, targets)); });
+    if (!ahead.contains(q))
+      return loop;
+    for (int state : ahead)
+      if (!targets.contains(state) && (state == q || reach(state, targets).contains(q)))
+        loop.insert(state);
+    return loop;
+  }
+  // So that none leads to an earlier one, but by a loop.
+  std::vector<int> inOrder(States states, const States &targets) const {
+    std::vector<int> order;
+    while (!states.empty()) {
+      int chosen = *states.begin();
+      for (int state : states) {
+        bool isFirst = std::ranges::none_of(states, [&](int other) {
+          return other != state && reach(other, targets).contains(state) && !reach(state, targets).contains(other);
+        });
+        if (isFirst) {
+          chosen = state;
+          break;
+        }
+      }
+      order.push_back(chosen);
+      states.erase(chosen);
+    }
+    return order;
+  }
+  static States joined(const States &a, const States &b) {
+    States both = a;
+    both.insert(b.begin(), b.end());
+    return both;
+  }
+
+  //===-- Outcomes as results of operations -----------------------------------------------------===//
+
+  const schema::TensorType &typeOf(int state, std::size_t parameter) const {
+    auto [node, value] = samples[static_cast<std::size_t>(state)][parameter];
+    if (value < 0)
+      return vocabulary.typeOfOutside(value);
+    while (node->parent && value < node->parent->endValue)
+      node = node->parent;
+    auto step = std::ranges::upper_bound(node->steps, value, {}, &Step::first) - 1;
+    return *vocabulary.typeOf(step->kind, static_cast<std::size_t>(value - step->first));
+  }
+  // What a parameter is on ways on which nothing looks at it.
+  Tensor placeholder(int state, std::size_t parameter) const {
+    const schema::TensorType &type = typeOf(state, parameter);
+    if (!type.isStatic())
+      throw NotCaptured{"a value whose sizes only the call knows, " + type.str() +
+                            ", leaves the loop or branch at one of several places",
+                        graph[state].line};
+    return zeros(Shape(type.dims), type.dtype, lineOf(state));
+  }
+  std::vector<Tensor> complete(int state, std::vector<Tensor> arguments) const {
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (!arguments[i].defined())
+        arguments[i] = placeholder(state, i);
+    return arguments;
+  }
+  static Tensor number(int n, SourceLocation where) { return full({}, Operand(n, where), DType::Int32); }
+
+  Produced flat(const Outcome &outcome, const States &order, SourceLocation where) const {
+    Produced produced;
+    if (order.size() > 1)
+      produced.tensors.push_back(outcome.chosen.defined()       ? outcome.chosen
+                                 : outcome.arguments.size() > 0 ? number(outcome.arguments.begin()->first, where)
+                                                                : number(*order.begin(), where));
+    for (int state : order) {
+      auto found = outcome.arguments.find(state);
+      for (std::size_t i = 0; i < graph[state].numParameters; ++i)
+        produced.tensors.push_back(
+            found != outcome.arguments.end() && found->second[i].defined() ? found->second[i] : placeholder(state, i));
+    }
+    return produced;
+  }
+  Outcome outcomeOf(const std::vector<Tensor> &tensors, const States &order) const {
+    Outcome outcome;
+    auto next = tensors.begin();
+    if (order.size() > 1)
+      outcome.chosen = *next++;
+    for (int state : order) {
+      auto end = next + static_cast<std::ptrdiff_t>(graph[state].numParameters);
+      outcome.arguments[state].assign(next, end);
+      next = end;
+    }
+    return outcome;
+  }
+
+  //===-- Emission ------------------------------------------------------------------------------===//
+
+  // What follows a decision, or the start, up to targets.
+  Outcome go(Values values, std::size_t side, const States &targets) {
+    const Edge &edge = graph[values.state].edges[side];
+    steps(values, edge.steps);
+    std::vector<Tensor> arguments;
+    for (const Source &argument : edge.arguments)
+      arguments.push_back(value(values, argument));
+    return arrive(edge.to, std::move(arguments), targets);
+  }
+
+  Outcome arrive(int q, std::vector<Tensor> arguments, const States &targets) {
+    if (targets.contains(q)) {
+      Outcome outcome;
+      outcome.arguments.emplace(q, std::move(arguments));
+      return outcome;
+    }
+    Values values{q, complete(q, std::move(arguments)), {}};
+    if (graph[q].isEnd)
+      return fail(values);
+    const States loop = loopOf(q, targets);
+    return loop.empty() ? decide(std::move(values), targets) : iterate(std::move(values), loop, targets);
+  }
+
+  // An end that throws.
+  Outcome fail(Values &values) {
+    if (!graph[values.state].throws)
+      throw NotCaptured{"its branches and loops overlap", graph[values.state].line};
+    prologue(values);
+    const SourceLocation where = lastDecision;
+    Tensor never = full({}, Operand(false, where), DType::Bool);
+    assert_true(Operand(never, where), vocabulary.messageOf(graph[values.state].end));
+    return {};
+  }
+
+  Outcome decide(Values values, const States &targets) {
+    const int q = values.state;
+    const SourceLocation where = lineOf(q);
+    lastDecision = where;
+    prologue(values);
+    // Where both sides come to.
+    States sides[2], both, merges;
+    for (std::size_t side = 0; side < 2; ++side)
+      sides[side] = reach(graph[q].edges[side].to, targets);
+    for (int state : sides[0])
+      if (sides[1].contains(state) && !targets.contains(state))
+        both.insert(state);
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (both.contains(graph[q].edges[side].to))
+        merges.insert(graph[q].edges[side].to);
+      for (int state : sides[side])
+        if (!both.contains(state) && !targets.contains(state))
+          forEachNext(state, [&](int next) {
+            if (both.contains(next))
+              merges.insert(next);
+          });
+    }
+    // What throws has no continuation to share.
+    std::erase_if(merges, [&](int state) { return graph[state].isEnd; });
+    const States inner = joined(targets, merges);
+    States order;
+    for (std::size_t side = 0; side < 2; ++side)
+      order.merge(exits(graph[q].edges[side].to, inner));
+    auto branch = [&](std::size_t side) -> BranchBody {
+      return [&, side] { return nested(where, [&] { return flat(go(values, side, inner), order, where); }); };
+    };
+    Outcome outcome = outcomeOf(runCond("if", value(values, graph[q].condition), branch(1), branch(0), where), order);
+    return goOn(std::move(outcome), inOrder(merges, targets), targets, where);
+  }
+
+  // Goes on from states at which control may be, in order.
+  Outcome goOn(Outcome outcome, const std::vector<int> &order, const States &targets, SourceLocation where) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      auto here = outcome.arguments.find(order[i]);
+      if (here == outcome.arguments.end())
+        continue;
+      States later = targets;
+      later.insert(order.begin() + static_cast<std::ptrdiff_t>(i) + 1, order.end());
+      std::vector<Tensor> arguments = here->second;
+      if (outcome.arguments.size() == 1) {
+        outcome = arrive(order[i], std::move(arguments), later);
+        continue;
+      }
+      States next = exits(order[i], later);
+      for (const auto &[state, given] : outcome.arguments)
+        if (state != order[i])
+          next.insert(state);
+      Outcome others = outcome;
+      others.arguments.erase(order[i]);
+      if (others.arguments.size() == 1)
+        others.chosen = Tensor();
+      Tensor isHere = equal(Operand(outcome.chosen, where), Operand(order[i], where));
+      outcome = outcomeOf(
+          runCond(
+              "if", isHere,
+              [&] { return nested(where, [&] { return flat(arrive(order[i], arguments, later), next, where); }); },
+              [&] { return flat(others, next, where); }, where),
+          next);
+    }
+    return outcome;
+  }
+
+  template <typename Body> Produced nested(SourceLocation where, Body body) {
+    if (++nesting > kMostNesting)
+      throw NotCaptured{"its branches are nested too deeply", detail::lineOf(where)};
+    Produced produced = body();
+    --nesting;
+    return produced;
+  }
+
+  Outcome iterate(Values values, const States &loop, const States &targets) {
+    const int q = values.state;
+    const SourceLocation where = lineOf(q);
+    // The ways out, but for those that throw.
+    States out;
+    std::size_t ways = 0, sideOut = 2;
+    for (int state : loop)
+      for (std::size_t side = 0; side < 2; ++side) {
+        int next = graph[state].edges[side].to;
+        if (loop.contains(next))
+          continue;
+        if (graph[next].throws) {
+          ++ways; // is part of the body
+          continue;
+        }
+        out.insert(next);
+        ++ways;
+        sideOut = state == q ? side : 2;
+      }
+    if (out.empty())
+      throw NotCaptured{"no decision leads out of the loop", graph[q].line};
+
+    if (ways == 1 && sideOut < 2 && isCheap(q)) {
+      // A condition before each iteration. What it computes is computed again where the body or what follows needs it.
+      const std::size_t sideIn = 1 - sideOut;
+      auto at = [&](const std::vector<Tensor> &variables) {
+        Values now{q, variables, {}};
+        prologue(now);
+        return now;
+      };
+      std::vector<Tensor> last = runWhile(
+          "while",
+          [&](const std::vector<Tensor> &variables) {
+            Tensor condition = value(at(variables), graph[q].condition);
+            return sideIn == 1 ? condition : logical_not(Operand(condition, where));
+          },
+          [&](const std::vector<Tensor> &variables) {
+            return nested(where, [&] { return flat(go(at(variables), sideIn, {q}), {q}, where); });
+          },
+          Produced{values.parameters, {}, {}, {}}, {}, where);
+      return go(at(last), sideOut, targets);
+    }
+
+    // A variable says where control is: at the loop's begin, or at one of the ways out.
+    States order = out;
+    order.insert(q);
+    Outcome begin;
+    begin.arguments[q] = values.parameters;
+    const States inner = joined(targets, order);
+    std::vector<Tensor> last = runWhile(
+        "while",
+        [&](const std::vector<Tensor> &variables) { return equal(Operand(variables[0], where), Operand(q, where)); },
+        [&](const std::vector<Tensor> &variables) {
+          return nested(where, [&] {
+            Values now{q, outcomeOf(variables, order).arguments.at(q), {}};
+            return flat(decide(std::move(now), inner), order, where);
+          });
+        },
+        startOf(begin, q, order, where), {}, where);
+    Outcome outcome = outcomeOf(last, order);
+    outcome.arguments.erase(q);
+    if (outcome.arguments.size() == 1)
+      outcome.chosen = Tensor();
+    States onwards = out;
+    std::erase_if(onwards, [&](int state) { return targets.contains(state); });
+    return goOn(std::move(outcome), inOrder(onwards, targets), targets, where);
+  }
+  Produced startOf(Outcome begin, int q, const States &order, SourceLocation where) const {
+    begin.chosen = number(q, where);
+    return flat(begin, order, where);
+  }
+
+  // Whether a state's own steps may be run twice in an iteration: they have no effect, and scalars alone.
+  bool isCheap(int q) const {
+    return std::ranges::all_of(graph[q].steps, [&](const GraphStep &step) {
+      const schema::TensorType *type = vocabulary.typeOf(step.kind, 0);
+      return !vocabulary.hasEffect(step.kind) && type && type->rank() == 0;
+    });
+  }
+
+  const Graph &graph;
+  const std::vector<std::vector<Sample>> &samples;
+  const Vocabulary &vocabulary;
+  SourceLocation lastDecision;
+  int nesting = 0;
+};
+
+} // namespace
+
+std::vector<Tensor> emit(const Graph &graph, const std::vector<std::vector<Sample>> &samples,
+                         const Vocabulary &vocabulary) {
+  return Emission(graph, samples, vocabulary).run();
+}
+
+} // namespace calque::detail::native

@@ -1,0 +1,31 @@
+// Makes the operations of a graph: its branches become `cond`, its loops `while`.
+#ifndef CALQUE_FRONTEND_NATIVE_EMISSION_H
+#define CALQUE_FRONTEND_NATIVE_EMISSION_H
+
+#include "frontend/TensorImpl.h"
+#include "frontend/native/Operands.h"
+
+namespace calque::detail::native {
+
+// What the numbers of paths stand for.
+class Vocabulary {
+public:
+  virtual ~Vocabulary() = default;
+  // Appends the operation to the current trace.
+  virtual std::vector<Tensor> apply(Kind step, const std::vector<Tensor> &operands) const = 0;
+  virtual bool hasEffect(Kind step) const = 0;
+  // Null where the step has no such result.
+  virtual const schema::TensorType *typeOf(Kind step, std::size_t result) const = 0;
+  virtual Tensor outside(Value value) const = 0;
+  virtual const schema::TensorType &typeOfOutside(Value value) const = 0;
+  // Of an end that throws.
+  virtual const std::string &messageOf(Kind end) const = 0;
+};
+
+// Appends what the graph does to the current trace, and returns the results. NotCaptured where the graph has no form in
+// conds and loops.
+std::vector<Tensor> emit(const Graph &graph, const std::vector<std::vector<Sample>> &samples,
+                         const Vocabulary &vocabulary);
+
+} // namespace calque::detail::native
+#endif

@@ -1,0 +1,397 @@
+#include "frontend/native/Operands.h"
+
+#include <algorithm>
+
+namespace calque::detail::native {
+
+namespace {
+
+using From = Source::From;
+
+constexpr std::size_t kMostParameters = 256, kMostRounds = 1000;
+
+// A prologue has turned out too long.
+struct Shortened {};
+
+// A node of the tree as what comes into a state.
+struct Visit {
+  int state;
+  const Node *node; // null at the start
+  Value base;       // the first value of the state
+  int parent;       // the visit before; -1 at the start
+  bool side;        // of the parent's decision
+};
+
+struct Parameter {
+  absl::flat_hash_map<int, Value> seen;    // by visit
+  absl::flat_hash_map<int, Value> derived; // by visit: what the arguments found so far say
+};
+
+// What an operand is at some visits.
+using Occurrence = std::vector<std::pair<int, Value>>;
+
+class OperandInference {
+public:
+  OperandInference(Graph &graph, const Node &root, const std::vector<Node *> &representatives, PrologueLimits &limits)
+      : graph(graph), root(root), representatives(representatives), limits(limits) {}
+
+  std::vector<std::vector<Sample>> run() {
+    findVisits();
+    findPrologues();
+    parameters.assign(graph.size(), {});
+    bool isLate = false;
+    for (std::size_t round = 0;; ++round) {
+      if (round == kMostRounds)
+        throw NotCaptured{"what an iteration takes from earlier ones does not come to an end", {}};
+      changed = false;
+      for (std::size_t state = 0; state < graph.size(); ++state)
+        resolveState(static_cast<int>(state));
+      if (isLate)
+        derive();
+      if (!changed) {
+        if (isLate)
+          break;
+        isLate = true;
+        derive();
+      }
+    }
+    for (std::size_t i = 0; i < graph.size(); ++i)
+      graph.states[i].numParameters = parameters[i].size();
+    for (State &state : graph.states)
+      for (std::size_t side = 0; side < numEdges(state); ++side)
+        state.edges[side].arguments.resize(graph[state.edges[side].to].numParameters);
+    return samples();
+  }
+
+private:
+  static std::size_t numEdges(const State &state) { return state.isEnd ? 0 : state.numEdges; }
+
+  void findVisits() {
+    visits.push_back({Graph::kStart, nullptr, 0, -1, false});
+    ofState.assign(graph.size(), {});
+    auto enter = [&](const Node &node, int parent, bool side) {
+      const State &before = graph[visits[static_cast<std::size_t>(parent)].state];
+      int to = before.edges[side].to;
+      const State &state = graph[to];
+      if (state.isEnd != node.isEnd || (state.isEnd && state.end != node.end))
+        throw Conflict{&node, representatives[static_cast<std::size_t>(to)]};
+      ofState[static_cast<std::size_t>(to)].push_back(static_cast<int>(visits.size()));
+      visits.push_back({to, &node, node.endValue, parent, side});
+    };
+    enter(root, 0, false);
+    for (std::size_t i = 1; i < visits.size(); ++i)
+      for (bool side : {false, true})
+        if (const Node *child = visits[i].node->child(side))
+          enter(*child, static_cast<int>(i), side);
+  }
+
+  // The longest common end of all ways into a state.
+  void findPrologues() {
+    prologues.assign(graph.size(), 0);
+    for (std::size_t q = 1; q < graph.size(); ++q) {
+      const std::vector<int> &own = ofState[q];
+      if (own.empty())
+        continue;
+      const Node &first = nodeOf(own[0]);
+      std::size_t length = first.steps.size();
+      if (auto limit = limits.find(representatives[q]); limit != limits.end())
+        length = std::min(length, limit->second);
+      for (int visit : own) {
+        const Node &node = nodeOf(visit);
+        std::size_t same = 0;
+        while (same < std::min(length, node.steps.size()) &&
+               node.steps[node.steps.size() - 1 - same].kind == first.steps[first.steps.size() - 1 - same].kind)
+          ++same;
+        length = same;
+      }
+      // A step that some ways compute within, and others take from before, is not in common.
+      for (bool again = true; again;) {
+        again = false;
+        for (int visit : own)
+          if (std::optional<std::size_t> shorter = mixed(first, nodeOf(visit), length)) {
+            length = *shorter;
+            again = true;
+            break;
+          }
+      }
+      prologues[q] = length;
+      for (int visit : own)
+        visits[static_cast<std::size_t>(visit)].base = nodeOf(visit).valueBefore(length);
+    }
+  }
+
+  // The length at which the last steps of two nodes have the same operands among themselves; nothing if they have.
+  static std::optional<std::size_t> mixed(const Node &a, const Node &b, std::size_t length) {
+    const Value beginA = a.valueBefore(length), beginB = b.valueBefore(length);
+    auto check = [&](Value x, Value y) -> std::optional<std::size_t> {
+      Value fromA = x - beginA, fromB = y - beginB;
+      if (x < 0)
+        fromA = -1;
+      if (y < 0)
+        fromB = -1;
+      if ((fromA < 0 && fromB < 0) || fromA == fromB)
+        return std::nullopt;
+      // The definition leaves the prologue, and with it all before.
+      Value local = std::max(fromA, fromB);
+      std::size_t kept = 0;
+      while (kept < length && a.valueBefore(kept + 1) - beginA > local)
+        ++kept;
+      return kept;
+    };
+    for (std::size_t i = 0; i < length; ++i) {
+      const Step &x = a.steps[a.steps.size() - length + i], &y = b.steps[b.steps.size() - length + i];
+      for (std::size_t j = 0; j < x.operands.size(); ++j)
+        if (auto shorter = check(x.operands[j], y.operands[j]))
+          return shorter;
+    }
+    if (!a.isEnd)
+      return check(a.condition, b.condition);
+    for (std::size_t i = 0; i < a.results.size(); ++i)
+      if (auto shorter = check(a.results[i], b.results[i]))
+        return shorter;
+    return std::nullopt;
+  }
+
+  const Node &nodeOf(int visit) const { return *visits[static_cast<std::size_t>(visit)].node; }
+  const Visit &visitAt(int visit) const { return visits[static_cast<std::size_t>(visit)]; }
+
+  void resolveState(int q) {
+    State &state = graph[q];
+    const std::vector<int> &own = ofState[static_cast<std::size_t>(q)];
+    const std::size_t prologue = prologues[static_cast<std::size_t>(q)];
+    if (q != Graph::kStart && !own.empty()) {
+      std::vector<StepsOf> ways;
+      for (int visit : own)
+        ways.push_back({visit, &nodeOf(visit), nodeOf(visit).steps.size() - prologue});
+      resolveSteps(q, ways, prologue, state.steps);
+      if (state.isEnd) {
+        state.results.resize(nodeOf(own[0]).results.size());
+        for (std::size_t i = 0; i < state.results.size(); ++i)
+          state.results[i] = resolveEach(q, own, [&](int visit) { return nodeOf(visit).results[i]; });
+      } else {
+        state.condition = resolveEach(q, own, [&](int visit) { return nodeOf(visit).condition; });
+      }
+    }
+    for (std::size_t side = 0; side < numEdges(state); ++side)
+      resolveEdge(q, side);
+  }
+
+  // Steps of a node, seen from a visit of the state that they belong to.
+  struct StepsOf {
+    int visit;
+    const Node *node;
+    std::size_t first;
+  };
+
+  void resolveSteps(int q, const std::vector<StepsOf> &ways, std::size_t count, std::vector<GraphStep> &steps) {
+    steps.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Step &step = ways[0].node->steps[ways[0].first + i];
+      steps[i].kind = step.kind;
+      steps[i].local = step.first - visitAt(ways[0].visit).base;
+      steps[i].operands.resize(step.operands.size());
+      for (std::size_t j = 0; j < step.operands.size(); ++j) {
+        Occurrence occurrence;
+        for (const StepsOf &way : ways)
+          occurrence.emplace_back(way.visit, way.node->steps[way.first + i].operands[j]);
+        steps[i].operands[j] = resolve(q, occurrence);
+      }
+    }
+  }
+
+  template <typename ValueAt> Source resolveEach(int q, const std::vector<int> &own, ValueAt valueAt) {
+    Occurrence occurrence;
+    for (int visit : own)
+      occurrence.emplace_back(visit, valueAt(visit));
+    return resolve(q, occurrence);
+  }
+
+  void resolveEdge(int q, std::size_t side) {
+    Edge &edge = graph[q].edges[side];
+    const std::size_t to = static_cast<std::size_t>(edge.to);
+    std::vector<int> through;
+    for (int visit : ofState[to])
+      if (visitAt(visitAt(visit).parent).state == q && visitAt(visit).side == (side == 1))
+        through.push_back(visit);
+    if (through.empty())
+      return;
+    const std::size_t count = nodeOf(through[0]).steps.size() - prologues[to];
+    std::vector<StepsOf> ways;
+    for (int visit : through) {
+      const Node &node = nodeOf(visit), &first = nodeOf(through[0]);
+      bool same = node.steps.size() - prologues[to] == count;
+      for (std::size_t i = 0; same && i < count; ++i)
+        same = node.steps[i].kind == first.steps[i].kind;
+      if (!same)
+        throw Conflict{&node, &first};
+      ways.push_back({visitAt(visit).parent, &node, 0});
+    }
+    resolveSteps(q, ways, count, edge.steps);
+    for (std::size_t k = 0; k < parameters[to].size(); ++k) {
+      if (edge.arguments.size() <= k)
+        edge.arguments.resize(k + 1);
+      Occurrence occurrence;
+      for (int visit : through)
+        if (auto found = parameters[to][k].seen.find(visit); found != parameters[to][k].seen.end())
+          occurrence.emplace_back(visitAt(visit).parent, found->second);
+      if (!occurrence.empty())
+        edge.arguments[k] = resolve(q, occurrence);
+    }
+  }
+
+  Source resolve(int q, const Occurrence &occurrence) {
+    bool isOutside = true, anyLocal = false, allLocal = true;
+    const Value first = occurrence[0].second;
+    Value local = -1, firstLocal = -1;
+    int localVisit = -1, otherVisit = -1;
+    bool sameLocal = true;
+    for (auto [visit, value] : occurrence) {
+      isOutside = isOutside && value < 0 && value == first;
+      Value distance = value >= 0 ? value - visitAt(visit).base : -1;
+      if (distance >= 0) {
+        sameLocal = sameLocal && (!anyLocal || distance == firstLocal);
+        if (!anyLocal)
+          firstLocal = local = distance;
+        local = std::min(local, distance);
+        anyLocal = true;
+        localVisit = visit;
+      } else {
+        allLocal = false;
+        otherVisit = visit;
+      }
+    }
+    if (isOutside)
+      return {From::Outside, first};
+    if (anyLocal) {
+      if (allLocal && sameLocal)
+        return {From::Local, firstLocal};
+      shorten(q, local);
+      throw Conflict{visitAt(localVisit).node,
+                     otherVisit >= 0 ? visitAt(otherVisit).node : visitAt(occurrence[0].first).node};
+    }
+    if (q == Graph::kStart)
+      throw Conflict{visitAt(occurrence[0].first).node, nullptr};
+    std::size_t chosen = choose(q, occurrence);
+    for (auto [visit, value] : occurrence)
+      changed |= parameters[static_cast<std::size_t>(q)][chosen].seen.emplace(visit, value).second;
+    return {From::Parameter, static_cast<Value>(chosen)};
+  }
+
+  // Where a value of the prologue is at times another one from before, the prologue begins behind it.
+  void shorten(int q, Value local) {
+    const std::vector<int> &own = ofState[static_cast<std::size_t>(q)];
+    const std::size_t prologue = prologues[static_cast<std::size_t>(q)];
+    if (own.empty() || prologue == 0)
+      return;
+    const Node &node = nodeOf(own[0]);
+    const Value begin = node.valueBefore(prologue);
+    if (local >= node.endValue - begin)
+      return; // it is a step of an edge
+    std::size_t kept = 0;
+    while (kept < prologue && node.valueBefore(kept + 1) - begin > local)
+      ++kept;
+    limits[representatives[static_cast<std::size_t>(q)]] = kept;
+    throw Shortened();
+  }
+
+  // A parameter that has these values: one that is known to have some of them and has no other; else one to which the
+  // arguments give them; else one that has the same value at another visit, because it passes through; else a new one.
+  std::size_t choose(int q, const Occurrence &occurrence) {
+    std::vector<Parameter> &all = parameters[static_cast<std::size_t>(q)];
+    auto contradicts = [](const absl::flat_hash_map<int, Value> &known, const std::pair<int, Value> &at,
+                          bool &overlaps) {
+      auto found = known.find(at.first);
+      if (found == known.end())
+        return false;
+      overlaps = true;
+      return found->second != at.second;
+    };
+    auto fits = [&](const Parameter &parameter, bool withDerived, bool &overlaps) {
+      for (const auto &at : occurrence) {
+        bool isSeen = false;
+        if (contradicts(parameter.seen, at, isSeen))
+          return false;
+        if (!isSeen && withDerived && contradicts(parameter.derived, at, isSeen))
+          return false;
+        overlaps |= isSeen;
+      }
+      return true;
+    };
+    for (bool withDerived : {false, true})
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (bool overlaps = false; fits(all[i], withDerived, overlaps) && overlaps)
+          return i;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (bool overlaps = false; fits(all[i], false, overlaps))
+        for (const auto &[visit, value] : all[i].seen)
+          if (value == occurrence[0].second)
+            return i;
+    if (all.size() == kMostParameters)
+      throw NotCaptured{"each iteration takes other values from outside of the loop than the one before",
+                        graph[q].line};
+    all.emplace_back();
+    return all.size() - 1;
+  }
+
+  void derive() {
+    for (std::vector<Parameter> &all : parameters)
+      for (Parameter &parameter : all)
+        parameter.derived.clear();
+    for (std::size_t v = 1; v < visits.size(); ++v) {
+      const Visit &visit = visits[v], &before = visitAt(visit.parent);
+      const Edge &edge = graph[before.state].edges[visit.side];
+      std::vector<Parameter> &all = parameters[static_cast<std::size_t>(visit.state)];
+      for (std::size_t k = 0; k < std::min(all.size(), edge.arguments.size()); ++k) {
+        const Source &argument = edge.arguments[k];
+        Value value = kNoValue;
+        if (argument.from == From::Outside)
+          value = argument.number;
+        else if (argument.from == From::Local)
+          value = before.base + argument.number;
+        else if (argument.from == From::Parameter) {
+          const Parameter &from =
+              parameters[static_cast<std::size_t>(before.state)][static_cast<std::size_t>(argument.number)];
+          if (auto seen = from.seen.find(visit.parent); seen != from.seen.end())
+            value = seen->second;
+          else if (auto derived = from.derived.find(visit.parent); derived != from.derived.end())
+            value = derived->second;
+        }
+        if (value != kNoValue)
+          all[k].derived[static_cast<int>(v)] = value;
+      }
+    }
+  }
+
+  std::vector<std::vector<Sample>> samples() const {
+    std::vector<std::vector<Sample>> result(graph.size());
+    for (std::size_t q = 0; q < graph.size(); ++q)
+      for (const Parameter &parameter : parameters[q]) {
+        auto [visit, value] = *parameter.seen.begin();
+        result[q].push_back({visitAt(visit).node, value});
+      }
+    return result;
+  }
+
+  Graph &graph;
+  const Node &root;
+  const std::vector<Node *> &representatives;
+  PrologueLimits &limits;
+  std::vector<Visit> visits;
+  std::vector<std::vector<int>> ofState; // visits
+  std::vector<std::size_t> prologues;    // the number of steps, by state
+  std::vector<std::vector<Parameter>> parameters;
+  bool changed = false;
+};
+
+} // namespace
+
+std::vector<std::vector<Sample>> inferOperands(Graph &graph, const Node &root,
+                                               const std::vector<Node *> &representatives, PrologueLimits &limits) {
+  for (;;)
+    try {
+      return OperandInference(graph, root, representatives, limits).run();
+    } catch (const Shortened &) {
+    }
+}
+
+} // namespace calque::detail::native

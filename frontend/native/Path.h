@@ -1,0 +1,53 @@
+// What a traced lambda does on one path: the operations in order, where it decides on a traced tensor, and how it ends.
+// What is learnt from paths knows no tensors, only numbers.
+#ifndef CALQUE_FRONTEND_NATIVE_PATH_H
+#define CALQUE_FRONTEND_NATIVE_PATH_H
+
+#include "absl/container/inlined_vector.h"
+#include "ir/schema/Recording.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace calque::detail::native {
+
+// A value of a path. From 0 on they are computed on the path and numbered along it; below 0 they come from outside, and
+// are the same on all paths.
+using Value = std::int32_t;
+inline constexpr Value kNoValue = std::numeric_limits<Value>::min();
+// The number of a kind of operation or of an end. Equal numbers mean: equal in all but operands.
+using Kind = std::uint32_t;
+// Decisions in order, as '0' and '1'.
+using Decisions = std::string;
+
+struct Step {
+  Kind kind = 0;
+  absl::InlinedVector<Value, 3> operands;
+  Value first = 0; // of its results; a step without results has a number, too
+};
+
+struct Decision {
+  Value condition = 0;
+  std::size_t position = 0; // the number of steps before it
+  bool taken = false;
+  schema::SourceLine line;
+};
+
+struct Path {
+  std::vector<Step> steps;
+  std::vector<Decision> decisions;
+  Kind end = 0;
+  bool throws = false;
+  std::vector<Value> results;
+  Value numValues = 0; // that steps compute
+};
+
+// Why a lambda's control flow can't be captured, and where.
+struct NotCaptured {
+  std::string why;
+  schema::SourceLine line;
+};
+
+} // namespace calque::detail::native
+#endif

@@ -1,0 +1,267 @@
+#include "frontend/native/Routes.h"
+
+#include <algorithm>
+#include <deque>
+#include <random>
+
+namespace calque::detail::native {
+
+namespace {
+
+constexpr int kUnreached = -1;
+// How often a path of those that are all run comes to a state.
+constexpr int kMostVisits = 3;
+
+class Routes {
+public:
+  Routes(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow)
+      : graph(graph), limits(limits), follow(follow), first(graph[Graph::kStart].edges[0].to) {
+    findEnds();
+    access = from(first);
+  }
+
+  bool run() { return endless() && all() && loops() && merges() && randomly(); }
+
+private:
+  static std::size_t at(int state) { return static_cast<std::size_t>(state); }
+  int size() const { return static_cast<int>(graph.size()); }
+  int to(int state, char side) const { return graph[state].edges[side == '1'].to; }
+
+  // The least number of decisions from each state to an end.
+  void findEnds() {
+    toEnd.assign(graph.size(), kUnreached);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int q = 1; q < size(); ++q) {
+        int best = graph[q].isEnd ? 0 : kUnreached;
+        for (char side : {'0', '1'})
+          if (!graph[q].isEnd)
+            if (int next = toEnd[at(to(q, side))]; next != kUnreached && (best == kUnreached || next + 1 < best))
+              best = next + 1;
+        if (best != toEnd[at(q)]) {
+          toEnd[at(q)] = best;
+          changed = true;
+        }
+      }
+    }
+  }
+  // The shortest way from a state to an end.
+  Decisions finish(int state) const {
+    Decisions decisions;
+    while (!graph[state].isEnd) {
+      char side = toEnd[at(to(state, '0'))] < toEnd[at(to(state, '1'))] ? '0' : '1';
+      decisions += side;
+      state = to(state, side);
+    }
+    return decisions;
+  }
+  // The shortest ways from a state to all others; nothing for those that it does not lead to.
+  std::vector<std::optional<Decisions>> from(int state) const {
+    std::vector<std::optional<Decisions>> ways(graph.size());
+    ways[at(state)] = "";
+    std::deque<int> queue{state};
+    while (!queue.empty()) {
+      int q = queue.front();
+      queue.pop_front();
+      if (graph[q].isEnd)
+        continue;
+      for (char side : {'0', '1'})
+        if (!ways[at(to(q, side))]) {
+          ways[at(to(q, side))] = *ways[at(q)] + side;
+          queue.push_back(to(q, side));
+        }
+    }
+    return ways;
+  }
+
+  // The lambda shows whether a way that ends nowhere in the graph has an end.
+  bool endless() {
+    for (int q = 1; q < size(); ++q)
+      if (toEnd[at(q)] == kUnreached && access[at(q)]) {
+        std::mt19937 random(1);
+        Decisions decisions = *access[at(q)];
+        for (int i = 0; i < 64; ++i)
+          decisions += random() % 2 ? '1' : '0';
+        if (!follow(decisions))
+          return false;
+        throw NotCaptured{"no decision leads out of the loop", graph[q].line};
+      }
+    return true;
+  }
+
+  // All paths that come to no state more than a few times, if there are not too many. Else those that decide all alike,
+  // and those that decide once otherwise.
+  bool all() {
+    std::size_t count = 0;
+    std::vector<int> visits(graph.size());
+    Decisions decisions;
+    bool isWhole = true, agrees = true;
+    std::vector<Decisions> routes;
+    auto visit = [&](auto &self, int q) -> void {
+      if (!isWhole)
+        return;
+      if (graph[q].isEnd) {
+        routes.push_back(decisions);
+        isWhole = ++count <= limits.paths;
+        return;
+      }
+      if (visits[at(q)] == kMostVisits) {
+        routes.push_back(decisions + finish(q));
+        isWhole = ++count <= limits.paths;
+        return;
+      }
+      ++visits[at(q)];
+      for (char side : {'0', '1'}) {
+        decisions += side;
+        self(self, to(q, side));
+        decisions.pop_back();
+      }
+      --visits[at(q)];
+    };
+    visit(visit, first);
+    if (!isWhole) {
+      routes.clear();
+      for (char side : {'0', '1'}) {
+        Decisions alike = straight(first, side, "");
+        routes.push_back(alike);
+        for (std::size_t i = 0; i < alike.size(); ++i) {
+          Decisions flipped = alike.substr(0, i) + (alike[i] == '0' ? '1' : '0');
+          routes.push_back(straight(stateAfter(flipped), side, flipped));
+        }
+      }
+    }
+    for (const Decisions &route : routes) {
+      agrees = follow(route);
+      if (!agrees)
+        return false;
+    }
+    return true;
+  }
+  int stateAfter(const Decisions &decisions) const {
+    int q = first;
+    for (char side : decisions)
+      if (!graph[q].isEnd)
+        q = to(q, side);
+    return q;
+  }
+  // Goes on with one side as long as that leads to no state a second time, and then to the end.
+  Decisions straight(int q, char side, Decisions decisions) const {
+    std::vector<bool> seen(graph.size());
+    while (!graph[q].isEnd && !seen[at(q)]) {
+      seen[at(q)] = true;
+      decisions += side;
+      q = to(q, side);
+    }
+    return decisions + finish(q);
+  }
+
+  // Each way around a loop, often, and the ways out after some iterations.
+  bool loops() {
+    for (int q = 1; q < size(); ++q) {
+      if (graph[q].isEnd || !access[at(q)])
+        continue;
+      for (char side : {'0', '1'}) {
+        std::vector<std::optional<Decisions>> back = from(to(q, side));
+        if (!back[at(q)])
+          continue;
+        const Decisions around = side + *back[at(q)];
+        auto repeated = [&](std::size_t times) {
+          Decisions decisions = *access[at(q)];
+          decisions.reserve(decisions.size() + times * around.size());
+          for (std::size_t i = 0; i < times; ++i)
+            decisions += around;
+          return decisions;
+        };
+        const std::size_t most =
+            std::clamp<std::size_t>(limits.steps / (stepsOf(q, around) + around.size()), 20, limits.iterations);
+        if (!follow(repeated(most) + finish(q)))
+          return false;
+        // Each way out: an edge from where one can come back to where one can't.
+        std::vector<std::optional<Decisions>> ahead = from(q);
+        for (int out = 1; out < size(); ++out) {
+          if (graph[out].isEnd || !ahead[at(out)] || !from(out)[at(q)])
+            continue;
+          for (char exit : {'0', '1'}) {
+            if (from(to(out, exit))[at(q)])
+              continue;
+            for (std::size_t times : {3, 7, 20, 100})
+              if (times <= most && !follow(repeated(times) + *ahead[at(out)] + exit + finish(to(out, exit))))
+                return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+  std::size_t stepsOf(int q, const Decisions &decisions) const {
+    std::size_t count = 0;
+    for (char side : decisions) {
+      const Edge &edge = graph[q].edges[side == '1'];
+      count += graph[q].steps.size() + edge.steps.size();
+      q = edge.to;
+    }
+    return count;
+  }
+
+  // Behind each way into a state that there are several into, every decision that can come.
+  bool merges() {
+    std::size_t budget = limits.merged;
+    std::vector<int> ways(graph.size());
+    for (int q = 0; q < size(); ++q)
+      for (std::size_t side = 0; side < (graph[q].isEnd ? 0 : graph[q].numEdges); ++side)
+        ++ways[at(graph[q].edges[side].to)];
+    for (int q = 1; q < size(); ++q) {
+      if (graph[q].isEnd || !access[at(q)])
+        continue;
+      for (char side : {'0', '1'}) {
+        int into = to(q, side);
+        if (ways[at(into)] < 2)
+          continue;
+        std::vector<std::optional<Decisions>> ahead = from(into);
+        for (int below = 1; below < size(); ++below) {
+          if (graph[below].isEnd || !ahead[at(below)])
+            continue;
+          for (char next : {'0', '1'}) {
+            if (budget-- == 0)
+              return true;
+            if (!follow(*access[at(q)] + side + *ahead[at(below)] + next + finish(to(below, next))))
+              return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  bool randomly() {
+    std::mt19937 random(12345);
+    for (std::size_t i = 0; i < limits.samples; ++i) {
+      Decisions decisions;
+      int q = first;
+      std::size_t length = 8 + random() % 64;
+      while (!graph[q].isEnd && decisions.size() < length) {
+        char side = random() % 2 ? '1' : '0';
+        decisions += side;
+        q = to(q, side);
+      }
+      if (!follow(decisions + finish(q)))
+        return false;
+    }
+    return true;
+  }
+
+  const Graph &graph;
+  const Limits &limits;
+  absl::FunctionRef<bool(const Decisions &)> follow;
+  const int first;
+  std::vector<int> toEnd;
+  std::vector<std::optional<Decisions>> access;
+};
+
+} // namespace
+
+bool forEachRoute(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow) {
+  return Routes(graph, limits, follow).run();
+}
+
+} // namespace calque::detail::native

@@ -1,0 +1,24 @@
+// Which paths are run to find out whether a graph is right.
+#ifndef CALQUE_FRONTEND_NATIVE_ROUTES_H
+#define CALQUE_FRONTEND_NATIVE_ROUTES_H
+
+#include "absl/functional/function_ref.h"
+#include "frontend/native/Graph.h"
+
+namespace calque::detail::native {
+
+struct Limits {
+  std::size_t states = 400;
+  std::size_t paths = 1024;      // up to so many, all are run
+  std::size_t iterations = 4096; // that a loop is followed
+  std::size_t steps = 40'000;    // of a run that follows a loop
+  std::size_t merged = 2000;     // runs behind states that are come to in several ways
+  std::size_t samples = 64;      // random paths
+  std::size_t runs = 100'000;    // altogether
+};
+
+// Gives paths from the start to an end until `follow` returns false. Returns whether all were followed.
+bool forEachRoute(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow);
+
+} // namespace calque::detail::native
+#endif

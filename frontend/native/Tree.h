@@ -1,0 +1,51 @@
+// All that was seen of a lambda: a tree of decisions, which paths share as long as they agree.
+#ifndef CALQUE_FRONTEND_NATIVE_TREE_H
+#define CALQUE_FRONTEND_NATIVE_TREE_H
+
+#include "frontend/native/Path.h"
+
+#include <deque>
+
+namespace calque::detail::native {
+
+// The steps after a decision, and what comes next: a decision, or the end.
+struct Node {
+  Node *parent = nullptr;
+  bool side = false; // of the parent's decision
+  std::size_t depth = 0;
+  bool isKnown = false;
+  std::vector<Step> steps;
+  Value endValue = 0; // the number of values that were computed up to here
+  bool isEnd = false, throws = false;
+  Kind end = 0;
+  std::vector<Value> results;
+  Value condition = 0;
+  schema::SourceLine line; // of the condition
+  Node *children[2] = {nullptr, nullptr};
+
+  const Node *child(bool side) const { return children[side] && children[side]->isKnown ? children[side] : nullptr; }
+  // The decisions that lead here.
+  Decisions access() const;
+  // Where the last `count` steps begin.
+  Value valueBefore(std::size_t count) const { return count ? steps[steps.size() - count].first : endValue; }
+};
+
+class Tree {
+public:
+  // Adds a path as far as so many decisions. NotCaptured where it contradicts an earlier one.
+  void insert(const Path &path, std::size_t mostDecisions);
+  // The node that decisions lead to; null where it is not known.
+  Node *find(const Decisions &decisions);
+  Node &root() { return nodes.front(); }
+
+private:
+  std::deque<Node> nodes = std::deque<Node>(1);
+};
+
+// Whether what follows two nodes agrees as far as it is known: kinds, ends, and operands, which are at the same
+// distance if they were computed below the nodes, and may be any if above. `likeOutside`: where both come from outside,
+// they are the same. Adds to `evidence` how many nodes were compared.
+bool agree(const Node &a, const Node &b, bool likeOutside, std::size_t &evidence);
+
+} // namespace calque::detail::native
+#endif
