@@ -164,8 +164,7 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   for (std::size_t i = ops.size(); i-- > 0;)
     activity.backward(ops[i], operation, where);
 
-  std::vector<bool> isTarget(recording.numValues()), isStop(recording.numValues()), isConnected(recording.numValues()),
-      isSource(recording.numValues());
+  std::vector<bool> isTarget(recording.numValues()), isStop(recording.numValues()), isConnected(recording.numValues());
   for (ValueId target : plan.targets) {
     isTarget[index(target)] = true;
     // A target whose computation the tape did not record is at its boundary too.
@@ -175,7 +174,6 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
     isStop[index(value)] = true;
   for (const std::vector<ValueId> &values : sources)
     for (ValueId source : values) {
-      isSource[index(source)] = true;
       // A target that is itself a source gets its seed, watched or not.
       bool connected = (isTarget[index(source)] && is_floating(recording.typeOf(source).dtype)) ||
                        (activity.isTracked(source) && activity.reaches(source));
@@ -184,10 +182,9 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
       isConnected[index(source)] = connected;
     }
   // A source at the boundary stays a stop: it receives a cotangent and passes none on. A parameter has no operation
-  // before it and needs no stop.
+  // before it and needs no stop; so gradients have the same operands however often a loop uses what is outside.
   for (ValueId parameter : recording.parameters)
-    if (isSource[index(parameter)])
-      isStop[index(parameter)] = false;
+    isStop[index(parameter)] = false;
   for (std::size_t value = 0; value < isStop.size(); ++value)
     if (isStop[value])
       plan.stops.push_back(static_cast<ValueId>(value));

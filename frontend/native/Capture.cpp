@@ -20,8 +20,8 @@ using schema::ValueId;
 //===-- Decisions -------------------------------------------------------------------------------===//
 
 namespace {
-// The most decisions and operations of a run, and times that one value is decided on.
-constexpr std::size_t kMostDecisions = 1'000'000, kMostOperations = 5'000'000, kMostRepetitions = 1'000'000;
+// The most decisions of a run beyond those that are wanted, operations, and times that one value is decided on.
+constexpr std::size_t kMostDecisions = 20'000, kMostOperations = 1'000'000, kMostRepetitions = 100'000;
 // From here on chance decides how a run that has left the decisions wanted goes on.
 constexpr std::size_t kRegularDecisions = 64;
 
@@ -49,7 +49,7 @@ bool HostDecisions::decide(Trace &trace, const Tensor &x, SourceLocation where) 
       throw NotCaptured{"the condition does not change in its loop", lineOf(where)};
     return found->second;
   }
-  if (made_.size() == kMostDecisions || trace.recording.ops().size() > kMostOperations)
+  if (made_.size() == wanted.size() + kMostDecisions || trace.recording.ops().size() > kMostOperations)
     throw NotCaptured{"it does not come to an end", lineOf(where)};
   ValueId condition = trace.valueOf(conditionOf(x, where), where);
   bool taken = choose(lineOf(where));
@@ -141,6 +141,8 @@ public:
       values.push_back(trace.valueOf(operand, where));
       types.push_back(*implOf(operand).type);
     }
+    if (operation.op == schema::OpId::Gradient)
+      requireWhole(operation, trace, values);
     std::vector<schema::TensorType> results = operation.results;
     if (types != operation.operands) {
       schema::Inference inference = schema::inferTypes(operation.op, types, operation.attributes);
@@ -183,6 +185,46 @@ private:
     Tensor tensor;
     bool isConstant;
   };
+
+  // In a branch or in an iteration, derivatives end at what comes from outside of it. NotCaptured where a tape that
+  // began outside would go on: to a source that comes from there, by a value that is neither a source nor older than
+  // the tape.
+  void requireWhole(const Operation &operation, const Trace &trace, std::span<const ValueId> operands) const {
+    const auto &counts = std::get<std::vector<std::int64_t>>(operation.attributes[0]);
+    const auto numTargets = static_cast<std::size_t>(counts[0]), numSources = static_cast<std::size_t>(counts[1]);
+    std::span<const ValueId> sources = operands.subspan(2 * numTargets, numSources);
+    const schema::Recording &recording = trace.recording;
+    std::vector<std::size_t> parameterOf(recording.numValues(), ~std::size_t(0));
+    for (std::size_t i = 0; i < recording.parameters.size(); ++i)
+      parameterOf[schema::index(recording.parameters[i])] = i;
+    auto isParameter = [&](ValueId value) { return parameterOf[schema::index(value)] != ~std::size_t(0); };
+    if (!trace.isInside() || std::ranges::none_of(sources, isParameter))
+      return;
+    std::vector<bool> isNeeded(recording.numValues()), isEnd(recording.numValues());
+    for (ValueId end : operands.subspan(2 * numTargets))
+      isEnd[schema::index(end)] = true;
+    auto need = [&](ValueId value) {
+      if (!isEnd[schema::index(value)] && is_floating(recording.typeOf(value).dtype))
+        isNeeded[schema::index(value)] = true;
+    };
+    std::ranges::for_each(operands.first(numTargets), need);
+    for (std::size_t i = recording.ops().size(); i-- > 0;) {
+      const schema::RecordedOp &op = recording.ops()[i];
+      bool isAsked = false;
+      for (std::uint32_t r = 0; r < op.numResults; ++r)
+        isAsked = isAsked || isNeeded[schema::index(op.firstResult) + r];
+      if (isAsked)
+        std::ranges::for_each(recording.operandsOf(op), need);
+    }
+    for (std::size_t i = 0; i < recording.parameters.size(); ++i)
+      if (isNeeded[schema::index(recording.parameters[i])] &&
+          (i < trace.numArguments || !isOutside(trace.captures[i - trace.numArguments])))
+        throw NotCaptured{"a tape that began before a branch or a loop is asked inside of it", operation.line};
+  }
+  bool isOutside(const Tensor &x) const {
+    const TensorImpl &impl = *x.impl();
+    return !impl.trace || byValue.contains(std::pair(impl.trace, impl.value));
+  }
 
   static bool isOf(const Operation &known, const schema::Recording &recording, const schema::RecordedOp &op,
                    const Decisions *prefix) {
@@ -239,6 +281,9 @@ public:
 private:
   std::vector<Tensor> once() {
     words = {};
+    initial.clear();
+    for (std::size_t index : assigned)
+      initial.push_back(words.outsideOf(Variable(around->root().variables[index]).value(where), false));
     Learner learner([&](const Decisions &decisions) { return follow(decisions); });
     const Graph &graph = learner.learn();
     std::vector<Tensor> results = emit(graph, learner.samples(), words);
@@ -305,7 +350,7 @@ private:
       path.end = words.endOf(end);
       return path;
     }
-    noteAssigned(*trace, numberOf);
+    noteAssigned(*trace);
     end = absl::StrCat("returns\n", results.structure);
     for (ValueId value : values) {
       path.results.push_back(numberOf(value));
@@ -319,21 +364,13 @@ private:
     return path;
   }
 
-  template <typename NumberOf> void noteAssigned(const Trace &trace, NumberOf numberOf) {
-    bool isNew = false;
+  void noteAssigned(const Trace &trace) {
+    const std::size_t before = assigned.size();
     for (const Trace::Held &held : trace.held())
-      if (held.assigned && std::ranges::find(assigned, held.index) == assigned.end()) {
+      if (held.assigned && std::ranges::find(assigned, held.index) == assigned.end())
         assigned.push_back(held.index);
-        initial.push_back(0);
-        isNew = true;
-      }
-    if (isNew && hasRun)
+    if (assigned.size() > before)
       throw MoreVariables();
-    for (const Trace::Held &held : trace.held())
-      for (std::size_t i = 0; i < assigned.size(); ++i)
-        if (assigned[i] == held.index)
-          initial[i] = numberOf(held.parameter);
-    hasRun = true;
   }
 
   const absl::FunctionRef<HostResults()> body;
@@ -342,7 +379,6 @@ private:
   Words words;
   std::vector<std::size_t> assigned; // variables, by their index in the outermost trace
   std::vector<Value> initial;        // what they are before
-  bool hasRun = false;
 };
 
 } // namespace

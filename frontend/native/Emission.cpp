@@ -2,6 +2,7 @@
 
 #include "calque/control_flow.h"
 #include "frontend/Apply.h"
+#include "frontend/Trace.h"
 
 #include <algorithm>
 #include <map>
@@ -198,6 +199,68 @@ private:
     return outcome;
   }
 
+  //===-- Values that pass by -------------------------------------------------------------------===//
+
+  // Whether two handles are of one value.
+  static bool areSame(const Tensor &a, const Tensor &b) {
+    const TensorImpl &x = *a.impl(), &y = *b.impl();
+    return &x == &y || (x.trace && x.trace == y.trace && x.value == y.value);
+  }
+  static bool isVisible(const Tensor &x) { return !x.impl()->trace || currentTrace()->sees(x.impl()->trace); }
+
+  // A branch on a condition. What all ways to a state have from before stays the value that it was: derivatives with
+  // respect to it would not know it as a result.
+  template <typename Side>
+  Outcome branch(const Tensor &condition, const States &order, SourceLocation where, Side side) {
+    Outcome given[2];
+    auto body = [&](std::size_t number) -> BranchBody {
+      return [&, number] {
+        return nested(where, [&] {
+          given[number] = side(number);
+          return flat(given[number], order, where);
+        });
+      };
+    };
+    Outcome outcome = outcomeOf(runCond("if", condition, body(1), body(0), where), order);
+    for (auto &[state, arguments] : outcome.arguments)
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        Tensor common;
+        bool isCommon = true;
+        for (const Outcome &each : given)
+          if (auto found = each.arguments.find(state); found != each.arguments.end() && found->second[i].defined()) {
+            const Tensor &x = found->second[i];
+            isCommon = isCommon && isVisible(x) && (!common.defined() || areSame(common, x));
+            common = x;
+          }
+        if (isCommon && common.defined())
+          arguments[i] = common;
+      }
+    return outcome;
+  }
+
+  // The arguments of a state after a loop: those that the last iteration has from before the loop are what they were.
+  // `always`: there was an iteration.
+  void passBy(std::vector<Tensor> &after, const std::vector<Tensor> &ofBody, const std::vector<Tensor> &parameters,
+              const std::vector<Tensor> &initial, const std::vector<bool> &isInvariant, bool always) const {
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (!ofBody[i].defined())
+        continue;
+      if (always && isVisible(ofBody[i]))
+        after[i] = ofBody[i];
+      for (std::size_t k = 0; k < parameters.size(); ++k)
+        if (isInvariant[k] && areSame(ofBody[i], parameters[k]))
+          after[i] = initial[k];
+    }
+  }
+  // Which parameters an iteration leaves as they are.
+  static std::vector<bool> invariants(const Outcome &body, int q, const std::vector<Tensor> &parameters) {
+    std::vector<bool> isInvariant(parameters.size());
+    auto found = body.arguments.find(q);
+    for (std::size_t k = 0; found != body.arguments.end() && k < parameters.size(); ++k)
+      isInvariant[k] = !found->second[k].defined() || areSame(found->second[k], parameters[k]);
+    return isInvariant;
+  }
+
   //===-- Emission ------------------------------------------------------------------------------===//
 
   // What follows a decision, or the start, up to targets.
@@ -262,10 +325,8 @@ private:
     States order;
     for (std::size_t side = 0; side < 2; ++side)
       order.merge(exits(graph[q].edges[side].to, inner));
-    auto branch = [&](std::size_t side) -> BranchBody {
-      return [&, side] { return nested(where, [&] { return flat(go(values, side, inner), order, where); }); };
-    };
-    Outcome outcome = outcomeOf(runCond("if", value(values, graph[q].condition), branch(1), branch(0), where), order);
+    Outcome outcome = branch(value(values, graph[q].condition), order, where,
+                             [&](std::size_t side) { return go(values, side, inner); });
     return goOn(std::move(outcome), inOrder(merges, targets), targets, where);
   }
 
@@ -291,12 +352,8 @@ private:
       if (others.arguments.size() == 1)
         others.chosen = Tensor();
       Tensor isHere = equal(Operand(outcome.chosen, where), Operand(order[i], where));
-      outcome = outcomeOf(
-          runCond(
-              "if", isHere,
-              [&] { return nested(where, [&] { return flat(arrive(order[i], arguments, later), next, where); }); },
-              [&] { return flat(others, next, where); }, where),
-          next);
+      outcome = branch(isHere, next, where,
+                       [&](std::size_t side) { return side == 1 ? arrive(order[i], arguments, later) : others; });
     }
     return outcome;
   }
@@ -339,6 +396,8 @@ private:
         prologue(now);
         return now;
       };
+      Outcome body;
+      std::vector<Tensor> parameters;
       std::vector<Tensor> last = runWhile(
           "while",
           [&](const std::vector<Tensor> &variables) {
@@ -346,9 +405,15 @@ private:
             return sideIn == 1 ? condition : logical_not(Operand(condition, where));
           },
           [&](const std::vector<Tensor> &variables) {
-            return nested(where, [&] { return flat(go(at(variables), sideIn, {q}), {q}, where); });
+            parameters = variables;
+            return nested(where, [&] {
+              body = go(at(variables), sideIn, {q});
+              return flat(body, {q}, where);
+            });
           },
           Produced{values.parameters, {}, {}, {}}, {}, where);
+      if (auto next = body.arguments.find(q); next != body.arguments.end())
+        passBy(last, next->second, parameters, values.parameters, invariants(body, q, parameters), false);
       return go(at(last), sideOut, targets);
     }
 
@@ -358,18 +423,24 @@ private:
     Outcome begin;
     begin.arguments[q] = values.parameters;
     const States inner = joined(targets, order);
+    Outcome body;
+    std::vector<Tensor> parameters;
     std::vector<Tensor> last = runWhile(
         "while",
         [&](const std::vector<Tensor> &variables) { return equal(Operand(variables[0], where), Operand(q, where)); },
         [&](const std::vector<Tensor> &variables) {
           return nested(where, [&] {
-            Values now{q, outcomeOf(variables, order).arguments.at(q), {}};
-            return flat(decide(std::move(now), inner), order, where);
+            parameters = outcomeOf(variables, order).arguments.at(q);
+            body = decide(Values{q, parameters, {}}, inner);
+            return flat(body, order, where);
           });
         },
         startOf(begin, q, order, where), {}, where);
     Outcome outcome = outcomeOf(last, order);
     outcome.arguments.erase(q);
+    for (auto &[state, arguments] : outcome.arguments)
+      if (auto given = body.arguments.find(state); given != body.arguments.end())
+        passBy(arguments, given->second, parameters, values.parameters, invariants(body, q, parameters), true);
     if (outcome.arguments.size() == 1)
       outcome.chosen = Tensor();
     States onwards = out;

@@ -21,6 +21,9 @@ const Path &Learner::follow(const Decisions &decisions) {
   if (++runs > limits.runs)
     throw NotCaptured{"it would have to be run too often", {}};
   last = run(decisions);
+  steps += last.steps.size() + 10;
+  if (steps > limits.allSteps)
+    throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine()};
   if (keptSteps + last.steps.size() > kMostKeptSteps)
     return last;
   keptSteps += last.steps.size() + 1;
@@ -111,6 +114,9 @@ void Learner::build() {
 bool Learner::explains(const Decisions &decisions) {
   if (!explained.insert(decisions).second)
     return true;
+  // Again, also where it was run before: that must give the same.
+  if (confirmed.insert(decisions).second)
+    paths.erase(decisions);
   const Path &path = follow(decisions);
   std::optional<std::size_t> after = graph.disagreement(path);
   if (!after)
@@ -136,14 +142,21 @@ const Graph &Learner::learn() {
   for (std::size_t round = 0; round < kMostRounds; ++round) {
     try {
       build();
-      if (check())
+      if (check()) {
+        if (getenv("CFDBG"))
+          fprintf(stderr, "rounds %zu runs %zu steps %zu states %zu\n", round, runs, steps, graph.size());
         return graph;
+      }
     } catch (const Conflict &conflict) {
       for (const Node *node : {conflict.a, conflict.b})
         if (node)
           addEvidence(node->access());
     }
   }
+  if (getenv("CFDBG"))
+    fprintf(stderr, "too many rounds: runs %zu steps %zu states %zu\n", runs, steps, graph.size());
+  if (getenv("CFDBG"))
+    fprintf(stderr, "too many rounds: runs %zu steps %zu states %zu\n", runs, steps, graph.size());
   throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine()};
 }
 
