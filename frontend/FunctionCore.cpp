@@ -148,7 +148,8 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
     if (part.kind == SignaturePart::Kind::Tensor)
       parameters.push_back({std::make_shared<const schema::TensorType>(part.type), part.path});
   std::span<const Variable *const> given = arguments.variables();
-  std::optional<Results> results; // of the last run
+  // Of the last run that has come to its end.
+  std::shared_ptr<const void> prototype;
   Signature described;
   TraceOptions options{.name = name, .where = where, .call = call, .mayMakeVariables = traces.load() == 0};
   options.mayFallBack = mayFallBack;
@@ -159,10 +160,11 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
       traceProgram(options, parameters, [&](Trace &traced, const std::vector<Tensor> &tensors) {
         if (std::exchange(withStandIns, &traced) != &traced)
           standIns = makeStandIns(given, traced);
-        results.emplace(call);
-        body.run(body.context, tensors, standIns, *results);
-        described = results->signature.take();
-        return results->tensors;
+        Results results(call);
+        body.run(body.context, tensors, standIns, results);
+        described = results.signature.take();
+        prototype = std::move(results.prototype);
+        return std::move(results.tensors);
       }).trace;
 
   auto concrete = std::make_shared<Concrete>();
@@ -181,7 +183,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
   for (const std::shared_ptr<VariableState> &standIn : trace->standIns)
     standIn->original.reset();            // the trace may outlive the call and must not keep its argument alive
   concrete->recording = trace->recording; // a copy: a tape that has left the lambda still looks at the trace's
-  concrete->prototype = std::move(results->prototype);
+  concrete->prototype = std::move(prototype);
   concrete->key = signature.key;
   concrete->unknown = signature.unknown;
   concrete->hash = hashKey(concrete->key);

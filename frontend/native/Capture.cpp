@@ -131,6 +131,23 @@ public:
     return value;
   }
 
+  // Operations on counters, which no path has.
+  CounterWords counters(SourceLocation where) {
+    const schema::TensorType number{DType::Int64, {}}, truth{DType::Bool, {}};
+    auto add = [&](schema::OpId op, const schema::TensorType &result) {
+      kinds.push_back({op, {}, {number, number}, {result}, lineOf(where), {}, false});
+      return static_cast<Kind>(kinds.size() - 1);
+    };
+    CounterWords counter;
+    counter.add = add(schema::OpId::Add, number);
+    counter.equal = add(schema::OpId::Equal, truth);
+    counter.constant = [this, where](std::int64_t n) {
+      return outsideOf(makeScalar(Number(n), DType::Int64, where), true);
+    };
+    counter.numResults = [this](Kind kind) { return kinds[kind].results.size(); };
+    return counter;
+  }
+
   std::vector<Tensor> apply(Kind step, const std::vector<Tensor> &operands) const override {
     const Operation &operation = kinds[step];
     Trace &trace = *currentTrace();
@@ -285,8 +302,9 @@ private:
     for (std::size_t index : assigned)
       initial.push_back(words.outsideOf(Variable(around->root().variables[index]).value(where), false));
     Learner learner([&](const Decisions &decisions) { return follow(decisions); });
-    const Graph &graph = learner.learn();
-    std::vector<Tensor> results = emit(graph, learner.samples(), words);
+    learner.learn();
+    Learner::Learnt learnt = learner.result(words.counters(where));
+    std::vector<Tensor> results = emit(learnt.graph, learnt.samples, words);
     const std::size_t numResults = results.size() - assigned.size();
     for (std::size_t i = 0; i < assigned.size(); ++i)
       around->assign(around->root().variables[assigned[i]], results[numResults + i], where);

@@ -86,9 +86,7 @@ private:
   //===-- The graph -----------------------------------------------------------------------------===//
 
   template <typename Visit> void forEachNext(int q, Visit visit) const {
-    if (!graph[q].isEnd)
-      for (std::size_t side = 0; side < graph[q].numEdges; ++side)
-        visit(graph[q].edges[side].to);
+    graph[q].forEachEdge([&](std::size_t, const Edge &edge) { visit(edge.to); });
   }
   // The states that come from one on, up to targets.
   States reach(int q, const States &targets) const {

@@ -1,55 +1,159 @@
 #include "frontend/native/Graph.h"
 
+#include <algorithm>
+
 namespace calque::detail::native {
+
+//===-- Loops -----------------------------------------------------------------------------------===//
+
+void Graph::findLoops() {
+  const int count = static_cast<int>(size());
+  std::vector<std::vector<int>> before(size());
+  for (int q = 0; q < count; ++q)
+    (*this)[q].forEachEdge(
+        [&](std::size_t, const Edge &edge) { before[static_cast<std::size_t>(edge.to)].push_back(q); });
+  // The states that every way to a state leads through.
+  std::vector<std::vector<bool>> dominators(size(), std::vector<bool>(size(), true));
+  dominators[kStart].assign(size(), false);
+  dominators[kStart][kStart] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t q = 1; q < size(); ++q) {
+      std::vector<bool> common(size(), !before[q].empty());
+      for (int from : before[q])
+        for (std::size_t i = 0; i < size(); ++i)
+          common[i] = common[i] && dominators[static_cast<std::size_t>(from)][i];
+      common[q] = true;
+      if (common != dominators[q]) {
+        dominators[q] = std::move(common);
+        changed = true;
+      }
+    }
+  }
+  loops.assign(size(), {});
+  innermost.assign(size(), -1);
+  for (int q = 1; q < count; ++q)
+    for (int from : before[static_cast<std::size_t>(q)]) {
+      if (!dominators[static_cast<std::size_t>(from)][static_cast<std::size_t>(q)])
+        continue;
+      std::set<int> &loop = loops[static_cast<std::size_t>(q)];
+      loop.insert(q);
+      std::vector<int> work{from};
+      while (!work.empty()) {
+        int state = work.back();
+        work.pop_back();
+        if (loop.insert(state).second)
+          for (int each : before[static_cast<std::size_t>(state)])
+            work.push_back(each);
+      }
+    }
+  for (int q = 1; q < count; ++q)
+    for (int state : loopOf(q)) {
+      int &known = innermost[static_cast<std::size_t>(state)];
+      if (known < 0 || loopOf(q).size() < loopOf(known).size())
+        known = q;
+    }
+}
+
+//===-- Ways through a graph --------------------------------------------------------------------===//
+
+const absl::InlinedVector<Navigator::Hop, 2> &Navigator::begin() {
+  hops.clear();
+  hop(Graph::kStart, 0);
+  return hops;
+}
+
+const absl::InlinedVector<Navigator::Hop, 2> &Navigator::take(bool side) {
+  hops.clear();
+  std::size_t &count = uses_[static_cast<std::size_t>(state_)][side];
+  if (++count == graph[state_].limits[1 + side]) {
+    count = 0;
+    hop(state_, State::kUsed + side);
+  } else {
+    hop(state_, side);
+  }
+  return hops;
+}
+
+void Navigator::hop(int from, std::size_t slot) {
+  const int to = graph[from].edges[slot].to;
+  hops.push_back({from, slot});
+  const bool isInside = graph.loopOf(to).contains(from) && !(slot >= State::kArrived && from == to);
+  std::size_t &arrivals = arrivals_[static_cast<std::size_t>(to)];
+  arrivals = isInside ? arrivals + 1 : 0;
+  for (std::size_t q = 1; q < graph.size(); ++q)
+    if (int loop = graph.innermost[q];
+        loop >= 0 && graph.loopOf(loop).contains(to) && !graph.loopOf(loop).contains(from))
+      uses_[q] = {0, 0};
+  state_ = to;
+  if (isInside && arrivals == graph[to].limits[0]) {
+    arrivals = 0;
+    hop(to, State::kArrived);
+  }
+}
 
 namespace {
 // Follows a path through a graph.
 class Walk {
 public:
-  Walk(const Graph &graph, const Path &path) : graph(graph), path(path) {}
+  Walk(const Graph &graph, const Path &path) : graph(graph), path(path), navigator(graph) {}
 
-  std::optional<std::size_t> run() {
-    const Edge *edge = &graph[Graph::kStart].edges[0];
-    for (decided = 0;; ++decided) {
-      const bool isLast = decided == path.decisions.size();
-      const std::size_t limit = isLast ? path.steps.size() : path.decisions[decided].position;
-      if (!steps(edge->steps, limit))
-        return decided;
-      const State &state = graph[edge->to];
-      std::vector<Value> next;
-      next.reserve(edge->arguments.size());
-      for (const Source &argument : edge->arguments)
-        next.push_back(valueOf(argument));
-      parameters = std::move(next);
-      base = position < path.steps.size() ? path.steps[position].first : path.numValues;
-      if (!steps(state.steps, limit) || position != limit || state.isEnd != isLast)
-        return decided;
-      if (isLast)
-        return state.end == path.end && areEqual(state.results, path.results) ? std::nullopt : std::optional(decided);
-      const Decision &decision = path.decisions[decided];
-      if (valueOf(state.condition) != decision.condition)
-        return decided;
-      edge = &state.edges[decision.taken];
+  std::optional<Disagreement> run() {
+    bool agrees = follow(navigator.begin());
+    while (agrees && at.decisions < path.decisions.size()) {
+      const Decision &decision = path.decisions[at.decisions];
+      const State &state = graph[navigator.state()];
+      agrees = !state.isEnd && valueOf(state.condition) == decision.condition;
+      if (!agrees)
+        break;
+      ++at.decisions;
+      agrees = follow(navigator.take(decision.taken));
     }
+    const State &state = graph[navigator.state()];
+    if (agrees && state.isEnd && state.end == path.end && areEqual(state.results, path.results))
+      return std::nullopt;
+    return at;
   }
 
 private:
-  Value valueOf(const Source &operand) const {
-    switch (operand.from) {
+  bool follow(const absl::InlinedVector<Navigator::Hop, 2> &hops) {
+    const bool isLast = at.decisions == path.decisions.size();
+    const std::size_t limit = isLast ? path.steps.size() : path.decisions[at.decisions].position;
+    for (auto [from, slot] : hops) {
+      const Edge &edge = graph[from].edges[slot];
+      at.from = from;
+      at.slot = slot;
+      at.steps = 0;
+      at.arrivals = navigator.arrivals(edge.to);
+      at.uses = slot < 2 ? navigator.uses(from, slot) : 0;
+      if (!steps(edge.steps, limit))
+        return false;
+      std::vector<Value> next;
+      next.reserve(edge.arguments.size());
+      for (const Source &argument : edge.arguments)
+        next.push_back(valueOf(argument));
+      parameters = std::move(next);
+      base = position < path.steps.size() ? path.steps[position].first : path.numValues;
+    }
+    const State &state = graph[navigator.state()];
+    return steps(state.steps, limit) && position == limit && state.isEnd == isLast;
+  }
+  Value valueOf(const Source &source) const {
+    switch (source.from) {
     case Source::From::Outside:
-      return operand.number;
+      return source.number;
     case Source::From::Parameter:
-      return parameters[static_cast<std::size_t>(operand.number)];
+      return parameters[static_cast<std::size_t>(source.number)];
     case Source::From::Local:
-      return base + operand.number;
+      return base + source.number;
     case Source::From::None:
       return kNoValue;
     }
     return kNoValue;
   }
-  template <typename Operands, typename Values> bool areEqual(const Operands &operands, const Values &values) const {
-    return std::equal(operands.begin(), operands.end(), values.begin(), values.end(),
-                      [&](const Source &operand, Value value) { return valueOf(operand) == value; });
+  template <typename Sources, typename Values> bool areEqual(const Sources &sources, const Values &values) const {
+    return std::equal(sources.begin(), sources.end(), values.begin(), values.end(),
+                      [&](const Source &source, Value value) { return valueOf(source) == value; });
   }
   bool steps(const std::vector<GraphStep> &wanted, std::size_t limit) {
     for (const GraphStep &step : wanted) {
@@ -59,18 +163,21 @@ private:
       if (step.kind != given.kind || !areEqual(step.operands, given.operands))
         return false;
       ++position;
+      ++at.steps;
     }
     return true;
   }
 
   const Graph &graph;
   const Path &path;
-  std::size_t position = 0, decided = 0;
+  Navigator navigator;
+  std::size_t position = 0;
   Value base = 0;
   std::vector<Value> parameters;
+  Disagreement at;
 };
 } // namespace
 
-std::optional<std::size_t> Graph::disagreement(const Path &path) const { return Walk(*this, path).run(); }
+std::optional<Disagreement> disagreement(const Graph &graph, const Path &path) { return Walk(graph, path).run(); }
 
 } // namespace calque::detail::native

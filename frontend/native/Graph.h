@@ -4,7 +4,9 @@
 
 #include "frontend/native/Path.h"
 
+#include <array>
 #include <optional>
+#include <set>
 
 namespace calque::detail::native {
 
@@ -29,7 +31,13 @@ struct Edge {
 
 // A state's steps come first in all that leads to it, behind the steps of the edge. Values are local to a state and its
 // edges.
+//
+// Host code may end a loop by counting, which no tensor shows. So a state has up to five edges: for a condition that is
+// false and true; where control arrives from inside of the loop for the n-th time, taken before the state's steps; and
+// where the first and second one are used for the n-th time. Counts begin where the loop does.
 struct State {
+  static constexpr std::size_t kArrived = 2, kUsed = 3, kNumEdges = 5;
+
   std::vector<GraphStep> steps;
   bool isEnd = false, throws = false;
   Kind end = 0;
@@ -37,21 +45,68 @@ struct State {
   Source condition;
   schema::SourceLine line; // of the condition
   std::size_t numParameters = 0;
-  Edge edges[2]; // for a condition that is false, and true; the start has the first alone
+  Edge edges[kNumEdges];             // of the start, only the first
+  std::size_t limits[3] = {0, 0, 0}; // n, of arrivals and of each side's uses; 0: there is none
 
-  std::size_t numEdges = 2;
+  template <typename Visit> void forEachEdge(Visit visit) const {
+    for (std::size_t slot = 0; slot < kNumEdges; ++slot)
+      if (edges[slot].to >= 0)
+        visit(slot, edges[slot]);
+  }
 };
 
 struct Graph {
   static constexpr int kStart = 0;
   std::vector<State> states;
+  // By state: those of the loop that it begins, which no other way leads into; empty if it begins none. The beginning
+  // of the innermost loop that it is in, or -1.
+  std::vector<std::set<int>> loops;
+  std::vector<int> innermost;
 
   std::size_t size() const { return states.size(); }
   const State &operator[](int state) const { return states[static_cast<std::size_t>(state)]; }
   State &operator[](int state) { return states[static_cast<std::size_t>(state)]; }
+  const std::set<int> &loopOf(int state) const { return loops[static_cast<std::size_t>(state)]; }
 
-  // Where the graph does not explain a path: after how many decisions. Nothing if it explains all.
-  std::optional<std::size_t> disagreement(const Path &path) const;
+  void findLoops();
+};
+
+// Where a graph does not explain a path.
+struct Disagreement {
+  std::size_t decisions = 0; // that were made before
+  // The edge on which control was, and how many of its steps and of its target's were explained.
+  int from = Graph::kStart;
+  std::size_t slot = 0, steps = 0;
+  // The times that control had arrived at the edge's target from inside of its loop, with this one, and that it had
+  // used the edge.
+  std::size_t arrivals = 0, uses = 0;
+};
+std::optional<Disagreement> disagreement(const Graph &graph, const Path &path);
+
+// Follows decisions through a graph, and counts.
+class Navigator {
+public:
+  explicit Navigator(const Graph &graph) : graph(graph), arrivals_(graph.size()), uses_(graph.size(), {0, 0}) {}
+
+  struct Hop {
+    int from;
+    std::size_t slot;
+  };
+  // The edges that a decision leads along, or the start, one after the other: more than one where a count is reached.
+  const absl::InlinedVector<Hop, 2> &begin();
+  const absl::InlinedVector<Hop, 2> &take(bool side);
+  int state() const { return state_; }
+  std::size_t arrivals(int state) const { return arrivals_[static_cast<std::size_t>(state)]; }
+  std::size_t uses(int state, std::size_t side) const { return uses_[static_cast<std::size_t>(state)][side]; }
+
+private:
+  void hop(int from, std::size_t slot);
+
+  const Graph &graph;
+  int state_ = Graph::kStart;
+  std::vector<std::size_t> arrivals_;
+  std::vector<std::array<std::size_t, 2>> uses_;
+  absl::InlinedVector<Hop, 2> hops;
 };
 
 } // namespace calque::detail::native

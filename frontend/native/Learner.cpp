@@ -12,6 +12,9 @@ constexpr std::size_t kMostRounds = 400;
 // A path that is longer than this when it leaves the graph is taken for a loop that the host ends.
 constexpr std::size_t kLongPath = 300;
 
+// Counts up to this are unrolled.
+constexpr std::size_t kUnrolled = 12;
+
 constexpr char kUnlike[] = "its iterations or paths are not alike";
 } // namespace
 
@@ -30,15 +33,49 @@ const Path &Learner::follow(const Decisions &decisions) {
   return paths[decisions] = std::move(last);
 }
 
-void Learner::record(const Decisions &decisions) { tree.insert(follow(decisions), decisions.size() + kBeyond); }
+// Only what is asked for is added where there are counts, and nothing behind one that is reached in another way.
+void Learner::record(const Decisions &decisions) {
+  const Path &path = follow(decisions);
+  if (bounds.empty())
+    return tree.insert(path, decisions.size() + kBeyond);
+  tree.insert(path, isComplete ? knownGates(decisions) : decisions.size());
+}
+
+std::size_t Learner::knownGates(const Decisions &decisions, std::size_t from) const {
+  Navigator navigator(graph);
+  navigator.begin();
+  for (std::size_t i = 0; i < decisions.size() && !graph[navigator.state()].isEnd; ++i) {
+    for (auto [state, slot] : navigator.take(decisions[i] == '1'))
+      if (slot >= State::kArrived && i >= from) {
+        const Node *node = tree.find(decisions.substr(0, i + 1));
+        if (!node || node->gate != slot)
+          return i;
+      }
+  }
+  return decisions.size();
+}
 
 void Learner::addEvidence(const Decisions &decisions) {
   record(decisions);
-  int state = graph[Graph::kStart].edges[0].to;
-  for (std::size_t i = 0; i < decisions.size() && !graph[state].isEnd; ++i) {
-    record(representatives[static_cast<std::size_t>(state)]->access() + decisions.substr(i));
-    state = graph[state].edges[decisions[i] == '1'].to;
+  // A state's own count begins elsewhere: what follows the next one says nothing about it.
+  std::vector<int> states;
+  std::vector<std::size_t> nextGate; // by state on the way
+  Navigator navigator(graph);
+  navigator.begin();
+  states.push_back(navigator.state());
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < decisions.size() && !graph[navigator.state()].isEnd; ++i) {
+    bool isGate = false;
+    for (auto [state, slot] : navigator.take(decisions[i] == '1'))
+      isGate |= slot >= State::kArrived;
+    if (isGate)
+      for (; done < states.size(); ++done)
+        nextGate.push_back(i);
+    states.push_back(navigator.state());
   }
+  nextGate.resize(states.size(), decisions.size());
+  for (std::size_t i = 0; i < states.size() && i < nextGate[i]; ++i)
+    record(representatives[static_cast<std::size_t>(states[i])]->access() + decisions.substr(i, nextGate[i] - i));
 }
 
 int Learner::addState(Node &node) {
@@ -85,7 +122,7 @@ void Learner::build() {
   stateOf.clear();
   explained.clear();
   graph.states.emplace_back();
-  graph.states[0].numEdges = 1;
+  isComplete = false;
   representatives.push_back(nullptr);
   auto expand = [&](Node &node) {
     if (node.isEnd)
@@ -107,7 +144,17 @@ void Learner::build() {
       int to = classify(child); // may move the states
       graph.states[q].edges[side].to = to;
     }
+    for (const Bound &bound : bounds)
+      if (bound.state == &node)
+        if (Node *behind = tree.find(bound.access)) {
+          expand(*behind);
+          int to = classify(*behind);
+          graph.states[q].edges[bound.slot].to = to;
+          graph.states[q].limits[bound.slot - State::kArrived] = bound.count;
+        }
   }
+  graph.findLoops();
+  isComplete = true;
   samples_ = inferOperands(graph, tree.root(), representatives, prologueLimits);
 }
 
@@ -118,16 +165,102 @@ bool Learner::explains(const Decisions &decisions) {
   if (confirmed.insert(decisions).second)
     paths.erase(decisions);
   const Path &path = follow(decisions);
-  std::optional<std::size_t> after = graph.disagreement(path);
-  if (!after)
+  std::optional<Disagreement> at = disagreement(graph, path);
+  if (!at)
     return true;
   Decisions shorter;
-  for (std::size_t i = 0; i < std::min(*after, path.decisions.size()); ++i)
+  for (std::size_t i = 0; i < std::min(at->decisions, path.decisions.size()); ++i)
     shorter += path.decisions[i].taken ? '1' : '0';
+  if (isCounted(*at, shorter))
+    return false;
   if (shorter.size() > kLongPath)
-    throw NotCaptured{"the host ends or changes the loop after many iterations, by what no tensor shows",
+    throw NotCaptured{"the host ends or changes the loop by what no tensor shows",
                       path.decisions[shorter.size() - 1].line};
   addEvidence(shorter);
+  return false;
+}
+
+bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
+  Navigator navigator(graph);
+  navigator.begin();
+  std::vector<Navigator::Hop> gates;
+  for (char side : decisions)
+    for (auto [state, slot] : navigator.take(side == '1'))
+      if (slot >= State::kArrived)
+        gates.push_back({state, slot});
+  const bool again = std::exchange(lastEvidence, decisions) == decisions;
+  if (gates.empty() && at.slot < 2 && at.from != Graph::kStart) {
+    const int to = graph[at.from].edges[at.slot].to;
+    const std::size_t own = graph[at.from].edges[at.slot].steps.size();
+    if (at.arrivals > kUnrolled && graph.loopOf(to).contains(at.from) && at.steps >= own &&
+        addBound(to, State::kArrived, at.arrivals, decisions))
+      return true;
+    if (at.uses > kUnrolled && graph.innermost[static_cast<std::size_t>(at.from)] >= 0 &&
+        addBound(at.from, State::kUsed + at.slot, at.uses, decisions))
+      return true;
+  }
+  // A count that is not always the same: of arrivals if it was of uses, or the other way round.
+  if (!gates.empty() && again)
+    return dropBound(gates.back().from, gates.back().slot);
+  if (at.from != Graph::kStart && decisions.size() > kUnrolled) {
+    const int to = graph[at.from].edges[at.slot].to;
+    if (graph[to].limits[0] && graph.loopOf(to).contains(at.from))
+      return dropBound(to, State::kArrived);
+    if (at.slot < 2 && graph[at.from].limits[1 + at.slot])
+      return dropBound(at.from, State::kUsed + at.slot);
+  }
+  return false;
+}
+
+bool Learner::addBound(int state, std::size_t slot, std::size_t count, const Decisions &decisions) {
+  Node *representative = representatives[static_cast<std::size_t>(state)];
+  if (graph[state].limits[slot - State::kArrived] || notCounted.contains({representative, slot}))
+    return false;
+  tree.insert(follow(decisions), decisions.size());
+  Node *node = tree.find(decisions);
+  if (!node)
+    return false;
+  node->gate = slot;
+  bounds.push_back({representative, slot, count, decisions});
+  // What was seen behind the count on other ways goes.
+  graph[state].limits[slot - State::kArrived] = count;
+  graph[state].edges[slot].to = state; // for the sake of counting
+  Navigator navigator(graph);
+  navigator.begin();
+  cut(tree.root(), navigator);
+  return true;
+}
+
+void Learner::cut(Node &node, const Navigator &at) {
+  if (node.isEnd || graph[at.state()].isEnd)
+    return;
+  for (bool side : {false, true}) {
+    if (!node.child(side))
+      continue;
+    Navigator next = at;
+    bool isGate = false;
+    for (auto [state, slot] : next.take(side))
+      isGate |= slot >= State::kArrived;
+    if (!isGate)
+      cut(*node.children[side], next);
+    else if (!node.children[side]->gate)
+      node.children[side] = nullptr;
+  }
+}
+
+bool Learner::dropBound(int state, std::size_t slot) {
+  Node *representative = representatives[static_cast<std::size_t>(state)];
+  for (auto bound = bounds.begin(); bound != bounds.end(); ++bound)
+    if (bound->state == representative && bound->slot == slot) {
+      notCounted.insert({representative, slot});
+      if (Node *node = tree.find(bound->access))
+        node->gate = 0;
+      // What is behind was seen as what follows a count.
+      if (Node *before = tree.find(bound->access.substr(0, bound->access.size() - 1)))
+        before->children[bound->access.back() == '1'] = nullptr;
+      bounds.erase(bound);
+      return true;
+    }
   return false;
 }
 
@@ -135,7 +268,13 @@ bool Learner::check() {
   return forEachRoute(graph, limits, [&](const Decisions &decisions) { return explains(decisions); });
 }
 
-const Graph &Learner::learn() {
+Learner::Learnt Learner::result(const CounterWords &words) const {
+  Learnt learnt{graph, samples_};
+  addCounters(learnt.graph, learnt.samples, representatives, words);
+  return learnt;
+}
+
+void Learner::learn() {
   record("");
   paths.clear(); // the same must come again
   record("");
@@ -145,7 +284,7 @@ const Graph &Learner::learn() {
       if (check()) {
         if (getenv("CFDBG"))
           fprintf(stderr, "rounds %zu runs %zu steps %zu states %zu\n", round, runs, steps, graph.size());
-        return graph;
+        return;
       }
     } catch (const Conflict &conflict) {
       for (const Node *node : {conflict.a, conflict.b})

@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/functional/function_ref.h"
-#include "frontend/native/Operands.h"
+#include "frontend/native/Counters.h"
 #include "frontend/native/Routes.h"
 
 namespace calque::detail::native {
@@ -18,15 +18,29 @@ public:
   explicit Learner(Run run, Limits limits = {}) : run(run), limits(limits) {}
 
   // NotCaptured where it can't be learnt.
-  const Graph &learn();
+  void learn();
+  // What was learnt, with counters made visible.
+  struct Learnt {
+    Graph graph;
+    std::vector<std::vector<Sample>> samples; // of each state's parameters
+  };
+  Learnt result(const CounterWords &words) const;
 
-  // Of each state's parameters.
-  const std::vector<std::vector<Sample>> &samples() const { return samples_; }
   std::size_t numRuns() const { return runs; }
 
 private:
+  // A count by which the host ends or changes a loop.
+  struct Bound {
+    Node *state; // the representative of the state that counts
+    std::size_t slot, count;
+    Decisions access; // the first way on which it is reached
+  };
+
   const Path &follow(const Decisions &decisions);
+  // Adds a path to the tree, as far as the decisions and some that follow.
   void record(const Decisions &decisions);
+  // How many decisions of a path come before a count that the tree does not know on this path.
+  std::size_t knownGates(const Decisions &decisions, std::size_t from = 0) const;
   // Adds what a path that the graph does not explain says about each of its states.
   void addEvidence(const Decisions &decisions);
 
@@ -37,6 +51,12 @@ private:
   // Whether all tried paths agree with the graph. Evidence is added where one does not.
   bool check();
   bool explains(const Decisions &decisions);
+  // Whether a disagreement is explained by a count, which becomes part of the graph, or was explained by one that
+  // proves wrong and is dropped.
+  bool isCounted(const Disagreement &at, const Decisions &decisions);
+  bool addBound(int state, std::size_t slot, std::size_t count, const Decisions &decisions);
+  bool dropBound(int state, std::size_t slot);
+  void cut(Node &node, const Navigator &at);
 
   Run run;
   const Limits limits;
@@ -45,6 +65,10 @@ private:
   std::vector<Node *> representatives; // by state; null for the start
   absl::flat_hash_map<const Node *, int> stateOf;
   PrologueLimits prologueLimits;
+  std::vector<Bound> bounds;
+  absl::flat_hash_set<std::pair<const Node *, std::size_t>> notCounted; // states and slots that do not count
+  bool isComplete = false;                                              // the graph
+  Decisions lastEvidence;
   std::vector<std::vector<Sample>> samples_;
   absl::flat_hash_set<Decisions> explained;   // by this graph
   absl::flat_hash_set<Decisions> confirmed;   // by a run of its own

@@ -19,7 +19,9 @@ struct Visit {
   const Node *node; // null at the start
   Value base;       // the first value of the state
   int parent;       // the visit before; -1 at the start
-  bool side;        // of the parent's decision
+  std::size_t slot; // the edge of the parent's state
+  // A count is reached: what follows is another edge of the state, and not the state's steps.
+  bool leaves = false;
 };
 
 struct Parameter {
@@ -58,66 +60,112 @@ public:
     for (std::size_t i = 0; i < graph.size(); ++i)
       graph.states[i].numParameters = parameters[i].size();
     for (State &state : graph.states)
-      for (std::size_t side = 0; side < numEdges(state); ++side)
-        state.edges[side].arguments.resize(graph[state.edges[side].to].numParameters);
+      for (Edge &edge : state.edges)
+        if (edge.to >= 0)
+          edge.arguments.resize(graph[edge.to].numParameters);
     return samples();
   }
 
 private:
-  static std::size_t numEdges(const State &state) { return state.isEnd ? 0 : state.numEdges; }
-
   void findVisits() {
-    visits.push_back({Graph::kStart, nullptr, 0, -1, false});
+    visits.push_back({Graph::kStart, nullptr, 0, -1, 0});
     ofState.assign(graph.size(), {});
-    auto enter = [&](const Node &node, int parent, bool side) {
-      const State &before = graph[visits[static_cast<std::size_t>(parent)].state];
-      int to = before.edges[side].to;
-      const State &state = graph[to];
-      if (state.isEnd != node.isEnd || (state.isEnd && state.end != node.end))
-        throw Conflict{&node, representatives[static_cast<std::size_t>(to)]};
-      ofState[static_cast<std::size_t>(to)].push_back(static_cast<int>(visits.size()));
-      visits.push_back({to, &node, node.endValue, parent, side});
-    };
-    enter(root, 0, false);
+    leaving.assign(graph.size(), {});
+    enter(root, 0, 0);
     for (std::size_t i = 1; i < visits.size(); ++i)
       for (bool side : {false, true})
-        if (const Node *child = visits[i].node->child(side))
+        if (const Node *child = visits[i].leaves ? nullptr : visits[i].node->child(side))
           enter(*child, static_cast<int>(i), side);
+  }
+  void enter(const Node &node, int parent, std::size_t slot) {
+    const int before = visitAt(parent).state;
+    if (node.gate == State::kArrived) {
+      // Arrives, and goes on along another edge.
+      const int begin = graph[before].edges[slot].to;
+      if (graph[begin].edges[node.gate].to < 0)
+        return;
+      leaving[static_cast<std::size_t>(begin)].push_back(static_cast<int>(visits.size()));
+      visits.push_back({begin, &node, node.endValue, parent, slot, true});
+      parent = static_cast<int>(visits.size()) - 1;
+      slot = node.gate;
+    } else if (node.gate) {
+      slot = node.gate;
+      if (graph[before].edges[slot].to < 0)
+        return;
+    }
+    const int to = graph[visitAt(parent).state].edges[slot].to;
+    const State &state = graph[to];
+    if (state.isEnd != node.isEnd || (state.isEnd && state.end != node.end))
+      throw Conflict{&node, representatives[static_cast<std::size_t>(to)]};
+    ofState[static_cast<std::size_t>(to)].push_back(static_cast<int>(visits.size()));
+    visits.push_back({to, &node, node.endValue, parent, slot});
+  }
+
+  // How many steps of a node's come before the count that led to the visit: those of the edge to where it was reached.
+  std::size_t stepsBeforeGate(int visit) const {
+    const Visit &at = visitAt(visit);
+    if (at.slot != State::kArrived)
+      return 0;
+    const Visit &arrival = visitAt(at.parent), &before = visitAt(arrival.parent);
+    for (int other : ofState[static_cast<std::size_t>(arrival.state)])
+      if (visitAt(other).slot == arrival.slot && visitAt(visitAt(other).parent).state == before.state) {
+        const std::size_t all = nodeOf(other).steps.size();
+        const std::size_t own = std::min(all, prologues[static_cast<std::size_t>(arrival.state)]);
+        const std::size_t count = all - own;
+        return std::min(count, at.node->steps.size());
+      }
+    return 0;
   }
 
   // The longest common end of all ways into a state.
   void findPrologues() {
-    prologues.assign(graph.size(), 0);
-    for (std::size_t q = 1; q < graph.size(); ++q) {
-      const std::vector<int> &own = ofState[q];
-      if (own.empty())
-        continue;
-      const Node &first = nodeOf(own[0]);
-      std::size_t length = first.steps.size();
-      if (auto limit = limits.find(representatives[q]); limit != limits.end())
-        length = std::min(length, limit->second);
-      for (int visit : own) {
-        const Node &node = nodeOf(visit);
-        std::size_t same = 0;
-        while (same < std::min(length, node.steps.size()) &&
-               node.steps[node.steps.size() - 1 - same].kind == first.steps[first.steps.size() - 1 - same].kind)
-          ++same;
-        length = same;
+    prologues.assign(graph.size(), ~std::size_t(0));
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t q = 1; q < graph.size(); ++q) {
+        std::size_t length = prologueOf(q);
+        changed |= length != prologues[q];
+        prologues[q] = length;
       }
-      // A step that some ways compute within, and others take from before, is not in common.
-      for (bool again = true; again;) {
-        again = false;
-        for (int visit : own)
-          if (std::optional<std::size_t> shorter = mixed(first, nodeOf(visit), length)) {
-            length = *shorter;
-            again = true;
-            break;
-          }
-      }
-      prologues[q] = length;
-      for (int visit : own)
-        visits[static_cast<std::size_t>(visit)].base = nodeOf(visit).valueBefore(length);
     }
+    for (std::size_t q = 1; q < graph.size(); ++q)
+      for (int visit : ofState[q])
+        visits[static_cast<std::size_t>(visit)].base = nodeOf(visit).valueBefore(prologues[q]);
+    for (const std::vector<int> &arrivals : leaving)
+      for (int arrival : arrivals) {
+        const Node &node = nodeOf(arrival);
+        visits[static_cast<std::size_t>(arrival)].base =
+            node.valueBefore(node.steps.size() - stepsBeforeGate(arrival + 1));
+      }
+  }
+  std::size_t prologueOf(std::size_t q) const {
+    const std::vector<int> &own = ofState[q];
+    if (own.empty())
+      return 0;
+    const Node &first = nodeOf(own[0]);
+    std::size_t length = std::min(prologues[q], first.steps.size());
+    if (auto limit = limits.find(representatives[q]); limit != limits.end())
+      length = std::min(length, limit->second);
+    for (int visit : own) {
+      const Node &node = nodeOf(visit);
+      const std::size_t most = std::min(length, node.steps.size() - stepsBeforeGate(visit));
+      std::size_t same = 0;
+      while (same < most &&
+             node.steps[node.steps.size() - 1 - same].kind == first.steps[first.steps.size() - 1 - same].kind)
+        ++same;
+      length = same;
+    }
+    // A step that some ways compute within, and others take from before, is not in common.
+    for (bool again = true; again;) {
+      again = false;
+      for (int visit : own)
+        if (std::optional<std::size_t> shorter = mixed(first, nodeOf(visit), length)) {
+          length = *shorter;
+          again = true;
+          break;
+        }
+    }
+    return length;
   }
 
   // The length at which the last steps of two nodes have the same operands among themselves; nothing if they have.
@@ -172,8 +220,9 @@ private:
         state.condition = resolveEach(q, own, [&](int visit) { return nodeOf(visit).condition; });
       }
     }
-    for (std::size_t side = 0; side < numEdges(state); ++side)
-      resolveEdge(q, side);
+    for (std::size_t slot = 0; slot < State::kNumEdges; ++slot)
+      if (state.edges[slot].to >= 0)
+        resolveEdge(q, slot);
   }
 
   // Steps of a node, seen from a visit of the state that they belong to.
@@ -206,25 +255,31 @@ private:
     return resolve(q, occurrence);
   }
 
-  void resolveEdge(int q, std::size_t side) {
-    Edge &edge = graph[q].edges[side];
+  void resolveEdge(int q, std::size_t slot) {
+    Edge &edge = graph[q].edges[slot];
     const std::size_t to = static_cast<std::size_t>(edge.to);
     std::vector<int> through;
-    for (int visit : ofState[to])
-      if (visitAt(visitAt(visit).parent).state == q && visitAt(visit).side == (side == 1))
-        through.push_back(visit);
+    for (const std::vector<int> *arrivals : {&ofState[to], &leaving[to]})
+      for (int visit : *arrivals)
+        if (visitAt(visitAt(visit).parent).state == q && visitAt(visit).slot == slot)
+          through.push_back(visit);
     if (through.empty())
       return;
-    const std::size_t count = nodeOf(through[0]).steps.size() - prologues[to];
+    auto begin = [&](int visit) { return stepsBeforeGate(visit); };
+    auto end = [&](int visit) {
+      return visitAt(visit).leaves ? stepsBeforeGate(visit + 1) : nodeOf(visit).steps.size() - prologues[to];
+    };
+    const std::size_t count = end(through[0]) - begin(through[0]);
     std::vector<StepsOf> ways;
     for (int visit : through) {
       const Node &node = nodeOf(visit), &first = nodeOf(through[0]);
-      bool same = node.steps.size() - prologues[to] == count;
+      const std::size_t from = begin(visit), firstFrom = begin(through[0]);
+      bool same = end(visit) - from == count;
       for (std::size_t i = 0; same && i < count; ++i)
-        same = node.steps[i].kind == first.steps[i].kind;
+        same = node.steps[from + i].kind == first.steps[firstFrom + i].kind;
       if (!same)
         throw Conflict{&node, &first};
-      ways.push_back({visitAt(visit).parent, &node, 0});
+      ways.push_back({visitAt(visit).parent, &node, from});
     }
     resolveSteps(q, ways, count, edge.steps);
     for (std::size_t k = 0; k < parameters[to].size(); ++k) {
@@ -339,7 +394,7 @@ private:
         parameter.derived.clear();
     for (std::size_t v = 1; v < visits.size(); ++v) {
       const Visit &visit = visits[v], &before = visitAt(visit.parent);
-      const Edge &edge = graph[before.state].edges[visit.side];
+      const Edge &edge = graph[before.state].edges[visit.slot];
       std::vector<Parameter> &all = parameters[static_cast<std::size_t>(visit.state)];
       for (std::size_t k = 0; k < std::min(all.size(), edge.arguments.size()); ++k) {
         const Source &argument = edge.arguments[k];
@@ -378,6 +433,7 @@ private:
   PrologueLimits &limits;
   std::vector<Visit> visits;
   std::vector<std::vector<int>> ofState; // visits
+  std::vector<std::vector<int>> leaving; // visits at which a count is reached; what follows is the next visit
   std::vector<std::size_t> prologues;    // the number of steps, by state
   std::vector<std::vector<Parameter>> parameters;
   bool changed = false;

@@ -20,12 +20,16 @@ public:
     access = from(first);
   }
 
-  bool run() { return endless() && all() && loops() && merges() && randomly(); }
+  bool run() { return endless() && all() && loops() && merges() && counts() && randomly(); }
 
 private:
   static std::size_t at(int state) { return static_cast<std::size_t>(state); }
   int size() const { return static_cast<int>(graph.size()); }
   int to(int state, char side) const { return graph[state].edges[side == '1'].to; }
+  // The states that control comes to from one.
+  template <typename Visit> void forEachNext(int state, Visit visit) const {
+    graph[state].forEachEdge([&](std::size_t, const Edge &edge) { visit(edge.to); });
+  }
 
   // The least number of decisions from each state to an end.
   void findEnds() {
@@ -34,10 +38,10 @@ private:
       changed = false;
       for (int q = 1; q < size(); ++q) {
         int best = graph[q].isEnd ? 0 : kUnreached;
-        for (char side : {'0', '1'})
-          if (!graph[q].isEnd)
-            if (int next = toEnd[at(to(q, side))]; next != kUnreached && (best == kUnreached || next + 1 < best))
-              best = next + 1;
+        forEachNext(q, [&](int next) {
+          if (toEnd[at(next)] != kUnreached && (best == kUnreached || toEnd[at(next)] + 1 < best))
+            best = toEnd[at(next)] + 1;
+        });
         if (best != toEnd[at(q)]) {
           toEnd[at(q)] = best;
           changed = true;
@@ -45,11 +49,17 @@ private:
       }
     }
   }
-  // The shortest way from a state to an end.
+  // The shortest way from a state to an end, or to where a count alone leads on: there the run finds its end by itself.
   Decisions finish(int state) const {
     Decisions decisions;
     while (!graph[state].isEnd) {
-      char side = toEnd[at(to(state, '0'))] < toEnd[at(to(state, '1'))] ? '0' : '1';
+      auto distance = [&](char side) {
+        int next = toEnd[at(to(state, side))];
+        return next == kUnreached ? std::numeric_limits<int>::max() : next;
+      };
+      char side = distance('0') < distance('1') ? '0' : '1';
+      if (distance(side) >= toEnd[at(state)])
+        break;
       decisions += side;
       state = to(state, side);
     }
@@ -184,8 +194,12 @@ private:
           for (char exit : {'0', '1'}) {
             if (from(to(out, exit))[at(q)])
               continue;
-            for (std::size_t times : {3, 7, 20, 100})
-              if (times <= most && !follow(repeated(times) + *ahead[at(out)] + exit + finish(to(out, exit))))
+            std::vector<std::size_t> times{3, 7, 20, 100};
+            for (std::size_t limit : graph[q].limits) // around a count
+              for (std::size_t near = limit; limit && near > 0 && near + 3 > limit; --near)
+                times.push_back(near);
+            for (std::size_t each : times)
+              if (each <= most && !follow(repeated(each) + *ahead[at(out)] + exit + finish(to(out, exit))))
                 return false;
           }
         }
@@ -208,8 +222,7 @@ private:
     std::size_t budget = limits.merged;
     std::vector<int> ways(graph.size());
     for (int q = 0; q < size(); ++q)
-      for (std::size_t side = 0; side < (graph[q].isEnd ? 0 : graph[q].numEdges); ++side)
-        ++ways[at(graph[q].edges[side].to)];
+      forEachNext(q, [&](int next) { ++ways[at(next)]; });
     for (int q = 1; q < size(); ++q) {
       if (graph[q].isEnd || !access[at(q)])
         continue;
@@ -230,6 +243,32 @@ private:
         }
       }
     }
+    return true;
+  }
+
+  // Random ways that reach each count, so that it is not that of one side alone, and what follows it.
+  bool counts() {
+    std::mt19937 random(54321);
+    for (int q = 1; q < size(); ++q)
+      for (std::size_t limit : graph[q].limits)
+        for (int i = 0; limit && access[at(q)] && i < 12; ++i) {
+          Decisions decisions = *access[at(q)];
+          Navigator navigator(graph);
+          navigator.begin();
+          for (char side : decisions)
+            navigator.take(side == '1');
+          // Sides that stay in the loop, if there are any.
+          for (std::size_t n = 0; n < 8 * limit && !graph[navigator.state()].isEnd; ++n) {
+            const int loop = graph.innermost[at(navigator.state())];
+            bool side = random() & 1;
+            if (loop >= 0 && !graph.loopOf(loop).contains(graph[navigator.state()].edges[side].to))
+              side = !side;
+            decisions += side ? '1' : '0';
+            navigator.take(side);
+          }
+          if (!follow(decisions + finish(navigator.state())))
+            return false;
+        }
     return true;
   }
 

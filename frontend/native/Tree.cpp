@@ -81,7 +81,7 @@ public:
       return false;
     for (bool side : {false, true}) {
       const Node *nextA = a.child(side), *nextB = b.child(side);
-      if (!nextA || !nextB)
+      if (!nextA || !nextB || nextA->gate || nextB->gate)
         continue;
       if (nextA->steps.size() != nextB->steps.size())
         return false;

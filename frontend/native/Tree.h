@@ -22,6 +22,8 @@ struct Node {
   Value condition = 0;
   schema::SourceLine line; // of the condition
   Node *children[2] = {nullptr, nullptr};
+  // The edge by which a count led here (State::kArrived and following), or 0.
+  std::size_t gate = 0;
 
   const Node *child(bool side) const { return children[side] && children[side]->isKnown ? children[side] : nullptr; }
   // The decisions that lead here.
@@ -36,6 +38,7 @@ public:
   void insert(const Path &path, std::size_t mostDecisions);
   // The node that decisions lead to; null where it is not known.
   Node *find(const Decisions &decisions);
+  const Node *find(const Decisions &decisions) const { return const_cast<Tree *>(this)->find(decisions); }
   Node &root() { return nodes.front(); }
 
 private:

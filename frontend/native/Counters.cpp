@@ -1,0 +1,186 @@
+#include "frontend/native/Counters.h"
+
+#include <algorithm>
+
+namespace calque::detail::native {
+
+namespace {
+
+using From = Source::From;
+
+class Counters {
+public:
+  Counters(Graph &graph, std::vector<std::vector<Sample>> &samples, const std::vector<Node *> &representatives,
+           const CounterWords &words)
+      : graph(graph), samples(samples), representatives(representatives), words(words), zero(words.constant(0)),
+        one(words.constant(1)) {}
+
+  void run() {
+    const int count = static_cast<int>(graph.size());
+    for (int q = 1; q < count; ++q)
+      for (std::size_t i = 0; i < 3; ++i)
+        if (std::size_t limit = std::exchange(graph[q].limits[i], 0)) {
+          graph.findLoops();
+          if (i == 0)
+            countArrivals(q, limit);
+          else
+            countUses(q, i - 1, limit);
+        }
+  }
+
+private:
+  static Source parameter(std::size_t k) { return {From::Parameter, static_cast<Value>(k)}; }
+  static Source local(Value number) { return {From::Local, number}; }
+  Source outside(Value value) const { return {From::Outside, value}; }
+
+  // The number of values of steps, which begin at some number.
+  Value valuesOf(const std::vector<GraphStep> &steps) const {
+    Value count = 0;
+    for (const GraphStep &step : steps)
+      count += static_cast<Value>(std::max<std::size_t>(words.numResults(step.kind), 1));
+    return count;
+  }
+
+  int addState(schema::SourceLine line) {
+    State state;
+    state.line = line;
+    graph.states.push_back(std::move(state));
+    samples.emplace_back();
+    return static_cast<int>(graph.size()) - 1;
+  }
+
+  std::size_t addCounter(int state) {
+    samples[static_cast<std::size_t>(state)].push_back({nullptr, zero});
+    return graph[state].numParameters++;
+  }
+
+  // Adds a counter to the states of a loop, which other ways into it begin at 0. Returns its number, by state.
+  std::vector<std::size_t> carry(const std::set<int> &loop) {
+    std::vector<std::size_t> counter(graph.size());
+    for (int state : loop)
+      counter[static_cast<std::size_t>(state)] = addCounter(state);
+    for (int from = 0; from < static_cast<int>(graph.size()); ++from)
+      for (Edge &edge : graph[from].edges)
+        if (edge.to >= 0 && loop.contains(edge.to))
+          edge.arguments.push_back(loop.contains(from) ? parameter(counter[static_cast<std::size_t>(from)])
+                                                       : outside(zero));
+    return counter;
+  }
+
+  GraphStep advance(Source counter, Value number) const { return {words.add, {counter, outside(one)}, number}; }
+
+  // A state that compares its last parameter.
+  void compare(State &gate, std::size_t limit) {
+    gate.steps.push_back(
+        {words.equal,
+         {parameter(gate.numParameters - 1), outside(words.constant(static_cast<std::int64_t>(limit)))},
+         0});
+    gate.condition = local(0);
+  }
+
+  // Moves the values of an edge's steps behind others.
+  template <typename Rename> static void rename(Edge &edge, Rename rename) {
+    for (GraphStep &step : edge.steps) {
+      step.local = rename(local(step.local)).number;
+      for (Source &operand : step.operands)
+        operand = rename(operand);
+    }
+    for (Source &argument : edge.arguments)
+      argument = rename(argument);
+  }
+
+  void countArrivals(int begin, std::size_t limit) {
+    const std::set<int> loop = graph.loopOf(begin);
+    const int gate = addState(graph[begin].line);
+    const std::size_t own = graph[begin].numParameters;
+    std::vector<std::size_t> counter = carry(loop);
+    samples[static_cast<std::size_t>(gate)] = samples[static_cast<std::size_t>(begin)];
+    graph[gate].numParameters = own + 1;
+    // All ways back lead through the gate.
+    for (int from : loop)
+      for (std::size_t slot = 0; slot < State::kNumEdges; ++slot) {
+        Edge &edge = graph[from].edges[slot];
+        if (edge.to != begin)
+          continue;
+        if (slot == State::kArrived && from == begin) {
+          edge.arguments.back() = outside(zero);
+          continue;
+        }
+        const Value next = valuesOf(graph[from].steps) + valuesOf(edge.steps);
+        edge.steps.push_back(advance(edge.arguments.back(), next));
+        edge.arguments.back() = local(next);
+        edge.to = gate;
+      }
+    compare(graph[gate], limit);
+    Edge onwards;
+    onwards.to = begin;
+    for (std::size_t k = 0; k <= own; ++k)
+      onwards.arguments.push_back(parameter(k));
+    Edge leaves = std::exchange(graph[begin].edges[State::kArrived], {});
+    rename(leaves, [&](Source source) { return source.from == From::Local ? local(source.number + 1) : source; });
+    graph[gate].edges[0] = std::move(onwards);
+    graph[gate].edges[1] = std::move(leaves);
+  }
+
+  void countUses(int q, std::size_t side, std::size_t limit) {
+    const std::set<int> loop = graph.loopOf(graph.innermost[static_cast<std::size_t>(q)]);
+    const int gate = addState(graph[q].line);
+    std::vector<std::size_t> counter = carry(loop);
+    const std::size_t own = graph[q].numParameters; // with the counter
+    const Value prologue = valuesOf(graph[q].steps);
+    Edge normal = std::exchange(graph[q].edges[side], {}),
+         last = std::exchange(graph[q].edges[State::kUsed + side], {});
+    if (loop.contains(last.to))
+      last.arguments.back() = outside(zero);
+    // The gate takes all that the state has.
+    Edge into;
+    into.to = gate;
+    std::vector<Sample> &gateSamples = samples[static_cast<std::size_t>(gate)];
+    gateSamples = samples[static_cast<std::size_t>(q)];
+    for (std::size_t k = 0; k < own; ++k)
+      into.arguments.push_back(parameter(k));
+    const Node *node = representatives[static_cast<std::size_t>(q)];
+    const Value begin = node->endValue - prologue;
+    std::vector<std::size_t> place(static_cast<std::size_t>(prologue));
+    for (const GraphStep &step : graph[q].steps)
+      for (std::size_t r = 0; r < words.numResults(step.kind); ++r) {
+        const Value number = step.local + static_cast<Value>(r);
+        place[static_cast<std::size_t>(number)] = into.arguments.size();
+        into.arguments.push_back(local(number));
+        gateSamples.push_back({node, begin + number});
+      }
+    into.steps.push_back(advance(parameter(own - 1), prologue));
+    into.arguments.push_back(local(prologue));
+    gateSamples.push_back({nullptr, zero});
+    graph[gate].numParameters = into.arguments.size();
+    auto inGate = [&](Source source) {
+      if (source.from == From::Parameter && source.number == static_cast<Value>(own - 1))
+        return parameter(graph[gate].numParameters - 1); // the counter
+      if (source.from != From::Local)
+        return source;
+      return source.number < prologue ? parameter(place[static_cast<std::size_t>(source.number)])
+                                      : local(source.number - prologue + 1);
+    };
+    rename(normal, inGate);
+    rename(last, inGate);
+    compare(graph[gate], limit);
+    graph[gate].edges[0] = std::move(normal);
+    graph[gate].edges[1] = std::move(last);
+    graph[q].edges[side] = std::move(into);
+  }
+
+  Graph &graph;
+  std::vector<std::vector<Sample>> &samples;
+  const std::vector<Node *> &representatives;
+  const CounterWords &words;
+  const Value zero, one;
+};
+
+} // namespace
+
+void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const std::vector<Node *> &representatives,
+                 const CounterWords &words) {
+  Counters(graph, samples, representatives, words).run();
+}
+
+} // namespace calque::detail::native

@@ -1,0 +1,23 @@
+// Makes the counts of a graph visible: as parameters that are advanced and compared.
+#ifndef CALQUE_FRONTEND_NATIVE_COUNTERS_H
+#define CALQUE_FRONTEND_NATIVE_COUNTERS_H
+
+#include "frontend/native/Operands.h"
+
+#include <functional>
+
+namespace calque::detail::native {
+
+// Operations on int64 scalars.
+struct CounterWords {
+  Kind add = 0, equal = 0;
+  std::function<Value(std::int64_t)> constant;
+  std::function<std::size_t(Kind)> numResults;
+};
+
+// Replaces each limit by a state that decides whether a counter has reached it.
+void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const std::vector<Node *> &representatives,
+                 const CounterWords &words);
+
+} // namespace calque::detail::native
+#endif
