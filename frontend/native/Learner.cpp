@@ -105,7 +105,7 @@ int Learner::classify(Node &node) {
     const Node &other = *representatives[q];
     bool isLoop = above.contains(&other);
     std::size_t evidence = 0;
-    if (!agree(node, other, isLoop, evidence))
+    if (apart.contains({&node, &other}) || !agree(node, other, isLoop, evidence))
       continue;
     if (best < 0 || std::pair(isLoop, evidence) > std::pair(bestIsLoop, mostEvidence)) {
       best = static_cast<int>(q);
@@ -188,8 +188,17 @@ bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
     for (auto [state, slot] : navigator.take(side == '1'))
       if (slot >= State::kArrived)
         gates.push_back({state, slot});
+  if (getenv("CFDBG"))
+    fprintf(stderr,
+            "  ce %zu decisions from %d slot %zu steps %zu (own %zu) arrivals %zu uses %zu gates %zu states %zu\n",
+            decisions.size(), at.from, at.slot, at.steps, graph[at.from].edges[at.slot].steps.size(), at.arrivals,
+            at.uses, gates.size(), graph.size());
   const bool again = std::exchange(lastEvidence, decisions) == decisions;
-  if (gates.empty() && at.slot < 2 && at.from != Graph::kStart) {
+  auto hasLimit = [&](int state) {
+    return std::ranges::any_of(graph[state].limits, [](std::size_t n) { return n > 0; });
+  };
+  if (gates.empty() && at.slot < 2 && at.from != Graph::kStart && !hasLimit(at.from) &&
+      !hasLimit(graph[at.from].edges[at.slot].to)) {
     const int to = graph[at.from].edges[at.slot].to;
     const std::size_t own = graph[at.from].edges[at.slot].steps.size();
     if (at.arrivals > kUnrolled && graph.loopOf(to).contains(at.from) && at.steps >= own &&
@@ -205,9 +214,9 @@ bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
   if (at.from != Graph::kStart && decisions.size() > kUnrolled) {
     const int to = graph[at.from].edges[at.slot].to;
     if (graph[to].limits[0] && graph.loopOf(to).contains(at.from))
-      return dropBound(to, State::kArrived);
+      return split(to, State::kArrived, decisions) || dropBound(to, State::kArrived);
     if (at.slot < 2 && graph[at.from].limits[1 + at.slot])
-      return dropBound(at.from, State::kUsed + at.slot);
+      return split(at.from, State::kUsed + at.slot, decisions) || dropBound(at.from, State::kUsed + at.slot);
   }
   return false;
 }
@@ -246,6 +255,39 @@ void Learner::cut(Node &node, const Navigator &at) {
     else if (!node.children[side]->gate)
       node.children[side] = nullptr;
   }
+}
+
+bool Learner::split(int state, std::size_t slot, const Decisions &decisions) {
+  const Node *representative = representatives[static_cast<std::size_t>(state)];
+  auto bound = std::ranges::find_if(
+      bounds, [&](const Bound &each) { return each.state == representative && each.slot == slot; });
+  if (bound == bounds.end())
+    return false;
+  const int begin = graph.innermost[static_cast<std::size_t>(state)];
+  // The states on a way up to the loop.
+  auto statesOf = [&](const Decisions &way) {
+    std::vector<int> states;
+    Navigator navigator(graph);
+    navigator.begin();
+    states.push_back(navigator.state());
+    for (std::size_t i = 0; i < way.size() && states.back() != begin && !graph[states.back()].isEnd; ++i) {
+      navigator.take(way[i] == '1');
+      states.push_back(navigator.state());
+    }
+    return states;
+  };
+  const std::vector<int> here = statesOf(decisions), there = statesOf(bound->access);
+  // Back to where they come together.
+  std::size_t i = here.size() - 1, j = there.size() - 1;
+  if (here[i] != begin || there[j] != begin)
+    return false;
+  while (i > 0 && j > 0 && here[i - 1] == there[j - 1] && decisions[i - 1] == bound->access[j - 1])
+    --i, --j;
+  if (i == 0 || j == 0)
+    return false;
+  const Node *node = tree.find(decisions.substr(0, i));
+  return node && node != representatives[static_cast<std::size_t>(here[i])] &&
+         apart.insert({node, representatives[static_cast<std::size_t>(here[i])]}).second;
 }
 
 bool Learner::dropBound(int state, std::size_t slot) {

@@ -56,6 +56,8 @@ private:
   bool isCounted(const Disagreement &at, const Decisions &decisions);
   bool addBound(int state, std::size_t slot, std::size_t count, const Decisions &decisions);
   bool dropBound(int state, std::size_t slot);
+  // Keeps two ways into a loop apart, on which it has different counts.
+  bool split(int state, std::size_t slot, const Decisions &decisions);
   void cut(Node &node, const Navigator &at);
 
   Run run;
@@ -67,7 +69,9 @@ private:
   PrologueLimits prologueLimits;
   std::vector<Bound> bounds;
   absl::flat_hash_set<std::pair<const Node *, std::size_t>> notCounted; // states and slots that do not count
-  bool isComplete = false;                                              // the graph
+  // Nodes and representatives that are not one state.
+  absl::flat_hash_set<std::pair<const Node *, const Node *>> apart;
+  bool isComplete = false; // the graph
   Decisions lastEvidence;
   std::vector<std::vector<Sample>> samples_;
   absl::flat_hash_set<Decisions> explained;   // by this graph

@@ -41,7 +41,6 @@ public:
     findVisits();
     findPrologues();
     parameters.assign(graph.size(), {});
-    bool isLate = false;
     for (std::size_t round = 0;; ++round) {
       if (round == kMostRounds)
         throw NotCaptured{"what an iteration takes from earlier ones does not come to an end", {}};
@@ -220,7 +219,8 @@ private:
         state.condition = resolveEach(q, own, [&](int visit) { return nodeOf(visit).condition; });
       }
     }
-    for (std::size_t slot = 0; slot < State::kNumEdges; ++slot)
+    // A count is reached on few paths. Its edge takes the parameters that the others have made.
+    for (std::size_t slot = 0; slot < (isLate ? State::kNumEdges : State::kArrived); ++slot)
       if (state.edges[slot].to >= 0)
         resolveEdge(q, slot);
   }
@@ -437,6 +437,7 @@ private:
   std::vector<std::size_t> prologues;    // the number of steps, by state
   std::vector<std::vector<Parameter>> parameters;
   bool changed = false;
+  bool isLate = false; // what others have found is derived
 };
 
 } // namespace

@@ -176,16 +176,19 @@ private:
           continue;
         const Decisions around = side + *back[at(q)];
         auto repeated = [&](std::size_t times) {
-          Decisions decisions = *access[at(q)];
-          decisions.reserve(decisions.size() + times * around.size());
+          Decisions decisions;
+          decisions.reserve(times * around.size());
           for (std::size_t i = 0; i < times; ++i)
             decisions += around;
           return decisions;
         };
         const std::size_t most =
             std::clamp<std::size_t>(limits.steps / (stepsOf(q, around) + around.size()), 20, limits.iterations);
-        if (!follow(repeated(most) + finish(q)))
+        if (!follow(*access[at(q)] + repeated(most) + finish(q)))
           return false;
+        for (const Decisions &other : otherAccesses(q))
+          if (!follow(other + repeated(std::max<std::size_t>(most / 4, 20)) + finish(q)))
+            return false;
         // Each way out: an edge from where one can come back to where one can't.
         std::vector<std::optional<Decisions>> ahead = from(q);
         for (int out = 1; out < size(); ++out) {
@@ -199,13 +202,31 @@ private:
               for (std::size_t near = limit; limit && near > 0 && near + 3 > limit; --near)
                 times.push_back(near);
             for (std::size_t each : times)
-              if (each <= most && !follow(repeated(each) + *ahead[at(out)] + exit + finish(to(out, exit))))
+              if (each <= most &&
+                  !follow(*access[at(q)] + repeated(each) + *ahead[at(out)] + exit + finish(to(out, exit))))
                 return false;
           }
         }
       }
     }
     return true;
+  }
+  // Ways to a state that take another edge into a state that there are several into: what the host has counted or set
+  // before may differ.
+  std::vector<Decisions> otherAccesses(int q) const {
+    std::vector<Decisions> ways;
+    for (int p = 1; p < size(); ++p) {
+      if (graph[p].isEnd || !access[at(p)])
+        continue;
+      for (char side : {'0', '1'}) {
+        const int into = to(p, side);
+        if (graph[into].isEnd || *access[at(into)] == *access[at(p)] + side || from(into)[at(p)])
+          continue; // the way that is taken already, or one around a loop
+        if (std::optional<Decisions> rest = from(into)[at(q)])
+          ways.push_back(*access[at(p)] + side + *rest);
+      }
+    }
+    return ways;
   }
   std::size_t stepsOf(int q, const Decisions &decisions) const {
     std::size_t count = 0;
