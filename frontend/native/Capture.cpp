@@ -71,6 +71,10 @@ namespace {
 
 bool isSame(const char *a, const char *b) { return a == b || (a && b && std::strcmp(a, b) == 0); }
 
+constexpr std::size_t kFarDecisions = 12;
+
+std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
 // Another path assigns a variable that no run before did.
 struct MoreVariables {};
 
@@ -325,7 +329,13 @@ private:
         results = body();
         for (const Tensor &result : results.tensors)
           values.push_back(trace->valueOf(result, where));
-      } catch (const Error &) {
+      } catch (const Error &error) {
+        // Of a path that is far from any that the lambda's user has in mind, such as shapes that grow in each
+        // iteration.
+        if (trace->decisions->made().size() > kFarDecisions)
+          throw NotCaptured{absl::StrCat("its iterations are not alike, and after ", trace->decisions->made().size(),
+                                         " decisions there is an error: ", firstLine(error.what())),
+                            trace->decisions->made().back().line};
         throw;
       } catch (const std::exception &thrown) {
         path.throws = true;

@@ -280,6 +280,8 @@ private:
     Values values{q, complete(q, std::move(arguments)), {}};
     if (graph[q].isEnd)
       return fail(values);
+    if (graph[q].edges[1].to < 0)
+      return go(std::move(values), 0, targets);
     const States loop = loopOf(q, targets);
     return loop.empty() ? decide(std::move(values), targets) : iterate(std::move(values), loop, targets);
   }
@@ -371,18 +373,15 @@ private:
     States out;
     std::size_t ways = 0, sideOut = 2;
     for (int state : loop)
-      for (std::size_t side = 0; side < 2; ++side) {
-        int next = graph[state].edges[side].to;
-        if (loop.contains(next))
-          continue;
-        if (graph[next].throws) {
-          ++ways; // is part of the body
-          continue;
-        }
-        out.insert(next);
+      graph[state].forEachEdge([&](std::size_t side, const Edge &edge) {
+        if (loop.contains(edge.to))
+          return;
         ++ways;
+        if (graph[edge.to].throws)
+          return; // is part of the body
+        out.insert(edge.to);
         sideOut = state == q ? side : 2;
-      }
+      });
     if (out.empty())
       throw NotCaptured{"no decision leads out of the loop", graph[q].line};
 

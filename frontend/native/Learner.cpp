@@ -8,7 +8,7 @@ namespace {
 // Decisions that are kept beyond those that were asked for, as further evidence.
 constexpr std::size_t kBeyond = 8;
 constexpr std::size_t kMostKeptSteps = 400'000;
-constexpr std::size_t kMostRounds = 400;
+constexpr std::size_t kMostRounds = 40;
 // A path that is longer than this when it leaves the graph is taken for a loop that the host ends.
 constexpr std::size_t kLongPath = 300;
 
@@ -16,6 +16,8 @@ constexpr std::size_t kLongPath = 300;
 constexpr std::size_t kUnrolled = 12;
 
 constexpr char kUnlike[] = "its iterations or paths are not alike";
+constexpr char kCounts[] =
+    "the host ends or changes the loop by a count that no tensor shows and that is not always the same";
 } // namespace
 
 const Path &Learner::follow(const Decisions &decisions) {
@@ -174,8 +176,7 @@ bool Learner::explains(const Decisions &decisions) {
   if (isCounted(*at, shorter))
     return false;
   if (shorter.size() > kLongPath)
-    throw NotCaptured{"the host ends or changes the loop by what no tensor shows",
-                      path.decisions[shorter.size() - 1].line};
+    throw NotCaptured{kCounts, path.decisions[shorter.size() - 1].line};
   addEvidence(shorter);
   return false;
 }
@@ -188,11 +189,6 @@ bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
     for (auto [state, slot] : navigator.take(side == '1'))
       if (slot >= State::kArrived)
         gates.push_back({state, slot});
-  if (getenv("CFDBG"))
-    fprintf(stderr,
-            "  ce %zu decisions from %d slot %zu steps %zu (own %zu) arrivals %zu uses %zu gates %zu states %zu\n",
-            decisions.size(), at.from, at.slot, at.steps, graph[at.from].edges[at.slot].steps.size(), at.arrivals,
-            at.uses, gates.size(), graph.size());
   const bool again = std::exchange(lastEvidence, decisions) == decisions;
   auto hasLimit = [&](int state) {
     return std::ranges::any_of(graph[state].limits, [](std::size_t n) { return n > 0; });
@@ -208,6 +204,8 @@ bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
         addBound(at.from, State::kUsed + at.slot, at.uses, decisions))
       return true;
   }
+  if (gates.empty() && notCounted.size() > 1 && std::max(at.arrivals, at.uses) > kUnrolled)
+    throw NotCaptured{kCounts, graph[at.from].line};
   // A count that is not always the same: of arrivals if it was of uses, or the other way round.
   if (!gates.empty() && again)
     return dropBound(gates.back().from, gates.back().slot);
@@ -313,6 +311,7 @@ bool Learner::check() {
 Learner::Learnt Learner::result(const CounterWords &words) const {
   Learnt learnt{graph, samples_};
   addCounters(learnt.graph, learnt.samples, representatives, words);
+  moveStepsBehindLoops(learnt.graph, learnt.samples, representatives, words);
   return learnt;
 }
 
@@ -324,8 +323,6 @@ void Learner::learn() {
     try {
       build();
       if (check()) {
-        if (getenv("CFDBG"))
-          fprintf(stderr, "rounds %zu runs %zu steps %zu states %zu\n", round, runs, steps, graph.size());
         return;
       }
     } catch (const Conflict &conflict) {
@@ -334,10 +331,6 @@ void Learner::learn() {
           addEvidence(node->access());
     }
   }
-  if (getenv("CFDBG"))
-    fprintf(stderr, "too many rounds: runs %zu steps %zu states %zu\n", runs, steps, graph.size());
-  if (getenv("CFDBG"))
-    fprintf(stderr, "too many rounds: runs %zu steps %zu states %zu\n", runs, steps, graph.size());
   throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine()};
 }
 

@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/functional/function_ref.h"
-#include "frontend/native/Counters.h"
+#include "frontend/native/Rewrites.h"
 #include "frontend/native/Routes.h"
 
 namespace calque::detail::native {

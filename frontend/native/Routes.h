@@ -10,7 +10,7 @@ namespace calque::detail::native {
 struct Limits {
   std::size_t states = 400;
   std::size_t paths = 1024;         // up to so many, all are run
-  std::size_t iterations = 4096;    // that a loop is followed
+  std::size_t iterations = 10'000;  // that a loop is followed
   std::size_t steps = 40'000;       // of a run that follows a loop
   std::size_t merged = 2000;        // runs behind states that are come to in several ways
   std::size_t samples = 64;         // random paths

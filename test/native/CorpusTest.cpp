@@ -17,12 +17,8 @@ namespace {
 
 std::vector<Tensors> inputs(bool areVectors) {
   std::vector<Tensors> all;
-  for (std::vector<double> numbers : std::vector<std::vector<double>>{{3, 2, 1, 4},
-                                                                      {-1.5, 4, 7, 0},
-                                                                      {7.5, -2, 3, 12},
-                                                                      {11, 5, 0.5, 10},
-                                                                      {0, 0, 0, 0},
-                                                                      {2.25, 9, 6, -3}}) {
+  for (std::vector<double> numbers : std::vector<std::vector<double>>{
+           {3, 2, 1, 4}, {-1.5, 4, 7, 0}, {7.5, -2, 3, 12}, {11, 5, 0.5, 10}, {0, 0, 0, 0}, {2.25, 9, 6, -3}}) {
     Tensors given;
     for (double each : numbers)
       given.push_back(areVectors ? tensor<double>({each, each * 0.5 + 1, -each}) : scalar(each));
@@ -102,8 +98,7 @@ TEST_P(Native, DoesWhatHostCodeDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, Native,
-                         ::testing::Combine(::testing::ValuesIn(nativeCorpus()), ::testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(Corpus, Native, ::testing::Combine(::testing::ValuesIn(nativeCorpus()), ::testing::Bool()),
                          [](const auto &info) {
                            return std::get<0>(info.param).name + (std::get<1>(info.param) ? "_of_vectors" : "");
                          });

@@ -1,6 +1,6 @@
-// Makes the counts of a graph visible: as parameters that are advanced and compared.
-#ifndef CALQUE_FRONTEND_NATIVE_COUNTERS_H
-#define CALQUE_FRONTEND_NATIVE_COUNTERS_H
+// What is done to a graph before it is emitted: counts become parameters, and what follows a loop leaves it.
+#ifndef CALQUE_FRONTEND_NATIVE_REWRITES_H
+#define CALQUE_FRONTEND_NATIVE_REWRITES_H
 
 #include "frontend/native/Operands.h"
 
@@ -18,6 +18,11 @@ struct CounterWords {
 // Replaces each limit by a state that decides whether a counter has reached it.
 void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const std::vector<Node *> &representatives,
                  const CounterWords &words);
+
+// Gives the steps of edges that leave a loop a state of their own behind it, which has one edge. So they are not part
+// of the loop's last iteration.
+void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &samples,
+                          const std::vector<Node *> &representatives, const CounterWords &words);
 
 } // namespace calque::detail::native
 #endif

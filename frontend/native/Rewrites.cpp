@@ -1,4 +1,4 @@
-#include "frontend/native/Counters.h"
+#include "frontend/native/Rewrites.h"
 
 #include <algorithm>
 
@@ -7,6 +7,36 @@ namespace calque::detail::native {
 namespace {
 
 using From = Source::From;
+
+Source parameter(std::size_t k) { return {From::Parameter, static_cast<Value>(k)}; }
+Source local(Value number) { return {From::Local, number}; }
+
+// The number of values of steps.
+Value valuesOf(const std::vector<GraphStep> &steps, const CounterWords &words) {
+  Value count = 0;
+  for (const GraphStep &step : steps)
+    count += static_cast<Value>(std::max<std::size_t>(words.numResults(step.kind), 1));
+  return count;
+}
+
+// Gives the values that an edge takes, and those of its steps, other sources.
+template <typename Rename> void rename(Edge &edge, Rename rename) {
+  for (GraphStep &step : edge.steps) {
+    step.local = rename(local(step.local)).number;
+    for (Source &operand : step.operands)
+      operand = rename(operand);
+  }
+  for (Source &argument : edge.arguments)
+    argument = rename(argument);
+}
+
+int addState(Graph &graph, std::vector<std::vector<Sample>> &samples, schema::SourceLine line) {
+  State state;
+  state.line = line;
+  graph.states.push_back(std::move(state));
+  samples.emplace_back();
+  return static_cast<int>(graph.size()) - 1;
+}
 
 class Counters {
 public:
@@ -29,25 +59,7 @@ public:
   }
 
 private:
-  static Source parameter(std::size_t k) { return {From::Parameter, static_cast<Value>(k)}; }
-  static Source local(Value number) { return {From::Local, number}; }
   Source outside(Value value) const { return {From::Outside, value}; }
-
-  // The number of values of steps, which begin at some number.
-  Value valuesOf(const std::vector<GraphStep> &steps) const {
-    Value count = 0;
-    for (const GraphStep &step : steps)
-      count += static_cast<Value>(std::max<std::size_t>(words.numResults(step.kind), 1));
-    return count;
-  }
-
-  int addState(schema::SourceLine line) {
-    State state;
-    state.line = line;
-    graph.states.push_back(std::move(state));
-    samples.emplace_back();
-    return static_cast<int>(graph.size()) - 1;
-  }
 
   std::size_t addCounter(int state) {
     samples[static_cast<std::size_t>(state)].push_back({nullptr, zero});
@@ -78,20 +90,9 @@ private:
     gate.condition = local(0);
   }
 
-  // Moves the values of an edge's steps behind others.
-  template <typename Rename> static void rename(Edge &edge, Rename rename) {
-    for (GraphStep &step : edge.steps) {
-      step.local = rename(local(step.local)).number;
-      for (Source &operand : step.operands)
-        operand = rename(operand);
-    }
-    for (Source &argument : edge.arguments)
-      argument = rename(argument);
-  }
-
   void countArrivals(int begin, std::size_t limit) {
     const std::set<int> loop = graph.loopOf(begin);
-    const int gate = addState(graph[begin].line);
+    const int gate = addState(graph, samples, graph[begin].line);
     const std::size_t own = graph[begin].numParameters;
     std::vector<std::size_t> counter = carry(loop);
     samples[static_cast<std::size_t>(gate)] = samples[static_cast<std::size_t>(begin)];
@@ -106,7 +107,7 @@ private:
           edge.arguments.back() = outside(zero);
           continue;
         }
-        const Value next = valuesOf(graph[from].steps) + valuesOf(edge.steps);
+        const Value next = valuesOf(graph[from].steps, words) + valuesOf(edge.steps, words);
         edge.steps.push_back(advance(edge.arguments.back(), next));
         edge.arguments.back() = local(next);
         edge.to = gate;
@@ -124,10 +125,10 @@ private:
 
   void countUses(int q, std::size_t side, std::size_t limit) {
     const std::set<int> loop = graph.loopOf(graph.innermost[static_cast<std::size_t>(q)]);
-    const int gate = addState(graph[q].line);
+    const int gate = addState(graph, samples, graph[q].line);
     std::vector<std::size_t> counter = carry(loop);
     const std::size_t own = graph[q].numParameters; // with the counter
-    const Value prologue = valuesOf(graph[q].steps);
+    const Value prologue = valuesOf(graph[q].steps, words);
     Edge normal = std::exchange(graph[q].edges[side], {}),
          last = std::exchange(graph[q].edges[State::kUsed + side], {});
     if (loop.contains(last.to))
@@ -181,6 +182,51 @@ private:
 void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const std::vector<Node *> &representatives,
                  const CounterWords &words) {
   Counters(graph, samples, representatives, words).run();
+}
+
+void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &samples,
+                          const std::vector<Node *> &representatives, const CounterWords &words) {
+  graph.findLoops();
+  auto leaves = [&](int from, int to) {
+    for (std::size_t q = 1; q < graph.loops.size(); ++q)
+      if (graph.loops[q].contains(from) && !graph.loops[q].contains(to))
+        return true;
+    return false;
+  };
+  const int count = static_cast<int>(graph.size());
+  for (int from = 1; from < count; ++from)
+    for (std::size_t side = 0; side < 2; ++side) {
+      const int to = graph[from].edges[side].to;
+      if (to < 0 || graph[to].throws || graph[from].edges[side].steps.empty() || !leaves(from, to))
+        continue;
+      const int behind = addState(graph, samples, graph[from].line);
+      Edge edge = std::exchange(graph[from].edges[side], {});
+      const Value prologue = valuesOf(graph[from].steps, words);
+      std::vector<Source> taken;
+      rename(edge, [&](Source source) {
+        if (source.from == From::Local && source.number >= prologue)
+          return local(source.number - prologue);
+        if (source.from != From::Local && source.from != From::Parameter)
+          return source;
+        auto found = std::ranges::find(taken, source);
+        if (found == taken.end()) {
+          taken.push_back(source);
+          found = taken.end() - 1;
+          const Node *node = from < static_cast<int>(representatives.size())
+                                 ? representatives[static_cast<std::size_t>(from)]
+                                 : nullptr;
+          samples[static_cast<std::size_t>(behind)].push_back(
+              source.from == From::Parameter
+                  ? samples[static_cast<std::size_t>(from)][static_cast<std::size_t>(source.number)]
+                  : Sample{node, node->endValue - prologue + source.number});
+        }
+        return parameter(static_cast<std::size_t>(found - taken.begin()));
+      });
+      graph[behind].numParameters = taken.size();
+      graph[behind].edges[0] = std::move(edge);
+      graph[from].edges[side].to = behind;
+      graph[from].edges[side].arguments = std::move(taken);
+    }
 }
 
 } // namespace calque::detail::native

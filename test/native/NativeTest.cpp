@@ -1,0 +1,317 @@
+// Branches and loops of host code beside everything else: variables, random numbers, tapes, transforms, operators.
+#include "test/Tensors.h"
+#include "test/frontend/Testing.h"
+
+#include <stdexcept>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// The same eagerly and compiled, for several inputs.
+template <typename F> void expectSame(F f, const std::vector<double> &inputs) {
+  auto compiled = function(f);
+  for (double input : inputs) {
+    Tensor x = scalar(input);
+    std::vector<double> eager = valuesOf(f(x)), traced = valuesOf(compiled(x));
+    ASSERT_EQ(eager.size(), traced.size());
+    for (std::size_t i = 0; i < eager.size(); ++i)
+      EXPECT_NEAR(eager[i], traced[i], 1e-9 * (1 + std::abs(eager[i]))) << input;
+  }
+}
+
+const std::vector<double> kInputs{2, 3.5, 9, 30};
+
+Tensor newton(const Tensor &y) {
+  Tensor x = y, d = y * 0 + 1;
+  while (abs(d) > 1e-9) {
+    d = (x * x - y) / (2 * x);
+    x = x - d;
+  }
+  return x;
+}
+Tensor power(const Tensor &x) {
+  Tensor y = x;
+  while (y < 100)
+    y = y * x;
+  if (y > 500)
+    y = y * 2;
+  return y;
+}
+
+} // namespace
+
+//===-- Derivatives -----------------------------------------------------------------------------===//
+
+TEST(NativeDerivatives, AreThoseOfThePathTaken) {
+  expectSame(grad(newton), kInputs);
+  expectSame(grad(power), kInputs);
+  expectSame(grad(grad(newton)), kInputs);
+  expectSame(grad(grad(power)), kInputs);
+  expectSame([](const Tensor &x) { return jvp(power, x, x * 0 + 1).second; }, kInputs);
+  // d sqrt(y) = 1 / (2 sqrt(y))
+  EXPECT_NEAR(function(grad(newton))(scalar(16.0)).item<double>(), 0.125, 1e-9);
+}
+
+TEST(NativeDerivatives, GoThroughTapesAround) {
+  expectSame(
+      [](const Tensor &x) {
+        GradientTape tape({.persistent = true});
+        tape.watch(x);
+        Tensor y = power(x) * x, z = newton(x);
+        return *tape.gradient(y, x) + *tape.gradient(z, x);
+      },
+      kInputs);
+}
+
+TEST(NativeDerivatives, AreTakenInsideOfLoops) {
+  expectSame(
+      [](const Tensor &x) {
+        Tensor w = x * 0, loss = x;
+        while (loss > 1e-6) {
+          GradientTape tape;
+          tape.watch(w);
+          loss = square(w - x);
+          w = w - 0.1 * *tape.gradient(loss, w);
+        }
+        return w;
+      },
+      kInputs);
+  expectSame(
+      [](const Tensor &x) {
+        auto slope = value_and_grad([&](const Tensor &w) { return square(w * w - x); });
+        Tensor w = x * 0 + 5, g = x;
+        while (abs(g) > 1e-6) {
+          auto [value, gradient] = slope(w);
+          g = gradient;
+          w = w - 0.002 * g;
+        }
+        return w;
+      },
+      {2, 3.5, 9});
+}
+
+TEST(NativeDerivatives, RefuseATapeThatBeganOutside) {
+  auto inLoop = function([](const Tensor &x) {
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    Tensor y = x, s = x * 0;
+    while (y < 100) {
+      y = y * x;
+      s = s + *tape.gradient(y, x);
+    }
+    return s;
+  });
+  std::string text = errorOf<StateError>([&] { inLoop(scalar(2.0)); });
+  EXPECT_CONTAINS(text, "a tape that began before a branch or a loop is asked inside of it");
+  EXPECT_CONTAINS(text, "NativeTest.cpp");
+}
+
+TEST(NativeDerivatives, GoThroughCallsOfFunctions) {
+  auto inner = function([](const Tensor &x) { return power(x); });
+  expectSame([&](const Tensor &x) { return inner(x) + grad([&](const Tensor &v) { return inner(v); })(x); }, kInputs);
+}
+
+//===-- Transforms ------------------------------------------------------------------------------===//
+
+TEST(NativeVmap, TakesEachExampleItsWay) {
+  auto f = [](const Tensor &v) {
+    Tensor y = v;
+    while (y < 100)
+      y = y * v;
+    return y;
+  };
+  Tensor x = tensor<double>({2, 3.5, 9, 30});
+  std::vector<double> all = valuesOf(vmap(f)(x)),
+                      inside = valuesOf(function([&](const Tensor &v) { return vmap(f)(v); })(x));
+  for (std::size_t i = 0; i < kInputs.size(); ++i) {
+    EXPECT_EQ(all[i], f(scalar(kInputs[i])).item<double>());
+    EXPECT_EQ(inside[i], all[i]);
+  }
+}
+
+//===-- State -----------------------------------------------------------------------------------===//
+
+TEST(NativeState, IsAssignedWhereThePathDoes) {
+  Variable count(scalar(0.0), {.name = "count"});
+  auto f = [&](const Tensor &x) {
+    Tensor y = x;
+    while (y < 100) {
+      y = y * x;
+      count.assign_add(1.0);
+    }
+    if (y > 500)
+      count.assign(count * 10);
+    return y + count;
+  };
+  auto compiled = function(f);
+  for (double input : kInputs) {
+    count.assign(scalar(0.0));
+    double eager = f(scalar(input)).item<double>(), after = count.value().item<double>();
+    count.assign(scalar(0.0));
+    EXPECT_EQ(compiled(scalar(input)).item<double>(), eager);
+    EXPECT_EQ(count.value().item<double>(), after);
+  }
+}
+
+TEST(NativeState, DrawsRandomNumbersAsOftenAsThePathDoes) {
+  random::Generator generator(7);
+  auto f = [&](const Tensor &x) {
+    Tensor s = x * 0, n = x * 0;
+    while (s < x) {
+      s = s + generator.uniform({}, {.dtype = DType::Float64});
+      n = n + 1;
+    }
+    return n;
+  };
+  auto compiled = function(f);
+  for (double input : kInputs) {
+    generator.reset(7);
+    double eager = f(scalar(input)).item<double>();
+    generator.reset(7);
+    EXPECT_EQ(compiled(scalar(input)).item<double>(), eager);
+  }
+}
+
+TEST(NativeState, StaysWhereACallThrows) {
+  Variable count(scalar(1.0), {.name = "count"});
+  auto f = function([&](const Tensor &x) {
+    count.assign_add(1.0);
+    if (x < 0)
+      throw std::runtime_error("x is negative");
+    return x;
+  });
+  EXPECT_EQ(f(scalar(1.0)).item<double>(), 1);
+  EXPECT_EQ(count.value().item<double>(), 2);
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar(-1.0)); }), "x is negative");
+  EXPECT_EQ(count.value().item<double>(), 2);
+}
+
+//===-- Beside operators ------------------------------------------------------------------------===//
+
+TEST(NativeAndOperators, StandInsideOfEachOther) {
+  expectSame(
+      [](const Tensor &x) {
+        Tensor y = x;
+        while (y < 100)
+          y = for_range(0, 3, y, [&](const Tensor &i, const Tensor &v) {
+            if (v > 20) // decides in the body of an operator
+              return v + x;
+            return v * 1.5 + cast(i, DType::Float64);
+          });
+        return y;
+      },
+      kInputs);
+}
+
+TEST(NativeAndOperators, FailAsChecksDo) {
+  auto f = function([](const Tensor &x) {
+    Tensor y = x;
+    while (y > 1) {
+      assert_true(y != 4, "four");
+      y = y / 2;
+    }
+    return y;
+  });
+  EXPECT_EQ(f(scalar(12.0)).item<double>(), 0.75);
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar(16.0)); }), "four");
+}
+
+TEST(NativeAndOperators, CallTheHostOnceAPath) {
+  int calls = 0;
+  auto f = function([&](const Tensor &x) {
+    Tensor y = x;
+    if (x > 0)
+      y = y * 2;
+    return host_call(
+        [&](const Tensor &v) {
+          ++calls;
+          return v + 1;
+        },
+        {y}, {TensorSpec<double>({})});
+  });
+  EXPECT_EQ(f(scalar(3.0)).item<double>(), 7);
+  EXPECT_EQ(f(scalar(-3.0)).item<double>(), -2);
+  EXPECT_EQ(calls, 2);
+}
+
+//===-- Conditions ------------------------------------------------------------------------------===//
+
+TEST(NativeConditions, AreOfAnyElementType) {
+  auto f = function([](const Tensor &x) {
+    if (x)
+      return ones({});
+    return zeros({});
+  });
+  EXPECT_EQ(f(scalar(0.0f)).item<float>(), 0);
+  EXPECT_EQ(f(scalar(0.5f)).item<float>(), 1);
+  EXPECT_EQ(f(scalar(std::nanf(""))).item<float>(), 1);
+  EXPECT_EQ(f(scalar(0)).item<float>(), 0);
+  EXPECT_EQ(f(scalar<std::int64_t>(std::int64_t(1) << 40)).item<float>(), 1);
+  EXPECT_EQ(f(scalar(false)).item<float>(), 0);
+  EXPECT_EQ(f(tensor<float>({2}, {1, 1})).item<float>(), 1); // one element
+}
+
+TEST(NativeConditions, HaveOneElement) {
+  auto f = function([](const Tensor &x) { return x > 0 ? x : -x; });
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(tensor<float>({1, 2})); }), "needs one element");
+  auto open = function<Tensor(Tensor)>([](const Tensor &x) { return x > 0 ? x : -x; },
+                                       {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { open(tensor<float>({1})); }), "needs one element");
+}
+
+TEST(NativeConditions, TakeOpenSizesAsTheyCome) {
+  auto f = function<Tensor(Tensor)>(
+      [](const Tensor &x) {
+        Tensor y = x;
+        while (sum(y) > 10)
+          y = y * 0.5f;
+        return sum(y) < 6 ? y + 1 : y;
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_EQ(valuesOf(f(tensor<float>({8, 8}))), (std::vector<double>{4, 4}));
+  EXPECT_EQ(valuesOf(f(tensor<float>({8, 8, 4}))), (std::vector<double>{4, 4, 2}));
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+//===-- What is refused -------------------------------------------------------------------------===//
+
+TEST(NativeRefused, AreShapesThatChange) {
+  auto f = function([](const Tensor &x) {
+    Tensor y = x;
+    while (sum(y) < 10)
+      y = concat({y, y}, 0);
+    return y;
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(tensor<float>({1, 2})); }), "can't be captured");
+}
+
+TEST(NativeRefused, AreBranchesOfDifferentTypes) {
+  auto f = function([](const Tensor &x) {
+    if (x > 0)
+      return x;
+    return cast(x, DType::Int32);
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0f)); }),
+                  "its paths return results of different types or structures");
+}
+
+TEST(NativeRefused, AreHostValuesThatDiffer) {
+  auto f = function([](const Tensor &x) {
+    if (x > 0)
+      return std::pair(x, 1);
+    return std::pair(x, 2);
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0f)); }),
+                  "its paths return results of different types or structures");
+}
+
+TEST(NativeRefused, IsAnErrorOnAPathThatMayCome) {
+  auto f = function([](const Tensor &x, const Tensor &y) {
+    if (sum(x) > 0)
+      return x + y; // shapes that don't fit
+    return x;
+  });
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(tensor<float>({-1, 2}), tensor<float>({1, 2, 3})); }), "NativeTest.cpp");
+}
