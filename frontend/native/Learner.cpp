@@ -27,6 +27,7 @@ const Path &Learner::follow(const Decisions &decisions) {
     throw NotCaptured{"it would have to be run too often", {}};
   last = run(decisions);
   steps += last.steps.size() + 10;
+  shortest = std::min(shortest, last.steps.size());
   if (steps > limits.allSteps)
     throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine()};
   if (keptSteps + last.steps.size() > kMostKeptSteps)
@@ -305,7 +306,11 @@ bool Learner::dropBound(int state, std::size_t slot) {
 }
 
 bool Learner::check() {
-  return forEachRoute(graph, limits, [&](const Decisions &decisions) { return explains(decisions); });
+  // Fewer where each run is long, because the host goes through many iterations.
+  Limits own = limits;
+  for (std::size_t *count : {&own.paths, &own.merged, &own.samples})
+    *count = std::min(*count, limits.stepsOfRuns / (shortest + 1));
+  return forEachRoute(graph, own, [&](const Decisions &decisions) { return explains(decisions); });
 }
 
 Learner::Learnt Learner::result(const CounterWords &words) const {

@@ -77,7 +77,7 @@ private:
   absl::flat_hash_set<Decisions> explained;   // by this graph
   absl::flat_hash_set<Decisions> confirmed;   // by a run of its own
   absl::node_hash_map<Decisions, Path> paths; // that were run, as long as there are few steps
-  std::size_t keptSteps = 0, runs = 0, steps = 0;
+  std::size_t keptSteps = 0, runs = 0, steps = 0, shortest = 1'000'000;
   Path last;
 };
 

@@ -1,6 +1,7 @@
 #include "frontend/native/Routes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <random>
 
@@ -11,6 +12,7 @@ namespace {
 constexpr int kUnreached = -1;
 // How often a path of those that are all run comes to a state.
 constexpr int kMostVisits = 3;
+constexpr std::chrono::milliseconds kLongRun(20);
 
 class Routes {
 public:
@@ -167,6 +169,7 @@ private:
 
   // Each way around a loop, often, and the ways out after some iterations.
   bool loops() {
+    std::set<int> followed;
     for (int q = 1; q < size(); ++q) {
       if (graph[q].isEnd || !access[at(q)])
         continue;
@@ -182,12 +185,24 @@ private:
             decisions += around;
           return decisions;
         };
+        // One way around is followed far, the others less.
+        const int loop = graph.innermost[at(q)];
+        const bool isFar = loop >= 0 && followed.insert(loop).second;
+        const std::size_t steps = isFar ? limits.steps : limits.steps / 16;
         const std::size_t most =
-            std::clamp<std::size_t>(limits.steps / (stepsOf(q, around) + around.size()), 20, limits.iterations);
-        if (!follow(*access[at(q)] + repeated(most) + finish(q)))
-          return false;
+            std::clamp<std::size_t>(steps / (stepsOf(q, around) + around.size()), 20, limits.iterations);
+        // Less often where a run takes long.
+        std::size_t longest = 0;
+        for (std::size_t times : {std::size_t(64), std::size_t(512), most}) {
+          const auto start = std::chrono::steady_clock::now();
+          longest = std::min(times, most);
+          if (!follow(*access[at(q)] + repeated(longest) + finish(q)))
+            return false;
+          if (std::chrono::steady_clock::now() - start > kLongRun)
+            break;
+        }
         for (const Decisions &other : otherAccesses(q))
-          if (!follow(other + repeated(std::max<std::size_t>(most / 4, 20)) + finish(q)))
+          if (!follow(other + repeated(std::max<std::size_t>(longest / 4, 20)) + finish(q)))
             return false;
         // Each way out: an edge from where one can come back to where one can't.
         std::vector<std::optional<Decisions>> ahead = from(q);
@@ -197,12 +212,14 @@ private:
           for (char exit : {'0', '1'}) {
             if (from(to(out, exit))[at(q)])
               continue;
-            std::vector<std::size_t> times{3, 7, 20, 100};
+            std::vector<std::size_t> times{3, 7, 20};
+            if (isFar)
+              times.push_back(100);
             for (std::size_t limit : graph[q].limits) // around a count
               for (std::size_t near = limit; limit && near > 0 && near + 3 > limit; --near)
                 times.push_back(near);
             for (std::size_t each : times)
-              if (each <= most &&
+              if (each <= longest &&
                   !follow(*access[at(q)] + repeated(each) + *ahead[at(out)] + exit + finish(to(out, exit))))
                 return false;
           }
@@ -272,14 +289,16 @@ private:
     std::mt19937 random(54321);
     for (int q = 1; q < size(); ++q)
       for (std::size_t limit : graph[q].limits)
-        for (int i = 0; limit && access[at(q)] && i < 12; ++i) {
+        for (int i = 0; limit && access[at(q)] && i < 4; ++i) {
           Decisions decisions = *access[at(q)];
           Navigator navigator(graph);
           navigator.begin();
           for (char side : decisions)
             navigator.take(side == '1');
           // Sides that stay in the loop, if there are any.
-          for (std::size_t n = 0; n < 8 * limit && !graph[navigator.state()].isEnd; ++n) {
+          const int own = graph.innermost[at(q)];
+          const std::size_t most = (limit + 20) * (own >= 0 ? graph.loopOf(own).size() : 1);
+          for (std::size_t n = 0; n < most && !graph[navigator.state()].isEnd; ++n) {
             const int loop = graph.innermost[at(navigator.state())];
             bool side = random() & 1;
             if (loop >= 0 && !graph.loopOf(loop).contains(graph[navigator.state()].edges[side].to))

@@ -9,13 +9,14 @@ namespace calque::detail::native {
 
 struct Limits {
   std::size_t states = 400;
-  std::size_t paths = 1024;         // up to so many, all are run
-  std::size_t iterations = 10'000;  // that a loop is followed
-  std::size_t steps = 40'000;       // of a run that follows a loop
-  std::size_t merged = 2000;        // runs behind states that are come to in several ways
-  std::size_t samples = 64;         // random paths
-  std::size_t runs = 100'000;       // altogether
-  std::size_t allSteps = 4'000'000; // altogether
+  std::size_t paths = 512;           // up to so many, all are run
+  std::size_t iterations = 10'000;   // that a loop is followed
+  std::size_t steps = 40'000;        // of a run that follows a loop
+  std::size_t merged = 2000;         // runs behind states that are come to in several ways
+  std::size_t stepsOfRuns = 200'000; // of each of the three
+  std::size_t samples = 64;          // random paths
+  std::size_t runs = 100'000;        // altogether
+  std::size_t allSteps = 4'000'000;  // altogether
 };
 
 // Gives paths from the start to an end until `follow` returns false. Returns whether all were followed.

@@ -274,17 +274,6 @@ TEST(ControlFlowErrors, OfAssignmentsInBranches) {
   }
 }
 
-// What C++ decides by itself has no elements in a trace. The message names what decides when the function runs.
-TEST(ControlFlowErrors, OfCppThatDecides) {
-  auto f = function([](const Tensor &x) {
-    while (sum(x) < 3)
-      return x + 1;
-    return x;
-  });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { f(pair()); }),
-                  "its elements are not known while tracing; use cond, while_loop or where(condition, x, y)");
-}
-
 //===-- Tensors of a region ---------------------------------------------------------------------===//
 
 TEST(ControlFlowErrors, OfTensorsThatLeaveTheirRegion) {

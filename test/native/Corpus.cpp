@@ -730,20 +730,17 @@ std::vector<NativeCase> nativeCorpus() {
         return {x + n};
       },
       "can't be captured");
-  add(
-      "count_picks_a_later_path",
-      [](const Tensors &a) -> Tensors {
-        Tensor x = a[0];
-        int n = 0;
-        while (more(x, 0)) {
-          x = x - 1;
-          ++n;
-        }
-        if (n > 4)
-          x = x * 100;
-        return {x};
-      },
-      "can't be captured");
+  add("count_picks_a_later_path", [](const Tensors &a) -> Tensors {
+    Tensor x = a[0];
+    int n = 0;
+    while (more(x, 0)) {
+      x = x - 1;
+      ++n;
+    }
+    if (n > 4)
+      x = x * 100;
+    return {x};
+  });
   add(
       "vector_filled_in_a_loop",
       [](const Tensors &a) -> Tensors {

@@ -258,7 +258,8 @@ TEST(NativeConditions, HaveOneElement) {
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(tensor<float>({1, 2})); }), "needs one element");
   auto open = function<Tensor(Tensor)>([](const Tensor &x) { return x > 0 ? x : -x; },
                                        {.input_signature = {TensorSpec<float>({kDynamic})}});
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { open(tensor<float>({1})); }), "needs one element");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { open(tensor<float>({1})); }),
+                  "a tensor of type bool[?] is used as a condition (bool), which needs one element");
 }
 
 TEST(NativeConditions, TakeOpenSizesAsTheyCome) {
