@@ -54,8 +54,8 @@ public:
     return static_cast<const T *>(rawData(dtype_of<T>, where));
   }
 
-  // Whether the only element is not zero. ShapeError unless there is exactly one; StateError while tracing, which can't
-  // follow decisions on values that are not known yet. No argument can carry the line of a decision: an error names
+  // Whether the only element is not zero. ShapeError unless there is exactly one. While tracing, it becomes a branch or
+  // a loop of the program: docs/native-control-flow.md. No argument can carry the line of a decision: an error names
   // that of the operation that made the tensor.
   explicit operator bool() const;
 
