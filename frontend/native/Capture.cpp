@@ -22,6 +22,8 @@ using schema::ValueId;
 namespace {
 // The most decisions of a run beyond those that are wanted, operations, and times that one value is decided on.
 constexpr std::size_t kMostDecisions = 20'000, kMostOperations = 1'000'000, kMostRepetitions = 100'000;
+// Of stack between the first decision and another, in bytes.
+constexpr std::uintptr_t kMostStack = 1 << 20;
 // From here on chance decides how a run that has left the decisions wanted goes on.
 constexpr std::size_t kRegularDecisions = 64;
 
@@ -35,7 +37,12 @@ Tensor conditionOf(const Tensor &x, SourceLocation where) {
 } // namespace
 
 bool HostDecisions::choose(const schema::SourceLine &line) {
-  if (made_.size() < wanted.size())
+  // A recursion is left before it takes the thread's stack.
+  const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (made_.empty())
+    firstStack = stack;
+  const bool isDeep = std::max(stack, firstStack) - std::min(stack, firstStack) > kMostStack;
+  if (made_.size() < wanted.size() && !isDeep)
     return wanted[made_.size()] == '1';
   if (made_.size() > wanted.size() + kRegularDecisions)
     return random() & 1;
@@ -305,7 +312,8 @@ private:
     initial.clear();
     for (std::size_t index : assigned)
       initial.push_back(words.outsideOf(Variable(around->root().variables[index]).value(where), false));
-    Learner learner([&](const Decisions &decisions) { return follow(decisions); });
+    auto followed = [&](const Decisions &decisions) { return follow(decisions); };
+    Learner learner(followed);
     learner.learn();
     Learner::Learnt learnt = learner.result(words.counters(where));
     std::vector<Tensor> results = emit(learnt.graph, learnt.samples, words);
@@ -342,6 +350,8 @@ private:
         end = thrown.what();
       }
     }
+    if (trace->askedForSizes) // and host code has caught what was thrown
+      throw SizesAsked(trace->asked);
     const schema::Recording &recording = trace->recording;
     std::vector<Value> numbers(recording.numValues(), kNoValue);
     auto numberOf = [&](ValueId value) { return numbers[schema::index(value)]; };

@@ -35,6 +35,7 @@ private:
   absl::flat_hash_map<schema::ValueId, bool> known;
   absl::flat_hash_map<std::pair<const char *, std::uint32_t>, std::size_t> timesAt; // by line
   std::size_t repeated = 0;
+  std::uintptr_t firstStack = 0; // at the first decision
   std::mt19937 random{12345};
 };
 

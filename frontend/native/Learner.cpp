@@ -131,8 +131,11 @@ void Learner::build() {
     if (node.isEnd)
       return;
     for (char side : {'0', '1'})
-      if (!node.child(side == '1'))
+      if (!node.child(side == '1')) {
         record(node.access() + side);
+        if (!node.child(side == '1'))
+          throw NotCaptured{"it recurses too deeply", node.line};
+      }
   };
   expand(tree.root());
   graph.states[0].edges[0].to = addState(tree.root());

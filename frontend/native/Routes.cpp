@@ -284,28 +284,46 @@ private:
     return true;
   }
 
-  // Random ways that reach each count, so that it is not that of one side alone, and what follows it.
+  // Random ways to each count and on from it: the count is not that of one side alone, and what goes on is not what
+  // happened to be the same on the first way.
   bool counts() {
     std::mt19937 random(54321);
     for (int q = 1; q < size(); ++q)
       for (std::size_t limit : graph[q].limits)
-        for (int i = 0; limit && access[at(q)] && i < 4; ++i) {
-          Decisions decisions = *access[at(q)];
+        for (std::size_t i = 0; limit && i < (limit > 200 ? 6 : 16); ++i) {
+          Decisions decisions;
           Navigator navigator(graph);
           navigator.begin();
-          for (char side : decisions)
-            navigator.take(side == '1');
-          // Sides that stay in the loop, if there are any.
-          const int own = graph.innermost[at(q)];
-          const std::size_t most = (limit + 20) * (own >= 0 ? graph.loopOf(own).size() : 1);
-          for (std::size_t n = 0; n < most && !graph[navigator.state()].isEnd; ++n) {
-            const int loop = graph.innermost[at(navigator.state())];
-            bool side = random() & 1;
-            if (loop >= 0 && !graph.loopOf(loop).contains(graph[navigator.state()].edges[side].to))
-              side = !side;
+          auto go = [&](bool side) {
             decisions += side ? '1' : '0';
             navigator.take(side);
+          };
+          auto isAtEnd = [&] { return graph[navigator.state()].isEnd; };
+          for (std::size_t n = i ? random() % 40 : 0; n > 0 && !isAtEnd(); --n) {
+            const bool side = random() & 1;
+            if (from(graph[navigator.state()].edges[side].to)[at(q)])
+              go(side);
+            else if (from(graph[navigator.state()].edges[!side].to)[at(q)])
+              go(!side);
+            else
+              break;
           }
+          std::optional<Decisions> rest = from(navigator.state())[at(q)];
+          if (!rest)
+            continue;
+          for (char side : *rest)
+            if (!isAtEnd())
+              go(side == '1');
+          // Sides that stay in the loop, if there are any.
+          const int own = graph.innermost[at(q)];
+          const std::size_t most = (limit + 4) * (own >= 0 ? graph.loopOf(own).size() : 1);
+          for (std::size_t n = 0; n < most && !isAtEnd(); ++n) {
+            const int loop = graph.innermost[at(navigator.state())];
+            const bool side = random() & 1;
+            go(loop >= 0 && !graph.loopOf(loop).contains(graph[navigator.state()].edges[side].to) ? !side : side);
+          }
+          for (std::size_t n = random() % 8; n > 0 && !isAtEnd(); --n)
+            go(random() & 1);
           if (!follow(decisions + finish(navigator.state())))
             return false;
         }
