@@ -59,6 +59,9 @@ std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<de
     for (const TapeState::WatchedVariable &watched : state_->variables)
       if (watched.variable == sources[i].variable->state())
         values[i] = watched.values;
+    // Another path may read it.
+    if (values[i].empty() && state_->trace && state_->trace->connected)
+      values[i] = {state_->valueOf(sources[i].variable->value(where), where)};
   }
   if (!state_->options.persistent)
     state_->stop();

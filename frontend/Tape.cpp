@@ -225,6 +225,36 @@ void TapeState::dropUnconnected(Plan &plan) {
   plan.connected = std::move(left);
 }
 
+void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &sources, SourceLocation where) {
+  if (!trace || !trace->connected)
+    return;
+  std::vector<bool> isConnected(recording().numValues()), depends(recording().numValues()), taken = isConnected;
+  for (ValueId source : plan.connected)
+    isConnected[index(source)] = true;
+  plan.connected.clear();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::tuple key(std::string_view(where.file), where.line, i);
+    if (std::ranges::any_of(sources[i], [&](ValueId value) { return isConnected[index(value)]; }))
+      trace->connected->insert(key);
+    const bool onSomePath = trace->connected->contains(key);
+    for (ValueId source : sources[i])
+      if ((onSomePath || isConnected[index(source)]) && is_floating(recording().typeOf(source).dtype) &&
+          !taken[index(source)]) {
+        taken[index(source)] = true;
+        plan.connected.push_back(source);
+      }
+  }
+  // A source does not depend on itself.
+  for (const schema::RecordedOp &op : recording().ops()) {
+    std::span<const ValueId> operands = recording().operandsOf(op);
+    const bool any =
+        std::ranges::any_of(operands, [&](ValueId value) { return depends[index(value)] || taken[index(value)]; });
+    for (std::uint32_t r = 0; any && r < op.numResults; ++r)
+      depends[index(op.firstResult) + r] = true;
+  }
+  std::erase_if(plan.stops, [&](ValueId value) { return !depends[index(value)]; });
+}
+
 std::vector<std::optional<Tensor>> TapeState::pullBackTraced(const Plan &plan, std::span<const Tensor> seeds,
                                                              SourceLocation where) {
   std::vector<Tensor> operands;
@@ -303,6 +333,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
   Plan plan = planFor(targets, sources, operation, where);
   if (trace && !zerosWillDo)
     dropUnconnected(plan);
+  joinPaths(plan, sources, where);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
   if (seeds.empty())
@@ -338,6 +369,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
   Plan plan = planFor({target}, sources, name, where);
   if (trace)
     dropUnconnected(plan);
+  joinPaths(plan, sources, where);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
 

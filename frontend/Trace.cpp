@@ -92,12 +92,14 @@ Trace::Held &Trace::hold(const std::shared_ptr<VariableState> &variable, SourceL
   return held_.emplace_back(Held{index, parameter, parameter});
 }
 
-bool Trace::isAround(std::uint64_t trace) const {
-  for (const Trace *around = outer.get(); around; around = around->outer.get())
-    if (around->id == trace)
-      return true;
-  return false;
+const Trace *Trace::around(std::uint64_t trace) const {
+  for (const Trace *each = this; each; each = each->outer.get())
+    if (each->id == trace)
+      return each;
+  return nullptr;
 }
+
+bool Trace::isAround(std::uint64_t trace) const { return outer && outer->around(trace); }
 
 Tensor Trace::addParameter(TypeRef type, std::string name) {
   ++numArguments;

@@ -7,6 +7,9 @@
 #include "frontend/TensorImpl.h"
 
 #include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
 
 namespace calque::detail {
 
@@ -14,6 +17,9 @@ namespace calque::detail {
 inline constexpr std::int64_t kMostConstantElements = 16;
 
 class HostDecisions;
+// The sources that a run of host code has found connected to what it asks a tape for: by the line of the question, and
+// the number of the source.
+using ConnectedSources = std::set<std::tuple<std::string_view, unsigned, std::size_t>>;
 
 class Trace {
 public:
@@ -79,9 +85,14 @@ public:
 
   // What host code has decided on tensors; null: nothing so far.
   std::shared_ptr<HostDecisions> decisions;
+  // Of a run that finds out what host code does, else null. As in a branch, a source counts as connected on all paths
+  // if it is on one.
+  ConnectedSources *connected = nullptr;
 
   // Whether values of that trace can be used in this one: it is this one, or around it.
   bool sees(std::uint64_t trace) const { return trace == id || isAround(trace); }
+  // That trace, which is this one or around it; else null.
+  const Trace *around(std::uint64_t trace) const;
   // Whether this is the trace of a program inside of an operation.
   bool isInside() const { return inner != nullptr; }
 

@@ -1,5 +1,6 @@
 #include "frontend/native/Capture.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
@@ -82,8 +83,9 @@ constexpr std::size_t kFarDecisions = 12;
 
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
-// Another path assigns a variable that no run before did.
-struct MoreVariables {};
+// A run shows something that numbers of values depend on: a variable is assigned, a tensor outlives its run, a source
+// is connected to what a tape is asked for.
+struct MoreIsKnown {};
 
 // What paths consist of.
 class Words final : public Vocabulary {
@@ -169,7 +171,7 @@ public:
       values.push_back(trace.valueOf(operand, where));
       types.push_back(*implOf(operand).type);
     }
-    if (operation.op == schema::OpId::Gradient)
+    if (operation.op == schema::OpId::Gradient || operation.op == schema::OpId::Jvp)
       requireWhole(operation, trace, values);
     std::vector<schema::TensorType> results = operation.results;
     if (types != operation.operands) {
@@ -214,22 +216,26 @@ private:
     bool isConstant;
   };
 
-  // In a branch or in an iteration, derivatives end at what comes from outside of it. NotCaptured where a tape that
-  // began outside would go on: to a source that comes from there, by a value that is neither a source nor older than
-  // the tape.
+  // In a branch or in an iteration, derivatives end at what comes from outside of it. NotCaptured where they would have
+  // to go on there: to a source that comes from outside, by a value that depends on it and is no end of the tape.
   void requireWhole(const Operation &operation, const Trace &trace, std::span<const ValueId> operands) const {
     const auto &counts = std::get<std::vector<std::int64_t>>(operation.attributes[0]);
     const auto numTargets = static_cast<std::size_t>(counts[0]), numSources = static_cast<std::size_t>(counts[1]);
-    std::span<const ValueId> sources = operands.subspan(2 * numTargets, numSources);
+    // A gradient has a seed for each target before the sources, and the ends of its tape behind them.
+    const bool isGradient = operation.op == schema::OpId::Gradient;
+    const std::size_t first = isGradient ? 2 * numTargets : numTargets;
     const schema::Recording &recording = trace.recording;
     std::vector<std::size_t> parameterOf(recording.numValues(), ~std::size_t(0));
     for (std::size_t i = 0; i < recording.parameters.size(); ++i)
       parameterOf[schema::index(recording.parameters[i])] = i;
-    auto isParameter = [&](ValueId value) { return parameterOf[schema::index(value)] != ~std::size_t(0); };
-    if (!trace.isInside() || std::ranges::none_of(sources, isParameter))
+    std::vector<std::size_t> sources; // that are parameters
+    for (ValueId source : operands.subspan(first, numSources))
+      if (std::size_t i = parameterOf[schema::index(source)]; i != ~std::size_t(0))
+        sources.push_back(i);
+    if (!trace.isInside() || sources.empty())
       return;
     std::vector<bool> isNeeded(recording.numValues()), isEnd(recording.numValues());
-    for (ValueId end : operands.subspan(2 * numTargets))
+    for (ValueId end : isGradient ? operands.subspan(first) : operands.subspan(first, numSources))
       isEnd[schema::index(end)] = true;
     auto need = [&](ValueId value) {
       if (!isEnd[schema::index(value)] && is_floating(recording.typeOf(value).dtype))
@@ -245,13 +251,33 @@ private:
         std::ranges::for_each(recording.operandsOf(op), need);
     }
     for (std::size_t i = 0; i < recording.parameters.size(); ++i)
-      if (isNeeded[schema::index(recording.parameters[i])] &&
-          (i < trace.numArguments || !isOutside(trace.captures[i - trace.numArguments])))
-        throw NotCaptured{"a tape that began before a branch or a loop is asked inside of it", operation.line};
+      if (isNeeded[schema::index(recording.parameters[i])])
+        for (std::size_t source : sources)
+          if (mayDepend(trace, i, source))
+            throw NotCaptured{"a derivative is asked for inside of a branch or a loop, with respect to what comes from "
+                              "before it, and through what was computed before it",
+                              operation.line};
   }
-  bool isOutside(const Tensor &x) const {
-    const TensorImpl &impl = *x.impl();
-    return !impl.trace || byValue.contains(std::pair(impl.trace, impl.value));
+  // Whether a parameter of a region may depend on another one.
+  bool mayDepend(const Trace &trace, std::size_t parameter, std::size_t source) const {
+    if (parameter < trace.numArguments || source < trace.numArguments)
+      return true; // loop variables
+    const TensorImpl &x = *trace.captures[parameter - trace.numArguments].impl();
+    const TensorImpl &y = *trace.captures[source - trace.numArguments].impl();
+    if (!x.trace || byValue.contains(std::pair(x.trace, x.value)))
+      return false;
+    const Trace *around = trace.around(x.trace);
+    if (!around || x.trace != y.trace)
+      return true;
+    std::vector<bool> depends(around->recording.numValues());
+    depends[schema::index(y.value)] = true;
+    for (const schema::RecordedOp &op : around->recording.ops()) {
+      const bool any = std::ranges::any_of(around->recording.operandsOf(op),
+                                           [&](ValueId value) { return depends[schema::index(value)]; });
+      for (std::uint32_t r = 0; any && r < op.numResults; ++r)
+        depends[schema::index(op.firstResult) + r] = true;
+    }
+    return depends[schema::index(x.value)];
   }
 
   static bool isOf(const Operation &known, const schema::Recording &recording, const schema::RecordedOp &op,
@@ -302,13 +328,14 @@ public:
     for (;;)
       try {
         return once();
-      } catch (const MoreVariables &) {
+      } catch (const MoreIsKnown &) {
       }
   }
 
 private:
   std::vector<Tensor> once() {
     words = {};
+    hasRun = false;
     initial.clear();
     for (std::size_t index : assigned)
       initial.push_back(words.outsideOf(Variable(around->root().variables[index]).value(where), false));
@@ -327,6 +354,9 @@ private:
   Path follow(const Decisions &decisions) {
     std::shared_ptr<Trace> trace = Trace::region(around, around->recording.name.c_str());
     trace->decisions = std::make_shared<HostDecisions>(decisions);
+    trace->connected = &connected;
+    const std::size_t numConnected = connected.size();
+    const std::uint64_t begin = nextId();
     HostResults results;
     std::vector<ValueId> values;
     Path path;
@@ -350,6 +380,10 @@ private:
         end = thrown.what();
       }
     }
+    trace->connected = nullptr;
+    if (connected.size() > numConnected && hasRun)
+      throw MoreIsKnown();
+    hasRun = true;
     if (trace->askedForSizes) // and host code has caught what was thrown
       throw SizesAsked(trace->asked);
     const schema::Recording &recording = trace->recording;
@@ -357,8 +391,13 @@ private:
     auto numberOf = [&](ValueId value) { return numbers[schema::index(value)]; };
     for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
       const Tensor &captured = trace->captures[i];
-      bool isFresh = captured.impl().use_count() == 1 ||
-                     std::ranges::any_of(results.tensors, [&](const Tensor &x) { return x.impl() == captured.impl(); });
+      // What a run makes anew is known by its elements. What comes again is the same tensor.
+      const std::uint64_t id = captured.impl()->id;
+      const bool isFresh = !captured.impl()->trace && id > begin && !kept.contains(id);
+      if (isFresh && !made.try_emplace(id, begin).second && made.at(id) != begin) {
+        kept.insert(id);
+        throw MoreIsKnown();
+      }
       numbers[schema::index(recording.parameters[i])] = words.outsideOf(captured, isFresh);
     }
     Decisions prefix;
@@ -408,15 +447,19 @@ private:
       if (held.assigned && std::ranges::find(assigned, held.index) == assigned.end())
         assigned.push_back(held.index);
     if (assigned.size() > before)
-      throw MoreVariables();
+      throw MoreIsKnown();
   }
 
   const absl::FunctionRef<HostResults()> body;
   const SourceLocation where;
   const std::shared_ptr<Trace> around;
   Words words;
-  std::vector<std::size_t> assigned; // variables, by their index in the outermost trace
-  std::vector<Value> initial;        // what they are before
+  std::vector<std::size_t> assigned;                      // variables, by their index in the outermost trace
+  std::vector<Value> initial;                             // what they are before
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> made; // tensors that a run made, by id: which
+  absl::flat_hash_set<std::uint64_t> kept;                // those that later runs have, too
+  ConnectedSources connected;
+  bool hasRun = false; // since all began again
 };
 
 } // namespace

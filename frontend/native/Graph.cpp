@@ -104,14 +104,19 @@ public:
       const Decision &decision = path.decisions[at.decisions];
       const State &state = graph[navigator.state()];
       agrees = !state.isEnd && valueOf(state.condition) == decision.condition;
+      at.isOfValues = !state.isEnd;
       if (!agrees)
         break;
       ++at.decisions;
       agrees = follow(navigator.take(decision.taken));
     }
     const State &state = graph[navigator.state()];
-    if (agrees && state.isEnd && state.end == path.end && areEqual(state.results, path.results))
-      return std::nullopt;
+    if (agrees && state.isEnd && state.end == path.end) {
+      at.isOfValues = true;
+      agrees = areEqual(state.results, path.results);
+      if (agrees)
+        return std::nullopt;
+    }
     return at;
   }
 
@@ -124,6 +129,7 @@ private:
       at.from = from;
       at.slot = slot;
       at.steps = 0;
+      at.isOfValues = false;
       at.arrivals = navigator.arrivals(edge.to);
       at.uses = slot < 2 ? navigator.uses(from, slot) : 0;
       if (!steps(edge.steps, limit))
@@ -156,11 +162,12 @@ private:
                       [&](const Source &source, Value value) { return valueOf(source) == value; });
   }
   bool steps(const std::vector<GraphStep> &wanted, std::size_t limit) {
+    at.isOfValues = false;
     for (const GraphStep &step : wanted) {
-      if (position == limit)
+      if (position == limit || step.kind != path.steps[position].kind)
         return false;
-      const Step &given = path.steps[position];
-      if (step.kind != given.kind || !areEqual(step.operands, given.operands))
+      at.isOfValues = !areEqual(step.operands, path.steps[position].operands);
+      if (at.isOfValues)
         return false;
       ++position;
       ++at.steps;

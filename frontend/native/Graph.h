@@ -80,6 +80,7 @@ struct Disagreement {
   // The times that control had arrived at the edge's target from inside of its loop, with this one, and that it had
   // used the edge.
   std::size_t arrivals = 0, uses = 0;
+  bool isOfValues = false; // the path does the same with other values
 };
 std::optional<Disagreement> disagreement(const Graph &graph, const Path &path);
 

@@ -186,6 +186,8 @@ bool Learner::explains(const Decisions &decisions) {
 }
 
 bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
+  if (at.isOfValues)
+    return false; // a count shows in what is done
   Navigator navigator(graph);
   navigator.begin();
   std::vector<Navigator::Hop> gates;
@@ -208,7 +210,7 @@ bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
         addBound(at.from, State::kUsed + at.slot, at.uses, decisions))
       return true;
   }
-  if (gates.empty() && notCounted.size() > 1 && std::max(at.arrivals, at.uses) > kUnrolled)
+  if (gates.empty() && notCounted.size() > 3 && std::max(at.arrivals, at.uses) > kUnrolled)
     throw NotCaptured{kCounts, graph[at.from].line};
   // A count that is not always the same: of arrivals if it was of uses, or the other way round.
   if (!gates.empty() && again)

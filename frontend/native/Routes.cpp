@@ -222,8 +222,27 @@ private:
               if (each <= longest &&
                   !follow(*access[at(q)] + repeated(each) + *ahead[at(out)] + exit + finish(to(out, exit))))
                 return false;
+            if (isFar &&
+                !afterLoop(*access[at(q)] + repeated(std::min<std::size_t>(longest, 25)) + *ahead[at(out)] + exit,
+                           to(out, exit)))
+              return false;
           }
         }
+      }
+    }
+    return true;
+  }
+  // Every decision that comes behind a loop, and twice around each loop there.
+  bool afterLoop(const Decisions &before, int into) {
+    std::vector<std::optional<Decisions>> ahead = from(into);
+    for (int below = 1; below < size(); ++below) {
+      if (graph[below].isEnd || !ahead[at(below)])
+        continue;
+      for (char next : {'0', '1'}) {
+        const Decisions way = before + *ahead[at(below)];
+        std::optional<Decisions> back = from(to(below, next))[at(below)];
+        if (!follow(way + (back ? next + *back + next + *back : Decisions()) + next + finish(to(below, next))))
+          return false;
       }
     }
     return true;
@@ -314,13 +333,12 @@ private:
           for (char side : *rest)
             if (!isAtEnd())
               go(side == '1');
-          // Sides that stay in the loop, if there are any.
+          // Sides that stay in the loop that counts.
           const int own = graph.innermost[at(q)];
-          const std::size_t most = (limit + 4) * (own >= 0 ? graph.loopOf(own).size() : 1);
+          const std::size_t most = 2 * (limit + 4) * (own >= 0 ? graph.loopOf(own).size() : 1);
           for (std::size_t n = 0; n < most && !isAtEnd(); ++n) {
-            const int loop = graph.innermost[at(navigator.state())];
             const bool side = random() & 1;
-            go(loop >= 0 && !graph.loopOf(loop).contains(graph[navigator.state()].edges[side].to) ? !side : side);
+            go(own >= 0 && !graph.loopOf(own).contains(graph[navigator.state()].edges[side].to) ? !side : side);
           }
           for (std::size_t n = random() % 8; n > 0 && !isAtEnd(); --n)
             go(random() & 1);
@@ -330,16 +348,22 @@ private:
     return true;
   }
 
+  // Short random ways, and long ones that seldom leave a loop: what the host has counted or set in one loop may matter
+  // in another one.
   bool randomly() {
     std::mt19937 random(12345);
     for (std::size_t i = 0; i < limits.samples; ++i) {
+      const bool isLong = i % 2;
       Decisions decisions;
       int q = first;
-      std::size_t length = 8 + random() % 64;
-      while (!graph[q].isEnd && decisions.size() < length) {
-        char side = random() % 2 ? '1' : '0';
-        decisions += side;
-        q = to(q, side);
+      for (std::size_t length = isLong ? 40 + random() % 260 : 8 + random() % 64; length > 0 && !graph[q].isEnd;
+           --length) {
+        bool side = random() & 1;
+        const int loop = graph.innermost[at(q)];
+        if (isLong && loop >= 0 && !graph.loopOf(loop).contains(graph[q].edges[side].to) && random() % 16)
+          side = !side;
+        decisions += side ? '1' : '0';
+        q = graph[q].edges[side].to;
       }
       if (!follow(decisions + finish(q)))
         return false;

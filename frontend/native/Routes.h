@@ -16,7 +16,7 @@ struct Limits {
   std::size_t stepsOfRuns = 200'000; // of each of the three
   std::size_t samples = 64;          // random paths
   std::size_t runs = 100'000;        // altogether
-  std::size_t allSteps = 4'000'000;  // altogether
+  std::size_t allSteps = 2'000'000;  // altogether
 };
 
 // Gives paths from the start to an end until `follow` returns false. Returns whether all were followed.

@@ -54,6 +54,43 @@ TEST(NativeDerivatives, AreThoseOfThePathTaken) {
   EXPECT_NEAR(function(grad(newton))(scalar(16.0)).item<double>(), 0.125, 1e-9);
 }
 
+// What does not depend on the argument, and loops without an iteration.
+TEST(NativeDerivatives, GoThroughLoopsOfOtherValues) {
+  auto integral = [](const Tensor &k) {
+    Tensor t = scalar(0.0), s = scalar(0.0);
+    while (t < 3.0) {
+      s = s + k * t;
+      t = t + 1.0;
+    }
+    return s;
+  };
+  expectSame(grad(integral), kInputs);
+  EXPECT_EQ(function(grad(integral))(scalar(1.3)).item<double>(), 3);
+  expectSame(grad([](const Tensor &k) {
+               Tensor r = k, p = r + 1.0, x = scalar(0.0);
+               while (abs(r) > 1e-3) {
+                 x = x + p;
+                 r = r * 0.5;
+                 p = r + p * 0.1;
+               }
+               return x;
+             }),
+             kInputs);
+}
+
+TEST(NativeDerivatives, ConnectAllPathsIfOneIs) {
+  auto f = function([](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    Tensor y = scalar(1.0);
+    if (x > 1.0)
+      y = x * x;
+    return tape.gradient(y, x).value();
+  });
+  EXPECT_EQ(f(scalar(3.0)).item<double>(), 6);
+  EXPECT_EQ(f(scalar(0.5)).item<double>(), 0);
+}
+
 TEST(NativeDerivatives, GoThroughTapesAround) {
   expectSame(
       [](const Tensor &x) {
@@ -104,7 +141,7 @@ TEST(NativeDerivatives, RefuseATapeThatBeganOutside) {
     return s;
   });
   std::string text = errorOf<StateError>([&] { inLoop(scalar(2.0)); });
-  EXPECT_CONTAINS(text, "a tape that began before a branch or a loop is asked inside of it");
+  EXPECT_CONTAINS(text, "a derivative is asked for inside of a branch or a loop");
   EXPECT_CONTAINS(text, "NativeTest.cpp");
 }
 
@@ -129,6 +166,18 @@ TEST(NativeVmap, TakesEachExampleItsWay) {
     EXPECT_EQ(all[i], f(scalar(kInputs[i])).item<double>());
     EXPECT_EQ(inside[i], all[i]);
   }
+}
+
+TEST(NativeVmap, TakesConstantsAsTheyCome) {
+  auto f = [](const Tensor &k) {
+    Tensor x = k, n = scalar(0);
+    while (x > 1.0) {
+      x = x * 0.5;
+      n = n + 1;
+    }
+    return n;
+  };
+  EXPECT_EQ(valuesOf(vmap(f)(tensor<double>({0.5, 3, 20}))), (std::vector<double>{0, 2, 5}));
 }
 
 //===-- State -----------------------------------------------------------------------------------===//
@@ -234,6 +283,55 @@ TEST(NativeAndOperators, CallTheHostOnceAPath) {
   EXPECT_EQ(f(scalar(3.0)).item<double>(), 7);
   EXPECT_EQ(f(scalar(-3.0)).item<double>(), -2);
   EXPECT_EQ(calls, 2);
+}
+
+//===-- Host state ------------------------------------------------------------------------------===//
+
+// What one loop counts or sets, and another one uses.
+TEST(NativeHostState, IsFollowedFromLoopToLoop) {
+  auto count = [](const Tensor &x) {
+    Tensor s = x, k = scalar(0.0);
+    int h = 0;
+    for (; k < 9; k = k + 1)
+      ++h;
+    for (k = scalar(0.0); k < 5; k = k + 1) {
+      if (h > 7)
+        s = s + 100;
+      s = s - 1;
+    }
+    return s;
+  };
+  try {
+    expectSame(count, kInputs);
+  } catch (const StateError &error) {
+    EXPECT_CONTAINS(error.what(), "can't be captured");
+  }
+  auto flags = [](const Tensor &x) {
+    Tensor s = x, n = scalar(0.0), r = n;
+    bool a = false, b = false, c = false, d = false;
+    while (n < 100) {
+      n = n + 1;
+      s = s * 3.7 - floor(s * 3.7);
+      if (s > 0.5) {
+        if (s > 0.75)
+          a = !a;
+        else
+          b = !b;
+      } else if (s > 0.25) {
+        c = !c;
+      } else {
+        d = !d;
+      }
+      if (a && b && c && d)
+        r = r + n;
+    }
+    return r;
+  };
+  try {
+    expectSame(flags, {0.3, 0.7, 0.9});
+  } catch (const StateError &error) {
+    EXPECT_CONTAINS(error.what(), "can't be captured");
+  }
 }
 
 //===-- Conditions ------------------------------------------------------------------------------===//

@@ -310,11 +310,11 @@ TEST(NativePrograms, DoWhatEagerCodeDoes) {
         EXPECT_NE(given.error.find(wanted.error), std::string::npos) << "program " << seed << ": " << given.error;
         continue;
       }
-      ASSERT_EQ(given.error, "") << "program " << seed;
-      ASSERT_EQ(given.numbers.size(), wanted.numbers.size());
+      EXPECT_EQ(given.error, "") << "program " << seed;
+      ASSERT_EQ(given.numbers.size(), given.error.empty() ? wanted.numbers.size() : 0);
       for (std::size_t k = 0; k < given.numbers.size(); ++k)
         if (std::isfinite(wanted.numbers[k])) {
-          ASSERT_NEAR(given.numbers[k], wanted.numbers[k], 1e-9 * (1 + std::abs(wanted.numbers[k])))
+          EXPECT_NEAR(given.numbers[k], wanted.numbers[k], 1e-9 * (1 + std::abs(wanted.numbers[k])))
               << "program " << seed << ", input " << i << ", number " << k;
         }
     }
