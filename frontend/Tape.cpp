@@ -252,7 +252,14 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
     for (std::uint32_t r = 0; any && r < op.numResults; ++r)
       depends[index(op.firstResult) + r] = true;
   }
-  std::erase_if(plan.stops, [&](ValueId value) { return !depends[index(value)]; });
+  // What the tape has seen and does not depend on a source is at its boundary once for each iteration.
+  std::vector<bool> isSeen(recording().numValues());
+  for (std::size_t number : seenOps(plan.targets)) {
+    const schema::RecordedOp &op = recording().ops()[number];
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      isSeen[index(op.firstResult) + r] = true;
+  }
+  std::erase_if(plan.stops, [&](ValueId value) { return isSeen[index(value)] && !depends[index(value)]; });
 }
 
 std::vector<std::optional<Tensor>> TapeState::pullBackTraced(const Plan &plan, std::span<const Tensor> seeds,

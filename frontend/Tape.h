@@ -123,8 +123,8 @@ private:
   Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
                const char *operation, SourceLocation where);
   void dropUnconnected(Plan &plan);
-  // In a run that finds out what host code does: sources that another path connects are connected, and stops are those
-  // that depend on sources, so that the paths ask for the same.
+  // In a run that finds out what host code does: sources that another path connects are connected, and what is only a
+  // value of an iteration is no stop, so that the paths ask for the same.
   void joinPaths(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, SourceLocation where);
   // The cotangents of the connected sources, in order; of an eager tape, none for those that turn out to have none.
   // `seeds` has a tensor for each target, an empty one for integers. With `batched`, seeds and cotangents are stacked

@@ -39,7 +39,8 @@ public:
 private:
   unsigned below(unsigned n) { return static_cast<unsigned>(random() % n); }
   Statement assign() {
-    Statement s{Kind::Assign};
+    Statement s;
+    s.kind = Kind::Assign;
     s.i = below(4);
     s.j = below(4);
     s.k = below(5); // 4: the number
@@ -57,7 +58,8 @@ private:
   Statement statement(int depth, bool inLoop) {
     --budget;
     const unsigned choice = below(100);
-    Statement s{Kind::Assign};
+    Statement s;
+    s.kind = Kind::Assign;
     s.line = line += 4;
     s.i = below(4);
     s.j = below(4);
@@ -82,11 +84,14 @@ private:
     } else if (inLoop && choice < 46) {
       is(Kind::If);
       s.number = 3 + below(8);
-      s.then.push_back({below(3) ? Kind::Break : Kind::Continue});
+      Statement leave;
+      leave.kind = below(3) ? Kind::Break : Kind::Continue;
+      s.then.push_back(leave);
     } else if (depth > 0 && choice < 50) {
       is(Kind::If);
       s.number = 5 + below(8);
-      Statement leave{Kind::Return};
+      Statement leave;
+      leave.kind = Kind::Return;
       leave.i = below(4);
       leave.line = line += 4;
       s.then.push_back(leave);
