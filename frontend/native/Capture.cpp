@@ -260,12 +260,14 @@ private:
   }
   // Whether a parameter of a region may depend on another one.
   bool mayDepend(const Trace &trace, std::size_t parameter, std::size_t source) const {
-    if (parameter < trace.numArguments || source < trace.numArguments)
-      return true; // loop variables
+    if (parameter < trace.numArguments)
+      return true; // a loop variable
     const TensorImpl &x = *trace.captures[parameter - trace.numArguments].impl();
-    const TensorImpl &y = *trace.captures[source - trace.numArguments].impl();
     if (!x.trace || byValue.contains(std::pair(x.trace, x.value)))
       return false;
+    if (source < trace.numArguments)
+      return true;
+    const TensorImpl &y = *trace.captures[source - trace.numArguments].impl();
     const Trace *around = trace.around(x.trace);
     if (!around || x.trace != y.trace)
       return true;
