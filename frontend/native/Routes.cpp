@@ -222,6 +222,10 @@ private:
               if (each <= longest &&
                   !follow(*access[at(q)] + repeated(each) + *ahead[at(out)] + exit + finish(to(out, exit))))
                 return false;
+            // What is behind it may ask how often it went round.
+            for (std::size_t count = 1; isFar && count <= std::min<std::size_t>(longest, 24); ++count)
+              if (!follow(stayingWalk(*access[at(q)] + repeated(count) + *ahead[at(out)] + exit, to(out, exit), count)))
+                return false;
             if (isFar &&
                 !afterLoop(*access[at(q)] + repeated(std::min<std::size_t>(longest, 25)) + *ahead[at(out)] + exit,
                            to(out, exit)))
@@ -348,22 +352,36 @@ private:
     return true;
   }
 
+  // Goes on at random, and seldom leaves a loop.
+  Decisions stayingWalk(Decisions decisions, int q, std::size_t seed, std::size_t length = 40) const {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    for (; length > 0 && !graph[q].isEnd; --length) {
+      bool side = random() & 1;
+      const int loop = graph.innermost[at(q)];
+      if (loop >= 0 && !graph.loopOf(loop).contains(graph[q].edges[side].to) && random() % 16)
+        side = !side;
+      decisions += side ? '1' : '0';
+      q = graph[q].edges[side].to;
+    }
+    return decisions + finish(q);
+  }
+
   // Short random ways, and long ones that seldom leave a loop: what the host has counted or set in one loop may matter
   // in another one.
   bool randomly() {
     std::mt19937 random(12345);
     for (std::size_t i = 0; i < limits.samples; ++i) {
-      const bool isLong = i % 2;
       Decisions decisions;
       int q = first;
-      for (std::size_t length = isLong ? 40 + random() % 260 : 8 + random() % 64; length > 0 && !graph[q].isEnd;
-           --length) {
-        bool side = random() & 1;
-        const int loop = graph.innermost[at(q)];
-        if (isLong && loop >= 0 && !graph.loopOf(loop).contains(graph[q].edges[side].to) && random() % 16)
-          side = !side;
-        decisions += side ? '1' : '0';
-        q = graph[q].edges[side].to;
+      if (i % 2) {
+        decisions = stayingWalk("", first, i, 40 + random() % 260);
+        q = stateAfter(decisions);
+      } else {
+        for (std::size_t length = 8 + random() % 64; length > 0 && !graph[q].isEnd; --length) {
+          const bool side = random() & 1;
+          decisions += side ? '1' : '0';
+          q = graph[q].edges[side].to;
+        }
       }
       if (!follow(decisions + finish(q)))
         return false;

@@ -11,7 +11,7 @@ struct Limits {
   std::size_t states = 400;
   std::size_t paths = 512;           // up to so many, all are run
   std::size_t iterations = 10'000;   // that a loop is followed
-  std::size_t steps = 40'000;        // of a run that follows a loop
+  std::size_t steps = 32'000;        // of a run that follows a loop
   std::size_t merged = 2000;         // runs behind states that are come to in several ways
   std::size_t stepsOfRuns = 200'000; // of each of the three
   std::size_t samples = 64;          // random paths
