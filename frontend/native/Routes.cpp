@@ -12,7 +12,7 @@ namespace {
 constexpr int kUnreached = -1;
 // How often a path of those that are all run comes to a state.
 constexpr int kMostVisits = 3;
-constexpr std::chrono::milliseconds kLongRun(20);
+constexpr std::chrono::milliseconds kLongRun(500);
 
 class Routes {
 public:

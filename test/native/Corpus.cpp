@@ -568,10 +568,10 @@ std::vector<NativeCase> nativeCorpus() {
     }
     return {x};
   });
-  add("bound_of_9000", [](const Tensors &a) -> Tensors {
+  add("bound_of_3000", [](const Tensors &a) -> Tensors {
     Tensor x = a[0];
-    for (int i = 0; i < 9000 && more(x, 0); ++i)
-      x = x - 1e-3;
+    for (int i = 0; i < 3000 && more(x, 0); ++i)
+      x = x - 3e-3;
     return {x};
   });
   add("hundred_iterations_with_an_if", [](const Tensors &a) -> Tensors {
