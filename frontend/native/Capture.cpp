@@ -37,6 +37,16 @@ Tensor conditionOf(const Tensor &x, SourceLocation where) {
 }
 } // namespace
 
+void HostDecisions::fail(const char *why, SourceLocation where) {
+  failed = NotCaptured{why, lineOf(where)};
+  throw *failed;
+}
+
+void HostDecisions::requireEnd() const {
+  if (failed)
+    throw *failed;
+}
+
 bool HostDecisions::choose(const schema::SourceLine &line) {
   // A recursion is left before it takes the thread's stack.
   const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -54,11 +64,11 @@ bool HostDecisions::decide(Trace &trace, const Tensor &x, SourceLocation where) 
   ValueId value = trace.valueOf(x, where);
   if (auto found = known.find(value); found != known.end()) {
     if (++repeated > kMostRepetitions)
-      throw NotCaptured{"the condition does not change in its loop", lineOf(where)};
+      fail("the condition does not change in its loop", where);
     return found->second;
   }
   if (made_.size() == wanted.size() + kMostDecisions || trace.recording.ops().size() > kMostOperations)
-    throw NotCaptured{"it does not come to an end", lineOf(where)};
+    fail("it does not come to an end", where);
   ValueId condition = trace.valueOf(conditionOf(x, where), where);
   bool taken = choose(lineOf(where));
   made_.push_back({condition, trace.recording.ops().size(), taken, lineOf(where)});
@@ -83,6 +93,18 @@ constexpr std::size_t kFarDecisions = 12;
 
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
+// Whether it is a host call, or has one inside. Each run makes its own host function.
+bool callsHost(const schema::Recording &recording, const schema::RecordedOp &op) {
+  if (op.op == schema::OpId::HostCall)
+    return true;
+  for (const schema::Attribute &attribute : recording.attributesOf(op))
+    if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
+      if (std::ranges::any_of((*inner)->ops(),
+                              [&](const schema::RecordedOp &each) { return callsHost(**inner, each); }))
+        return true;
+  return false;
+}
+
 // A run shows something that numbers of values depend on: a variable is assigned, a tensor outlives its run, a source
 // is connected to what a tape is asked for.
 struct MoreIsKnown {};
@@ -92,7 +114,7 @@ class Words final : public Vocabulary {
 public:
   // A path's operations and values, by the numbers of the vocabulary. `prefix` tells apart what no two paths share.
   Kind kindOf(const schema::Recording &recording, const schema::RecordedOp &op, const Decisions &prefix) {
-    const bool isUnique = op.op == schema::OpId::HostCall || op.op == schema::OpId::Extern;
+    const bool isUnique = callsHost(recording, op);
     std::vector<Kind> &alike =
         byHash[absl::HashOf(static_cast<int>(op.op), op.line.line, op.line.column, op.numOperands, op.numResults)];
     auto types = [&](std::span<const ValueId> values, std::vector<schema::TensorType> &into) {
@@ -296,7 +318,7 @@ private:
       if (!hasType(known.results[r], op.firstResult + static_cast<ValueId>(r)))
         return false;
     if (prefix)
-      return known.prefix == *prefix; // each run makes its own host function
+      return known.prefix == *prefix;
     return std::ranges::equal(known.attributes, recording.attributesOf(op),
                               [](const auto &a, const auto &b) { return schema::equal(a, b); });
   }
@@ -383,6 +405,7 @@ private:
       }
     }
     trace->connected = nullptr;
+    trace->decisions->requireEnd();
     if (connected.size() > numConnected && hasRun)
       throw MoreIsKnown();
     hasRun = true;
@@ -396,7 +419,8 @@ private:
       // What a run makes anew is known by its elements. What comes again is the same tensor.
       const std::uint64_t id = captured.impl()->id;
       const bool isFresh = !captured.impl()->trace && id > begin && !kept.contains(id);
-      if (isFresh && !made.try_emplace(id, begin).second && made.at(id) != begin) {
+      const bool isHeld = captured.impl().use_count() > 1; // not by the trace alone, as numbers are
+      if (isFresh && isHeld && !made.try_emplace(id, begin).second && made.at(id) != begin) {
         kept.insert(id);
         throw MoreIsKnown();
       }

@@ -26,8 +26,11 @@ public:
     schema::SourceLine line;
   };
   const std::vector<Made> &made() const { return made_; }
+  // Throws again what host code may have caught.
+  void requireEnd() const;
 
 private:
+  [[noreturn]] void fail(const char *why, SourceLocation where);
   bool choose(const schema::SourceLine &line);
 
   native::Decisions wanted;
@@ -37,6 +40,7 @@ private:
   std::size_t repeated = 0;
   std::uintptr_t firstStack = 0; // at the first decision
   std::mt19937 random{12345};
+  std::optional<native::NotCaptured> failed;
 };
 
 // Whether a traced tensor's only element is not zero, as the current trace has it.

@@ -154,7 +154,7 @@ private:
     return *vocabulary.typeOf(step->kind, static_cast<std::size_t>(value - step->first));
   }
   // What a parameter is on ways on which nothing looks at it.
-  Tensor placeholder(int state, std::size_t parameter) const {
+  Tensor unusedValue(int state, std::size_t parameter) const {
     const schema::TensorType &type = typeOf(state, parameter);
     if (!type.isStatic())
       throw NotCaptured{"a value whose sizes only the call knows, " + type.str() +
@@ -165,7 +165,7 @@ private:
   std::vector<Tensor> complete(int state, std::vector<Tensor> arguments) const {
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (!arguments[i].defined())
-        arguments[i] = placeholder(state, i);
+        arguments[i] = unusedValue(state, i);
     return arguments;
   }
   static Tensor number(int n, SourceLocation where) { return full({}, Operand(n, where), DType::Int32); }
@@ -180,7 +180,7 @@ private:
       auto found = outcome.arguments.find(state);
       for (std::size_t i = 0; i < graph[state].numParameters; ++i)
         produced.tensors.push_back(
-            found != outcome.arguments.end() && found->second[i].defined() ? found->second[i] : placeholder(state, i));
+            found != outcome.arguments.end() && found->second[i].defined() ? found->second[i] : unusedValue(state, i));
     }
     return produced;
   }

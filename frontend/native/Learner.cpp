@@ -44,12 +44,12 @@ void Learner::record(const Decisions &decisions) {
   tree.insert(path, isComplete ? knownGates(decisions) : decisions.size());
 }
 
-std::size_t Learner::knownGates(const Decisions &decisions, std::size_t from) const {
+std::size_t Learner::knownGates(const Decisions &decisions) const {
   Navigator navigator(graph);
   navigator.begin();
   for (std::size_t i = 0; i < decisions.size() && !graph[navigator.state()].isEnd; ++i) {
     for (auto [state, slot] : navigator.take(decisions[i] == '1'))
-      if (slot >= State::kArrived && i >= from) {
+      if (slot >= State::kArrived) {
         const Node *node = tree.find(decisions.substr(0, i + 1));
         if (!node || node->gate != slot)
           return i;
@@ -91,7 +91,6 @@ int Learner::addState(Node &node) {
   state.line = node.line;
   graph.states.push_back(std::move(state));
   representatives.push_back(&node);
-  stateOf[&node] = static_cast<int>(graph.size()) - 1;
   return static_cast<int>(graph.size()) - 1;
 }
 
@@ -122,7 +121,6 @@ int Learner::classify(Node &node) {
 void Learner::build() {
   graph.states.clear();
   representatives.clear();
-  stateOf.clear();
   explained.clear();
   graph.states.emplace_back();
   isComplete = false;

@@ -2,7 +2,6 @@
 #ifndef CALQUE_FRONTEND_NATIVE_LEARNER_H
 #define CALQUE_FRONTEND_NATIVE_LEARNER_H
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/functional/function_ref.h"
@@ -26,8 +25,6 @@ public:
   };
   Learnt result(const CounterWords &words) const;
 
-  std::size_t numRuns() const { return runs; }
-
 private:
   // A count by which the host ends or changes a loop.
   struct Bound {
@@ -40,7 +37,7 @@ private:
   // Adds a path to the tree, as far as the decisions and some that follow.
   void record(const Decisions &decisions);
   // How many decisions of a path come before a count that the tree does not know on this path.
-  std::size_t knownGates(const Decisions &decisions, std::size_t from = 0) const;
+  std::size_t knownGates(const Decisions &decisions) const;
   // Adds what a path that the graph does not explain says about each of its states.
   void addEvidence(const Decisions &decisions);
 
@@ -65,7 +62,6 @@ private:
   Tree tree;
   Graph graph;
   std::vector<Node *> representatives; // by state; null for the start
-  absl::flat_hash_map<const Node *, int> stateOf;
   PrologueLimits prologueLimits;
   std::vector<Bound> bounds;
   absl::flat_hash_set<std::pair<const Node *, std::size_t>> notCounted; // states and slots that do not count

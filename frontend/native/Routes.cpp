@@ -107,7 +107,7 @@ private:
     std::size_t count = 0;
     std::vector<int> visits(graph.size());
     Decisions decisions;
-    bool isWhole = true, agrees = true;
+    bool isWhole = true;
     std::vector<Decisions> routes;
     auto visit = [&](auto &self, int q) -> void {
       if (!isWhole)
@@ -142,12 +142,7 @@ private:
         }
       }
     }
-    for (const Decisions &route : routes) {
-      agrees = follow(route);
-      if (!agrees)
-        return false;
-    }
-    return true;
+    return std::ranges::all_of(routes, [&](const Decisions &route) { return follow(route); });
   }
   int stateAfter(const Decisions &decisions) const {
     int q = first;

@@ -285,6 +285,41 @@ TEST(NativeAndOperators, CallTheHostOnceAPath) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST(NativeAndOperators, CallTheHostInBodies) {
+  int calls = 0;
+  auto f = function([&](const Tensor &x) {
+    Tensor y = x;
+    if (x > 0)
+      y = y * 2;
+    return for_range(0, 3, y, [&](const Tensor &, const Tensor &v) {
+      return host_call(
+          [&](const Tensor &given) {
+            ++calls;
+            return given + 1;
+          },
+          {v}, {TensorSpec<double>({})});
+    });
+  });
+  EXPECT_EQ(f(scalar(3.0)).item<double>(), 9);
+  EXPECT_EQ(f(scalar(-3.0)).item<double>(), 0);
+  EXPECT_EQ(calls, 6);
+}
+
+// Host code that catches everything does not hide that a run has no end.
+TEST(NativeRefused, IsWhatHostCodeCatches) {
+  auto f = function([](const Tensor &x) {
+    Tensor condition = x > 0, y = x;
+    try {
+      while (condition)
+        y = y + 1;
+    } catch (...) {
+      y = y * 2;
+    }
+    return y;
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0)); }), "the condition does not change in its loop");
+}
+
 //===-- Host state ------------------------------------------------------------------------------===//
 
 // What one loop counts or sets, and another one uses.
