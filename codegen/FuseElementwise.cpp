@@ -43,6 +43,13 @@ bool makesPlainSum(linalg::GenericOp producer, linalg::GenericOp consumer) {
   return consumer.getNumReductionLoops() && !producer.getBody()->getOps<tensor::ExtractOp>().empty();
 }
 
+// Whether nothing else reads what an operation computes.
+bool isOnlyUse(OpOperand *operand) {
+  Operation *producer = operand->get().getDefiningOp();
+  return llvm::all_of(producer->getResults(),
+                      [&](Value result) { return result == operand->get() ? result.hasOneUse() : result.use_empty(); });
+}
+
 bool isWorthFusing(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -55,7 +62,7 @@ bool isWorthFusing(OpOperand *operand) {
   if (onlyMoves(producer))
     return true;
   // With a map that is no permutation, several iterations would compute the same element.
-  return operand->get().hasOneUse() && consumer.getMatchingIndexingMap(operand).isPermutation() &&
+  return isOnlyUse(operand) && consumer.getMatchingIndexingMap(operand).isPermutation() &&
          lengthOf(producer) + lengthOf(consumer) <= kLongestBody;
 }
 

@@ -224,9 +224,12 @@ void splitBlocks(llvm::Function &function) {
   llvm::SmallVector<llvm::BasicBlock *> blocks;
   for (llvm::BasicBlock &block : function)
     blocks.push_back(&block);
-  for (llvm::BasicBlock *block : blocks)
-    for (unsigned length = block->size(); length > kLongestBlock; length -= kLongestBlock)
+  for (llvm::BasicBlock *block : blocks) {
+    // The values that a loop carries stay at the block's begin.
+    auto length = static_cast<unsigned>(std::distance(block->getFirstNonPHIIt(), block->end()));
+    for (; length > kLongestBlock; length -= kLongestBlock - 1)
       block = block->splitBasicBlock(std::next(block->getFirstNonPHIIt(), kLongestBlock - 1));
+  }
 }
 
 std::vector<std::string> kernelNames(mlir::ModuleOp kernels) {

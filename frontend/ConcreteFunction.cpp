@@ -71,7 +71,7 @@ std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, c
 void callConcrete(ConcreteCore &core, const Arguments &arguments, CallBody body, CallResults &results,
                   const SourceLocation &where) {
   requireEager(arguments, where);
-  runConcrete(*core.function, core.traceFor(arguments, body, userLine(where)), arguments, results, where);
+  runConcrete(*core.function, core.traceFor(arguments, body, userLine(where)), arguments, body, results, where);
 }
 
 void checkInlinedCall(ConcreteCore &core, CallBody body, const SourceLocation &where) {

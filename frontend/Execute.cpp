@@ -5,6 +5,7 @@
 #include "frontend/Apply.h"
 #include "frontend/Signature.h"
 #include "frontend/UserOperations.h"
+#include "frontend/native/Following.h"
 #include "runtime/Print.h"
 
 #include <algorithm>
@@ -100,6 +101,7 @@ struct Host : runtime::HostCallbacks {
     const HostFunction &function = *host.code.hostFunctions[static_cast<std::size_t>(at.callee)];
     try {
       if (!failed) {
+        host.isHeard = true;
         function.run(addresses, sizes);
         return true;
       }
@@ -134,7 +136,8 @@ struct Host : runtime::HostCallbacks {
   static void write(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
                     const void *data) {
     try {
-      const Host &host = *static_cast<Host *>(self);
+      Host &host = *static_cast<Host *>(self);
+      host.isHeard = true;
       const std::string &text = host.textOf(host.executable.sites.at(static_cast<std::size_t>(site)));
       std::string line = text.empty() ? "" : absl::StrCat(text, " ");
       absl::StrAppend(&line, runtime::formatTensor(dtype, {dims, static_cast<std::size_t>(rank)}, data), "\n");
@@ -148,6 +151,7 @@ struct Host : runtime::HostCallbacks {
   const Executable &executable;
   const Caller &caller;
   std::exception_ptr thrown;
+  bool isHeard = false; // it has printed, or called the host: others than the caller notice the call
 };
 
 // "argument 1 'x'", or what else the code takes: a captured tensor, or a variable.
@@ -192,6 +196,12 @@ const schema::RecordedOp *assignmentCheckAt(const Site &site, const Caller &call
   return op && op->line.function == kAssignment ? op : nullptr;
 }
 
+// Whether the site checks that a loop of C++ code has not gone on too far.
+bool isFollowedCheckAt(const Site &site, const Caller &caller) {
+  const schema::RecordedOp *op = caller.recording ? caller.recording->operationAt(site.recorded) : nullptr;
+  return op && op->line.function == kFollowedCheck;
+}
+
 // The variable that is assigned what the check gives.
 const schema::RecordedVariable &assignedTo(const schema::Recording &recording, const schema::RecordedOp &check,
                                            SourceLocation where) {
@@ -201,7 +211,7 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
   throw InternalError("an assignment's check of sizes has no assignment", where);
 }
 
-[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &caller) {
+[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &caller, bool isHeard = false) {
   const Executable &executable = *code.executable;
   if (slot.site < 0 || static_cast<std::size_t>(slot.site) >= executable.sites.size())
     throw InternalError("native code failed at a site that it does not have", caller.where);
@@ -222,6 +232,8 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
   case Site::Kind::DivisionByZero:
     throw DivisionError(absl::StrCat(failure.operation, ": an integer is divided by zero"), where);
   case Site::Kind::AssertionFailed:
+    if (isFollowedCheckAt(site, caller))
+      throw LoopTooFar(site.text, where, !isHeard);
     throw AssertionError(text ? *text : site.text, where);
   case Site::Kind::SizesDiffer:
   case Site::Kind::SizeTooSmall:
@@ -380,7 +392,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   if (executable.plan.run(frame)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
-    throwSite(code, frame.error, caller);
+    throwSite(code, frame.error, caller, host.isHeard);
   }
 
   std::move(made.begin(), made.begin() + numResults, results.begin());

@@ -48,23 +48,24 @@ void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
   else
     concrete = &core.miss(hash, arguments, body, userLine(where));
   if (!concrete->relaxed) {
-    runConcrete(core, *concrete, arguments, results, where);
+    runConcrete(core, *concrete, arguments, body, results, where);
     return;
   }
   std::string reason;
   try {
-    runConcrete(core, *concrete, arguments, results, where);
+    runConcrete(core, *concrete, arguments, body, results, where);
     return;
   } catch (const SizesDisagree &refusal) { // a size that was broadcast, say
-    if (refusal.code != concrete->code.load())
+    if (refusal.code != concrete->latest().code.load())
       throw;
     reason = refusal.what();
   }
-  runConcrete(core, core.afterRefusal(arguments, body, userLine(where), reason), arguments, results, where);
+  runConcrete(core, core.afterRefusal(arguments, body, userLine(where), reason), arguments, body, results, where);
 }
 
-void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results,
-                 const SourceLocation &where) {
+namespace {
+void runTrace(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results,
+              const SourceLocation &where) {
   const Code &code = core.codeOf(concrete, where);
   Caller caller{userLine(where), &concrete.recording};
   caller.signature = &concrete.signature;
@@ -97,6 +98,20 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
     states.push_back(stateOf(bound));
   recordCall(concrete.called(), parameters, states, before, tensors, caller.where);
 }
+} // namespace
+
+void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallBody body,
+                 CallResults &results, const SourceLocation &where) {
+  for (Concrete *trace = &concrete.latest();;)
+    try {
+      runTrace(core, *trace, arguments, results, where);
+      return;
+    } catch (const LoopTooFar &error) {
+      trace = &core.fartherThan(*trace, arguments, body, userLine(where), error);
+      if (!error.mayRepeat)
+        throwNotRepeated(error);
+    }
+}
 
 std::string printTrace(const Concrete &concrete, const std::string &stage, const SourceLocation &where) {
   std::optional<Stage> known = stageNamed(stage);
@@ -123,7 +138,7 @@ std::shared_ptr<Concrete> traceToShow(FunctionCore &core, const Arguments &argum
   {
     ReadScope scope;
     if (Concrete *found = signature.hasSpecs ? nullptr : core.find(hashKey(arguments.key()), arguments))
-      return found->shared_from_this();
+      return found->latest().shared_from_this();
   }
   signature = core.byInputSignature(signature, where);
   if (signature.hasAnyRank)

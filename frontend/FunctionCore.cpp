@@ -142,7 +142,8 @@ std::vector<BoundVariable> boundVariables(const Trace &trace) {
 } // namespace
 
 std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body,
-                                              SourceLocation call, bool mayFallBack) {
+                                              SourceLocation call, bool mayFallBack, int level) {
+  FollowScope scope(level);
   std::vector<TracedParameter> parameters;
   for (const SignaturePart &part : signature.parts)
     if (part.kind == SignaturePart::Kind::Tensor)
@@ -184,6 +185,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
     standIn->original.reset();            // the trace may outlive the call and must not keep its argument alive
   concrete->recording = trace->recording; // a copy: a tape that has left the lambda still looks at the trace's
   concrete->prototype = std::move(prototype);
+  concrete->level = level;
   concrete->key = signature.key;
   concrete->unknown = signature.unknown;
   concrete->hash = hashKey(concrete->key);
@@ -406,6 +408,24 @@ std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Argum
   std::shared_ptr<Concrete> concrete = trace(std::move(signature), arguments, body, call, false);
   insert(concrete, call, millisecondsSince(start), "", false);
   return concrete;
+}
+
+Concrete &FunctionCore::fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body, SourceLocation call,
+                                    const LoopTooFar &error) {
+  TraceLock::Guard guard(lock, call);
+  if (concrete.farther.load(std::memory_order_relaxed)) // another thread was first
+    return concrete.latest();
+  Clock::time_point start = Clock::now();
+  std::shared_ptr<Concrete> made =
+      trace(concrete.signature, arguments, body, call, concrete.relaxed, nextLevel(concrete.level, error));
+  made->relaxed = concrete.relaxed;
+  made->history = concrete.history;
+  if (made->history)
+    made->history->milliseconds += millisecondsSince(start);
+  compile(*made, call);
+  concrete.fartherOwned = made;
+  concrete.farther.store(made.get(), std::memory_order_release);
+  return *made;
 }
 
 std::vector<Retrace> FunctionCore::retraces() {

@@ -7,6 +7,7 @@
 #include "frontend/Signature.h"
 #include "frontend/Trace.h"
 #include "frontend/TraceLock.h"
+#include "frontend/native/Following.h"
 
 #include <deque>
 #include <map>
@@ -38,6 +39,16 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   const CalledProgram &called() const;
   std::shared_ptr<TraceHistory> history;
   bool relaxed = false; // reduce_retracing has left sizes open
+  // How far its loops were followed, and the trace that has followed them farther, after a call has gone beyond.
+  int level = 0;
+  std::shared_ptr<Concrete> fartherOwned;
+  std::atomic<Concrete *> farther{nullptr}; // `fartherOwned`, once it is there
+  Concrete &latest() {
+    Concrete *trace = this;
+    while (Concrete *next = trace->farther.load(std::memory_order_acquire))
+      trace = next;
+    return *trace;
+  }
 
   // Whether arguments and captures are the same variables, or different ones, as when it was traced.
   bool accepts(const Arguments &arguments) const;
@@ -77,6 +88,9 @@ public:
   // The trace of exactly this signature, even if a pattern matches it.
   std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body,
                                     SourceLocation where);
+  // Makes the trace that follows loops farther than one by which a call could not be served.
+  Concrete &fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body, SourceLocation where,
+                        const LoopTooFar &error);
   const Code &codeOf(Concrete &concrete, const SourceLocation &where);
   void noteCall() {
     // The count stops at the length of the history, so that a steady call writes to no memory that threads share.
@@ -103,7 +117,7 @@ private:
 
   // The caller holds the lock.
   std::shared_ptr<Concrete> trace(Signature signature, const Arguments &arguments, CallBody body, SourceLocation where,
-                                  bool mayFallBack);
+                                  bool mayFallBack, int level = 0);
   std::shared_ptr<Concrete> traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
                                          SourceLocation where, std::string &note);
   Concrete *insert(std::shared_ptr<Concrete> concrete, SourceLocation where, double milliseconds, std::string note,
@@ -154,9 +168,9 @@ void requireEager(const Arguments &arguments, const SourceLocation &where);
 // The program after a stage, as text, and the trace as a picture.
 std::string printTrace(const Concrete &concrete, const std::string &stage, const SourceLocation &where);
 std::string drawTrace(const Concrete &concrete);
-// Runs a trace on the arguments of a call that it accepts.
-void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results,
-                 const SourceLocation &where);
+// Runs a trace, or one that follows loops farther, on the arguments of a call that it accepts.
+void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallBody body,
+                 CallResults &results, const SourceLocation &where);
 
 } // namespace calque::detail
 #endif

@@ -7,6 +7,7 @@
 #include "frontend/CodeByStructure.h"
 #include "frontend/Tape.h"
 #include "frontend/Tracer.h"
+#include "frontend/native/Following.h"
 
 namespace calque::detail {
 
@@ -21,19 +22,22 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
     InlinedCall call({}, where);
     return call.own(body(inputs), where);
   }
-  // Code is cached by structure, which must not contain elements.
-  TraceOptions options{.name = name, .where = where, .call = where, .mayMakeVariables = true};
-  options.constants = TraceOptions::Constants::None;
-  auto [trace, given] = traceProgram(options, parametersLike(inputs, true, where),
-                                     [&](Trace &, const std::vector<Tensor> &parameters) { return body(parameters); });
-  std::vector<const Tensor *> values;
-  for (const Tensor &input : inputs)
-    values.push_back(&input);
-  for (const Tensor &captured : trace->captures)
-    values.push_back(&captured);
-  std::vector<Tensor> results = runRecording(trace->recording, values, trace->variables, trace->hostFunctions, where);
-  results.resize(given.size());
-  return results;
+  return followAsFarAsNeeded([&] {
+    // Code is cached by structure, which must not contain elements.
+    TraceOptions options{.name = name, .where = where, .call = where, .mayMakeVariables = true};
+    options.constants = TraceOptions::Constants::None;
+    auto [trace, given] =
+        traceProgram(options, parametersLike(inputs, true, where),
+                     [&](Trace &, const std::vector<Tensor> &parameters) { return body(parameters); });
+    std::vector<const Tensor *> values;
+    for (const Tensor &input : inputs)
+      values.push_back(&input);
+    for (const Tensor &captured : trace->captures)
+      values.push_back(&captured);
+    std::vector<Tensor> results = runRecording(trace->recording, values, trace->variables, trace->hostFunctions, where);
+    results.resize(given.size());
+    return results;
+  });
 }
 
 Tensor alias(const Tensor &x, SourceLocation where) {

@@ -7,6 +7,7 @@
 #include "calque/functions.h"
 #include "frontend/Apply.h"
 #include "frontend/native/Emission.h"
+#include "frontend/native/Following.h"
 #include "frontend/native/Learner.h"
 
 #include <algorithm>
@@ -67,7 +68,8 @@ bool HostDecisions::decide(Trace &trace, const Tensor &x, SourceLocation where) 
       fail("the condition does not change in its loop", where);
     return found->second;
   }
-  if (made_.size() == wanted.size() + kMostDecisions || trace.recording.ops().size() > kMostOperations)
+  if (made_.size() == wanted.size() + kMostDecisions ||
+      trace.recording.ops().size() > kMostOperations + 2 * limitsAt(followLevel()).steps)
     fail("it does not come to an end", where);
   ValueId condition = trace.valueOf(conditionOf(x, where), where);
   bool taken = choose(lineOf(where));
@@ -364,10 +366,10 @@ private:
     for (std::size_t index : assigned)
       initial.push_back(words.outsideOf(Variable(around->root().variables[index]).value(where), false));
     auto followed = [&](const Decisions &decisions) { return follow(decisions); };
-    Learner learner(followed);
+    Learner learner(followed, limitsAt(followLevel()));
     learner.learn();
     Learner::Learnt learnt = learner.result(words.counters(where));
-    std::vector<Tensor> results = emit(learnt.graph, learnt.samples, words);
+    std::vector<Tensor> results = emit(learnt.graph, learnt.samples, words, followLevel() < kFarthestLevel);
     const std::size_t numResults = results.size() - assigned.size();
     for (std::size_t i = 0; i < assigned.size(); ++i)
       around->assign(around->root().variables[assigned[i]], results[numResults + i], where);

@@ -3,6 +3,7 @@
 #include "calque/control_flow.h"
 #include "frontend/Apply.h"
 #include "frontend/Trace.h"
+#include "frontend/native/Following.h"
 
 #include <algorithm>
 #include <map>
@@ -23,11 +24,14 @@ struct Outcome {
 
 // The most regions inside of regions.
 constexpr int kMostNesting = 200;
+// Of a loop that its learner has not followed as such.
+constexpr std::size_t kLeastIterations = 20;
 
 class Emission {
 public:
-  Emission(const Graph &graph, const std::vector<std::vector<Sample>> &samples, const Vocabulary &vocabulary)
-      : graph(graph), samples(samples), vocabulary(vocabulary) {}
+  Emission(const Graph &graph, const std::vector<std::vector<Sample>> &samples, const Vocabulary &vocabulary,
+           bool counts)
+      : graph(graph), samples(samples), vocabulary(vocabulary), counts(counts) {}
 
   std::vector<Tensor> run() {
     States ends = reach(graph[Graph::kStart].edges[0].to, {});
@@ -72,6 +76,8 @@ private:
 
   void steps(Values &values, const std::vector<GraphStep> &list) {
     for (const GraphStep &step : list) {
+      if (vocabulary.hasEffect(step.kind))
+        requireNotBeyond();
       std::vector<Tensor> operands;
       for (const Source &operand : step.operands)
         operands.push_back(value(values, operand));
@@ -209,17 +215,24 @@ private:
   // A branch on a condition. What all ways to a state have from before stays the value that it was: derivatives with
   // respect to it would not know it as a result.
   template <typename Side>
-  Outcome branch(const Tensor &condition, const States &order, SourceLocation where, Side side) {
+  Outcome branch(const Tensor &condition, const States &order, bool mayGoBeyond, SourceLocation where, Side side) {
     Outcome given[2];
+    const Tensor before = beyond;
     auto body = [&](std::size_t number) -> BranchBody {
       return [&, number] {
         return nested(where, [&] {
+          beyond = before;
           given[number] = side(number);
-          return flat(given[number], order, where);
+          Produced produced = flat(given[number], order, where);
+          if (mayGoBeyond)
+            produced.tensors.push_back(beyondOr(false, where));
+          return produced;
         });
       };
     };
-    Outcome outcome = outcomeOf(runCond("if", condition, body(1), body(0), where), order);
+    std::vector<Tensor> results = runCond("if", condition, body(1), body(0), where);
+    beyond = mayGoBeyond ? results.back() : before;
+    Outcome outcome = outcomeOf(results, order);
     for (auto &[state, arguments] : outcome.arguments)
       for (std::size_t i = 0; i < arguments.size(); ++i) {
         Tensor common;
@@ -291,6 +304,7 @@ private:
     if (!graph[values.state].throws)
       throw NotCaptured{"its branches and loops overlap", graph[values.state].line};
     prologue(values);
+    requireNotBeyond();
     const SourceLocation where = lastDecision;
     Tensor never = full({}, Operand(false, where), DType::Bool);
     assert_true(Operand(never, where), vocabulary.messageOf(graph[values.state].end));
@@ -325,7 +339,10 @@ private:
     States order;
     for (std::size_t side = 0; side < 2; ++side)
       order.merge(exits(graph[q].edges[side].to, inner));
-    Outcome outcome = branch(value(values, graph[q].condition), order, where,
+    const bool mayGoBeyond = isScalar && std::ranges::any_of(graph[q].edges, [&](const Edge &edge) {
+                               return edge.to >= 0 && hasLoop(reach(edge.to, inner), inner);
+                             });
+    Outcome outcome = branch(value(values, graph[q].condition), order, mayGoBeyond, where,
                              [&](std::size_t side) { return go(values, side, inner); });
     return goOn(std::move(outcome), inOrder(merges, targets), targets, where);
   }
@@ -352,7 +369,8 @@ private:
       if (others.arguments.size() == 1)
         others.chosen = Tensor();
       Tensor isHere = equal(Operand(outcome.chosen, where), Operand(order[i], where));
-      outcome = branch(isHere, next, where,
+      const bool mayGoBeyond = isScalar && hasLoop(reach(order[i], later), later);
+      outcome = branch(isHere, next, mayGoBeyond, where,
                        [&](std::size_t side) { return side == 1 ? arrive(order[i], arguments, later) : others; });
     }
     return outcome;
@@ -395,20 +413,18 @@ private:
       };
       Outcome body;
       std::vector<Tensor> parameters;
-      std::vector<Tensor> last = runWhile(
-          "while",
+      std::vector<Tensor> last = countedWhile(
+          q, loop,
           [&](const std::vector<Tensor> &variables) {
             Tensor condition = value(at(variables), graph[q].condition);
             return sideIn == 1 ? condition : logical_not(Operand(condition, where));
           },
           [&](const std::vector<Tensor> &variables) {
             parameters = variables;
-            return nested(where, [&] {
-              body = go(at(variables), sideIn, {q});
-              return flat(body, {q}, where);
-            });
+            body = go(at(variables), sideIn, {q});
+            return flat(body, {q}, where);
           },
-          Produced{values.parameters, {}, {}, {}}, {}, where);
+          Produced{values.parameters, {}, {}, {}}, where);
       if (auto next = body.arguments.find(q); next != body.arguments.end())
         passBy(last, next->second, parameters, values.parameters, invariants(body, q, parameters), false);
       return go(at(last), sideOut, targets);
@@ -422,17 +438,15 @@ private:
     const States inner = joined(targets, order);
     Outcome body;
     std::vector<Tensor> parameters;
-    std::vector<Tensor> last = runWhile(
-        "while",
+    std::vector<Tensor> last = countedWhile(
+        q, loop,
         [&](const std::vector<Tensor> &variables) { return equal(Operand(variables[0], where), Operand(q, where)); },
         [&](const std::vector<Tensor> &variables) {
-          return nested(where, [&] {
-            parameters = outcomeOf(variables, order).arguments.at(q);
-            body = decide(Values{q, parameters, {}}, inner);
-            return flat(body, order, where);
-          });
+          parameters = outcomeOf(variables, order).arguments.at(q);
+          body = decide(Values{q, parameters, {}}, inner);
+          return flat(body, order, where);
         },
-        startOf(begin, q, order, where), {}, where);
+        startOf(begin, q, order, where), where);
     Outcome outcome = outcomeOf(last, order);
     outcome.arguments.erase(q);
     for (auto &[state, arguments] : outcome.arguments)
@@ -449,26 +463,133 @@ private:
     return flat(begin, order, where);
   }
 
+  //===-- How far loops go --------------------------------------------------------------------------===//
+
+  // Fails the call if a loop has gone on farther than it was followed.
+  void requireNotBeyond() {
+    if (!beyond.defined())
+      return;
+    CalledAs name(kFollowedCheck);
+    assert_true(Operand(logical_not(Operand(beyond, beyondAt)), beyondAt), tooFarText(beyondAfter));
+    beyond = Tensor();
+  }
+  Tensor beyondOr(bool otherwise, SourceLocation where) const {
+    return beyond.defined() ? beyond : full({}, Operand(otherwise, where), DType::Bool);
+  }
+
+  // A loop of the program, which ends after as many iterations as were followed.
+  std::vector<Tensor> countedWhile(int q, const States &loop, const LoopCondition &condition, const LoopBody &body,
+                                   Produced initial, SourceLocation where) {
+    auto inRegion = [&](const std::vector<Tensor> &variables) {
+      return nested(where, [&] { return body(variables); });
+    };
+    const std::optional<std::size_t> most = graph[q].iterations;
+    if (!counts || (!most && !hasInnerLoop(q, loop)))
+      return runWhile("while", condition, inRegion, initial, {}, where);
+    // A loop on scalars is computed in registers, which a check inside of it would prevent.
+    const bool isScalarLoop = isScalar || std::ranges::all_of(loop, [&](int state) { return hasScalars(state); });
+    const bool carries = isScalarLoop && hasInnerLoop(q, loop);
+    const bool wasScalar = std::exchange(isScalar, isScalarLoop);
+    const Tensor before = beyond;
+    const std::size_t own = initial.tensors.size();
+    auto ownOf = [&](const std::vector<Tensor> &variables) {
+      return std::vector<Tensor>(variables.begin(), variables.begin() + static_cast<std::ptrdiff_t>(own));
+    };
+    if (most)
+      initial.tensors.push_back(full({}, Operand(0, where), DType::Int64));
+    if (carries)
+      initial.tensors.push_back(full({}, Operand(false, where), DType::Bool));
+    std::vector<Tensor> last = runWhile(
+        "while",
+        [&](const std::vector<Tensor> &variables) {
+          Tensor goesOn = condition(ownOf(variables));
+          auto require = [&](const Tensor &also) {
+            goesOn = logical_and(Operand(goesOn, where), Operand(also, where));
+          };
+          if (most)
+            require(less(Operand(variables[own], where), Operand(mostOf(*most), where)));
+          if (carries)
+            require(logical_not(Operand(variables.back(), where)));
+          return goesOn;
+        },
+        [&](const std::vector<Tensor> &variables) {
+          beyond = Tensor();
+          Produced produced = inRegion(ownOf(variables));
+          if (most)
+            produced.tensors.push_back(add(Operand(variables[own], where), Operand(1, where)));
+          if (carries)
+            produced.tensors.push_back(beyondOr(false, where));
+          else
+            requireNotBeyond();
+          return produced;
+        },
+        initial, {}, where);
+    isScalar = wasScalar;
+    beyond = before;
+    auto mayBe = [&](const Tensor &now) {
+      beyond = beyond.defined() ? logical_or(Operand(beyond, where), Operand(now, where)) : now;
+    };
+    if (most) {
+      mayBe(greater_equal(Operand(last[own], where), Operand(mostOf(*most), where)));
+      beyondAt = where;
+      beyondAfter = *most;
+    }
+    if (carries)
+      mayBe(last.back());
+    if (!isScalar)
+      requireNotBeyond();
+    return ownOf(last);
+  }
+  // Every loop is followed for some iterations, also where it became one by how the graph was divided.
+  static std::int64_t mostOf(std::size_t iterations) {
+    return static_cast<std::int64_t>(std::max(iterations, kLeastIterations));
+  }
+  bool hasLoop(const States &states, const States &targets) const {
+    return counts && std::ranges::any_of(states, [&](int state) {
+             return !targets.contains(state) && !graph[state].isEnd && !loopOf(state, targets).empty();
+           });
+  }
+  // Whether another loop is in a loop.
+  bool hasInnerLoop(int q, const States &loop) const {
+    return std::ranges::any_of(loop, [&](int state) { return state != q && !loopOf(state, {q}).empty(); });
+  }
+  // Whether a state and what follows it up to the next has scalars alone, and no effect.
+  bool hasScalars(int q) const {
+    auto areScalars = [&](const std::vector<GraphStep> &list) {
+      return std::ranges::all_of(list, [&](const GraphStep &step) { return isOnScalars(step); });
+    };
+    return areScalars(graph[q].steps) &&
+           std::ranges::all_of(graph[q].edges, [&](const Edge &edge) { return areScalars(edge.steps); });
+  }
+  bool isOnScalars(const GraphStep &step) const {
+    const schema::TensorType *type = vocabulary.typeOf(step.kind, 0);
+    return !vocabulary.hasEffect(step.kind) && type && type->rank() == 0;
+  }
+
   // Whether a state's own steps may be run twice in an iteration: they have no effect, and scalars alone.
   bool isCheap(int q) const {
-    return std::ranges::all_of(graph[q].steps, [&](const GraphStep &step) {
-      const schema::TensorType *type = vocabulary.typeOf(step.kind, 0);
-      return !vocabulary.hasEffect(step.kind) && type && type->rank() == 0;
-    });
+    return std::ranges::all_of(graph[q].steps, [&](const GraphStep &step) { return isOnScalars(step); });
   }
 
   const Graph &graph;
   const std::vector<std::vector<Sample>> &samples;
   const Vocabulary &vocabulary;
+  const bool counts; // iterations
   SourceLocation lastDecision;
   int nesting = 0;
+  bool isScalar = false; // the loop around
+  // Whether a loop before has gone on too far, which is checked later; undefined: none has. The last such loop, and how
+  // many of its iterations were followed.
+  Tensor beyond;
+  SourceLocation beyondAt;
+  std::size_t beyondAfter = 0;
 };
 
 } // namespace
 
 std::vector<Tensor> emit(const Graph &graph, const std::vector<std::vector<Sample>> &samples,
-                         const Vocabulary &vocabulary) {
-  return Emission(graph, samples, vocabulary).run();
+                         const Vocabulary &vocabulary, bool counts) {
+  return Emission(graph, samples, vocabulary, counts).run();
 }
 
 } // namespace calque::detail::native

@@ -23,9 +23,9 @@ public:
 };
 
 // Appends what the graph does to the current trace, and returns the results. NotCaptured where the graph has no form in
-// conds and loops.
+// conds and loops. `counts`: a loop that goes on farther than it was followed fails the call.
 std::vector<Tensor> emit(const Graph &graph, const std::vector<std::vector<Sample>> &samples,
-                         const Vocabulary &vocabulary);
+                         const Vocabulary &vocabulary, bool counts);
 
 } // namespace calque::detail::native
 #endif

@@ -47,6 +47,8 @@ struct State {
   std::size_t numParameters = 0;
   Edge edges[kNumEdges];             // of the start, only the first
   std::size_t limits[3] = {0, 0, 0}; // n, of arrivals and of each side's uses; 0: there is none
+  // How many iterations of the loop that it begins are known; nothing where they are all, because the host ends it.
+  std::optional<std::size_t> iterations = 0;
 
   template <typename Visit> void forEachEdge(Visit visit) const {
     for (std::size_t slot = 0; slot < kNumEdges; ++slot)

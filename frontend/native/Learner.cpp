@@ -236,26 +236,31 @@ bool Learner::addBound(int state, std::size_t slot, std::size_t count, const Dec
   // What was seen behind the count on other ways goes.
   graph[state].limits[slot - State::kArrived] = count;
   graph[state].edges[slot].to = state; // for the sake of counting
-  Navigator navigator(graph);
-  navigator.begin();
-  cut(tree.root(), navigator);
+  cutBehindCounts();
   return true;
 }
 
-void Learner::cut(Node &node, const Navigator &at) {
-  if (node.isEnd || graph[at.state()].isEnd)
-    return;
-  for (bool side : {false, true}) {
-    if (!node.child(side))
+void Learner::cutBehindCounts() {
+  Navigator start(graph);
+  start.begin();
+  std::vector<std::pair<Node *, Navigator>> work{{&tree.root(), start}};
+  while (!work.empty()) {
+    auto [node, at] = std::move(work.back());
+    work.pop_back();
+    if (node->isEnd || graph[at.state()].isEnd)
       continue;
-    Navigator next = at;
-    bool isGate = false;
-    for (auto [state, slot] : next.take(side))
-      isGate |= slot >= State::kArrived;
-    if (!isGate)
-      cut(*node.children[side], next);
-    else if (!node.children[side]->gate)
-      node.children[side] = nullptr;
+    for (bool side : {false, true}) {
+      if (!node->child(side))
+        continue;
+      Navigator next = at;
+      bool isGate = false;
+      for (auto [state, slot] : next.take(side))
+        isGate |= slot >= State::kArrived;
+      if (!isGate)
+        work.emplace_back(node->children[side], std::move(next));
+      else if (!node->children[side]->gate)
+        node->children[side] = nullptr;
+    }
   }
 }
 
@@ -313,11 +318,16 @@ bool Learner::check() {
   Limits own = limits;
   for (std::size_t *count : {&own.paths, &own.merged, &own.samples})
     *count = std::min(*count, limits.stepsOfRuns / (shortest + 1));
-  return forEachRoute(graph, own, [&](const Decisions &decisions) { return explains(decisions); });
+  return forEachRoute(graph, own, [&](const Decisions &decisions) { return explains(decisions); }, iterations);
 }
 
 Learner::Learnt Learner::result(const CounterWords &words) const {
   Learnt learnt{graph, samples_};
+  for (std::size_t q = 1; q < graph.size(); ++q) {
+    State &state = learnt.graph.states[q];
+    const bool isEnded = state.limits[0] && !graph.loops[q].contains(state.edges[State::kArrived].to);
+    state.iterations = isEnded ? std::nullopt : std::optional(iterations[q]);
+  }
   addCounters(learnt.graph, learnt.samples, representatives, words);
   moveStepsBehindLoops(learnt.graph, learnt.samples, representatives, words);
   return learnt;

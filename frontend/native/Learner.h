@@ -55,7 +55,8 @@ private:
   bool dropBound(int state, std::size_t slot);
   // Keeps two ways into a loop apart, on which it has different counts.
   bool split(int state, std::size_t slot, const Decisions &decisions);
-  void cut(Node &node, const Navigator &at);
+  // Removes from the tree what was seen behind counts before they were known.
+  void cutBehindCounts();
 
   Run run;
   const Limits limits;
@@ -70,6 +71,7 @@ private:
   bool isComplete = false; // the graph
   Decisions lastEvidence;
   std::vector<std::vector<Sample>> samples_;
+  std::vector<std::size_t> iterations;        // that each loop was followed, by the state that begins it
   absl::flat_hash_set<Decisions> explained;   // by this graph
   absl::flat_hash_set<Decisions> confirmed;   // by a run of its own
   absl::node_hash_map<Decisions, Path> paths; // that were run, as long as there are few steps

@@ -12,12 +12,13 @@ namespace {
 constexpr int kUnreached = -1;
 // How often a path of those that are all run comes to a state.
 constexpr int kMostVisits = 3;
-constexpr std::chrono::milliseconds kLongRun(500);
 
 class Routes {
 public:
-  Routes(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow)
-      : graph(graph), limits(limits), follow(follow), first(graph[Graph::kStart].edges[0].to) {
+  Routes(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow,
+         std::vector<std::size_t> &iterations)
+      : graph(graph), limits(limits), follow(follow), iterations(iterations), first(graph[Graph::kStart].edges[0].to) {
+    iterations.assign(graph.size(), 0);
     findEnds();
     access = from(first);
   }
@@ -183,7 +184,7 @@ private:
         // One way around is followed far, the others less.
         const int loop = graph.innermost[at(q)];
         const bool isFar = loop >= 0 && followed.insert(loop).second;
-        const std::size_t steps = isFar ? limits.steps : limits.steps / 16;
+        const std::size_t steps = isFar ? limits.steps : std::min(limits.steps, Limits().steps) / 16;
         const std::size_t most =
             std::clamp<std::size_t>(steps / (stepsOf(q, around) + around.size()), 20, limits.iterations);
         // Less often where a run takes long.
@@ -193,9 +194,11 @@ private:
           longest = std::min(times, most);
           if (!follow(*access[at(q)] + repeated(longest) + finish(q)))
             return false;
-          if (std::chrono::steady_clock::now() - start > kLongRun)
+          if (std::chrono::steady_clock::now() - start > limits.longRun)
             break;
         }
+        if (isFar)
+          iterations[at(loop)] = longest;
         for (const Decisions &other : otherAccesses(q))
           if (!follow(other + repeated(std::max<std::size_t>(longest / 4, 20)) + finish(q)))
             return false;
@@ -387,6 +390,7 @@ private:
   const Graph &graph;
   const Limits &limits;
   absl::FunctionRef<bool(const Decisions &)> follow;
+  std::vector<std::size_t> &iterations;
   const int first;
   std::vector<int> toEnd;
   std::vector<std::optional<Decisions>> access;
@@ -394,8 +398,9 @@ private:
 
 } // namespace
 
-bool forEachRoute(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow) {
-  return Routes(graph, limits, follow).run();
+bool forEachRoute(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow,
+                  std::vector<std::size_t> &iterations) {
+  return Routes(graph, limits, follow, iterations).run();
 }
 
 } // namespace calque::detail::native

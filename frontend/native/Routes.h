@@ -5,6 +5,8 @@
 #include "absl/functional/function_ref.h"
 #include "frontend/native/Graph.h"
 
+#include <chrono>
+
 namespace calque::detail::native {
 
 struct Limits {
@@ -17,10 +19,14 @@ struct Limits {
   std::size_t samples = 64;          // random paths
   std::size_t runs = 100'000;        // altogether
   std::size_t allSteps = 2'000'000;  // altogether
+  // A loop is followed less far where a run takes longer.
+  std::chrono::milliseconds longRun{500};
 };
 
-// Gives paths from the start to an end until `follow` returns false. Returns whether all were followed.
-bool forEachRoute(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow);
+// Gives paths from the start to an end until `follow` returns false. Returns whether all were followed. `iterations`
+// receives how far each loop was followed, by the state that begins it.
+bool forEachRoute(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow,
+                  std::vector<std::size_t> &iterations);
 
 } // namespace calque::detail::native
 #endif

@@ -71,7 +71,20 @@ public:
   Comparison(const Node &a, const Node &b, bool likeOutside, std::size_t &evidence)
       : beginA(a.endValue), beginB(b.endValue), likeOutside(likeOutside), evidence(evidence) {}
 
-  bool below(const Node &a, const Node &b) {
+  bool below(const Node &first, const Node &second) {
+    std::vector<std::pair<const Node *, const Node *>> work{{&first, &second}};
+    while (!work.empty()) {
+      auto [a, b] = work.back();
+      work.pop_back();
+      if (!areAlike(*a, *b, work))
+        return false;
+    }
+    return true;
+  }
+
+private:
+  // The two nodes and the steps to what follows them, which is left to do.
+  bool areAlike(const Node &a, const Node &b, std::vector<std::pair<const Node *, const Node *>> &toDo) {
     if (a.isEnd != b.isEnd)
       return false;
     ++evidence;
@@ -79,7 +92,7 @@ public:
       return a.end == b.end && areRelated(a.results, b.results);
     if (!isRelated(a.condition, b.condition))
       return false;
-    for (bool side : {false, true}) {
+    for (bool side : {true, false}) {
       const Node *nextA = a.child(side), *nextB = b.child(side);
       if (!nextA || !nextB || nextA->gate || nextB->gate)
         continue;
@@ -89,13 +102,10 @@ public:
         if (nextA->steps[i].kind != nextB->steps[i].kind ||
             !areRelated(nextA->steps[i].operands, nextB->steps[i].operands))
           return false;
-      if (!below(*nextA, *nextB))
-        return false;
+      toDo.emplace_back(nextA, nextB);
     }
     return true;
   }
-
-private:
   bool isRelated(Value a, Value b) const {
     if (a >= beginA || b >= beginB)
       return a >= beginA && b >= beginB && a - beginA == b - beginB;

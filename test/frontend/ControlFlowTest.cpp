@@ -126,6 +126,28 @@ TEST(WhileLoop, SwapsItsVariables) {
   }
 }
 
+// More than LLVM may have at the begin of one block.
+TEST(WhileLoop, HasManyScalars) {
+  auto f = [](const Tensor &a) {
+    std::vector<Tensor> initial;
+    for (int i = 0; i < 150; ++i)
+      initial.push_back(a + static_cast<float>(i));
+    std::vector<Tensor> last = while_loop([](const std::vector<Tensor> &x) { return x[0] < 10; },
+                                          [](const std::vector<Tensor> &x) {
+                                            std::vector<Tensor> next = x;
+                                            for (Tensor &each : next)
+                                              each = each + 1;
+                                            return next;
+                                          },
+                                          initial);
+    Tensor sum = last[0];
+    for (std::size_t i = 1; i < last.size(); ++i)
+      sum = sum + last[i];
+    return sum;
+  };
+  EXPECT_EQ(valuesOf(both(f, number(0))), (std::vector<double>{150 * 10 + 150 * 149 / 2}));
+}
+
 TEST(WhileLoop, EndsAfterMaximumIterations) {
   auto f = [](const Tensor &x) {
     return while_loop([](const Tensor &y) { return y < 100; }, [](const Tensor &y) { return y * 2; }, x,

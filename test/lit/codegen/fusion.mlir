@@ -132,3 +132,26 @@ func.func @count() -> tensor<f32> {
   %2 = calque.reduce_sum %1 {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<f32>
   return %2 : tensor<f32>
 }
+
+// -----
+
+// A loop of which two results are read, each by one operation, runs once.
+// CHECK-LABEL: func.func @results(
+// CHECK: scf.while
+// CHECK-NOT: scf.while
+// CHECK: return
+func.func @results(%x: tensor<f32>, %n: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %0:2 = calque.while %x, %x, %n : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  ^bb0(%i: tensor<f32>, %y: tensor<f32>, %end: tensor<f32>):
+    %4 = calque.less %i, %end : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    vector.yield %4 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<f32>, %y: tensor<f32>, %end: tensor<f32>):
+    %4 = calque.add %i, %i : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %5 = calque.mul %y, %i : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    vector.yield %4, %5 : tensor<f32>, tensor<f32>
+  }
+  %1 = calque.mul %0#0, %n : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %2 = calque.add %0#1, %n : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %1, %2 : tensor<f32>, tensor<f32>
+}

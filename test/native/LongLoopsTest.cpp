@@ -1,0 +1,167 @@
+// Loops of host code that go on farther than they were followed while tracing.
+#include "calque/warnings.h"
+#include "test/Tensors.h"
+#include "test/frontend/Testing.h"
+
+#include <string>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// Collects warnings while it lives.
+class Warnings {
+public:
+  Warnings() : before(set_warning_handler([this](const Warning &warning) { texts.push_back(warning.message); })) {}
+  ~Warnings() { set_warning_handler(before); }
+  std::vector<std::string> texts;
+
+private:
+  WarningHandler before;
+};
+
+// One more, as long as it is less.
+Tensor countTo(const Tensor &n) {
+  Tensor x = n * 0;
+  while (x < n)
+    x = x + 1;
+  return x;
+}
+
+} // namespace
+
+TEST(LongLoops, AreFollowedAsFarAsCallsGo) {
+  auto f = function(countTo);
+  EXPECT_EQ(f(scalar(100.0)).item<double>(), 100);
+  EXPECT_EQ(f.trace_count(), 1);
+  EXPECT_EQ(f(scalar(30'000.0)).item<double>(), 30'000);
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_EQ(f(scalar(40'000.0)).item<double>(), 40'000);
+  EXPECT_EQ(f(scalar(5.5)).item<double>(), 6);
+  EXPECT_EQ(f.trace_count(), 2);
+}
+
+// The host counts farther than the first trace looks.
+TEST(LongLoops, EndWhereTheHostDoes) {
+  auto counted = [](const Tensor &a) {
+    Tensor x = a;
+    for (int i = 0; i < 25'000 && bool(x > 0); ++i)
+      x = x + a;
+    return x;
+  };
+  auto f = function(counted);
+  EXPECT_EQ(f(scalar(2.0)).item<double>(), 50'002);
+  EXPECT_EQ(f(scalar(-1.0)).item<double>(), -1);
+  EXPECT_EQ(function(grad(counted))(scalar(2.0)).item<double>(), 25'001);
+}
+
+TEST(LongLoops, AreRefusedWhereTheHostChangesThem) {
+  auto f = function([](const Tensor &a) {
+    Tensor x = a;
+    int i = 0;
+    while (x < 50'000)
+      x = x + (i++ < 15'000 ? 1 : 2);
+    return x;
+  });
+  EXPECT_EQ(f(scalar(49'000.0)).item<double>(), 50'000); // 1,000 iterations
+  EXPECT_THROW(f(scalar(0.0)), StateError);
+}
+
+TEST(LongLoops, AreCompiledWithAWarningInTheEnd) {
+  Warnings warnings;
+  auto f = function(countTo);
+  EXPECT_EQ(f(scalar(1e6)).item<double>(), 1e6);
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_NE(warnings.texts[0].find("the loop goes on beyond 320000 iterations"), std::string::npos) << warnings.texts[0];
+  EXPECT_NE(warnings.texts[0].find("; it is compiled all the same"), std::string::npos) << warnings.texts[0];
+  EXPECT_EQ(f(scalar(2e6)).item<double>(), 2e6);
+  EXPECT_EQ(warnings.texts.size(), 1u);
+}
+
+TEST(LongLoops, MayBeNestedAndHoldTensors) {
+  auto onScalars = [](const Tensor &n) {
+    Tensor outer = n * 0, sum = n * 0;
+    while (outer < 3) {
+      Tensor inner = n * 0;
+      while (inner < n)
+        inner = inner + 1;
+      if (inner > 11'000)
+        sum = sum + inner;
+      outer = outer + 1;
+    }
+    return sum;
+  };
+  EXPECT_EQ(function(onScalars)(scalar(12'000.0)).item<double>(), 36'000);
+  EXPECT_EQ(function(onScalars)(scalar(10'500.0)).item<double>(), 0);
+  auto onVectors = [](const Tensor &n) {
+    Tensor outer = n * 0, x = n * zeros({3}, DType::Float64);
+    while (outer < 2) {
+      Tensor inner = n * 0;
+      while (inner < n) {
+        x = x + 1;
+        inner = inner + 1;
+      }
+      outer = outer + 1;
+    }
+    return x;
+  };
+  EXPECT_EQ(valuesOf(function(onVectors)(scalar(12'000.0))), (std::vector<double>{24'000, 24'000, 24'000}));
+}
+
+TEST(LongLoops, AreFollowedInTransformsAndConcreteFunctions) {
+  EXPECT_EQ(valuesOf(vmap(countTo)(tensor({20'000.0, 3.0}))), (std::vector<double>{20'000, 3}));
+  EXPECT_EQ(valuesOf(function(vmap(countTo))(tensor({20'000.0, 3.0}))), (std::vector<double>{20'000, 3}));
+  auto concrete = function(countTo).get_concrete_function(scalar(1.0));
+  EXPECT_EQ(concrete(scalar(20'000.0)).item<double>(), 20'000);
+  GradientTape tape;
+  Tensor x = scalar(1.0);
+  tape.watch(x);
+  Tensor y = function([](const Tensor &a) {
+    Tensor z = a, n = a * 0;
+    while (n < 20'000) {
+      z = z * 0.9999;
+      n = n + 1;
+    }
+    return z;
+  })(x);
+  EXPECT_NEAR(tape.gradient(y, x)->item<double>(), y.item<double>(), 1e-9);
+}
+
+// What is given up is repeated, so that it must not have changed anything.
+TEST(LongLoops, AssignVariablesOnce) {
+  Variable v(scalar(0.0), {.name = "v"});
+  auto f = function([&](const Tensor &n) {
+    while (v < n)
+      v.assign_add(1.0);
+    return v.value();
+  });
+  EXPECT_EQ(f(scalar(20'000.0)).item<double>(), 20'000);
+  EXPECT_EQ(v.value().item<double>(), 20'000);
+}
+
+TEST(LongLoops, AreNotRepeatedWhereTheHostWasCalled) {
+  int calls = 0;
+  Variable v(scalar(0.0), {.name = "v"});
+  auto f = function([&](const Tensor &n) {
+    Tensor x = n * 0;
+    v.assign_add(1.0);
+    host_call([&](std::span<const Tensor>) { ++calls; }, {x});
+    while (x < n)
+      x = x + 1;
+    return x;
+  });
+  EXPECT_EQ(f(scalar(10.0)).item<double>(), 10);
+  EXPECT_EQ(calls, 1);
+  try {
+    f(scalar(20'000.0));
+    FAIL();
+  } catch (const StateError &error) {
+    EXPECT_NE(std::string(error.what()).find("the next call follows the loop farther"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(v.value().item<double>(), 1);
+  EXPECT_EQ(f(scalar(20'000.0)).item<double>(), 20'000);
+  EXPECT_EQ(calls, 3);
+}
