@@ -71,12 +71,31 @@ Tensor line_search(const Tensor &x, const Tensor &direction) {
   return x + step * direction;
 }
 
+// A recurrent layer over the rows of x, until its state is large. Derivatives by x and w go through it.
+Tensor recurrence(const Tensor &x, const Tensor &w) {
+  Tensor h = zeros({1, 2});
+  for (Tensor row : x) {
+    h = tanh(matmul(h, w) + row);
+    if (sum(h) > 1.9f)
+      break;
+  }
+  return h;
+}
+
 int main() {
   std::cout << "collatz     " << function(collatz)(scalar(27)) << '\n';
   std::cout << "root        " << function(root)(scalar(16.0)) << ' ' << function(grad(root))(scalar(16.0)) << '\n';
   std::cout << "bisect      " << floor(function(bisect)(scalar(0.0), scalar(4.0)) * 1e6) / 1e6 << '\n';
   std::cout << "height      " << function(value_and_grad(height))(scalar(2.0)).second << '\n';
   std::cout << "line search " << function(line_search)(tensor({3.0f, 0.5f}), tensor({-1.0f, 1.0f})) << '\n';
+  std::cout << "recurrence  " << floor(function(recurrence)(ones({9, 2}), full({2, 2}, 0.5f)) * 1000) / 1000 << '\n';
+  auto factorial = function([](const Tensor &n) {
+    Tensor product = scalar<std::int64_t>(1);
+    for (Tensor i : range(1, n + 1))
+      product = product * i;
+    return product;
+  });
+  std::cout << "factorial   " << factorial(scalar(20)) << '\n';
 
   // Training until the loss is small, inside of one compiled function.
   Variable line(zeros({2}), {.name = "line"});

@@ -369,10 +369,10 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
 
 //===-- Ranges and scans ------------------------------------------------------------------------===//
 
-Tensor rangeBound(const char *what, const Tensor &bound, SourceLocation where) {
+Tensor rangeBound(const char *operation, const char *what, const Tensor &bound, SourceLocation where) {
   const schema::TensorType &type = *implOf(bound, where).type;
   if (type.rank() != 0 || !is_integer(type.dtype))
-    throw ShapeError(absl::StrCat("for_range: ", what, " must be an integer scalar, not ", type.str()), where);
+    throw ShapeError(absl::StrCat(operation, ": ", what, " must be an integer scalar, not ", type.str()), where);
   return type.dtype == DType::Int64 ? bound : cast(Operand(bound, where), DType::Int64);
 }
 

@@ -7,6 +7,9 @@
 //                              [&](const Tensor &i, const Tensor &sum) { return std::tuple(i + 1, sum + i * i); },
 //                              std::tuple(Tensor(0), Tensor(0)));
 //
+//   for (Tensor i : range(n)) // a C++ loop, which a trace makes a loop of its program, too
+//     sum = sum + i * i;
+//
 // In a trace, both branches of a `cond` are traced, and the body of a loop once, whatever the predicate is: host code
 // in them runs then, and only then. Variables may be read and assigned, and random numbers drawn; generators and
 // variables change as often as the branch or the body runs. Tensors around are captured.
@@ -71,8 +74,8 @@ struct Scanned {
 CALQUE_API Scanned runScan(const char *operation, const ScanBody &body, const Produced &initial,
                            const std::vector<Tensor> &xs, bool reverse, SourceLocation where);
 
-// Int64 scalars. ShapeError and DTypeError for others than integer scalars.
-CALQUE_API Tensor rangeBound(const char *what, const Tensor &bound, SourceLocation where);
+// Int64 scalars. ShapeError for others than integer scalars.
+CALQUE_API Tensor rangeBound(const char *operation, const char *what, const Tensor &bound, SourceLocation where);
 CALQUE_API Tensor isBefore(const Tensor &i, const Tensor &end, std::int64_t step, SourceLocation where);
 CALQUE_API Tensor advanced(const Tensor &i, std::int64_t step, SourceLocation where);
 [[noreturn]] CALQUE_API void throwStep(SourceLocation where);
@@ -239,8 +242,8 @@ State for_range(const Operand &begin, const Operand &end, const State &initial, 
     if (options.step == 0)
       detail::throwStep(where);
     using Loop = std::tuple<Tensor, State>;
-    const Loop first(detail::rangeBound("the beginning", begin.toTensor(), where), initial);
-    const Tensor last = detail::rangeBound("the end", end.toTensor(), where);
+    const Loop first(detail::rangeBound("for_range", "the beginning", begin.toTensor(), where), initial);
+    const Tensor last = detail::rangeBound("for_range", "the end", end.toTensor(), where);
     auto decide = [&](const std::vector<Tensor> &tensors) {
       return detail::isBefore(tensors[0], last, options.step, where);
     };
@@ -259,6 +262,27 @@ State for_range(const Operand &begin, const Operand &end, const State &initial, 
     return initial;
   }
 }
+
+// The numbers begin, begin + step, ... before `end`, as int64 scalars: `for (Tensor i : range(n))`. In a trace this is
+// a loop of the program, also where the bounds are C++ numbers (`for (int i = 0; ...)` unrolls). Its body is plain C++
+// (docs/native-control-flow.md): `break`, `continue` and `return` leave it, and variables around may be assigned.
+class CALQUE_API Range {
+public:
+  LoopIterator begin(SourceLocation where = SourceLocation::current()) const;
+  std::default_sentinel_t end() const { return {}; }
+
+private:
+  friend CALQUE_API Range range(const Operand &, const Operand &, const Operand &);
+  Range(Tensor first, Tensor end, Tensor step)
+      : first_(std::move(first)), end_(std::move(end)), step_(std::move(step)) {}
+  Tensor first_, end_, step_;
+};
+
+// All are integers, sizes or integer scalars (ShapeError for others). ValueError for a step of 0, AssertionError at the
+// call for one that only the call knows.
+CALQUE_API Range range(const Operand &begin, const Operand &end, const Operand &step = 1);
+// From 0 on.
+CALQUE_API Range range(const Operand &end);
 
 struct ScanOptions {
   bool reverse = false; // from the last slice to the first

@@ -13,7 +13,9 @@
 #include "calque/shape.h"
 
 #include <iosfwd>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -21,6 +23,7 @@
 
 namespace calque {
 
+class LoopIterator;
 class Variable;
 namespace detail {
 struct TensorImpl;
@@ -59,6 +62,11 @@ public:
   // that of the operation that made the tensor.
   explicit operator bool() const;
 
+  // The slices along the first dimension: `for (Tensor row : x)`. While tracing, a loop of the program, whatever the
+  // number of slices is; derivatives by x go through it. ShapeError for a scalar.
+  LoopIterator begin(SourceLocation where = SourceLocation::current()) const;
+  std::default_sentinel_t end() const { return {}; }
+
   bool defined() const noexcept { return impl_ != nullptr; }
   const std::shared_ptr<const detail::TensorImpl> &impl() const noexcept { return impl_; }
 
@@ -67,6 +75,37 @@ private:
   const void *scalarData(DType dtype, SourceLocation where) const;
 
   std::shared_ptr<const detail::TensorImpl> impl_;
+};
+
+// Goes through the slices of a tensor, or the numbers of a range (control_flow.h). Copies go on by themselves. What an
+// iterator that was made in a trace is compared with decides as the condition of a C++ loop does.
+class CALQUE_API LoopIterator {
+public:
+  using value_type = Tensor;
+  using difference_type = std::ptrdiff_t;
+  using iterator_category = std::input_iterator_tag;
+  // The reference is good until the iterator goes on. Eagerly, StateError at the end, also of ++.
+  const Tensor &operator*() const;
+  const Tensor *operator->() const { return &**this; }
+  LoopIterator &operator++();
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const;
+
+private:
+  friend class Tensor;
+  friend class Range;
+  // Of slices of `rows`, if it is not empty; the others are int64 scalars.
+  struct Counts {
+    std::int64_t at, end, step;
+  };
+  LoopIterator(Tensor rows, Tensor first, Tensor end, Tensor step, SourceLocation where);
+  void enter();
+
+  Tensor rows_, at_, end_, step_;
+  std::optional<Counts> counts_; // eagerly
+  Tensor goesOn_;                // in a trace
+  mutable Tensor element_;       // once it is asked for
+  SourceLocation where_;
 };
 
 // Prints as str() of NumPy 2.4 does; of a traced tensor, its type and line.
