@@ -39,19 +39,72 @@ static void makePart(ModuleOp module, Region &region, Operation *op, bool isBody
   function.getBody().takeBody(region);
 }
 
-// Whether no stack that the loop's body makes is there after the iteration: none of the values that it gives depends on
-// a stack that it has pushed something on.
+namespace {
+
+// Finds the values of a loop's body that may name what the body has put on a stack: what is pushed on, and what is made
+// of that. The entry that is taken from a stack is none, unless stacks are put on stacks.
+class StacksMade {
+public:
+  explicit StacksMade(Block &body) {
+    do {
+      isChanged = false;
+      follow(body);
+    } while (isChanged);
+  }
+  bool contains(Value value) const { return made.contains(value); }
+
+private:
+  void note(Value value, bool isMade) {
+    if (isMade && cast<RankedTensorType>(value.getType()).getElementType().isF64())
+      isChanged |= made.insert(value).second;
+  }
+  void noteAll(ValueRange values, ValueRange from) {
+    for (auto [value, source] : llvm::zip(values, from))
+      note(value, contains(source));
+  }
+  void follow(Block &block) {
+    for (Operation &op : block.without_terminator()) {
+      if (auto push = dyn_cast<ir::StackPushOp>(op)) {
+        note(push.getResult(), true);
+        if (contains(push.getX()) && !std::exchange(areKept, true))
+          isChanged = true;
+      } else if (auto pop = dyn_cast<ir::StackPopOp>(op)) {
+        note(pop.getBelow(), contains(pop.getStack()));
+        note(pop.getEntry(), areKept && contains(pop.getStack()));
+      } else if (auto loop = dyn_cast<ir::WhileOp>(op)) {
+        Block &body = loop.getBody().front();
+        ValueRange next = body.getTerminator()->getOperands();
+        noteAll(body.getArguments(), loop.getValues());
+        noteAll(body.getArguments(), next);
+        follow(body);
+        noteAll(loop.getResults(), loop.getInitial());
+        noteAll(loop.getResults(), next);
+      } else if (auto cond = dyn_cast<ir::CondOp>(op)) {
+        for (Region &branch : cond->getRegions()) {
+          noteAll(branch.getArguments(), cond.getInputs());
+          follow(branch.front());
+          noteAll(cond.getResults(), branch.front().getTerminator()->getOperands());
+        }
+      } else {
+        bool isMade = llvm::any_of(op.getOperands(), [&](Value operand) { return contains(operand); });
+        for (Value result : op.getResults())
+          note(result, isMade);
+      }
+    }
+  }
+
+  llvm::DenseSet<Value> made;
+  bool areKept = false; // whether one is put on a stack itself
+  bool isChanged = false;
+};
+
+} // namespace
+
+// Whether no stack that the loop's body makes is there after the iteration: none of the values that it gives names one.
 static bool dropsStacks(ir::WhileOp loop) {
   Block &body = loop.getBody().front();
-  llvm::DenseSet<Value> stacks;
-  for (Operation &op : body.without_terminator()) {
-    bool makes = op.walk([](ir::StackPushOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    makes |= llvm::any_of(op.getOperands(), [&](Value operand) { return stacks.contains(operand); });
-    for (Value result : op.getResults())
-      if (makes && cast<RankedTensorType>(result.getType()).getElementType().isF64())
-        stacks.insert(result);
-  }
-  return llvm::none_of(body.getTerminator()->getOperands(), [&](Value next) { return stacks.contains(next); });
+  StacksMade made(body);
+  return llvm::none_of(body.getTerminator()->getOperands(), [&](Value next) { return made.contains(next); });
 }
 
 //===-- Sizes of what a branch gives ------------------------------------------------------------===//

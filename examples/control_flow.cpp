@@ -39,13 +39,17 @@ Tensor cube_root(const Tensor &a) {
   return x;
 }
 
-// A ball that falls on the floor and jumps, for some steps: its height. The branch is differentiated too.
+// A ball that falls on the floor and jumps, for some steps: its height. The branch is differentiated too. For many
+// steps the gradient needs little memory.
 Tensor height(const Tensor &speed, const Tensor &steps) {
-  auto [y,
-        v] = for_range(0, steps, std::tuple(scalar(1.0), speed), [](const Tensor &, const Tensor &y, const Tensor &v) {
-    Tensor next = y + 0.01 * v;
-    return cond(next < 0, [&] { return std::tuple(-next, -0.8 * v); }, [&] { return std::tuple(next, v - 0.0981); });
-  });
+  auto [y, v] = for_range(0, steps, std::tuple(scalar(1.0), speed),
+                          [](const Tensor &, const Tensor &y, const Tensor &v) {
+                            Tensor next = y + 0.01 * v;
+                            return cond(
+                                next < 0, [&] { return std::tuple(-next, -0.8 * v); },
+                                [&] { return std::tuple(next, v - 0.0981); });
+                          },
+                          {.checkpoint = true});
   return y;
 }
 

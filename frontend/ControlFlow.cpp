@@ -327,6 +327,15 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
     throw ValueError(absl::StrCat(operation, ": maximum_iterations is ", *options.maximum_iterations,
                                   ", and it must not be negative"),
                      where);
+  if (!currentTrace() && options.checkpoint && eagerTapesActive())
+    return runRecorded(
+        operation, initial.tensors,
+        [&](const std::vector<Tensor> &given) {
+          Produced first = initial;
+          first.tensors = given;
+          return runWhile(operation, condition, body, first, options, where);
+        },
+        where);
   if (!currentTrace())
     return iterate(operation, condition, body, initial, options, where);
   // A limit is one more loop variable: the number of iterations to go.
@@ -359,7 +368,7 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
                                     currentTrace()->root().variables[held.index]->name, "'; assign it in the body"),
                        where);
   std::vector<Tensor> operands = regions.operands(variables, true);
-  schema::Attribute attributes[] = {regions.program(conditionTrace, operands, false),
+  schema::Attribute attributes[] = {options.checkpoint, regions.program(conditionTrace, operands, false),
                                     regions.program(bodyTrace, operands, true)};
   CalledAs name(operation);
   std::vector<Tensor> results = regions.assignLast(applyAll(OpId::While, operands, attributes, where));
@@ -451,9 +460,25 @@ Shape stackedShape(const char *operation, const Tensor &one, const Size &count, 
 } // namespace
 
 Scanned runScan(const char *operation, const ScanBody &body, const Produced &initial, const std::vector<Tensor> &xs,
-                bool reverse, SourceLocation where) {
+                const ScanOptions &options, SourceLocation where) {
   for (const Tensor &carried : initial.tensors)
     implOf(carried, where);
+  if (!currentTrace() && options.checkpoint && eagerTapesActive()) {
+    std::vector<Tensor> inputs = initial.tensors;
+    inputs.insert(inputs.end(), xs.begin(), xs.end());
+    const auto numCarry = static_cast<std::ptrdiff_t>(initial.tensors.size());
+    std::vector<Tensor> made = runRecorded(
+        operation, inputs,
+        [&](const std::vector<Tensor> &given) {
+          Produced first = initial;
+          first.tensors = {given.begin(), given.begin() + numCarry};
+          Scanned scanned = runScan(operation, body, first, {given.begin() + numCarry, given.end()}, options, where);
+          scanned.carry.insert(scanned.carry.end(), scanned.results.begin(), scanned.results.end());
+          return scanned.carry;
+        },
+        where);
+    return {{made.begin(), made.begin() + numCarry}, {made.begin() + numCarry, made.end()}};
+  }
   const Size count = slicesOf(operation, xs, where);
   std::optional<ScanStep> made;
   auto step = [&](const std::vector<Tensor> &carry, const std::vector<Tensor> &x) {
@@ -494,7 +519,7 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
     Scanned scanned{own(initial.tensors, where), {}};
     std::vector<std::vector<Tensor>> parts;
     for (std::int64_t i = 0; i < n; ++i) {
-      ScanStep now = step(scanned.carry, slicesAt(operation, xs, at(reverse ? n - 1 - i : i), where));
+      ScanStep now = step(scanned.carry, slicesAt(operation, xs, at(options.reverse ? n - 1 - i : i), where));
       scanned.carry = own(now.carry.tensors, where);
       parts.resize(now.result.tensors.size());
       for (std::size_t r = 0; r < parts.size(); ++r) {
@@ -503,7 +528,7 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
       }
     }
     for (std::vector<Tensor> &part : parts) {
-      if (reverse)
+      if (options.reverse)
         std::ranges::reverse(part);
       schema::Attribute axis = std::int64_t(0);
       scanned.results.push_back(apply(OpId::Concat, part, {&axis, 1}, where));
@@ -526,7 +551,7 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
   Regions regions(where);
   Trace &bodyTrace = regions.trace("the body of a loop", variables, [&](const std::vector<Tensor> &parameters) {
     Tensor i = parameters[0], place = i;
-    if (reverse)
+    if (options.reverse)
       place = sub(Operand(sub(Operand(steps, where), Operand(1, where)), where), Operand(i, where));
     ScanStep now = step({parameters.begin() + 1, parameters.end()}, slicesAt(operation, xs, place, where));
     std::vector<Tensor> results{add(Operand(i, where), Operand(1, where))};
@@ -543,7 +568,7 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
     variables.push_back(zeros(stackedShape(operation, one, count, where), implOf(one).type->dtype, where));
   std::vector<Tensor> operands = regions.operands(variables, true);
   schema::Attribute attributes[] = {
-      regions.program(conditionTrace, operands, false),
+      options.checkpoint, regions.program(conditionTrace, operands, false),
       regions.program(bodyTrace, operands, true, [&](schema::Recording &program) {
         schema::ValueId place = program.results[1 + numCarry];
         for (std::size_t r = 0; r < made->result.tensors.size(); ++r) {

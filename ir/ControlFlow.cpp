@@ -196,22 +196,45 @@ llvm::SetVector<Value> residualsOf(Block &body) {
   return residuals;
 }
 
-// Whether nothing but updates of slices looks at a value, and at what they make of it. None needs its elements.
-bool isOnlyUpdated(Value value) {
-  return llvm::all_of(value.getUses(), [](OpOperand &use) {
-    auto update = dyn_cast<UpdateAtOp>(use.getOwner());
-    return isa<vector::YieldOp>(use.getOwner()) || (update && use == update.getXMutable() && isOnlyUpdated(update));
-  });
+bool isOnlyUpdated(Value value);
+
+// Whether a use gives a value on, or updates a slice of it, and nothing looks at what comes of it: none needs its
+// elements. An inner loop may do so in its iterations.
+bool isUpdate(OpOperand &use) {
+  if (auto update = dyn_cast<UpdateAtOp>(use.getOwner()))
+    return use == update.getXMutable() && isOnlyUpdated(update);
+  auto inner = dyn_cast<WhileOp>(use.getOwner());
+  const unsigned number = use.getOperandNumber();
+  if (!inner || number >= inner.getNumVariables())
+    return isa<vector::YieldOp>(use.getOwner());
+  BlockArgument argument = inner.getBody().getArgument(number);
+  // What the body gives on becomes this loop variable again, and no other.
+  auto staysItself = [&](Value value) {
+    for (OpOperand &yielded : inner.getBody().front().getTerminator()->getOpOperands())
+      if (yielded.get() == value && yielded.getOperandNumber() != number)
+        return false;
+    return true;
+  };
+  Value updated = inner.getBody().front().getTerminator()->getOperand(number);
+  while (auto update = updated.getDefiningOp<UpdateAtOp>()) {
+    if (!staysItself(updated))
+      return false;
+    updated = update.getX();
+  }
+  return updated == argument && staysItself(argument) && inner.getCondition().getArgument(number).use_empty() &&
+         isOnlyUpdated(argument) && isOnlyUpdated(inner.getResult(number));
 }
+
+// Whether nothing but updates of slices looks at a value, and at what they make of it.
+bool isOnlyUpdated(Value value) { return llvm::all_of(value.getUses(), isUpdate); }
 
 // Finds the slices that a loop's body takes of a loop variable, where it looks at nothing else of it: they are kept in
 // its place. Not so if they are as much.
 bool findReads(BlockArgument variable, SmallVectorImpl<GatherOp> &reads) {
   auto type = cast<RankedTensorType>(variable.getType());
   for (OpOperand &use : variable.getUses()) {
-    auto update = dyn_cast<UpdateAtOp>(use.getOwner());
     auto read = dyn_cast<GatherOp>(use.getOwner());
-    if (isa<vector::YieldOp>(use.getOwner()) || (update && use == update.getXMutable() && isOnlyUpdated(update)))
+    if (isUpdate(use))
       continue;
     if (!read || use != read.getXMutable() || read->hasAttr(kExamplesAttr) ||
         cast<RankedTensorType>(read.getIndices().getType()).getRank() != 0)
@@ -225,6 +248,51 @@ bool findReads(BlockArgument variable, SmallVectorImpl<GatherOp> &reads) {
   return true;
 }
 
+// The loop as one of segments, each a loop of its own: the first has one iteration, and each has one more than the one
+// before. So there are about as many as the longest has iterations, however many these are in all. The results are
+// those of the loop, whether it goes on, and the length of the segment that would be next.
+WhileOp inSegments(WhileOp loop, OpBuilder &builder) {
+  Location location = loop.getLoc();
+  const unsigned count = loop.getNumVariables(), newCount = count + 2;
+  SmallVector<Value> values(loop.getInitial());
+  // The decisions are loop variables, so that the condition is computed as often as it was.
+  values.push_back(emitBody(loop.getCondition(), builder, loop.getValues())[0]);
+  values.push_back(number(builder, location, 1));
+  llvm::append_range(values, loop.getInvariants());
+  auto own = [&](ValueRange variables, ValueRange arguments) {
+    SmallVector<Value> taken(variables.take_front(count));
+    llvm::append_range(taken, arguments.drop_front(newCount));
+    return taken;
+  };
+  TypeRange arguments = ValueRange(values).getTypes(), variables = arguments.take_front(newCount);
+  OpBuilder unheard(builder.getContext()); // what is given on is emitted once more
+  unheard.setInsertionPoint(builder.getInsertionBlock(), builder.getInsertionPoint());
+  auto segments = WhileOp::create(unheard, location, variables, values, false);
+  auto segment = [&](OpBuilder &outer, ValueRange given) {
+    auto inner = WhileOp::create(outer, location, variables, given, false);
+    fillRegion(inner.getCondition(), outer, location, arguments,
+               [&](OpBuilder &inside, ValueRange all) -> SmallVector<Value> {
+                 Value isLeft = GreaterOp::create(inside, location, all[count + 1], number(inside, location, 0));
+                 return {LogicalAndOp::create(inside, location, all[count], isLeft)};
+               });
+    fillRegion(inner.getBody(), outer, location, arguments, [&](OpBuilder &inside, ValueRange all) {
+      SmallVector<Value> next = emitBody(loop.getBody(), inside, own(all, all));
+      next.push_back(emitBody(loop.getCondition(), inside, own(next, all))[0]);
+      next.push_back(SubOp::create(inside, location, all[count + 1], number(inside, location, 1)));
+      return next;
+    });
+    return inner;
+  };
+  fillRegion(segments.getCondition(), unheard, location, arguments,
+             [&](OpBuilder &, ValueRange all) -> SmallVector<Value> { return {all[count]}; });
+  fillRegion(segments.getBody(), unheard, location, arguments, [&](OpBuilder &inside, ValueRange all) {
+    SmallVector<Value> next(segment(inside, all).getResults());
+    next.back() = AddOp::create(inside, location, all[count + 1], number(inside, location, 1));
+    return next;
+  });
+  return segments;
+}
+
 // A result of an operation, as that of the one that it has become.
 Value sameResult(Value value, Operation *other) { return other->getResult(cast<OpResult>(value).getResultNumber()); }
 } // namespace
@@ -233,8 +301,15 @@ void WhileOp::getEffects(Effects &effects) { effectsOf(*this, effects); }
 
 // The new loop counts its iterations, and puts the values that the loop variables have at the beginning of each, or the
 // slices that are all that it takes of them, and what takes long to compute again, on stacks. Its loop variables are
-// those of this one, the number, and the stacks.
+// those of this one, the number, and the stacks. With `checkpoint` it is the loop of segments that does so; the
+// reverse of a segment keeps what its own iterations take.
 Operation *WhileOp::keepForReverse(OpBuilder &builder) {
+  if (getCheckpoint()) {
+    WhileOp segments = inSegments(*this, builder);
+    Operation *keeping = segments.keepForReverse(builder);
+    segments.erase();
+    return keeping;
+  }
   SmallVector<int64_t> kept;
   unsigned count = getNumVariables();
   SmallVector<GatherOp> reads;
@@ -261,7 +336,7 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   }
   unsigned newCount = values.size();
   llvm::append_range(values, getInvariants());
-  auto keeping = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values);
+  auto keeping = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values, false);
   auto own = [&](ValueRange arguments) {
     SmallVector<Value> taken(arguments.take_front(count));
     llvm::append_range(taken, arguments.drop_front(newCount));
@@ -323,7 +398,7 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   llvm::append_range(values, invariants);
   const unsigned firstInitial = values.size();
   llvm::append_range(values, initial); // for types and sizes
-  auto reverse = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values);
+  auto reverse = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values, false);
   // Between the regions of this loop, which may be an inner one of what `builder` emits, and the new ones.
   fillRegion(reverse.getCondition(), builder, location, ValueRange(values).getTypes(),
              [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
@@ -414,7 +489,8 @@ void WhileOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<
       values.push_back(tangents[count + i]);
       moving.push_back(i);
     }
-  auto forward = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values);
+  auto forward =
+      WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values, getCheckpoint());
   auto own = [&](ValueRange arguments) {
     SmallVector<Value> taken(arguments.take_front(count));
     llvm::append_range(taken, arguments.slice(newCount, numInvariants));
@@ -485,7 +561,8 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
     if (failed(batchBody(rule, getCondition(), condition, ValueRange(values).getTypes(), &decision)) ||
         failed(batchBody(rule, getBody(), body, ValueRange(values).getTypes(), &single)))
       return failure();
-    auto created = WhileOp::create(rule.builder, getLoc(), body.front().getTerminator()->getOperandTypes(), values);
+    auto created = WhileOp::create(rule.builder, getLoc(), body.front().getTerminator()->getOperandTypes(), values,
+                                   getCheckpoint());
     created.getCondition().takeBody(condition);
     created.getBody().takeBody(body);
     for (auto [i, result] : llvm::enumerate(created.getResults()))
@@ -502,7 +579,8 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
   SmallVector<Value> all(values.begin(), values.begin() + count);
   all.push_back((*first)[0]);
   all.append(values.begin() + count, values.end());
-  auto created = WhileOp::create(rule.builder, getLoc(), ValueRange(all).take_front(count + 1).getTypes(), all);
+  auto created =
+      WhileOp::create(rule.builder, getLoc(), ValueRange(all).take_front(count + 1).getTypes(), all, getCheckpoint());
   fillRegion(created.getCondition(), rule.builder, getLoc(), ValueRange(all).getTypes(),
              [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
                Value counted = CastOp::create(inside, getLoc(), arguments[count], TypeAttr::get(inside.getI64Type()));

@@ -33,9 +33,10 @@ def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMe
   let description = [{
     The operands are the loop variables and then invariants, values that every iteration takes as they are. Both regions
     take all of them. `condition` gives a bool scalar, `body` the next values of the loop variables. The results are the
-    loop variables after the last iteration.
+    loop variables after the last iteration. With `checkpoint`, a gradient keeps the loop variables of some iterations only,
+    and computes the others again.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$values);
+  let arguments = (ins Variadic<Calque_Tensor>:$values, DefaultValuedAttr<BoolAttr, "false">:$checkpoint);
   let regions = (region SizedRegion<1>:$condition, SizedRegion<1>:$body);
   let results = (outs Variadic<Calque_Tensor>:$results);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $condition $body";

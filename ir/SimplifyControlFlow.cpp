@@ -96,8 +96,8 @@ struct SimplifyWhile : OpRewritePattern<WhileOp> {
       values.push_back(op->getOperand(i));
     for (unsigned i : invariants)
       values.push_back(op->getOperand(i));
-    auto made =
-        WhileOp::create(rewriter, op.getLoc(), ValueRange(values).take_front(variables.size()).getTypes(), values);
+    auto made = WhileOp::create(rewriter, op.getLoc(), ValueRange(values).take_front(variables.size()).getTypes(),
+                                values, op.getCheckpoint());
     auto emit = [&](Block &from, OpBuilder &inside, ValueRange arguments, bool whole) {
       IRMapping mapping;
       for (auto [i, argument] : llvm::zip(variables, arguments))

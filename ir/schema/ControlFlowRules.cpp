@@ -45,7 +45,7 @@ Fault cond(const OpCall &call, std::vector<TensorType> &results) {
 }
 
 Fault whileLoop(const OpCall &call, std::vector<TensorType> &results) {
-  const RecordingRef &condition = call.attribute<RecordingRef>(0), &body = call.attribute<RecordingRef>(1);
+  const RecordingRef &condition = call.attribute<RecordingRef>(1), &body = call.attribute<RecordingRef>(2);
   for (auto [program, name] : {std::pair(&condition, "condition"), std::pair(&body, "body")})
     if (Fault fault = checkProgram(*program, call.operands, name))
       return fault;

@@ -24,6 +24,20 @@ namespace calque {
 struct WhileOptions {
   // The loop ends after so many iterations, whatever the condition says. ValueError if negative.
   std::optional<std::int64_t> maximum_iterations = {};
+  // Reverse mode keeps the loop variables at the beginning of some iterations only, and computes the others again: for
+  // n iterations it keeps those of about 3 sqrt(n), and the loop runs once more. Under an eager tape the loop is traced
+  // for it, so that its condition and its body can't look at elements.
+  bool checkpoint = false;
+};
+
+struct RangeOptions {
+  std::int64_t step = 1;   // not 0
+  bool checkpoint = false; // as that of WhileOptions
+};
+
+struct ScanOptions {
+  bool reverse = false;    // from the last slice to the first
+  bool checkpoint = false; // as that of WhileOptions
 };
 
 namespace detail {
@@ -72,7 +86,7 @@ struct Scanned {
 // The carry after the last slice of xs, and the results of all slices, stacked. The body is called at least once, if
 // only to learn the types of its results.
 CALQUE_API Scanned runScan(const char *operation, const ScanBody &body, const Produced &initial,
-                           const std::vector<Tensor> &xs, bool reverse, SourceLocation where);
+                           const std::vector<Tensor> &xs, const ScanOptions &options, SourceLocation where);
 
 // Int64 scalars. ShapeError for others than integer scalars.
 CALQUE_API Tensor rangeBound(const char *operation, const char *what, const Tensor &bound, SourceLocation where);
@@ -225,10 +239,6 @@ State while_loop(Condition &&condition, Body &&body, const State &initial, While
   }
 }
 
-struct RangeOptions {
-  std::int64_t step = 1; // not 0
-};
-
 // Runs the body for begin, begin + step, ... before `end`, integer scalars. The body takes the index, an int64 scalar,
 // and the loop variables, and returns their next values, as for while_loop. Returns the last ones.
 //
@@ -255,8 +265,8 @@ State for_range(const Operand &begin, const Operand &end, const State &initial, 
       else
         return detail::Produced();
     };
-    std::vector<Tensor> tensors =
-        detail::runWhile("for_range", decide, next, detail::producedBy(first), WhileOptions(), where);
+    std::vector<Tensor> tensors = detail::runWhile("for_range", decide, next, detail::producedBy(first),
+                                                   WhileOptions{.checkpoint = options.checkpoint}, where);
     return std::get<1>(detail::withTensors(first, tensors));
   } else {
     return initial;
@@ -284,10 +294,6 @@ CALQUE_API Range range(const Operand &begin, const Operand &end, const Operand &
 // From 0 on.
 CALQUE_API Range range(const Operand &end);
 
-struct ScanOptions {
-  bool reverse = false; // from the last slice to the first
-};
-
 // Goes through the slices of xs along axis 0, a tensor or a structure of tensors with equal sizes there. The step takes
 // the carry and a slice and returns a pair: the next carry, and a result. Returns the last carry, and the results
 // stacked along axis 0. The carry keeps its dtypes and shapes; the sizes of a result must be known while tracing.
@@ -311,7 +317,7 @@ auto scan(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options =
         return detail::ScanStep{detail::producedBy(made.first), detail::producedBy(made.second)};
       };
       detail::Scanned scanned =
-          detail::runScan("scan", body, detail::producedBy(initial), detail::tensorsIn(xs), options.reverse, where);
+          detail::runScan("scan", body, detail::producedBy(initial), detail::tensorsIn(xs), options, where);
       return std::pair<Carry, Result>(detail::withTensors(initial, scanned.carry),
                                       detail::withTensors(*kept, scanned.results));
     }
@@ -334,7 +340,7 @@ Carry fold(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options 
         return detail::ScanStep{};
     };
     detail::Scanned scanned =
-        detail::runScan("fold", body, detail::producedBy(initial), detail::tensorsIn(xs), options.reverse, where);
+        detail::runScan("fold", body, detail::producedBy(initial), detail::tensorsIn(xs), options, where);
     return detail::withTensors(initial, scanned.carry);
   } else {
     return initial;
@@ -352,7 +358,7 @@ template <typename F, typename Xs> auto map_fn(F &&f, const Xs &xs, SourceLocati
     kept.emplace(detail::keptOf([&] { return detail::callAt(where, f, detail::withTensors(xs, x)); }));
     return detail::ScanStep{{}, detail::producedBy(*kept)};
   };
-  detail::Scanned scanned = detail::runScan("map_fn", body, {}, detail::tensorsIn(xs), false, where);
+  detail::Scanned scanned = detail::runScan("map_fn", body, {}, detail::tensorsIn(xs), ScanOptions(), where);
   return detail::withTensors(*kept, scanned.results);
 }
 

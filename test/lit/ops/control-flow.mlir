@@ -49,6 +49,20 @@ func.func @while(%arg0: tensor<?x3xf32>, %arg1: tensor<i64>) {
 
 // -----
 
+func.func @checkpointed(%arg0: tensor<i1>) {
+  %0 = calque.while %arg0 {checkpoint = true} : (tensor<i1>) -> tensor<i1> {
+  ^bb0(%arg1: tensor<i1>):
+    vector.yield %arg1 : tensor<i1>
+  } {
+  ^bb0(%arg1: tensor<i1>):
+    %1 = calque.logical_not %arg1 : (tensor<i1>) -> tensor<i1>
+    vector.yield %1 : tensor<i1>
+  }
+  return
+}
+
+// -----
+
 func.func @stack_push(%arg0: tensor<f64>, %arg1: tensor<?x3xf32>, %arg2: tensor<?xf64>) {
   %0 = calque.stack_push %arg0, %arg1 : (tensor<f64>, tensor<?x3xf32>) -> tensor<f64>
   %1 = calque.stack_push %arg2, %arg1 : (tensor<?xf64>, tensor<?x3xf32>) -> tensor<?xf64>
