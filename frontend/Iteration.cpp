@@ -5,6 +5,7 @@
 #include "calque/functions.h"
 #include "frontend/Apply.h"
 #include "frontend/Trace.h"
+#include "frontend/native/Capture.h"
 
 namespace calque {
 
@@ -80,7 +81,7 @@ void LoopIterator::enter() {
 bool LoopIterator::operator==(std::default_sentinel_t) const {
   if (counts_)
     return counts_->step > 0 ? counts_->at >= counts_->end : counts_->at <= counts_->end;
-  return !bool(goesOn_);
+  return goesOn_.impl()->trace && currentTrace() ? !decideOn(goesOn_, where_, true) : !bool(goesOn_);
 }
 
 const Tensor &LoopIterator::operator*() const {

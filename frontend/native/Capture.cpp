@@ -61,7 +61,7 @@ bool HostDecisions::choose(const schema::SourceLine &line) {
   return timesAt[{line.file, line.line}]++ % 2 == 1;
 }
 
-bool HostDecisions::decide(Trace &trace, const Tensor &x, SourceLocation where) {
+bool HostDecisions::decide(Trace &trace, const Tensor &x, bool isDeclared, SourceLocation where) {
   ValueId value = trace.valueOf(x, where);
   if (auto found = known.find(value); found != known.end()) {
     if (++repeated > kMostRepetitions)
@@ -73,16 +73,16 @@ bool HostDecisions::decide(Trace &trace, const Tensor &x, SourceLocation where) 
     fail("it does not come to an end", where);
   ValueId condition = trace.valueOf(conditionOf(x, where), where);
   bool taken = choose(lineOf(where));
-  made_.push_back({condition, trace.recording.ops().size(), taken, lineOf(where)});
+  made_.push_back({condition, trace.recording.ops().size(), taken, isDeclared, lineOf(where)});
   known[value] = known[condition] = taken;
   return taken;
 }
 
-bool decideOn(const Tensor &x, SourceLocation where) {
+bool decideOn(const Tensor &x, SourceLocation where, bool isDeclared) {
   Trace &trace = *currentTrace();
   if (!trace.decisions)
     trace.decisions = std::make_shared<HostDecisions>();
-  return trace.decisions->decide(trace, x, userLine(where));
+  return trace.decisions->decide(trace, x, isDeclared, userLine(where));
 }
 
 //===-- Runs ------------------------------------------------------------------------------------===//
@@ -433,7 +433,8 @@ private:
       const std::vector<HostDecisions::Made> &made = trace->decisions->made();
       for (; prefix.size() < made.size() && made[prefix.size()].position <= position;) {
         const HostDecisions::Made &decision = made[prefix.size()];
-        path.decisions.push_back({numberOf(decision.condition), decision.position, decision.taken, decision.line});
+        path.decisions.push_back({numberOf(decision.condition), decision.position, decision.taken, decision.isDeclared,
+                                  decision.line});
         prefix += decision.taken ? '1' : '0';
       }
     };

@@ -17,12 +17,12 @@ public:
   explicit HostDecisions(native::Decisions wanted = {}) : wanted(std::move(wanted)) {}
 
   // A value that was decided on before is decided alike.
-  bool decide(Trace &trace, const Tensor &x, SourceLocation where);
+  bool decide(Trace &trace, const Tensor &x, bool isDeclared, SourceLocation where);
 
   struct Made {
     schema::ValueId condition;
     std::size_t position; // the number of operations before it
-    bool taken;
+    bool taken, isDeclared;
     schema::SourceLine line;
   };
   const std::vector<Made> &made() const { return made_; }
@@ -43,8 +43,9 @@ private:
   std::optional<native::NotCaptured> failed;
 };
 
-// Whether a traced tensor's only element is not zero, as the current trace has it.
-bool decideOn(const Tensor &x, SourceLocation where);
+// Whether a traced tensor's only element is not zero, as the current trace has it. `isDeclared`: it is the condition of
+// a loop all of whose iterations are alike by declaration.
+bool decideOn(const Tensor &x, SourceLocation where, bool isDeclared = false);
 
 // What a run of a lambda gives: tensors, and a text that differs where results differ in what is no tensor.
 struct HostResults {

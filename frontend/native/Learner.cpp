@@ -325,7 +325,8 @@ Learner::Learnt Learner::result(const CounterWords &words) const {
   Learnt learnt{graph, samples_};
   for (std::size_t q = 1; q < graph.size(); ++q) {
     State &state = learnt.graph.states[q];
-    const bool isEnded = state.limits[0] && !graph.loops[q].contains(state.edges[State::kArrived].to);
+    const bool isEnded = representatives[q]->isDeclared ||
+                         (state.limits[0] && !graph.loops[q].contains(state.edges[State::kArrived].to));
     state.iterations = isEnded ? std::nullopt : std::optional(iterations[q]);
   }
   addCounters(learnt.graph, learnt.samples, representatives, words);

@@ -31,6 +31,7 @@ struct Decision {
   Value condition = 0;
   std::size_t position = 0; // the number of steps before it
   bool taken = false;
+  bool isDeclared = false; // a loop's, all of whose iterations are alike by declaration
   schema::SourceLine line;
 };
 

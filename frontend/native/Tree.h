@@ -20,6 +20,7 @@ struct Node {
   Kind end = 0;
   std::vector<Value> results;
   Value condition = 0;
+  bool isDeclared = false; // as of a Decision
   schema::SourceLine line; // of the condition
   Node *children[2] = {nullptr, nullptr};
   // The edge by which a count led here (State::kArrived and following), or 0.
