@@ -170,9 +170,10 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
 
 namespace {
 // On a loop that keeps what its reverse takes: for each stack the number of the loop variable whose values are on it,
-// kResidual for that of a value of the body, or kRead for that of a slice of a loop variable.
+// kResidual for that of a value of the body, kRead for that of a slice of a loop variable, or kEffect for that of a
+// result of an effect.
 constexpr llvm::StringLiteral kKeptAttr = "calque.kept";
-constexpr int64_t kResidual = -1, kRead = -2;
+constexpr int64_t kResidual = -1, kRead = -2, kEffect = -3;
 
 // What takes long to compute again, and what elementwise operations alone make of it, such as the sum of two products:
 // where the reverse needs no more than that, it is dropped itself.
@@ -194,6 +195,16 @@ llvm::SetVector<Value> residualsOf(Block &body) {
     residuals.insert(value);
   }
   return residuals;
+}
+
+// What effects of a body give, such as host calls, which must not be done again.
+SmallVector<Value> resultsOfEffects(Block &body) {
+  SmallVector<Value> results;
+  for (Operation &op : body.without_terminator())
+    if (op.getNumRegions() == 0 && !isMemoryEffectFree(&op))
+      llvm::copy_if(op.getResults(), std::back_inserter(results),
+                    [](Value result) { return cast<RankedTensorType>(result.getType()).hasStaticShape(); });
+  return results;
 }
 
 bool isOnlyUpdated(Value value);
@@ -326,6 +337,9 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   kept.append(reads.size(), kRead);
   for (GatherOp read : reads)
     residuals.insert(read.getResult());
+  SmallVector<Value> ofEffects = resultsOfEffects(getBody().front());
+  kept.append(ofEffects.size(), kEffect);
+  residuals.insert(ofEffects.begin(), ofEffects.end());
   Location location = getLoc();
   SmallVector<Value> values(getInitial());
   values.push_back(number(builder, location, 0));
@@ -427,6 +441,10 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                    mapping.map(read.getResult(), pop(i, sizedLike(inside, like)));
                    if (isFloat(read.getResult()))
                      reads.push_back(read);
+                 } else if (variable == kEffect) {
+                   Value result = residualOn(i);
+                   auto zeros = cast<ElementsAttr>(inside.getZeroAttr(result.getType()));
+                   mapping.map(result, pop(i, ConstantOp::create(inside, location, zeros)));
                  }
                for (unsigned i = 0; i < count; ++i)
                  if (!state[i]) // the body does not look at it, or at slices alone

@@ -12,9 +12,7 @@ SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange argum
   IRMapping mapping;
   mapping.map(block.getArguments(), arguments);
   for (Operation &inner : block.without_terminator()) {
-    Operation *emitted = builder.clone(inner, mapping);
-    if (isMemoryEffectFree(emitted))
-      onEmitted(&inner, emitted);
+    onEmitted(&inner, builder.clone(inner, mapping));
   }
   return llvm::map_to_vector(block.getTerminator()->getOperands(),
                              [&](Value value) { return mapping.lookupOrDefault(value); });

@@ -14,7 +14,7 @@ inline llvm::SmallVector<mlir::Value> selected(mlir::ValueRange values, llvm::Ar
   return llvm::map_to_vector(numbers, [&](unsigned i) { return values[i]; });
 }
 
-// Hears of an operation of a region without effects, and of what it has become.
+// Hears of an operation of a region, and of what it has become.
 using OnEmitted = llvm::function_ref<void(mlir::Operation *, mlir::Operation *)>;
 inline void ignoreEmitted(mlir::Operation *, mlir::Operation *) {}
 

@@ -316,7 +316,8 @@ TEST(ControlFlowErrors, OfTensorsThatLeaveTheirRegion) {
 TEST(ControlFlowErrors, OfGradientsThroughHostCalls) {
   auto branch = [](const Tensor &x) { return cond(sum(x) > 0, [&] { return fromHost(x) * x; }, [&] { return x; }); };
   auto loop = [](const Tensor &x) { return while_loop(small, [](const Tensor &y) { return fromHost(y) * y; }, x); };
-  for (const Unary &f : {Unary(branch), Unary(loop)}) {
+  const Unary kinds[] = {branch, loop};
+  for (const Unary &f : kinds) {
     auto compiled = function(f);
     EXPECT_NO_THROW(compiled(pair()));
     EXPECT_NO_THROW(grad([&](const Tensor &x) { return sum(f(x)); })(pair())); // eagerly each step is on the tape
@@ -332,7 +333,10 @@ TEST(ControlFlowErrors, OfGradientsThroughHostCalls) {
     const char *refused =
         "host_call: stands in a branch or a loop through which a derivative passes, and can't be done "
         "again for it";
-    for (const auto &derivative : {inside, forward})
+    std::vector<Unary> derivatives{forward};
+    if (&f == kinds) // a loop keeps what the host has given
+      derivatives.push_back(inside);
+    for (const Unary &derivative : derivatives)
       try {
         derivative(pair());
         ADD_FAILURE() << "no error";

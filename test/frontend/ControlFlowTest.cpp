@@ -181,6 +181,30 @@ TEST(WhileLoop, ReadsAndAssignsVariables) {
   }
 }
 
+// Its reverse takes from a stack what the host has given, and does not ask again.
+TEST(ForRange, HasGradientsThroughHostCalls) {
+  int calls = 0;
+  auto f = [&](const Tensor &w) {
+    return for_range(0, 3, w * 0, [&](const Tensor &, const Tensor &s) {
+      Tensor x = host_call(
+          [&](std::span<const Tensor>) {
+            ++calls;
+            return tensor<double>({1.0 * calls, 0.5});
+          },
+          {}, {TensorSpec<double>({2})});
+      return s * 0.5 + sum(square(w * x));
+    });
+  };
+  for (auto derivative : {std::function<Tensor(const Tensor &)>(grad(f)), {grad(grad(f))}}) {
+    calls = 0;
+    double eager = derivative(scalar(2.0)).item<double>();
+    calls = 0;
+    auto compiled = function(derivative);
+    EXPECT_NEAR(compiled(scalar(2.0)).item<double>(), eager, 1e-12 * eager);
+    EXPECT_EQ(calls, 3);
+  }
+}
+
 TEST(WhileLoop, HasGradients) {
   // n times sin(x) * w.
   auto f = [](const Tensor &x, const Tensor &w, const Tensor &n) {

@@ -658,3 +658,32 @@ func.func @reads_updated(%x: tensor<9xf32>, %n: tensor<i64>, %seed: tensor<9xf32
   %g = calque.gradient %r#1, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<9xf32>, tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
   return %g : tensor<9xf32>
 }
+
+// What the host gives is kept, so that the reverse does not ask again.
+// CHECK-LABEL: func.func @host_call_in_loop(
+// CHECK: calque.while
+// CHECK: %[[GIVEN:.*]] = calque.host_call
+// CHECK-NEXT: calque.stack_push %{{.*}}, %[[GIVEN]] : (tensor<f64>, tensor<2xf64>)
+// CHECK: calque.while
+// CHECK: %{{.*}}, %[[ENTRY:.*]] = calque.stack_pop %{{.*}} : (tensor<f64>, tensor<2xf64>)
+// CHECK-NOT: calque.host_call
+// CHECK: calque.mul %{{.*}}, %[[ENTRY]]
+// CHECK-NOT: calque.host_call
+// CHECK: return
+func.func @host_call_in_loop(%x: tensor<f64>, %seed: tensor<f64>) -> tensor<f64> {
+  %z = calque.constant {value = dense<0.0> : tensor<f64>} : () -> tensor<f64>
+  %r:2 = calque.while %x, %z, %x : (tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<f64>, tensor<f64>) {
+  ^bb0(%a: tensor<f64>, %s: tensor<f64>, %w: tensor<f64>):
+    %0 = calque.less %a, %w : (tensor<f64>, tensor<f64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%a: tensor<f64>, %s: tensor<f64>, %w: tensor<f64>):
+    %h = calque.host_call %a {callee = 0 : i64, types = array<i64: 4, 1, 2>} : (tensor<f64>) -> tensor<2xf64>
+    %m = calque.mul %w, %h : (tensor<f64>, tensor<2xf64>) -> tensor<2xf64>
+    %t = calque.reduce_sum %m {axes = array<i64: 0>} : (tensor<2xf64>) -> tensor<f64>
+    %u = calque.add %s, %t : (tensor<f64>, tensor<f64>) -> tensor<f64>
+    vector.yield %a, %u : tensor<f64>, tensor<f64>
+  }
+  %g = calque.gradient %r#1, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<f64>
+  return %g : tensor<f64>
+}
