@@ -112,4 +112,19 @@ int main() {
   Tensor x = tensor({0.0f, 1.0f, 2.0f, 3.0f});
   std::cout << "steps       " << train(x, 2 * x + 1) << '\n';
   std::cout << "line        " << floor(line.value() * 100 + 0.5f) / 100 << '\n';
+
+  // The same on a data set: each call goes through it once, in another order.
+  auto examples = data::Dataset::from_tensor_slices(x, 2 * x + 1).shuffle(4, {.seed = 1}).batch(2);
+  auto epoch = function([&](const Tensor &rate) {
+    for (auto [x, y] : examples) {
+      GradientTape tape;
+      Tensor loss = mean(square(gather(line, 0) * x + gather(line, 1) - y));
+      line.assign_sub(rate * tape.gradient(loss, line).value());
+    }
+    return line.value();
+  });
+  line.assign(zeros({2}));
+  for (int i = 0; i < 200; ++i)
+    epoch(scalar(0.1f));
+  std::cout << "epochs      " << floor(line.value() * 100 + 0.5f) / 100 << '\n';
 }

@@ -102,6 +102,7 @@ struct Host : runtime::HostCallbacks {
     try {
       if (!failed) {
         host.isHeard = true;
+        KeptScope scope(host.kept);
         function.run(addresses, sizes);
         return true;
       }
@@ -150,6 +151,7 @@ struct Host : runtime::HostCallbacks {
   const Code &code;
   const Executable &executable;
   const Caller &caller;
+  KeptByCall kept;
   std::exception_ptr thrown;
   bool isHeard = false; // it has printed, or called the host: others than the caller notice the call
 };

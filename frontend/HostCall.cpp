@@ -72,6 +72,12 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
     return made;
   }
 
+  return recordHostCall(std::move(function), inputs);
+}
+
+std::vector<Tensor> recordHostCall(std::shared_ptr<const HostFunction> function, const std::vector<Tensor> &inputs) {
+  const std::shared_ptr<Trace> &trace = currentTrace();
+  const SourceLocation where = function->where;
   if (!trace->mayCallHost())
     throw StateError("a host call can't stand in a pullback or a checkpoint, which may run any number of times", where);
   std::vector<schema::ValueId> operands;
@@ -84,18 +90,28 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
     types.insert(types.end(), type.dims.begin(), type.dims.end());
   }
   std::vector<std::shared_ptr<const HostFunction>> &functions = trace->root().hostFunctions;
-  schema::Attribute attributes[] = {static_cast<std::int64_t>(functions.size()), std::move(types)};
+  auto known = functions.end();
+  if (!function->identity.empty())
+    known = std::ranges::find_if(functions, [&](const auto &each) { return each->identity == function->identity; });
+  const std::int64_t number = known - functions.begin();
+  schema::Attribute attributes[] = {number, std::move(types)};
   schema::ValueId first = trace->append(schema::OpId::HostCall, operands, attributes, function->results, where);
   std::vector<Tensor> made;
   for (std::size_t i = 0; i < function->results.size(); ++i)
     made.push_back(trace->tensorOf(first + static_cast<schema::ValueId>(i), where));
-  functions.push_back(std::move(function));
+  if (known == functions.end())
+    functions.push_back(std::move(function));
   return made;
 }
 
 namespace {
 thread_local SourceLocation running; // the line of the host call that runs
-}
+thread_local KeptByCall *keptNow = nullptr;
+} // namespace
+
+KeptByCall &keptByCall() { return *keptNow; }
+KeptScope::KeptScope(KeptByCall &kept) : before(std::exchange(keptNow, &kept)) {}
+KeptScope::~KeptScope() { keptNow = before; }
 SourceLocation hostCallLine() { return running; }
 
 void HostFunction::run(std::span<void *const> addresses, const std::int64_t *sizes) const {

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "calque/callable.h"
+#include "calque/host_call.h"
 #include "calque/random.h"
 
 #include <algorithm>
@@ -54,6 +55,10 @@ struct Source : Node {
     std::int64_t row = 0;
   };
   std::unique_ptr<Cursor> open() const override { return std::make_unique<At>(rows); }
+  ElementTypes types(SourceLocation) const override {
+    auto of = [](const Component &component) { return TensorSpec<>(component.dtype, component.shape); };
+    return {of(rows->components[0]), of(rows->components[1])};
+  }
   std::int64_t size() const override { return rows->size; }
   std::shared_ptr<const Rows> rows;
 };
@@ -111,6 +116,7 @@ struct Shuffle : Node {
     Random ofIterations(seed ^ iteration * 0xd1342543de82ef95ULL);
     return std::make_unique<At>(from->open(), bufferSize, ofIterations.draw());
   }
+  ElementTypes types(SourceLocation at) const override { return from->types(at); }
   std::int64_t size() const override { return from->size(); }
   std::shared_ptr<const Node> from;
   std::int64_t bufferSize;
@@ -179,6 +185,23 @@ struct Batch : Node {
     std::vector<Item> items;
   };
   std::unique_ptr<Cursor> open() const override { return std::make_unique<At>(from->open(), *this); }
+  ElementTypes types(SourceLocation at) const override {
+    const std::int64_t elements = from->size(), rest = elements % batchSize;
+    if (!dropRemainder && elements > batchSize && rest)
+      throw ValueError(
+          absl::StrCat("a loop over a data set in a trace takes elements of one shape; the last batch has ", rest,
+                       " elements and the others have ", batchSize,
+                       "; batch(size, drop_remainder = true) leaves it out"),
+          at);
+    const bool isSmall = !dropRemainder && elements && elements < batchSize;
+    auto of = [&](const TensorSpec<> &one) {
+      Shape shape = one.shape();
+      shape.insert(shape.begin(), isSmall ? elements : batchSize);
+      return TensorSpec<>(one.dtype(), shape);
+    };
+    ElementTypes ofOne = from->types(at);
+    return {of(ofOne[0]), of(ofOne[1])};
+  }
   std::int64_t size() const override {
     std::int64_t elements = from->size();
     return elements / batchSize + (!dropRemainder && elements % batchSize != 0);
@@ -257,6 +280,7 @@ struct Prefetch : Node {
   std::unique_ptr<Cursor> open() const override {
     return std::make_unique<At>(from->open(), static_cast<std::size_t>(count));
   }
+  ElementTypes types(SourceLocation at) const override { return from->types(at); }
   std::int64_t size() const override { return from->size(); }
   std::shared_ptr<const Node> from;
   std::int64_t count;
@@ -332,15 +356,42 @@ Dataset Dataset::prefetch(std::int64_t count, SourceLocation where) const {
 }
 
 std::int64_t Dataset::size(SourceLocation where) const { return node(where)->size(); }
-Dataset::Iterator Dataset::begin(SourceLocation where) const { return Iterator(node(where)->open()); }
+Dataset::Iterator Dataset::begin(SourceLocation where) const {
+  const std::shared_ptr<const detail::Node> &from = node(where);
+  if (!calque::detail::isTracing())
+    return Iterator(from->open());
+  where = CallSite::resolve(where);
+  auto open = [from] {
+    return [cursor = std::shared_ptr<detail::Cursor>(from->open())]() -> std::optional<std::vector<Tensor>> {
+      detail::Item item;
+      if (!cursor->next(item))
+        return std::nullopt;
+      auto [x, y] = item.element();
+      return std::vector<Tensor>{x, y};
+    };
+  };
+  const detail::ElementTypes types = from->types(where);
+  return Iterator(std::make_shared<calque::detail::TracedElements>(
+      calque::detail::HostElements{open, from.get(), {types.begin(), types.end()}}, where));
+}
 
 Dataset::Iterator::Iterator(std::shared_ptr<detail::Cursor> cursor) : cursor_(std::move(cursor)) { ++*this; }
+Dataset::Iterator::Iterator(std::shared_ptr<calque::detail::TracedElements> traced) : traced_(std::move(traced)) {}
+bool Dataset::Iterator::operator==(std::default_sentinel_t) const { return traced_ ? traced_->isAtEnd() : !cursor_; }
 const Dataset::Element &Dataset::Iterator::operator*() const {
+  if (traced_) {
+    const std::vector<Tensor> &element = traced_->element();
+    return element_ = {element[0], element[1]};
+  }
   if (!cursor_)
     throw StateError("the iterator of a data set is at its end, where there is no element", CallSite::resolve({}));
   return element_;
 }
 Dataset::Iterator &Dataset::Iterator::operator++() {
+  if (traced_) {
+    traced_->next();
+    return *this;
+  }
   if (!cursor_)
     throw StateError("the iterator of a data set is at its end and can't go further", CallSite::resolve({}));
   if (detail::Item item; cursor_->next(item))

@@ -3,6 +3,7 @@
 #define CALQUE_FRONTEND_DATA_NODE_H
 
 #include "calque/data.h"
+#include "calque/tensor_spec.h"
 
 #include <array>
 #include <cstddef>
@@ -40,8 +41,13 @@ struct Cursor {
   virtual bool next(Item &item) = 0;
 };
 
+// The type of one of the two tensors of all elements.
+using ElementTypes = std::array<TensorSpec<>, 2>;
+
 struct Node {
   virtual ~Node() = default;
+  // Found without making elements. ValueError where they differ.
+  virtual ElementTypes types(SourceLocation where) const = 0;
   virtual std::unique_ptr<Cursor> open() const = 0;
   virtual std::int64_t size() const = 0;
 };

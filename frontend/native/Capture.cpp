@@ -95,14 +95,16 @@ constexpr std::size_t kFarDecisions = 12;
 
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
-// Whether it is a host call, or has one inside. Each run makes its own host function.
-bool callsHost(const schema::Recording &recording, const schema::RecordedOp &op) {
-  if (op.op == schema::OpId::HostCall)
-    return true;
+// Whether it is a call of a host function that each run makes its own, or has one inside.
+bool callsHost(const Trace &root, const schema::Recording &recording, const schema::RecordedOp &op) {
+  if (op.op == schema::OpId::HostCall) {
+    const auto number = static_cast<std::size_t>(std::get<std::int64_t>(recording.attributesOf(op)[0]));
+    return root.hostFunctions[number]->identity.empty();
+  }
   for (const schema::Attribute &attribute : recording.attributesOf(op))
     if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
       if (std::ranges::any_of((*inner)->ops(),
-                              [&](const schema::RecordedOp &each) { return callsHost(**inner, each); }))
+                              [&](const schema::RecordedOp &each) { return callsHost(root, **inner, each); }))
         return true;
   return false;
 }
@@ -115,8 +117,9 @@ struct MoreIsKnown {};
 class Words final : public Vocabulary {
 public:
   // A path's operations and values, by the numbers of the vocabulary. `prefix` tells apart what no two paths share.
-  Kind kindOf(const schema::Recording &recording, const schema::RecordedOp &op, const Decisions &prefix) {
-    const bool isUnique = callsHost(recording, op);
+  Kind kindOf(const Trace &root, const schema::Recording &recording, const schema::RecordedOp &op,
+              const Decisions &prefix) {
+    const bool isUnique = callsHost(root, recording, op);
     std::vector<Kind> &alike =
         byHash[absl::HashOf(static_cast<int>(op.op), op.line.line, op.line.column, op.numOperands, op.numResults)];
     auto types = [&](std::span<const ValueId> values, std::vector<schema::TensorType> &into) {
@@ -442,7 +445,7 @@ private:
     for (const schema::RecordedOp &op : recording.ops()) {
       decided(path.steps.size());
       Step &step = path.steps.emplace_back();
-      step.kind = words.kindOf(recording, op, prefix);
+      step.kind = words.kindOf(around->root(), recording, op, prefix);
       for (ValueId operand : recording.operandsOf(op))
         step.operands.push_back(numberOf(operand));
       step.first = path.numValues;

@@ -25,15 +25,21 @@ Tensor numbers(const Shape &shape, double first = 0.25) {
 Tensor asDouble(const Tensor &i) { return cast(i, DType::Float64); }
 
 // Values and gradients, eagerly and compiled, in the lambda and around it.
-template <typename F> void expectSame(F f, const Tensor &x) {
-  both(f, x);
+template <typename F> void expectSame(F f, const std::vector<Tensor> &inputs) {
   auto total = [f](const Tensor &v) { return sum(f(v)); };
-  Tensor slope = grad(total)(x);
-  for (const Tensor &found : {function(grad(total))(x), grad(function(total))(x)}) {
-    std::vector<double> a = valuesOf(slope), b = valuesOf(found);
+  auto compiled = function(f);
+  auto inside = function(grad(total)), around = grad(function(total));
+  auto expectNear = [](const Tensor &expected, const Tensor &found) {
+    std::vector<double> a = valuesOf(expected), b = valuesOf(found);
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t i = 0; i < a.size(); ++i)
       EXPECT_NEAR(a[i], b[i], 1e-9 * (1 + std::abs(a[i])));
+  };
+  for (const Tensor &x : inputs) {
+    Tensor slope = grad(total)(x);
+    expectNear(f(x), compiled(x));
+    expectNear(slope, inside(x));
+    expectNear(slope, around(x));
   }
 }
 
@@ -117,8 +123,7 @@ TEST(NativeRange, LeavesAndGoesOnAsCppDoes) {
     }
     return all + last;
   };
-  for (double first : {0.25, -3.0, 4.5})
-    expectSame(f, numbers({2}, first));
+  expectSame(f, {numbers({2}, 0.25), numbers({2}, -3), numbers({2}, 4.5)});
   auto find = [](const Tensor &x) {
     for (auto i : range(0, 100)) {
       Tensor t = asDouble(i);
@@ -127,8 +132,7 @@ TEST(NativeRange, LeavesAndGoesOnAsCppDoes) {
     }
     return -x;
   };
-  for (double first : {0.25, 30.0, 9000.0})
-    expectSame(find, numbers({2}, first));
+  expectSame(find, {numbers({2}, 0.25), numbers({2}, 30), numbers({2}, 9000)});
 }
 
 TEST(NativeRange, AssignsVariablesAndTrains) {
@@ -192,8 +196,7 @@ TEST(NativeRows, AreTheSlicesOfATensor) {
     }
     return all;
   };
-  for (const Shape &shape : std::vector<Shape>{{3}, {4, 3}, {2, 3, 2}, {1, 5}})
-    expectSame(norms, numbers(shape));
+  expectSame(norms, {numbers({3}), numbers({1, 5}), numbers({2, 3, 2})});
   both(norms, zeros({0, 3}, DType::Float64));
   both(
       [](const Tensor &x) {
@@ -225,8 +228,7 @@ TEST(NativeRows, CarryStateAndLeaveEarly) {
     }
     return h;
   };
-  for (double first : {-3.0, -0.5, 0.5})
-    expectSame(f, numbers({4, 2}, first));
+  expectSame(f, {numbers({4, 2}, -3), numbers({4, 2}, -0.5), numbers({4, 2}, 0.5)});
   // By what the loop captures.
   GradientTape tape({.persistent = true});
   tape.watch(w);
@@ -292,4 +294,262 @@ TEST(NativeRows, AreAnInputRange) {
   // A tensor stays a leaf of structures, and is printed as one.
   EXPECT_EQ(detail::tensorsIn(std::pair(x, x)).size(), 2u);
   EXPECT_EQ(::testing::PrintToString(x), "[4 7 9]");
+}
+
+//===-- Data sets -------------------------------------------------------------------------------===//
+
+namespace {
+
+// So many elements: x = 0, 1, 2, ... and y = 10 x.
+data::Dataset counted(int count) {
+  std::vector<double> x, y;
+  for (int i = 0; i < count; ++i) {
+    x.push_back(i);
+    y.push_back(10 * i);
+  }
+  return data::Dataset::from_tensor_slices(tensor(x), tensor(y));
+}
+
+} // namespace
+
+TEST(NativeDataset, TrainsAsEagerly) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 22; ++i) {
+    x.push_back(0.125 * i);
+    y.push_back(0.375 * i - 1);
+  }
+  // Each has its own order of iterations, from the same seed.
+  auto make = [&] {
+    return data::Dataset::from_tensor_slices(tensor(x, {22, 1}), tensor(y, {22, 1}))
+        .shuffle(22, {.seed = 5})
+        .batch(4, /*drop_remainder=*/true)
+        .prefetch(2);
+  };
+  Variable w(zeros({1, 1}, DType::Float64)), b(zeros({1}, DType::Float64));
+  auto trainOn = [&](const data::Dataset &examples) {
+    return [&w, &b, examples](const Tensor &rate) {
+      Tensor last = scalar(0.0), steps = scalar(0);
+      for (Tensor epoch : range(3))
+        for (auto [x, y] : examples) {
+          GradientTape tape;
+          Tensor loss = mean(square(matmul(x, w) + b - y));
+          auto gradients = tape.gradient(loss, std::vector<Variable>{w, b});
+          w.assign_sub(rate * *gradients[0]);
+          b.assign_sub(rate * *gradients[1]);
+          last = loss;
+          steps = steps + 1;
+        }
+      return std::vector<Tensor>{last, steps, w.value(), b.value()};
+    };
+  };
+  auto eager = trainOn(make());
+  auto compiled = function(trainOn(make()));
+  std::vector<std::vector<Tensor>> results[2];
+  for (int call = 0; call < 3; ++call) // each in another order
+    results[0].push_back(eager(scalar(0.125)));
+  w.assign(zeros({1, 1}, DType::Float64));
+  b.assign(zeros({1}, DType::Float64));
+  for (int call = 0; call < 3; ++call)
+    results[1].push_back(compiled(scalar(0.125)));
+  EXPECT_EQ(results[0][0][1].item<int>(), 15);
+  for (int call = 0; call < 3; ++call)
+    for (int i = 0; i < 4; ++i) {
+      std::vector<double> a = valuesOf(results[0][call][i]), c = valuesOf(results[1][call][i]);
+      for (std::size_t k = 0; k < a.size(); ++k)
+        EXPECT_NEAR(a[k], c[k], 1e-12 * (1 + std::abs(a[k]))) << call << ' ' << i;
+    }
+  EXPECT_EQ(compiled.trace_count(), 1);
+}
+
+TEST(NativeDataset, IsLeftAndNested) {
+  data::Dataset six = counted(6), none = counted(0);
+  auto leave = [=](const Tensor &v) {
+    Tensor s = v;
+    for (auto [x, y] : six) {
+      if (x == 1)
+        continue;
+      s = s + y * v;
+      if (s > 60)
+        break;
+      for (const auto &[p, q] : six) { // the same data set
+        if (p > x)
+          break;
+        s = s * 0.75 + q;
+        if (s > 90)
+          return s * 100;
+      }
+    }
+    return -s;
+  };
+  auto inARow = [=](const Tensor &v) {
+    Tensor s = v;
+    for (auto [x, y] : six) {
+      for (auto [p, q] : six)
+        s = s * 0.5 + p * x;
+      for (auto [p, q] : none)
+        s = s + p;
+    }
+    return s;
+  };
+  auto compiledLeave = function(leave), compiledInARow = function(inARow);
+  for (double v : {0.25, 1.0, 3.0, -2.0}) {
+    EXPECT_EQ(compiledLeave(scalar(v)).item<double>(), leave(scalar(v)).item<double>());
+    EXPECT_EQ(compiledInARow(scalar(v)).item<double>(), inARow(scalar(v)).item<double>());
+  }
+  auto iterators = [=](const Tensor &v) {
+    auto it = six.begin();
+    ++it;
+    Tensor first = it->first;
+    it++;
+    return first + (*it).second * v;
+  };
+  EXPECT_EQ(both(iterators, scalar(2.0)).item<double>(), 41);
+  auto tooFar = function([=](const Tensor &v) {
+    auto it = none.begin();
+    return it->first + v;
+  });
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { tooFar(scalar(1.0)); }),
+                  "the iterator of a data set is at its end, where there is no element");
+  auto further = function([=](const Tensor &v) {
+    auto it = none.begin();
+    ++it;
+    ++it;
+    return v;
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { further(scalar(1.0)); }),
+                  "the iterator of a data set is at its end and can't go further");
+}
+
+TEST(NativeDataset, IsClosedWhereItIsLeft) {
+  int open = 0, most = 0;
+  auto begin = [&] {
+    most = std::max(most, ++open);
+    return [token = std::shared_ptr<void>(nullptr, [&](void *) { --open; }), i = 0]() mutable {
+      return std::optional(std::vector<Tensor>{scalar(1.0 * i++)}); // without end
+    };
+  };
+  auto f = function([&](const Tensor &limit) {
+    Tensor s = scalar(0.0);
+    for (Tensor i : range(8)) {
+      detail::TracedElements all({begin, &open, {TensorSpec<double>({})}}, SourceLocation::current());
+      for (; !all.isAtEnd(); all.next()) {
+        Tensor x = all.element()[0];
+        s = s + x;
+        assert_true(s < limit, "too large");
+        if (x == 2)
+          break;
+      }
+    }
+    return s;
+  });
+  EXPECT_EQ(f(scalar(100.0)).item<double>(), 24);
+  EXPECT_EQ(most, 1);
+  EXPECT_EQ(open, 0);
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar(10.0)); }), "too large");
+  EXPECT_EQ(open, 0);
+}
+
+TEST(NativeDataset, IsIteratedByManyCallsAtOnce) {
+  data::Dataset many = counted(40).shuffle(40, {.seed = 1});
+  auto f = function([=](const Tensor &v) {
+    Tensor s = v;
+    for (auto [x, y] : many)
+      s = s + x;
+    return s;
+  });
+  f(scalar(0.0));
+  std::vector<double> sums(2);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < sums.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (int k = 0; k < 20; ++k)
+        sums[t] = f(scalar(sums[t])).item<double>();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(sums, (std::vector<double>{20 * 780, 20 * 780}));
+}
+
+TEST(NativeDataset, HasGradientsByWhatTheLoopCaptures) {
+  data::Dataset six = counted(6);
+  auto f = [=](const Tensor &w) {
+    Tensor s = w * 0;
+    for (auto [x, y] : six) {
+      s = s * w + square(w * x - y) * 0.01;
+      if (s > 50)
+        break;
+    }
+    return s;
+  };
+  for (double w : {0.5, 2.0}) {
+    for (auto derivative : {std::function<Tensor(const Tensor &)>(grad(f)), {grad(grad(f))}}) {
+      double eager = derivative(scalar(w)).item<double>();
+      EXPECT_NEAR(function(derivative)(scalar(w)).item<double>(), eager, 1e-10 * std::abs(eager));
+    }
+  }
+}
+
+// What the host makes of itself: how often it is asked, and what it throws.
+TEST(NativeDataset, AsksTheHostOnceForEachElement) {
+  int opened = 0, asked = 0;
+  bool isBad = false;
+  auto elements = [&] {
+    auto open = [&] {
+      ++opened;
+      return [&, i = 0]() mutable -> std::optional<std::vector<Tensor>> {
+        ++asked;
+        if (isBad && i == 2)
+          throw std::runtime_error("bad data");
+        return i < 3 ? std::optional(std::vector<Tensor>{scalar(1.0 * ++i)}) : std::nullopt;
+      };
+    };
+    return detail::HostElements{open, &opened, {TensorSpec<double>({})}};
+  };
+  auto f = [&](const Tensor &w) {
+    Tensor s = w * 0;
+    detail::TracedElements all(elements(), SourceLocation::current());
+    for (; !all.isAtEnd(); all.next())
+      s = s + square(w * all.element()[0]);
+    return s;
+  };
+  auto compiled = function(grad(f));
+  EXPECT_EQ(compiled.trace_count(), 0);
+  EXPECT_EQ(compiled(scalar(2.0)).item<double>(), 56);
+  EXPECT_EQ(opened, 1); // none of it while tracing
+  EXPECT_EQ(asked, 4);
+  isBad = true;
+  try {
+    compiled(scalar(2.0));
+    ADD_FAILURE() << "no error";
+  } catch (const std::runtime_error &error) {
+    EXPECT_CONTAINS(error.what(), "bad data");
+  }
+}
+
+TEST(NativeDataset, IsRefusedWhereTheLambdaMakesIt) {
+  auto f = function([](const Tensor &v) {
+    Tensor s = v;
+    for (auto [x, y] : counted(3))
+      s = s + x;
+    return s;
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0)); }), "can't be captured");
+}
+
+TEST(NativeDataset, HasElementsOfOneShape) {
+  auto total = [](const data::Dataset &all) {
+    return [=](const Tensor &v) {
+      Tensor s = v;
+      for (auto [x, y] : all)
+        s = s + sum(x);
+      return s;
+    };
+  };
+  EXPECT_EQ(both(total(counted(5).batch(2, true)), scalar(1.0)).item<double>(), 7);
+  EXPECT_EQ(both(total(counted(6).batch(2).batch(3)), scalar(1.0)).item<double>(), 16);
+  EXPECT_EQ(both(total(counted(5).batch(8)), scalar(1.0)).item<double>(), 11);
+  std::string text = errorOf<ValueError>([&] { function(total(counted(5).batch(2).prefetch(1)))(scalar(1.0)); });
+  EXPECT_CONTAINS(text, "a loop over a data set in a trace takes elements of one shape; the last batch has 1 elements "
+                        "and the others have 2; batch(size, drop_remainder = true) leaves it out");
+  EXPECT_CONTAINS(text, "IterationTest.cpp");
 }

@@ -15,6 +15,10 @@
 #include <string>
 #include <utility>
 
+namespace calque::detail {
+class TracedElements;
+}
+
 namespace calque::data {
 
 namespace detail {
@@ -29,6 +33,9 @@ struct ShuffleOptions {
 
 // A sequence of pairs of tensors. It is a shared handle. Iterating does not change the data set, so several loops may
 // iterate over it, one after the other or at once.
+//
+// A loop over it in a traced lambda is a loop of the program, which asks for the elements when it runs: each call of
+// the function iterates anew. Its elements have one shape (ValueError for a smaller last batch: `drop_remainder`).
 class CALQUE_API Dataset {
 public:
   using Element = std::pair<Tensor, Tensor>;
@@ -60,13 +67,15 @@ public:
     const Element *operator->() const { return &**this; }
     Iterator &operator++();
     void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const { return !cursor_; }
+    bool operator==(std::default_sentinel_t) const;
 
   private:
     friend class Dataset;
     explicit Iterator(std::shared_ptr<detail::Cursor> cursor);
+    explicit Iterator(std::shared_ptr<calque::detail::TracedElements> traced);
     std::shared_ptr<detail::Cursor> cursor_; // none at the end
-    Element element_;
+    std::shared_ptr<calque::detail::TracedElements> traced_;
+    mutable Element element_; // in a trace, once it is asked for
   };
   Iterator begin(SourceLocation where = SourceLocation::current()) const;
   std::default_sentinel_t end() const { return {}; }

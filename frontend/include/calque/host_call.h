@@ -20,6 +20,7 @@
 #include "calque/tensor_spec.h"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -61,6 +62,42 @@ auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<Tenso
     return hostCall(std::move(fn), inputs, specs, std::nullopt, where);
   }
 }
+
+// What host code makes one after the other, such as the elements of a data set.
+struct HostElements {
+  // Begins anew. What this gives makes the next element; nothing at the end.
+  std::function<std::function<std::optional<std::vector<Tensor>>()>()> open;
+  const void *owner; // which `open` keeps alive: equal for equal elements
+  std::vector<TensorSpec<>> types;
+};
+// A loop over them in a trace. Each time that the program comes to its beginning it opens them, and then asks the host
+// for one after the other.
+class CALQUE_API TracedElements {
+public:
+  TracedElements(HostElements elements, SourceLocation where);
+  // Closes what is left before the end.
+  ~TracedElements();
+  TracedElements(const TracedElements &) = delete;
+  TracedElements &operator=(const TracedElements &) = delete;
+
+  void next();
+  // A decision.
+  bool isAtEnd();
+  // StateError at the end; where that was not asked for, AssertionError at the call.
+  const std::vector<Tensor> &element();
+
+private:
+  std::vector<Tensor> call(const char *what, HostCallable callable, const std::vector<Tensor> &inputs,
+                           std::vector<TensorSpec<>> results) const;
+
+  const HostElements elements;
+  const SourceLocation where;
+  const int exceptions;
+  Tensor number, goesOn;
+  std::vector<Tensor> element_;
+  bool ended = false, isThere = false; // as far as asked
+};
+CALQUE_API bool isTracing();
 
 } // namespace detail
 
