@@ -412,6 +412,7 @@ Lowered lower(LinalgBuilder &b, ir::StackPushOp op, LoweringContext &context) {
   words.address(op.getX());
   SizeList sizes = b.sizesOf(op.getStack());
   Value buffer = words.result(op.getType(), sizes);
+  words.add(context.addSite(Site::Kind::OutOfMemory, op));
   words.call("calque_rt_stack_push", context);
   return words.tensorOf(buffer, op.getType(), sizes);
 }

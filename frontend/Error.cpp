@@ -43,6 +43,7 @@ LookupError::~LookupError() = default;
 StateError::~StateError() = default;
 DataError::~DataError() = default;
 RecursionError::~RecursionError() = default;
+MemoryError::~MemoryError() = default;
 CompileError::~CompileError() = default;
 InternalError::~InternalError() = default;
 

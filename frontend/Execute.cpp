@@ -254,6 +254,12 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
     throw ShapeError(
         absl::StrCat(site.text, " has more bytes than can be addressed with the sizes of this call's arguments"),
         where);
+  case Site::Kind::OutOfMemory:
+    throw MemoryError(absl::StrCat(failure.operation, ": there is no memory for a gradient after ", slot.values[0],
+                                   " iterations, of each of which it keeps ", slot.values[1], " bytes, ",
+                                   slot.values[0] * slot.values[1],
+                                   " in all; with the option checkpoint = true a loop keeps few of them"),
+                      where);
   case Site::Kind::Print:
   case Site::Kind::HostCall:
   case Site::Kind::Extern:
@@ -268,15 +274,39 @@ const TypeRef &typeOfOutput(const Code &code, std::size_t output) {
   return output < numResults ? code.results[output] : code.variables[code.executable->assigned[output - numResults]];
 }
 
+// What the text of a MemoryError begins with.
+std::string whose(const Caller &caller) {
+  return caller.operation ? std::string(nameInMessages(caller.op, *caller.operation)) + ": " : "";
+}
+
+runtime::Buffer workspaceOf(std::size_t bytes, const Caller &caller) {
+  try {
+    return runtime::Buffer::allocate(bytes); // from the runtime's pool
+  } catch (const std::bad_alloc &) {
+    throw MemoryError(
+        absl::StrCat(whose(caller), "there is no memory for intermediate values, which have ", bytes, " bytes"),
+        caller.where);
+  }
+}
+
+bool runPlan(const Executable &executable, CalqueCallFrame &frame, const Caller &caller) {
+  try {
+    return executable.plan.run(frame) != 0;
+  } catch (const std::bad_alloc &) {
+    throw MemoryError(absl::StrCat(whose(caller), "there is no memory for what a branch, a loop or a kernel computes"),
+                      caller.where);
+  }
+}
+
 // The memory of a variable's value, for a program that writes the new value over it: a copy where anyone else may see
 // it. The caller holds the variable's lock, so nobody takes hold of the value meanwhile.
-runtime::Buffer writableValue(const VariableState &variable) {
+runtime::Buffer writableValue(const VariableState &variable, SourceLocation where) {
   const runtime::Buffer &buffer = implOf(variable.value).buffer;
   if (variable.value.impl().use_count() == 1 && buffer.unique() && !buffer.isForeign()) {
     std::atomic_thread_fence(std::memory_order_acquire); // what others did with it before they let go
     return buffer;
   }
-  runtime::Buffer copy = runtime::Buffer::allocate(buffer.bytes());
+  runtime::Buffer copy = allocate(*implOf(variable.value).type, where);
   std::memcpy(copy.data(), buffer.data(), buffer.bytes());
   return copy;
 }
@@ -368,12 +398,12 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   const std::size_t numResults = code.results.size();
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (i < numResults || !std::ranges::binary_search(executable.inPlace, i - numResults)) {
-      buffers[i] = runtime::Buffer::allocate(typeOf(i)->numBytes());
+      buffers[i] = allocate(*typeOf(i), caller.where, whose(caller));
       outputs[i] = buffers[i].data();
     }
   runtime::Buffer workspace;
   if (workspaceBytes)
-    workspace = runtime::Buffer::allocate(workspaceBytes); // from the runtime's pool
+    workspace = workspaceOf(workspaceBytes, caller);
   frame.workspace = workspace.data();
 
   VariableLocks locks(variables, executable.assigned, caller.where);
@@ -384,14 +414,14 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   }
   for (std::size_t each : executable.inPlace) {
     std::size_t variable = executable.assigned[each];
-    buffers[numResults + each] = writableValue(*variables[variable]);
+    buffers[numResults + each] = writableValue(*variables[variable], caller.where);
     inputs[parameters.size() + variable] = buffers[numResults + each].data();
   }
   // Everything is made before the program runs, so that running out of memory changes no variable.
   absl::FixedArray<Tensor, 8> made(outputs.size());
   for (std::size_t i = 0; i < made.size(); ++i)
     made[i] = makeEager(typeOf(i), std::move(buffers[i]), i < numResults ? caller.where : SourceLocation());
-  if (executable.plan.run(frame)) {
+  if (runPlan(executable, frame, caller)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
     throwSite(code, frame.error, caller, host.isHeard);

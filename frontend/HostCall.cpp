@@ -123,7 +123,7 @@ void HostFunction::run(std::span<void *const> addresses, const std::int64_t *siz
     for (std::int64_t &size : type.dims)
       size = *sizes++;
     // Copies the operand, because the callable may keep the tensor.
-    runtime::Buffer buffer = runtime::Buffer::allocate(type.numBytes());
+    runtime::Buffer buffer = allocate(type, where);
     if (type.numBytes())
       std::memcpy(buffer.data(), addresses[i], type.numBytes());
     given.push_back(makeEager(std::make_shared<const schema::TensorType>(std::move(type)), std::move(buffer), where));

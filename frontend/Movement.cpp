@@ -46,7 +46,7 @@ void moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<c
   }
   std::vector<runtime::Buffer> buffers;
   for (const schema::TensorType &type : types) {
-    buffers.push_back(runtime::Buffer::allocate(type.numBytes()));
+    buffers.push_back(allocate(type, where));
     if (movement.around) {
       Tensor element = elementOf(*movement.around, type.dtype, where);
       runtime::fillElements(static_cast<std::byte *>(buffers.back().data()), element.impl()->buffer.data(),
@@ -99,7 +99,7 @@ std::optional<Tensor> moveBack(schema::MoveRule rule, const schema::OpCall &call
     return std::nullopt;
   const schema::TensorType &type = call[operand];
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
-  runtime::Buffer buffer = runtime::Buffer::allocate(type.numBytes());
+  runtime::Buffer buffer = allocate(type, where);
   std::int64_t moved = 1;
   for (std::int64_t size : move->sizes)
     moved *= size;

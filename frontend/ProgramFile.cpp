@@ -10,7 +10,7 @@ using runtime::ByteWriter;
 namespace {
 
 constexpr std::string_view kMagic = "calque-program\n";
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 // One description of the form for both directions: `Form` is a Writer or a Reader.
 struct Writer {
@@ -89,7 +89,7 @@ template <typename Form, typename Type> void tensorType(Form &form, Type &type) 
 }
 
 template <typename Form, typename S> void siteForm(Form &form, S &site) {
-  form.choice(site.kind, Site::Kind::TooManyBytes);
+  form.choice(site.kind, Site::Kind::OutOfMemory);
   form(site.operation);
   form(site.text);
   form(site.recorded);

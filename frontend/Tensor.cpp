@@ -101,6 +101,15 @@ void requireType(const std::string &message, const schema::TensorType &given, co
     throw ShapeError(message, where);
 }
 
+runtime::Buffer allocate(const schema::TensorType &type, SourceLocation where, const std::string &whose) {
+  try {
+    return runtime::Buffer::allocate(type.numBytes());
+  } catch (const std::bad_alloc &) {
+    throw MemoryError(
+        absl::StrCat(whose, "there is no memory for ", type.str(), ", which has ", type.numBytes(), " bytes"), where);
+  }
+}
+
 Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape &shape, SourceLocation where) {
   schema::Dims dims = knownDims(shape, where);
   checkShape(dims, dtype, where);
@@ -111,7 +120,7 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape 
                                   schema::counted(static_cast<std::size_t>(type->numElements()), "element"), ", not ",
                                   count),
                      where);
-  runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
+  runtime::Buffer buffer = allocate(*type, where);
   if (count)
     std::memcpy(buffer.data(), data, type->numBytes());
   return makeEager(std::move(type), std::move(buffer), where);
@@ -266,7 +275,7 @@ Tensor full(const Shape &shape, const Operand &value, DType dtype) {
                          std::array<schema::Attribute, 1>{schema::Attribute(std::move(dims))}, where);
   detail::checkShape(dims, dtype, where);
   auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(dims)});
-  runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
+  runtime::Buffer buffer = detail::allocate(*type, where);
   fillWith(static_cast<const std::byte *>(impl.buffer.data()), size_of(dtype),
            {static_cast<std::byte *>(buffer.data()), buffer.bytes()});
   return detail::makeEager(std::move(type), std::move(buffer), where);
@@ -283,7 +292,7 @@ Tensor eye(std::int64_t n, DType dtype, SourceLocation where) {
   where = detail::userLine(where);
   detail::checkShape({n, n}, dtype, where);
   auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, {n, n}});
-  runtime::Buffer buffer = runtime::Buffer::allocate(type->numBytes());
+  runtime::Buffer buffer = detail::allocate(*type, where);
   auto *out = static_cast<std::byte *>(buffer.data());
   std::memset(out, 0, type->numBytes());
   Tensor one = (dtype == DType::Bool ? Operand(true, where) : Operand(1, where)).toTensor(dtype);

@@ -33,6 +33,8 @@ const TensorImpl &implOf(const Tensor &x, SourceLocation where = {});
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);
 // `where` is the line that a decision on it is reported at, or that a library without one takes.
 Tensor makeEager(TypeRef type, runtime::Buffer buffer, SourceLocation where = {});
+// Memory for a tensor of a type without open sizes. MemoryError where there is none; `whose` comes first in its text.
+runtime::Buffer allocate(const schema::TensorType &type, SourceLocation where, const std::string &whose = "");
 // An eager tensor of rank 0. DTypeError and ValueError by the rule of number.h.
 Tensor makeScalar(const Number &number, DType dtype, SourceLocation where);
 // ValueError for a number that was cast to the enumeration.

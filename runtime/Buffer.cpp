@@ -1,5 +1,6 @@
 #include "runtime/Buffer.h"
 
+#include "runtime/SystemMemory.h"
 #include "runtime/abi.h"
 
 #include <algorithm>
@@ -172,6 +173,13 @@ void noteLive(size_t live) {
   }
 }
 
+// Whether the system has memory for a block. It gives more addresses than it has memory, and ends a process that writes
+// to too many; to look takes little time beside writing to a large block.
+bool hasMemoryFor(size_t capacity) {
+  constexpr size_t Large = size_t(64) << 20;
+  return capacity < Large || capacity <= availableMemory();
+}
+
 // A block from the system, or null. The header of a small block is in front of it; that of a mapped block is apart, to
 // keep its alignment.
 BufferBlock *makeBlock(unsigned sizeClass) {
@@ -180,7 +188,8 @@ BufferBlock *makeBlock(unsigned sizeClass) {
     block = new (std::nothrow) BufferBlock;
     if (!block)
       return nullptr;
-    block->data = mapHuge(capacityOf(sizeClass));
+    if (hasMemoryFor(capacityOf(sizeClass)))
+      block->data = mapHuge(capacityOf(sizeClass));
     if (!block->data) {
       delete block;
       return nullptr;

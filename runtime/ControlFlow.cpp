@@ -20,6 +20,15 @@ CalqueCallFrame &frameOf(const int64_t *words) { return *static_cast<CalqueCallF
 double stackOf(const Entry *entry) { return static_cast<double>(reinterpret_cast<uintptr_t>(entry)); }
 Entry *entryOf(double stack) { return reinterpret_cast<Entry *>(static_cast<uintptr_t>(stack)); }
 
+// Null where there is no memory.
+Entry *allocate(Stacks &stacks, size_t bytes) {
+  try {
+    return stacks.allocate(bytes);
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
 //===-- Parts -----------------------------------------------------------------------------------===//
 
 // A part with all that running it takes, but for the addresses of its inputs and results.
@@ -137,6 +146,8 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
   for (uint64_t each : body.inPlace())
     next[each] = nullptr;
   auto *stacks = static_cast<Stacks *>(frame.stacks);
+  const size_t before = stacks ? stacks->bytes() : 0;
+  int64_t done = 0; // iterations
   absl::FixedArray<void *, 32> outputs(numVariables);
   while (true) {
     uint8_t goesOn = 0;
@@ -148,8 +159,15 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
     for (size_t i = 0; i < numVariables; ++i)
       outputs[i] = next[i] ? next[i] : inputs[i];
     Stacks::Mark mark = dropsStacks && stacks ? stacks->mark() : Stacks::Mark{};
-    if (!body.run(inputs.data(), outputs.data()))
+    if (!body.run(inputs.data(), outputs.data())) {
+      if (stacks && stacks->lacking) {
+        frame.error.values[0] = done;
+        frame.error.values[1] =
+            (static_cast<int64_t>(stacks->bytes() - before + std::exchange(stacks->lacking, 0)) + done) / (done + 1);
+      }
       return;
+    }
+    ++done;
     if (dropsStacks && stacks)
       stacks->release(mark);
     for (size_t i = 0; i < numVariables; ++i)
@@ -168,7 +186,12 @@ CALQUE_KERNEL calque_rt_stack_push(const int64_t *words) {
   const auto *elements = static_cast<const char *>(addressOf(words[4]));
   auto *made = static_cast<double *>(addressOf(words[5]));
   for (size_t i = 0; i < count; ++i) {
-    Entry *entry = stacks.allocate(bytes);
+    Entry *entry = allocate(stacks, bytes);
+    if (!entry) {
+      stacks.lacking = (count - i) * Stacks::bytesOf(bytes);
+      calque_rt_fail(&frameOf(words), static_cast<int32_t>(words[6]), 0, words[2]);
+      return;
+    }
     entry->below = below[i];
     std::memcpy(entry + 1, elements + i * bytes, bytes);
     made[i] = stackOf(entry);

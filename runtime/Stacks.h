@@ -19,15 +19,23 @@ struct alignas(16) Entry {
 class Stacks {
 public:
   struct Mark {
-    size_t block, used;
+    size_t block, used, bytes;
   };
-  Mark mark() const { return {blocks.size(), used}; }
+  Mark mark() const { return {blocks.size(), used, allBytes}; }
   void release(Mark mark) {
     blocks.resize(mark.block);
     used = mark.used;
+    allBytes = mark.bytes;
   }
+  // Of all entries.
+  size_t bytes() const { return allBytes; }
+  // Of an entry whose elements have so many.
+  static size_t bytesOf(size_t elements) {
+    return (sizeof(Entry) + elements + alignof(Entry) - 1) / alignof(Entry) * alignof(Entry);
+  }
+  // Throws std::bad_alloc; then nothing has changed.
   Entry *allocate(size_t bytes) {
-    bytes = (sizeof(Entry) + bytes + alignof(Entry) - 1) / alignof(Entry) * alignof(Entry);
+    bytes = bytesOf(bytes);
     if (blocks.empty() || blocks.back().bytes() - used < bytes) {
       // Blocks grow with what is there, so that their number stays small.
       size_t next = blocks.empty() ? kFirstBlock : std::min(2 * blocks.back().bytes(), kLargestBlock);
@@ -36,13 +44,17 @@ public:
     }
     void *at = static_cast<char *>(blocks.back().data()) + used;
     used += bytes;
+    allBytes += bytes;
     return new (at) Entry;
   }
+
+  // The bytes for which there was no memory, until the loop that asked for them has been told.
+  size_t lacking = 0;
 
 private:
   static constexpr size_t kFirstBlock = 4096, kLargestBlock = size_t(64) << 20;
   std::vector<Buffer> blocks;
-  size_t used = 0; // of the last block
+  size_t used = 0, allBytes = 0; // of the last block, and of all
 };
 
 } // namespace calque::runtime

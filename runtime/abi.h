@@ -71,7 +71,8 @@ void calque_rt_cond(const int64_t *words);
 // do not know.
 void calque_rt_while(const int64_t *words);
 // Puts an entry on each of some stacks: the frame, the number of stacks, the bytes of an entry, the addresses of the
-// stacks, the entries and the resulting stacks.
+// stacks, the entries and the resulting stacks, the site of a lack of memory. Its values are the iterations of the loop
+// before this one, and the bytes of an iteration.
 void calque_rt_stack_push(const int64_t *words);
 // Takes an entry from each: the frame, the number of stacks, the bytes of an entry, the addresses of the stacks, of
 // the resulting stacks and of the entries, the site of a stack that is none.

@@ -73,7 +73,8 @@ struct Site {
     SizesDiffer,
     SizeTooSmall,
     SizeNotDivisible,
-    TooManyBytes
+    TooManyBytes,
+    OutOfMemory // of the stacks of a loop: its iterations so far, and what is kept of each
   };
   Kind kind;
   std::string operation; // "gather"

@@ -131,9 +131,8 @@ TEST(CheckpointedLoops, AreBatched) {
   auto together = [&](const Tensor &x) { return sum(looped(Kind::Scan, true, x, steps)); };
   auto check = [&](auto f) {
     Tensor all = function([&](const Tensor &many) { return vmap(grad(f))(many); })(x),
-           around = function([&](const Tensor &many) {
-             return grad([&](const Tensor &at) { return sum(vmap(f)(at)); })(many);
-           })(x);
+           around = function(
+               [&](const Tensor &many) { return grad([&](const Tensor &at) { return sum(vmap(f)(at)); })(many); })(x);
     for (int i = 0; i < 3; ++i) {
       Tensor expected = function(grad(f))(gather(x, i));
       expectClose(gather(all, i), expected);

@@ -217,7 +217,7 @@ struct StackOf : Frame {
   template <typename T> double push(double stack, const T &entry) {
     double made = -1;
     int64_t words[] = {
-        word(static_cast<CalqueCallFrame *>(this)), 1, sizeof(T), word(&stack), word(&entry), word(&made)};
+        word(static_cast<CalqueCallFrame *>(this)), 1, sizeof(T), word(&stack), word(&entry), word(&made), 0};
     calque_rt_stack_push(words);
     return made;
   }
@@ -315,6 +315,44 @@ TEST(StackMemory, IsUsedAgainBehindAMark) {
   EXPECT_EQ(first->below, 3);
   stacks.release(none);
   EXPECT_EQ(stacks.mark().block, 0U);
+}
+
+// The values are the iterations before, and the bytes of one.
+TEST(StackMemory, FailsWithItsSiteWhereThereIsNone) {
+  Stacks stacks;
+  Frame frame;
+  frame.stacks = &stacks;
+  int64_t i = 0, limit = 1000, lastI = 0, spareI = 0;
+  double stack = 0, made = 0;
+  int64_t entry = 7;
+  PlanPart condition = part({IsBelow, 3}, {{From::Input, 0}, {From::Input, 1}, {From::Output, 0}});
+  // The third step is to push more than there can be.
+  PlanPart body = part({Push, 7}, {{From::Frame},
+                                   {From::Number, 0, 1},
+                                   {From::Number, 0, sizeof entry},
+                                   {From::Number, 0, word(&stack)},
+                                   {From::Number, 0, word(&entry)},
+                                   {From::Number, 0, word(&made)},
+                                   {From::Number, 0, 4},
+                                   {From::Input, 0},
+                                   {From::Output, 0},
+                                   {From::Frame},
+                                   {From::Number, 0, 1},
+                                   {From::Number, 0, int64_t(1) << 47},
+                                   {From::Number, 0, word(&stack)},
+                                   {From::Number, 0, word(&entry)},
+                                   {From::Number, 0, word(&made)},
+                                   {From::Number, 0, 4}});
+  body.plan.steps.push_back({Increment, 2});
+  body.plan.steps.push_back({Push, 7});
+  LoadedPlan plan = planOf(While, {0, 1, 1, 1, 0, 0, word(&i), word(&limit), word(&lastI), word(&spareI), sizeof i},
+                           {condition, body});
+  EXPECT_EQ(plan.run(frame), 1);
+  EXPECT_EQ(frame.error.site, 4);
+  EXPECT_EQ(frame.error.values[0], 0);
+  EXPECT_EQ(frame.error.values[1], 32 + 16 + (int64_t(1) << 47));
+  EXPECT_EQ(stacks.bytes(), 32U);
+  EXPECT_EQ(stacks.lacking, 0U);
 }
 
 // What an iteration puts on stacks ends with it where nothing needs it later.

@@ -52,6 +52,7 @@ CALQUE_DEFINE_ERROR(LookupError)       // a name that nothing has, a gradient th
 CALQUE_DEFINE_ERROR(StateError)        // misuse: a second use of a tape, a variable made in a later trace
 CALQUE_DEFINE_ERROR(DataError)         // a file that is missing or does not hold what it should
 CALQUE_DEFINE_ERROR(RecursionError)    // a function that calls itself without end
+CALQUE_DEFINE_ERROR(MemoryError)       // memory that the system does not have
 CALQUE_DEFINE_ERROR(CompileError)      // a program that can't be compiled, or no compiler
 CALQUE_DEFINE_ERROR(InternalError)     // a fault of Calque
 #undef CALQUE_DEFINE_ERROR

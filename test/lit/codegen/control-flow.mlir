@@ -165,8 +165,8 @@ func.func @unneeded(%x: tensor<8xf32>, %y: tensor<8xf32>, %same: tensor<8xf32>) 
 // -----
 
 // One stack, and a stack for each row: the runtime is given their number and the bytes of an entry.
-// CHECK-DAG: func.func private @[[ONE:[^(]*]](!llvm.ptr, i64, index, {{.*}}, memref<f64>) attributes {calque.runtime = "calque_rt_stack_push"}
-// CHECK-DAG: func.func private @[[EACH:[^(]*]](!llvm.ptr, i64, index, {{.*}}, memref<4xf64>) attributes {calque.runtime = "calque_rt_stack_push"}
+// CHECK-DAG: func.func private @[[ONE:[^(]*]](!llvm.ptr, i64, index, {{.*}}, memref<f64>, i64) attributes {calque.runtime = "calque_rt_stack_push"}
+// CHECK-DAG: func.func private @[[EACH:[^(]*]](!llvm.ptr, i64, index, {{.*}}, memref<4xf64>, i64) attributes {calque.runtime = "calque_rt_stack_push"}
 // CHECK-DAG: func.func private @[[POP:[^(]*]]({{.*}}, memref<4x?xf32>, i64) attributes {calque.runtime = "calque_rt_stack_pop"}
 // CHECK-LABEL: func.func @stacks(
 // CHECK-DAG: %[[ROW:.*]] = arith.muli %[[N:.*]], %c4 : index

@@ -1,0 +1,63 @@
+#include "runtime/SystemMemory.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+namespace calque::runtime {
+namespace {
+
+constexpr size_t Unknown = ~size_t(0);
+
+// A text file of numbers, each behind its name: "MemAvailable:   123 kB".
+class Numbers {
+public:
+  explicit Numbers(const char *path) {
+    if (FILE *file = std::fopen(path, "re")) {
+      text[std::fread(text, 1, sizeof text - 1, file)] = 0;
+      std::fclose(file);
+    }
+  }
+  // The number at the beginning.
+  std::optional<size_t> first() const { return at(text); }
+  std::optional<size_t> of(const char *name) const {
+    const char *found = std::strstr(text, name);
+    return found ? at(found + std::strlen(name)) : std::nullopt;
+  }
+
+private:
+  static std::optional<size_t> at(const char *from) {
+    size_t number = 0;
+    return std::sscanf(from, "%zu", &number) == 1 ? std::optional(number) : std::nullopt; // not so for "max"
+  }
+  char text[8192] = {};
+};
+
+size_t ofTheSystem() {
+  Numbers numbers("/proc/meminfo");
+  std::optional<size_t> available = numbers.of("MemAvailable:");
+  return available ? (*available + numbers.of("SwapFree:").value_or(0)) * 1024 : Unknown;
+}
+
+// What the files of a control group say, of the first or the second version. Cached files count as used, and give way.
+size_t ofTheGroup(const char *limitPath, const char *usedPath, const char *statisticsPath) {
+  std::optional<size_t> limit = Numbers(limitPath).first();
+  if (!limit)
+    return Unknown;
+  size_t used = Numbers(usedPath).first().value_or(0);
+  used -= std::min(used, Numbers(statisticsPath).of("inactive_file ").value_or(0));
+  return *limit - std::min(*limit, used);
+}
+
+} // namespace
+
+size_t availableMemory() noexcept {
+  return std::min({ofTheSystem(),
+                   ofTheGroup("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+                              "/sys/fs/cgroup/memory.stat"),
+                   ofTheGroup("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                              "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat")});
+}
+
+} // namespace calque::runtime
