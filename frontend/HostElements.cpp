@@ -4,6 +4,7 @@
 #include "frontend/Apply.h"
 #include "frontend/HostCall.h"
 #include "frontend/Trace.h"
+#include "frontend/native/Capture.h"
 
 #include <exception>
 
@@ -74,7 +75,7 @@ void TracedElements::next() {
 
 bool TracedElements::isAtEnd() {
   if (!isThere)
-    ended = ended || !bool(goesOn);
+    ended = ended || !decideOn(goesOn, where, true);
   isThere = !ended;
   return ended;
 }
