@@ -10,6 +10,7 @@
 #include "frontend/Epoch.h"
 #include "frontend/Execute.h"
 #include "frontend/Movement.h"
+#include "frontend/Observer.h"
 #include "frontend/PerThread.h"
 #include "frontend/Shape.h"
 #include "frontend/Tape.h"
@@ -64,6 +65,15 @@ std::string_view nameInMessages(OpId op) {
 std::string_view nameInMessages(OpId op, const schema::SourceLine &line) {
   return line.function ? std::string_view(line.function) : schema::schemaOf(op).inMessages;
 }
+
+namespace {
+constinit thread_local const Observer *observing = nullptr;
+} // namespace
+
+const Observer *currentObserver() { return observing; }
+ObserverScope::ObserverScope(Observer made)
+    : observer(std::move(made)), before(std::exchange(observing, observer ? &observer : nullptr)) {}
+ObserverScope::~ObserverScope() { observing = before; }
 
 namespace {
 using Results = absl::InlinedVector<Tensor, 1>;
@@ -122,6 +132,8 @@ void applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attr
              SourceLocation where) {
   where = userLine(where);
   applyInMode(op, operands, attributes, results, where);
+  if (observing && !currentTrace()) [[unlikely]]
+    (*observing)(op, {results.data(), results.size()}, where);
   if (gradientOverridesActive()) [[unlikely]]
     overrideGradient(schema::schemaOf(op).function, copiesOf(operands), {results.data(), results.size()}, where);
 }

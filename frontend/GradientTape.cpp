@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/warnings.h"
 #include "frontend/Apply.h"
+#include "frontend/Observer.h"
 #include "frontend/Tape.h"
 
 #include <ostream>
@@ -90,8 +91,19 @@ std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Te
                      where);
   std::vector<std::vector<schema::ValueId>> values = use(sources, pullbackOf != nullptr, where);
   bool zeros = options.unconnected_gradients == UnconnectedGradients::Zero;
-  std::vector<std::optional<Tensor>> gradients =
-      state_->gradient(targets, values, options.output_gradients, pullbackOf, where, zeros);
+  // What observers see is one operation, as it is in a trace.
+  const detail::Observer *observer = detail::currentTrace() ? nullptr : detail::currentObserver();
+  std::vector<std::optional<Tensor>> gradients = [&] {
+    detail::ObserverScope pause;
+    return state_->gradient(targets, values, options.output_gradients, pullbackOf, where, zeros);
+  }();
+  if (observer) {
+    std::vector<Tensor> connected;
+    for (const std::optional<Tensor> &gradient : gradients)
+      if (gradient)
+        connected.push_back(*gradient);
+    (*observer)(schema::OpId::Gradient, connected, where);
+  }
   state_->used = true;
   state_->release();
   if (zeros)

@@ -99,8 +99,8 @@ std::vector<Tensor> TracedElements::call(const char *what, HostCallable callable
     function->inputs.push_back(*implOf(input, where).type);
   for (const TensorSpec<> &spec : results)
     function->results.push_back({spec.dtype(), spec.shape()});
-  function->identity = absl::StrCat(what, " ", reinterpret_cast<std::uintptr_t>(elements.owner), " ", where.file, " ",
-                                    where.line);
+  function->identity =
+      absl::StrCat(what, " ", reinterpret_cast<std::uintptr_t>(elements.owner), " ", where.file, " ", where.line);
   return recordHostCall(std::move(function), inputs);
 }
 

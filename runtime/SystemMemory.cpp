@@ -53,11 +53,11 @@ size_t ofTheGroup(const char *limitPath, const char *usedPath, const char *stati
 } // namespace
 
 size_t availableMemory() noexcept {
-  return std::min({ofTheSystem(),
-                   ofTheGroup("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
-                              "/sys/fs/cgroup/memory.stat"),
-                   ofTheGroup("/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                              "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat")});
+  return std::min(
+      {ofTheSystem(),
+       ofTheGroup("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+       ofTheGroup("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+                  "/sys/fs/cgroup/memory/memory.stat")});
 }
 
 } // namespace calque::runtime

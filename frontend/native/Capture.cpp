@@ -436,8 +436,8 @@ private:
       const std::vector<HostDecisions::Made> &made = trace->decisions->made();
       for (; prefix.size() < made.size() && made[prefix.size()].position <= position;) {
         const HostDecisions::Made &decision = made[prefix.size()];
-        path.decisions.push_back({numberOf(decision.condition), decision.position, decision.taken, decision.isDeclared,
-                                  decision.line});
+        path.decisions.push_back(
+            {numberOf(decision.condition), decision.position, decision.taken, decision.isDeclared, decision.line});
         prefix += decision.taken ? '1' : '0';
       }
     };

@@ -35,9 +35,10 @@ std::string tooFarText(std::size_t iterations) {
 }
 
 void throwNotRepeated(const LoopTooFar &error) {
-  throw StateError(absl::StrCat(error.reason, "; the call has printed or called the host, so that it can't be repeated: "
-                                              "the next call follows the loop farther, and while_loop and for_range "
-                                              "need not be followed"),
+  throw StateError(absl::StrCat(error.reason,
+                                "; the call has printed or called the host, so that it can't be repeated: "
+                                "the next call follows the loop farther, and while_loop and for_range "
+                                "need not be followed"),
                    error.location());
 }
 

@@ -44,7 +44,8 @@ TEST(Memory, OfLoopsRunsOut) {
       calls.assign_add(1);
       return value_and_grad([&](const Tensor &from) {
         line = __LINE__ + 1;
-        return for_range(0, n, from, [](const Tensor &, const Tensor &y) { return sin(y); }, {.checkpoint = checkpoint});
+        return for_range(0, n, from, [](const Tensor &, const Tensor &y) { return sin(y); },
+                         {.checkpoint = checkpoint});
       })(x);
     });
   };

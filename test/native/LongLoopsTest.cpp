@@ -73,7 +73,8 @@ TEST(LongLoops, AreCompiledWithAWarningInTheEnd) {
   auto f = function(countTo);
   EXPECT_EQ(f(scalar(1e6)).item<double>(), 1e6);
   ASSERT_EQ(warnings.texts.size(), 1u);
-  EXPECT_NE(warnings.texts[0].find("the loop goes on beyond 320000 iterations"), std::string::npos) << warnings.texts[0];
+  EXPECT_NE(warnings.texts[0].find("the loop goes on beyond 320000 iterations"), std::string::npos)
+      << warnings.texts[0];
   EXPECT_NE(warnings.texts[0].find("; it is compiled all the same"), std::string::npos) << warnings.texts[0];
   EXPECT_EQ(f(scalar(2e6)).item<double>(), 2e6);
   EXPECT_EQ(warnings.texts.size(), 1u);

@@ -8,6 +8,7 @@
 #include "calque/control_flow.h"
 #include "calque/custom_gradient.h"
 #include "calque/data.h"
+#include "calque/debug.h"
 #include "calque/dtype.h"
 #include "calque/error.h"
 #include "calque/function.h"

@@ -75,6 +75,7 @@ CALQUE_API std::int64_t traceCount(const FunctionCore &core);
 CALQUE_API void clearFunction(FunctionCore &core);
 CALQUE_API std::vector<Retrace> retracesOf(FunctionCore &core);
 CALQUE_API std::string listFunction(FunctionCore &core);
+struct Verification;
 } // namespace detail
 
 // A shared handle: copies share the lambda and its traces. Several threads may call it. Simultaneous first calls make
@@ -176,6 +177,7 @@ public:
   }
 
 private:
+  friend struct detail::Verification;
   // StateError for a function that was moved from.
   State &state(const SourceLocation &where) const {
     if (!state_) [[unlikely]]

@@ -1,0 +1,88 @@
+// Compares what a lambda does eagerly with what it does compiled.
+//
+//   Tensor y = debug::verify(step, x);                 // as step(x); AssertionError where the two differ
+//   Tensor z = debug::verify(loss, std::tuple(x, y));  // several arguments
+#ifndef CALQUE_DEBUG_H
+#define CALQUE_DEBUG_H
+
+#include "calque/function.h"
+
+namespace calque {
+
+namespace debug {
+struct VerifyOptions {
+  // Two elements agree if they differ by at most atol + rtol * the larger magnitude. Unless given: rtol is 1e-4 for
+  // float32 and for smaller types, 1e-9 for float64; atol is rtol times the largest magnitude in the tensor. Integers
+  // and bools agree if they are equal, NaN agrees with NaN.
+  std::optional<double> rtol = std::nullopt, atol = std::nullopt;
+};
+} // namespace debug
+
+namespace detail {
+
+// Runs the call in all ways. `eager` runs the lambda and gives the tensors of its result.
+CALQUE_API void verifyCall(FunctionCore &core, const Arguments &arguments, CallBody body,
+                           const std::function<std::vector<Tensor>()> &eager, const debug::VerifyOptions &options,
+                           SourceLocation where);
+
+struct Verification {
+  template <typename R, typename... Args, typename... Given>
+  static auto of(const Function<R(Args...)> &f, const debug::VerifyOptions &options, const SourceLocation &where,
+                 const Given &...given) {
+    static_assert(sizeof...(Args) == sizeof...(Given), "the function takes another number of arguments");
+    using State = FunctionState<R, Args...>;
+    State &state = f.state(where);
+    std::tuple<std::remove_cvref_t<Args>...> kept{given...};
+    return std::apply(
+        [&](auto &...values) {
+          typename State::Call call{&state, where, {values...}};
+          Arguments arguments(where);
+          (visit_structure(values, arguments), ...);
+          if constexpr (std::is_void_v<R>) {
+            verifyCall(*state.core, arguments, call.body(),
+                       [&] {
+                         state.lambda(static_cast<Args>(values)..., where);
+                         return std::vector<Tensor>();
+                       },
+                       options, where);
+          } else {
+            std::optional<typename State::Result> result;
+            verifyCall(*state.core, arguments, call.body(),
+                       [&] {
+                         result.emplace(state.lambda(static_cast<Args>(values)..., where));
+                         return tensorsIn(*result);
+                       },
+                       options, where);
+            return std::move(*result);
+          }
+        },
+        kept);
+  }
+};
+
+} // namespace detail
+
+namespace debug {
+
+// Runs f on the inputs, a structure or a std::tuple of several, eagerly and compiled by a trace of its own. Returns
+// what it gives eagerly, and leaves the variables as that does. Both begin with the same values of variables and states
+// of random generators. AssertionError where results or variables differ, or where only one of the two fails; it names
+// the first operation, by the user's line, whose results differ, the element, and both values. To find it, the compiled
+// program is run again with each operation's results shown. So prints and host calls happen two or three times. What
+// both throw is thrown.
+//
+// This confirms what tracing assumes of host code (docs/native-control-flow.md), for these inputs.
+template <typename F, typename Inputs>
+auto verify(F &&f, const Inputs &inputs, VerifyOptions options = {},
+            SourceLocation where = SourceLocation::current()) {
+  auto own = function(std::forward<F>(f), FunctionOptions(), where);
+  if constexpr (requires { std::tuple_size<Inputs>::value; })
+    return std::apply([&](const auto &...given) { return detail::Verification::of(own, options, where, given...); },
+                      inputs);
+  else
+    return detail::Verification::of(own, options, where, inputs);
+}
+
+} // namespace debug
+} // namespace calque
+#endif
