@@ -109,6 +109,23 @@ bool callsHost(const Trace &root, const schema::Recording &recording, const sche
   return false;
 }
 
+// The values that derivatives are taken by: of each operation, those behind its targets and their seeds.
+std::pair<std::size_t, std::size_t> sourcesOf(const schema::Recording &recording, const schema::RecordedOp &op) {
+  const auto &counts = std::get<std::vector<std::int64_t>>(recording.attributesOf(op)[0]);
+  const auto numTargets = static_cast<std::size_t>(counts[0]);
+  return {op.op == schema::OpId::Gradient ? 2 * numTargets : numTargets, static_cast<std::size_t>(counts[1])};
+}
+std::vector<bool> derivativeSources(const schema::Recording &recording) {
+  std::vector<bool> isSource(recording.numValues());
+  for (const schema::RecordedOp &op : recording.ops())
+    if (op.op == schema::OpId::Gradient || op.op == schema::OpId::Jvp) {
+      auto [first, count] = sourcesOf(recording, op);
+      for (ValueId source : recording.operandsOf(op).subspan(first, count))
+        isSource[schema::index(source)] = true;
+    }
+  return isSource;
+}
+
 // A run shows something that numbers of values depend on: a variable is assigned, a tensor outlives its run, a source
 // is connected to what a tape is asked for.
 struct MoreIsKnown {};
@@ -138,6 +155,18 @@ public:
     kinds.push_back(std::move(operation));
     alike.push_back(static_cast<Kind>(kinds.size() - 1));
     return alike.back();
+  }
+  // The operation that makes a tensor that a run has made.
+  Kind constant(const Tensor &x) {
+    const TensorImpl &impl = *x.impl();
+    auto data = std::make_shared<schema::ConstantData>();
+    data->type = *impl.type;
+    const auto *first = static_cast<const std::byte *>(impl.buffer.data());
+    data->bytes.assign(first, first + impl.type->numBytes());
+    schema::Recording recording;
+    schema::Attribute attribute = schema::ConstantRef(std::move(data));
+    recording.append(schema::OpId::Constant, {}, {&attribute, 1}, {impl.type.get(), 1}, lineOf(impl.where));
+    return kindOf(currentTrace()->root(), recording, recording.ops()[0], {});
   }
   Kind endOf(const std::string &text) {
     auto [found, isNew] = ends.try_emplace(text, static_cast<Kind>(ends.size()));
@@ -418,6 +447,10 @@ private:
       throw SizesAsked(trace->asked);
     const schema::Recording &recording = trace->recording;
     std::vector<Value> numbers(recording.numValues(), kNoValue);
+    const std::vector<bool> isSource = derivativeSources(recording);
+    // What the run has made and a derivative is taken by is no constant like others of its elements: it becomes an
+    // operation of the path, before its first use.
+    std::vector<const Tensor *> madeSources(recording.numValues());
     auto numberOf = [&](ValueId value) { return numbers[schema::index(value)]; };
     for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
       const Tensor &captured = trace->captures[i];
@@ -429,21 +462,31 @@ private:
         kept.insert(id);
         throw MoreIsKnown();
       }
-      numbers[schema::index(recording.parameters[i])] = words.outsideOf(captured, isFresh);
+      if (isFresh && isSource[schema::index(recording.parameters[i])])
+        madeSources[schema::index(recording.parameters[i])] = &captured;
+      else
+        numbers[schema::index(recording.parameters[i])] = words.outsideOf(captured, isFresh);
     }
     Decisions prefix;
     auto decided = [&](std::size_t position) {
       const std::vector<HostDecisions::Made> &made = trace->decisions->made();
       for (; prefix.size() < made.size() && made[prefix.size()].position <= position;) {
         const HostDecisions::Made &decision = made[prefix.size()];
-        path.decisions.push_back(
-            {numberOf(decision.condition), decision.position, decision.taken, decision.isDeclared, decision.line});
+        path.decisions.push_back({numberOf(decision.condition), path.steps.size(), decision.taken, decision.isDeclared,
+                                  decision.line});
         prefix += decision.taken ? '1' : '0';
       }
     };
     path.steps.reserve(recording.ops().size());
-    for (const schema::RecordedOp &op : recording.ops()) {
-      decided(path.steps.size());
+    for (std::size_t i = 0; i < recording.ops().size(); ++i) {
+      const schema::RecordedOp &op = recording.ops()[i];
+      decided(i);
+      for (ValueId operand : recording.operandsOf(op))
+        if (const Tensor *source = std::exchange(madeSources[schema::index(operand)], nullptr)) {
+          Step &constant = path.steps.emplace_back();
+          constant.kind = words.constant(*source);
+          constant.first = numbers[schema::index(operand)] = path.numValues++;
+        }
       Step &step = path.steps.emplace_back();
       step.kind = words.kindOf(around->root(), recording, op, prefix);
       for (ValueId operand : recording.operandsOf(op))
@@ -453,7 +496,7 @@ private:
         numbers[schema::index(op.firstResult) + r] = path.numValues + static_cast<Value>(r);
       path.numValues += static_cast<Value>(std::max<std::uint32_t>(op.numResults, 1));
     }
-    decided(path.steps.size());
+    decided(recording.ops().size());
 
     if (path.throws) {
       path.end = words.endOf(end);

@@ -91,6 +91,36 @@ TEST(NativeDerivatives, ConnectAllPathsIfOneIs) {
   EXPECT_EQ(f(scalar(0.5)).item<double>(), 0);
 }
 
+// Of tensors that the lambda makes, each is itself, whatever its elements.
+TEST(NativeDerivatives, AreTakenByConstantsOfTheLambda) {
+  expectSame(
+      [](const Tensor &x) {
+        Tensor y = x;
+        if (x > 3)
+          y = x * 2;
+        Tensor w = scalar(3.0), v = scalar(3.0);
+        GradientTape tape({.persistent = true});
+        tape.watch(w);
+        tape.watch(v);
+        Tensor z = w * w * v * y;
+        Tensor slope = grad([](const Tensor &at) { return at * at; })(scalar(3.0));
+        return y * slope + *tape.gradient(z, w) - *tape.gradient(z, v);
+      },
+      kInputs);
+  expectSame(
+      [](const Tensor &x) {
+        Tensor y = x;
+        while (y < 500) {
+          Tensor w = scalar(3.0), v = scalar(3.0);
+          GradientTape tape;
+          tape.watch(w);
+          y = y + *tape.gradient(w * w * v * y, w);
+        }
+        return y;
+      },
+      kInputs);
+}
+
 TEST(NativeDerivatives, GoThroughTapesAround) {
   expectSame(
       [](const Tensor &x) {
