@@ -229,6 +229,8 @@ public:
     }
     if (operation.op == schema::OpId::Gradient || operation.op == schema::OpId::Jvp)
       requireWhole(operation, trace, values);
+    if (operation.op == schema::OpId::Unbatch)
+      requireBegun(operation, trace, values);
     std::vector<schema::TensorType> results = operation.results;
     if (types != operation.operands) {
       schema::Inference inference = schema::inferTypes(operation.op, types, operation.attributes);
@@ -272,6 +274,12 @@ private:
     bool isConstant;
   };
 
+  // NotCaptured where a vmap ends in a branch or in an iteration and has begun outside of it.
+  static void requireBegun(const Operation &operation, const Trace &trace, std::span<const ValueId> operands) {
+    const ValueId example = operands[operands.size() - 2];
+    if (trace.isInside() && std::ranges::find(trace.recording.parameters, example) != trace.recording.parameters.end())
+      throw NotCaptured{"a vmap begins outside of a branch or a loop and ends inside of it", operation.line};
+  }
   // In a branch or in an iteration, derivatives end at what comes from outside of it. NotCaptured where they would have
   // to go on there: to a source that comes from outside, by a value that depends on it and is no end of the tape.
   void requireWhole(const Operation &operation, const Trace &trace, std::span<const ValueId> operands) const {

@@ -210,6 +210,22 @@ TEST(NativeVmap, TakesConstantsAsTheyCome) {
   EXPECT_EQ(valuesOf(vmap(f)(tensor<double>({0.5, 3, 20}))), (std::vector<double>{0, 2, 5}));
 }
 
+// Behind a decision that is the same for all examples, what follows may belong to each side.
+TEST(NativeVmap, BeginsAndEndsOnOneSide) {
+  auto f = function([](const Tensor &x, const Tensor &n) {
+    Tensor y = vmap([&](const Tensor &v) {
+      if (n > 3)
+        return tanh(v);
+      return v * 2;
+    })(x);
+    for (Tensor i : range(n))
+      y = y + 1;
+    return y;
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(tensor<double>({1, 2}), scalar(3)); }),
+                  "a vmap begins outside of a branch or a loop and ends inside of it");
+}
+
 //===-- State -----------------------------------------------------------------------------------===//
 
 TEST(NativeState, IsAssignedWhereThePathDoes) {
