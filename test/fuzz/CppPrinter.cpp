@@ -226,6 +226,50 @@ private:
     return indent + "return " + results + ";\n";
   }
 
+  // A branch or loop in C++, whose results are values of their own.
+  std::string nativeControlFlow(const Step &at, const std::string &made, std::vector<std::string> given,
+                                const std::string &state, const std::string &indent) const {
+    using Kind = Transform::Kind;
+    const Transform &transform = *at.transform;
+    const std::string last = name(at.operands.back()), deeper = indent + "  ",
+                      reference = "const std::vector<Tensor> &";
+    std::string text =
+        "auto " + made + " = " + (transform.kind == Kind::Branch ? "std::vector<Tensor>()" : state) + ";\n";
+    auto own = [&](const std::string &tensors) {
+      return made + ".clear();\n" + deeper + "for (const Tensor &each : " + tensors + ")\n" + deeper + "  " + made +
+             ".push_back(reshape(each, each.shape()));\n";
+    };
+    auto line = [&](const std::string &head) { text += indent + head + " {\n" + deeper; };
+    if (transform.kind == Kind::Branch) {
+      const bool isSwitch = program.typeOf(at.operands.back()).dtype != DType::Bool;
+      std::size_t number = 0;
+      eachBody(transform, [&](const Program &branch) {
+        std::string test = isSwitch ? last + " == " + std::to_string(number) : last;
+        bool isLast = number == transform.alternatives.size();
+        line((number ? "} else " : "") + (isLast ? (number ? "" : std::string("if (true)")) : "if (" + test + ")"));
+        text += own(lambda(at, branch, "", {}, deeper) + "()");
+        ++number;
+      });
+      return text + indent + "}\n";
+    }
+    auto call = [&](const Program &body, const std::string &parameters, const std::string &arguments) {
+      return lambda(at, body, parameters + reference + "state", given, deeper) + "(" + arguments + ")";
+    };
+    if (transform.kind == Kind::Range) {
+      given.insert(given.begin(), "i");
+      line("for (Tensor i : range(" + name(at.operands[0]) + ", " + last + ", " + std::to_string(transform.stride) +
+           "))");
+      text += "std::vector<Tensor> next = " + call(*transform.body, "const Tensor &i, ", "i, " + made) + ";\n" +
+              deeper + own("next");
+    } else {
+      line(transform.most % 2 ? "for (int done = 0; done < " + std::to_string(transform.most) + "; ++done)"
+                              : "for (Tensor done : range(" + std::to_string(transform.most) + "))");
+      text += "if (!" + call(*transform.alternatives[0], "", made) + ")\n" + deeper + "  break;\n" + deeper +
+              "std::vector<Tensor> next = " + call(*transform.body, "", made) + ";\n" + deeper + own("next");
+    }
+    return text + indent + "}\n";
+  }
+
   void controlFlow(const Step &at, const std::string &indent) {
     using Kind = Transform::Kind;
     const Transform &transform = *at.transform;
@@ -244,6 +288,13 @@ private:
       }
     const std::string tensors = "std::vector<Tensor>", reference = "const std::vector<Tensor> &",
                       state = tensors + "{" + list(carried) + "}", xs = tensors + "{" + list(slices) + "}";
+    if (transform.native) {
+      os << nativeControlFlow(at, made, given, state, indent);
+      for (std::size_t r = 0; r < at.types.size(); ++r)
+        os << indent << "Tensor " << name(at.firstResult + static_cast<int>(r)) << " = " << made << "[" << r << "]; // "
+           << at.types[r].str() << "\n";
+      return;
+    }
     os << "auto " << made << " = ";
     switch (transform.kind) {
     case Kind::Branch: {

@@ -240,6 +240,57 @@ Execution::Body Execution::bodyOf(const Step &step, int index, const Program &bo
   };
 }
 
+std::vector<Tensor> Execution::nativeControlFlow(const Step &step, int index, std::vector<Tensor> state) {
+  using Kind = Transform::Kind;
+  const Transform &transform = *step.transform;
+  const SourceLocation where = line(index);
+  std::vector<int> places;
+  for (int i = 0; i < transform.firstCarried() + transform.numCarried; ++i)
+    places.push_back(i);
+  const Tensor &last = values[step.operands.back()];
+  // Operators give values of their own.
+  auto own = [&](std::vector<Tensor> tensors) {
+    for (Tensor &each : tensors)
+      each = detail::apply(OpId::Identity, {&each, 1}, {}, where);
+    return tensors;
+  };
+  if (transform.kind == Kind::Branch) {
+    const bool isSwitch = program.typeOf(step.operands.back()).dtype != DType::Bool;
+    const std::size_t count = transform.alternatives.size();
+    auto isTaken = [&](std::size_t number) {
+      return isSwitch ? bool(equal(calque::Operand(last, where), calque::Operand(static_cast<int>(number), where)))
+                      : bool(last);
+    };
+    for (std::size_t number = 0; number < count; ++number)
+      if (isTaken(number))
+        return own(bodyOf(step, index, number ? *transform.alternatives[number - 1] : *transform.body, {})({}));
+    return own(bodyOf(step, index, count ? *transform.alternatives[count - 1] : *transform.body, {})({}));
+  }
+  const Body body = bodyOf(step, index, *transform.body, places);
+  state = own(std::move(state));
+  if (transform.kind == Kind::Range) {
+    const Range numbers = calque::range(calque::Operand(values[step.operands[0]], where), calque::Operand(last, where),
+                                        calque::Operand(transform.stride, where));
+    for (auto i = numbers.begin(where); i != numbers.end(); ++i) {
+      std::vector<Tensor> arguments = state;
+      arguments.insert(arguments.begin(), *i);
+      state = own(body(arguments));
+    }
+    return state;
+  }
+  // The limit is counted by the host, or by the program.
+  const Body condition = bodyOf(step, index, *transform.alternatives[0], places);
+  auto goesOn = [&] { return bool(condition(state)[0]); };
+  if (transform.most % 2)
+    for (std::int64_t done = 0; done < transform.most && goesOn(); ++done)
+      state = own(body(state));
+  else
+    for (auto done = calque::range(calque::Operand(transform.most, where)).begin(where);
+         done != std::default_sentinel && goesOn(); ++done)
+      state = own(body(state));
+  return state;
+}
+
 void Execution::controlFlow(const Step &step, int index) {
   using Tensors = std::vector<Tensor>;
   using Kind = Transform::Kind;
@@ -264,7 +315,9 @@ void Execution::controlFlow(const Step &step, int index) {
   const Tensors carried = valuesAt(carriedPlaces), slices = valuesAt(slicePlaces);
   auto last = [&] { return calque::Operand(values[step.operands.back()], where); };
   Tensors results;
-  if (transform.kind == Kind::Branch) {
+  if (transform.native) {
+    results = nativeControlFlow(step, index, carried);
+  } else if (transform.kind == Kind::Branch) {
     std::vector<std::function<Tensors()>> branches;
     eachBody(transform, [&](const Program &body) {
       branches.push_back([branch = bodyOf(step, index, body, {})] { return branch({}); });

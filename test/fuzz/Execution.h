@@ -37,6 +37,8 @@ private:
   void gradient(const Step &step, int index);
   void transform(const Step &step, int index);
   void controlFlow(const Step &step, int index);
+  // One in C++, of loop variables and the last operand.
+  std::vector<Tensor> nativeControlFlow(const Step &step, int index, std::vector<Tensor> state);
   // A program of a step, applied to tensors in the place of some of its arguments; the others are the step's operands.
   using Body = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
   Body bodyOf(const Step &step, int index, const Program &body, std::vector<int> places);

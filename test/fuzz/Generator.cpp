@@ -31,7 +31,7 @@ std::string_view hookReason(OpId op) {
   return found == reasons.end() ? std::string_view() : found->second;
 }
 
-Generator::Generator() : strategies(std::make_unique<Strategies>()) {}
+Generator::Generator(double nativeShare) : nativeShare(nativeShare), strategies(std::make_unique<Strategies>()) {}
 Generator::~Generator() = default;
 
 Made Generator::make(std::uint64_t seed, std::uint64_t palette) {
@@ -43,6 +43,7 @@ Made Generator::make(std::uint64_t seed, std::uint64_t palette) {
       Made made = Builder(*strategies, *pool, mix(seed, attempt)).build();
       if (!made.program.steps.empty() && check(made.program)) {
         made.program.seed = seed;
+        made.program = withNative(made.program, nativeShare);
         return made;
       }
     } catch (const Undecided &) {

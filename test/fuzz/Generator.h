@@ -24,13 +24,15 @@ struct Made {
 
 class Generator {
 public:
-  Generator();
+  // `nativeShare`: of the branches and loops. A program with one takes some ten times as long.
+  explicit Generator(double nativeShare = 0.02);
   ~Generator();
   // The program of a seed; the same in every process. Programs of one palette share types, so that they share eager
   // code.
   Made make(std::uint64_t seed, std::uint64_t palette);
 
 private:
+  const double nativeShare;
   std::unique_ptr<Strategies> strategies;
   std::unique_ptr<Pool> pool; // of the last palette
 };

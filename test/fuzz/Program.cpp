@@ -103,6 +103,43 @@ bool hasControlFlow(const Program &program, int begin, int end, bool isLoop) {
   return any;
 }
 
+namespace {
+constexpr int kMostNative = 3; // in a program, as their ways multiply
+
+Program withNative(const Program &program, double share, Random &random, int &left) {
+  Program made = program;
+  for (Step &step : made.steps) {
+    if (!step.transform)
+      continue;
+    Transform &transform = *step.transform;
+    if (step.isControlFlow() && transform.kind != Transform::Kind::Scan && left > 0 && random.chance(share)) {
+      transform.native = true;
+      --left;
+    }
+    auto inner = [&](std::shared_ptr<const Program> &body) {
+      body = std::make_shared<const Program>(withNative(*body, share, random, left));
+    };
+    inner(transform.body);
+    std::ranges::for_each(transform.alternatives, inner);
+  }
+  return made;
+}
+} // namespace
+
+Program withNative(const Program &program, double share) {
+  bool callsHost = false;
+  eachStep(program, [&](const Step &step) { callsHost |= step.op == OpId::HostCall; });
+  Random random(mix(program.seed, 1));
+  int left = callsHost ? 0 : kMostNative;
+  return withNative(program, share, random, left);
+}
+
+bool hasNative(const Program &program) {
+  bool found = false;
+  eachStep(program, [&](const Step &step) { found |= step.transform && step.transform->native; });
+  return found;
+}
+
 std::vector<OpId> operationsOf(const Program &program) {
   std::vector<OpId> all;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {

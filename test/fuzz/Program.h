@@ -92,6 +92,7 @@ struct Transform {
   std::int64_t most = 0;                                         // iterations of While
   std::int64_t stride = 1;                                       // of Range, whose index advances by it
   bool reverse = false;                                          // Scan begins with the last slice
+  bool native = false; // Branch, While and Range: in C++, instead of the operator
 
   std::optional<std::int64_t> axisOf(std::size_t operand) const {
     return inAxes.empty() ? std::nullopt : inAxes[operand];
@@ -162,6 +163,11 @@ template <typename F> void eachStep(const Program &program, const F &f) {
 }
 // Whether there is a branch or a loop among some steps or in what they transform.
 bool hasControlFlow(const Program &program, int begin, int end, bool isLoop = false);
+// Makes some of the branches and loops native, each with this probability, but for programs that call the host, which
+// native loops do not take.
+Program withNative(const Program &program, double share);
+// Whether any is.
+bool hasNative(const Program &program);
 // The operations of a program, also those that Calque makes of its steps.
 std::vector<OpId> operationsOf(const Program &program);
 // How many examples a transformation runs: 1 for all but vmap and a scan.

@@ -119,6 +119,12 @@ private:
       changed |= take(simpler);
     }
     for (std::size_t i = 0; i < best.steps.size(); ++i)
+      if (best.steps[i].transform && best.steps[i].transform->native) {
+        Program simpler = best;
+        simpler.steps[i].transform->native = false;
+        changed |= take(simpler);
+      }
+    for (std::size_t i = 0; i < best.steps.size(); ++i)
       if (const std::optional<TapeUse> &tape = best.steps[i].tape;
           tape && (tape->tapeOf >= 0 || tape->pauseBegin < tape->pauseEnd)) {
         Program simpler = best;

@@ -37,6 +37,7 @@ struct Options {
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
   int questions = 150; // of the shrinker
   int findings = 8;
+  int native = 2; // percent of branches and loops
 };
 
 // Shared between processes.
@@ -44,7 +45,7 @@ struct Shared {
   std::atomic<std::int64_t> nextBlock, findings;
   std::atomic<std::int64_t> programs, failing, steps, gradients, second, transforms, branches, branchGradients, nested,
       states;
-  std::atomic<std::int64_t> elements, exact, unknown, open, refused;
+  std::atomic<std::int64_t> elements, exact, unknown, open, refused, native, uncaptured;
   std::atomic<std::int64_t> operations[kMostOperations];
   std::atomic<std::int64_t> current[kMostJobs]; // the program that a worker is at; -1: none
 };
@@ -57,6 +58,8 @@ template <typename T> T *share() {
   }
   return new (memory) T();
 }
+
+Generator generatorOf(const Options &options) { return Generator(options.native / 100.0); }
 
 std::uint64_t seedOf(const Options &options, std::int64_t index) {
   return mix(options.seed, static_cast<std::uint64_t>(index));
@@ -148,7 +151,7 @@ void report(const Options &options, std::int64_t index, const Program &program, 
   }
   std::ostringstream os;
   os << "\n==== program " << index << " of seed " << options.seed << " " << wrong << "\n     again: calque-fuzz --seed "
-     << options.seed << " --only " << index << "\n\n"
+     << options.seed << " --native " << options.native << " --only " << index << "\n\n"
      << toCpp(least) << "\n"
      << ir << "====\n";
   std::cout << os.str() << std::flush;
@@ -202,6 +205,8 @@ bool work(const Options &options, Shared &shared, int worker, Generator &generat
       shared.unknown += figures.unknown;
       shared.open += figures.open;
       shared.refused += figures.refused;
+      shared.native += figures.native;
+      shared.uncaptured += figures.uncaptured;
       if (!wrong.empty()) {
         shared.findings += 1;
         report(options, index, made.program, wrong);
@@ -216,7 +221,7 @@ int runWorkers(const Options &options) {
   Shared &shared = *share<Shared>();
   // Loads the compiler once for all processes, and starts no thread.
   function([](const Tensor &x) { return x; }).ir("traced", scalar(1.0f));
-  Generator generator;
+  Generator generator = generatorOf(options);
   auto begin = std::chrono::steady_clock::now();
   int jobs = std::clamp(options.jobs, 1, kMostJobs);
   std::vector<pid_t> workers(static_cast<std::size_t>(jobs), 0);
@@ -275,7 +280,8 @@ int runWorkers(const Options &options) {
   auto ofElements = [&](std::int64_t n) { return 100.0 * static_cast<double>(n) / elements; };
   std::cout << shared.elements << " elements compared with the interpreter, " << ofElements(shared.exact)
             << " % of them exactly, " << ofElements(shared.unknown) << " % unknown to it\n"
-            << shared.open << " programs compiled with open sizes, " << shared.refused << " of them refused\n";
+            << shared.open << " programs compiled with open sizes, " << shared.refused << " of them refused\n"
+            << shared.native << " programs with C++ branches and loops, " << shared.uncaptured << " of them refused\n";
   std::string never;
   std::int64_t least = INT64_MAX;
   for (const schema::OperationSchema &schema : schema::operations()) {
@@ -298,6 +304,7 @@ int usage(int code) {
                                     "  --only I        program I of the seed alone\n"
                                     "  --print I       program I of the seed as C++, which is not run\n"
                                     "  --jobs J        processes (as many as the machine has threads)\n"
+                                    "  --native P      percent of the branches and loops that are C++ (2)\n"
                                     "  --findings F    stop after so many (8)\n"
                                     "  --questions Q   that a finding is shrunk by (150)\n";
   return code;
@@ -331,6 +338,8 @@ int main(int argc, char **argv) {
       options.jobs = static_cast<int>(number);
     else if (name == "--findings")
       options.findings = static_cast<int>(number);
+    else if (name == "--native")
+      options.native = static_cast<int>(number);
     else if (name == "--questions")
       options.questions = static_cast<int>(number);
     else
@@ -340,11 +349,12 @@ int main(int argc, char **argv) {
     options.seed =
         static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'007;
   if (options.print >= 0) {
-    std::cout << toCpp(Generator().make(seedOf(options, options.print), paletteOf(options, options.print)).program);
+    std::cout << toCpp(
+        generatorOf(options).make(seedOf(options, options.print), paletteOf(options, options.print)).program);
     return 0;
   }
   if (options.only >= 0) {
-    Made made = Generator().make(seedOf(options, options.only), paletteOf(options, options.only));
+    Made made = generatorOf(options).make(seedOf(options, options.only), paletteOf(options, options.only));
     std::string wrong = verdictApart(made.program);
     if (wrong.empty())
       std::cout << toCpp(made.program) << "no difference\n";
