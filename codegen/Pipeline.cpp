@@ -51,6 +51,7 @@ void simplify(OpPassManager &manager, const CompileOptions &options) {
     manager.addPass(createCanonicalize());
   manager.addNestedPass<func::FuncOp>(createExpandComposites());
   if (options.optimize) {
+    manager.addNestedPass<func::FuncOp>(createHoistInvariants());
     manager.addNestedPass<func::FuncOp>(createShareEqual());
     manager.addPass(createCanonicalize());
   }

@@ -137,6 +137,15 @@ def Calque_Costly : NativeOpTrait<"Costly"> {
   let cppNamespace = "::calque::ir";
 }
 
+// A call may fail at the operation, so that it must not be done where the program would not come to it: for any element
+// type, or for integers.
+def Calque_MayFail : NativeOpTrait<"MayFail"> {
+  let cppNamespace = "::calque::ir";
+}
+def Calque_MayFailOnIntegers : NativeOpTrait<"MayFailOnIntegers"> {
+  let cppNamespace = "::calque::ir";
+}
+
 class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemonic, traits # [Pure]>;
 
 // Operands broadcast as in NumPy.

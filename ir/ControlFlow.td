@@ -51,7 +51,7 @@ def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMe
 // may be copied, chosen by `where`, and kept. It is a float64, so that derivatives follow it: the cotangent of a stack
 // is the stack of the cotangents of its entries. Where a stack is used twice, each entry has a cotangent from one of the
 // two at most, so that their sum is the one that is not 0.
-class Calque_StackOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic> {
+class Calque_StackOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic, [Calque_MayFail]> {
   let rule = typeRule;
   let function = "";
   let inMessages = "while_loop";

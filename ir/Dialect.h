@@ -27,6 +27,10 @@ inline constexpr llvm::StringLiteral kExamplesAttr = "calque.examples";
 // See Calque_Costly.
 template <typename Op> class Costly : public mlir::OpTrait::TraitBase<Op, Costly> {};
 
+// See Calque_MayFail.
+template <typename Op> class MayFail : public mlir::OpTrait::TraitBase<Op, MayFail> {};
+template <typename Op> class MayFailOnIntegers : public mlir::OpTrait::TraitBase<Op, MayFailOnIntegers> {};
+
 } // namespace calque::ir
 
 #include "ir/Dialect.h.inc"

@@ -45,7 +45,7 @@ def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
   let results = (outs Variadic<Calque_Tensor>:$outputs);
   let batchUnrolled = 1;
 }
-def Calque_ExternOp : Calque_PureOp<"extern"> {
+def Calque_ExternOp : Calque_PureOp<"extern", [Calque_MayFail]> {
   let summary = "An operation of the user's, known by its symbol";
   let inMessages = "operation";
   let description = [{

@@ -66,7 +66,7 @@ def Calque_SignOp : Calque_UnaryOp<"sign", "elementwiseNumeric"> {
   let notDifferentiable = 1;
   let kinks = ["0.0"];
 }
-def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric"> {
+def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric", [Calque_MayFailOnIntegers]> {
   let summary = "lhs / rhs; integers truncate, the smallest one divided by -1 wraps, division by zero is an error";
   let failure = "`DivisionError` where an integer is divided by zero";
   let spelling = "/";

@@ -183,7 +183,7 @@ def Calque_PadOp : Calque_MovementOp<"pad", "pad"> {
 }
 
 //===-- Indices: Movement.cpp -------------------------------------------------------------------===//
-def Calque_GatherOp : Calque_PureOp<"gather"> {
+def Calque_GatherOp : Calque_PureOp<"gather", [Calque_MayFail]> {
   let summary = "The slices of x along an axis at integer indices; an index outside is an error";
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs Calque_Tensor:$result);
@@ -192,7 +192,7 @@ def Calque_GatherOp : Calque_PureOp<"gather"> {
   let customVjp = 1;
   let linear = ["x"];
 }
-def Calque_UpdateAtOp : Calque_PureOp<"update_at"> {
+def Calque_UpdateAtOp : Calque_PureOp<"update_at", [Calque_MayFail]> {
   let summary = "x with another slice at an integer index along an axis; an index outside is an error";
   let inMessages = "scan";
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$index, Calque_Tensor:$slice, I64Attr:$axis);
@@ -203,7 +203,7 @@ def Calque_UpdateAtOp : Calque_PureOp<"update_at"> {
   let customVjp = 1;
   let linear = ["x", "slice"];
 }
-def Calque_GatherPutOp : Calque_PureOp<"gather_put"> {
+def Calque_GatherPutOp : Calque_PureOp<"gather_put", [Calque_MayFail]> {
   let summary = "Zeros of like's shape, to which slices are added along an axis at integer indices";
   let inMessages = "gather";
   let arguments = (ins Calque_Tensor:$slices, Calque_Tensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);

@@ -67,4 +67,29 @@ def ExpandComposites : Pass<"calque-expand-composites", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::calque::ir::CalqueDialect"];
 }
 
+def HoistInvariants : Pass<"calque-hoist-invariants", "::mlir::func::FuncOp"> {
+  let summary = "Compute before a loop what is the same in all of its iterations";
+  let description = [{
+    An operation in a region of a `calque.while` whose operands are invariants is done before the loop, once, if it has no
+    effect and can't fail: the loop may have no iterations. What costs no more than to read it again stays where it is and
+    is fused with what uses it: an elementwise operation, one on few elements, or one that makes more elements than it
+    takes, such as a broadcast. So do operations of unknown sizes.
+
+    ```mlir
+    %r = calque.while %x, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> { ... } {
+    ^bb0(%y: tensor<8x8xf32>, %v: tensor<8x8xf32>):
+      %t = calque.transpose %v
+      %z = calque.sub %y, %t
+    ```
+    becomes
+    ```mlir
+    %t = calque.transpose %w
+    %r = calque.while %x, %w, %t : (...) -> tensor<8x8xf32> { ... } {
+    ^bb0(%y: tensor<8x8xf32>, %v: tensor<8x8xf32>, %s: tensor<8x8xf32>):
+      %z = calque.sub %y, %s
+    ```
+  }];
+  let dependentDialects = ["::calque::ir::CalqueDialect"];
+}
+
 #endif
