@@ -62,9 +62,8 @@ using Events = std::vector<Event>;
 bool isSameOperation(const Event &a, const Event &b) {
   return a.op == b.op && a.line.line == b.line.line && a.line.column == b.line.column &&
          std::string_view(a.line.file ? a.line.file : "") == std::string_view(b.line.file ? b.line.file : "") &&
-         std::ranges::equal(a.results, b.results, [](const Tensor &x, const Tensor &y) {
-           return *x.impl()->type == *y.impl()->type;
-         });
+         std::ranges::equal(a.results, b.results,
+                            [](const Tensor &x, const Tensor &y) { return *x.impl()->type == *y.impl()->type; });
 }
 
 class Shown {
@@ -185,8 +184,9 @@ std::string describeDifference(const Outcome &eager, const Outcome &compiled,
     if (*a.impl()->type != *b.impl()->type)
       return absl::StrCat(name, " is ", a.impl()->type->str(), " eagerly and ", b.impl()->type->str(), " compiled");
     std::optional<Difference> found = difference(a, b, options);
-    return found ? absl::StrCat(name, found->element, " is ", found->eager, " eagerly and ", found->compiled, " compiled")
-                 : "";
+    return found
+               ? absl::StrCat(name, found->element, " is ", found->eager, " eagerly and ", found->compiled, " compiled")
+               : "";
   };
   if (eager.results.size() != compiled.results.size())
     return absl::StrCat("there are ", schema::counted(eager.results.size(), "result"), " eagerly and ",
@@ -267,8 +267,9 @@ void verifyCall(FunctionCore &core, const Arguments &arguments, CallBody body,
   finish();
   if (auto found = firstDifference(ofEager, ofCompiled, options)) {
     const auto &[event, values] = *found;
-    throw AssertionError(absl::StrCat("debug::verify: ", std::string(nameInMessages(event->op, event->line)), values.element, " gives ",
-                                      values.eager, " eagerly and ", values.compiled, " compiled; ", text),
+    throw AssertionError(absl::StrCat("debug::verify: ", std::string(nameInMessages(event->op, event->line)),
+                                      values.element, " gives ", values.eager, " eagerly and ", values.compiled,
+                                      " compiled; ", text),
                          locationOf(event->line));
   }
   throw AssertionError(absl::StrCat("debug::verify: each operation that both have done gives the same, but ", text),

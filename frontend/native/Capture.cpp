@@ -480,8 +480,8 @@ private:
       const std::vector<HostDecisions::Made> &made = trace->decisions->made();
       for (; prefix.size() < made.size() && made[prefix.size()].position <= position;) {
         const HostDecisions::Made &decision = made[prefix.size()];
-        path.decisions.push_back({numberOf(decision.condition), path.steps.size(), decision.taken, decision.isDeclared,
-                                  decision.line});
+        path.decisions.push_back(
+            {numberOf(decision.condition), path.steps.size(), decision.taken, decision.isDeclared, decision.line});
         prefix += decision.taken ? '1' : '0';
       }
     };

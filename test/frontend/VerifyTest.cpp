@@ -80,8 +80,9 @@ TEST(Verify, FindsHostStateThatTracingHasNotSeen) {
   for (int digit : {1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1})
     digits.push_back(digit);
   std::string message = messageOf<AssertionError>([&] { debug::verify(lock, tensor(digits)); });
-  EXPECT_NE(message.find("each operation that both have done gives the same, but result 0 is 1018 eagerly and 18 compiled"),
-            std::string::npos)
+  EXPECT_NE(
+      message.find("each operation that both have done gives the same, but result 0 is 1018 eagerly and 18 compiled"),
+      std::string::npos)
       << message;
   digits[3] = 0;
   debug::verify(lock, tensor(digits));
@@ -99,9 +100,10 @@ TEST(Verify, NamesTheFirstOperationThatDiffers) {
     return sum(z) + 1;
   };
   std::string message = messageOf<AssertionError>([&] { debug::verify(f, tensor<double>({0, 0})); });
-  EXPECT_NE(message.find("debug::verify: mul at element [0] gives 2 eagerly and 1 compiled; result 0 is 5 eagerly and 3 "
-                         "compiled"),
-            std::string::npos)
+  EXPECT_NE(
+      message.find("debug::verify: mul at element [0] gives 2 eagerly and 1 compiled; result 0 is 5 eagerly and 3 "
+                   "compiled"),
+      std::string::npos)
       << message;
   EXPECT_NE(message.find("VerifyTest.cpp:" + std::to_string(line)), std::string::npos) << message;
 }
@@ -124,9 +126,8 @@ TEST(Verify, NamesGradientsThatDiffer) {
   auto f = [&](const Tensor &x) {
     factor += executing_eagerly() ? 1 : 0;
     GradientTape tape;
-    Tensor y = custom_gradient([&](const Tensor &a) {
-      return std::pair(a * 1, [factor](const Tensor &g) { return g * factor; });
-    })(w * x);
+    Tensor y = custom_gradient(
+        [&](const Tensor &a) { return std::pair(a * 1, [factor](const Tensor &g) { return g * factor; }); })(w * x);
     return tape.gradient(y, w).value();
   };
   std::string message = messageOf<AssertionError>([&] { debug::verify(f, scalar(2.0)); });
@@ -145,16 +146,18 @@ TEST(Verify, ComparesFailures) {
       throw std::runtime_error("not today");
     return x;
   };
-  EXPECT_NE(messageOf<AssertionError>([&] { debug::verify(eager, scalar(1.0)); })
-                .find("it fails eagerly and not compiled: not today"),
+  EXPECT_NE(messageOf<AssertionError>([&] {
+              debug::verify(eager, scalar(1.0));
+            }).find("it fails eagerly and not compiled: not today"),
             std::string::npos);
   auto compiled = [](const Tensor &x) {
     if (!executing_eagerly())
       assert_true(x < 0, "x is negative");
     return x;
   };
-  EXPECT_NE(messageOf<AssertionError>([&] { debug::verify(compiled, scalar(1.0)); })
-                .find("it fails compiled and not eagerly: x is negative"),
+  EXPECT_NE(messageOf<AssertionError>([&] {
+              debug::verify(compiled, scalar(1.0));
+            }).find("it fails compiled and not eagerly: x is negative"),
             std::string::npos);
 }
 

@@ -39,20 +39,22 @@ struct Verification {
           Arguments arguments(where);
           (visit_structure(values, arguments), ...);
           if constexpr (std::is_void_v<R>) {
-            verifyCall(*state.core, arguments, call.body(),
-                       [&] {
-                         state.lambda(static_cast<Args>(values)..., where);
-                         return std::vector<Tensor>();
-                       },
-                       options, where);
+            verifyCall(
+                *state.core, arguments, call.body(),
+                [&] {
+                  state.lambda(static_cast<Args>(values)..., where);
+                  return std::vector<Tensor>();
+                },
+                options, where);
           } else {
             std::optional<typename State::Result> result;
-            verifyCall(*state.core, arguments, call.body(),
-                       [&] {
-                         result.emplace(state.lambda(static_cast<Args>(values)..., where));
-                         return tensorsIn(*result);
-                       },
-                       options, where);
+            verifyCall(
+                *state.core, arguments, call.body(),
+                [&] {
+                  result.emplace(state.lambda(static_cast<Args>(values)..., where));
+                  return tensorsIn(*result);
+                },
+                options, where);
             return std::move(*result);
           }
         },
@@ -73,8 +75,7 @@ namespace debug {
 //
 // This confirms what tracing assumes of host code (docs/native-control-flow.md), for these inputs.
 template <typename F, typename Inputs>
-auto verify(F &&f, const Inputs &inputs, VerifyOptions options = {},
-            SourceLocation where = SourceLocation::current()) {
+auto verify(F &&f, const Inputs &inputs, VerifyOptions options = {}, SourceLocation where = SourceLocation::current()) {
   auto own = function(std::forward<F>(f), FunctionOptions(), where);
   if constexpr (requires { std::tuple_size<Inputs>::value; })
     return std::apply([&](const auto &...given) { return detail::Verification::of(own, options, where, given...); },
