@@ -79,7 +79,7 @@ public:
     made->variables = recording.variables;
     std::vector<ValueId> renamed(recording.numValues(), -1);
     for (ValueId parameter : recording.parameters)
-      made->parameters.push_back(renamed[schema::index(parameter)] = made->addParameter(recording.typeOf(parameter)));
+      renamed[schema::index(parameter)] = made->addParameter(recording.typeOf(parameter));
     for (const schema::RecordedOp &op : recording.ops()) {
       const bool isControl = op.op == schema::OpId::Cond || op.op == schema::OpId::While;
       std::vector<schema::Attribute> attributes;
