@@ -274,11 +274,16 @@ private:
     bool isConstant;
   };
 
-  // NotCaptured where a vmap ends in a branch or in an iteration and has begun outside of it.
+  // NotCaptured where a vmap ends in another branch or iteration than it has begun in.
   static void requireBegun(const Operation &operation, const Trace &trace, std::span<const ValueId> operands) {
     const ValueId example = operands[operands.size() - 2];
-    if (trace.isInside() && std::ranges::find(trace.recording.parameters, example) != trace.recording.parameters.end())
-      throw NotCaptured{"a vmap begins outside of a branch or a loop and ends inside of it", operation.line};
+    const bool hasBegun = std::ranges::any_of(trace.recording.ops(), [&](const schema::RecordedOp &op) {
+      return op.op == schema::OpId::Batch && op.firstResult <= example &&
+             schema::index(example) < schema::index(op.firstResult) + op.numResults;
+    });
+    if (!hasBegun)
+      throw NotCaptured{"a vmap begins outside of a branch or a loop and ends inside of it, or the other way round",
+                        operation.line};
   }
   // In a branch or in an iteration, derivatives end at what comes from outside of it. NotCaptured where they would have
   // to go on there: to a source that comes from outside, by a value that depends on it and is no end of the tape.
