@@ -55,6 +55,19 @@ TEST(Verify, GivesWhatTheLambdaGives) {
   EXPECT_EQ(debug::verify([](const Tensor &x, int n) { return x * n; }, std::tuple(scalar(3), 4)).item<int>(), 12);
 }
 
+TEST(Verify, TakesStructures) {
+  Tensor a = scalar(2.0), b = scalar(3.0);
+  EXPECT_EQ(debug::verify([](const std::array<Tensor, 2> &x) { return x[0] * x[1]; }, std::array{a, b}).item<double>(),
+            6);
+  EXPECT_EQ(debug::verify([](const std::tuple<Tensor, Tensor> &x) { return std::get<0>(x); }, std::tuple(a, b))
+                .item<double>(),
+            2);
+  EXPECT_EQ(debug::verify([](const std::vector<Tensor> &x) { return x[1]; }, std::vector{a, b}).item<double>(), 3);
+  Variable v(a);
+  debug::verify([](Variable &w, const Tensor &x) { w.assign(x); }, std::tuple(v, b));
+  EXPECT_EQ(v.value().item<double>(), 3);
+}
+
 TEST(Verify, LeavesVariablesAsOneCallDoes) {
   Variable w(tensor<double>({1, 2}), {.name = "w"});
   auto step = [&](const Tensor &x) {

@@ -25,7 +25,25 @@ CALQUE_API void verifyCall(FunctionCore &core, const Arguments &arguments, CallB
                            const std::function<std::vector<Tensor>()> &eager, const debug::VerifyOptions &options,
                            SourceLocation where);
 
+// Whether a std::tuple, and no other structure, is what a function takes as its one argument.
+template <typename Signature, typename... T> inline constexpr bool takesTuple = false;
+template <typename R, typename Arg, typename... T>
+inline constexpr bool takesTuple<R(Arg), T...> = std::is_same_v<std::remove_cvref_t<Arg>, std::tuple<T...>>;
+
 struct Verification {
+  template <typename R, typename... Args, typename... T>
+  static auto ofInputs(const Function<R(Args...)> &f, const std::tuple<T...> &inputs,
+                       const debug::VerifyOptions &options, const SourceLocation &where) {
+    if constexpr (takesTuple<R(Args...), T...>)
+      return of(f, options, where, inputs);
+    else
+      return std::apply([&](const T &...given) { return of(f, options, where, given...); }, inputs);
+  }
+  template <typename R, typename... Args, typename Input>
+  static auto ofInputs(const Function<R(Args...)> &f, const Input &input, const debug::VerifyOptions &options,
+                       const SourceLocation &where) {
+    return of(f, options, where, input);
+  }
   template <typename R, typename... Args, typename... Given>
   static auto of(const Function<R(Args...)> &f, const debug::VerifyOptions &options, const SourceLocation &where,
                  const Given &...given) {
@@ -77,11 +95,7 @@ namespace debug {
 template <typename F, typename Inputs>
 auto verify(F &&f, const Inputs &inputs, VerifyOptions options = {}, SourceLocation where = SourceLocation::current()) {
   auto own = function(std::forward<F>(f), FunctionOptions(), where);
-  if constexpr (requires { std::tuple_size<Inputs>::value; })
-    return std::apply([&](const auto &...given) { return detail::Verification::of(own, options, where, given...); },
-                      inputs);
-  else
-    return detail::Verification::of(own, options, where, inputs);
+  return detail::Verification::ofInputs(own, inputs, options, where);
 }
 
 } // namespace debug
