@@ -107,7 +107,8 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
       runTrace(core, *trace, arguments, results, where);
       return;
     } catch (const LoopTooFar &error) {
-      trace = &core.fartherThan(*trace, arguments, body, userLine(where), error);
+      trace = &core.fartherThan(*trace, arguments, body, userLine(where));
+      warnOfFarthest(trace->level, error); // without the function's lock: a handler may call it
       if (!error.mayRepeat)
         throwNotRepeated(error);
     }

@@ -410,14 +410,14 @@ std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Argum
   return concrete;
 }
 
-Concrete &FunctionCore::fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body, SourceLocation call,
-                                    const LoopTooFar &error) {
+Concrete &FunctionCore::fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body,
+                                    SourceLocation call) {
   TraceLock::Guard guard(lock, call);
   if (concrete.farther.load(std::memory_order_relaxed)) // another thread was first
     return concrete.latest();
   Clock::time_point start = Clock::now();
   std::shared_ptr<Concrete> made =
-      trace(concrete.signature, arguments, body, call, concrete.relaxed, nextLevel(concrete.level, error));
+      trace(concrete.signature, arguments, body, call, concrete.relaxed, concrete.level + 1);
   made->relaxed = concrete.relaxed;
   made->history = concrete.history;
   if (made->history)

@@ -89,8 +89,7 @@ public:
   std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body,
                                     SourceLocation where);
   // Makes the trace that follows loops farther than one by which a call could not be served.
-  Concrete &fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body, SourceLocation where,
-                        const LoopTooFar &error);
+  Concrete &fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body, SourceLocation where);
   const Code &codeOf(Concrete &concrete, const SourceLocation &where);
   void noteCall() {
     // The count stops at the length of the history, so that a steady call writes to no memory that threads share.

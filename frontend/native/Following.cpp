@@ -42,13 +42,11 @@ void throwNotRepeated(const LoopTooFar &error) {
                    error.location());
 }
 
-int nextLevel(int level, const LoopTooFar &error) {
-  ++level;
+void warnOfFarthest(int level, const LoopTooFar &error) {
   if (level == kFarthestLevel)
     warn(absl::StrCat(error.reason, "; it is compiled all the same, so that C++ code that does otherwise in a later "
                                     "iteration goes unnoticed, which while_loop and for_range rule out"),
          error.location());
-  return level;
 }
 
 } // namespace calque::detail

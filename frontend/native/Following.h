@@ -43,8 +43,8 @@ struct LoopTooFar : StateError {
 };
 // To the user, from where a call must not be repeated.
 [[noreturn]] void throwNotRepeated(const LoopTooFar &error);
-// The level on which to trace again what has gone too far. Warns where that is the farthest one.
-int nextLevel(int level, const LoopTooFar &error);
+// Warns where what has gone too far is traced again on the farthest level.
+void warnOfFarthest(int level, const LoopTooFar &error);
 
 // Traces and runs until the loops were followed as far as the call goes.
 template <typename Attempt> auto followAsFarAsNeeded(Attempt attempt) {
@@ -53,9 +53,9 @@ template <typename Attempt> auto followAsFarAsNeeded(Attempt attempt) {
       FollowScope scope(level);
       return attempt();
     } catch (const LoopTooFar &error) {
-      level = nextLevel(level, error);
       if (!error.mayRepeat)
         throwNotRepeated(error);
+      warnOfFarthest(++level, error);
     }
 }
 
