@@ -228,7 +228,7 @@ void TapeState::dropUnconnected(Plan &plan) {
 void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &sources, SourceLocation where) {
   if (!trace || !trace->connected)
     return;
-  std::vector<bool> isConnected(recording().numValues()), depends(recording().numValues()), taken = isConnected;
+  std::vector<bool> isConnected(recording().numValues()), taken(recording().numValues());
   for (ValueId source : plan.connected)
     isConnected[index(source)] = true;
   plan.connected.clear();
@@ -244,14 +244,12 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
         plan.connected.push_back(source);
       }
   }
-  // A source does not depend on itself.
-  for (const schema::RecordedOp &op : recording().ops()) {
-    std::span<const ValueId> operands = recording().operandsOf(op);
-    const bool any =
-        std::ranges::any_of(operands, [&](ValueId value) { return depends[index(value)] || taken[index(value)]; });
-    for (std::uint32_t r = 0; any && r < op.numResults; ++r)
-      depends[index(op.firstResult) + r] = true;
-  }
+  // By paths that derivatives take: floor and stop_gradient end them. A source does not depend on itself.
+  Activity depending(recording());
+  for (ValueId source : plan.connected)
+    depending.watch(source);
+  for (std::size_t op = 0; op < recording().ops().size(); ++op)
+    depending.forward(op);
   // What the tape has seen and does not depend on a source is at its boundary once for each iteration.
   std::vector<bool> isSeen(recording().numValues());
   for (std::size_t number : seenOps(plan.targets)) {
@@ -259,7 +257,7 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
     for (std::uint32_t r = 0; r < op.numResults; ++r)
       isSeen[index(op.firstResult) + r] = true;
   }
-  std::erase_if(plan.stops, [&](ValueId value) { return isSeen[index(value)] && !depends[index(value)]; });
+  std::erase_if(plan.stops, [&](ValueId value) { return isSeen[index(value)] && !depending.isProduced(value); });
 }
 
 std::vector<std::optional<Tensor>> TapeState::pullBackTraced(const Plan &plan, std::span<const Tensor> seeds,
