@@ -6,6 +6,7 @@
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "frontend/Apply.h"
+#include "frontend/native/Derivatives.h"
 #include "frontend/native/Emission.h"
 #include "frontend/native/Following.h"
 #include "frontend/native/Learner.h"
@@ -294,6 +295,14 @@ private:
     const bool isGradient = operation.op == schema::OpId::Gradient;
     const std::size_t first = isGradient ? 2 * numTargets : numTargets;
     const schema::Recording &recording = trace.recording;
+    if (passesOver(recording, operands.first(numTargets),
+                   operands.subspan(first, isGradient ? operands.size() - first : numSources),
+                   operands.subspan(isGradient ? first + numSources : first,
+                                    isGradient ? operands.size() - first - numSources : numSources)))
+      throw NotCaptured{
+          "a derivative is asked for behind a branch or a loop that has begun it: its source, or where its "
+          "tape begins, is in there, as is what was computed from that",
+          operation.line};
     std::vector<std::size_t> parameterOf(recording.numValues(), ~std::size_t(0));
     for (std::size_t i = 0; i < recording.parameters.size(); ++i)
       parameterOf[schema::index(recording.parameters[i])] = i;
@@ -340,15 +349,7 @@ private:
     const Trace *around = trace.around(x.trace);
     if (!around || x.trace != y.trace)
       return true;
-    std::vector<bool> depends(around->recording.numValues());
-    depends[schema::index(y.value)] = true;
-    for (const schema::RecordedOp &op : around->recording.ops()) {
-      const bool any = std::ranges::any_of(around->recording.operandsOf(op),
-                                           [&](ValueId value) { return depends[schema::index(value)]; });
-      for (std::uint32_t r = 0; any && r < op.numResults; ++r)
-        depends[schema::index(op.firstResult) + r] = true;
-    }
-    return depends[schema::index(x.value)];
+    return dependents(around->recording, y.value)[schema::index(x.value)];
   }
 
   static bool isOf(const Operation &known, const schema::Recording &recording, const schema::RecordedOp &op,

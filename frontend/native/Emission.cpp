@@ -246,7 +246,25 @@ private:
         if (isCommon && common.defined())
           arguments[i] = common;
       }
+    join(outcome, given);
     return outcome;
+  }
+
+  // What each side gives as one value stays one.
+  static void join(Outcome &outcome, const Outcome (&given)[2]) {
+    std::map<std::vector<std::tuple<std::size_t, std::uint64_t, std::uint64_t>>, Tensor> known;
+    for (auto &[state, arguments] : outcome.arguments)
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        std::vector<std::tuple<std::size_t, std::uint64_t, std::uint64_t>> names;
+        for (std::size_t side = 0; side < 2; ++side)
+          if (auto found = given[side].arguments.find(state);
+              found != given[side].arguments.end() && found->second[i].defined()) {
+            const TensorImpl &x = *found->second[i].impl();
+            names.emplace_back(side, x.trace, x.trace ? static_cast<std::uint64_t>(schema::index(x.value)) : x.id);
+          }
+        if (!names.empty())
+          arguments[i] = known.try_emplace(std::move(names), arguments[i]).first->second;
+      }
   }
 
   // The arguments of a state after a loop: those that the last iteration has from before the loop are what they were.
