@@ -295,10 +295,9 @@ private:
     const bool isGradient = operation.op == schema::OpId::Gradient;
     const std::size_t first = isGradient ? 2 * numTargets : numTargets;
     const schema::Recording &recording = trace.recording;
-    if (passesOver(recording, operands.first(numTargets),
-                   operands.subspan(first, isGradient ? operands.size() - first : numSources),
-                   operands.subspan(isGradient ? first + numSources : first,
-                                    isGradient ? operands.size() - first - numSources : numSources)))
+    const std::span<const ValueId> all = operands.subspan(first, numSources),
+                                   ends = isGradient ? operands.subspan(first + numSources) : all;
+    if (passesOver(recording, operands.first(numTargets), all, ends))
       throw NotCaptured{
           "a derivative is asked for behind a branch or a loop that has begun it: its source, or where its "
           "tape begins, is in there, as is what was computed from that",
@@ -349,7 +348,20 @@ private:
     const Trace *around = trace.around(x.trace);
     if (!around || x.trace != y.trace)
       return true;
-    return dependents(around->recording, y.value)[schema::index(x.value)];
+    if (dependents(around->recording, y.value)[schema::index(x.value)])
+      return true;
+    const OtherNames names = otherNames(around->recording, y.value);
+    for (const std::vector<ValueId> *others : {&names.equal, &names.computed})
+      for (ValueId other : *others)
+        if (dependents(around->recording, other)[schema::index(x.value)])
+          return true;
+    // Both may come from farther around.
+    const std::vector<ValueId> &parameters = around->recording.parameters;
+    for (std::size_t q = 0; q < parameters.size(); ++q)
+      for (std::size_t p = 0; parameters[q] == y.value && p < parameters.size(); ++p)
+        if (p != q && dependents(around->recording, parameters[p])[schema::index(x.value)] && mayDepend(*around, p, q))
+          return true;
+    return false;
   }
 
   static bool isOf(const Operation &known, const schema::Recording &recording, const schema::RecordedOp &op,

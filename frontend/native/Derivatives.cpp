@@ -1,6 +1,7 @@
 #include "frontend/native/Derivatives.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace calque::detail::native {
@@ -17,7 +18,8 @@ template <typename Visit> void forEachProgram(const Recording &recording, const 
   if (op.op != schema::OpId::Cond && op.op != schema::OpId::While)
     return;
   for (const schema::Attribute &attribute : recording.attributesOf(op))
-    if (auto program = std::get_if<schema::RecordingRef>(&attribute); program && (*program)->results.size() == op.numResults)
+    if (auto program = std::get_if<schema::RecordingRef>(&attribute);
+        program && (*program)->results.size() == op.numResults)
       visit(**program);
 }
 
@@ -26,7 +28,8 @@ std::vector<ValueId> resultsBeside(const Recording &recording, const RecordedOp 
 // Adds what depends on the values that are marked.
 void spread(const Recording &recording, std::vector<bool> &isMarked) {
   for (const RecordedOp &op : recording.ops()) {
-    const bool any = std::ranges::any_of(recording.operandsOf(op), [&](ValueId value) { return isMarked[index(value)]; });
+    const bool any =
+        std::ranges::any_of(recording.operandsOf(op), [&](ValueId value) { return isMarked[index(value)]; });
     for (std::uint32_t r = 0; r < op.numResults; ++r) {
       const ValueId result = op.firstResult + static_cast<ValueId>(r);
       if (any)
@@ -98,31 +101,49 @@ std::vector<bool> dependents(const Recording &recording, ValueId value) {
   return isMarked;
 }
 
-bool passesOver(const Recording &recording, std::span<const ValueId> targets, std::span<const ValueId> places,
+OtherNames otherNames(const Recording &recording, ValueId value) {
+  OtherNames names;
+  const RecordedOp *producer = producerOf(recording, value);
+  if (!producer)
+    return names;
+  const auto number = static_cast<std::uint32_t>(index(value) - index(producer->firstResult));
+  auto resultOf = [&](std::uint32_t r) { return producer->firstResult + static_cast<ValueId>(r); };
+  bool any = false;
+  forEachProgram(recording, *producer, [&](const Recording &program) {
+    any = true;
+    auto operandAt = [&](std::size_t parameter) { return operandOf(recording, *producer, program, parameter); };
+    auto found = std::ranges::find(program.parameters, program.results[number]);
+    if (found != program.parameters.end())
+      names.equal.push_back(operandAt(static_cast<std::size_t>(found - program.parameters.begin())));
+    const bool isLoop = producer->op == schema::OpId::While;
+    if (isLoop)
+      names.equal.push_back(operandAt(number)); // without an iteration
+    for (std::uint32_t r = 0; r < producer->numResults; ++r)
+      if (r != number &&
+          (program.results[r] == program.results[number] || (isLoop && operandAt(r) == operandAt(number))))
+        names.equal.push_back(resultOf(r));
+  });
+  if (any)
+    names.computed = resultsBeside(recording, *producer, number);
+  return names;
+}
+
+bool passesOver(const Recording &recording, std::span<const ValueId> targets, std::span<const ValueId> sources,
                 std::span<const ValueId> ends) {
-  for (ValueId place : places) {
-    const RecordedOp *producer = producerOf(recording, place);
-    if (!producer)
-      continue;
-    const auto number = static_cast<std::uint32_t>(index(place) - index(producer->firstResult));
-    std::vector<bool> isOther(recording.numValues()); // the other names, and what depends on them inside
-    bool any = false;
-    auto add = [&](ValueId value) {
-      if (is_floating(recording.typeOf(value).dtype))
-        any = isOther[index(value)] = true;
-    };
-    forEachProgram(recording, *producer, [&](const Recording &program) {
-      auto found = std::ranges::find(program.parameters, program.results[number]);
-      if (found != program.parameters.end())
-        add(operandOf(recording, *producer, program, static_cast<std::size_t>(found - program.parameters.begin())));
-      for (ValueId other : resultsBeside(recording, *producer, number))
-        add(other);
-    });
-    if (!any)
-      continue;
-    std::vector<bool> isNeeded(recording.numValues()), isEnd(recording.numValues());
+  auto isPassedOver = [&](ValueId place, bool isSource) {
+    const OtherNames names = otherNames(recording, place);
+    std::vector<bool> isOther(recording.numValues()), isNeeded(recording.numValues()), isEnd(recording.numValues());
     for (ValueId end : ends)
       isEnd[index(end)] = true;
+    for (ValueId name : names.computed)
+      isOther[index(name)] = true;
+    for (ValueId name : names.equal) {
+      isOther[index(name)] = true;
+      if (isSource) // that is an end too: what comes to it is the source's
+        isEnd[index(name)] = false;
+    }
+    if (names.equal.empty() && names.computed.empty())
+      return false;
     isEnd[index(place)] = true;
     auto need = [&](ValueId value) {
       if (!isEnd[index(value)] && is_floating(recording.typeOf(value).dtype))
@@ -132,20 +153,18 @@ bool passesOver(const Recording &recording, std::span<const ValueId> targets, st
     for (std::size_t i = recording.ops().size(); i-- > 0;) {
       const RecordedOp &op = recording.ops()[i];
       bool isAsked = false;
-      for (std::uint32_t r = 0; r < op.numResults; ++r) {
-        const std::size_t result = index(op.firstResult) + r;
-        if (isNeeded[result] && isOther[result])
-          return true;
-        isAsked = isAsked || isNeeded[result];
-      }
+      for (std::uint32_t r = 0; r < op.numResults; ++r)
+        isAsked = isAsked || isNeeded[index(op.firstResult) + r];
       if (isAsked)
         std::ranges::for_each(recording.operandsOf(op), need);
     }
-    for (ValueId parameter : recording.parameters)
-      if (isNeeded[index(parameter)] && isOther[index(parameter)])
+    for (std::size_t value = 0; value < isNeeded.size(); ++value)
+      if (isNeeded[value] && isOther[value])
         return true;
-  }
-  return false;
+    return false;
+  };
+  return std::ranges::any_of(sources, [&](ValueId place) { return isPassedOver(place, true); }) ||
+         std::ranges::any_of(ends, [&](ValueId place) { return isPassedOver(place, false); });
 }
 
 } // namespace calque::detail::native

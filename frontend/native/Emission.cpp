@@ -151,6 +151,8 @@ private:
   //===-- Outcomes as results of operations -----------------------------------------------------===//
 
   const schema::TensorType &typeOf(int state, std::size_t parameter) const {
+    if (samples[static_cast<std::size_t>(state)].size() <= parameter)
+      return typeOfArgument(state, parameter);
     auto [node, value] = samples[static_cast<std::size_t>(state)][parameter];
     if (value < 0)
       return vocabulary.typeOfOutside(value);
@@ -158,6 +160,25 @@ private:
       node = node->parent;
     auto step = std::ranges::upper_bound(node->steps, value, {}, &Step::first) - 1;
     return *vocabulary.typeOf(step->kind, static_cast<std::size_t>(value - step->first));
+  }
+  // Of a parameter that no run shows: by what an edge gives it.
+  const schema::TensorType &typeOfArgument(int state, std::size_t parameter) const {
+    for (std::size_t from = 0; from < graph.size(); ++from)
+      for (const Edge &edge : graph.states[from].edges) {
+        if (edge.to != state || edge.arguments[parameter].from == Source::From::None)
+          continue;
+        const Source &given = edge.arguments[parameter];
+        if (given.from == Source::From::Parameter)
+          return typeOf(static_cast<int>(from), static_cast<std::size_t>(given.number));
+        if (given.from == Source::From::Outside)
+          return vocabulary.typeOfOutside(given.number);
+        for (const std::vector<GraphStep> *steps : {&graph.states[from].steps, &edge.steps})
+          for (const GraphStep &step : *steps)
+            if (given.number >= step.local)
+              if (auto type = vocabulary.typeOf(step.kind, static_cast<std::size_t>(given.number - step.local)))
+                return *type;
+      }
+    throw NotCaptured{"a value has no type", graph[state].line};
   }
   // What a parameter is on ways on which nothing looks at it.
   Tensor unusedValue(int state, std::size_t parameter) const {

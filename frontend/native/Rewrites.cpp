@@ -1,6 +1,8 @@
 #include "frontend/native/Rewrites.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 namespace calque::detail::native {
 
@@ -227,6 +229,133 @@ void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &sample
       graph[from].edges[side].to = behind;
       graph[from].edges[side].arguments = std::move(taken);
     }
+}
+
+namespace {
+
+// The steps with which several edges end.
+class EqualEnd {
+public:
+  explicit EqualEnd(std::vector<Edge *> edges) : edges(std::move(edges)) {
+    for (length = this->edges[0]->steps.size(); length > 0 && !isEqualFrom(1);)
+      --length;
+  }
+  std::size_t size() const { return length; }
+
+  // Moves them to a new edge, which takes as parameters what the others give it.
+  Edge take() {
+    Edge end;
+    end.to = edges[0]->to;
+    std::vector<std::vector<Source>> taken(edges.size()); // of each edge, by parameter
+    auto renamed = [&](auto sourceOf) {
+      std::vector<Source> sources;
+      for (const Edge *edge : edges)
+        sources.push_back(sourceOf(*edge));
+      for (std::size_t e = 0; e < edges.size(); ++e)
+        if (isInside(*edges[e], sources[e]))
+          return local(sources[e].number - firstOf(*edges[e]));
+      const bool areOne = std::ranges::all_of(sources, [&](const Source &source) { return source == sources[0]; });
+      if (areOne && (sources[0].from == From::Outside || sources[0].from == From::None))
+        return sources[0];
+      auto [found, isNew] = numbers.try_emplace(keyOf(sources), taken[0].size());
+      for (std::size_t e = 0; isNew && e < edges.size(); ++e)
+        taken[e].push_back(sources[e]);
+      return parameter(found->second);
+    };
+    for (std::size_t i = 0; i < length; ++i) {
+      GraphStep step = stepOf(*edges[0], i);
+      step.local -= firstOf(*edges[0]);
+      for (std::size_t k = 0; k < step.operands.size(); ++k)
+        step.operands[k] = renamed([&](const Edge &edge) { return stepOf(edge, i).operands[k]; });
+      end.steps.push_back(std::move(step));
+    }
+    for (std::size_t k = 0; k < edges[0]->arguments.size(); ++k)
+      end.arguments.push_back(renamed([&](const Edge &edge) { return edge.arguments[k]; }));
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      edges[e]->steps.resize(edges[e]->steps.size() - length);
+      edges[e]->arguments = std::move(taken[e]);
+    }
+    return end;
+  }
+
+private:
+  const GraphStep &stepOf(const Edge &edge, std::size_t i) const { return edge.steps[edge.steps.size() - length + i]; }
+  Value firstOf(const Edge &edge) const { return stepOf(edge, 0).local; }
+  bool isInside(const Edge &edge, const Source &source) const {
+    return source.from == From::Local && source.number >= firstOf(edge);
+  }
+  static std::vector<std::pair<int, Value>> keyOf(const std::vector<Source> &sources) {
+    std::vector<std::pair<int, Value>> key;
+    for (const Source &source : sources)
+      key.emplace_back(static_cast<int>(source.from), source.number);
+    return key;
+  }
+
+  // Whether the last `length` steps of all edges do the same. If not, `length` becomes smaller, or is to.
+  bool isEqualFrom(std::size_t second) {
+    const Edge &a = *edges[0];
+    for (std::size_t e = second; e < edges.size(); ++e) {
+      const Edge &b = *edges[e];
+      length = std::min(length, b.steps.size());
+      for (std::size_t i = 0; i < length; ++i)
+        if (const std::size_t last = length - 1 - i; stepOf(a, last).kind != stepOf(b, last).kind) {
+          length = i;
+          break;
+        }
+    }
+    if (length == 0)
+      return true;
+    // What one of them takes from these steps, all do; nothing where it is not looked at.
+    for (std::size_t e = second; e < edges.size(); ++e) {
+      const Edge &b = *edges[e];
+      for (std::size_t i = 0; i < length; ++i)
+        for (std::size_t k = 0; k < stepOf(a, i).operands.size(); ++k)
+          if (!areAlike(b, stepOf(a, i).operands[k], stepOf(b, i).operands[k]))
+            return false;
+      for (std::size_t k = 0; k < a.arguments.size(); ++k)
+        if (!areAlike(b, a.arguments[k], b.arguments[k]))
+          return false;
+    }
+    return true;
+  }
+  bool areAlike(const Edge &b, const Source &x, const Source &y) const {
+    const bool isOfA = isInside(*edges[0], x), isOfB = isInside(b, y);
+    return isOfA == isOfB && (!isOfA || x.number - firstOf(*edges[0]) == y.number - firstOf(b));
+  }
+
+  std::vector<Edge *> edges;
+  std::size_t length = 0;
+  std::map<std::vector<std::pair<int, Value>>, std::size_t> numbers; // of parameters
+};
+
+} // namespace
+
+void joinStepsBeforeLoops(Graph &graph, std::vector<std::vector<Sample>> &samples) {
+  graph.findLoops();
+  const int count = static_cast<int>(graph.size());
+  for (int q = 1; q < count; ++q) {
+    if (graph.loopOf(q).empty())
+      continue;
+    const int before = addState(graph, samples, graph[q].line);
+    std::vector<Edge *> edges;
+    for (int from = 0; from < before; ++from)
+      if (from >= count || !graph.loopOf(q).contains(from))
+        for (Edge &edge : graph[from].edges)
+          if (edge.to == q)
+            edges.push_back(&edge);
+    std::optional<EqualEnd> end;
+    if (edges.size() > 1)
+      end.emplace(edges);
+    if (!end || end->size() == 0) {
+      graph.states.pop_back();
+      samples.pop_back();
+      continue;
+    }
+    graph[before].edges[0] = end->take();
+    graph[before].numParameters = edges[0]->arguments.size();
+    for (Edge *edge : edges)
+      edge->to = before;
+  }
 }
 
 } // namespace calque::detail::native

@@ -1,4 +1,5 @@
-// What is done to a graph before it is emitted: counts become parameters, and what follows a loop leaves it.
+// What is done to a graph before it is emitted: counts become parameters, and what follows a loop or
+// a branch leaves it.
 #ifndef CALQUE_FRONTEND_NATIVE_REWRITES_H
 #define CALQUE_FRONTEND_NATIVE_REWRITES_H
 
@@ -23,6 +24,10 @@ void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const 
 // of the loop's last iteration.
 void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &samples,
                           const std::vector<Node *> &representatives, const CounterWords &words);
+
+// Gives the steps with which all ways into a loop end a state of their own before it, which has one edge. So what
+// follows a branch is not part of the branch: derivatives may begin there and go through the loop.
+void joinStepsBeforeLoops(Graph &graph, std::vector<std::vector<Sample>> &samples);
 
 } // namespace calque::detail::native
 #endif
