@@ -331,7 +331,7 @@ Learner::Learnt Learner::result(const CounterWords &words) const {
   }
   addCounters(learnt.graph, learnt.samples, representatives, words);
   moveStepsBehindLoops(learnt.graph, learnt.samples, representatives, words);
-  joinStepsBeforeLoops(learnt.graph, learnt.samples);
+  joinSteps(learnt.graph, learnt.samples);
   return learnt;
 }
 

@@ -330,32 +330,33 @@ private:
 
 } // namespace
 
-void joinStepsBeforeLoops(Graph &graph, std::vector<std::vector<Sample>> &samples) {
+void joinSteps(Graph &graph, std::vector<std::vector<Sample>> &samples) {
   graph.findLoops();
   const int count = static_cast<int>(graph.size());
-  for (int q = 1; q < count; ++q) {
-    if (graph.loopOf(q).empty())
-      continue;
-    const int before = addState(graph, samples, graph[q].line);
-    std::vector<Edge *> edges;
-    for (int from = 0; from < before; ++from)
-      if (from >= count || !graph.loopOf(q).contains(from))
-        for (Edge &edge : graph[from].edges)
-          if (edge.to == q)
-            edges.push_back(&edge);
-    std::optional<EqualEnd> end;
-    if (edges.size() > 1)
-      end.emplace(edges);
-    if (!end || end->size() == 0) {
-      graph.states.pop_back();
-      samples.pop_back();
-      continue;
+  for (int q = 1; q < count; ++q)
+    for (bool isInside : {false, true}) {
+      if (graph.loopOf(q).empty())
+        continue;
+      const int before = addState(graph, samples, graph[q].line);
+      std::vector<Edge *> edges;
+      for (int from = 0; from < count; ++from)
+        if (graph.loopOf(q).contains(from) == isInside)
+          for (Edge &edge : graph[from].edges)
+            if (edge.to == q)
+              edges.push_back(&edge);
+      std::optional<EqualEnd> end;
+      if (edges.size() > 1)
+        end.emplace(edges);
+      if (!end || end->size() == 0) {
+        graph.states.pop_back();
+        samples.pop_back();
+        continue;
+      }
+      graph[before].edges[0] = end->take();
+      graph[before].numParameters = edges[0]->arguments.size();
+      for (Edge *edge : edges)
+        edge->to = before;
     }
-    graph[before].edges[0] = end->take();
-    graph[before].numParameters = edges[0]->arguments.size();
-    for (Edge *edge : edges)
-      edge->to = before;
-  }
 }
 
 } // namespace calque::detail::native

@@ -25,9 +25,9 @@ void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const 
 void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &samples,
                           const std::vector<Node *> &representatives, const CounterWords &words);
 
-// Gives the steps with which all ways into a loop end a state of their own before it, which has one edge. So what
-// follows a branch is not part of the branch: derivatives may begin there and go through the loop.
-void joinStepsBeforeLoops(Graph &graph, std::vector<std::vector<Sample>> &samples);
+// Gives the steps with which all ways into a loop end, or all ways to its next iteration, a state of their own, which
+// has one edge. So what follows a branch is not part of the branch: derivatives may begin or be asked there.
+void joinSteps(Graph &graph, std::vector<std::vector<Sample>> &samples);
 
 } // namespace calque::detail::native
 #endif
