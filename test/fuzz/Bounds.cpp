@@ -70,6 +70,8 @@ Real productBound(const Num &a, const Num &b, Real Num::*which) {
 void Sum::take(Real term, int bit) {
   total += term;
   magnitude += std::fabs(term);
+  if (!is_floating(call->dtype()) && std::fabs(term) <= 0x1p63L)
+    wrapped += static_cast<std::uint64_t>(static_cast<__int128>(term));
   lowest = std::min(lowest, bit);
   ++terms;
 }
@@ -94,8 +96,11 @@ void Sum::add(const Num &a, const Num &b) {
 Num Sum::finish() const {
   DType dtype = call->dtype();
   if (!is_floating(dtype)) {
+    // Integers wrap, whatever the order. Of products that are wider than a Real nothing is known.
+    bool isKnown = off == 0 && apart == 0 && !products;
     if (!(magnitude < 0x1p63L))
-      return {0, kUnknown, apart > 0 ? kUnknown : 0};
+      return {isKnown ? static_cast<Real>(static_cast<std::int64_t>(wrapped)) : 0, isKnown ? 0 : kUnknown,
+              apart > 0 ? kUnknown : 0};
     return seal(*call, total, off, apart, 0, 0);
   }
   if (!std::isfinite(total))

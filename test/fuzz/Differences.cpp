@@ -191,9 +191,7 @@ std::vector<bool> Differences::affectedBy(const std::vector<int> &moved, const S
     affected[value] = true;
   for (int i = seen.begin; i < seen.end; ++i) {
     const Step &step = program.steps[i];
-    bool any = false;
-    for (int operand : step.operands)
-      any |= affected[operand];
+    bool any = isReachedFrom(affected, step);
     for (std::size_t r = 0; r < step.types.size(); ++r)
       if (any && seen(i) && passes(step, static_cast<int>(r)))
         affected[step.firstResult + r] = true;
@@ -238,12 +236,10 @@ Numbers Differences::targetsAt(const Environment &base, const Seen &seen, const 
 void Differences::advanceAffected(Environment &environment, const Environment &hidden,
                                   const std::vector<bool> &affected, int index) const {
   const Step &step = program.steps[index];
-  bool any = false, computes = false;
+  bool any = false;
   for (std::size_t r = 0; r < step.types.size(); ++r)
     any |= affected[step.firstResult + r];
-  for (int operand : step.operands)
-    computes |= affected[operand];
-  if (any && computes && step.op != OpId::VariableRead)
+  if (any && isReachedFrom(affected, step) && step.op != OpId::VariableRead)
     advance(environment, hidden, index);
 }
 

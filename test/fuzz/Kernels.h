@@ -83,6 +83,7 @@ private:
   void take(Real term, int bit);
   const Call *call;
   Real total = 0, magnitude = 0, off = 0, apart = 0;
+  std::uint64_t wrapped = 0; // the total of integers
   std::int64_t terms = 0;
   int lowest = INT_MAX;
   bool products = false;

@@ -83,6 +83,14 @@ bool passesDerivatives(const Step &step) {
   return step.transform || step.op == OpId::Extern || schema::schemaOf(step.op).differentiable;
 }
 
+bool isReachedFrom(const std::vector<bool> &marked, const Step &step) {
+  bool isOperation = !step.transform && !step.tape && step.op != OpId::Extern;
+  for (std::size_t i = 0; i < step.operands.size(); ++i)
+    if (marked[step.operands[i]] && (!isOperation || schema::receivesCotangent(step.op, i)))
+      return true;
+  return false;
+}
+
 bool hasEffects(const Step &step) {
   if (!step.transform)
     return step.op != OpId::VariableRead && step.op != OpId::Extern && !schema::schemaOf(step.op).pure;

@@ -7,6 +7,7 @@
 #ifndef CALQUE_TEST_FUZZ_PROGRAM_H
 #define CALQUE_TEST_FUZZ_PROGRAM_H
 
+#include "ir/schema/Cotangents.h"
 #include "ir/schema/Schema.h"
 #include "test/operations/References.h"
 
@@ -125,6 +126,9 @@ struct Step {
 };
 // Whether a tape follows what a step does.
 bool passesDerivatives(const Step &step);
+// Whether derivatives pass to a step from one of the values that are marked. None pass from an operand that only gives
+// sizes.
+bool isReachedFrom(const std::vector<bool> &marked, const Step &step);
 // Whether a step does more than to compute, as programs inside of it may.
 bool hasEffects(const Step &step);
 

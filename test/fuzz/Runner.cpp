@@ -170,6 +170,7 @@ bool isRefusal(const std::string &error) {
                                          "the state must be int64[2]",
                                          "window must be known",
                                          "size that nothing gives",
+                                         "has a result with an open size that is that of no tensor around it",
                                          "leaves more than one size open",
                                          "sizes must be known",
                                          "the sizes of a step's result must be known",

@@ -41,9 +41,7 @@ void Builder::followActive() {
     active[source] = true;
   for (int i = tapes.back().begin; i < numSteps(); ++i) {
     const Step &step = program.steps[i];
-    bool any = false;
-    for (int operand : step.operands)
-      any |= active[operand];
+    bool any = isReachedFrom(active, step);
     if (tapes.back().isPaused(i))
       continue;
     if (step.op == OpId::VariableRead) {
