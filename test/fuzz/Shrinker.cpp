@@ -24,6 +24,7 @@ public:
     changed |= bypassResults();
     changed |= bodies();
     changed |= effects();
+    changed |= unused();
     changed |= attributes();
     changed |= data();
     return changed;
@@ -50,8 +51,11 @@ private:
   bool take(Program candidate) {
     if (questions <= 0 || !check(candidate))
       return false;
-    candidate = prune(candidate);
-    if (!check(candidate) || (candidate.steps.empty() && !isBody()))
+    return takeWhole(prune(candidate));
+  }
+
+  bool takeWhole(Program candidate) {
+    if (questions <= 0 || !check(candidate) || (candidate.steps.empty() && !isBody()))
       return false;
     --questions;
     if (!fails(candidate))
@@ -257,6 +261,27 @@ private:
       std::vector<bool> kept(best.steps.size(), true);
       kept[i] = false;
       return take(select(best, kept));
+    });
+  }
+
+  // A step without a reader may be what fails. Pruning removes all of them at once, this one by one.
+  bool unused() {
+    return each(best.steps.size(), [&](std::size_t i) {
+      if (i >= best.steps.size())
+        return false;
+      const Step &step = best.steps[i];
+      auto isResult = [&](int value) {
+        return value >= step.firstResult && value < step.firstResult + static_cast<int>(step.types.size());
+      };
+      auto reads = [&](const std::vector<int> &values) { return std::any_of(values.begin(), values.end(), isResult); };
+      bool isRead = reads(best.results);
+      for (const Step &other : best.steps)
+        isRead |= reads(other.operands);
+      if (isRead)
+        return false;
+      std::vector<bool> kept(best.steps.size(), true);
+      kept[i] = false;
+      return takeWhole(select(best, kept));
     });
   }
 
