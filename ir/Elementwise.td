@@ -188,6 +188,28 @@ def Calque_FloorOp : Calque_UnaryOp<"floor", "elementwiseFloat"> {
   let idempotent = 1;
   let notDifferentiable = 1;
 }
+def Calque_CeilOp : Calque_UnaryOp<"ceil", "elementwiseFloat"> {
+  let summary = "The smallest integer that is not below x";
+  let scalar = (S_ceil $x);
+  let idempotent = 1;
+  let notDifferentiable = 1;
+}
+def Calque_RoundOp : Calque_UnaryOp<"round", "elementwiseFloat"> {
+  let summary = "The nearest integer; halves go to the even one";
+  let scalar = (S_round $x);
+  let idempotent = 1;
+  let notDifferentiable = 1;
+}
+def Calque_IsNanOp : Calque_UnaryOp<"isnan", "elementwiseTest"> {
+  let summary = "Whether x is NaN";
+  let scalar = (S_notEqual $x, $x);
+  let notDifferentiable = 1;
+}
+def Calque_IsFiniteOp : Calque_UnaryOp<"isfinite", "elementwiseTest"> {
+  let summary = "Whether x is neither NaN nor infinite";
+  let scalar = (S_equal (S_sub $x, $x), (S_const "0.0", $x));
+  let notDifferentiable = 1;
+}
 def Calque_MaximumOp : Calque_BinaryOp<"maximum", "elementwiseNumeric"> {
   let summary = "The larger element; NaN if either is; at a tie the gradient goes to lhs";
   let scalar = (S_maximum $lhs, $rhs);

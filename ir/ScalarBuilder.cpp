@@ -77,6 +77,8 @@ Value ScalarBuilder::sin(Value x) { return math::SinOp::create(builder, location
 Value ScalarBuilder::cos(Value x) { return math::CosOp::create(builder, location, opaque(*this, x)); }
 Value ScalarBuilder::tan(Value x) { return math::TanOp::create(builder, location, opaque(*this, x)); }
 Value ScalarBuilder::floor(Value x) { return math::FloorOp::create(builder, location, x); }
+Value ScalarBuilder::ceil(Value x) { return math::CeilOp::create(builder, location, x); }
+Value ScalarBuilder::round(Value x) { return math::RoundEvenOp::create(builder, location, x); }
 
 Value ScalarBuilder::sign(Value x) {
   Value zero = constant(0, x);

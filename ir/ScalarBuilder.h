@@ -37,6 +37,8 @@ public:
   Value cos(Value x);
   Value tan(Value x);
   Value floor(Value x);
+  Value ceil(Value x);
+  Value round(Value x); // halves to the even integer
   Value sign(Value x);
   Value maximum(Value a, Value b);
   Value minimum(Value a, Value b);

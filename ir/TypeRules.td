@@ -28,6 +28,10 @@ def TypeRule_elementwiseBool : TypeRule {
   let dtypeError = "for other types";
 }
 def TypeRule_elementwiseComparison : OneType { let types = "operands of any one type; the result is bool"; }
+def TypeRule_elementwiseTest : TypeRule {
+  let types = "{floats}; the result is bool";
+  let dtypeError = "for other types";
+}
 def TypeRule_elementwiseSelect : TypeRule {
   let types = "a bool condition, and x and y of any one type, which is the result's";
   let dtypeError = "for another condition, and for x and y of different types";

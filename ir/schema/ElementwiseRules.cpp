@@ -52,6 +52,12 @@ Fault elementwiseComparison(const OpCall &call, std::vector<TensorType> &results
   return elementwise(call, DType::Bool, results);
 }
 
+Fault elementwiseTest(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkAllowed(call, Allowed::Float))
+    return fault;
+  return elementwise(call, DType::Bool, results);
+}
+
 Fault elementwiseSelect(const OpCall &call, std::vector<TensorType> &results) {
   if (call[0].dtype != DType::Bool)
     return dtypeFault(absl::StrCat("the condition must be bool, not ", call[0].str()));

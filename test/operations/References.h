@@ -42,6 +42,10 @@ template <typename T> T sin_(T x) { return std::sin(x); }
 template <typename T> T cos_(T x) { return std::cos(x); }
 template <typename T> T tan_(T x) { return std::tan(x); }
 template <typename T> T floor_(T x) { return std::floor(x); }
+template <typename T> T ceil_(T x) { return std::ceil(x); }
+template <typename T> T round_(T x) { return std::nearbyint(x); }
+template <typename T> T isnan_(T x) { return std::isnan(x); }
+template <typename T> T isfinite_(T x) { return std::isfinite(x); }
 template <typename T> T maximum_(T x, T y) {
   return std::isnan(x) || std::isnan(y)         ? std::numeric_limits<T>::quiet_NaN()
          : x < y || (x == y && std::signbit(x)) ? y
