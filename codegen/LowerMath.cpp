@@ -24,7 +24,8 @@ namespace calque::codegen {
 namespace {
 
 bool isInstruction(Operation *op) {
-  return isa<math::SqrtOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::AbsFOp, math::FmaOp, math::CopySignOp>(op);
+  return isa<math::SqrtOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::AbsFOp, math::FmaOp, math::CopySignOp>(
+      op);
 }
 
 // MLIR would lower these to llvm.fmuladd, which leaves the choice to LLVM. makeTargetMachine takes that choice from
