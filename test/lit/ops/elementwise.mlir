@@ -30,6 +30,16 @@ func.func @OP(%arg0: tensor<f64>, %arg1: tensor<7xf32>, %arg2: tensor<0x3xf64>, 
 
 // -----
 
+// EACH 1 elementwiseTest
+func.func @OP(%arg0: tensor<f64>, %arg1: tensor<0x7xf32>, %arg2: tensor<?x3xf32>) {
+  %0 = calque.OP %arg0 : (tensor<f64>) -> tensor<i1>
+  %1 = calque.OP %arg1 : (tensor<0x7xf32>) -> tensor<0x7xi1>
+  %2 = calque.OP %arg2 : (tensor<?x3xf32>) -> tensor<?x3xi1>
+  return
+}
+
+// -----
+
 // EACH 1 elementwiseBool
 func.func @OP(%arg0: tensor<i1>, %arg1: tensor<0x7xi1>, %arg2: tensor<?x3xi1>) {
   %0 = calque.OP %arg0 : (tensor<i1>) -> tensor<i1>

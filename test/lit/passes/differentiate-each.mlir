@@ -44,6 +44,16 @@ func.func @OP(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
 
 // -----
 
+// EACH 1 elementwiseTest
+func.func @OP(%x: tensor<?x?xf32>) -> tensor<?x?xi1> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<?xf32>
+  %y = calque.OP %e : (tensor<?xf32>) -> tensor<?xi1>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xi1>, tensor<?xf32>, tensor<?x?xf32>) -> tensor<?x?xi1>
+  return %r : tensor<?x?xi1>
+}
+
+// -----
+
 // EACH 1 elementwiseBool
 func.func @OP(%x: tensor<?x?xi1>) -> tensor<?x?xi1> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xi1>) -> tensor<?xi1>
