@@ -9,30 +9,6 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-Lowered lower(LinalgBuilder &b, ir::AssertOp op, LoweringContext &context) {
-  int32_t site = context.addSite(Site::Kind::AssertionFailed, op, op.getMessage());
-  auto check = [&](OpBuilder &inner, Value condition, ValueRange at) {
-    ir::ScalarBuilder s(inner, b.location);
-    Value holds = tensor::ExtractOp::create(inner, b.location, condition, at);
-    scf::IfOp::create(inner, b.location, s.logicalNot(holds), [&](OpBuilder &then, Location location) {
-      Value position = at.empty() ? arith::ConstantOp::create(then, location, then.getI64IntegerAttr(0)).getResult()
-                                  : arith::IndexCastOp::create(then, location, then.getI64Type(), at[0]).getResult();
-      context.fail(then, location, site, position, position);
-      scf::YieldOp::create(then, location);
-    });
-  };
-  if (LinalgBuilder::rankOf(op.getCondition()) == 0) {
-    check(b.builder, op.getCondition(), {});
-    return Lowered::toNothing();
-  }
-  Value flat = b.flatten(op.getCondition());
-  b.loopNest(b.sizesOf(flat), {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
-    check(inner, flat, at);
-    return SmallVector<Value>();
-  });
-  return Lowered::toNothing();
-}
-
 // Emits a call of a kernel of the runtime, whose words are the operands: a step of the plan. Tensors are passed flat,
 // because with several dimensions bufferization would take a slice of unknown sizes, whose strides might be those of a
 // whole buffer, for one.
@@ -42,6 +18,18 @@ static void callRuntime(LinalgBuilder &b, StringRef name, ArrayRef<Value> operan
 
 static Value word(LinalgBuilder &b, int64_t value) {
   return arith::ConstantOp::create(b.builder, b.location, b.builder.getI64IntegerAttr(value));
+}
+
+// A program may have thousands of assertions, so each is one operation.
+Lowered lower(LinalgBuilder &b, ir::AssertOp op, LoweringContext &context) {
+  int32_t site = context.addSite(Site::Kind::AssertionFailed, op, op.getMessage());
+  Value condition = op.getCondition(), count = word(b, 1);
+  if (LinalgBuilder::rankOf(condition) != 0) {
+    condition = b.flatten(condition);
+    count = b.valueOf(b.sizes.of(condition, 0));
+  }
+  callRuntime(b, "calque_rt_assert", {context.frame, word(b, site), count, condition}, context);
+  return Lowered::toNothing();
 }
 
 Lowered lower(LinalgBuilder &b, ir::PrintOp op, LoweringContext &context) {

@@ -55,6 +55,9 @@ void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t
 
 // Kernels of the runtime. Where words are sizes, the dimensions are in order.
 //
+// Fails for the first of some bools that is false: the frame, the site, how many they are, their address. The values of
+// the failure are its position.
+void calque_rt_assert(const int64_t *words);
 // Prints one tensor: the frame, the site, which has the label, the schema's code of the dtype, the rank, the address of
 // the elements, the sizes.
 void calque_rt_print(const int64_t *words);

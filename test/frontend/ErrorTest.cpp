@@ -68,6 +68,25 @@ TEST(Error, AssertionsCarryTheirMessage) {
   EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(zeros({2})); }), "x must be positive");
 }
 
+TEST(Error, AssertionsLookAtAllElementsOfAnyShape) {
+  auto check = [](const Tensor &x) { assert_true(x > 0, "x must be positive"); };
+  auto known = function(check), open = function(check, {.input_signature = {TensorSpec<float>(kAnyShape)}});
+  for (const Shape &shape : {Shape{}, Shape{1}, Shape{17}, Shape{3, 5}, Shape{2, 1, 3, 7}, Shape{0}, Shape{3, 0}}) {
+    known(ones(shape));
+    open(ones(shape));
+    const std::int64_t count = ones(shape).size();
+    for (std::int64_t at : {std::int64_t(0), count / 2, count - 1}) {
+      if (at < 0 || at >= count)
+        continue;
+      std::vector<float> elements(static_cast<std::size_t>(count), 1.0f);
+      elements[static_cast<std::size_t>(at)] = 0;
+      Tensor wrong = reshape(tensor(elements), shape);
+      for (const auto &f : {known, open})
+        EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(wrong); }), "x must be positive");
+    }
+  }
+}
+
 TEST(Error, DecisionsThatCanNotBeCapturedAreRefusedWithTheLine) {
   auto f = function([](const Tensor &x) {
     Tensor positive = x > 0, y = x;

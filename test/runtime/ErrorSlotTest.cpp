@@ -1,12 +1,35 @@
-// Tests calque_rt_fail: the first failed check owns the slot.
+// Tests calque_rt_fail, by which the first failed check owns the slot, and calque_rt_assert, which fails so.
 #include "runtime/abi.h"
 
 #include <atomic>
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
 
 namespace {
+
+int64_t word(const void *address) { return reinterpret_cast<int64_t>(address); }
+
+TEST(ErrorSlotTest, AnAssertionFailsAtTheFirstThatDoesNotHold) {
+  const unsigned char elements[] = {1, 1, 0, 1, 0};
+  for (int64_t count : {0, 1, 2}) {
+    CalqueCallFrame frame{};
+    const int64_t words[] = {word(&frame), 3, count, word(elements)};
+    calque_rt_assert(words);
+    EXPECT_EQ(frame.error.failed, 0) << count;
+  }
+  for (int64_t count : {3, 5}) {
+    CalqueCallFrame frame{};
+    frame.first_site = 10;
+    const int64_t words[] = {word(&frame), 3, count, word(elements)};
+    calque_rt_assert(words);
+    EXPECT_EQ(frame.error.failed, 1);
+    EXPECT_EQ(frame.error.site, 13);
+    EXPECT_EQ(frame.error.values[0], 2);
+    EXPECT_EQ(frame.error.values[1], 2);
+  }
+}
 
 TEST(ErrorSlotTest, NotesTheFailure) {
   CalqueCallFrame frame{};

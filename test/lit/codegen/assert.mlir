@@ -1,0 +1,32 @@
+// An assertion is one step of the plan, a kernel of the runtime, however many elements it looks at.
+// RUN: calque-opt --calque-stage=name=outlined --split-input-file %s | FileCheck %s
+
+// CHECK: func.func private @[[KERNEL:.*]](!llvm.ptr, i64, i64, memref<1xi1>) attributes {calque.runtime = "calque_rt_assert"}
+// CHECK-LABEL: func.func @scalar(
+// CHECK: call @[[KERNEL]](%arg0, %c0_i64, %c1_i64, %{{.*}})
+// CHECK-NOT: scf.if
+func.func @scalar(%a: tensor<i1>) {
+  calque.assert %a {message = "holds"} : (tensor<i1>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @matrix(
+// CHECK: call @{{.*}}(%arg0, %c0_i64, %c15, %{{.*}})
+// CHECK-NOT: scf.
+func.func @matrix(%a: tensor<3x5xi1>) {
+  calque.assert %a {message = "holds"} : (tensor<3x5xi1>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @open(
+// CHECK: %[[COUNT:.*]] = arith.muli %arg2, %c5
+// CHECK: call @{{.*}}(%arg0, %{{.*}}, %[[COUNT]], %{{.*}})
+// CHECK-NOT: scf.
+func.func @open(%a: tensor<?x5xi1>) {
+  calque.assert %a {message = "holds"} : (tensor<?x5xi1>) -> ()
+  return
+}
