@@ -113,9 +113,11 @@ private:
       else
         (void)folder.tryToFold(op);
     });
-    for (linalg::GenericOp op : block.getOps<linalg::GenericOp>())
+    for (linalg::GenericOp op : block.getOps<linalg::GenericOp>()) {
       for (OpOperand *input : op.getDpsInputOperands())
         foldConstant(op, input);
+      dropUnusedInputs(op);
+    }
   }
 
   // Makes the element of a constant, if all are equal, part of the body.
@@ -128,6 +130,27 @@ private:
       return;
     element.replaceAllUsesWith(folder.getOrCreateConstant(&block, constant->getDialect(),
                                                           value.getSplatValue<Attribute>(), element.getType()));
+  }
+
+  // Drops what is not read, where the results say how often the loops run. MLIR's patterns would make the operation
+  // anew for it, with a location of its own.
+  static void dropUnusedInputs(linalg::GenericOp op) {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    const size_t numInputs = static_cast<size_t>(op.getNumDpsInputs());
+    if (op.getNumReductionLoops() ||
+        !inversePermutation(concatAffineMaps(ArrayRef(maps).drop_front(numInputs), op.getContext())))
+      return;
+    bool dropped = false;
+    for (size_t i = numInputs; i-- > 0;) {
+      if (!op.getBody()->getArgument(static_cast<unsigned>(i)).use_empty())
+        continue;
+      op.getBody()->eraseArgument(static_cast<unsigned>(i));
+      op.getInputsMutable().erase(static_cast<unsigned>(i));
+      maps.erase(maps.begin() + static_cast<ptrdiff_t>(i));
+      dropped = true;
+    }
+    if (dropped)
+      op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
   }
 
   // The one operation that reads the result, if each of its iterations computes one element of it.

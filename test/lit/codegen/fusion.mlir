@@ -155,3 +155,29 @@ func.func @results(%x: tensor<f32>, %n: tensor<f32>) -> (tensor<f32>, tensor<f32
   %2 = calque.add %0#1, %n : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %1, %2 : tensor<f32>, tensor<f32>
 }
+
+// -----
+
+// A constant whose elements are equal is part of the body, and no input any more, so that no pattern makes the operation
+// anew without it.
+// CHECK-LABEL: func.func @constant(
+// CHECK: linalg.generic {{.*}} ins(%arg1 : tensor<3x5xf32>) outs(
+// CHECK-NEXT: ^bb0(%{{[^,]*}}: f32, %{{[^,]*}}: f32):
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: linalg.yield
+func.func @constant(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %0 = calque.constant {value = dense<1.5> : tensor<5xf32>} : () -> tensor<5xf32>
+  %1 = calque.mul %x, %0 : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+  return %1 : tensor<3x5xf32>
+}
+
+// -----
+
+// The result says how often the loops run, even where the constant alone did so among the inputs.
+// CHECK-LABEL: func.func @onlyConstant(
+// CHECK: linalg.generic {{.*}}ins(%{{[^:]*}} : tensor<f32>)
+func.func @onlyConstant(%x: tensor<f32>) -> tensor<7xf32> {
+  %0 = calque.constant {value = dense<2.0> : tensor<7xf32>} : () -> tensor<7xf32>
+  %1 = calque.mul %x, %0 : (tensor<f32>, tensor<7xf32>) -> tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
