@@ -47,8 +47,10 @@ void differentiate(OpPassManager &manager) { manager.addNestedPass<func::FuncOp>
 
 void simplify(OpPassManager &manager, const CompileOptions &options) {
   manager.addNestedPass<func::FuncOp>(createStateToValues());
-  if (options.optimize)
+  if (options.optimize) {
+    manager.addNestedPass<func::FuncOp>(createUnrollLoops());
     manager.addPass(createCanonicalize());
+  }
   manager.addNestedPass<func::FuncOp>(createExpandComposites());
   if (options.optimize) {
     manager.addNestedPass<func::FuncOp>(createHoistInvariants());

@@ -67,6 +67,35 @@ def ExpandComposites : Pass<"calque-expand-composites", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::calque::ir::CalqueDialect"];
 }
 
+def UnrollLoops : Pass<"calque-unroll-loops", "::mlir::func::FuncOp"> {
+  let summary = "Replace loops of a few known iterations by these";
+  let description = [{
+    A `calque.while` whose condition is known in each iteration, because it depends on integer scalars alone that are known
+    before the loop, becomes its iterations, if there are at most 8 with at most 128 operations in all. What its reverse
+    takes from stacks is then the values themselves.
+
+    ```mlir
+    %r:2 = calque.while %zero, %x : (tensor<i64>, tensor<4xf32>) -> (tensor<i64>, tensor<4xf32>) {
+    ^bb0(%i: tensor<i64>, %y: tensor<4xf32>):
+      %c = calque.less %i, %two
+      vector.yield %c
+    } {
+    ^bb0(%i: tensor<i64>, %y: tensor<4xf32>):
+      %z = calque.tanh %y
+      %n = calque.add %i, %one
+      vector.yield %n, %z
+    }
+    ```
+    becomes
+    ```mlir
+    %y = calque.tanh %x
+    %z = calque.tanh %y
+    ```
+  }];
+  let dependentDialects = ["::calque::ir::CalqueDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"unrolled", "unrolled", "Loops that are there no more">];
+}
+
 def HoistInvariants : Pass<"calque-hoist-invariants", "::mlir::func::FuncOp"> {
   let summary = "Compute before a loop what is the same in all of its iterations";
   let description = [{
