@@ -40,7 +40,7 @@ void requireHostInputs(std::size_t parameters, std::size_t inputs, SourceLocatio
 
 std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs,
                              const std::vector<TensorSpec<>> &specs, std::optional<std::size_t> results,
-                             SourceLocation where) {
+                             std::string identity, SourceLocation where) {
   where = userLine(where);
   if (results && specs.size() != *results)
     throw SignatureError(absl::StrCat("host_call: the callable gives ", schema::counted(*results, "tensor"),
@@ -56,6 +56,13 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
     if (!spec.has_rank() || !spec.shape().is_known())
       throw ValueError(absl::StrCat("the results of a host call have known sizes; ", spec.str(), " has not"), where);
     function->results.push_back({spec.dtype(), spec.shape()});
+  }
+  if (!identity.empty()) {
+    absl::StrAppend(&identity, " ", where.file ? where.file : "", " ", where.line, " ", where.column);
+    for (const std::vector<schema::TensorType> *types : {&function->inputs, &function->results})
+      for (const schema::TensorType &type : *types)
+        absl::StrAppend(&identity, " ", type.str());
+    function->identity = std::move(identity);
   }
   const std::shared_ptr<Trace> &trace = currentTrace();
   if (!trace) {

@@ -134,10 +134,12 @@ struct MoreIsKnown {};
 // What paths consist of.
 class Words final : public Vocabulary {
 public:
-  // A path's operations and values, by the numbers of the vocabulary. `prefix` tells apart what no two paths share.
+  // A path's operations and values, by the numbers of the vocabulary. What no two paths share is known by the decisions
+  // before it and by its place in the run.
   Kind kindOf(const Trace &root, const schema::Recording &recording, const schema::RecordedOp &op,
-              const Decisions &prefix) {
+              const Decisions &decided, std::size_t place) {
     const bool isUnique = callsHost(root, recording, op);
+    const std::string prefix = isUnique ? absl::StrCat(decided, "#", place) : std::string();
     std::vector<Kind> &alike =
         byHash[absl::HashOf(static_cast<int>(op.op), op.line.line, op.line.column, op.numOperands, op.numResults)];
     auto types = [&](std::span<const ValueId> values, std::vector<schema::TensorType> &into) {
@@ -147,7 +149,7 @@ public:
     for (Kind kind : alike)
       if (isOf(kinds[kind], recording, op, isUnique ? &prefix : nullptr))
         return kind;
-    Operation operation{op.op, {}, {}, {}, op.line, isUnique ? prefix : Decisions(), schema::hasEffect(recording, op)};
+    Operation operation{op.op, {}, {}, {}, op.line, prefix, schema::hasEffect(recording, op)};
     std::span<const schema::Attribute> attributes = recording.attributesOf(op);
     operation.attributes.assign(attributes.begin(), attributes.end());
     types(recording.operandsOf(op), operation.operands);
@@ -167,7 +169,7 @@ public:
     schema::Recording recording;
     schema::Attribute attribute = schema::ConstantRef(std::move(data));
     recording.append(schema::OpId::Constant, {}, {&attribute, 1}, {impl.type.get(), 1}, lineOf(impl.where));
-    return kindOf(currentTrace()->root(), recording, recording.ops()[0], {});
+    return kindOf(currentTrace()->root(), recording, recording.ops()[0], {}, 0);
   }
   Kind endOf(const std::string &text) {
     auto [found, isNew] = ends.try_emplace(text, static_cast<Kind>(ends.size()));
@@ -464,11 +466,8 @@ private:
         end = thrown.what();
       }
     }
-    trace->connected = nullptr;
+    trace->askedSources = nullptr;
     trace->decisions->requireEnd();
-    if (connected.size() > numConnected && hasRun)
-      throw MoreIsKnown();
-    hasRun = true;
     if (trace->askedForSizes) // and host code has caught what was thrown
       throw SizesAsked(trace->asked);
     const schema::Recording &recording = trace->recording;

@@ -19,9 +19,14 @@
 #include "calque/callable.h"
 #include "calque/tensor_spec.h"
 
+#include <cstdint>
+#include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace calque {
@@ -34,16 +39,40 @@ inline constexpr std::size_t tensorParameters<R(Args...)> =
     (... && std::is_convertible_v<const Tensor &, Args>) ? sizeof...(Args) : 0;
 
 using HostCallable = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+
+template <typename F, std::size_t... I> constexpr bool takesTensors(std::index_sequence<I...>) {
+  return sizeof...(I) && std::is_invocable_v<F &, decltype(I, std::declval<const Tensor &>())...>;
+}
+
+// Its address stands for the type.
+template <typename T> inline constexpr char typeMark = 0;
+// What tells callables apart: equal for two that do the same. Empty where that can't be seen, as of one that changes
+// itself or owns memory.
+template <typename F> std::string identityOf(const F &fn) {
+  if constexpr (std::is_trivially_copyable_v<F> && (std::is_class_v<F> || std::is_pointer_v<F>)) {
+    std::string bytes = std::to_string(reinterpret_cast<std::uintptr_t>(&typeMark<F>)) + ' ';
+    if constexpr (!std::is_empty_v<F>) {
+      const std::size_t before = bytes.size();
+      bytes.resize(before + sizeof(F));
+      std::memcpy(bytes.data() + before, static_cast<const void *>(std::addressof(fn)), sizeof(F));
+    }
+    return bytes;
+  } else {
+    return {};
+  }
+}
+
 // SignatureError unless there are `results` specs, where that number is known.
 CALQUE_API std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs,
                                         const std::vector<TensorSpec<>> &specs, std::optional<std::size_t> results,
-                                        SourceLocation where);
+                                        std::string identity, SourceLocation where);
 // SignatureError unless there are as many inputs as the callable takes tensors.
 CALQUE_API void requireHostInputs(std::size_t parameters, std::size_t inputs, SourceLocation where);
 
 // The call of a callable that takes all inputs.
 template <typename F>
-auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs, SourceLocation where) {
+auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs, std::string identity,
+                SourceLocation where) {
   using Result = std::invoke_result_t<F &, std::span<const Tensor>>;
   static_assert(std::is_same_v<Result, Tensor> || std::is_same_v<Result, std::vector<Tensor>> || std::is_void_v<Result>,
                 "a host call gives a Tensor, a std::vector<Tensor> or nothing");
@@ -53,13 +82,13 @@ auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<Tenso
           fn(in);
           return std::vector<Tensor>();
         },
-        inputs, specs, 0, where);
+        inputs, specs, 0, std::move(identity), where);
   } else if constexpr (std::is_same_v<Result, Tensor>) {
     return hostCall([fn = std::move(fn)](std::span<const Tensor> in) mutable { return std::vector<Tensor>{fn(in)}; },
-                    inputs, specs, 1, where)
+                    inputs, specs, 1, std::move(identity), where)
         .at(0);
   } else if constexpr (std::is_same_v<Result, std::vector<Tensor>>) {
-    return hostCall(std::move(fn), inputs, specs, std::nullopt, where);
+    return hostCall(std::move(fn), inputs, specs, std::nullopt, std::move(identity), where);
   }
 }
 
@@ -113,6 +142,11 @@ auto host_call(F &&fn, const std::vector<Tensor> &inputs, const std::vector<Tens
   constexpr std::size_t count = detail::tensorParameters<Signature>;
   constexpr bool takesSpan = std::is_invocable_v<Callable &, std::span<const Tensor>>;
   constexpr bool takesVector = std::is_invocable_v<Callable &, std::vector<Tensor>>;
+  std::string identity;
+  if constexpr (std::is_invocable_v<const Callable &, std::span<const Tensor>> ||
+                std::is_invocable_v<const Callable &, std::vector<Tensor>> ||
+                detail::takesTensors<const Callable>(std::make_index_sequence<count>()))
+    identity = detail::identityOf<Callable>(fn);
   if constexpr (!detail::CheckedCopy<Callable, std::is_copy_constructible_v<Callable>>::done) {
     return Tensor();
   } else if constexpr (count != 0) {
@@ -121,14 +155,14 @@ auto host_call(F &&fn, const std::vector<Tensor> &inputs, const std::vector<Tens
       return
           [&]<std::size_t... I>(std::index_sequence<I...>) { return fn(in[I]...); }(std::make_index_sequence<count>());
     };
-    return detail::hostCallOf(std::move(each), inputs, specs, where);
+    return detail::hostCallOf(std::move(each), inputs, specs, std::move(identity), where);
   } else if constexpr (takesSpan) {
-    return detail::hostCallOf(Callable(std::forward<F>(fn)), inputs, specs, where);
+    return detail::hostCallOf(Callable(std::forward<F>(fn)), inputs, specs, std::move(identity), where);
   } else if constexpr (takesVector) {
     auto all = [fn = Callable(std::forward<F>(fn))](std::span<const Tensor> in) mutable {
       return fn(std::vector<Tensor>(in.begin(), in.end()));
     };
-    return detail::hostCallOf(std::move(all), inputs, specs, where);
+    return detail::hostCallOf(std::move(all), inputs, specs, std::move(identity), where);
   } else {
     static_assert(takesSpan || detail::changesArguments<Signature>, // which requireCallable refuses
                   "the callable of host_call takes all inputs as std::span<const Tensor> or "
