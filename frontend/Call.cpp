@@ -44,9 +44,7 @@ std::vector<Tensor> InlinedCall::own(const std::vector<Tensor> &results, SourceL
   const std::shared_ptr<Trace> &trace = currentTrace();
   if (!trace)
     return aliases(results, where);
-  std::vector<schema::ValueId> values;
-  for (const Tensor &result : results)
-    values.push_back(trace->ownValue(result, numBefore_, values, where));
+  const std::vector<schema::ValueId> values = trace->ownValues(results, numBefore_, where);
   std::vector<Tensor> tensors = results;
   for (std::size_t i = 0; i < results.size(); ++i)
     if (const TensorImpl &impl = implOf(results[i]); impl.trace != trace->id || impl.value != values[i])

@@ -1,5 +1,7 @@
 #include "frontend/Trace.h"
 
+#include "absl/container/flat_hash_set.h"
+
 #include "absl/strings/str_cat.h"
 #include "calque/init_scope.h"
 #include "frontend/Apply.h"
@@ -128,20 +130,20 @@ ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
   return value;
 }
 
-ValueId Trace::ownValue(const Tensor &result, std::size_t numBefore, std::span<const ValueId> others,
-                        SourceLocation where) {
-  ValueId value = valueOf(result, where);
-  auto isAmong = [&](std::span<const ValueId> values) {
-    return std::find(values.begin(), values.end(), value) != values.end();
-  };
-  auto isCapture = [&] {
-    return std::any_of(captured.begin(), captured.end(), [&](const auto &capture) { return capture.second == value; });
-  };
-  if (schema::index(value) >= numBefore && !isAmong(recording.parameters) && !isAmong(others) && !isAmong(reads) &&
-      !isCapture())
-    return value;
-  const schema::TensorType type = recording.typeOf(value);
-  return append(OpId::Identity, {&value, 1}, {}, {&type, 1}, where);
+std::vector<ValueId> Trace::ownValues(std::span<const Tensor> results, std::size_t numBefore, SourceLocation where) {
+  std::vector<ValueId> values;
+  for (const Tensor &result : results) // which captures what is outside
+    values.push_back(valueOf(result, where));
+  absl::flat_hash_set<ValueId> others(recording.parameters.begin(), recording.parameters.end());
+  others.insert(reads.begin(), reads.end());
+  for (const auto &[id, value] : captured)
+    others.insert(value);
+  for (ValueId &value : values)
+    if (schema::index(value) < numBefore || !others.insert(value).second) {
+      const schema::TensorType type = recording.typeOf(value);
+      value = append(OpId::Identity, {&value, 1}, {}, {&type, 1}, where);
+    }
+  return values;
 }
 
 std::size_t Trace::indexOf(const std::shared_ptr<VariableState> &variable) {

@@ -33,11 +33,10 @@ public:
   // The value of a tensor of this trace, or the capture of another tensor. LeakedTensorError for a tensor of a trace
   // that has ended or is not around this one.
   schema::ValueId valueOf(const Tensor &x, SourceLocation where);
-  // The value of a call's result. It is a fresh SSA value, made by an `identity`, where the tensor is an argument, a
-  // capture or a variable's value, is one of the first `numBefore` values of the trace, or is among `others`, the
-  // call's other results. Native code returns distinct tensors in all these cases, and derivatives tell them apart.
-  schema::ValueId ownValue(const Tensor &result, std::size_t numBefore, std::span<const schema::ValueId> others,
-                           SourceLocation where);
+  // The values of a call's results. A result is a fresh SSA value, made by an `identity`, where the tensor is an
+  // argument, a capture or a variable's value, is one of the first `numBefore` values of the trace, or is another
+  // result already. Native code returns distinct tensors in all these cases, and derivatives tell them apart.
+  std::vector<schema::ValueId> ownValues(std::span<const Tensor> results, std::size_t numBefore, SourceLocation where);
   Tensor tensorOf(schema::ValueId value, SourceLocation where) const;
   schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
                          std::span<const schema::Attribute> attributes, std::span<const schema::TensorType> results,

@@ -42,9 +42,11 @@ TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedPa
     }
     if (trace->decisions)
       return true;
-    for (const Tensor &result : program.results)
-      values.push_back(options.isCalled ? trace->ownValue(result, 0, values, options.where)
-                                        : trace->valueOf(result, options.where));
+    if (options.isCalled)
+      values = trace->ownValues(program.results, 0, options.where);
+    else
+      for (const Tensor &result : program.results)
+        values.push_back(trace->valueOf(result, options.where));
     return false;
   };
   try {
