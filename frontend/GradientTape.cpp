@@ -61,7 +61,7 @@ std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<de
       if (watched.variable == sources[i].variable->state())
         values[i] = watched.values;
     // Another path may read it.
-    if (values[i].empty() && state_->trace && state_->trace->connected)
+    if (values[i].empty() && state_->trace && state_->trace->isOneOfPaths())
       values[i] = {state_->valueOf(sources[i].variable->value(where), where)};
   }
   if (!state_->options.persistent)

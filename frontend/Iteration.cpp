@@ -71,7 +71,11 @@ void LoopIterator::enter() {
     return;
   CallSite site(where_, "range");
   Operand at(at_, where_), end(end_, where_);
-  if (std::optional<std::int64_t> step = knownNumber(step_))
+  goesOn_ = Tensor();
+  const std::optional<std::int64_t> step = knownNumber(step_);
+  if (step && knownNumber(at_) && knownNumber(end_))
+    return; // whether there is a first iteration is no decision: no run takes the other way
+  if (step)
     goesOn_ = *step > 0 ? less(at, end) : greater(at, end);
   else
     goesOn_ = calque::where(Operand(greater(Operand(step_, where_), Operand(0, where_)), where_),
@@ -79,8 +83,11 @@ void LoopIterator::enter() {
 }
 
 bool LoopIterator::operator==(std::default_sentinel_t) const {
+  auto isAtEnd = [](std::int64_t at, std::int64_t end, std::int64_t step) { return step > 0 ? at >= end : at <= end; };
   if (counts_)
-    return counts_->step > 0 ? counts_->at >= counts_->end : counts_->at <= counts_->end;
+    return isAtEnd(counts_->at, counts_->end, counts_->step);
+  if (!goesOn_.defined())
+    return isAtEnd(*knownNumber(at_), *knownNumber(end_), *knownNumber(step_));
   return goesOn_.impl()->trace && currentTrace() ? !decideOn(goesOn_, where_, true) : !bool(goesOn_);
 }
 

@@ -192,6 +192,17 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   return plan;
 }
 
+bool TapeState::areConnected(const Plan &plan, const std::vector<std::vector<ValueId>> &sources,
+                             SourceLocation where) const {
+  if (!trace->askedSources)
+    return false;
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (std::ranges::any_of(sources[i], [&](ValueId x) { return std::ranges::count(plan.connected, x) != 0; }) &&
+        !trace->askedSources->connected.contains({where.file, where.line, i}))
+      return false;
+  return true;
+}
+
 // Leaves out the sources from which no path is left once the derivatives on the way are expanded.
 void TapeState::dropUnconnected(Plan &plan) {
   if (!plan.ofDerivatives || plan.connected.empty())
@@ -226,17 +237,20 @@ void TapeState::dropUnconnected(Plan &plan) {
 }
 
 void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &sources, SourceLocation where) {
-  if (!trace || !trace->connected)
+  if (!trace || !trace->isOneOfPaths())
     return;
+  AskedSources none; // of the run that has met the first decision, and that others take the place of
+  AskedSources &known = trace->askedSources ? *trace->askedSources : none;
   std::vector<bool> isConnected(recording().numValues()), taken(recording().numValues());
   for (ValueId source : plan.connected)
     isConnected[index(source)] = true;
   plan.connected.clear();
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const std::tuple key(std::string_view(where.file), where.line, i);
+    const AskedSources::Key key(where.file, where.line, i);
+    known.asked.insert(key);
     if (std::ranges::any_of(sources[i], [&](ValueId value) { return isConnected[index(value)]; }))
-      trace->connected->insert(key);
-    const bool onSomePath = trace->connected->contains(key);
+      known.connected.insert(key);
+    const bool onSomePath = !known.unconnected.contains(key);
     for (ValueId source : sources[i])
       if ((onSomePath || isConnected[index(source)]) && is_floating(recording().typeOf(source).dtype) &&
           !taken[index(source)]) {
@@ -336,7 +350,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
     seedTensors.push_back(is_floating(target.dtype) ? std::move(fitted) : Tensor());
   }
   Plan plan = planFor(targets, sources, operation, where);
-  if (trace && !zerosWillDo)
+  if (trace && !zerosWillDo && !areConnected(plan, sources, where))
     dropUnconnected(plan);
   joinPaths(plan, sources, where);
   if (plan.connected.empty())
@@ -372,7 +386,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
     throw ShapeError(absl::StrCat(name, ": the target's first dimension runs over the examples; it is ", type.str()),
                      where);
   Plan plan = planFor({target}, sources, name, where);
-  if (trace)
+  if (trace && !areConnected(plan, sources, where))
     dropUnconnected(plan);
   joinPaths(plan, sources, where);
   if (plan.connected.empty())

@@ -123,6 +123,9 @@ private:
   Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
                const char *operation, SourceLocation where);
   void dropUnconnected(Plan &plan);
+  // Whether an earlier path of host code has shown it of all connected sources, so that the compiler need not be asked.
+  bool areConnected(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
+                    SourceLocation where) const;
   // In a run that finds out what host code does: sources that another path connects are connected, and what is only a
   // value of an iteration is no stop, so that the paths ask for the same.
   void joinPaths(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, SourceLocation where);

@@ -17,9 +17,14 @@ namespace calque::detail {
 inline constexpr std::int64_t kMostConstantElements = 16;
 
 class HostDecisions;
-// The sources that a run of host code has found connected to what it asks a tape for: by the line of the question, and
-// the number of the source.
-using ConnectedSources = std::set<std::tuple<std::string_view, unsigned, std::size_t>>;
+// What runs of host code ask tapes for: by the line of the question, and the number of the source. As long as a source
+// may be connected on some path it counts as connected on all, so that no path meets a lack of a gradient that is due
+// to other paths.
+struct AskedSources {
+  using Key = std::tuple<std::string_view, unsigned, std::size_t>;
+  std::set<Key> asked, connected; // of these, those that a path leads from
+  std::set<Key> unconnected;      // on all paths, as earlier runs have found
+};
 
 class Trace {
 public:
@@ -84,9 +89,10 @@ public:
 
   // What host code has decided on tensors; null: nothing so far.
   std::shared_ptr<HostDecisions> decisions;
-  // Of a run that finds out what host code does, else null. As in a branch, a source counts as connected on all paths
-  // if it is on one.
-  ConnectedSources *connected = nullptr;
+  // Of a run that finds out what host code does, else null.
+  AskedSources *askedSources = nullptr;
+  // Whether there are other paths than the one that is traced.
+  bool isOneOfPaths() const { return askedSources || decisions; }
 
   // Whether values of that trace can be used in this one: it is this one, or around it.
   bool sees(std::uint64_t trace) const { return trace == id || isAround(trace); }

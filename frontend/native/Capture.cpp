@@ -127,8 +127,8 @@ std::vector<bool> derivativeSources(const schema::Recording &recording) {
   return isSource;
 }
 
-// A run shows something that numbers of values depend on: a variable is assigned, a tensor outlives its run, a source
-// is connected to what a tape is asked for.
+// A run shows something that numbers of values depend on: a variable is assigned, a tensor outlives its run; or all
+// runs, that no path leads from a source to what a tape is asked for.
 struct MoreIsKnown {};
 
 // What paths consist of.
@@ -421,13 +421,18 @@ public:
 private:
   std::vector<Tensor> once() {
     words = {};
-    hasRun = false;
     initial.clear();
     for (std::size_t index : assigned)
       initial.push_back(words.outsideOf(Variable(around->root().variables[index]).value(where), false));
     auto followed = [&](const Decisions &decisions) { return follow(decisions); };
     Learner learner(followed, limitsAt(followLevel()));
-    learner.learn();
+    try {
+      learner.learn();
+    } catch (const NotCaptured &) {
+      settleSources(); // with what is known then it may go
+      throw;
+    }
+    settleSources();
     Learner::Learnt learnt = learner.result(words.counters(where));
     std::vector<Tensor> results = emit(learnt.graph, learnt.samples, words, followLevel() < kFarthestLevel);
     const std::size_t numResults = results.size() - assigned.size();
@@ -437,11 +442,20 @@ private:
     return results;
   }
 
+  // Sources that no path connects: runs that know them have no gradient for them.
+  void settleSources() {
+    const std::size_t before = asked.unconnected.size();
+    std::ranges::set_difference(asked.asked, asked.connected,
+                                std::inserter(asked.unconnected, asked.unconnected.end()));
+    asked.asked.clear();
+    if (asked.unconnected.size() > before)
+      throw MoreIsKnown();
+  }
+
   Path follow(const Decisions &decisions) {
     std::shared_ptr<Trace> trace = Trace::region(around, around->recording.name.c_str());
     trace->decisions = std::make_shared<HostDecisions>(decisions);
-    trace->connected = &connected;
-    const std::size_t numConnected = connected.size();
+    trace->askedSources = &asked;
     const std::uint64_t begin = nextId();
     HostResults results;
     std::vector<ValueId> values;
@@ -513,7 +527,7 @@ private:
           constant.first = numbers[schema::index(operand)] = path.numValues++;
         }
       Step &step = path.steps.emplace_back();
-      step.kind = words.kindOf(around->root(), recording, op, prefix);
+      step.kind = words.kindOf(around->root(), recording, op, prefix, i);
       for (ValueId operand : recording.operandsOf(op))
         step.operands.push_back(numberOf(operand));
       step.first = path.numValues;
@@ -558,8 +572,7 @@ private:
   std::vector<Value> initial;                             // what they are before
   absl::flat_hash_map<std::uint64_t, std::uint64_t> made; // tensors that a run made, by id: which
   absl::flat_hash_set<std::uint64_t> kept;                // those that later runs have, too
-  ConnectedSources connected;
-  bool hasRun = false; // since all began again
+  AskedSources asked;
 };
 
 } // namespace

@@ -5,7 +5,7 @@
 //
 //   auto [i, sum] = while_loop([&](const Tensor &i, const Tensor &) { return i < n; },
 //                              [&](const Tensor &i, const Tensor &sum) { return std::tuple(i + 1, sum + i * i); },
-//                              std::tuple(Tensor(0), Tensor(0)));
+//                              std::tuple(scalar(0), scalar(0)));
 //
 //   for (Tensor i : range(n)) // a C++ loop, which a trace makes a loop of its program, too
 //     sum = sum + i * i;

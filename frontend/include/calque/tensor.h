@@ -34,6 +34,7 @@ struct TensorImpl;
 class CALQUE_API Tensor {
 public:
   Tensor() = default;
+  Tensor(std::nullptr_t) = delete; // which Tensor(0) would be: scalar(0) is a tensor
   explicit Tensor(std::shared_ptr<const detail::TensorImpl> impl) : impl_(std::move(impl)) {}
 
   DType dtype(SourceLocation where = SourceLocation::current()) const;
