@@ -20,7 +20,7 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
     SmallVector<AffineMap> maps;
     for (Value input : inputs)
       maps.push_back(builder.broadcastMap(LinalgBuilder::shapeOf(input), type.getShape()));
-    if (isa<ir::DivOp>(op) && isa<IntegerType>(type.getElementType()))
+    if (op->hasTrait<ir::MayFailOnIntegers>() && isa<IntegerType>(type.getElementType()))
       checkDivisor(builder, op, inputs[1], shape);
     Value lowered = builder.parallel(
         shape, type.getElementType(), inputs, maps,

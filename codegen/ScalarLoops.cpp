@@ -19,7 +19,7 @@ bool isScalarWork(Operation *op) {
     return llvm::all_of(op->getRegions(), [](Region &region) {
       return llvm::all_of(region.front().without_terminator(), [](Operation &inner) { return isScalarWork(&inner); });
     });
-  if (isa<ir::DivOp>(op) && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()))) {
+  if (op->hasTrait<ir::MayFailOnIntegers>() && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()))) {
     auto divisor = op->getOperand(1).getDefiningOp<ir::ConstantOp>();
     auto elements = divisor ? dyn_cast<DenseElementsAttr>(divisor.getValue()) : DenseElementsAttr();
     return elements && !elements.getSplatValue<APInt>().isZero();

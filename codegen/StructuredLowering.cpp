@@ -55,6 +55,21 @@ Lowered lower(LinalgBuilder &b, ir::SumOp op, LoweringContext &) {
   return lowerReduction(b, op, zero, [](ir::ScalarBuilder &s, ValueRange v) { return s.add(v[1], v[0]); });
 }
 
+Lowered lower(LinalgBuilder &b, ir::ProdOp op, LoweringContext &) {
+  Value one = ir::ScalarBuilder(b.builder, b.location).constant(1, LinalgBuilder::typeOf(op.getX()).getElementType());
+  return lowerReduction(b, op, one, [](ir::ScalarBuilder &s, ValueRange v) { return s.mul(v[1], v[0]); });
+}
+
+Lowered lower(LinalgBuilder &b, ir::AnyOp op, LoweringContext &) {
+  Value no = ir::ScalarBuilder(b.builder, b.location).constant(0, b.builder.getI1Type());
+  return lowerReduction(b, op, no, [](ir::ScalarBuilder &s, ValueRange v) { return s.logicalOr(v[1], v[0]); });
+}
+
+Lowered lower(LinalgBuilder &b, ir::AllOp op, LoweringContext &) {
+  Value yes = ir::ScalarBuilder(b.builder, b.location).constant(1, b.builder.getI1Type());
+  return lowerReduction(b, op, yes, [](ir::ScalarBuilder &s, ValueRange v) { return s.logicalAnd(v[1], v[0]); });
+}
+
 Lowered lower(LinalgBuilder &b, ir::ReduceMaxOp op, LoweringContext &context) {
   requireElements(b, op, normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true), context);
   Value lowest = extremeOf(b.builder, b.location, LinalgBuilder::typeOf(op.getX()).getElementType(), true);
@@ -102,7 +117,8 @@ static Value isFirstNaN(ir::ScalarBuilder &s, Value best, Value element) {
   return s.logicalAnd(isNaN, isNumber);
 }
 
-Lowered lower(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
+// The index of the largest or smallest element along an axis.
+template <typename Op> static Value lowerArgExtreme(LinalgBuilder &b, Op op, bool largest, LoweringContext &context) {
   Value x = op.getX();
   SizeList shape = b.sizesOf(x), kept;
   int64_t rank = shape.size(), axis = normalAxis(op.getAxis(), rank);
@@ -119,7 +135,7 @@ Lowered lower(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
   }
   AffineMap keptMap = AffineMap::get(rank, 0, expressions, b.builder.getContext());
   ir::ScalarBuilder outer(b.builder, b.location);
-  Value best = b.filled(kept, extremeOf(b.builder, b.location, element, true)),
+  Value best = b.filled(kept, extremeOf(b.builder, b.location, element, largest)),
         index = b.filled(kept, outer.constant(-1, i64));
   Value result =
       linalg::GenericOp::create(
@@ -127,8 +143,9 @@ Lowered lower(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
           ArrayRef<AffineMap>{b.builder.getMultiDimIdentityMap(rank), keptMap, keptMap}, iterators,
           [&](OpBuilder &inner, Location location, ValueRange v) {
             ir::ScalarBuilder s(inner, location);
-            // Takes the first element, and then each larger one. NaN is larger than every number.
-            Value isFirst = s.less(v[2], s.constant(0, i64)), take = s.logicalOr(isFirst, s.less(v[1], v[0]));
+            // Takes the first element, and then each better one. NaN is better than every number.
+            Value isFirst = s.less(v[2], s.constant(0, i64));
+            Value take = s.logicalOr(isFirst, largest ? s.less(v[1], v[0]) : s.less(v[0], v[1]));
             if (isa<FloatType>(element))
               take = s.logicalOr(take, isFirstNaN(s, v[1], v[0]));
             Value position =
@@ -139,6 +156,13 @@ Lowered lower(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
           .getResult(1);
   b.sizes.set(result, kept);
   return result;
+}
+
+Lowered lower(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {
+  return lowerArgExtreme(b, op, true, context);
+}
+Lowered lower(LinalgBuilder &b, ir::ArgMinOp op, LoweringContext &context) {
+  return lowerArgExtreme(b, op, false, context);
 }
 
 static Value multiplyAdd(ir::ScalarBuilder &s, ValueRange v) { return s.add(v[2], s.mul(v[0], v[1])); }

@@ -41,9 +41,10 @@ def Calque_NumberAttr : Attr<CPred<"::calque::ir::isNumber($_self)">, "number"> 
 //===-- Scalar meaning --------------------------------------------------------------------------===//
 // The nodes of `scalar`. Each names a method of ScalarBuilder, which emits the operation for integers or floats.
 class Scalar<string method> { string builderMethod = method; }
-foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "log1p", "expm1", "sqrt", "tanh", "erf",
-                "sin", "cos", "tan", "floor", "ceil", "round", "sign", "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select",
-                "logicalAnd", "logicalOr", "logicalXor", "logicalNot", "castTo"] in
+foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "log1p", "expm1", "sqrt", "tanh",
+                "erf", "sin", "cos", "tan", "floor", "ceil", "round", "floorDivide", "mod", "fmod", "sign",
+                "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select", "logicalAnd", "logicalOr",
+                "logicalXor", "logicalNot", "castTo"] in
   def S_#name : Scalar<name>;
 // A constant of the type of the operand that follows: (S_const "0.5", $x).
 def S_const : Scalar<"constant">;

@@ -77,6 +77,33 @@ def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric", [Calque_MayFailO
   let partials = [(Apply "div", (Constant "1.0"), $rhs), (Apply "neg", (Apply "div", $result, $rhs))];
   let domain = ["0.5", "3.0"];
 }
+def Calque_FloorDivideOp : Calque_BinaryOp<"floor_divide", "elementwiseNumeric", [Calque_MayFailOnIntegers]> {
+  let summary = "lhs / rhs, rounded down: the number n for which lhs is n * rhs + mod(lhs, rhs); of integers, the smallest divided by -1 wraps, division by zero is an error";
+  let failure = "`DivisionError` where an integer is divided by zero";
+  let scalar = (S_floorDivide $lhs, $rhs);
+  let ulp = 1;
+  let domain = ["0.5", "3.0"];
+  let notDifferentiable = 1;
+}
+def Calque_ModOp : Calque_BinaryOp<"mod", "elementwiseNumeric", [Calque_MayFailOnIntegers]> {
+  let summary = "What floor_divide leaves of lhs, with the sign of rhs, as Python's %; of integers, division by zero is an error";
+  let failure = "`DivisionError` where an integer is divided by zero";
+  let scalar = (S_mod $lhs, $rhs);
+  let partials = [(One), (Apply "neg", (Apply "floor_divide", $lhs, $rhs))];
+  let ulp = 1;
+  let domain = ["0.5", "3.0"];
+}
+// C++'s `/` of integers truncates, here too, and so its `%` is this one: lhs is (lhs / rhs) * rhs + lhs % rhs.
+def Calque_FmodOp : Calque_BinaryOp<"fmod", "elementwiseNumeric", [Calque_MayFailOnIntegers]> {
+  let summary = "What is left of lhs by a division that truncates, with the sign of lhs, as C++'s % and std::fmod; of integers, division by zero is an error";
+  let failure = "`DivisionError` where an integer is divided by zero";
+  let spelling = "%";
+  let scalar = (S_fmod $lhs, $rhs);
+  // lhs without the remainder is a multiple of rhs, so that to round is exact. It has no derivative of its own.
+  let partials = [(One), (Apply "neg", (Apply "round", (Apply "div", (Apply "sub", $lhs, $result), $rhs)))];
+  let ulp = 1;
+  let domain = ["0.5", "3.0"];
+}
 def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseFloat"> {
   let summary = "lhs to the power of rhs";
   let scalar = (S_pow $lhs, $rhs);

@@ -93,6 +93,39 @@ void ReduceMinOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   extremeVjp(*this, builder, cotangents[0], operandCotangents);
 }
 
+// For each element the product of the others that are reduced with it. The products before it and behind it divide by
+// nothing, so that zeros have derivatives, to any order.
+static Value productOfOthers(GradientRule &rule, Value x, ArrayRef<int64_t> axes) {
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank(), first = rank - static_cast<int64_t>(axes.size());
+  if (axes.empty())
+    return rule.create<BroadcastLikeOp>(rule.constantLike(1, x), x);
+  auto exclusive = [&](Value value, int64_t axis) -> Value {
+    Value before = rule.create<CumProdOp>(value, axis, true, false),
+          behind = rule.create<CumProdOp>(value, axis, true, true);
+    return rule.create<MulOp>(before, behind);
+  };
+  if (axes.size() == 1)
+    return exclusive(x, axes[0]);
+  SmallVector<int64_t> order, inverse(rank);
+  for (int64_t i = 0; i < rank; ++i)
+    if (!llvm::is_contained(axes, i))
+      order.push_back(i);
+  llvm::append_range(order, axes);
+  for (auto [i, axis] : llvm::enumerate(order))
+    inverse[axis] = static_cast<int64_t>(i);
+  Value last = rule.create<TransposeOp>(x, order), merged = last;
+  for (size_t i = 1; i < axes.size(); ++i)
+    merged = rule.create<MergeDimsOp>(merged, first);
+  return rule.create<TransposeOp>(rule.create<ReshapeLikeOp>(exclusive(merged, first), last), inverse);
+}
+
+void ProdOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                      SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  Value g = withDims(rule, cotangents[0], getX(), getAxes(), getKeepdims());
+  operandCotangents.assign(1, rule.create<MulOp>(g, productOfOthers(rule, getX(), normalAxes(getAxes(), getX()))));
+}
+
 void MeanOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                       SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
@@ -178,6 +211,15 @@ void ReduceMinOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorI
   resultTangents.assign(1, extremeJvp(*this, builder, tangents[0]));
 }
 
+void ProdOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
+  if (axes.empty())
+    return resultTangents.assign(1, tangents[0]);
+  Value weighted = rule.create<MulOp>(tangents[0], productOfOthers(rule, getX(), axes));
+  resultTangents.assign(1, rule.create<SumOp>(weighted, axes, getKeepdims()));
+}
+
 void LogSumExpOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
@@ -219,6 +261,15 @@ LogicalResult SumOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resul
 LogicalResult ReduceMaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   return batchReduction(*this, rule, results);
 }
+LogicalResult ProdOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchReduction(*this, rule, results);
+}
+LogicalResult AnyOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchReduction(*this, rule, results);
+}
+LogicalResult AllOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchReduction(*this, rule, results);
+}
 LogicalResult ReduceMinOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   return batchReduction(*this, rule, results);
 }
@@ -241,6 +292,11 @@ LogicalResult LogSoftmaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value>
 
 LogicalResult ArgMaxOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(rule.create<ArgMaxOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
+  return success();
+}
+
+LogicalResult ArgMinOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<ArgMinOp>(rule[0], rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
   return success();
 }
 

@@ -47,6 +47,51 @@ Value ScalarBuilder::div(Value a, Value b) {
   return select(isZero, zero, select(isMinusOne, sub(zero, a), quotient));
 }
 
+Value ScalarBuilder::fmod(Value a, Value b) {
+  if (isFloat(a))
+    return arith::RemFOp::create(builder, location, a, b);
+  Value zero = constant(0, a), one = constant(1, a), minusOne = constant(-1, a);
+  Value isZero = equal(b, zero), isMinusOne = equal(b, minusOne);
+  // By 1 nothing is left, nor by -1.
+  return arith::RemSIOp::create(builder, location, a, select(logicalOr(isZero, isMinusOne), one, b));
+}
+
+// Whether a remainder is not 0 and has another sign than the divisor, so that rounding down leaves more.
+static Value isOnOtherSide(ScalarBuilder &s, Value remainder, Value divisor) {
+  Value zero = s.constant(0, remainder);
+  Value isLeft = s.notEqual(remainder, zero), isBelow = s.less(remainder, zero), isDivisorBelow = s.less(divisor, zero);
+  return s.logicalAnd(isLeft, s.logicalXor(isBelow, isDivisorBelow));
+}
+
+Value ScalarBuilder::mod(Value a, Value b) {
+  Value remainder = fmod(a, b), zero = constant(0, a);
+  Value otherSide = isOnOtherSide(*this, remainder, b), moved = add(remainder, b);
+  Value result = select(otherSide, moved, remainder);
+  if (!isFloat(a))
+    return result;
+  Value signedZero = math::CopySignOp::create(builder, location, zero, b), isZero = equal(remainder, zero);
+  return select(isZero, signedZero, result);
+}
+
+Value ScalarBuilder::floorDivide(Value a, Value b) {
+  if (!isFloat(a)) {
+    Value quotient = div(a, b), product = mul(quotient, b), remainder = sub(a, product), one = constant(1, a);
+    Value otherSide = isOnOtherSide(*this, remainder, b);
+    return select(otherSide, sub(quotient, one), quotient);
+  }
+  // Without the remainder a is a multiple of b, whose quotient is off from a whole number by rounding alone, and in
+  // float64 by less than that of two numbers of float32. To divide first and then to round down gives 10 for 1 and 0.1,
+  // of which nine fit.
+  Type wide = builder.getF64Type();
+  Value remainder = fmod(a, b), wideA = castTo(a, wide), wideB = castTo(b, wide);
+  Value whole = sub(wideA, castTo(remainder, wide)), quotient = div(whole, wideB), one = constant(1, quotient);
+  Value otherSide = isOnOtherSide(*this, remainder, b);
+  Value rounded = round(select(otherSide, sub(quotient, one), quotient)), nearest = castTo(rounded, a.getType());
+  Value ratio = div(a, b), zero = constant(0, a), isZero = equal(nearest, zero);
+  Value signedZero = math::CopySignOp::create(builder, location, zero, ratio), isByZero = equal(b, zero);
+  return select(isByZero, ratio, select(isZero, signedZero, nearest));
+}
+
 Value ScalarBuilder::neg(Value x) {
   if (isFloat(x))
     return arith::NegFOp::create(builder, location, x);

@@ -23,6 +23,11 @@ public:
   Value mul(Value a, Value b);
   // Of integers, the smallest divided by -1 wraps, and a zero divisor gives 0; a separate check fails the call.
   Value div(Value a, Value b);
+  // With what is left of a by a truncating division, by one that rounds down, and the latter's quotient. Of integers as
+  // for div.
+  Value fmod(Value a, Value b);
+  Value mod(Value a, Value b);
+  Value floorDivide(Value a, Value b);
   Value neg(Value x);
   Value abs(Value x);
   Value pow(Value a, Value b);

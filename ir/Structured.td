@@ -29,6 +29,22 @@ def Calque_ReduceMinOp : Calque_ReductionOp<"reduce_min", "reduceNumericNonEmpty
   let customVjp = 1;
   let customJvp = 1;
 }
+def Calque_ProdOp : Calque_ReductionOp<"reduce_prod", "reduceNumeric"> {
+  let summary = "The product of the elements over axes; 1 of none";
+  let function = "prod";
+  let customVjp = 1;
+  let customJvp = 1;
+}
+def Calque_AnyOp : Calque_ReductionOp<"reduce_any", "reduceBool"> {
+  let summary = "Whether any element over axes holds; false of none";
+  let function = "any";
+  let notDifferentiable = 1;
+}
+def Calque_AllOp : Calque_ReductionOp<"reduce_all", "reduceBool"> {
+  let summary = "Whether all elements over axes hold; true of none";
+  let function = "all";
+  let notDifferentiable = 1;
+}
 def Calque_MeanOp : Calque_ReductionOp<"reduce_mean", "reduceFloat", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "The mean of the elements over axes; NaN of none";
   let function = "mean";
@@ -60,12 +76,17 @@ def Calque_LogSoftmaxOp : Calque_PureOp<"log_softmax", [DeclareOpInterfaceMethod
   let expands = 1;
   let customJvp = 1;
 }
-def Calque_ArgMaxOp : Calque_PureOp<"argmax"> {
-  let summary = "The index of the largest element over one axis, the first of equals, as int64; NaN counts as largest";
+class Calque_ArgOp<string mnemonic> : Calque_PureOp<mnemonic> {
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);
   let results = (outs Calque_Tensor:$result);
-  let rule = "argmax";
+  let rule = "argExtreme";
   let notDifferentiable = 1;
+}
+def Calque_ArgMaxOp : Calque_ArgOp<"argmax"> {
+  let summary = "The index of the largest element over one axis, the first of equals, as int64; NaN counts as largest";
+}
+def Calque_ArgMinOp : Calque_ArgOp<"argmin"> {
+  let summary = "The index of the smallest element over one axis, the first of equals, as int64; NaN counts as smallest";
 }
 def Calque_AxisSizeOp : Calque_PureOp<"axis_size"> {
   let summary = "The number of elements of x over axes, as a scalar of x's type";
@@ -85,6 +106,35 @@ def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
   let function = "";
   let vjp = [(Apply "broadcast_like", $g, $x), (NoGradient)];
   let linear = ["x"];
+}
+
+//===-- Cumulative: Cumulative.cpp --------------------------------------------------------------===//
+class Calque_CumulativeOp<string mnemonic> : Calque_PureOp<mnemonic> {
+  let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "0">:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
+                       DefaultValuedAttr<BoolAttr, "false">:$reverse);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "cumulative";
+  let description = "`exclusive` leaves the element itself out; `reverse` begins at the end of the axis.";
+  let customVjp = 1;
+}
+def Calque_CumSumOp : Calque_CumulativeOp<"cumsum"> {
+  let summary = "The sums of the elements up to each one along an axis";
+  let linear = ["x"];
+}
+def Calque_CumProdOp : Calque_CumulativeOp<"cumprod"> {
+  let summary = "The products of the elements up to each one along an axis";
+  let customJvp = 1;
+}
+// Derivatives of products divide by no element, which may be 0: they are such recurrences, whose own derivatives are others.
+def Calque_LinearRecurrenceOp : Calque_PureOp<"linear_recurrence"> {
+  let summary = "h[k] = factors[k] * h[k - 1] + terms[k] along an axis, from h = 0; in reverse h[k + 1]";
+  let inMessages = "cumprod";
+  let arguments = (ins Calque_Tensor:$factors, Calque_Tensor:$terms, I64Attr:$axis, BoolAttr:$reverse);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "linearRecurrence";
+  let function = "";
+  let customVjp = 1;
+  let customJvp = 1;
 }
 
 //===-- Contractions: Contract.cpp --------------------------------------------------------------===//

@@ -58,6 +58,12 @@ def TypeRule_reduceNumericNonEmpty : NumericTypes {
   let shapeError = "for an axis of size 0";
   let valueError = wrongAxes;
 }
+def TypeRule_reduceBool : TypeRule {
+  let types = "bool; the result is bool";
+  let shape = reducedShape;
+  let dtypeError = "for other types";
+  let valueError = wrongAxes;
+}
 def TypeRule_reduceFloat : FloatTypes {
   let shape = reducedShape;
   let valueError = wrongAxes;
@@ -72,10 +78,15 @@ def TypeRule_softmax : FloatTypes {
   let shapeError = "for an axis of size 0";
   let valueError = "for an axis that x does not have";
 }
-def TypeRule_argmax : NumericTypes {
+def TypeRule_argExtreme : NumericTypes {
   let types = "{numbers}; the result is int64";
   let shape = "x's without the axis";
   let shapeError = "for an axis of size 0";
+  let valueError = "for an axis that x does not have";
+}
+
+def TypeRule_cumulative : NumericTypes {
+  let shape = "x's";
   let valueError = "for an axis that x does not have";
 }
 

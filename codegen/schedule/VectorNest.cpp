@@ -31,7 +31,8 @@ double Schedule::cyclesOfBody(const Nest &nest) {
   double cycles = 0.5;
   for (Operation &op : nest.body->without_terminator())
     if (!isa<arith::ConstantOp, linalg::IndexOp>(op) && !ir::isOpaque(&op))
-      cycles += op.getDialect()->getNamespace() == "math"                ? 12
+      cycles += isa<arith::RemFOp>(op)                                   ? 40
+                : op.getDialect()->getNamespace() == "math"              ? 12
                 : isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op) ? 4
                                                                          : 0.5;
   for (const auto *accesses : {&nest.inputs, &nest.outputs})

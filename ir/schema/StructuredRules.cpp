@@ -45,6 +45,11 @@ Fault reduceNumericNonEmpty(const OpCall &call, std::vector<TensorType> &results
     return fault;
   return reduce(call, true, results);
 }
+Fault reduceBool(const OpCall &call, std::vector<TensorType> &results) {
+  if (call[0].dtype != DType::Bool)
+    return dtypeFault(absl::StrCat("takes bool, not ", call[0].str()));
+  return reduce(call, false, results);
+}
 Fault reduceFloat(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = requireFloating(call.operands))
     return fault;
@@ -68,7 +73,7 @@ Fault softmax(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
-Fault argmax(const OpCall &call, std::vector<TensorType> &results) {
+Fault argExtreme(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkNumeric(call))
     return fault;
   std::int64_t axis = 0;
@@ -79,6 +84,30 @@ Fault argmax(const OpCall &call, std::vector<TensorType> &results) {
   TensorType result{DType::Int64, call[0].dims};
   result.dims.erase(result.dims.begin() + axis);
   results.push_back(std::move(result));
+  return {};
+}
+
+Fault cumulative(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkNumeric(call))
+    return fault;
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  results.push_back(call[0]);
+  return {};
+}
+
+Fault linearRecurrence(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkNumeric(call))
+    return fault;
+  if (Fault fault = sameDType(call[0], call[1]))
+    return fault;
+  if (!fit(call[0], call[1]))
+    return shapeFault(absl::StrCat("factors ", call[0].str(), " and terms ", call[1].str(), " must be of one shape"));
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  results.push_back(call[1]);
   return {};
 }
 

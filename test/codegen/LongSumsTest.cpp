@@ -208,6 +208,50 @@ TEST(LongSums, OfMeansAndVariances) {
   EXPECT_NEAR(variance(tensor(values, {n})).item<float>(), expected, 1e-4 * expected);
 }
 
+// Each element of a cumulative sum is a sum, and so is each of its gradient.
+TEST(LongSums, OfCumulativeSums) {
+  struct Direction {
+    const char *name;
+    bool reverse;
+    Tensor (*sums)(const Tensor &x);
+  };
+  const Direction directions[] = {
+      {"forwards", false, [](const Tensor &x) { return cumsum(x); }},
+      {"backwards", true, [](const Tensor &x) { return cumsum(x, 0, false, true); }},
+      {"across rows", false, [](const Tensor &x) { return slice(cumsum(columns(x, 2)), {0, 1}, {x.shape()[0], 2}); }},
+      {"gradient", true, [](const Tensor &x) { return vjp([](const Tensor &y) { return cumsum(y); }, x).second(x); }}};
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (std::int64_t n : {1000, 1'000'003})
+      for (std::size_t kind = 0; kind < kinds().size(); kind += n < 2000 ? 1 : 3) {
+        Tensor x = make(kinds()[kind], n, dtype, 1);
+        for (const Direction &direction : directions) {
+          Tensor found = direction.sums(x);
+          Exact exact;
+          dispatch(dtype, [&](auto element) {
+            using T = typename decltype(element)::type;
+            const T *terms = x.data<T>(), *sums = found.data<T>();
+            for (std::int64_t i = 0; i < n; ++i) {
+              std::int64_t at = direction.reverse ? n - 1 - i : i;
+              exact.add(terms[at]);
+              if (i % 97 == 0 || i > n - 100)
+                exact.expect(sums[at], dtype,
+                             std::string(direction.name) + ": sum " + std::to_string(i) + " of terms " +
+                                 kinds()[kind].name + " of " + std::string(name_of(dtype)));
+            }
+          });
+        }
+      }
+}
+
+TEST(LongSums, OfTenMillionTermsCumulated) {
+  const std::int64_t n = 10'000'000;
+  Tensor sums = cumsum(full({n}, 0.1f));
+  for (std::int64_t i = 0; i < n; i += 997) {
+    double expected = static_cast<double>(i + 1) * static_cast<double>(0.1f);
+    ASSERT_LE(std::fabs(sums.data<float>()[i] - expected), 4 * 0x1p-23 * expected) << "sum " << i;
+  }
+}
+
 // A gather is no part of the loop that sums up what it gives.
 TEST(LongSums, OfGatheredTerms) {
   auto f = function([](const Tensor &x,
@@ -293,4 +337,29 @@ TEST(LongSums, OfTwoToThe31Terms) {
     for (const Tensor &dot : f(x))
       EXPECT_LE(std::fabs(dot.item<float>() - expected), 4 * 0x1p-23 * expected) << isKnown;
   }
+}
+
+// Each rounding is relative to the product so far, so that they add up. Factors near 1 keep all parts of a product in
+// the range of the type.
+TEST(ProductsOfManyFactors, AreOffByTheirNumber) {
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (std::int64_t n : {2, 17, 1000, 1'000'003}) {
+      std::mt19937 random(5);
+      std::vector<double> values(static_cast<std::size_t>(n));
+      for (double &value : values)
+        value = 1 + (fraction(static_cast<std::uint32_t>(random())) - 0.5) / 256;
+      Tensor x = makeTensor(dtype, values, {n}), all = prod(x), each = cumprod(x);
+      values = valuesOf(x);
+      long double product = 1;
+      double relativeOfEach = 0;
+      std::vector<double> products = valuesOf(each);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        product *= values[i];
+        relativeOfEach = std::max(relativeOfEach, static_cast<double>(std::fabs(products[i] / product - 1)) /
+                                                      (dtype == DType::Float32 ? 1 : static_cast<double>(i + 1)));
+      }
+      double relative = static_cast<double>(std::fabs(valuesOf(all)[0] / product - 1)) / static_cast<double>(n);
+      EXPECT_LE(relative, epsilonOf(dtype)) << n << " factors of " << name_of(dtype);
+      EXPECT_LE(relativeOfEach, epsilonOf(dtype)) << n << " factors of " << name_of(dtype);
+    }
 }

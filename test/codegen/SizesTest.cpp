@@ -156,6 +156,26 @@ const std::vector<Case> kCases = {
        return r.gradient(r(OpId::ReduceMax, {x[0]}, {Ints{1}, false}), {x[0]}); }, {{1, 1}, {3, 5}, {17, 130}}},
     {"argmax", {f32({-1, -2})}, [](Recorder &r, auto &x) {
        return std::vector{r(OpId::ArgMax, {x[0]}, {std::int64_t(1)}), r(OpId::ArgMax, {x[0]}, {std::int64_t(0)})}; }, {{1, 1}, {3, 5}, {17, 130}}},
+    {"argmin", {f32({-1, -2})}, [](Recorder &r, auto &x) {
+       return std::vector{r(OpId::ArgMin, {x[0]}, {std::int64_t(1)}), r(OpId::ArgMin, {x[0]}, {std::int64_t(0)})}; }, {{1, 1}, {3, 5}, {17, 130}}},
+    {"prod", {f32({-1, -2})}, [](Recorder &r, auto &x) {
+       ValueId y = r(OpId::Prod, {x[0]}, {Ints{1}, false});
+       return gradientsAnd(r, y, {x[0]}, y); }, {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {17, 4}}},
+    {"prod_all", {i32({-1, -2})}, [](Recorder &r, auto &x) { return std::vector{r(OpId::Prod, {x[0]}, {Ints{}, true})}; }, kPairs},
+    {"prod_all_gradient", {f32({-1, -2})}, [](Recorder &r, auto &x) {
+       return r.gradient(r(OpId::Prod, {x[0]}, {Ints{}, false}), {x[0]}); }, {{0, 3}, {1, 1}, {3, 5}}},
+    {"any_all", {i32({-1, -2})}, [](Recorder &r, auto &x) {
+       ValueId holds = r(OpId::Less, {x[0], r.constant(2, DType::Int32)});
+       return std::vector{r(OpId::Any, {holds}, {Ints{1}, false}), r(OpId::All, {holds}, {Ints{0}, true}), r(OpId::All, {holds}, {Ints{}, false})}; }, kPairs},
+    {"cumsum", {f32({-1, -2})}, [](Recorder &r, auto &x) {
+       ValueId y = r(OpId::CumSum, {x[0]}, {std::int64_t(1), false, false}), z = r(OpId::CumSum, {x[0]}, {std::int64_t(0), true, true});
+       return gradientsAnd(r, r(OpId::Mul, {y, z}), {x[0]}, y); }, kPairs},
+    {"cumprod", {f32({-1, -2})}, [](Recorder &r, auto &x) {
+       ValueId y = r(OpId::CumProd, {x[0]}, {std::int64_t(0), false, true});
+       return gradientsAnd(r, y, {x[0]}, y); }, {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {9, 17}}},
+    {"remainders", {i32({-1}), i32({1})}, [](Recorder &r, auto &x) {
+       ValueId divisor = r(OpId::Add, {x[1], r.constant(1, DType::Int32)});
+       return std::vector{r(OpId::Mod, {x[0], divisor}), r(OpId::Fmod, {x[0], divisor}), r(OpId::FloorDivide, {x[0], divisor})}; }},
     {"softmax", {f32({-1, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Softmax, {x[0]}, {std::int64_t(-1)});
        return gradientsAnd(r, r(OpId::Mul, {y, x[0]}), {x[0]}, y); }, {{0, 3}, {1, 1}, {3, 5}, {17, 130}, {64, 10}}, Agree::Close},
@@ -547,6 +567,7 @@ TEST(FunctionsOfUnknownSizes, RefuseWithTheClassOfKnownOnes) {
       {"max", [](const Tensor &x) { return max(x, {0}); }, {0, 3}},
       {"softmax", [](const Tensor &x) { return softmax(x, 0); }, {0, 3}},
       {"argmax", [](const Tensor &x) { return argmax(x, 0); }, {0, 3}},
+      {"argmin", [](const Tensor &x) { return argmin(x, 0); }, {0, 3}},
       {"slice", [](const Tensor &x) { return slice(x, {1, 0}, {4, 3}); }, {3, 3}},
       {"split", [](const Tensor &x) { return split(x, {4, -1}, 0)[1]; }, {3, 3}},
       {"reshape", [](const Tensor &x) { return reshape(x, {2, 3}); }, {3, 3}},

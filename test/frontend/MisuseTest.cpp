@@ -265,6 +265,35 @@ TEST(Misuse, OfListsAndNumbers) {
       MISUSE(ShapeError, "reshape: the size for -1 does not follow from the others, one of which is 0: [-1,0]", calque::function([](const Tensor &a) { return reshape(a, {-1, 0}); }).get_concrete_function(TensorSpec<float>({kDynamic}))),
   });
 }
+
+TEST(Misuse, OfReductionsAndCumulativeSums) {
+  expectBoth({
+      MISUSE(DTypeError, "prod: takes numbers, not bool[2]", prod(x() > 0)),
+      MISUSE(ValueError, "prod: axis 1 is out of range for a tensor of rank 1", prod(x(), {1})),
+      MISUSE(ValueError, "prod: axis -1 is given twice", prod(x(), {0, -1})),
+      MISUSE(DTypeError, "any: takes bool, not float32[2]", any(x())),
+      MISUSE(ValueError, "any: axis -2 is out of range", any(x() > 0, {-2})),
+      MISUSE(ValueError, "any: axis 0 is given twice", any(x() > 0, {0, 0})),
+      MISUSE(DTypeError, "all: takes bool, not int32[2]", all(ones({2}, DType::Int32))),
+      MISUSE(ValueError, "all: axis 0 is out of range for a tensor of rank 0, which has none", all(true, {0})),
+      MISUSE(DTypeError, "argmin: takes numbers, not bool[2]", argmin(x() > 0)),
+      MISUSE(ShapeError, "argmin: axis 1 of float32[2,0] is empty", argmin(ones({2, 0}))),
+      MISUSE(ValueError, "argmin: axis 1 is out of range", argmin(x(), 1)),
+      MISUSE(DTypeError, "cumsum: takes numbers, not bool[2]", cumsum(x() > 0)),
+      MISUSE(ValueError, "cumsum: axis 1 is out of range for a tensor of rank 1", cumsum(x(), 1)),
+      MISUSE(ValueError, "cumsum: axis 0 is out of range for a tensor of rank 0, which has none", cumsum(ones({}))),
+      MISUSE(DTypeError, "cumprod: takes numbers, not bool[2]", cumprod(x() > 0)),
+      MISUSE(ValueError, "cumprod: axis -2 is out of range", cumprod(x(), -2, true, true)),
+      MISUSE(DTypeError, "mod: takes numbers, not bool[2]", mod(x() > 0, true)),
+      MISUSE(DTypeError, "fmod: the operands' types differ: float32[2] and int32[2]", x() % ones({2}, DType::Int32)),
+      MISUSE(ShapeError, "floor_divide: the shapes [2] and [3] don't broadcast", floor_divide(x(), ones({3}))),
+  });
+  expectErrors({
+      MISUSE(DivisionError, "mod: an integer is divided by zero", mod(ones({2}, DType::Int64), 0)),
+      MISUSE(DivisionError, "fmod: an integer is divided by zero", ones({2}, DType::Int64) % 0),
+      MISUSE(DivisionError, "floor_divide: an integer is divided by zero", floor_divide(ones({2}, DType::Int64), 0)),
+  });
+}
 // clang-format on
 
 TEST(Misuse, OfASizesOperatorsHasNoLine) {

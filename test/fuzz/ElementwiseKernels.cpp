@@ -135,6 +135,21 @@ void castTo(const Call &call) {
 
 } // namespace
 
+void openRemainders(const Call &call) {
+  Broadcast lhs(call.shape(0), call.shape()), rhs(call.shape(1), call.shape());
+  for (std::int64_t i = 0; i < call.count(); ++i) {
+    const Num &x = call.in(0, lhs(i)), &y = call.in(1, rhs(i));
+    auto isOpen = [&](Real Num::*bound) {
+      Real moved = x.*bound + (y.*bound > 0 ? y.*bound * (std::fabs(x.value / y.value) + 1) : 0);
+      return moved > 0 && !(moved < std::fabs(y.value) / 4);
+    };
+    if (isOpen(&Num::off))
+      call.out(i).off = kUnknown;
+    if (isOpen(&Num::apart))
+      call.out(i).apart = kUnknown;
+  }
+}
+
 const KernelTable &elementwiseKernels() {
   static const auto *table = new KernelTable{
       {"cast", castTo},

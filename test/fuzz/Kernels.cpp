@@ -48,6 +48,8 @@ Kernel kernelOf(OpId op) {
       return found->second;
   return nullptr;
 }
+
+bool isDivision(OpId op) { return op == OpId::Div || op == OpId::FloorDivide || op == OpId::Mod || op == OpId::Fmod; }
 } // namespace
 
 bool hasReference(OpId op) { return kernelOf(op) || factsOf(op).reference; }
@@ -59,14 +61,16 @@ void evaluate(const Call &call) {
   const Facts &facts = factsOf(call.step.op);
   if (!facts.reference)
     throw std::logic_error("no reference for " + std::string(schema.mnemonic));
-  if (call.step.op == OpId::Div && is_integer(call.dtype()) && call.count() > 0)
+  if (isDivision(call.step.op) && is_integer(call.dtype()) && call.count() > 0)
     for (const Num &divisor : call[1].elements) {
       if (std::fabs(divisor.value) <= divisor.off && divisor.off > 0)
         throw Undecided("a divisor may be zero");
       if (divisor.value == 0)
-        throw Failure{"DivisionError", "div: an integer is divided by zero"};
+        throw Failure{"DivisionError", std::string(schema.mnemonic) + ": an integer is divided by zero"};
     }
   elementwiseBy(call, facts.reference, facts.roundings, facts.ulp);
+  if (call.machine && (call.step.op == OpId::Mod || call.step.op == OpId::Fmod))
+    openRemainders(call);
 }
 
 } // namespace calque::fuzz

@@ -56,6 +56,82 @@ void reduceMin(const Call &call) {
       0);
 }
 
+// Products of which a part may overflow are unknown: in another order that part may be another.
+void boundProduct(const Call &call, const std::vector<Num> &x, Num &product) {
+  Real magnitude = 1, least = 1;
+  for (const Num &each : x) {
+    Real largest = std::fabs(each.value) + each.off;
+    magnitude *= std::max<Real>(1, largest);
+    least *= largest > 0 ? std::min<Real>(1, std::fabs(each.value)) : 1;
+  }
+  bool isFinite = std::all_of(x.begin(), x.end(), [](const Num &each) { return std::isfinite(each.value); });
+  Real smallest = call.dtype() == DType::Float32 ? 0x1p-126L : 0x1p-1022L;
+  if (call.machine && isFinite && is_floating(call.dtype()) &&
+      (!(magnitude < largestOf(call.dtype())) || least < smallest))
+    product = {product.value, kUnknown, kUnknown};
+}
+
+Real productOfAll(const std::vector<Real> &x) {
+  Real product = 1;
+  for (Real value : x)
+    product *= value;
+  return product;
+}
+
+// Of integers, wrapped.
+Num productOfElements(const Call &call, const std::vector<Num> &x) {
+  if (is_floating(call.dtype())) {
+    Num product = through(call, x, productOfAll, static_cast<Real>(x.size() + 4));
+    // The factors are multiplied in any order.
+    if (call.machine && std::isfinite(product.value) && x.size() > 2)
+      product.apart = std::max(product.apart, product.off);
+    boundProduct(call, x, product);
+    return product;
+  }
+  std::uint64_t wrapped = 1;
+  bool isOff = false, isApart = false;
+  for (const Num &each : x) {
+    wrapped *= std::fabs(each.value) <= 0x1p63L ? static_cast<std::uint64_t>(static_cast<__int128>(each.value)) : 0;
+    isOff |= each.off > 0;
+    isApart |= each.apart > 0;
+  }
+  Real value = roundTo(call.dtype(), static_cast<Real>(static_cast<std::int64_t>(wrapped)));
+  return {value, call.machine && isOff ? kUnknown : 0, call.machine && isApart ? kUnknown : 0};
+}
+
+void reduceProd(const Call &call) {
+  std::int64_t i = 0;
+  for (const auto &positions : reducedPositions(call)) {
+    std::vector<Num> elements;
+    for (std::int64_t position : positions)
+      elements.push_back(call.in(0, position));
+    call.out(i++) = productOfElements(call, elements);
+  }
+}
+
+// Whether an element is `decides`: one that is known to be makes the others irrelevant.
+void reduceLogical(const Call &call, bool decides) {
+  std::int64_t i = 0;
+  for (const auto &positions : reducedPositions(call)) {
+    bool found = false;
+    auto isOpen = [&](Real Num::*bound) {
+      bool isKnown = false, any = false;
+      for (std::int64_t position : positions) {
+        const Num &each = call.in(0, position);
+        isKnown |= (each.value != 0) == decides && each.*bound == 0;
+        any |= each.*bound > 0;
+      }
+      return call.machine && any && !isKnown;
+    };
+    for (std::int64_t position : positions)
+      found |= (call.in(0, position).value != 0) == decides;
+    call.out(i++) = {static_cast<Real>(found == decides), isOpen(&Num::off) ? kUnknown : 0,
+                     isOpen(&Num::apart) ? kUnknown : 0};
+  }
+}
+void reduceAny(const Call &call) { reduceLogical(call, true); }
+void reduceAll(const Call &call) { reduceLogical(call, false); }
+
 void reduceMean(const Call &call) {
   std::int64_t i = 0;
   for (const auto &positions : reducedPositions(call)) {
@@ -145,18 +221,103 @@ void logSoftmax(const Call &call) {
       [](const std::vector<Real> &x, std::size_t own) { return std::fabs(x[own] - shiftOf(x)) + 1; });
 }
 
-void argMax(const Call &call) {
+void argExtreme(const Call &call, int sign) {
   const Shape &shape = call.shape(0);
   std::int64_t axis = normal(call.attribute<std::int64_t>(0), shape.size());
   std::int64_t stride = stridesOf(shape)[axis], size = shape[axis];
   for (std::int64_t i = 0; i < call.count(); ++i) {
     std::vector<Num> elements;
-    for (std::int64_t k = 0; k < size; ++k)
+    for (std::int64_t k = 0; k < size; ++k) {
       elements.push_back(call.in(0, i / stride * stride * size + i % stride + k * stride));
+      elements.back().value *= static_cast<Real>(sign);
+    }
     Largest largest = firstLargest(elements);
     call.out(i) = {static_cast<Real>(largest.position), call.machine && largest.offOpen ? kUnknown : 0,
                    call.machine && largest.apartOpen ? kUnknown : 0};
   }
+}
+void argMax(const Call &call) { argExtreme(call, 1); }
+void argMin(const Call &call) { argExtreme(call, -1); }
+
+// The positions along an axis, in the order in which one follows from the other; once for each row.
+void alongEach(const Call &call, std::int64_t axis, bool reverse,
+               const std::function<void(const std::vector<std::int64_t> &)> &row) {
+  const Shape &shape = call.shape();
+  std::int64_t stride = stridesOf(shape)[axis], size = shape[axis];
+  for (std::int64_t i = 0; i < call.count(); ++i) {
+    if (i / stride % size != 0)
+      continue;
+    std::vector<std::int64_t> positions;
+    for (std::int64_t k = 0; k < size; ++k)
+      positions.push_back(i + (reverse ? size - 1 - k : k) * stride);
+    row(positions);
+  }
+}
+
+// Each result by f of the elements that it follows from.
+void cumulate(const Call &call, const std::function<Num(const std::vector<Num> &)> &f) {
+  bool exclusive = call.attribute<bool>(1);
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), call.shape().size());
+  alongEach(call, axis, call.attribute<bool>(2), [&](const std::vector<std::int64_t> &positions) {
+    std::vector<Num> elements;
+    for (std::int64_t position : positions) {
+      if (exclusive)
+        call.out(position) = f(elements);
+      elements.push_back(call.in(0, position));
+      if (!exclusive)
+        call.out(position) = f(elements);
+    }
+  });
+}
+
+void cumSum(const Call &call) {
+  cumulate(call, [&](const std::vector<Num> &elements) {
+    Sum sum(call);
+    for (const Num &element : elements)
+      sum.add(element);
+    return sum.finish();
+  });
+}
+void cumProd(const Call &call) {
+  cumulate(call, [&](const std::vector<Num> &elements) { return productOfElements(call, elements); });
+}
+
+void linearRecurrence(const Call &call) {
+  DType dtype = call.dtype();
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), call.shape().size());
+  alongEach(call, axis, call.attribute<bool>(1), [&](const std::vector<std::int64_t> &positions) {
+    Real h = 0, off = 0, apart = 0, own = 0;
+    std::uint64_t wrapped = 0;
+    bool isLost = false; // a number that was none of the type's
+    for (std::int64_t position : positions) {
+      const Num &factor = call.in(0, position), &term = call.in(1, position);
+      auto moved = [&](Real before, Real Num::*bound) {
+        Real of = factor.*bound;
+        return (before > 0 ? before * (std::fabs(factor.value) + of) : 0) + (of > 0 ? of * std::fabs(h) : 0) +
+               term.*bound;
+      };
+      off = moved(off, &Num::off);
+      apart = moved(apart, &Num::apart);
+      Real scaled = factor.value * h;
+      own = (own > 0 ? own * std::fabs(factor.value) : 0) +
+            2 * epsilonOf(dtype) * (std::fabs(scaled) + std::fabs(term.value));
+      h = scaled + term.value;
+      Num &out = call.out(position);
+      if (!is_floating(dtype)) {
+        auto whole = [](Real value) {
+          return std::fabs(value) <= 0x1p63L ? static_cast<std::uint64_t>(static_cast<__int128>(value)) : 0;
+        };
+        wrapped = whole(factor.value) * wrapped + whole(term.value);
+        h = roundTo(dtype, static_cast<Real>(static_cast<std::int64_t>(wrapped)));
+        out = {h, call.machine && !(off == 0) ? kUnknown : 0, call.machine && !(apart == 0) ? kUnknown : 0};
+        continue;
+      }
+      isLost |= std::isfinite(h) && !(std::fabs(h) + own + off < largestOf(dtype));
+      bool isUnknown = call.machine && (isLost || std::isnan(off + own + apart));
+      out = isUnknown ? Num{h, kUnknown, kUnknown}
+                      : seal(call, h, off, apart, std::max(std::isfinite(own) ? own : 0, h == 0 ? kTiny : 0), 0);
+    }
+  });
 }
 
 void axisSize(const Call &call) {
@@ -227,9 +388,24 @@ void contract(const Call &call) {
 
 const KernelTable &reductionKernels() {
   static const auto *table = new KernelTable{
-      {"reduce_sum", reduceSum}, {"reduce_max", reduceMax}, {"reduce_min", reduceMin},   {"reduce_mean", reduceMean},
-      {"logsumexp", logSumExp},  {"softmax", softmax},      {"log_softmax", logSoftmax}, {"argmax", argMax},
-      {"axis_size", axisSize},   {"sum_like", sumLike},     {"contract", contract},
+      {"reduce_sum", reduceSum},
+      {"reduce_max", reduceMax},
+      {"reduce_min", reduceMin},
+      {"reduce_prod", reduceProd},
+      {"reduce_any", reduceAny},
+      {"reduce_all", reduceAll},
+      {"reduce_mean", reduceMean},
+      {"logsumexp", logSumExp},
+      {"softmax", softmax},
+      {"log_softmax", logSoftmax},
+      {"argmax", argMax},
+      {"argmin", argMin},
+      {"axis_size", axisSize},
+      {"sum_like", sumLike},
+      {"cumsum", cumSum},
+      {"cumprod", cumProd},
+      {"linear_recurrence", linearRecurrence},
+      {"contract", contract},
   };
   return *table;
 }

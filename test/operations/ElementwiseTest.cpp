@@ -211,12 +211,71 @@ TYPED_TEST(Integers, DivisionTruncatesAndTheSmallestWraps) {
   EXPECT_EQ(compiled(x, y).template to_vector<T>(), expected);
 }
 
+// As C++'s / and %, and as Python's // and %.
+TYPED_TEST(Integers, RemaindersAreThoseOfTheirDivision) {
+  using T = TypeParam;
+  const T smallest = std::numeric_limits<T>::min(), largest = std::numeric_limits<T>::max();
+  Tensor x = tensor<T>({7, -7, 7, -7, 6, -6, 0, smallest, smallest, smallest, largest, 1}),
+         y = tensor<T>({2, 2, -2, -2, -3, 3, -5, -1, 2, largest, smallest, smallest});
+  auto f = [](const Tensor &a, const Tensor &b) {
+    return std::vector<Tensor>{a % b, mod(a, b), floor_divide(a, b), (a / b) * b + a % b,
+                               floor_divide(a, b) * b + mod(a, b)};
+  };
+  std::vector<Tensor> results = both(f, x, y);
+  EXPECT_EQ(results[0].template to_vector<T>(), (std::vector<T>{1, -1, 1, -1, 0, 0, 0, 0, 0, -1, largest, 1}));
+  EXPECT_EQ(
+      results[1].template to_vector<T>(),
+      (std::vector<T>{1, 1, -1, -1, 0, 0, 0, 0, 0, static_cast<T>(largest - 1), -1, static_cast<T>(smallest + 1)}));
+  EXPECT_EQ(results[2].template to_vector<T>(),
+            (std::vector<T>{3, -4, -4, 3, -2, -2, 0, smallest, static_cast<T>(smallest / 2), -2, -1, -1}));
+  EXPECT_EQ(results[3].template to_vector<T>(), x.template to_vector<T>());
+  EXPECT_EQ(results[4].template to_vector<T>(), x.template to_vector<T>());
+}
+
 TYPED_TEST(Integers, DivisionByZeroIsAnError) {
   using T = TypeParam;
   Tensor x = tensor<T>({7, 1}), y = tensor<T>({2, 0});
-  auto compiled = function([](const Tensor &a, const Tensor &b) { return a / b; });
-  EXPECT_THROW(x / y, Error);
-  EXPECT_THROW(compiled(x, y), Error);
+  struct Division {
+    const char *name;
+    Tensor (*function)(const Operand &, const Operand &);
+  };
+  for (const Division &division :
+       {Division{"div", div}, {"mod", mod}, {"fmod", fmod}, {"floor_divide", floor_divide}}) {
+    auto f = [&](const Tensor &a, const Tensor &b) { return division.function(a, b); };
+    auto compiled = function(f);
+    for (bool compile : {false, true})
+      try {
+        compile ? compiled(x, y) : f(x, y);
+        ADD_FAILURE() << "no error";
+      } catch (const DivisionError &error) {
+        EXPECT_NE(std::string(error.what()).find(division.name + std::string(": an integer is divided by zero")),
+                  std::string::npos)
+            << error.what();
+      }
+    EXPECT_EQ(f(zeros({0}, x.dtype()), zeros({1}, x.dtype())).size(), 0);
+  }
+}
+
+// The quotient is the one that fits the remainder, also where the rounded quotient is a whole number and the exact one
+// is less.
+TEST(Remainders, OfFloatsFitTheirQuotients) {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    Tensor x = makeTensor<double>(dtype, {1, -1, 0.3, 5.5, -5.5, 1e6, -7, 1e-30}, {8}),
+           y = makeTensor<double>(dtype, {0.1, 0.1, 0.1, -2, -2, 0.1, 7, 1}, {8});
+    auto f = [](const Tensor &a, const Tensor &b) { return std::vector<Tensor>{floor_divide(a, b), mod(a, b), a % b}; };
+    std::vector<Tensor> results = both(f, x, y);
+    std::vector<double> xs = valuesOf(x), ys = valuesOf(y), quotients = valuesOf(results[0]),
+                        remainders = valuesOf(results[1]), truncated = valuesOf(results[2]);
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+      SCOPED_TRACE(std::to_string(xs[i]) + " and " + std::to_string(ys[i]));
+      EXPECT_EQ(quotients[i], std::floor(static_cast<long double>(xs[i]) / ys[i]));
+      EXPECT_EQ(truncated[i], std::fmod(xs[i], ys[i]));
+      double epsilon = dtype == DType::Float32 ? 0x1p-23 : 0x1p-52;
+      EXPECT_NEAR(static_cast<double>(quotients[i] * static_cast<long double>(ys[i]) + remainders[i]), xs[i],
+                  epsilon * std::fabs(xs[i]) + epsilon * std::fabs(ys[i]));
+      EXPECT_TRUE(remainders[i] == 0 || std::signbit(remainders[i]) == std::signbit(ys[i]));
+    }
+  }
 }
 
 TYPED_TEST(Integers, TheSmallestIsItsOwnAbsoluteValueAndNegative) {

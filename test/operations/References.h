@@ -27,6 +27,17 @@ template <typename T> T neg_(T x) { return -x; }
 template <typename T> T abs_(T x) { return std::fabs(x); }
 template <typename T> T sign_(T x) { return std::isnan(x) || x == 0 ? x : static_cast<T>(x < 0 ? -1 : 1); }
 template <typename T> T div_(T x, T y) { return x / y; }
+template <typename T> T fmod_(T x, T y) { return std::fmod(x, y); }
+template <typename T> T mod_(T x, T y) {
+  T left = std::fmod(x, y);
+  return left == 0 ? std::copysign(left, y) : std::signbit(left) != std::signbit(y) ? left + y : left;
+}
+template <typename T> T floor_divide_(T x, T y) {
+  T left = std::fmod(x, y), quotient = std::nearbyint((x - left) / y);
+  if (left != 0 && std::signbit(left) != std::signbit(y))
+    quotient -= 1;
+  return y == 0 ? x / y : quotient == 0 ? std::copysign(quotient, x / y) : quotient;
+}
 template <typename T> T pow_(T x, T y) { return std::pow(x, y); }
 template <typename T> T square_(T x) { return x * x; }
 template <typename T> T exp_(T x) { return std::exp(x); }

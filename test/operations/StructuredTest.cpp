@@ -29,6 +29,9 @@ std::vector<ReductionCase> reductions() {
          return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
        },
        true},
+      {"prod", prod,
+       [](const std::vector<double> &x) { return std::accumulate(x.begin(), x.end(), 1.0, std::multiplies<>()); },
+       true},
       {"max", max, [](const std::vector<double> &x) { return *std::max_element(x.begin(), x.end()); }, false},
       {"min", min, [](const std::vector<double> &x) { return *std::min_element(x.begin(), x.end()); }, false},
       {"logsumexp", logsumexp,
@@ -78,9 +81,20 @@ TEST_P(Reductions, FoldEachGroup) {
 }
 
 TEST_P(Reductions, OfNoElements) {
-  if (!GetParam().ofNone) {
-    EXPECT_THROW(GetParam().function(zeros({0, 3}), {0}, false), Error);
+  const ReductionCase &op = GetParam();
+  if (!op.ofNone) {
+    EXPECT_THROW(op.function(zeros({0, 3}), {0}, false), ShapeError);
+    return;
   }
+  auto f = [&](const Tensor &x) { return std::vector<Tensor>{op.function(x, {0}, false), op.function(x, {1}, true)}; };
+  std::vector<Tensor> results = both(f, zeros({0, 3}, DType::Float64));
+  std::vector<double> found = valuesOf(results[0]), expected(3, op.fold({}));
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i])));
+  EXPECT_EQ(results[1].shape(), (Shape{0, 1}));
+  EXPECT_EQ(
+      grad([&](const Tensor &x) { return sum(op.function(x, {0}, false)); })(zeros({0, 3}, DType::Float64)).shape(),
+      (Shape{0, 3}));
 }
 
 TEST_P(Reductions, HaveDerivatives) {
@@ -100,11 +114,56 @@ INSTANTIATE_TEST_SUITE_P(Structured, Reductions, ::testing::ValuesIn(reductions(
 
 TEST(Structured, IntegerReductions) {
   Tensor x = tensor<std::int64_t>({5, -1, 7, 2, 9, -4}, {2, 3});
-  auto compiled = function([](const Tensor &a) { return std::vector<Tensor>{sum(a, {0}), max(a, {-1}), min(a)}; });
+  auto compiled =
+      function([](const Tensor &a) { return std::vector<Tensor>{sum(a, {0}), max(a, {-1}), min(a), prod(a, {0})}; });
   std::vector<Tensor> results = compiled(x);
   EXPECT_EQ(results[0].to_vector<std::int64_t>(), (std::vector<std::int64_t>{7, 8, 3}));
   EXPECT_EQ(results[1].to_vector<std::int64_t>(), (std::vector<std::int64_t>{7, 9}));
   EXPECT_EQ(results[2].to_vector<std::int64_t>(), (std::vector<std::int64_t>{-4}));
+  EXPECT_EQ(results[3].to_vector<std::int64_t>(), (std::vector<std::int64_t>{10, -9, -28}));
+}
+
+TEST(Structured, ProductsOfIntegersWrap) {
+  Tensor x = tensor<std::int32_t>({65536, 65537, 3}), y = cast(x, DType::Int64) * (std::int64_t(1) << 31);
+  auto f = [](const Tensor &a) { return std::vector<Tensor>{prod(a), cumprod(a), cumsum(a * a * 32767)}; };
+  std::vector<Tensor> results = both(f, x), wide = both(f, y);
+  EXPECT_EQ(results[0].to_vector<std::int32_t>(), (std::vector<std::int32_t>{3 * 65536}));
+  EXPECT_EQ(results[1].to_vector<std::int32_t>(), (std::vector<std::int32_t>{65536, 65536, 3 * 65536}));
+  EXPECT_EQ(results[2].to_vector<std::int32_t>(),
+            (std::vector<std::int32_t>{0, static_cast<std::int32_t>(131073u * 32767u),
+                                       static_cast<std::int32_t>((131073u + 9u) * 32767u)}));
+  EXPECT_EQ(wide[0].to_vector<std::int64_t>(), (std::vector<std::int64_t>{0}));
+}
+
+TEST(Structured, AnyAndAll) {
+  std::mt19937 random(6);
+  for (const Shape &shape : {Shape{}, Shape{1}, Shape{37}, Shape{2, 3, 5}, Shape{4, 33}, Shape{3, 0}, Shape{0, 3}})
+    for (int density : {0, 1, 5, 9, 10}) {
+      std::vector<double> values;
+      for (std::int64_t i = 0; i < sizeOf(shape); ++i)
+        values.push_back(static_cast<int>(random() % 10) < density);
+      Tensor x = makeTensor(DType::Bool, values, shape);
+      std::vector<Axes> sets{{}};
+      for (std::int64_t axis = 0; axis < x.rank(); ++axis)
+        sets.push_back({axis == 1 ? axis - x.rank() : axis});
+      for (const Axes &axes : sets)
+        for (bool keepdims : {false, true}) {
+          SCOPED_TRACE(shape.str() + " over " + schema::shapeString(axes));
+          // As many as hold, counted by the sum.
+          auto f = [&](const Tensor &a) { return std::vector<Tensor>{any(a, axes, keepdims), all(a, axes, keepdims)}; };
+          Tensor counts = sum(cast(x, DType::Int32), axes, keepdims),
+                 most = sum(ones(shape, DType::Int32), axes, keepdims);
+          std::vector<Tensor> found = both(f, x);
+          expectSameBits(found[0], counts > 0);
+          expectSameBits(found[1], counts == most);
+        }
+    }
+  Tensor x = tensor<bool>({true, false, false, false, true, true}, {2, 3});
+  expectBatched({{[](const std::vector<Tensor> &in) {
+                    return std::vector<Tensor>{any(in[0]), all(in[0]), any(in[0], {1}), all(in[0], {-2}, true)};
+                  },
+                  {x},
+                  true}});
 }
 
 TEST(Structured, ReductionsOfSpecialValues) {
@@ -200,7 +259,12 @@ TEST(Structured, ArgMax) {
   Tensor x = tensor<double>({1, 5, 5, 7, nan, 9, 0, 0, 0}, {3, 3});
   expectValues([](const std::vector<Tensor> &in) { return argmax(in[0]); }, {x}, {3}, {1, 1, 0});
   expectValues([](const std::vector<Tensor> &in) { return argmax(in[0], 0); }, {x}, {3}, {1, 1, 1});
+  Tensor negated = -x;
+  expectValues([](const std::vector<Tensor> &in) { return argmin(in[0]); }, {negated}, {3}, {1, 1, 0});
+  expectValues([](const std::vector<Tensor> &in) { return argmin(in[0], 0); }, {negated}, {3}, {1, 1, 1});
   EXPECT_EQ(argmax(x).dtype(), DType::Int64);
+  EXPECT_EQ(argmin(x).dtype(), DType::Int64);
+  EXPECT_EQ(argmin(tensor<int>({3, -7, 5, -7}, {4})).item<std::int64_t>(), 1);
   std::mt19937 random(4);
   Tensor y = distinctTensor(random, {3, 7, 2});
   std::vector<double> values = valuesOf(y), expected = generate({3, 2}, [&](const Shape &index) {
@@ -212,6 +276,141 @@ TEST(Structured, ArgMax) {
                                               return static_cast<double>(best);
                                             });
   expectValues([](const std::vector<Tensor> &in) { return argmax(in[0], 1); }, {y}, {3, 2}, expected);
+  expectValues([](const std::vector<Tensor> &in) { return argmin(-in[0], 1); }, {y}, {3, 2}, expected);
+}
+
+//===-- Sums and products along an axis ---------------------------------------------------------===//
+namespace {
+struct CumulativeCase {
+  std::string name;
+  Tensor (*function)(const Operand &, std::int64_t, bool, bool);
+  double start;
+  double (*combine)(double, double);
+};
+void PrintTo(const CumulativeCase &op, std::ostream *os) { *os << op.name; }
+
+std::vector<double> cumulated(const CumulativeCase &op, const std::vector<double> &x, const Shape &shape,
+                              std::size_t axis, bool exclusive, bool reverse) {
+  return generate(shape, [&](const Shape &index) {
+    double result = op.start;
+    Shape at = index;
+    auto take = [&](std::int64_t i) {
+      at[axis] = i;
+      result = op.combine(result, x[static_cast<std::size_t>(ravel(at, shape))]);
+    };
+    std::int64_t own = index[axis];
+    if (reverse)
+      for (std::int64_t i = shape[axis] - 1; i >= own + exclusive; --i)
+        take(i);
+    else
+      for (std::int64_t i = 0; i <= own - exclusive; ++i)
+        take(i);
+    return result;
+  });
+}
+
+class Cumulative : public ::testing::TestWithParam<CumulativeCase> {};
+} // namespace
+
+TEST_P(Cumulative, FollowTheElementsBefore) {
+  const CumulativeCase &op = GetParam();
+  std::mt19937 random(41);
+  for (const Shape &shape :
+       {Shape{1}, Shape{37}, Shape{3, 5}, Shape{5, 1}, Shape{1, 4}, Shape{2, 3, 5}, Shape{3, 2, 17}})
+    for (std::int64_t axis = -1; axis < static_cast<std::int64_t>(shape.size()); ++axis)
+      for (bool exclusive : {false, true})
+        for (bool reverse : {false, true}) {
+          SCOPED_TRACE(shape.str() + " along " + std::to_string(axis) + (exclusive ? " exclusive" : "") +
+                       (reverse ? " reverse" : ""));
+          Tensor x = randomTensor(random, shape, 0.5, 1.5);
+          expectValues([&](const std::vector<Tensor> &in) { return op.function(in[0], axis, exclusive, reverse); }, {x},
+                       shape, cumulated(op, valuesOf(x), shape, dimensionOf(axis, shape.size()), exclusive, reverse),
+                       shape.size() == 3);
+        }
+}
+
+TEST_P(Cumulative, AlongNoElements) {
+  const CumulativeCase &op = GetParam();
+  for (const Shape &shape : {Shape{0}, Shape{0, 3}, Shape{3, 0}, Shape{2, 0, 3}})
+    for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(shape.size()); ++axis) {
+      auto f = [&](const Tensor &x) { return op.function(x, axis, true, true); };
+      EXPECT_EQ(both(f, zeros(shape)).shape(), shape);
+      EXPECT_EQ(grad([&](const Tensor &x) { return sum(f(x)); })(zeros(shape)).shape(), shape);
+      auto open = function(f, {.input_signature = {TensorSpec<float>(Shape(shape.size(), kDynamic))}});
+      EXPECT_EQ(open(zeros(shape)).shape(), shape);
+    }
+}
+
+TEST_P(Cumulative, HaveDerivatives) {
+  const CumulativeCase &op = GetParam();
+  std::mt19937 random(43);
+  for (std::int64_t axis : {0, 1})
+    for (bool exclusive : {false, true})
+      for (bool reverse : {false, true}) {
+        SCOPED_TRACE("along " + std::to_string(axis) + (exclusive ? " exclusive" : "") + (reverse ? " reverse" : ""));
+        expectAllDerivatives([&](const std::vector<Tensor> &x) { return op.function(x[0], axis, exclusive, reverse); },
+                             {randomTensor(random, {3, 4})}, 2, exclusive != reverse);
+      }
+}
+
+TEST_P(Cumulative, OfOpenSizes) {
+  const CumulativeCase &op = GetParam();
+  std::mt19937 random(44);
+  for (std::int64_t axis : {0, 1, 2})
+    for (bool reverse : {false, true}) {
+      auto f = [&](const Tensor &x) {
+        return std::pair(op.function(x, axis, reverse, reverse),
+                         grad([&](const Tensor &y) { return sum(op.function(y, axis, reverse, reverse) * y); })(x));
+      };
+      auto open = function(f, {.input_signature = {TensorSpec<double>({kDynamic, kDynamic, kDynamic})}});
+      for (const Shape &shape : {Shape{2, 3, 4}, Shape{1, 1, 1}, Shape{4, 1, 9}, Shape{1, 17, 2}}) {
+        Tensor x = randomTensor(random, shape);
+        auto [value, slope] = f(x);
+        auto [openValue, openSlope] = open(x);
+        expectSameBits(openValue, value);
+        expectSameBits(openSlope, slope);
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Structured, Cumulative,
+    ::testing::Values(CumulativeCase{"cumsum", cumsum, 0, [](double a, double b) { return a + b; }},
+                      CumulativeCase{"cumprod", cumprod, 1, [](double a, double b) { return a * b; }}),
+    [](const auto &info) { return info.param.name; });
+
+TEST(Structured, CumulativeOfSpecialValues) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  Tensor x = tensor<double>({1, infinity, 2, -infinity, 3});
+  auto sums = [](const std::vector<Tensor> &in) { return cumsum(in[0]); };
+  auto products = [](const std::vector<Tensor> &in) { return cumprod(in[0]); };
+  expectValues(sums, {x}, {5}, {1, infinity, infinity, nan, nan});
+  expectValues(products, {x}, {5}, {1, infinity, infinity, -infinity, -infinity});
+  expectValues(sums, {tensor<double>({1, nan, 2})}, {3}, {1, nan, nan});
+  expectValues(products, {tensor<double>({0, nan, infinity, 2})}, {4}, {0, nan, nan, nan});
+  expectValues(products, {tensor<double>({2, 0, infinity})}, {3}, {2, 0, nan});
+  // Sums and products of float32 that overflow on the way are those of their elements again further on.
+  EXPECT_EQ(valuesOf(cumsum(tensor<float>({3e38f, 3e38f, -3e38f}))), (std::vector<double>{3e38f, infinity, 3e38f}));
+  EXPECT_EQ(valuesOf(cumprod(tensor<float>({1e30f, 1e30f, 1e-30f}))), (std::vector<double>{1e30f, infinity, 1e30f}));
+}
+
+// Zeros among the factors: derivatives divide by none, of first order and of second.
+TEST(Structured, ProductsWithZerosHaveDerivatives) {
+  for (std::vector<double> values : {std::vector<double>{2, 0, 3, -1}, {2, 0, 3, 0}, {0, 0, 0, 5}, {0, 0, 0, 0}}) {
+    Tensor x = tensor(values, {2, 2}), row = tensor(values, {4});
+    expectDerivatives([](const std::vector<Tensor> &in) { return prod(in[0]); }, {x}, 2);
+    expectDerivatives([](const std::vector<Tensor> &in) { return prod(in[0], {0}); }, {x}, 2);
+    expectDerivatives([](const std::vector<Tensor> &in) { return cumprod(in[0]); }, {row}, 2);
+    expectDerivatives([](const std::vector<Tensor> &in) { return cumprod(in[0], 0, true, true); }, {row}, 2);
+  }
+  Tensor x = tensor<double>({2, 0, 3, 5});
+  EXPECT_EQ(valuesOf(grad([](const Tensor &a) { return prod(a); })(x)), (std::vector<double>{0, 30, 0, 0}));
+  EXPECT_EQ(valuesOf(grad([](const Tensor &a) { return sum(cumprod(a)); })(x)), (std::vector<double>{1, 38, 0, 0}));
+  EXPECT_EQ(valuesOf(jvp([](const Tensor &a) { return prod(a); }, x, ones({4}, DType::Float64)).second),
+            (std::vector<double>{30}));
+  EXPECT_EQ(valuesOf(jvp([](const Tensor &a) { return cumprod(a); }, x, ones({4}, DType::Float64)).second),
+            (std::vector<double>{1, 2, 6, 30}));
+  EXPECT_EQ(grad([](const Tensor &a) { return prod(a) * 3; })(tensor<double>({0}, {})).item<double>(), 3);
 }
 
 //===-- Contractions ----------------------------------------------------------------------------===//

@@ -10,6 +10,8 @@ func.func @given(%x: tensor<1x2x3x4xf32>, %filter: tensor<2x3x4x1xf32>, %indices
   %softmax = calque.softmax %x {axis = -1 : i64} : (tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
   // CHECK-NEXT: calque.argmax %{{[a-z0-9]+}} :
   %argmax = calque.argmax %x {axis = -1 : i64} : (tensor<1x2x3x4xf32>) -> tensor<1x2x3xi64>
+  // CHECK-NEXT: calque.cumsum %{{[a-z0-9]+}} :
+  %cumsum = calque.cumsum %x {axis = 0 : i64, exclusive = false, reverse = false} : (tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
   // CHECK-NEXT: calque.axis_size %{{[a-z0-9]+}} :
   %size = calque.axis_size %x {axes = array<i64>} : (tensor<1x2x3x4xf32>) -> tensor<f32>
   // CHECK-NEXT: calque.conv2d %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
@@ -39,6 +41,8 @@ func.func @left_out(%x: tensor<1x2x3x4xf32>, %filter: tensor<2x3x4x1xf32>, %indi
   %softmax = calque.softmax %x : (tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
   // GENERIC-NEXT: "calque.argmax"(%{{.*}}) <{axis = -1 : i64}>
   %argmax = calque.argmax %x : (tensor<1x2x3x4xf32>) -> tensor<1x2x3xi64>
+  // GENERIC-NEXT: "calque.cumsum"(%{{.*}}) <{axis = 0 : i64, exclusive = false, reverse = false}>
+  %cumsum = calque.cumsum %x : (tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
   // GENERIC-NEXT: "calque.axis_size"(%{{.*}}) <{axes = array<i64>}>
   %size = calque.axis_size %x : (tensor<1x2x3x4xf32>) -> tensor<f32>
   // GENERIC-NEXT: "calque.conv2d"(%{{.*}}) <{padding = "valid", strides = array<i64: 1, 1>}>

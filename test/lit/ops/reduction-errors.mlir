@@ -22,6 +22,36 @@ func.func @OP(%a: tensor<2xi64>) {
 
 // -----
 
+// EACH 1 reduceBool
+func.func @OP(%a: tensor<2x?xf32>) {
+  // expected-error @below {{OP: takes bool, not float32[2,?]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a : (tensor<2x?xf32>) -> tensor<i1>
+  return
+}
+
+// -----
+
+// EACH 1 reduceBool
+func.func @OP(%a: tensor<2x?xi1>) {
+  // expected-error @below {{OP: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a {axes = array<i64: 2>} : (tensor<2x?xi1>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+// EACH 1 reduceBool
+func.func @OP(%a: tensor<2x?xi1>) {
+  // expected-error @below {{OP: axis -2 is given twice}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a {axes = array<i64: 0, -2>} : (tensor<2x?xi1>) -> tensor<?xi1>
+  return
+}
+
+// -----
+
 // EACH 1 reduceNumeric reduceNumericNonEmpty reduceFloat reduceFloatNonEmpty
 func.func @OP(%a: tensor<2x?xf32>) {
   // expected-error @below {{OP: axis -3 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
@@ -72,7 +102,7 @@ func.func @OP(%a: tensor<2xi32>) {
 
 // -----
 
-// EACH 1 argmax
+// EACH 1 argExtreme
 func.func @OP(%a: tensor<2xi1>) {
   // expected-error @below {{OP: takes numbers, not bool[2]; use cast(x, DType::Int32)}}
   // expected-error @below {{failed to infer returned types}}
@@ -82,7 +112,7 @@ func.func @OP(%a: tensor<2xi1>) {
 
 // -----
 
-// EACH 1 softmax argmax
+// EACH 1 softmax argExtreme
 func.func @OP(%a: tensor<2x?xf32>) {
   // expected-error @below {{OP: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
   // expected-error @below {{failed to infer returned types}}
@@ -93,7 +123,7 @@ func.func @OP(%a: tensor<2x?xf32>) {
 // -----
 
 // The default, -1, counts as given.
-// EACH 1 softmax argmax
+// EACH 1 softmax argExtreme
 func.func @OP(%a: tensor<f32>) {
   // expected-error @below {{OP: axis -1 is out of range for a tensor of rank 0, which has none}}
   // expected-error @below {{failed to infer returned types}}
@@ -103,11 +133,78 @@ func.func @OP(%a: tensor<f32>) {
 
 // -----
 
-// EACH 1 softmax argmax
+// EACH 1 softmax argExtreme
 func.func @OP(%a: tensor<?x0xf32>) {
   // expected-error @below {{OP: axis 1 of float32[?,0] is empty, and an empty set has no result}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a : (tensor<?x0xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// EACH 1 cumulative
+func.func @OP(%a: tensor<2x?xi1>) {
+  // expected-error @below {{OP: takes numbers, not bool[2,?]; use cast(x, DType::Int32)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a : (tensor<2x?xi1>) -> tensor<2x?xi1>
+  return
+}
+
+// -----
+
+// EACH 1 cumulative
+func.func @OP(%a: tensor<2x?xf32>) {
+  // expected-error @below {{OP: axis -3 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a {axis = -3 : i64} : (tensor<2x?xf32>) -> tensor<2x?xf32>
+  return
+}
+
+// -----
+
+// The default, 0, counts as given.
+// EACH 1 cumulative
+func.func @OP(%a: tensor<f32>) {
+  // expected-error @below {{OP: axis 0 is out of range for a tensor of rank 0, which has none}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @linear_recurrence_bool(%a: tensor<2xi1>) {
+  // expected-error @below {{linear_recurrence: takes numbers, not bool[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.linear_recurrence %a, %a {axis = 0 : i64, reverse = false} : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @linear_recurrence_types(%a: tensor<2xf32>, %b: tensor<2xf64>) {
+  // expected-error @below {{linear_recurrence: the operands' types differ: float32[2] and float64[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.linear_recurrence %a, %b {axis = 0 : i64, reverse = false} : (tensor<2xf32>, tensor<2xf64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @linear_recurrence_shapes(%a: tensor<2x?xf32>, %b: tensor<3x?xf32>) {
+  // expected-error @below {{linear_recurrence: factors float32[2,?] and terms float32[3,?] must be of one shape}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.linear_recurrence %a, %b {axis = 0 : i64, reverse = false} : (tensor<2x?xf32>, tensor<3x?xf32>) -> tensor<3x?xf32>
+  return
+}
+
+// -----
+
+func.func @linear_recurrence_axis(%a: tensor<2x?xf32>) {
+  // expected-error @below {{linear_recurrence: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.linear_recurrence %a, %a {axis = 2 : i64, reverse = true} : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
   return
 }
 

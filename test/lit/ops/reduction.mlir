@@ -3,7 +3,7 @@
 // RUN: calque-opt %t | calque-opt | diff -b %t -
 // RUN: calque-opt %t --mlir-print-op-generic | calque-opt | diff -b %t -
 
-// No axes are all axes; negative ones count from the end; only a sum or mean may be of no elements.
+// No axes are all axes; negative ones count from the end; only sums, products and means may be of no elements.
 // EACH 1 reduceNumeric
 func.func @OP(%arg0: tensor<i32>, %arg1: tensor<0x3xi64>, %arg2: tensor<3x5x7xf32>, %arg3: tensor<?x3xf64>, %arg4: tensor<2x?x1x3x5xf32>) {
   %0 = calque.OP %arg0 : (tensor<i32>) -> tensor<i32>
@@ -62,11 +62,43 @@ func.func @OP(%arg0: tensor<7xf32>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf3
 
 // -----
 
-func.func @argmax(%arg0: tensor<7xi32>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>) {
-  %0 = calque.argmax %arg0 : (tensor<7xi32>) -> tensor<i64>
-  %1 = calque.argmax %arg1 {axis = 1 : i64} : (tensor<0x3xf64>) -> tensor<0xi64>
-  %2 = calque.argmax %arg2 : (tensor<?x3xf32>) -> tensor<?xi64>
-  %3 = calque.argmax %arg2 {axis = -2 : i64} : (tensor<?x3xf32>) -> tensor<3xi64>
+// EACH 1 argExtreme
+func.func @OP(%arg0: tensor<7xi32>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>) {
+  %0 = calque.OP %arg0 : (tensor<7xi32>) -> tensor<i64>
+  %1 = calque.OP %arg1 {axis = 1 : i64} : (tensor<0x3xf64>) -> tensor<0xi64>
+  %2 = calque.OP %arg2 : (tensor<?x3xf32>) -> tensor<?xi64>
+  %3 = calque.OP %arg2 {axis = -2 : i64} : (tensor<?x3xf32>) -> tensor<3xi64>
+  return
+}
+
+// -----
+
+// EACH 1 reduceBool
+func.func @OP(%arg0: tensor<i1>, %arg1: tensor<0x3xi1>, %arg2: tensor<?x3xi1>) {
+  %0 = calque.OP %arg0 : (tensor<i1>) -> tensor<i1>
+  %1 = calque.OP %arg1 {axes = array<i64: 0>} : (tensor<0x3xi1>) -> tensor<3xi1>
+  %2 = calque.OP %arg2 {keepdims = true} : (tensor<?x3xi1>) -> tensor<1x1xi1>
+  %3 = calque.OP %arg2 {axes = array<i64: -1>} : (tensor<?x3xi1>) -> tensor<?xi1>
+  return
+}
+
+// -----
+
+// EACH 1 cumulative
+func.func @OP(%arg0: tensor<7xi32>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>) {
+  %0 = calque.OP %arg0 : (tensor<7xi32>) -> tensor<7xi32>
+  %1 = calque.OP %arg1 {axis = 1 : i64, exclusive = true} : (tensor<0x3xf64>) -> tensor<0x3xf64>
+  %2 = calque.OP %arg2 {axis = -1 : i64, exclusive = true, reverse = true} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  return
+}
+
+// -----
+
+// What one of the two operands leaves unknown the other may know; the result is as the terms.
+func.func @linear_recurrence(%arg0: tensor<7xi32>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>, %arg3: tensor<4x?xf32>) {
+  %0 = calque.linear_recurrence %arg0, %arg0 {axis = 0 : i64, reverse = false} : (tensor<7xi32>, tensor<7xi32>) -> tensor<7xi32>
+  %1 = calque.linear_recurrence %arg1, %arg1 {axis = 1 : i64, reverse = true} : (tensor<0x3xf64>, tensor<0x3xf64>) -> tensor<0x3xf64>
+  %2 = calque.linear_recurrence %arg2, %arg3 {axis = -1 : i64, reverse = true} : (tensor<?x3xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
   return
 }
 

@@ -397,6 +397,89 @@ func.func @argmax(%x: tensor<?x?x3xf32>) -> tensor<?x?xi64> {
   return %r : tensor<?x?xi64>
 }
 
+// CHECK-LABEL: func.func @reduce_prod(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.reduce_prod %[[X]] {axes = array<i64: 1>}
+// CHECK-NEXT: return %[[V0]]
+func.func @reduce_prod(%x: tensor<?x?x3xf32>) -> tensor<?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y = calque.reduce_prod %e {axes = array<i64: 0>} : (tensor<?x3xf32>) -> tensor<3xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  return %r : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @reduce_any(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xi1>)
+// CHECK-NEXT: %[[V0:.*]] = calque.reduce_any %[[X]] {axes = array<i64: 1, 2>}
+// CHECK-NEXT: return %[[V0]]
+func.func @reduce_any(%x: tensor<?x?x3xi1>) -> tensor<?xi1> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xi1>) -> tensor<?x3xi1>
+  %y = calque.reduce_any %e : (tensor<?x3xi1>) -> tensor<i1>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<i1>, tensor<?x3xi1>, tensor<?x?x3xi1>) -> tensor<?xi1>
+  return %r : tensor<?xi1>
+}
+
+// CHECK-LABEL: func.func @reduce_all(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xi1>)
+// CHECK-NEXT: %[[V0:.*]] = calque.reduce_all %[[X]] {axes = array<i64: 2>, keepdims = true}
+// CHECK-NEXT: return %[[V0]]
+func.func @reduce_all(%x: tensor<?x?x3xi1>) -> tensor<?x?x1xi1> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xi1>) -> tensor<?x3xi1>
+  %y = calque.reduce_all %e {axes = array<i64: -1>, keepdims = true} : (tensor<?x3xi1>) -> tensor<?x1xi1>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x1xi1>, tensor<?x3xi1>, tensor<?x?x3xi1>) -> tensor<?x?x1xi1>
+  return %r : tensor<?x?x1xi1>
+}
+
+// CHECK-LABEL: func.func @argmin(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.argmin %[[X]] {axis = 2 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @argmin(%x: tensor<?x?x3xf32>) -> tensor<?x?xi64> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y = calque.argmin %e : (tensor<?x3xf32>) -> tensor<?xi64>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xi64>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?xi64>
+  return %r : tensor<?x?xi64>
+}
+
+// CHECK-LABEL: func.func @cumsum(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xi32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.cumsum %[[X]] {axis = 1 : i64, exclusive = true}
+// CHECK-NEXT: return %[[V0]]
+func.func @cumsum(%x: tensor<?x?x3xi32>) -> tensor<?x?x3xi32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xi32>) -> tensor<?x3xi32>
+  %y = calque.cumsum %e {exclusive = true} : (tensor<?x3xi32>) -> tensor<?x3xi32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xi32>, tensor<?x3xi32>, tensor<?x?x3xi32>) -> tensor<?x?x3xi32>
+  return %r : tensor<?x?x3xi32>
+}
+
+// CHECK-LABEL: func.func @cumprod(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.cumprod %[[X]] {axis = 2 : i64, reverse = true}
+// CHECK-NEXT: return %[[V0]]
+func.func @cumprod(%x: tensor<?x?x3xf32>) -> tensor<?x?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y = calque.cumprod %e {axis = -1 : i64, reverse = true} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x3xf32>
+  return %r : tensor<?x?x3xf32>
+}
+
+// CHECK-LABEL: func.func @linear_recurrence(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[X]], %[[X]]
+// CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
+// CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V3:.*]] = calque.equal %[[V2]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.where %[[V4]], %[[T]], %[[T]]
+// CHECK-NEXT: %[[V6:.*]] = calque.linear_recurrence %[[X]], %[[V5]] {axis = 1 : i64, reverse = false}
+// CHECK-NEXT: return %[[V6]]
+func.func @linear_recurrence(%x: tensor<?x3xf32>, %t: tensor<3xf32>) -> tensor<?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x3xf32>) -> tensor<3xf32>
+  %y = calque.linear_recurrence %e, %t {axis = 0 : i64, reverse = false} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %r : tensor<?x3xf32>
+}
+
 // CHECK-LABEL: func.func @axis_size(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.axis_size %[[X]] {axes = array<i64: 1>}

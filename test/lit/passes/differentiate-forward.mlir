@@ -276,6 +276,74 @@ func.func @reduce_max(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<3xf32>
   return %d : tensor<3xf32>
 }
 
+// CHECK-LABEL: func.func @reduce_prod(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.reduce_prod %[[X]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V0:.*]] = calque.cumprod %[[X]] {exclusive = true}
+// CHECK-NEXT: %[[V1:.*]] = calque.cumprod %[[X]] {exclusive = true, reverse = true}
+// CHECK-NEXT: %[[V2:.*]] = calque.mul %[[V0]], %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[T]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.reduce_sum %[[V3]] {axes = array<i64: 0>}
+// CHECK-NEXT: return %[[V4]]
+func.func @reduce_prod(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<3xf32> {
+  %y = calque.reduce_prod %x {axes = array<i64: 0>} : (tensor<?x3xf32>) -> tensor<3xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<3xf32>
+  return %d : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @cumsum(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.cumsum %[[X]] {axis = 1 : i64, reverse = true}
+// CHECK-NEXT: %[[V0:.*]] = calque.cumsum %[[T]] {axis = 1 : i64, reverse = true}
+// CHECK-NEXT: return %[[V0]]
+func.func @cumsum(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %y = calque.cumsum %x {axis = 1 : i64, reverse = true} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @cumprod(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.cumprod %[[X]]
+// CHECK-NEXT: %[[V0:.*]] = calque.cumprod %[[X]] {exclusive = true}
+// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[T]], %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = calque.linear_recurrence %[[X]], %[[V1]] {axis = 0 : i64, reverse = false}
+// CHECK-NEXT: return %[[V2]]
+func.func @cumprod(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %y = calque.cumprod %x : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @cumprod_of_others(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.cumprod %[[X]] {exclusive = true}
+// CHECK-NEXT: %[[V1:.*]] = calque.mul %[[T]], %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = calque.linear_recurrence %[[X]], %[[V1]] {axis = 0 : i64, reverse = false}
+// CHECK-NEXT: %[[V3:.*]] = calque.pad %[[V2]] {high = array<i64: 0>, low = array<i64: 1>, value = 0.000000e+00 : f64}
+// CHECK-NEXT: %[[V4:.*]] = calque.slice_like %[[V3]], %[[V2]] {starts = array<i64: 0>, strides = array<i64: 1>}
+// CHECK-NEXT: return %[[V4]]
+func.func @cumprod_of_others(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<?xf32> {
+  %y = calque.cumprod %x {exclusive = true} : (tensor<?xf32>) -> tensor<?xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @linear_recurrence(
+// CHECK-SAME: %[[F:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>, %[[DF:.*]]: tensor<?xf32>, %[[DT:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.linear_recurrence %[[F]], %[[T]] {axis = 0 : i64, reverse = true}
+// CHECK-NEXT: %[[V1:.*]] = calque.pad %[[V0]] {high = array<i64: 1>, low = array<i64: 0>, value = 0.000000e+00 : f64}
+// CHECK-NEXT: %[[V2:.*]] = calque.slice_like %[[V1]], %[[V0]] {starts = array<i64: 1>, strides = array<i64: 1>}
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[DF]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.add %[[DT]], %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = calque.linear_recurrence %[[F]], %[[V4]] {axis = 0 : i64, reverse = true}
+// CHECK-NEXT: return %[[V5]]
+func.func @linear_recurrence(%f: tensor<?xf32>, %t: tensor<?xf32>, %df: tensor<?xf32>, %dt: tensor<?xf32>) -> tensor<?xf32> {
+  %y = calque.linear_recurrence %f, %t {axis = 0 : i64, reverse = true} : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %d = calque.jvp %y, %f, %t, %df, %dt {counts = array<i64: 1, 2>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
 // CHECK-LABEL: func.func @reduce_min(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.reduce_min %[[X]] {keepdims = true}

@@ -54,6 +54,97 @@ func.func @reduce_min(%x: tensor<?x3xf64>, %g: tensor<?xf64>) -> tensor<?x3xf64>
   return %d : tensor<?x3xf64>
 }
 
+// CHECK-LABEL: func.func @reduce_prod(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf64>, %[[G:.*]]: tensor<?xf64>)
+// CHECK-NEXT: calque.reduce_prod %[[X]] {axes = array<i64: -1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[G]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.cumprod %[[X]] {axis = 1 : i64, exclusive = true}
+// CHECK-NEXT: %[[V2:.*]] = calque.cumprod %[[X]] {axis = 1 : i64, exclusive = true, reverse = true}
+// CHECK-NEXT: %[[V3:.*]] = calque.mul %[[V1]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[V0]], %[[V3]]
+// CHECK-NEXT: return %[[V4]]
+func.func @reduce_prod(%x: tensor<?x3xf64>, %g: tensor<?xf64>) -> tensor<?x3xf64> {
+  %y = calque.reduce_prod %x {axes = array<i64: -1>} : (tensor<?x3xf64>) -> tensor<?xf64>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf64>, tensor<?xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
+  return %d : tensor<?x3xf64>
+}
+
+// CHECK-LABEL: func.func @reduce_prod_of_two(
+// CHECK-SAME: %[[X:.*]]: tensor<?x5x?xf32>, %[[G:.*]]: tensor<1x5x1xf32>)
+// CHECK-NEXT: calque.reduce_prod %[[X]] {axes = array<i64: -1, 0>, keepdims = true}
+// CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[X]] {permutation = array<i64: 1, 0, 2>}
+// CHECK-NEXT: %[[V1:.*]] = calque.merge_dims %[[V0]] {axis = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.cumprod %[[V1]] {axis = 1 : i64, exclusive = true}
+// CHECK-NEXT: %[[V3:.*]] = calque.cumprod %[[V1]] {axis = 1 : i64, exclusive = true, reverse = true}
+// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[V2]], %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = calque.reshape_like %[[V4]], %[[V0]]
+// CHECK-NEXT: %[[V6:.*]] = calque.transpose %[[V5]] {permutation = array<i64: 1, 0, 2>}
+// CHECK-NEXT: %[[V7:.*]] = calque.mul %[[G]], %[[V6]]
+// CHECK-NEXT: return %[[V7]]
+func.func @reduce_prod_of_two(%x: tensor<?x5x?xf32>, %g: tensor<1x5x1xf32>) -> tensor<?x5x?xf32> {
+  %y = calque.reduce_prod %x {axes = array<i64: -1, 0>, keepdims = true} : (tensor<?x5x?xf32>) -> tensor<1x5x1xf32>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<1x5x1xf32>, tensor<1x5x1xf32>, tensor<?x5x?xf32>) -> tensor<?x5x?xf32>
+  return %d : tensor<?x5x?xf32>
+}
+
+// CHECK-LABEL: func.func @cumsum(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf64>, %[[G:.*]]: tensor<?x3xf64>)
+// CHECK-NEXT: calque.cumsum %[[X]] {exclusive = true}
+// CHECK-NEXT: %[[V0:.*]] = calque.cumsum %[[G]] {exclusive = true, reverse = true}
+// CHECK-NEXT: return %[[V0]]
+func.func @cumsum(%x: tensor<?x3xf64>, %g: tensor<?x3xf64>) -> tensor<?x3xf64> {
+  %y = calque.cumsum %x {exclusive = true} : (tensor<?x3xf64>) -> tensor<?x3xf64>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x3xf64>, tensor<?x3xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
+  return %d : tensor<?x3xf64>
+}
+
+// CHECK-LABEL: func.func @cumprod(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[G:.*]]: tensor<?x?xf32>)
+// CHECK-NEXT: calque.cumprod %[[X]] {axis = -1 : i64}
+// CHECK-NEXT: %[[V0:.*]] = calque.pad %[[X]] {high = array<i64: 0, 1>, low = array<i64: 0, 0>, value = 0.000000e+00 : f64}
+// CHECK-NEXT: %[[V1:.*]] = calque.slice_like %[[V0]], %[[X]] {starts = array<i64: 0, 1>, strides = array<i64: 1, 1>}
+// CHECK-NEXT: %[[V2:.*]] = calque.linear_recurrence %[[V1]], %[[G]] {axis = -1 : i64, reverse = true}
+// CHECK-NEXT: %[[V3:.*]] = calque.cumprod %[[X]] {axis = -1 : i64, exclusive = true}
+// CHECK-NEXT: %[[V4:.*]] = calque.mul %[[V2]], %[[V3]]
+// CHECK-NEXT: return %[[V4]]
+func.func @cumprod(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %y = calque.cumprod %x {axis = -1 : i64} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %d : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func.func @cumprod_of_others(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[G:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.cumprod %[[X]] {exclusive = true, reverse = true}
+// CHECK-NEXT: %[[V1:.*]] = calque.pad %[[G]] {high = array<i64: 0>, low = array<i64: 1>, value = 0.000000e+00 : f64}
+// CHECK-NEXT: %[[V2:.*]] = calque.slice_like %[[V1]], %[[G]] {starts = array<i64: 0>, strides = array<i64: 1>}
+// CHECK-NEXT: %[[V3:.*]] = calque.pad %[[X]] {high = array<i64: 0>, low = array<i64: 1>, value = 0.000000e+00 : f64}
+// CHECK-NEXT: %[[V4:.*]] = calque.slice_like %[[V3]], %[[X]] {starts = array<i64: 0>, strides = array<i64: 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.linear_recurrence %[[V4]], %[[V2]] {axis = 0 : i64, reverse = false}
+// CHECK-NEXT: %[[V6:.*]] = calque.mul %[[V5]], %[[V0]]
+// CHECK-NEXT: return %[[V6]]
+func.func @cumprod_of_others(%x: tensor<?xf32>, %g: tensor<?xf32>) -> tensor<?xf32> {
+  %y = calque.cumprod %x {exclusive = true, reverse = true} : (tensor<?xf32>) -> tensor<?xf32>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @linear_recurrence(
+// CHECK-SAME: %[[F:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>, %[[G:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.linear_recurrence %[[F]], %[[T]] {axis = 0 : i64, reverse = false}
+// CHECK-NEXT: %[[V1:.*]] = calque.pad %[[F]] {high = array<i64: 1, 0>, low = array<i64: 0, 0>, value = 0.000000e+00 : f64}
+// CHECK-NEXT: %[[V2:.*]] = calque.slice_like %[[V1]], %[[F]] {starts = array<i64: 1, 0>, strides = array<i64: 1, 1>}
+// CHECK-NEXT: %[[V3:.*]] = calque.linear_recurrence %[[V2]], %[[G]] {axis = 0 : i64, reverse = true}
+// CHECK-NEXT: %[[V4:.*]] = calque.pad %[[V0]] {high = array<i64: 0, 0>, low = array<i64: 1, 0>, value = 0.000000e+00 : f64}
+// CHECK-NEXT: %[[V5:.*]] = calque.slice_like %[[V4]], %[[V0]] {starts = array<i64: 0, 0>, strides = array<i64: 1, 1>}
+// CHECK-NEXT: %[[V6:.*]] = calque.mul %[[V3]], %[[V5]]
+// CHECK-NEXT: return %[[V6]], %[[V3]]
+func.func @linear_recurrence(%f: tensor<?x3xf32>, %t: tensor<?x3xf32>, %g: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>) {
+  %y = calque.linear_recurrence %f, %t {axis = 0 : i64, reverse = false} : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  %d:2 = calque.gradient %y, %g, %f, %t {counts = array<i64: 1, 2, 0>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>)
+  return %d#0, %d#1 : tensor<?x3xf32>, tensor<?x3xf32>
+}
+
 // CHECK-LABEL: func.func @reduce_mean(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3xf64>, %[[G:.*]]: tensor<f64>)
 // CHECK-NEXT: calque.reduce_mean %[[X]]

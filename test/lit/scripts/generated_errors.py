@@ -5,7 +5,7 @@ import re
 from expand import expand
 from records import LIT, operations
 
-VALUES = {"I64Attr": "0", "StrAttr": '""', "Calque_TextAttr": '""', "DenseI64ArrayAttr": "array<i64>", "Calque_DTypeAttr": "f32", "ElementsAttr": "dense<0.0> : tensor<f32>"}
+VALUES = {"I64Attr": "0", "BoolAttr": "true", "StrAttr": '""', "Calque_TextAttr": '""', "DenseI64ArrayAttr": "array<i64>", "Calque_DTypeAttr": "f32", "ElementsAttr": "dense<0.0> : tensor<f32>"}
 GOOD, BAD = "tensor<f32>", "tensor<*xf16>"
 KIND = "ranked tensor of 1-bit signless integer or 32-bit signless integer or 64-bit signless integer or 32-bit float or 64-bit float values, but got '%s'" % BAD
 
