@@ -1,7 +1,9 @@
 #include "codegen/Lowering.h"
+#include "ir/Conversion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 
@@ -198,6 +200,41 @@ Lowered lower(LinalgBuilder &b, ir::TransposeOp op, LoweringContext &) {
   return b.parallel(shape, elementOf(op.getX()), {op.getX()},
                     {AffineMap::get(rank, 0, expressions, b.builder.getContext())},
                     [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+}
+
+Lowered lower(LinalgBuilder &b, ir::ReverseOp op, LoweringContext &) {
+  Value x = op.getX();
+  SizeList shape = b.sizesOf(x);
+  const auto rank = static_cast<int64_t>(shape.size());
+  llvm::SmallBitVector isTurned(rank, op.getAxes().empty());
+  for (int64_t axis : op.getAxes())
+    isTurned.set(normalAxis(axis, rank));
+  bool isKnown = llvm::all_of(isTurned.set_bits(), [&](unsigned i) { return constantOf(shape[i]).has_value(); });
+  if (isKnown) {
+    SmallVector<AffineExpr> from;
+    for (int64_t i = 0; i < rank; ++i) {
+      AffineExpr index = b.builder.getAffineDimExpr(i);
+      from.push_back(isTurned.test(i) ? (*constantOf(shape[i]) - 1) + index * -1 : index);
+    }
+    return b.parallel(shape, elementOf(x), {x}, {AffineMap::get(rank, 0, from, b.builder.getContext())},
+                      [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+  }
+  // A map has no place for an unknown size, from which the index is subtracted.
+  SmallVector<Value> sizes;
+  for (Size size : shape)
+    sizes.push_back(b.valueOf(size));
+  return b.parallel(shape, elementOf(x), {}, {}, [&](ir::ScalarBuilder &s, ValueRange) -> Value {
+    SmallVector<Value> at;
+    for (int64_t i = 0; i < rank; ++i) {
+      at.push_back(linalg::IndexOp::create(s.builder, s.location, i));
+      if (!isTurned.test(i))
+        continue;
+      Value one = arith::ConstantIndexOp::create(s.builder, s.location, 1);
+      Value last = arith::SubIOp::create(s.builder, s.location, sizes[i], one);
+      at.back() = arith::SubIOp::create(s.builder, s.location, last, at.back());
+    }
+    return tensor::ExtractOp::create(s.builder, s.location, x, at);
+  });
 }
 
 // The sizes of the concatenation of the operands from number `first` on.
@@ -416,6 +453,64 @@ Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
   })[0];
 }
 
+// An operand's sizes but along an axis are those of another one.
+static void equalBut(Operation *op, unsigned operand, unsigned other, int64_t rank, int64_t axis,
+                     LoweringContext &context) {
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis)
+      context.equal(op, operand, i, other, i);
+}
+
+Lowered lower(LinalgBuilder &b, ir::TakeAlongAxisOp op, LoweringContext &context) {
+  const int64_t rank = LinalgBuilder::rankOf(op.getX()), axis = normalAxis(op.getAxis(), rank);
+  equalBut(op, 1, 0, rank, axis, context);
+  SizeList from = b.sizesOf(op.getX()), result = b.sizesOf(op.getIndices());
+  checkIndices(b, op, op.getIndices(), from[axis], context);
+  // As in a gather.
+  if (constantOf(from[axis]) == 0)
+    return b.zeros(result, elementOf(op.getX()));
+  Value given = constantOf(from[axis]) ? Value() : b.valueOf(from[axis]);
+  return b.parallel(result, elementOf(op.getX()), {op.getIndices()}, {b.builder.getMultiDimIdentityMap(rank)},
+                    [&](ir::ScalarBuilder &s, ValueRange v) -> Value {
+                      Value zero, isEmpty;
+                      if (given) {
+                        zero = arith::ConstantIndexOp::create(s.builder, s.location, 0);
+                        isEmpty = arith::CmpIOp::create(s.builder, s.location, arith::CmpIPredicate::eq, given, zero);
+                      }
+                      SmallVector<Value> at;
+                      for (int64_t i = 0; i < rank; ++i) {
+                        at.push_back(i == axis ? clampIndex(s, v[0], from[axis], given)
+                                               : linalg::IndexOp::create(s.builder, s.location, i).getResult());
+                        if (given && i != axis)
+                          at.back() = arith::SelectOp::create(s.builder, s.location, isEmpty, zero, at.back());
+                      }
+                      return tensor::ExtractOp::create(s.builder, s.location, op.getX(), at);
+                    });
+}
+
+Lowered lower(LinalgBuilder &b, ir::PutAlongAxisOp op, LoweringContext &context) {
+  const int64_t rank = LinalgBuilder::rankOf(op.getLike()), axis = normalAxis(op.getAxis(), rank);
+  equalBut(op, 2, 1, rank, axis, context);
+  for (int64_t i = 0; i < rank; ++i)
+    context.equal(op, 0, i, 2, i);
+  SizeList into = b.sizesOf(op.getLike()), elements = b.sizesOf(op.getX());
+  checkIndices(b, op, op.getIndices(), into[axis], context);
+  Value zeros = b.zeros(into, elementOf(op.getX()));
+  if (constantOf(into[axis]) == 0)
+    return zeros;
+  Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
+  return b.loopNest(boundsToStore(b, elements, given), {zeros},
+                    [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
+                      ir::ScalarBuilder s(inner, b.location);
+                      Value index = tensor::ExtractOp::create(inner, b.location, op.getIndices(), at);
+                      SmallVector<Value> place(at);
+                      place[axis] = clampIndex(s, index, into[axis], given);
+                      Value element = tensor::ExtractOp::create(inner, b.location, op.getX(), at);
+                      Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
+                      return {tensor::InsertOp::create(inner, b.location, s.add(old, element), carried[0], place)};
+                    })[0];
+}
+
 Lowered lower(LinalgBuilder &b, ir::UpdateAtOp op, LoweringContext &context) {
   SizeList into = b.sizesOf(op.getX());
   const int64_t rank = static_cast<int64_t>(into.size()), axis = normalAxis(op.getAxis(), rank);
@@ -438,6 +533,51 @@ Lowered lower(LinalgBuilder &b, ir::UpdateAtOp op, LoweringContext &context) {
                       Value element = tensor::ExtractOp::create(inner, b.location, op.getSlice(), at);
                       return {tensor::InsertOp::create(inner, b.location, element, carried[0], place)};
                     })[0];
+}
+
+// The axis becomes the last one, along which a kernel of the runtime sorts.
+Lowered lower(LinalgBuilder &b, ir::ArgSortOp op, LoweringContext &context) {
+  Value x = op.getX();
+  SizeList shape = b.sizesOf(x);
+  const auto rank = static_cast<int64_t>(shape.size()), axis = normalAxis(op.getAxis(), rank);
+  Type i64 = b.builder.getI64Type();
+  // The loop of the last dimension is that of the axis, and those behind the axis stand one place further in front.
+  SmallVector<AffineExpr> fromLast, toLast;
+  for (int64_t i = 0; i < rank; ++i) {
+    fromLast.push_back(b.builder.getAffineDimExpr(i == axis ? rank - 1 : i < axis ? i : i - 1));
+    toLast.push_back(b.builder.getAffineDimExpr(i + 1 == rank ? axis : i < axis ? i : i + 1));
+  }
+  auto copied = [&](Value value, ArrayRef<Size> sizes, ArrayRef<AffineExpr> map) {
+    return b.parallel(sizes, elementOf(value), {value}, {AffineMap::get(rank, 0, map, b.builder.getContext())},
+                      [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+  };
+  SizeList rows = shape;
+  rows.erase(rows.begin() + axis);
+  Size count = b.sizes.product(rows), length = shape[axis], all = b.sizes.product(shape);
+  rows.push_back(length);
+  if (constantOf(all) == 0)
+    return b.empty(shape, i64);
+  auto word = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b.builder, b.location, b.builder.getI64IntegerAttr(value));
+  };
+  Value ordered = axis + 1 == rank ? x : copied(x, rows, fromLast);
+  auto type = MemRefType::get({constantOf(all).value_or(ShapedType::kDynamic)}, i64);
+  Value buffer = constantOf(all) ? memref::AllocOp::create(b.builder, b.location, type).getResult()
+                                 : memref::AllocOp::create(b.builder, b.location, type, b.valueOf(all)).getResult();
+  SmallVector<Value> operands{word(static_cast<int64_t>(*ir::toDType(elementOf(x)))),
+                              word(op.getDescending()),
+                              b.valueOf(count),
+                              b.valueOf(length),
+                              b.flatten(ordered),
+                              buffer};
+  func::CallOp::create(b.builder, b.location,
+                       context.runtimeKernel("calque_rt_argsort", ValueRange(operands).getTypes()), operands);
+  auto flat = RankedTensorType::get(type.getShape(), i64);
+  Value sorted = bufferization::ToTensorOp::create(b.builder, b.location, flat, buffer, /*restrict=*/true,
+                                                   /*writable=*/true);
+  b.sizes.set(sorted, {all});
+  Value result = b.reshape(sorted, rows);
+  return axis + 1 == rank ? result : copied(result, shape, toLast);
 }
 
 static Value oneHot(LinalgBuilder &b, Value indices, Size depth, Type element) {

@@ -21,6 +21,12 @@ void TransposeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   operandCotangents.assign(1, rule.create<TransposeOp>(cotangents[0], inverse));
 }
 
+void ReverseOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                         SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  operandCotangents.assign(1, rule.create<ReverseOp>(cotangents[0], getAxes()));
+}
+
 void ConcatOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
                         SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
@@ -109,6 +115,22 @@ void GatherPutOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   operandCotangents.assign(3, Value());
   if (needed[0])
     operandCotangents[0] = withExamplesOf(*this, rule.create<GatherOp>(cotangents[0], getIndices(), getAxis()));
+}
+
+void TakeAlongAxisOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                               SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  operandCotangents.assign(2, Value());
+  if (needed[0])
+    operandCotangents[0] = rule.create<PutAlongAxisOp>(cotangents[0], getX(), getIndices(), getAxis());
+}
+
+void PutAlongAxisOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                              SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, getLoc(), getResult());
+  operandCotangents.assign(3, Value());
+  if (needed[0])
+    operandCotangents[0] = rule.create<TakeAlongAxisOp>(cotangents[0], getIndices(), getAxis());
 }
 
 void UpdateAtOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
@@ -310,6 +332,13 @@ LogicalResult TransposeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> 
   return success();
 }
 
+LogicalResult ReverseOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  SmallVector<int64_t> axes = rule.shifted(getAxes(), rule.rank(0), true);
+  // A scalar behind the mapped axis has no axes to reverse, and an empty list would mean all: it is its own result.
+  results.push_back(axes.empty() ? rule[0] : rule.create<ReverseOp>(rule[0], axes));
+  return success();
+}
+
 LogicalResult ConcatOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(rule.create<ConcatOp>(rule.all(), rule.shifted(static_cast<int64_t>(getAxis()), rule.rank(0))));
   return success();
@@ -400,6 +429,23 @@ LogicalResult GatherOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
     Value gathered = withExamplesOf(*this, rule.create<GatherOp>(slices, indices, 0), rule.size());
     results.push_back(moveRange(rule, gathered, 1, rule.rank(1), axis + 1));
   }
+  return success();
+}
+
+LogicalResult TakeAlongAxisOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  SmallVector<Value> all = rule.all();
+  results.push_back(rule.create<TakeAlongAxisOp>(all[0], all[1], rule.shifted(getAxis(), rule.rank(0))));
+  return success();
+}
+
+LogicalResult PutAlongAxisOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  SmallVector<Value> all = rule.all();
+  results.push_back(rule.create<PutAlongAxisOp>(all[0], all[1], all[2], rule.shifted(getAxis(), rule.rank(1))));
+  return success();
+}
+
+LogicalResult ArgSortOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<ArgSortOp>(rule[0], rule.shifted(getAxis(), rule.rank(0)), getDescending()));
   return success();
 }
 

@@ -122,6 +122,13 @@ def Calque_TransposeOp : Calque_MovementOp<"transpose", "transpose"> {
   let linear = ["x"];
   let moves = "permute";
 }
+def Calque_ReverseOp : Calque_MovementOp<"reverse", "reverse"> {
+  let summary = "The elements in the opposite order along axes; no axes mean all";
+  let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes);
+  let customVjp = 1;
+  let linear = ["x"];
+  let moves = "turn";
+}
 def Calque_ConcatOp : Calque_MovementOp<"concat", "concat"> {
   let summary = "Tensors one after the other along an axis";
   let arguments = (ins Variadic<Calque_Tensor>:$tensors, DefaultValuedAttr<I64Attr, "0">:$axis);
@@ -213,6 +220,33 @@ def Calque_GatherPutOp : Calque_PureOp<"gather_put", [Calque_MayFail]> {
   let customVjp = 1;
   let linear = ["slices"];
   let hasCanonicalizer = 1;
+}
+def Calque_TakeAlongAxisOp : Calque_PureOp<"take_along_axis", [Calque_MayFail]> {
+  let summary = "Of each row of x along an axis, the elements at the integer indices in the same row of `indices`; an index outside is an error";
+  let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices, DefaultValuedAttr<I64Attr, "-1">:$axis);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "takeAlongAxis";
+  let failure = "`IndexError` for an index outside of [0, size of the axis)";
+  let customVjp = 1;
+  let linear = ["x"];
+}
+def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail]> {
+  let summary = "Zeros of like's shape, to each row of which along an axis the elements of x are added at the integer indices in the same row";
+  let inMessages = "take_along_axis";
+  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "putAlongAxis";
+  let function = "";
+  let customVjp = 1;
+  let linear = ["x"];
+}
+def Calque_ArgSortOp : Calque_PureOp<"argsort"> {
+  let summary = "The indices that bring x in order along an axis, as int64; equal elements keep their order, and NaN counts as largest";
+  let description = "`descending` begins with the largest element.";
+  let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis, DefaultValuedAttr<BoolAttr, "false">:$descending);
+  let results = (outs Calque_Tensor:$result);
+  let rule = "argSort";
+  let notDifferentiable = 1;
 }
 def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
   let summary = "1 where the new last dimension's index is the element's, else 0; an index outside gives zeros";

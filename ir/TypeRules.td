@@ -139,6 +139,10 @@ def TypeRule_transpose : AnyType {
   let shape = "x's sizes in another order";
   let valueError = "for a permutation that does not name each axis of x once";
 }
+def TypeRule_reverse : AnyType {
+  let shape = "x's";
+  let valueError = wrongAxes;
+}
 def TypeRule_concat : TypeRule {
   let types = "any one; the result has the same";
   let shape = "the tensors', and along the axis the sum of their sizes";
@@ -164,6 +168,18 @@ def TypeRule_gather : TypeRule {
   let types = "x of any type, which is the result's, and indices of {an integer}";
   let shape = "x's, with that of the indices in place of the axis";
   let dtypeError = "for other indices";
+  let valueError = "for an axis that x does not have";
+}
+def TypeRule_takeAlongAxis : TypeRule {
+  let types = "x of any type, which is the result's, and indices of {an integer}";
+  let shape = "that of the indices";
+  let shapeError = "for indices of another rank than x's, or of another size where it is not that of the axis";
+  let dtypeError = "for other indices";
+  let valueError = "for an axis that x does not have";
+}
+def TypeRule_argSort : TypeRule {
+  let types = "any; the result is int64";
+  let shape = "x's";
   let valueError = "for an axis that x does not have";
 }
 def TypeRule_oneHot : TypeRule {

@@ -14,8 +14,8 @@
 namespace calque::runtime {
 
 // Copies element i * fromStrides[0] + j * fromStrides[1] + ... of `from` to element i * toStrides[0] + j * toStrides[1]
-// + ... of `to`, for each index (i, j, ...) of the box. Elements have 1, 2, 4, 8 or 16 bytes. No two elements are
-// copied to one place, and the buffers don't overlap.
+// + ... of `to`, for each index (i, j, ...) of the box. Strides of `from` may be negative. Elements have 1, 2, 4, 8 or
+// 16 bytes. No two elements are copied to one place, and the buffers don't overlap.
 void copyStrided(void *to, const void *from, std::size_t elementBytes, std::span<const std::int64_t> sizes,
                  std::span<const std::int64_t> fromStrides, std::span<const std::int64_t> toStrides);
 

@@ -80,6 +80,9 @@ void calque_rt_stack_push(const int64_t *words);
 // Takes an entry from each: the frame, the number of stacks, the bytes of an entry, the addresses of the stacks, of
 // the resulting stacks and of the entries, the site of a stack that is none.
 void calque_rt_stack_pop(const int64_t *words);
+// Gives the indices that bring each of some rows in order: the schema's code of the dtype, whether the largest element
+// comes first, the number of rows, their length, the address of the elements, and that of the indices.
+void calque_rt_argsort(const int64_t *words);
 
 // Runs body(context, begin, end) over [0, count) in pieces of `grain` iterations, on the pool's threads. The pieces
 // depend on count and grain alone, never on the number of threads.

@@ -281,6 +281,14 @@ Fault transpose(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+Fault reverse(const OpCall &call, std::vector<TensorType> &results) {
+  Ints axes;
+  if (Fault fault = normalizeAxes(ints(call, 0), call[0].rank(), true, axes))
+    return fault;
+  results.push_back(call[0]);
+  return {};
+}
+
 namespace {
 Fault concatOf(std::span<const TensorType> tensors, std::int64_t givenAxis, TensorType &result) {
   if (tensors.empty())
@@ -489,6 +497,50 @@ Fault gatherPut(const OpCall &call, std::vector<TensorType> &results) {
   if (!fit(call[0], slices[0]))
     return shapeFault(absl::StrCat("the slices must be ", slices[0].str(), ", not ", call[0].str()));
   results.push_back(call[1]);
+  return {};
+}
+
+Fault takeAlongAxis(const OpCall &call, std::vector<TensorType> &results) {
+  const TensorType &x = call[0], &indices = call[1];
+  if (Fault fault = checkIndices(indices))
+    return fault;
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), x.rank(), axis))
+    return fault;
+  if (indices.rank() != x.rank())
+    return shapeFault(absl::StrCat("the indices must have the rank of ", x.str(), ", unlike ", indices.str()));
+  TensorType others = x, result{x.dtype, indices.dims};
+  others.dims[axis] = indices.dims[axis];
+  if (!fit(others, {x.dtype, indices.dims}))
+    return shapeFault(absl::StrCat("the indices must have the sizes of ", x.str(), " but along axis ", axis,
+                                   ", unlike ", indices.str()));
+  for (std::int64_t i = 0; i < x.rank(); ++i)
+    if (result.dims[i] == kOpenSize)
+      result.dims[i] = others.dims[i];
+  results.push_back(std::move(result));
+  return {};
+}
+
+Fault putAlongAxis(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType operands[] = {call[1], call[2]};
+  std::vector<TensorType> taken;
+  if (Fault fault = takeAlongAxis(OpCall{call.op, operands, call.attributes}, taken))
+    return fault;
+  if (call[1].dtype == DType::Bool)
+    return dtypeFault(absl::StrCat("takes numbers, not ", call[1].str()));
+  if (call[0].dtype != call[1].dtype)
+    return dtypeFault(absl::StrCat("the elements are ", call[0].str(), " and the tensor is ", call[1].str()));
+  if (!fit(call[0], taken[0]))
+    return shapeFault(absl::StrCat("the elements must be ", taken[0].str(), ", not ", call[0].str()));
+  results.push_back(call[1]);
+  return {};
+}
+
+Fault argSort(const OpCall &call, std::vector<TensorType> &results) {
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  results.push_back({DType::Int64, call[0].dims});
   return {};
 }
 

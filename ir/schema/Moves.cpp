@@ -72,6 +72,17 @@ Movement permute(const OpCall &call, Results results) {
   return {{{0, results[0].dims, std::move(from), whole(results[0])}}, {}};
 }
 
+Movement turn(const OpCall &call, Results results) {
+  Placement from = whole(call[0]);
+  Ints axes;
+  normalizeAxes(ints(call, 0), call[0].rank(), true, axes);
+  for (std::int64_t axis : axes) {
+    from.offset += (call[0].dims[axis] - 1) * from.strides[axis];
+    from.strides[axis] *= -1;
+  }
+  return {{{0, results[0].dims, std::move(from), whole(results[0])}}, {}};
+}
+
 Movement join(const OpCall &call, Results results) {
   std::int64_t axis = axisOf(call, 0, results[0].rank()), start = 0;
   Movement movement;

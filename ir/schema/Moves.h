@@ -14,7 +14,8 @@
 namespace calque::schema {
 
 // A box of elements in a tensor: element (i, j, ...) of the box is element offset + i * strides[0] + j * strides[1] +
-// ... of the tensor in row-major order. A stride of 0 repeats an element.
+// ... of the tensor in row-major order. A stride of 0 repeats an element, and a negative one goes
+// backwards.
 struct Placement {
   std::int64_t offset = 0;
   Dims strides;

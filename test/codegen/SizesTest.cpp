@@ -277,6 +277,14 @@ const std::vector<Case> kCases = {
     {"pad", {f32({-1, -2})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Pad, {x[0]}, {Ints{1, 0}, Ints{2, 5}, 1.5});
        return gradientsAnd(r, r(OpId::Mul, {y, y}), {x[0]}, y); }, kPairs},
+    {"reverse", {f32({-1, 3, -2})}, [](Recorder &r, auto &x) {
+       ValueId y = r(OpId::Reverse, {x[0]}, {Ints{0, -1}}), z = r(OpId::Reverse, {x[0]}, {Ints{1}});
+       return gradientsAnd(r, r(OpId::Mul, {y, z}), {x[0]}, y); }, kPairs},
+    {"take_along_axis", {f32({3, -1}), i64({3, -2})}, [](Recorder &r, auto &x) {
+       ValueId y = r(OpId::TakeAlongAxis, {x[0], x[1]}, {std::int64_t(1)});
+       return gradientsAnd(r, r(OpId::Mul, {y, y}), {x[0]}, y); }, {{3, 0}, {3, 4}, {17, 130}}},
+    {"argsort", {f32({-1, -2})}, [](Recorder &r, auto &x) {
+       return std::vector{r(OpId::ArgSort, {x[0]}, {std::int64_t(1), false}), r(OpId::ArgSort, {x[0]}, {std::int64_t(0), true})}; }, kPairs},
     {"gather", {f32({-1, -2}), i64({-3})}, [](Recorder &r, auto &x) {
        ValueId y = r(OpId::Gather, {x[0], x[1]}, {std::int64_t(0)});
        return gradientsAnd(r, r(OpId::Mul, {y, y}), {x[0]}, y); }, {{3, 0, 5}, {3, 5, 0}, {3, 4, 1}, {17, 130, 9}, {3, 1, 200}}},
@@ -461,6 +469,13 @@ const std::vector<Misfit> kMisfits = {
      {0, 1},
      Site::Kind::IndexOutOfRange,
      "gather",
+     {0, 0}},
+    {"index_along_axis",
+     {f32({2, -1}), i64({2, -2})},
+     [](Recorder &r, auto &x) { return std::vector{r(OpId::TakeAlongAxis, {x[0], x[1]}, {std::int64_t(1)})}; },
+     {0, 1},
+     Site::Kind::IndexOutOfRange,
+     "take_along_axis",
      {0, 0}},
     // More bytes than can be addressed, in a result and in between, though no argument has an element.
     {"large_result",

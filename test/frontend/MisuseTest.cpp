@@ -294,6 +294,46 @@ TEST(Misuse, OfReductionsAndCumulativeSums) {
       MISUSE(DivisionError, "floor_divide: an integer is divided by zero", floor_divide(ones({2}, DType::Int64), 0)),
   });
 }
+
+TEST(Misuse, OfArrayFunctions) {
+  expectBoth({
+      MISUSE(ValueError, "stack: needs at least one tensor", stack({})),
+      MISUSE(ShapeError, "stack: tensor 1 is float32[3] and tensor 0 float32[2]; their shapes must be equal", stack({x(), ones({3})})),
+      MISUSE(DTypeError, "stack: tensor 1 is int32[2] and tensor 0 float32[2]; there is no implicit conversion, use cast", stack({x(), ones({2}, DType::Int32)})),
+      MISUSE(ValueError, "stack: axis 2 is out of range for a tensor of rank 2", stack({x(), x()}, 2)),
+      MISUSE(ValueError, "unstack: axis 1 is out of range for a tensor of rank 1", unstack(x(), 1)),
+      MISUSE(ValueError, "unstack: axis 0 is out of range for a tensor of rank 0, which has none", unstack(1.0f)),
+      MISUSE(ValueError, "squeeze: axis -2 is out of range for a tensor of rank 1", squeeze(x(), {-2})),
+      MISUSE(ValueError, "squeeze: axis -1 is given twice", squeeze(ones({1}), {0, -1})),
+      MISUSE(ShapeError, "squeeze: axis 0 of float32[2] has size 2; only a dimension of size 1 can be left out", squeeze(x(), {0})),
+      MISUSE(ValueError, "tile: repeats must not be negative: [2,-1]", tile(x(), {2, -1})),
+      MISUSE(DTypeError, "clip: the operands' types differ: float32[2] and int32[2]", clip(x(), ones({2}, DType::Int32), 1)),
+      MISUSE(DTypeError, "clip: takes numbers, not bool[2]", clip(x() > 0, false, true)),
+      MISUSE(ShapeError, "clip: the shapes [2] and [3] don't broadcast", clip(x(), ones({3}), 1)),
+      MISUSE(ValueError, "reverse: axis 1 is out of range", reverse(x(), {1})),
+      MISUSE(ValueError, "reverse: axis 0 is given twice", reverse(x(), {0, 0})),
+      MISUSE(ValueError, "sort: axis 1 is out of range", sort(x(), 1)),
+      MISUSE(ValueError, "argsort: axis -1 is out of range for a tensor of rank 0, which has none", argsort(ones({}))),
+      MISUSE(ValueError, "top_k: axis -1 is out of range for a tensor of rank 0, which has none", top_k(1.0f, 1)),
+      MISUSE(ValueError, "top_k: the number of elements must not be negative: -1", top_k(x(), -1)),
+      MISUSE(ShapeError, "top_k: 3 elements asked for, and the last axis of float32[2] has 2", top_k(x(), 3)),
+      MISUSE(DTypeError, "take_along_axis: indices must be int32 or int64, not float32[2]", take_along_axis(x(), x())),
+      MISUSE(ShapeError, "take_along_axis: the indices must have the rank of float32[2], unlike int32[1,2]", take_along_axis(x(), ones({1, 2}, DType::Int32))),
+      MISUSE(ShapeError, "take_along_axis: the indices must have the sizes of float32[2,3] but along axis 1, unlike int32[4,3]", take_along_axis(ones({2, 3}), ones({4, 3}, DType::Int32))),
+      MISUSE(ValueError, "einsum: subscripts are letters, with commas between tensors and '->' before the result; 'i.->i' has '.'", einsum("i.->i", {x()})),
+      MISUSE(ValueError, "einsum: 'i,i->' has subscripts for 2 tensors, and given is 1", einsum("i,i->", {x()})),
+      MISUSE(ValueError, "einsum: 'j' must stand once behind the arrow of 'i->j', and before it too", einsum("i->j", {x()})),
+      MISUSE(ValueError, "einsum: 'i' must stand once behind the arrow of 'i->ii', and before it too", einsum("i->ii", {x()})),
+      MISUSE(ShapeError, "einsum: 'ij' has 2 subscripts, and tensor 0 is float32[2]", einsum("ij->i", {x()})),
+      MISUSE(ShapeError, "einsum: the letter 'i' is 2 and 3 in 'i,i->'; tensor 1 is float32[3]", einsum("i,i->", {x(), ones({3})})),
+  });
+  auto traced = [](Tensor (*body)(const Tensor &), Shape shape) {
+    return errorOf<StateError>([&] { function(body, {.input_signature = {TensorSpec<float>(shape)}}).get_concrete_function(); });
+  };
+  EXPECT_CONTAINS(traced([](const Tensor &a) { return unstack(a)[0]; }, {kDynamic}), "unstack: the size of axis 0 of float32[?] is the number of results, and is not known while tracing");
+  EXPECT_CONTAINS(traced([](const Tensor &a) { return squeeze(a); }, {1, kDynamic}), "squeeze: whether dimension 1 of float32[1,?] is 1 is not known while tracing; name the axes");
+  EXPECT_CONTAINS(traced([](const Tensor &a) { return einsum("ii", {a}); }, {kDynamic, 2}), "einsum: 'i' stands twice in one tensor of 'ii', whose size must be known; it is float32[?,2]");
+}
 // clang-format on
 
 TEST(Misuse, OfASizesOperatorsHasNoLine) {

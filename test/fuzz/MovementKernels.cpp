@@ -1,5 +1,7 @@
 #include "test/fuzz/Kernels.h"
 
+#include <numeric>
+
 namespace calque::fuzz {
 
 namespace {
@@ -57,6 +59,17 @@ void split(const Call &call) {
   pick(call, 0, [&](Shape index) {
     index[axis] += start;
     return ravel(index, call.shape(0));
+  });
+}
+
+void reverse(const Call &call) {
+  std::vector<bool> isTurned(call.shape().size(), call.ints(0).empty());
+  for (std::int64_t axis : call.ints(0))
+    isTurned[normal(axis, isTurned.size())] = true;
+  pick(call, 0, [&](Shape index) {
+    for (std::size_t i = 0; i < index.size(); ++i)
+      index[i] = isTurned[i] ? call.shape()[i] - 1 - index[i] : index[i];
+    return ravel(index, call.shape());
   });
 }
 
@@ -129,6 +142,58 @@ void gatherPut(const Call &call) {
     call.out(i) = sums[i].finish();
 }
 
+// Where in x the element at an index of the indices stands.
+std::int64_t takenFrom(const Call &call, Shape index, std::size_t indices, const Shape &x, std::int64_t axis) {
+  index[axis] = static_cast<std::int64_t>(call.in(indices, ravel(index, call.shape(indices))).value);
+  return ravel(index, x);
+}
+
+void takeAlongAxis(const Call &call) {
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), call.shape(0).size());
+  checkIndices(call, 1, call.shape(0)[axis]);
+  pick(call, 0, [&](const Shape &index) { return takenFrom(call, index, 1, call.shape(0), axis); });
+}
+
+void putAlongAxis(const Call &call) {
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), call.shape(1).size());
+  checkIndices(call, 2, call.shape(1)[axis]);
+  std::vector<Sum> sums(static_cast<std::size_t>(call.count()), Sum(call));
+  for (std::int64_t i = 0; i < productOf(call.shape(0)); ++i)
+    sums[takenFrom(call, unravel(i, call.shape(0)), 2, call.shape(), axis)].add(call.in(0, i));
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    call.out(i) = sums[i].finish();
+}
+
+void argSort(const Call &call) {
+  const Shape &shape = call.shape();
+  std::int64_t axis = normal(call.attribute<std::int64_t>(0), shape.size());
+  std::int64_t stride = stridesOf(shape)[axis], size = shape[axis];
+  bool descending = call.attribute<bool>(1);
+  for (std::int64_t first = 0; first < call.count(); ++first) {
+    if (first / stride % size != 0)
+      continue;
+    auto at = [&](std::int64_t k) -> const Num & { return call.in(0, first + k * stride); };
+    auto isLess = [](Real a, Real b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
+    std::vector<std::int64_t> order(static_cast<std::size_t>(size));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+      return descending ? isLess(at(b).value, at(a).value) : isLess(at(a).value, at(b).value);
+    });
+    // A place is open where its element may change it with another one.
+    auto isOpen = [&](std::int64_t k, Real Num::*bound) {
+      for (std::int64_t other = 0; other < size; ++other) {
+        Real moved = at(order[k]).*bound + at(order[other]).*bound;
+        if (other != k && moved > 0 && !(distance(at(order[k]).value, at(order[other]).value) > moved))
+          return true;
+      }
+      return false;
+    };
+    for (std::int64_t k = 0; k < size; ++k)
+      call.out(first + k * stride) = {static_cast<Real>(order[k]), call.machine && isOpen(k, &Num::off) ? kUnknown : 0,
+                                      call.machine && isOpen(k, &Num::apart) ? kUnknown : 0};
+  }
+}
+
 void oneHot(const Call &call) {
   std::int64_t depth = call.shape().back();
   for (std::int64_t i = 0; i < call.count(); ++i) {
@@ -155,6 +220,7 @@ const KernelTable &movementKernels() {
       {"broadcast_to_open", broadcast},
       {"broadcast_like", broadcast},
       {"transpose", transpose},
+      {"reverse", reverse},
       {"concat", concat},
       {"concat_part", concatPart},
       {"split", split},
@@ -164,6 +230,9 @@ const KernelTable &movementKernels() {
       {"pad", pad},
       {"gather", gather},
       {"gather_put", gatherPut},
+      {"take_along_axis", takeAlongAxis},
+      {"put_along_axis", putAlongAxis},
+      {"argsort", argSort},
       {"one_hot", oneHot},
       {"one_hot_open", oneHot},
   };

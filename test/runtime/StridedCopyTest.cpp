@@ -25,7 +25,8 @@ void copyPlainly(std::byte *to, const std::byte *from, size_t bytes, std::span<c
 
 } // namespace
 
-// Boxes of every kind: cut out, turned, repeated, spread, of up to five dimensions, in buffers of their exact size.
+// Boxes of every kind: cut out, turned, reversed, repeated, spread, of up to five dimensions, in buffers of their exact
+// size.
 TEST(StridedCopy, IsWhatOneElementAfterTheOtherGives) {
   std::mt19937 random(1);
   auto below = [&](int64_t bound) { return int64_t(random() % uint64_t(bound)); };
@@ -52,8 +53,16 @@ TEST(StridedCopy, IsWhatOneElementAfterTheOtherGives) {
     std::vector<std::byte> source(size_t(fromExtent) * bytes), result(size_t(toExtent) * bytes), expected(result);
     for (std::byte &byte : source)
       byte = std::byte(random());
-    copyStrided(result.data(), source.data(), bytes, sizes, from, to);
-    copyPlainly(expected.data(), source.data(), bytes, sizes, from, to);
+    // Some dimensions are read backwards, from their last element.
+    int64_t first = 0;
+    for (size_t i = 0; i < rank; ++i)
+      if (below(5) == 0 && sizes[i] > 0) {
+        first += (sizes[i] - 1) * from[i];
+        from[i] *= -1;
+      }
+    const std::byte *begin = source.data() + first * int64_t(bytes);
+    copyStrided(result.data(), begin, bytes, sizes, from, to);
+    copyPlainly(expected.data(), begin, bytes, sizes, from, to);
     ASSERT_EQ(result, expected) << "round " << round;
   }
 }

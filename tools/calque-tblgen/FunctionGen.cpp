@@ -130,8 +130,8 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
         "no other implicit conversion: where no operand is taken, `.value()` is a variable's tensor. All errors are "
         "subclasses of\n"
         "`calque::Error` and name the user's line, but for `std::bad_alloc` where memory is missing. Besides these "
-        "functions there are `matmul`, `print` and "
-        "`assert_true` in\n"
+        "functions there are `matmul`,\n"
+        "`einsum`, `stack`, `unstack`, `squeeze`, `tile`, `clip`, `sort`, `top_k`, `print` and `assert_true` in\n"
         "`frontend/include/calque/functions.h`, and `tensor`, `scalar`, `full`, `zeros`, `ones` and `eye` in\n"
         "`frontend/include/calque/tensor.h`.\n\n";
   for (size_t i = 0; i < operations.size(); ++i)

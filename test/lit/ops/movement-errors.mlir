@@ -595,6 +595,123 @@ func.func @pad_negative_high(%a: tensor<2x?xf32>) {
 
 // -----
 
+func.func @reverse_range(%a: tensor<2x?xf32>) {
+  // expected-error @below {{reverse: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.reverse %a {axes = array<i64: 2>} : (tensor<2x?xf32>) -> tensor<2x?xf32>
+  return
+}
+
+// -----
+
+func.func @reverse_twice(%a: tensor<2x?xf32>) {
+  // expected-error @below {{reverse: axis -2 is given twice}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.reverse %a {axes = array<i64: 0, -2>} : (tensor<2x?xf32>) -> tensor<2x?xf32>
+  return
+}
+
+// -----
+
+func.func @reverse_scalar(%a: tensor<f32>) {
+  // expected-error @below {{reverse: axis 0 is out of range for a tensor of rank 0, which has none}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.reverse %a {axes = array<i64: 0>} : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @take_along_axis_indices(%a: tensor<2xf32>) {
+  // expected-error @below {{take_along_axis: indices must be int32 or int64, not float32[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.take_along_axis %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @take_along_axis_range(%a: tensor<2x?xf32>, %b: tensor<2x1xi32>) {
+  // expected-error @below {{take_along_axis: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.take_along_axis %a, %b {axis = 2 : i64} : (tensor<2x?xf32>, tensor<2x1xi32>) -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @take_along_axis_rank(%a: tensor<2x?xf32>, %b: tensor<2xi32>) {
+  // expected-error @below {{take_along_axis: the indices must have the rank of float32[2,?], unlike int32[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.take_along_axis %a, %b : (tensor<2x?xf32>, tensor<2xi32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @take_along_axis_sizes(%a: tensor<2x?xf32>, %b: tensor<3x4xi32>) {
+  // expected-error @below {{take_along_axis: the indices must have the sizes of float32[2,?] but along axis 1, unlike int32[3,4]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.take_along_axis %a, %b : (tensor<2x?xf32>, tensor<3x4xi32>) -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @put_along_axis_indices(%a: tensor<2xf32>) {
+  // expected-error @below {{put_along_axis: indices must be int32 or int64, not float32[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.put_along_axis %a, %a, %a {axis = 0 : i64} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @put_along_axis_bool(%a: tensor<2xi1>, %b: tensor<2xi32>) {
+  // expected-error @below {{put_along_axis: takes numbers, not bool[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.put_along_axis %a, %a, %b {axis = 0 : i64} : (tensor<2xi1>, tensor<2xi1>, tensor<2xi32>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @put_along_axis_mixed(%a: tensor<2xf32>, %b: tensor<3xf64>, %c: tensor<2xi32>) {
+  // expected-error @below {{put_along_axis: the elements are float32[2] and the tensor is float64[3]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.put_along_axis %a, %b, %c {axis = 0 : i64} : (tensor<2xf32>, tensor<3xf64>, tensor<2xi32>) -> tensor<3xf64>
+  return
+}
+
+// -----
+
+func.func @put_along_axis_sizes(%a: tensor<2xf32>, %b: tensor<3xf32>, %c: tensor<4xi32>) {
+  // expected-error @below {{put_along_axis: the elements must be float32[4], not float32[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.put_along_axis %a, %b, %c {axis = 0 : i64} : (tensor<2xf32>, tensor<3xf32>, tensor<4xi32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @argsort_range(%a: tensor<2x?xf32>) {
+  // expected-error @below {{argsort: axis -3 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.argsort %a {axis = -3 : i64} : (tensor<2x?xf32>) -> tensor<2x?xi64>
+  return
+}
+
+// -----
+
+func.func @argsort_scalar(%a: tensor<f32>) {
+  // expected-error @below {{argsort: axis -1 is out of range for a tensor of rank 0, which has none}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.argsort %a : (tensor<f32>) -> tensor<i64>
+  return
+}
+
+// -----
+
 func.func @gather_indices(%a: tensor<7xf32>, %b: tensor<3xf32>) {
   // expected-error @below {{gather: indices must be int32 or int64, not float32[3]}}
   // expected-error @below {{failed to infer returned types}}

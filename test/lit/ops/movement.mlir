@@ -145,6 +145,42 @@ func.func @pad(%arg0: tensor<f32>, %arg1: tensor<0x3xi1>, %arg2: tensor<?x3xf64>
 // -----
 
 // The indices' dimensions stand where the axis stood.
+func.func @reverse(%arg0: tensor<f32>, %arg1: tensor<0x3xi1>, %arg2: tensor<?x3x2xf64>) {
+  %0 = calque.reverse %arg0 : (tensor<f32>) -> tensor<f32>
+  %1 = calque.reverse %arg1 : (tensor<0x3xi1>) -> tensor<0x3xi1>
+  %2 = calque.reverse %arg2 {axes = array<i64: -1, 0>} : (tensor<?x3x2xf64>) -> tensor<?x3x2xf64>
+  return
+}
+
+// -----
+
+// Along the axis the indices have a size of their own.
+func.func @take_along_axis(%arg0: tensor<7xi1>, %arg1: tensor<4xi32>, %arg2: tensor<?x5xf32>, %arg3: tensor<3x?xi64>) {
+  %0 = calque.take_along_axis %arg0, %arg1 : (tensor<7xi1>, tensor<4xi32>) -> tensor<4xi1>
+  %1 = calque.take_along_axis %arg2, %arg3 {axis = 1 : i64} : (tensor<?x5xf32>, tensor<3x?xi64>) -> tensor<3x?xf32>
+  %2 = calque.take_along_axis %arg2, %arg3 {axis = -2 : i64} : (tensor<?x5xf32>, tensor<3x?xi64>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @put_along_axis(%arg0: tensor<4xi32>, %arg1: tensor<7xi32>, %arg2: tensor<3x?xf64>, %arg3: tensor<?x5xf64>, %arg4: tensor<3x?xi64>) {
+  %0 = calque.put_along_axis %arg0, %arg1, %arg0 {axis = 0 : i64} : (tensor<4xi32>, tensor<7xi32>, tensor<4xi32>) -> tensor<7xi32>
+  %1 = calque.put_along_axis %arg2, %arg3, %arg4 {axis = -1 : i64} : (tensor<3x?xf64>, tensor<?x5xf64>, tensor<3x?xi64>) -> tensor<?x5xf64>
+  return
+}
+
+// -----
+
+func.func @argsort(%arg0: tensor<7xi1>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>) {
+  %0 = calque.argsort %arg0 : (tensor<7xi1>) -> tensor<7xi64>
+  %1 = calque.argsort %arg1 {axis = 0 : i64} : (tensor<0x3xf64>) -> tensor<0x3xi64>
+  %2 = calque.argsort %arg2 {axis = -2 : i64, descending = true} : (tensor<?x3xf32>) -> tensor<?x3xi64>
+  return
+}
+
+// -----
+
 func.func @gather(%arg0: tensor<7xi1>, %arg1: tensor<i32>, %arg2: tensor<3x5x2xf32>, %arg3: tensor<4x0xi64>, %arg4: tensor<?x3xf64>, %arg5: tensor<?xi32>) {
   %0 = calque.gather %arg0, %arg1 : (tensor<7xi1>, tensor<i32>) -> tensor<i1>
   %1 = calque.gather %arg2, %arg3 {axis = -2 : i64} : (tensor<3x5x2xf32>, tensor<4x0xi64>) -> tensor<3x4x0x2xf32>

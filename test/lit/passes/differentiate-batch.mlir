@@ -1088,6 +1088,79 @@ func.func @pad(%x: tensor<?x?x3xf32>) -> tensor<?x?x3xf32> {
   return %r : tensor<?x?x3xf32>
 }
 
+// CHECK-LABEL: func.func @reverse_along(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.reverse %[[X]] {axes = array<i64: 1, 2>}
+// CHECK-NEXT: return %[[V0]]
+func.func @reverse_along(%x: tensor<?x?x3xf32>) -> tensor<?x?x3xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y = calque.reverse %e : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x3xf32>
+  return %r : tensor<?x?x3xf32>
+}
+
+// CHECK-LABEL: func.func @reverse_scalar(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.identity %[[X]]
+// CHECK-NEXT: return %[[V0]]
+func.func @reverse_scalar(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  %y = calque.reverse %e : (tensor<f32>) -> tensor<f32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @argsort(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.argsort %[[X]] {axis = 2 : i64, descending = true}
+// CHECK-NEXT: return %[[V0]]
+func.func @argsort(%x: tensor<?x?x3xf32>) -> tensor<?x?x3xi64> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y = calque.argsort %e {descending = true} : (tensor<?x3xf32>) -> tensor<?x3xi64>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xi64>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x3xi64>
+  return %r : tensor<?x?x3xi64>
+}
+
+// CHECK-LABEL: func.func @take_along_axis(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[I:.*]]: tensor<?x?x?xi64>)
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[I]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[X]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.take_along_axis %[[V5]], %[[V2]] {axis = 2 : i64}
+// CHECK-NEXT: return %[[V6]]
+func.func @take_along_axis(%x: tensor<?x?x3xf32>, %i: tensor<?x?x?xi64>) -> tensor<?x?x?xf32> {
+  %e:2 = calque.batch %x, %i {axes = array<i64: 0, 0>} : (tensor<?x?x3xf32>, tensor<?x?x?xi64>) -> (tensor<?x3xf32>, tensor<?x?xi64>)
+  %y = calque.take_along_axis %e#0, %e#1 : (tensor<?x3xf32>, tensor<?x?xi64>) -> tensor<?x?xf32>
+  %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x?xf32>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}
+
+// CHECK-LABEL: func.func @put_along_axis(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x?xf32>, %[[LIKE:.*]]: tensor<?x?x3xf32>, %[[I:.*]]: tensor<?x?x?xi64>)
+// CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V1:.*]] = calque.split_dim %[[LIKE]], %[[V0]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.merge_dims %[[V1]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V4:.*]] = calque.split_dim %[[I]], %[[V3]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V5:.*]] = calque.merge_dims %[[V4]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.expand_dims %[[V5]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V7:.*]] = calque.split_dim %[[X]], %[[V6]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V8:.*]] = calque.merge_dims %[[V7]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V9:.*]] = calque.expand_dims %[[V5]] {axes = array<i64: 0>}
+// CHECK-NEXT: %[[V10:.*]] = calque.split_dim %[[LIKE]], %[[V9]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
+// CHECK-NEXT: %[[V11:.*]] = calque.merge_dims %[[V10]] {axis = 0 : i64}
+// CHECK-NEXT: %[[V12:.*]] = calque.put_along_axis %[[V8]], %[[V11]], %[[V5]] {axis = 1 : i64}
+// CHECK-NEXT: return %[[V12]]
+func.func @put_along_axis(%x: tensor<?x?x?xf32>, %like: tensor<?x?x3xf32>, %i: tensor<?x?x?xi64>) -> tensor<?x?x3xf32> {
+  %e:3 = calque.batch %x, %like, %i {axes = array<i64: 0, 0, 0>} : (tensor<?x?x?xf32>, tensor<?x?x3xf32>, tensor<?x?x?xi64>) -> (tensor<?x?xf32>, tensor<?x3xf32>, tensor<?x?xi64>)
+  %y = calque.put_along_axis %e#0, %e#1, %e#2 {axis = 0 : i64} : (tensor<?x?xf32>, tensor<?x3xf32>, tensor<?x?xi64>) -> tensor<?x3xf32>
+  %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x3xf32>, tensor<?x?xf32>, tensor<?x?x?xf32>) -> tensor<?x?x3xf32>
+  return %r : tensor<?x?x3xf32>
+}
+
 // CHECK-LABEL: func.func @gather(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[I:.*]]: tensor<?xi64>)
 // CHECK-NEXT: %[[V0:.*]] = calque.gather %[[X]], %[[I]] {axis = 2 : i64}

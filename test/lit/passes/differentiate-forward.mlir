@@ -613,6 +613,39 @@ func.func @transpose(%x: tensor<?x3x?xf32>, %t: tensor<?x3x?xf32>) -> tensor<?x?
   return %d : tensor<?x?x3xf32>
 }
 
+// CHECK-LABEL: func.func @reverse(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.reverse %[[X]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.reverse %[[T]] {axes = array<i64: 1>}
+// CHECK-NEXT: return %[[V0]]
+func.func @reverse(%x: tensor<?x3xf32>, %t: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %y = calque.reverse %x {axes = array<i64: 1>} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @take_along_axis(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[I:.*]]: tensor<?x?xi64>, %[[T:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.take_along_axis %[[X]], %[[I]]
+// CHECK-NEXT: %[[V0:.*]] = calque.take_along_axis %[[T]], %[[I]]
+// CHECK-NEXT: return %[[V0]]
+func.func @take_along_axis(%x: tensor<?x3xf32>, %i: tensor<?x?xi64>, %t: tensor<?x3xf32>) -> tensor<?x?xf32> {
+  %y = calque.take_along_axis %x, %i : (tensor<?x3xf32>, tensor<?x?xi64>) -> tensor<?x?xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x?xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x?xf32>
+  return %d : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func.func @put_along_axis(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[LIKE:.*]]: tensor<?x3xf32>, %[[I:.*]]: tensor<?x?xi64>, %[[T:.*]]: tensor<?x?xf32>)
+// CHECK-NEXT: calque.put_along_axis %[[X]], %[[LIKE]], %[[I]] {axis = -1 : i64}
+// CHECK-NEXT: %[[V0:.*]] = calque.put_along_axis %[[T]], %[[LIKE]], %[[I]] {axis = -1 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @put_along_axis(%x: tensor<?x?xf32>, %like: tensor<?x3xf32>, %i: tensor<?x?xi64>, %t: tensor<?x?xf32>) -> tensor<?x3xf32> {
+  %y = calque.put_along_axis %x, %like, %i {axis = -1 : i64} : (tensor<?x?xf32>, tensor<?x3xf32>, tensor<?x?xi64>) -> tensor<?x3xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x3xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
 // Parts that do not move have zeros.
 // CHECK-LABEL: func.func @concat(
 // CHECK-SAME: %[[A:.*]]: tensor<?x3xf32>, %[[B:.*]]: tensor<?x3xf32>, %[[T:.*]]: tensor<?x3xf32>)

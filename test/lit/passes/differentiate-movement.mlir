@@ -96,6 +96,39 @@ func.func @transpose(%x: tensor<?x3x?xf32>, %g: tensor<?x?x3xf32>) -> tensor<?x3
   return %d : tensor<?x3x?xf32>
 }
 
+// CHECK-LABEL: func.func @reverse_along(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3x?xf32>, %[[G:.*]]: tensor<?x3x?xf32>)
+// CHECK-NEXT: calque.reverse %[[X]] {axes = array<i64: 0, -1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.reverse %[[G]] {axes = array<i64: 0, -1>}
+// CHECK-NEXT: return %[[V0]]
+func.func @reverse_along(%x: tensor<?x3x?xf32>, %g: tensor<?x3x?xf32>) -> tensor<?x3x?xf32> {
+  %y = calque.reverse %x {axes = array<i64: 0, -1>} : (tensor<?x3x?xf32>) -> tensor<?x3x?xf32>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x3x?xf32>, tensor<?x3x?xf32>, tensor<?x3x?xf32>) -> tensor<?x3x?xf32>
+  return %d : tensor<?x3x?xf32>
+}
+
+// CHECK-LABEL: func.func @take_along_axis(
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>, %[[I:.*]]: tensor<?x?xi64>, %[[G:.*]]: tensor<?x?xf32>)
+// CHECK-NEXT: calque.take_along_axis %[[X]], %[[I]]
+// CHECK-NEXT: %[[V0:.*]] = calque.put_along_axis %[[G]], %[[X]], %[[I]] {axis = -1 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @take_along_axis(%x: tensor<?x3xf32>, %i: tensor<?x?xi64>, %g: tensor<?x?xf32>) -> tensor<?x3xf32> {
+  %y = calque.take_along_axis %x, %i : (tensor<?x3xf32>, tensor<?x?xi64>) -> tensor<?x?xf32>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @put_along_axis(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[LIKE:.*]]: tensor<?x3xf32>, %[[I:.*]]: tensor<?x?xi64>, %[[G:.*]]: tensor<?x3xf32>)
+// CHECK-NEXT: calque.put_along_axis %[[X]], %[[LIKE]], %[[I]] {axis = 1 : i64}
+// CHECK-NEXT: %[[V0:.*]] = calque.take_along_axis %[[G]], %[[I]] {axis = 1 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @put_along_axis(%x: tensor<?x?xf32>, %like: tensor<?x3xf32>, %i: tensor<?x?xi64>, %g: tensor<?x3xf32>) -> tensor<?x?xf32> {
+  %y = calque.put_along_axis %x, %like, %i {axis = 1 : i64} : (tensor<?x?xf32>, tensor<?x3xf32>, tensor<?x?xi64>) -> tensor<?x3xf32>
+  %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %d : tensor<?x?xf32>
+}
+
 // CHECK-LABEL: func.func @reverse(
 // CHECK-SAME: %[[X:.*]]: tensor<?x3x?xf32>, %[[G:.*]]: tensor<?x3x?xf32>)
 // CHECK-NEXT: calque.transpose %[[X]]

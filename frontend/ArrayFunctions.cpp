@@ -1,0 +1,347 @@
+// Public functions on shapes and subscripts that are written over operations.
+#include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
+#include "calque/functions.h"
+#include "frontend/Apply.h"
+#include "frontend/Shape.h"
+#include "frontend/TensorImpl.h"
+#include "ir/schema/TypeRules.h"
+
+#include <algorithm>
+#include <map>
+
+namespace calque {
+
+using schema::OpId;
+
+namespace {
+
+bool differ(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
+
+std::string typeOf(const Tensor &x) { return detail::implOf(x).type->str(); }
+
+// The dimension that an axis means, of a tensor of this rank.
+std::size_t dimensionOf(std::int64_t axis, std::int64_t rank, const char *function, SourceLocation where) {
+  std::int64_t normal = 0;
+  if (schema::Fault fault = schema::normalizeAxis(axis, rank, normal)) {
+    fault.message = absl::StrCat(function, ": ", fault.message);
+    detail::throwFault(fault, where);
+  }
+  return static_cast<std::size_t>(normal);
+}
+
+} // namespace
+
+Tensor stack(const std::vector<Tensor> &tensors, std::int64_t axis, SourceLocation where) {
+  where = detail::userLine(where);
+  CallSite library(where, "stack");
+  if (tensors.empty())
+    throw ValueError("stack: needs at least one tensor", where);
+  const Tensor &first = tensors[0];
+  const Shape shape = first.shape();
+  std::vector<Tensor> expanded;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Shape other = tensors[i].shape();
+    if (tensors[i].dtype() != first.dtype())
+      throw DTypeError(absl::StrCat("stack: tensor ", i, " is ", typeOf(tensors[i]), " and tensor 0 ", typeOf(first),
+                                    "; there is no implicit conversion, use cast"),
+                       where);
+    if (!std::equal(shape.begin(), shape.end(), other.begin(), other.end(),
+                    [](const Size &a, const Size &b) { return !differ(a, b); }))
+      throw ShapeError(absl::StrCat("stack: tensor ", i, " is ", typeOf(tensors[i]), " and tensor 0 ", typeOf(first),
+                                    "; their shapes must be equal"),
+                       where);
+    expanded.push_back(expand_dims(Operand(tensors[i], where), {axis}));
+  }
+  return concat(expanded, axis, where);
+}
+
+std::vector<Tensor> unstack(const Operand &x, std::int64_t axis) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "unstack");
+  Tensor value = x.toTensor();
+  Shape shape = value.shape();
+  std::size_t dimension = dimensionOf(axis, value.rank(), "unstack", where);
+  if (!shape[dimension].is_known())
+    throw StateError(absl::StrCat("unstack: the size of axis ", axis, " of ", typeOf(value),
+                                  " is the number of results, and is not known while tracing"),
+                     where);
+  std::vector<std::int64_t> ones(static_cast<std::size_t>(std::int64_t(shape[dimension])), 1);
+  if (ones.empty())
+    return {};
+  std::vector<Tensor> parts = split(Operand(value, where), ones, axis);
+  for (Tensor &part : parts)
+    part = squeeze(Operand(part, where), {axis});
+  return parts;
+}
+
+Tensor squeeze(const Operand &x, std::vector<std::int64_t> axes) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "squeeze");
+  Tensor value = x.toTensor();
+  const Shape shape = value.shape();
+  std::vector<bool> isLeftOut(shape.size());
+  for (std::int64_t axis : axes) {
+    std::size_t dimension = dimensionOf(axis, value.rank(), "squeeze", where);
+    if (isLeftOut[dimension])
+      throw ValueError(absl::StrCat("squeeze: axis ", axis, " is given twice"), where);
+    if (differ(shape[dimension], 1))
+      throw ShapeError(absl::StrCat("squeeze: axis ", axis, " of ", typeOf(value), " has size ", shape[dimension].str(),
+                                    "; only a dimension of size 1 can be left out"),
+                       where);
+    isLeftOut[dimension] = true;
+  }
+  for (std::size_t i = 0; axes.empty() && i < shape.size(); ++i) {
+    if (!shape[i].is_known())
+      throw StateError(absl::StrCat("squeeze: whether dimension ", i, " of ", typeOf(value),
+                                    " is 1 is not known while tracing; name the axes"),
+                       where);
+    isLeftOut[i] = shape[i] == 1;
+  }
+  Shape kept;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (!isLeftOut[i])
+      kept.push_back(shape[i]);
+  return reshape(Operand(value, where), kept);
+}
+
+Tensor tile(const Operand &x, std::vector<std::int64_t> repeats) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "tile");
+  Tensor value = x.toTensor();
+  for (std::int64_t count : repeats)
+    if (count < 0)
+      throw ValueError(absl::StrCat("tile: repeats must not be negative: ", schema::shapeString(repeats)), where);
+  // The shorter of the two lists is filled up with ones in front.
+  const Shape shape = value.shape();
+  const std::size_t rank = std::max(shape.size(), repeats.size());
+  repeats.insert(repeats.begin(), rank - repeats.size(), 1);
+  std::vector<std::int64_t> counts; // of new dimensions, which come before those that are repeated
+  Shape repeated;
+  for (std::size_t i = 0; i < rank; ++i) {
+    counts.push_back(static_cast<std::int64_t>(repeated.size()));
+    repeated.push_back(repeats[i]);
+    if (i >= rank - shape.size())
+      repeated.push_back(shape[i - (rank - shape.size())]);
+  }
+  if (counts.empty())
+    return value;
+  value = broadcast_to(Operand(expand_dims(Operand(value, where), counts), where), repeated);
+  for (std::size_t i = rank - shape.size(); i < rank; ++i) {
+    schema::Attribute axis = static_cast<std::int64_t>(i);
+    value = detail::apply(OpId::MergeDims, {&value, 1}, {&axis, 1}, where);
+  }
+  return value;
+}
+
+Tensor clip(const Operand &x, const Operand &low, const Operand &high) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "clip");
+  // The numbers among the three have the type of the tensors.
+  const Operand *operands[] = {&x, &low, &high};
+  std::vector<Tensor> tensors = detail::adoptNumbers(OpId::Maximum, operands);
+  Tensor notBelow = maximum(Operand(tensors[0], where), Operand(tensors[1], where));
+  return minimum(Operand(notBelow, where), Operand(tensors[2], where));
+}
+
+Tensor sort(const Operand &x, std::int64_t axis, bool descending) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "sort");
+  Tensor value = x.toTensor(), order = argsort(Operand(value, where), axis, descending);
+  return take_along_axis(Operand(value, where), Operand(order, where), axis);
+}
+
+TopK top_k(const Operand &x, std::int64_t k) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "top_k");
+  Tensor value = x.toTensor();
+  const Shape shape = value.shape();
+  std::size_t last = dimensionOf(-1, value.rank(), "top_k", where);
+  if (k < 0)
+    throw ValueError(absl::StrCat("top_k: the number of elements must not be negative: ", k), where);
+  if (shape[last].is_known() && shape[last] < k)
+    throw ShapeError(absl::StrCat("top_k: ", schema::counted(static_cast<std::size_t>(k), "element"),
+                                  " asked for, and the last axis of ", typeOf(value), " has ", shape[last].str()),
+                     where);
+  Tensor order = argsort(Operand(value, where), -1, true);
+  Tensor indices = split(Operand(order, where), {k, -1}, -1)[0];
+  return {take_along_axis(Operand(value, where), Operand(indices, where), -1), indices};
+}
+
+//===-- Einstein's sums -------------------------------------------------------------------------===//
+
+namespace {
+
+// A tensor whose dimensions have letters.
+struct Lettered {
+  Tensor tensor;
+  std::string letters;
+};
+
+class Einsum {
+public:
+  Einsum(const std::string &equation, const std::vector<Tensor> &tensors, SourceLocation where)
+      : equation(equation), where(where) {
+    std::string text;
+    for (char c : equation)
+      if (c != ' ')
+        text += c;
+    std::size_t arrow = text.find("->");
+    std::string inputs = text.substr(0, arrow);
+    std::vector<std::string> lists{""};
+    for (char c : inputs)
+      c == ',' ? lists.push_back("") : lists.back().push_back(c);
+    for (const std::string &list : lists)
+      requireLetters(list);
+    if (lists.size() != tensors.size())
+      throw ValueError(absl::StrCat("einsum: '", equation, "' has subscripts for ",
+                                    schema::counted(lists.size(), "tensor"), ", and given is ", tensors.size()),
+                       where);
+    output = arrow == std::string::npos ? lettersOfOne(inputs) : text.substr(arrow + 2);
+    requireLetters(output);
+    for (char letter : output)
+      if (inputs.find(letter) == std::string::npos || std::count(output.begin(), output.end(), letter) > 1)
+        throw ValueError(absl::StrCat("einsum: '", std::string(1, letter), "' must stand once behind the arrow of '",
+                                      equation, "', and before it too"),
+                         where);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      requireSizes(lists[i], tensors[i], i);
+      terms.push_back({tensors[i], lists[i]});
+    }
+  }
+
+  Tensor result() {
+    Lettered all = reduced(diagonal(terms[0]), 1);
+    for (std::size_t next = 1; next < terms.size(); ++next)
+      all = reduced(product(all, reduced(diagonal(terms[next]), next + 1, &all.letters), next + 1), next + 1);
+    std::vector<std::int64_t> permutation;
+    bool isInOrder = true;
+    for (char letter : output) {
+      permutation.push_back(static_cast<std::int64_t>(all.letters.find(letter)));
+      isInOrder &= permutation.back() + 1 == static_cast<std::int64_t>(permutation.size());
+    }
+    return isInOrder ? all.tensor : transpose(Operand(all.tensor, where), permutation);
+  }
+
+private:
+  // Without an arrow, the result has the letters that stand once, in the order of the alphabet.
+  static std::string lettersOfOne(const std::string &inputs) {
+    std::map<char, int> counts;
+    for (char c : inputs)
+      counts[c] += c != ',';
+    std::string letters;
+    for (auto [letter, count] : counts)
+      if (count == 1)
+        letters += letter;
+    return letters;
+  }
+
+  void requireLetters(const std::string &list) const {
+    for (char c : list)
+      if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z'))
+        throw ValueError(absl::StrCat("einsum: subscripts are letters, with commas between tensors and '->' before the "
+                                      "result; '",
+                                      equation, "' has '", std::string(1, c), "'"),
+                         where);
+  }
+
+  void requireSizes(const std::string &list, const Tensor &tensor, std::size_t number) {
+    const Shape shape = tensor.shape();
+    if (list.size() != shape.size())
+      throw ShapeError(absl::StrCat("einsum: '", list, "' has ", schema::counted(list.size(), "subscript"),
+                                    ", and tensor ", number, " is ", typeOf(tensor)),
+                       where);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      auto [known, isNew] = sizes.try_emplace(list[i], shape[i]);
+      if (differ(known->second, shape[i]))
+        throw ShapeError(absl::StrCat("einsum: the letter '", std::string(1, list[i]), "' is ", known->second.str(),
+                                      " and ", shape[i].str(), " in '", equation, "'; tensor ", number, " is ",
+                                      typeOf(tensor)),
+                         where);
+      if (shape[i].is_known())
+        known->second = shape[i];
+    }
+  }
+
+  bool isNeeded(char letter, std::size_t next, const std::string *other) const {
+    auto has = [&](const std::string &letters) { return letters.find(letter) != std::string::npos; };
+    return has(output) || (other && has(*other)) ||
+           std::any_of(terms.begin() + static_cast<std::ptrdiff_t>(next), terms.end(),
+                       [&](const Lettered &term) { return has(term.letters); });
+  }
+
+  // Sums over the dimensions whose letters nothing behind `next` needs, nor the other operand.
+  Lettered reduced(Lettered term, std::size_t next, const std::string *other = nullptr) const {
+    std::vector<std::int64_t> axes;
+    std::string kept;
+    for (std::size_t i = 0; i < term.letters.size(); ++i)
+      if (isNeeded(term.letters[i], next, other))
+        kept += term.letters[i];
+      else
+        axes.push_back(static_cast<std::int64_t>(i));
+    return axes.empty() ? term : Lettered{sum(Operand(term.tensor, where), axes), kept};
+  }
+
+  // Of a letter that one tensor has twice, the elements at which both indices are the same: the others are zeros, and
+  // one dimension is summed over.
+  Lettered diagonal(Lettered term) const {
+    for (std::size_t i = 0; i < term.letters.size(); ++i)
+      for (std::size_t j = term.letters.size(); --j > i;) {
+        if (term.letters[j] != term.letters[i])
+          continue;
+        Shape rows(term.letters.size(), 1), columns = rows;
+        const Shape shape = term.tensor.shape();
+        if (!shape[i].is_known() || !shape[j].is_known())
+          throw StateError(absl::StrCat("einsum: '", std::string(1, term.letters[i]),
+                                        "' stands twice in one tensor of '", equation,
+                                        "', whose size must be known; it is ", typeOf(term.tensor)),
+                           where);
+        rows[i] = shape[i];
+        columns[j] = shape[j];
+        Tensor isSame = iota(rows, DType::Int64, static_cast<std::int64_t>(i)) ==
+                        iota(columns, DType::Int64, static_cast<std::int64_t>(j));
+        Tensor kept = calque::where(Operand(isSame, where), Operand(term.tensor, where), 0);
+        term = {sum(Operand(kept, where), {static_cast<std::int64_t>(j)}),
+                term.letters.substr(0, j) + term.letters.substr(j + 1)};
+      }
+    return term;
+  }
+
+  // The letters of both are batch dimensions where the result or the tensors from `next` on need them, and else summed
+  // over.
+  Lettered product(const Lettered &a, const Lettered &b, std::size_t next) const {
+    std::vector<std::int64_t> batchA, batchB, summedA, summedB;
+    std::string batch, freeA, freeB = b.letters;
+    for (std::size_t i = 0; i < a.letters.size(); ++i) {
+      std::size_t at = b.letters.find(a.letters[i]);
+      if (at == std::string::npos) {
+        freeA += a.letters[i];
+        continue;
+      }
+      freeB.erase(freeB.find(a.letters[i]), 1);
+      bool isBatch = isNeeded(a.letters[i], next, nullptr);
+      (isBatch ? batchA : summedA).push_back(static_cast<std::int64_t>(i));
+      (isBatch ? batchB : summedB).push_back(static_cast<std::int64_t>(at));
+      if (isBatch)
+        batch += a.letters[i];
+    }
+    return {contract(Operand(a.tensor, where), Operand(b.tensor, where), batchA, batchB, summedA, summedB),
+            batch + freeA + freeB};
+  }
+
+  const std::string &equation;
+  const SourceLocation where;
+  std::string output;
+  std::vector<Lettered> terms;
+  std::map<char, Size> sizes;
+};
+
+} // namespace
+
+Tensor einsum(const std::string &equation, const std::vector<Tensor> &tensors, SourceLocation where) {
+  where = detail::userLine(where);
+  CallSite library(where, "einsum");
+  return Einsum(equation, tensors, where).result();
+}
+
+} // namespace calque
