@@ -189,10 +189,10 @@ TEST(CheckpointedLoops, ActOnce) {
 // Without a gradient the loop is as it was, and a scan does not keep what it has stacked.
 TEST(CheckpointedLoops, KeepNoMoreThanTheyNeed) {
   Tensor x = tensor<double>({0.3, 1.2});
-  auto value = [](const Tensor &x) { return sum(looped(Kind::Scan, true, x, ramp(6))); };
+  auto value = [](const Tensor &x) { return sum(looped(Kind::Scan, true, x, ramp(9))); };
   EXPECT_EQ(count(function(value).ir("simplified", x), "calque.while"), 1u);
   std::string ir = function(grad(value)).ir("simplified", x);
   EXPECT_EQ(count(ir, "calque.while"), 5u);
   EXPECT_EQ(count(ir, "calque.stack_push"), 6u); // the index, y and the length; in a segment the index and y
-  EXPECT_EQ(count(ir, "tensor<f64>, tensor<6x2xf64>) -> tensor<f64>"), 0u) << ir;
+  EXPECT_EQ(count(ir, "tensor<f64>, tensor<9x2xf64>) -> tensor<f64>"), 0u) << ir;
 }

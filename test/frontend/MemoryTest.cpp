@@ -90,7 +90,8 @@ TEST(Memory, OfProgramsIsNamed) {
   };
   check(large, "there is no memory for float64[4398046511104], which has 35184372088832 bytes\n  at ");
   check(folded, "there is no memory for intermediate values, which have 35184372088896 bytes\n  at ");
-  check([&](const Tensor &x) { return for_range(0, 3, x, [&](const Tensor &, const Tensor &y) { return folded(y); }); },
-        "there is no memory for what a branch, a loop or a kernel computes\n  at ");
+  check(
+      [&](const Tensor &x) { return for_range(0, 30, x, [&](const Tensor &, const Tensor &y) { return folded(y); }); },
+      "there is no memory for what a branch, a loop or a kernel computes\n  at ");
   EXPECT_EQ(calls.value().item<int>(), 0);
 }
