@@ -136,7 +136,7 @@ namespace {
 
 // Finds, for each unknown size of the results of a cond, an input and a dimension of it that have the same size. Each
 // unknown size of the inputs gets a number of its own, with which types are inferred; where a branch takes two sizes to
-// be equal, which is checked when it runs, they get one number.
+// be equal, which is checked when it runs, they get one number, and the known size where one of them is known.
 class SourcesOfSizes {
 public:
   explicit SourcesOfSizes(ir::CondOp op) : op(op) {
@@ -144,7 +144,10 @@ public:
       for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
         if (ShapedType::isDynamic(size))
           sources.push_back({static_cast<int64_t>(input), static_cast<int64_t>(dimension)});
-    numbers = llvm::to_vector(llvm::seq<size_t>(0, sources.size()));
+        else
+          known.insert(size);
+    for (size_t i = 0; i < sources.size(); ++i)
+      numbers.push_back(kFirst + kNext * static_cast<int64_t>(i));
   }
 
   // Input, dimension, ...; nothing where there is a size that is that of no input.
@@ -157,19 +160,25 @@ public:
       if (sources.size() > kMostMerged)
         return std::nullopt;
       // Two more sizes must be equal: those with which inference gets farthest.
-      SmallVector<size_t> best;
-      for (size_t a = 0; a < sources.size(); ++a)
-        for (size_t b = a + 1; b < sources.size(); ++b) {
-          if (numbers[a] == numbers[b])
-            continue;
-          SmallVector<size_t> before = numbers;
-          std::replace(numbers.begin(), numbers.end(), before[b], before[a]);
-          if (unsigned now = infer(nullptr); now > done) {
-            done = now;
-            best = numbers;
-          }
-          numbers = before;
+      SmallVector<int64_t> best;
+      auto tryEqual = [&](int64_t number, int64_t taken) {
+        if (number == taken || known.contains(number))
+          return;
+        SmallVector<int64_t> before = numbers;
+        std::replace(numbers.begin(), numbers.end(), number, taken);
+        if (unsigned now = infer(nullptr); now > done) {
+          done = now;
+          best = numbers;
         }
+        numbers = before;
+      };
+      const SmallVector<int64_t> all = numbers;
+      for (size_t a = 0; a < sources.size(); ++a) {
+        for (size_t b = a + 1; b < sources.size(); ++b)
+          tryEqual(all[b], all[a]);
+        for (int64_t size : known)
+          tryEqual(all[a], size);
+      }
       if (best.empty())
         return std::nullopt;
       numbers = best;
@@ -186,13 +195,13 @@ private:
   // How many operations could be inferred.
   unsigned infer(SmallVectorImpl<int64_t> *found) {
     SmallVector<Type> types;
-    const size_t *number = numbers.begin();
+    const int64_t *number = numbers.begin();
     for (Type type : op.getInputs().getTypes()) {
       auto tensor = cast<RankedTensorType>(type);
       SmallVector<int64_t> shape(tensor.getShape());
       for (int64_t &size : shape)
         if (ShapedType::isDynamic(size))
-          size = kFirst + kNext * static_cast<int64_t>(*number++);
+          size = *number++;
       types.push_back(RankedTensorType::get(shape, tensor.getElementType()));
     }
     Region clone;
@@ -214,8 +223,8 @@ private:
            llvm::zip_equal(cast<RankedTensorType>(given).getShape(), cast<RankedTensorType>(type).getShape())) {
         if (!ShapedType::isDynamic(size))
           continue;
-        int64_t source = (number - kFirst) / kNext;
-        isKnown &= number >= kFirst && (number - kFirst) % kNext == 0 && source < static_cast<int64_t>(sources.size());
+        auto source = llvm::find(numbers, number) - numbers.begin();
+        isKnown &= source < static_cast<int64_t>(sources.size());
         if (isKnown)
           found.append({sources[source].first, sources[source].second});
       }
@@ -223,7 +232,8 @@ private:
 
   ir::CondOp op;
   std::vector<std::pair<int64_t, int64_t>> sources;
-  SmallVector<size_t> numbers; // of each source
+  llvm::SmallSetVector<int64_t, 8> known; // sizes of the inputs
+  SmallVector<int64_t> numbers;           // of each source
   bool isKnown = false;
 };
 

@@ -367,3 +367,24 @@ TEST(OpenSizes, SplitIntoPartsThatACallKnows) {
   EXPECT_EQ(exact(tensor({1.f, 2.f, 3.f})).item<float>(), 3);
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { exact(ones({4})); }), "split");
 }
+// What a variable of known sizes is assigned says that an open one equals them.
+TEST(Cond, AssignsOpenSizesToVariablesOfKnownOnes) {
+  Variable v(zeros({3}), {.name = "v"});
+  auto f = function(
+      [&](const Tensor &x) {
+        return cond(
+            sum(x) > 0,
+            [&] {
+              v.assign_add(x);
+              return x * 2;
+            },
+            [&] { return x; });
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic})}});
+  expectValues(f(ones({3})), {2, 2, 2});
+  expectValues(v.value(), {1, 1, 1});
+  expectValues(f(-ones({3})), {-1, -1, -1});
+  expectValues(v.value(), {1, 1, 1});
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({4})); }), "they must be equal");
+  expectValues(v.value(), {1, 1, 1});
+}
