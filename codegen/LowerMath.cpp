@@ -93,8 +93,18 @@ struct LowerMath : impl::LowerMathBase<LowerMath> {
     target.addDynamicallyLegalDialect<math::MathDialect>([](Operation *op) {
       return isInstruction(op) || !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
     });
+    lower(getOperation(), target, fma);
+  }
+
+private:
+  // Functions are found in their own module, and parts of programs are modules of their own.
+  void lower(ModuleOp module, ConversionTarget &target, bool fma) {
     // Each function is in the CPU's caches until it is done. Declarations of others are added on the way.
-    for (Operation *function : llvm::map_to_vector(*getOperation().getBody(), [](Operation &op) { return &op; })) {
+    for (Operation *function : llvm::map_to_vector(*module.getBody(), [](Operation &op) { return &op; })) {
+      if (auto part = dyn_cast<ModuleOp>(function)) {
+        lower(part, target, fma);
+        continue;
+      }
       if (fma)
         useFusedMultiplyAdd(function);
       SmallVector<math::PowFOp> powers;
@@ -103,11 +113,10 @@ struct LowerMath : impl::LowerMathBase<LowerMath> {
       useOwnFunctions(function, fma);
       if (failed(applyPartialConversion(function, target, calls)))
         return signalPassFailure();
-      callOpaqueFunctions(function, getOperation());
+      callOpaqueFunctions(function, module);
     }
   }
 
-private:
   FrozenRewritePatternSet calls;
 };
 
