@@ -154,6 +154,11 @@ std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
   return program ? codeOf(recording, *std::move(program), std::move(hostFunctions)) : nullptr;
 }
 
+std::unique_ptr<const Code> installedCode(const schema::Recording &recording) {
+  std::optional<CompiledProgram> program = KnownCode::ofProcess().findInstalled(recording, compileOptions());
+  return program ? codeOf(recording, *std::move(program), {}) : nullptr;
+}
+
 std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
                                            std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                            SourceLocation where) {

@@ -36,6 +36,8 @@ struct Code {
 // The code of a recording that was compiled before, by this process or another one; null where there is none.
 std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
                                       std::vector<std::shared_ptr<const HostFunction>> hostFunctions = {});
+// The same, if it was compiled when Calque was built.
+std::unique_ptr<const Code> installedCode(const schema::Recording &recording);
 // Code for a recording that has none. CompileError with the compiler's message and the line of the operation that it is
 // about, or `where`.
 std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,

@@ -63,7 +63,8 @@ std::unique_ptr<const Code> makeCode(OpId op, std::span<const Tensor *const> ope
     appendOperation(key, form.op, form.attributes);
     for (const TensorType &operand : form.compiled)
       appendKey(key, operand);
-    program = openProgram(key, recordingOf(form.op, form.compiled, form.attributes, where), where);
+    program = openProgram(key, recordingOf(form.op, form.compiled, form.attributes, where),
+                          schema::schemaOf(op).elementwise, where);
   }
   if (!program) {
     dump(recording, Dumped::Eager, where);

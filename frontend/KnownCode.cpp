@@ -83,8 +83,17 @@ std::optional<runtime::CacheKey> KnownCode::keyOf(const schema::Recording &recor
 
 std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recording, CompileOptions options) {
   std::optional<runtime::CacheKey> key = keyOf(recording, options);
-  runtime::CodeCache::Entry bytes = key ? std::move(load({&*key, 1})[0]) : std::nullopt;
-  std::optional<StoredProgram> stored = bytes ? parseProgram(*bytes) : std::nullopt;
+  return key ? programOf(recording, load({&*key, 1})[0]) : std::nullopt;
+}
+
+std::optional<CompiledProgram> KnownCode::findInstalled(const schema::Recording &recording, CompileOptions options) {
+  std::optional<runtime::CacheKey> key = installed ? keyOf(recording, options) : std::nullopt;
+  return key ? programOf(recording, installed->load(*key)) : std::nullopt;
+}
+
+std::optional<CompiledProgram> KnownCode::programOf(const schema::Recording &recording,
+                                                    const runtime::CodeCache::Entry &entry) {
+  std::optional<StoredProgram> stored = entry ? parseProgram(*entry) : std::nullopt;
   if (!stored)
     return std::nullopt;
   CompiledProgram program = std::move(stored->program);

@@ -21,6 +21,8 @@ public:
 
   // The program of a recording. Its kernels are loaded.
   std::optional<CompiledProgram> find(const schema::Recording &recording, CompileOptions options);
+  // The same, if it was compiled when Calque was built.
+  std::optional<CompiledProgram> findInstalled(const schema::Recording &recording, CompileOptions options);
   void add(const schema::Recording &recording, CompileOptions options, const CompiledProgram &program);
 
   // Which results of a recording a path leads to, as the compiler said in an earlier process.
@@ -34,6 +36,7 @@ private:
   // The key of what is known of a recording, if it depends on that alone.
   std::optional<runtime::CacheKey> keyOf(const schema::Recording &recording, const std::string &what) const;
   std::optional<runtime::CacheKey> keyOf(const schema::Recording &recording, CompileOptions options) const;
+  std::optional<CompiledProgram> programOf(const schema::Recording &recording, const runtime::CodeCache::Entry &entry);
   runtime::CacheKey onDisk(const runtime::KernelKey &key) const;
   std::vector<runtime::CodeCache::Entry> load(std::span<const runtime::CacheKey> keys) const;
   // What a program's entry says of its kernels.

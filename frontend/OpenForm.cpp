@@ -107,19 +107,20 @@ OpenForm openForm(OpId op, std::span<const TensorType> operands, std::span<const
   return form;
 }
 
-std::shared_ptr<const Executable> openProgram(KeyView key, const schema::Recording &recording, SourceLocation where) {
+std::shared_ptr<const Executable> openProgram(KeyView key, const schema::Recording &recording, bool isElementwise,
+                                              SourceLocation where) {
   using Program = std::shared_ptr<const Executable>;
   static auto *programs = new KeyCache<Program>(kMostCachedOperations); // never destroyed: other threads may still run
   static auto *versions = new Versions;                                 // as they
   if (const Program *found = programs->find(key))
     return *found;
-  std::unique_ptr<const Code> code = knownCode(recording);
+  std::unique_ptr<const Code> code = isElementwise ? knownCode(recording) : installedCode(recording);
   if (!code && versions->admit(key, kMostSizes))
     return nullptr;
   return programs->findOrMake(key, [&]() -> Program {
     try {
       if (!code)
-        code = compileUnknown(recording, {}, where);
+        code = compileRecording(recording, {}, where);
       dump(recording, Dumped::Eager, where);
       return code->executable;
     } catch (const CompileError &) {

@@ -24,8 +24,11 @@ OpenForm openForm(schema::OpId op, std::span<const schema::TensorType> operands,
                   std::span<const schema::TensorType> results, std::span<const schema::Attribute> attributes);
 
 // The program of a recording with open sizes; null where it can't be compiled, or isn't yet, because few of those that
-// have it in common were seen. `key` tells such recordings apart.
-std::shared_ptr<const Executable> openProgram(KeyView key, const schema::Recording &recording, SourceLocation where);
+// have it in common were seen. `key` tells such recordings apart. What an earlier process has compiled counts before
+// that for elementwise operations alone: others add in another order than code for known sizes does, and a process must
+// not compute other bits than the one before it.
+std::shared_ptr<const Executable> openProgram(KeyView key, const schema::Recording &recording, bool isElementwise,
+                                              SourceLocation where);
 
 } // namespace calque::detail
 #endif

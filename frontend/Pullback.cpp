@@ -182,7 +182,7 @@ void takeOpenCode(Pullback &pullback, const Applied &applied, const Recording &k
   shape.needed.resize(form.compiled.size());
   const SourceLocation line = locationOf(applied.line);
   IndexedRecording open = withIndices(pullbackOf(recordingOf(form.op, form.compiled, form.attributes, line), shape));
-  std::shared_ptr<const Executable> program = openProgram(structureKey(open.recording), open.recording, where);
+  std::shared_ptr<const Executable> program = openProgram(structureKey(open.recording), open.recording, false, where);
   if (!program)
     return;
   // The sizes of this pullback: those of operands, results and cotangents.

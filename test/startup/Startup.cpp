@@ -55,6 +55,16 @@ void eagerly(const Tensor &x, const Tensor &w) {
   show("eager choice", where(x > 1, max(x), -x) * cast(argmax(x, 0), DType::Float32));
 }
 
+// From the ninth size on there is code for open sizes, which adds in another order. That an earlier process has made it
+// must not show.
+void manySizes() {
+  for (int n = 3; n < 14; ++n) {
+    Tensor x = sin(reshape(iota({n * 24}, DType::Float32), {n, 8, 3}) * 1.7f);
+    show("sum of a size", sum(x));
+    show("products of a size", sum(matmul(x, full({n, 3, 2}, 0.3f)), {0}));
+  }
+}
+
 // What tapes give of derivatives shows only once these are expanded: the third derivative of y * y does not depend on
 // y.
 void derivatives(const Tensor &x) {
@@ -112,6 +122,7 @@ int main(int argc, char **) {
   });
   show("host call", twice(tensor({1.5f, 2.5f})));
   derivatives(x);
+  manySizes();
 
   return report();
 }
