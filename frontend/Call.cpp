@@ -28,7 +28,7 @@ constexpr int kMostDepth = 200;
 
 DepthGuard::DepthGuard(const SourceLocation &where) {
   if (depth == kMostDepth)
-    throw RecursionError(absl::StrCat("functions call each other ", kMostDepth,
+    throw RecursionError(absl::StrCat("functions, branches and loops nest ", kMostDepth,
                                       " deep; a recursion that depends on tensors alone has no end while tracing"),
                          userLine(where));
   ++depth;

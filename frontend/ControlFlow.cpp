@@ -2,6 +2,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "calque/call.h"
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
 #include "frontend/Tape.h"
@@ -91,6 +92,7 @@ public:
   // Traces one. The parameters have the types of `like`.
   Trace &trace(const char *what, const std::vector<Tensor> &like,
                absl::FunctionRef<std::vector<Tensor>(const std::vector<Tensor> &)> body) {
+    DepthGuard depth(where);
     TraceOptions options{.where = where, .inside = what, .isRegion = true, .isCalled = false};
     TracedProgram program =
         traceProgram(options, parametersLike(like, false, where),

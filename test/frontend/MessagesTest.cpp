@@ -212,9 +212,18 @@ TEST(Messages, OfRecursionSayHowDeep) {
   std::function<Tensor(const Tensor &)> endless;
   auto f = function([&](const Tensor &x) { return endless(x + 1); });
   endless = f;
-  EXPECT_CONTAINS(
-      errorOf<RecursionError>([&] { f(scalar(1.0f)); }),
-      "functions call each other 200 deep; a recursion that depends on tensors alone has no end while tracing");
+  EXPECT_CONTAINS(errorOf<RecursionError>([&] { f(scalar(1.0f)); }),
+                  "functions, branches and loops nest 200 deep; a recursion that depends on tensors alone has no end "
+                  "while tracing");
+}
+
+// So do branches and loops that stand in each other.
+TEST(Messages, OfNestingSayHowDeep) {
+  std::function<Tensor(const Tensor &)> endless = [&](const Tensor &x) {
+    return for_range(0, 2, x, [&](const Tensor &, const Tensor &y) { return endless(y); });
+  };
+  auto f = function([&](const Tensor &x) { return endless(x); });
+  EXPECT_CONTAINS(errorOf<RecursionError>([&] { f(scalar(1.0f)); }), "functions, branches and loops nest 200 deep;");
 }
 
 TEST(Messages, OfVariablesNameThem) {
