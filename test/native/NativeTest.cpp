@@ -532,17 +532,6 @@ TEST(NativeAndOperators, CallTheHostInBodies) {
   EXPECT_EQ(calls, 6);
 }
 
-// Each run of the lambda makes another callable there.
-TEST(NativeRefused, AreHostCallsInLoops) {
-  auto f = function([](const Tensor &x) {
-    Tensor y = x;
-    while (y < 9)
-      y = host_call([](const Tensor &v) { return v + 1; }, {y}, {TensorSpec<double>({})});
-    return y;
-  });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0)); }), "can't be captured");
-}
-
 // Host code that catches everything does not hide that a run has no end.
 TEST(NativeRefused, IsWhatHostCodeCatches) {
   auto f = function([](const Tensor &x) {
