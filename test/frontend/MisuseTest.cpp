@@ -55,7 +55,6 @@ TEST(Misuse, OfEmptyTensors) {
       MISUSE(StateError, text, Tensor().item<float>()),
       MISUSE(StateError, text, Tensor().to_vector<float>()),
       MISUSE(StateError, text, Tensor().data<float>()),
-      MISUSE(StateError, text, Tensor(nullptr).shape()),
       MISUSE(StateError, text, left(x()).shape()),
       MISUSE(StateError, text, Tensor() + 1),
       MISUSE(StateError, text, -left(x())),
