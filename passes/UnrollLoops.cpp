@@ -174,7 +174,7 @@ private:
           push.getStack().getType() != pop.getBelow().getType())
         return;
       Value results[] = {push.getStack(), push.getX()};
-      pop->replaceAllUsesWith(results);
+      pop->replaceAllUsesWith(ValueRange(results));
       pop.erase();
     });
   }
