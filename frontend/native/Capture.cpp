@@ -542,10 +542,10 @@ private:
       return path;
     }
     noteAssigned(*trace);
-    end = absl::StrCat("returns\n", results.structure);
+    end = absl::StrCat("returns\n", results.structure, kTypesOfEnd);
     for (ValueId value : values) {
       path.results.push_back(numberOf(value));
-      absl::StrAppend(&end, "\n", recording.typeOf(value).str());
+      absl::StrAppend(&end, path.results.size() == 1 ? "" : ", ", recording.typeOf(value).str());
     }
     for (std::size_t i = 0; i < assigned.size(); ++i) {
       auto held = std::ranges::find(trace->held(), assigned[i], &Trace::Held::index);

@@ -1,5 +1,6 @@
 #include "frontend/native/Emission.h"
 
+#include "absl/strings/str_cat.h"
 #include "calque/control_flow.h"
 #include "frontend/Apply.h"
 #include "frontend/Trace.h"
@@ -39,7 +40,9 @@ public:
     if (ends.empty())
       throw NotCaptured{"every path throws", graph[1].line};
     if (ends.size() > 1)
-      throw NotCaptured{"its paths return results of different types or structures", graph[1].line};
+      throw NotCaptured{absl::StrCat("its paths return results of different types or structures, ",
+                                     typesOf(*ends.begin()), " and ", typesOf(*std::next(ends.begin()))),
+                        graph[1].line};
     Values start{Graph::kStart, {}, {}};
     Outcome outcome = go(start, 0, ends);
     Values end{*ends.begin(), complete(*ends.begin(), outcome.arguments.at(*ends.begin())), {}};
@@ -51,6 +54,13 @@ public:
   }
 
 private:
+  // What an end returns, as messages say it.
+  std::string typesOf(int end) const {
+    std::string_view text = vocabulary.messageOf(graph[end].end);
+    std::string_view types = text.substr(text.find(kTypesOfEnd) + 1);
+    return types.empty() ? "none" : std::string(types);
+  }
+
   // The values of a state.
   struct Values {
     int state;

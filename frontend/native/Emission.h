@@ -7,6 +7,9 @@
 
 namespace calque::detail::native {
 
+// In the text of an end that returns: what comes before the types of its results.
+inline constexpr char kTypesOfEnd[] = "\x1f";
+
 // What the numbers of paths stand for.
 class Vocabulary {
 public:
@@ -19,6 +22,7 @@ public:
   virtual Tensor outside(Value value) const = 0;
   virtual const schema::TensorType &typeOfOutside(Value value) const = 0;
   // Of an end that throws.
+  // What an end that throws says. That of one that returns has the types of its results behind kTypesOfEnd.
   virtual const std::string &messageOf(Kind end) const = 0;
 };
 

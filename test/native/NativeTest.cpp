@@ -655,7 +655,7 @@ TEST(NativeRefused, AreBranchesOfDifferentTypes) {
     return cast(x, DType::Int32);
   });
   EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0f)); }),
-                  "its paths return results of different types or structures");
+                  "its paths return results of different types or structures, int32[] and float32[];");
 }
 
 TEST(NativeRefused, AreHostValuesThatDiffer) {
