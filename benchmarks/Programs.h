@@ -2,7 +2,7 @@
 #ifndef CALQUE_BENCHMARKS_PROGRAMS_H
 #define CALQUE_BENCHMARKS_PROGRAMS_H
 
-#include "calque/calque.h"
+#include "calque/training.h"
 
 #include <functional>
 #include <string>

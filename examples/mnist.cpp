@@ -1,5 +1,5 @@
 // Trains the reference network on MNIST, or on a data set of its form: `./dev mnist --help`.
-#include <calque/calque.h>
+#include <calque/training.h>
 
 #include <CLI/CLI.hpp>
 

@@ -1,5 +1,5 @@
 // Plain C++ branches and loops on the values of tensors, compiled and differentiated.
-#include <calque/calque.h>
+#include <calque/training.h>
 
 #include <iostream>
 

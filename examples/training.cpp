@@ -1,4 +1,4 @@
-#include <calque/calque.h>
+#include <calque/training.h>
 
 #include <cstdio>
 

@@ -30,8 +30,7 @@ if(NOT GIT OR NOT EXISTS ${SOURCE}/.git)
   return()
 endif()
 # Whole words: the public function and mnemonic, the reference, the id, the C++ class, the record.
-# The training library calls public functions, as programs do.
-set(folders ir passes frontend codegen runtime tools test/operations ":(exclude)frontend/training")
+set(folders ir passes frontend codegen runtime tools test/operations)
 set(names -e ${mnemonic} -e ${mnemonic}_ -e ${id} -e ${id}Op -e Calque_${id}Op)
 execute_process(COMMAND ${GIT} -c safe.directory=* grep -l -w ${names} -- ${folders} WORKING_DIRECTORY ${SOURCE}
                 OUTPUT_VARIABLE files ERROR_VARIABLE errors RESULT_VARIABLE result)

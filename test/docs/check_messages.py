@@ -145,7 +145,7 @@ def provocations(templates):
 #===-- Comparing --------------------------------------------------------------------------------===#
 
 relayed = set()
-given = messages("frontend", "ir", "passes", "codegen", "runtime", "tools")
+given = messages("frontend", "training", "ir", "passes", "codegen", "runtime", "tools")
 provoked = provocations({message.parts for message in given if words(message.parts)})
 for message in given:
     if not words(message.parts):

@@ -1,5 +1,6 @@
 // An error names the line of whoever made it, also where two callers share code: what is compiled is kept by structure.
 #include "Testing.h"
+#include "calque/training.h"
 
 #include <numeric>
 

@@ -1,6 +1,7 @@
 // Empty handles, empty callables, numbers cast to enumerations, and the like: through the whole public API each is a
 // typed error with the user's line.
 #include "Misuse.h"
+#include "calque/training.h"
 
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // Rows of the contract on tapes and derivatives that no other test has; docs/contract.md maps rows to tests.
 #include "Testing.h"
+#include "calque/training.h"
 
 using namespace calque;
 using namespace calque::testing;

@@ -1,4 +1,5 @@
 #include "Testing.h"
+#include "calque/training.h"
 
 using namespace calque;
 using namespace calque::testing;

@@ -1,4 +1,5 @@
 #include "Testing.h"
+#include "calque/training.h"
 #include "test/Tensors.h"
 
 using namespace calque;

@@ -1,5 +1,5 @@
 // Uses every template of the public headers once, so that a compiler looks into them. It is compiled and not run.
-#include "calque/calque.h"
+#include "calque/training.h"
 
 #include <iostream>
 

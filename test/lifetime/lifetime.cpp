@@ -1,6 +1,6 @@
 // Calque where a program or a thread ends, or has little room: each case is a process of its own, named by the
 // argument. It prints what it has done, and "end" where main returns.
-#include <calque/calque.h>
+#include <calque/training.h>
 
 #include <atomic>
 #include <cfenv>

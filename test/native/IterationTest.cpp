@@ -1,4 +1,5 @@
 // Loops by declaration: over ranges, the slices of tensors, and data sets.
+#include "calque/training.h"
 #include "test/Tensors.h"
 #include "test/frontend/Testing.h"
 

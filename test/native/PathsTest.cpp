@@ -1,5 +1,5 @@
 // Paths that no call takes, or that lack what others have.
-#include "calque/optimizers.h"
+#include "calque/training.h"
 #include "test/Tensors.h"
 #include "test/frontend/Testing.h"
 

@@ -2,6 +2,7 @@
 #ifndef CALQUE_TEST_TRAINING_TESTING_H
 #define CALQUE_TEST_TRAINING_TESTING_H
 
+#include "calque/training.h"
 #include "test/Tensors.h"
 #include "test/frontend/Testing.h"
 

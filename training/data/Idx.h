@@ -1,5 +1,5 @@
-#ifndef CALQUE_FRONTEND_DATA_IDX_H
-#define CALQUE_FRONTEND_DATA_IDX_H
+#ifndef CALQUE_TRAINING_DATA_IDX_H
+#define CALQUE_TRAINING_DATA_IDX_H
 
 #include "calque/tensor.h"
 

@@ -1,6 +1,6 @@
-#include "../training/Support.h"
-#include "Node.h"
+#include "Support.h"
 #include "absl/strings/str_cat.h"
+#include "data/Node.h"
 
 #include "calque/callable.h"
 #include "calque/host_call.h"

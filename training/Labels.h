@@ -1,5 +1,5 @@
-#ifndef CALQUE_FRONTEND_TRAINING_LABELS_H
-#define CALQUE_FRONTEND_TRAINING_LABELS_H
+#ifndef CALQUE_TRAINING_LABELS_H
+#define CALQUE_TRAINING_LABELS_H
 
 #include "Support.h"
 #include "calque/functions.h"

@@ -1,4 +1,4 @@
-#include "Idx.h"
+#include "data/Idx.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

@@ -1,6 +1,6 @@
 // A data set is a chain of nodes. A node makes cursors, each of which gives the items one after the other.
-#ifndef CALQUE_FRONTEND_DATA_NODE_H
-#define CALQUE_FRONTEND_DATA_NODE_H
+#ifndef CALQUE_TRAINING_DATA_NODE_H
+#define CALQUE_TRAINING_DATA_NODE_H
 
 #include "calque/data.h"
 #include "calque/tensor_spec.h"

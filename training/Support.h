@@ -1,6 +1,6 @@
 // Helpers of the training library, which includes the public headers alone, as a user's own library would.
-#ifndef CALQUE_FRONTEND_TRAINING_SUPPORT_H
-#define CALQUE_FRONTEND_TRAINING_SUPPORT_H
+#ifndef CALQUE_TRAINING_SUPPORT_H
+#define CALQUE_TRAINING_SUPPORT_H
 
 #include "calque/call_site.h"
 #include "calque/tensor.h"

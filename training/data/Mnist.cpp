@@ -1,6 +1,6 @@
-#include "Idx.h"
-#include "Node.h"
 #include "absl/strings/str_cat.h"
+#include "data/Idx.h"
+#include "data/Node.h"
 
 #include "calque/call_site.h"
 

@@ -1,0 +1,15 @@
+// The training library: modules, layers, losses, optimisers, metrics and data sets. It stands on the public headers of
+// Calque, which it includes; programs link Calque::training.
+#ifndef CALQUE_TRAINING_H
+#define CALQUE_TRAINING_H
+
+#include "calque/calque.h"
+#include "calque/data.h"
+#include "calque/initializers.h"
+#include "calque/layers.h"
+#include "calque/losses.h"
+#include "calque/metrics.h"
+#include "calque/module.h"
+#include "calque/optimizers.h"
+
+#endif
