@@ -35,14 +35,14 @@ Tensor cube_root(const Tensor &a) {
                                 Tensor next = x - (x * x * x - a) / (3 * x * x);
                                 return std::tuple(next, next - x);
                               },
-                              std::tuple(scalar(1.0), scalar(1.0)));
+                              std::tuple(scalar<double>(1.0), scalar<double>(1.0)));
   return x;
 }
 
 // A ball that falls on the floor and jumps, for some steps: its height. The branch is differentiated too. For many
 // steps the gradient needs little memory.
 Tensor height(const Tensor &speed, const Tensor &steps) {
-  auto [y, v] = for_range(0, steps, std::tuple(scalar(1.0), speed),
+  auto [y, v] = for_range(0, steps, std::tuple(scalar<double>(1.0), speed),
                           [](const Tensor &, const Tensor &y, const Tensor &v) {
                             Tensor next = y + 0.01 * v;
                             return cond(
@@ -65,12 +65,13 @@ Tensor line_search(const Tensor &x, const Tensor &direction) {
 int main() {
   std::cout << "collatz     " << function(collatz)(scalar(27)) << '\n';
   std::cout << "path        " << function(path)(scalar(27)).gather(tensor({0, 1, 2, 110, 111})) << '\n';
-  std::cout << "cube root   " << function(cube_root)(scalar(27.0)) << ' ' << grad(cube_root)(scalar(27.0)) << '\n';
+  std::cout << "cube root   " << function(cube_root)(scalar<double>(27.0)) << ' '
+            << grad(cube_root)(scalar<double>(27.0)) << '\n';
   auto fall = function([](const Tensor &speed) {
     auto [y, dy] = value_and_grad([](const Tensor &v) { return height(v, scalar(100)); })(speed);
     return std::pair(y, dy);
   });
-  auto [y, dy] = fall(scalar(2.0));
+  auto [y, dy] = fall(scalar<double>(2.0));
   std::cout << "height      " << y << ' ' << dy << '\n';
   std::cout << "line search " << function(line_search)(tensor({3.0f, 0.5f}), tensor({-1.0f, 1.0f})) << '\n';
 

@@ -47,7 +47,7 @@ Tensor bisect(Tensor low, Tensor high) {
 
 // A ball that falls on the floor and jumps: its height after some steps.
 Tensor height(const Tensor &speed) {
-  Tensor y = scalar(1.0), v = speed, t = scalar(0.0);
+  Tensor y = scalar<double>(1.0), v = speed, t = scalar<double>(0.0);
   while (t < 1) {
     y = y + 0.01 * v;
     if (y < 0) {
@@ -84,9 +84,10 @@ Tensor recurrence(const Tensor &x, const Tensor &w) {
 
 int main() {
   std::cout << "collatz     " << function(collatz)(scalar(27)) << '\n';
-  std::cout << "root        " << function(root)(scalar(16.0)) << ' ' << function(grad(root))(scalar(16.0)) << '\n';
-  std::cout << "bisect      " << floor(function(bisect)(scalar(0.0), scalar(4.0)) * 1e6) / 1e6 << '\n';
-  std::cout << "height      " << function(value_and_grad(height))(scalar(2.0)).second << '\n';
+  std::cout << "root        " << function(root)(scalar<double>(16.0)) << ' '
+            << function(grad(root))(scalar<double>(16.0)) << '\n';
+  std::cout << "bisect      " << floor(function(bisect)(scalar<double>(0.0), scalar<double>(4.0)) * 1e6) / 1e6 << '\n';
+  std::cout << "height      " << function(value_and_grad(height))(scalar<double>(2.0)).second << '\n';
   std::cout << "line search " << function(line_search)(tensor({3.0f, 0.5f}), tensor({-1.0f, 1.0f})) << '\n';
   std::cout << "recurrence  " << floor(function(recurrence)(ones({9, 2}), full({2, 2}, 0.5f)) * 1000) / 1000 << '\n';
   auto factorial = function([](const Tensor &n) {
@@ -114,7 +115,7 @@ int main() {
   std::cout << "line        " << floor(line.value() * 100 + 0.5f) / 100 << '\n';
 
   // The same on a data set: each call goes through it once, in another order.
-  auto examples = data::Dataset::from_tensor_slices(x, 2 * x + 1).shuffle(4, {.seed = 1}).batch(2);
+  auto examples = data::from_tensor_slices(x, 2 * x + 1).shuffle(4, {.seed = 1}).batch(2);
   auto epoch = function([&](const Tensor &rate) {
     for (auto [x, y] : examples) {
       GradientTape tape;

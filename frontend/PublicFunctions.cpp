@@ -15,6 +15,7 @@ namespace calque {
 
 using schema::OpId;
 
+Tensor operator!(const Variable &x) { return !x.value(SourceLocation()); }
 Tensor operator!(const Tensor &x) {
   // An operator has no argument that could carry its line; the line of the tensor is the nearest.
   return logical_not(Operand(x, detail::implOf(x).where));

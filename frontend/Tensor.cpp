@@ -1,6 +1,9 @@
 #include "calque/tensor.h"
 #include "absl/container/fixed_array.h"
 #include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
+#include "calque/functions.h"
+#include "calque/variable.h"
 #include "frontend/Apply.h"
 #include "frontend/KeyCache.h"
 #include "frontend/ObjectPool.h"
@@ -16,9 +19,12 @@
 #include <cstring>
 #include <ostream>
 #include <span>
+#include <sstream>
 
 namespace calque {
 namespace detail {
+
+static std::atomic<DType> defaultType{DType::Float32};
 
 std::uint64_t nextId() {
   // Threads take ids in blocks, so that they seldom write to the shared counter.
@@ -126,7 +132,174 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape 
   return makeEager(std::move(type), std::move(buffer), where);
 }
 
+namespace {
+
+// The first way in to each depth gives the sizes; all others must agree.
+void measure(const Literal &literal, std::size_t depth, schema::Dims &dims, SourceLocation where) {
+  const bool isFirst = dims.size() == depth;
+  if (!literal.isList()) {
+    if (!isFirst)
+      throw ValueError("tensor: a number stands beside a list of numbers", where);
+    return;
+  }
+  const std::size_t size = literal.list().size();
+  if (isFirst)
+    dims.push_back(static_cast<std::int64_t>(size));
+  else if (static_cast<std::size_t>(dims[depth]) != size)
+    throwRagged(depth, static_cast<std::size_t>(dims[depth]), size, where);
+  const bool isNested = size && literal.list().begin()->isList();
+  if (!isFirst && size && isNested != (dims.size() > depth + 1))
+    throw ValueError("tensor: a number stands beside a list of numbers", where);
+  for (const Literal &each : literal.list()) {
+    if (each.isList() != isNested)
+      throw ValueError("tensor: a number stands beside a list of numbers", where);
+    if (isNested)
+      measure(each, depth + 1, dims, where);
+  }
+}
+
+template <typename F> void forEachNumber(const Literal &literal, const F &f) {
+  if (!literal.isList())
+    return f(literal);
+  for (const Literal &each : literal.list())
+    forEachNumber(each, f);
+}
+
+// The element type of literals by themselves. A double beside floats makes all of them of its type.
+DType typeOf(const Literal &literal) {
+  bool anyBool = false, anyInt = false, anyWide = false, anyFloat = false, anyDouble = false;
+  forEachNumber(literal, [&](const Literal &each) {
+    const Number &number = each.number();
+    anyBool |= number.isBool();
+    anyFloat |= number.isFloat();
+    anyDouble |= number.isFloat() && number.isDouble();
+    anyInt |= !number.isBool() && !number.isFloat();
+    anyWide |= each.isWide();
+  });
+  if (anyDouble || !(anyFloat || anyInt || anyBool))
+    return default_dtype();
+  return anyFloat ? DType::Float32 : anyWide ? DType::Int64 : anyInt ? DType::Int32 : DType::Bool;
+}
+
+} // namespace
+
+void throwRagged(std::size_t depth, std::size_t first, std::size_t other, SourceLocation where) {
+  throw ValueError(absl::StrCat("tensor: rows of different lengths, ", first, " and ", other, ", in dimension ", depth),
+                   where);
+}
+
+Tensor makeTensor(const Literal &literal, const DType *dtype, const Shape *shape, SourceLocation where) {
+  schema::Dims dims;
+  measure(literal, 0, dims, where);
+  const DType type = dtype ? *dtype : typeOf(literal);
+  requireElementType(type, where);
+  std::size_t count = 0;
+  forEachNumber(literal, [&](const Literal &) { ++count; });
+  std::vector<std::byte> elements(count * size_of(type));
+  std::byte *next = elements.data();
+  forEachNumber(literal, [&](const Literal &each) {
+    // Beside numbers, true is 1, as in C++.
+    each.number().convert(type, next, where);
+    next += size_of(type);
+  });
+  return makeTensor(type, elements.data(), count, shape ? *shape : Shape(dims, where), where);
+}
+
+// Checks that `bytes` are the elements of a tensor, and returns its type.
+static TypeRef typeOfBytes(const char *function, DType dtype, std::span<const std::byte> bytes, const Shape &shape,
+                           SourceLocation where) {
+  schema::Dims dims = knownDims(shape, where);
+  checkShape(dims, dtype, where);
+  auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(dims)});
+  if (bytes.size() != type->numBytes())
+    throw ValueError(absl::StrCat(function, ": ", type->str(), " has ", type->numBytes(), " bytes, not ", bytes.size()),
+                     where);
+  return type;
+}
+
 } // namespace detail
+
+DType default_dtype() { return detail::defaultType.load(std::memory_order_relaxed); }
+void set_default_dtype(DType dtype, SourceLocation where) {
+  if (!is_floating(dtype))
+    throw ValueError(
+        absl::StrCat("set_default_dtype: takes ", names_of({DTypeKind::Float}, "or"), ", not ", name_of(dtype)), where);
+  detail::defaultType = dtype;
+}
+
+Tensor tensor_from_bytes(DType dtype, std::span<const std::byte> bytes, const Shape &shape, SourceLocation where) {
+  detail::typeOfBytes("tensor_from_bytes", dtype, bytes, shape, where);
+  return detail::makeTensor(dtype, bytes.data(), bytes.size() / size_of(dtype), shape, where);
+}
+
+Tensor tensor_from_memory(DType dtype, std::span<const std::byte> bytes, const Shape &shape,
+                          std::shared_ptr<const void> owner, SourceLocation where) {
+  detail::TypeRef type = detail::typeOfBytes("tensor_from_memory", dtype, bytes, shape, where);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % size_of(dtype))
+    throw ValueError(absl::StrCat("tensor_from_memory: the memory is not aligned to the ", size_of(dtype),
+                                  " bytes of an element of ", name_of(dtype)),
+                     where);
+  runtime::Buffer buffer =
+      runtime::Buffer::foreign(const_cast<std::byte *>(bytes.data()), bytes.size(), [owner = std::move(owner)] {});
+  return detail::makeEager(std::move(type), std::move(buffer), where);
+}
+
+Tensor::Tensor(const Variable &x, SourceLocation where) : Tensor(x.value(where)) {}
+
+bool Tensor::is_known(SourceLocation where) const { return !detail::implOf(*this, where).trace; }
+
+std::span<const std::byte> Tensor::bytes(SourceLocation where) const {
+  const detail::TensorImpl &impl = detail::implOf(*this, where);
+  const auto *data = static_cast<const std::byte *>(rawData(impl.type->dtype, where));
+  return {data, impl.type->numBytes()};
+}
+
+Tensor Tensor::operator[](const Operand &i) const {
+  SourceLocation where = detail::userLine(i.where());
+  CallSite library(where, "x[i]");
+  const Shape shape = this->shape(where);
+  if (shape.empty())
+    throw ShapeError("x[i]: a scalar has no entries", where);
+  if (i.isFloat())
+    throw DTypeError("x[i]: an index is an integer", where);
+  if (!i.isHostNumber())
+    return gather(Operand(*this, where), i, 0);
+  const std::int64_t index = i.toTensor(DType::Int64).item<std::int64_t>(where);
+  if (!shape[0].is_known())
+    return gather(Operand(*this, where),
+                  index < 0 ? shape[0] + Operand(index, where) : Operand(index, where).toTensor(), 0);
+  if (index >= shape[0] || index < -shape[0])
+    throw IndexError(absl::StrCat("x[i]: there is no entry ", index, " in a tensor of shape ", shape.str()), where);
+  return gather(Operand(*this, where), Operand(index < 0 ? index + shape[0] : index, where), 0);
+}
+
+Tensor Tensor::rows(std::int64_t start, std::int64_t end, SourceLocation where) const {
+  where = detail::userLine(where);
+  CallSite library(where, "rows");
+  const Shape shape = this->shape(where);
+  if (shape.empty())
+    throw ShapeError("rows: a scalar has no entries", where);
+  if (!shape[0].is_known())
+    throw StateError("rows: the number of entries is not known while tracing; gather takes entries by their numbers",
+                     where);
+  const std::int64_t size = shape[0];
+  auto place = [size](std::int64_t at) { return std::clamp(at < 0 ? at + size : at, std::int64_t(0), size); };
+  const std::int64_t first = place(start), last = std::max(first, place(end));
+  if (!shape.is_known())
+    return gather(Operand(*this, where), iota({last - first}, DType::Int64) + Operand(first, where), 0);
+  std::vector<std::int64_t> starts(shape.size(), 0), limits = shape;
+  starts[0] = first;
+  limits[0] = last;
+  return slice(Operand(*this, where), std::move(starts), std::move(limits));
+}
+
+std::string Tensor::repr() const {
+  std::ostringstream text;
+  text << *this;
+  if (!defined() || impl_->trace || detail::specOf(*impl_))
+    return text.str();
+  return absl::StrCat("Tensor(", text.str(), ", shape=", shape().str(), ", dtype=", name_of(dtype()), ")");
+}
 
 DType Tensor::dtype(SourceLocation where) const { return detail::implOf(*this, where).type->dtype; }
 
@@ -197,6 +370,8 @@ std::ostream &operator<<(std::ostream &os, const Tensor &x) {
     return os << "<traced " << impl.type->str() << " at " << detail::lineOf(impl.where).str() << ">";
   return os << runtime::formatTensor(static_cast<std::int32_t>(impl.type->dtype), impl.type->dims, impl.buffer.data());
 }
+
+std::ostream &operator<<(std::ostream &os, const std::optional<Tensor> &x) { return x ? os << *x : os << "none"; }
 
 Operand::Operand(const Tensor &x, SourceLocation where) : tensor_(x), where_(where) { detail::implOf(x, where); }
 Operand::Operand(const Variable &x, SourceLocation where) : tensor_(x.value(where)), where_(where) {}

@@ -29,7 +29,7 @@ auto twice() {
 auto plain() {
   return function([](const Tensor &a) { return a * 2; });
 }
-data::Dataset pairs() { return data::Dataset::from_tensor_slices(ones({2, 3}), ones({2})); }
+data::Dataset<> pairs() { return data::from_tensor_slices(ones({2, 3}), ones({2})); }
 std::int32_t kernel(const KernelTensor *, const KernelTensor *, void *) { return 0; }
 const Operation &operation() {
   static const Operation made(
@@ -91,8 +91,8 @@ TEST(Misuse, OfEmptyTensors) {
       MISUSE(StateError, text, operation()({Tensor()})),
       MISUSE(StateError, text, layers::Dense(2)(Tensor())),
       MISUSE(StateError, text, losses::sparse_categorical_crossentropy(Tensor(), x())),
-      MISUSE(StateError, text, data::Dataset::from_tensor_slices(Tensor(), x())),
-      MISUSE(StateError, text, data::Dataset::from_tensor_slices(x(), Tensor())),
+      MISUSE(StateError, text, data::from_tensor_slices(Tensor(), x())),
+      MISUSE(StateError, text, data::from_tensor_slices(x(), Tensor())),
       MISUSE(StateError, text, random::stateless_uniform({2}, Tensor())),
       MISUSE(StateError, text, check_gradients([](const std::vector<Tensor> &a) { return a[0]; }, {Tensor()}), 0),
   });
@@ -161,8 +161,8 @@ TEST(Misuse, OfEmptyFunctionsLayersAndDataSets) {
       MISUSE(StateError, layer, layers::Layer(nullptr).named_variables()),
       MISUSE(StateError, layer, layers::Sequential({layers::Layer(nullptr)})),
       MISUSE(StateError, layer, layers::Sequential().add(layers::Layer(nullptr)), 0),
-      MISUSE(StateError, layer, left(layers::Sequential()).layers()),
-      MISUSE(StateError, layer, left(layers::Sequential()).add(layers::Flatten()), 0),
+      MISUSE(StateError, "an empty model is used", left(layers::Sequential()).layers()),
+      MISUSE(StateError, "an empty model is used", left(layers::Sequential()).add(layers::Flatten()), 0),
       MISUSE(StateError, "module: the part 'a' is empty", Owner().submodule("a", layers::Layer(nullptr))),
       MISUSE(ValueError, "module: '' is no name of a part", Owner().submodule<Owner>("")),
       MISUSE(StateError, dataset, left(pairs()).size()),
@@ -224,9 +224,9 @@ TEST(Misuse, OfEnumerations) {
       MISUSE(ValueError, text, glorot_uniform({2}, foreign)),
       MISUSE(ValueError, text, calque::function([](const Tensor &a) { return a; })(zeros({2}, foreign))),
       MISUSE(ValueError, "gradient: unconnected gradients are None or Zero; there is no 7", GradientTape().gradient(x(), std::tuple(x()), {.unconnected_gradients = static_cast<UnconnectedGradients>(7)})),
-      MISUSE(ValueError, "unknown reduction 7", losses::sparse_categorical_crossentropy(tensor<int>({1}), ones({1, 2}), {.reduction = static_cast<losses::Reduction>(7)})),
+      MISUSE(ValueError, "unknown reduction 7", losses::SparseCategoricalCrossentropy({}, {.reduction = static_cast<losses::Reduction>(7)})(tensor<int>({1}), ones({1, 2}))),
   });
-  EXPECT_CONTAINS(errorOf<DTypeError>([] { layers::Dense(2).build({1, 2}, foreign); }), "dense: takes inputs of float32 and float64");
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { layers::Dense(2).build({1, 2}, DType::Int32); }), "dense: takes inputs of float32 and float64");
 }
 
 TEST(Misuse, OfListsAndNumbers) {
@@ -251,12 +251,12 @@ TEST(Misuse, OfListsAndNumbers) {
       MISUSE(ValueError, "no number is in", random::uniform({2}, {.minval = std::nan("")})),
       MISUSE(ValueError, "a standard deviation is finite", random::normal({2}, {.stddev = std::nan("")})),
       MISUSE(ValueError, "the learning rate is finite", optimizers::SGD(std::nan(""))),
-      MISUSE(ValueError, "the betas are in [0, 1)", optimizers::Adam(1e-3, {.beta_1 = std::nan("")})),
+      MISUSE(ValueError, "beta_1 is in [0, 1)", optimizers::Adam(1e-3, {.beta_1 = std::nan("")})),
       MISUSE(ValueError, "the momentum is in [0, 1]", layers::BatchNormalization({.momentum = std::nan("")})),
       MISUSE(ValueError, "the number of units is -1", layers::Dense(-1)),
       MISUSE(ValueError, "batch: the size is -1", pairs().batch(-1)),
       MISUSE(ValueError, "shuffle: the buffer's size is 0", pairs().shuffle(0)),
-      MISUSE(ValueError, "prefetch: the number of elements is -1", pairs().prefetch(-1)),
+      MISUSE(ValueError, "prefetch: the number of elements is -2", pairs().prefetch(-2)),
       MISUSE(ValueError, "check_gradients: eps", check_gradients([](const std::vector<Tensor> &a) { return a[0]; }, {}, {.eps = std::nan("")}), 0),
       MISUSE(SignatureError, "host_call: the callable gives 1 tensor, and the call has 0 specs", host_call([](std::span<const Tensor> in) { return in[0]; }, {x()})),
       MISUSE(SignatureError, "host_call: the callable gives 0 tensors, and the call has 1 spec;", host_call([](std::span<const Tensor>) {}, {x()}, {TensorSpec<float>({2})}), 0),

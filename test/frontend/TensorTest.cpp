@@ -26,7 +26,7 @@ TEST(Tensor, FactoriesFillEveryDType) {
   EXPECT_EQ(full({2}, 7, DType::Int64).to_vector<std::int64_t>(), std::vector<std::int64_t>({7, 7}));
   EXPECT_EQ(tensor<bool>({true, false}).to_vector<bool>(), std::vector<bool>({true, false}));
   EXPECT_EQ(zeros({0, 3}).size(), 0);
-  EXPECT_EQ(scalar(3.0).item<double>(), 3.0);
+  EXPECT_EQ(scalar<double>(3.0).item<double>(), 3.0);
 }
 
 TEST(Tensor, PrintsLikeNumPy) {

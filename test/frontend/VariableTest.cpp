@@ -383,3 +383,30 @@ TEST(Variable, AnInitialiserDoesNotOverwriteWhatWasAssigned) {
   f.get_concrete_function(scalar(2.0f));
   expectValues(f(scalar(2.0f)), {13, 14});
 }
+
+TEST(Variable, StandsForItsValue) {
+  Variable v(3.0), w(tensor({1.0, 2.0}));
+  Tensor y = v;
+  v.assign(4);
+  EXPECT_EQ(y.item<float>(), 3);
+  bool which = true;
+  Tensor chosen = which ? v : y;
+  EXPECT_EQ(chosen.item<float>(), 4);
+  EXPECT_EQ(concat({w, w}, 0).to_vector<float>(), (std::vector<float>{1, 2, 1, 2}));
+  EXPECT_EQ(stack({w, y * w}, 0).shape(), (Shape{2, 2}));
+  EXPECT_EQ(host_call([](const Tensor &x) { return x * 2; }, {w}, {TensorSpec<float>({2})}).to_vector<float>(),
+            (std::vector<float>{2, 4}));
+  EXPECT_EQ(v.item<float>(), 4);
+  EXPECT_EQ(w.to_vector<float>(), (std::vector<float>{1, 2}));
+  // In a function the read is at its place in the program.
+  auto f = function([&] {
+    Tensor before = v;
+    v.assign_add(1);
+    return std::pair(before, Tensor(v));
+  });
+  auto [before, after] = f();
+  EXPECT_EQ(before.item<float>(), 4);
+  EXPECT_EQ(after.item<float>(), 5);
+  EXPECT_CONTAINS(errorOf<StateError>([] { Tensor x = Variable(std::shared_ptr<detail::VariableState>()); }),
+                  "variable");
+}

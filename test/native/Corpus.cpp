@@ -346,7 +346,7 @@ std::vector<NativeCase> nativeCorpus() {
     }
     return {x, y};
   });
-  add("alternating_captures", [w = Tensors{scalar(2.0), scalar(3.0)}](const Tensors &a) -> Tensors {
+  add("alternating_captures", [w = Tensors{scalar<double>(2.0), scalar<double>(3.0)}](const Tensors &a) -> Tensors {
     Tensor x = a[0];
     std::size_t i = 0;
     while (more(x, 0))
@@ -700,7 +700,7 @@ std::vector<NativeCase> nativeCorpus() {
 
   add(
       "captured_tensor_reassigned",
-      [sum = scalar(1.0)](const Tensors &a) mutable -> Tensors {
+      [sum = scalar<double>(1.0)](const Tensors &a) mutable -> Tensors {
         sum = sum + one(a[0]);
         if (more(sum, 3))
           sum = sum * 2;

@@ -21,7 +21,7 @@ std::vector<Tensors> inputs(bool areVectors) {
            {3, 2, 1, 4}, {-1.5, 4, 7, 0}, {7.5, -2, 3, 12}, {11, 5, 0.5, 10}, {0, 0, 0, 0}, {2.25, 9, 6, -3}}) {
     Tensors given;
     for (double each : numbers)
-      given.push_back(areVectors ? tensor<double>({each, each * 0.5 + 1, -each}) : scalar(each));
+      given.push_back(areVectors ? tensor<double>({each, each * 0.5 + 1, -each}) : scalar<double>(each));
     all.push_back(given);
   }
   return all;

@@ -24,7 +24,8 @@ Tensor applyPointer(const Tensor &x, Tensor (*fn)(const Tensor &)) {
 template <typename F> void expectAsEagerly(F f, const std::vector<double> &inputs) {
   auto compiled = function(f);
   for (double input : inputs)
-    EXPECT_EQ(compiled(scalar(input)).template item<double>(), f(scalar(input)).template item<double>()) << input;
+    EXPECT_EQ(compiled(scalar<double>(input)).template item<double>(), f(scalar<double>(input)).template item<double>())
+        << input;
 }
 
 } // namespace
@@ -99,8 +100,8 @@ TEST(NativeHostCall, StandsBehindLoops) {
         {x});
     return x;
   });
-  f(scalar(3.0));
-  f(scalar(70.0));
+  f(scalar<double>(3.0));
+  f(scalar<double>(70.0));
   EXPECT_EQ(seen, (std::vector<double>{96, 70}));
 }
 
@@ -123,9 +124,9 @@ TEST(NativeHostCall, StandsInLoops) {
   auto f = function(body);
   for (double input : {1.0, 8.25, 20.0}) {
     calls = 0;
-    double eager = body(scalar(input)).item<double>();
+    double eager = body(scalar<double>(input)).item<double>();
     int eagerCalls = std::exchange(calls, 0);
-    EXPECT_EQ(f(scalar(input)).item<double>(), eager) << input;
+    EXPECT_EQ(f(scalar<double>(input)).item<double>(), eager) << input;
     EXPECT_EQ(calls, eagerCalls) << input;
   }
 }
@@ -138,14 +139,14 @@ TEST(NativeHostCall, ThatMayDifferByIterationIsRefused) {
       x = applied(x, plusOne);
     return x;
   });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { owns(scalar(1.0)); }), "can't be captured");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { owns(scalar<double>(1.0)); }), "can't be captured");
   auto counts = function([](const Tensor &given) {
     Tensor x = given;
     while (x < 9)
       x = host_call([n = 0.0](const Tensor &t) mutable { return t + ++n; }, {x}, {TensorSpec<double>({})});
     return x;
   });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { counts(scalar(1.0)); }), "can't be captured");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { counts(scalar<double>(1.0)); }), "can't be captured");
   auto differs = function([](const Tensor &given) {
     Tensor x = given;
     double k = 1;
@@ -155,5 +156,5 @@ TEST(NativeHostCall, ThatMayDifferByIterationIsRefused) {
     }
     return x;
   });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { differs(scalar(1.0)); }), "can't be captured");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { differs(scalar<double>(1.0)); }), "can't be captured");
 }

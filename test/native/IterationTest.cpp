@@ -99,7 +99,7 @@ TEST(NativeRange, IsALoopOfTheProgram) {
         y = y * x + asDouble(i);
       return y;
     });
-    return f.ir("traced", scalar(1.0));
+    return f.ir("traced", scalar<double>(1.0));
   };
   std::string few = textOf(3), many = textOf(1000);
   EXPECT_CONTAINS(few, "while");
@@ -137,7 +137,7 @@ TEST(NativeRange, LeavesAndGoesOnAsCppDoes) {
 }
 
 TEST(NativeRange, AssignsVariablesAndTrains) {
-  Variable w(scalar(0.0), {.name = "w"});
+  Variable w(scalar<double>(0.0), {.name = "w"});
   auto f = [&](const Tensor &x) {
     for (Tensor i : range(30)) {
       GradientTape tape;
@@ -146,9 +146,9 @@ TEST(NativeRange, AssignsVariablesAndTrains) {
     }
     return w.value();
   };
-  Tensor eager = f(scalar(2.0));
-  w.assign(scalar(0.0));
-  EXPECT_NEAR(function(f)(scalar(2.0)).item<double>(), eager.item<double>(), 1e-12);
+  Tensor eager = f(scalar<double>(2.0));
+  w.assign(scalar<double>(0.0));
+  EXPECT_NEAR(function(f)(scalar<double>(2.0)).item<double>(), eager.item<double>(), 1e-12);
 }
 
 TEST(NativeRange, IsRefusedWithTheLine) {
@@ -158,7 +158,7 @@ TEST(NativeRange, IsRefusedWithTheLine) {
         function([&](const Tensor &x) {
           statement();
           return x;
-        })(scalar(1.0));
+        })(scalar<double>(1.0));
       })
                                 : errorOf<Error>(statement);
       EXPECT_CONTAINS(text, part);
@@ -170,9 +170,9 @@ TEST(NativeRange, IsRefusedWithTheLine) {
   refused("range: the end must be an integer scalar, not float32[]", [] { range(2.5f); });
   refused("range: the end must be an integer scalar, not bool[]", [] { range(true); });
   refused("range: the beginning must be an integer scalar, not int32[2]", [] { range(tensor({1, 2}), 3); });
-  refused("range: the step must be an integer scalar, not float64[]", [] { range(0, 3, scalar(1.0)); });
+  refused("range: the step must be an integer scalar, not float64[]", [] { range(0, 3, scalar<double>(1.0)); });
   refused("a loop over a tensor takes its slices along axis 0, and a scalar has none; it is float64[]", [] {
-    for (Tensor row : scalar(1.0))
+    for (Tensor row : scalar<double>(1.0))
       (void)row;
   });
   EXPECT_CONTAINS(errorOf<StateError>([] {
@@ -190,7 +190,7 @@ TEST(NativeRange, IsRefusedWithTheLine) {
 
 TEST(NativeRows, AreTheSlicesOfATensor) {
   auto norms = [](const Tensor &x) {
-    Tensor all = scalar(0.0), before = scalar(1.0);
+    Tensor all = scalar<double>(0.0), before = scalar<double>(1.0);
     for (Tensor row : x) {
       all = all * 0.5 + sum(square(row)) * before;
       before = tanh(sum(row));
@@ -257,7 +257,7 @@ TEST(NativeRows, MayBeAsManyAsTheCallSays) {
 
 TEST(NativeRows, AreBatched) {
   auto f = [](const Tensor &x) {
-    Tensor all = scalar(1.0);
+    Tensor all = scalar<double>(1.0);
     for (Tensor row : x)
       all = all * 0.5 + sum(square(row));
     return all;
@@ -302,13 +302,13 @@ TEST(NativeRows, AreAnInputRange) {
 namespace {
 
 // So many elements: x = 0, 1, 2, ... and y = 10 x.
-data::Dataset counted(int count) {
+data::Dataset<> counted(int count) {
   std::vector<double> x, y;
   for (int i = 0; i < count; ++i) {
     x.push_back(i);
     y.push_back(10 * i);
   }
-  return data::Dataset::from_tensor_slices(tensor(x), tensor(y));
+  return data::from_tensor_slices(tensor(x), tensor(y));
 }
 
 } // namespace
@@ -321,15 +321,15 @@ TEST(NativeDataset, TrainsAsEagerly) {
   }
   // Each has its own order of iterations, from the same seed.
   auto make = [&] {
-    return data::Dataset::from_tensor_slices(tensor(x, {22, 1}), tensor(y, {22, 1}))
+    return data::from_tensor_slices(tensor(x, {22, 1}), tensor(y, {22, 1}))
         .shuffle(22, {.seed = 5})
         .batch(4, /*drop_remainder=*/true)
         .prefetch(2);
   };
   Variable w(zeros({1, 1}, DType::Float64)), b(zeros({1}, DType::Float64));
-  auto trainOn = [&](const data::Dataset &examples) {
+  auto trainOn = [&](const data::Dataset<> &examples) {
     return [&w, &b, examples](const Tensor &rate) {
-      Tensor last = scalar(0.0), steps = scalar(0);
+      Tensor last = scalar<double>(0.0), steps = scalar(0);
       for (Tensor epoch : range(3))
         for (auto [x, y] : examples) {
           GradientTape tape;
@@ -347,11 +347,11 @@ TEST(NativeDataset, TrainsAsEagerly) {
   auto compiled = function(trainOn(make()));
   std::vector<std::vector<Tensor>> results[2];
   for (int call = 0; call < 3; ++call) // each in another order
-    results[0].push_back(eager(scalar(0.125)));
+    results[0].push_back(eager(scalar<double>(0.125)));
   w.assign(zeros({1, 1}, DType::Float64));
   b.assign(zeros({1}, DType::Float64));
   for (int call = 0; call < 3; ++call)
-    results[1].push_back(compiled(scalar(0.125)));
+    results[1].push_back(compiled(scalar<double>(0.125)));
   EXPECT_EQ(results[0][0][1].item<int>(), 15);
   for (int call = 0; call < 3; ++call)
     for (int i = 0; i < 4; ++i) {
@@ -394,8 +394,8 @@ TEST(NativeDataset, IsLeftAndNested) {
   };
   auto compiledLeave = function(leave), compiledInARow = function(inARow);
   for (double v : {0.25, 1.0, 3.0, -2.0}) {
-    EXPECT_EQ(compiledLeave(scalar(v)).item<double>(), leave(scalar(v)).item<double>());
-    EXPECT_EQ(compiledInARow(scalar(v)).item<double>(), inARow(scalar(v)).item<double>());
+    EXPECT_EQ(compiledLeave(scalar<double>(v)).item<double>(), leave(scalar<double>(v)).item<double>());
+    EXPECT_EQ(compiledInARow(scalar<double>(v)).item<double>(), inARow(scalar<double>(v)).item<double>());
   }
   auto iterators = [=](const Tensor &v) {
     auto it = six.begin();
@@ -404,12 +404,12 @@ TEST(NativeDataset, IsLeftAndNested) {
     it++;
     return first + (*it).second * v;
   };
-  EXPECT_EQ(both(iterators, scalar(2.0)).item<double>(), 41);
+  EXPECT_EQ(both(iterators, scalar<double>(2.0)).item<double>(), 41);
   auto tooFar = function([=](const Tensor &v) {
     auto it = none.begin();
     return it->first + v;
   });
-  EXPECT_CONTAINS(errorOf<AssertionError>([&] { tooFar(scalar(1.0)); }),
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { tooFar(scalar<double>(1.0)); }),
                   "the iterator of a data set is at its end, where there is no element");
   auto further = function([=](const Tensor &v) {
     auto it = none.begin();
@@ -417,7 +417,7 @@ TEST(NativeDataset, IsLeftAndNested) {
     ++it;
     return v;
   });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { further(scalar(1.0)); }),
+  EXPECT_CONTAINS(errorOf<StateError>([&] { further(scalar<double>(1.0)); }),
                   "the iterator of a data set is at its end and can't go further");
 }
 
@@ -426,11 +426,11 @@ TEST(NativeDataset, IsClosedWhereItIsLeft) {
   auto begin = [&] {
     most = std::max(most, ++open);
     return [token = std::shared_ptr<void>(nullptr, [&](void *) { --open; }), i = 0]() mutable {
-      return std::optional(std::vector<Tensor>{scalar(1.0 * i++)}); // without end
+      return std::optional(std::vector<Tensor>{scalar<double>(1.0 * i++)}); // without end
     };
   };
   auto f = function([&](const Tensor &limit) {
-    Tensor s = scalar(0.0);
+    Tensor s = scalar<double>(0.0);
     for (Tensor i : range(8)) {
       detail::TracedElements all({begin, &open, {TensorSpec<double>({})}}, SourceLocation::current());
       for (; !all.isAtEnd(); all.next()) {
@@ -443,10 +443,10 @@ TEST(NativeDataset, IsClosedWhereItIsLeft) {
     }
     return s;
   });
-  EXPECT_EQ(f(scalar(100.0)).item<double>(), 24);
+  EXPECT_EQ(f(scalar<double>(100.0)).item<double>(), 24);
   EXPECT_EQ(most, 1);
   EXPECT_EQ(open, 0);
-  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar(10.0)); }), "too large");
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar<double>(10.0)); }), "too large");
   EXPECT_EQ(open, 0);
 }
 
@@ -458,13 +458,13 @@ TEST(NativeDataset, IsIteratedByManyCallsAtOnce) {
       s = s + x;
     return s;
   });
-  f(scalar(0.0));
+  f(scalar<double>(0.0));
   std::vector<double> sums(2);
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < sums.size(); ++t)
     threads.emplace_back([&, t] {
       for (int k = 0; k < 20; ++k)
-        sums[t] = f(scalar(sums[t])).item<double>();
+        sums[t] = f(scalar<double>(sums[t])).item<double>();
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -484,8 +484,8 @@ TEST(NativeDataset, HasGradientsByWhatTheLoopCaptures) {
   };
   for (double w : {0.5, 2.0}) {
     for (auto derivative : {std::function<Tensor(const Tensor &)>(grad(f)), {grad(grad(f))}}) {
-      double eager = derivative(scalar(w)).item<double>();
-      EXPECT_NEAR(function(derivative)(scalar(w)).item<double>(), eager, 1e-10 * std::abs(eager));
+      double eager = derivative(scalar<double>(w)).item<double>();
+      EXPECT_NEAR(function(derivative)(scalar<double>(w)).item<double>(), eager, 1e-10 * std::abs(eager));
     }
   }
 }
@@ -501,7 +501,7 @@ TEST(NativeDataset, AsksTheHostOnceForEachElement) {
         ++asked;
         if (isBad && i == 2)
           throw std::runtime_error("bad data");
-        return i < 3 ? std::optional(std::vector<Tensor>{scalar(1.0 * ++i)}) : std::nullopt;
+        return i < 3 ? std::optional(std::vector<Tensor>{scalar<double>(1.0 * ++i)}) : std::nullopt;
       };
     };
     return detail::HostElements{open, &opened, {TensorSpec<double>({})}};
@@ -515,12 +515,12 @@ TEST(NativeDataset, AsksTheHostOnceForEachElement) {
   };
   auto compiled = function(grad(f));
   EXPECT_EQ(compiled.trace_count(), 0);
-  EXPECT_EQ(compiled(scalar(2.0)).item<double>(), 56);
+  EXPECT_EQ(compiled(scalar<double>(2.0)).item<double>(), 56);
   EXPECT_EQ(opened, 1); // none of it while tracing
   EXPECT_EQ(asked, 4);
   isBad = true;
   try {
-    compiled(scalar(2.0));
+    compiled(scalar<double>(2.0));
     ADD_FAILURE() << "no error";
   } catch (const std::runtime_error &error) {
     EXPECT_CONTAINS(error.what(), "bad data");
@@ -534,11 +534,11 @@ TEST(NativeDataset, IsRefusedWhereTheLambdaMakesIt) {
       s = s + x;
     return s;
   });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0)); }), "can't be captured");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar<double>(1.0)); }), "can't be captured");
 }
 
 TEST(NativeDataset, HasElementsOfOneShape) {
-  auto total = [](const data::Dataset &all) {
+  auto total = [](const data::Dataset<> &all) {
     return [=](const Tensor &v) {
       Tensor s = v;
       for (auto [x, y] : all)
@@ -546,10 +546,11 @@ TEST(NativeDataset, HasElementsOfOneShape) {
       return s;
     };
   };
-  EXPECT_EQ(both(total(counted(5).batch(2, true)), scalar(1.0)).item<double>(), 7);
-  EXPECT_EQ(both(total(counted(6).batch(2).batch(3)), scalar(1.0)).item<double>(), 16);
-  EXPECT_EQ(both(total(counted(5).batch(8)), scalar(1.0)).item<double>(), 11);
-  std::string text = errorOf<ValueError>([&] { function(total(counted(5).batch(2).prefetch(1)))(scalar(1.0)); });
+  EXPECT_EQ(both(total(counted(5).batch(2, true)), scalar<double>(1.0)).item<double>(), 7);
+  EXPECT_EQ(both(total(counted(6).batch(2).batch(3)), scalar<double>(1.0)).item<double>(), 16);
+  EXPECT_EQ(both(total(counted(5).batch(8)), scalar<double>(1.0)).item<double>(), 11);
+  std::string text =
+      errorOf<ValueError>([&] { function(total(counted(5).batch(2).prefetch(1)))(scalar<double>(1.0)); });
   EXPECT_CONTAINS(text, "a loop over a data set in a trace takes elements of one shape; the last batch has 1 elements "
                         "and the others have 2; batch(size, drop_remainder = true) leaves it out");
   EXPECT_CONTAINS(text, "IterationTest.cpp");

@@ -33,12 +33,12 @@ Tensor countTo(const Tensor &n) {
 
 TEST(LongLoops, AreFollowedAsFarAsCallsGo) {
   auto f = function(countTo);
-  EXPECT_EQ(f(scalar(100.0)).item<double>(), 100);
+  EXPECT_EQ(f(scalar<double>(100.0)).item<double>(), 100);
   EXPECT_EQ(f.trace_count(), 1);
-  EXPECT_EQ(f(scalar(30'000.0)).item<double>(), 30'000);
+  EXPECT_EQ(f(scalar<double>(30'000.0)).item<double>(), 30'000);
   EXPECT_EQ(f.trace_count(), 2);
-  EXPECT_EQ(f(scalar(40'000.0)).item<double>(), 40'000);
-  EXPECT_EQ(f(scalar(5.5)).item<double>(), 6);
+  EXPECT_EQ(f(scalar<double>(40'000.0)).item<double>(), 40'000);
+  EXPECT_EQ(f(scalar<double>(5.5)).item<double>(), 6);
   EXPECT_EQ(f.trace_count(), 2);
 }
 
@@ -51,9 +51,9 @@ TEST(LongLoops, EndWhereTheHostDoes) {
     return x;
   };
   auto f = function(counted);
-  EXPECT_EQ(f(scalar(2.0)).item<double>(), 50'002);
-  EXPECT_EQ(f(scalar(-1.0)).item<double>(), -1);
-  EXPECT_EQ(function(grad(counted))(scalar(2.0)).item<double>(), 25'001);
+  EXPECT_EQ(f(scalar<double>(2.0)).item<double>(), 50'002);
+  EXPECT_EQ(f(scalar<double>(-1.0)).item<double>(), -1);
+  EXPECT_EQ(function(grad(counted))(scalar<double>(2.0)).item<double>(), 25'001);
 }
 
 TEST(LongLoops, AreRefusedWhereTheHostChangesThem) {
@@ -64,19 +64,19 @@ TEST(LongLoops, AreRefusedWhereTheHostChangesThem) {
       x = x + (i++ < 15'000 ? 1 : 2);
     return x;
   });
-  EXPECT_EQ(f(scalar(49'000.0)).item<double>(), 50'000); // 1,000 iterations
-  EXPECT_THROW(f(scalar(0.0)), StateError);
+  EXPECT_EQ(f(scalar<double>(49'000.0)).item<double>(), 50'000); // 1,000 iterations
+  EXPECT_THROW(f(scalar<double>(0.0)), StateError);
 }
 
 TEST(LongLoops, AreCompiledWithAWarningInTheEnd) {
   Warnings warnings;
   auto f = function(countTo);
-  EXPECT_EQ(f(scalar(1e6)).item<double>(), 1e6);
+  EXPECT_EQ(f(scalar<double>(1e6)).item<double>(), 1e6);
   ASSERT_EQ(warnings.texts.size(), 1u);
   EXPECT_NE(warnings.texts[0].find("the loop goes on beyond 320000 iterations"), std::string::npos)
       << warnings.texts[0];
   EXPECT_NE(warnings.texts[0].find("; it is compiled all the same"), std::string::npos) << warnings.texts[0];
-  EXPECT_EQ(f(scalar(2e6)).item<double>(), 2e6);
+  EXPECT_EQ(f(scalar<double>(2e6)).item<double>(), 2e6);
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
@@ -93,8 +93,8 @@ TEST(LongLoops, MayBeNestedAndHoldTensors) {
     }
     return sum;
   };
-  EXPECT_EQ(function(onScalars)(scalar(12'000.0)).item<double>(), 36'000);
-  EXPECT_EQ(function(onScalars)(scalar(10'500.0)).item<double>(), 0);
+  EXPECT_EQ(function(onScalars)(scalar<double>(12'000.0)).item<double>(), 36'000);
+  EXPECT_EQ(function(onScalars)(scalar<double>(10'500.0)).item<double>(), 0);
   auto onVectors = [](const Tensor &n) {
     Tensor outer = n * 0, x = n * zeros({3}, DType::Float64);
     while (outer < 2) {
@@ -107,16 +107,16 @@ TEST(LongLoops, MayBeNestedAndHoldTensors) {
     }
     return x;
   };
-  EXPECT_EQ(valuesOf(function(onVectors)(scalar(12'000.0))), (std::vector<double>{24'000, 24'000, 24'000}));
+  EXPECT_EQ(valuesOf(function(onVectors)(scalar<double>(12'000.0))), (std::vector<double>{24'000, 24'000, 24'000}));
 }
 
 TEST(LongLoops, AreFollowedInTransformsAndConcreteFunctions) {
-  EXPECT_EQ(valuesOf(vmap(countTo)(tensor({20'000.0, 3.0}))), (std::vector<double>{20'000, 3}));
-  EXPECT_EQ(valuesOf(function(vmap(countTo))(tensor({20'000.0, 3.0}))), (std::vector<double>{20'000, 3}));
-  auto concrete = function(countTo).get_concrete_function(scalar(1.0));
-  EXPECT_EQ(concrete(scalar(20'000.0)).item<double>(), 20'000);
+  EXPECT_EQ(valuesOf(vmap(countTo)(tensor<double>({20'000.0, 3.0}))), (std::vector<double>{20'000, 3}));
+  EXPECT_EQ(valuesOf(function(vmap(countTo))(tensor<double>({20'000.0, 3.0}))), (std::vector<double>{20'000, 3}));
+  auto concrete = function(countTo).get_concrete_function(scalar<double>(1.0));
+  EXPECT_EQ(concrete(scalar<double>(20'000.0)).item<double>(), 20'000);
   GradientTape tape;
-  Tensor x = scalar(1.0);
+  Tensor x = scalar<double>(1.0);
   tape.watch(x);
   Tensor y = function([](const Tensor &a) {
     Tensor z = a, n = a * 0;
@@ -131,19 +131,19 @@ TEST(LongLoops, AreFollowedInTransformsAndConcreteFunctions) {
 
 // What is given up is repeated, so that it must not have changed anything.
 TEST(LongLoops, AssignVariablesOnce) {
-  Variable v(scalar(0.0), {.name = "v"});
+  Variable v(scalar<double>(0.0), {.name = "v"});
   auto f = function([&](const Tensor &n) {
     while (v < n)
       v.assign_add(1.0);
     return v.value();
   });
-  EXPECT_EQ(f(scalar(20'000.0)).item<double>(), 20'000);
+  EXPECT_EQ(f(scalar<double>(20'000.0)).item<double>(), 20'000);
   EXPECT_EQ(v.value().item<double>(), 20'000);
 }
 
 TEST(LongLoops, AreNotRepeatedWhereTheHostWasCalled) {
   int calls = 0;
-  Variable v(scalar(0.0), {.name = "v"});
+  Variable v(scalar<double>(0.0), {.name = "v"});
   auto f = function([&](const Tensor &n) {
     Tensor x = n * 0;
     v.assign_add(1.0);
@@ -152,10 +152,10 @@ TEST(LongLoops, AreNotRepeatedWhereTheHostWasCalled) {
       x = x + 1;
     return x;
   });
-  EXPECT_EQ(f(scalar(10.0)).item<double>(), 10);
+  EXPECT_EQ(f(scalar<double>(10.0)).item<double>(), 10);
   EXPECT_EQ(calls, 1);
   try {
-    f(scalar(20'000.0));
+    f(scalar<double>(20'000.0));
     FAIL();
   } catch (const StateError &error) {
     EXPECT_NE(std::string(error.what()).find("the next call follows the loop farther"), std::string::npos)
@@ -163,6 +163,6 @@ TEST(LongLoops, AreNotRepeatedWhereTheHostWasCalled) {
   }
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(v.value().item<double>(), 1);
-  EXPECT_EQ(f(scalar(20'000.0)).item<double>(), 20'000);
+  EXPECT_EQ(f(scalar<double>(20'000.0)).item<double>(), 20'000);
   EXPECT_EQ(calls, 3);
 }

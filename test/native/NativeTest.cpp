@@ -13,7 +13,7 @@ namespace {
 template <typename F> void expectSame(F f, const std::vector<double> &inputs) {
   auto compiled = function(f);
   for (double input : inputs) {
-    Tensor x = scalar(input);
+    Tensor x = scalar<double>(input);
     std::vector<double> eager = valuesOf(f(x)), traced = valuesOf(compiled(x));
     ASSERT_EQ(eager.size(), traced.size());
     for (std::size_t i = 0; i < eager.size(); ++i)
@@ -51,13 +51,13 @@ TEST(NativeDerivatives, AreThoseOfThePathTaken) {
   expectSame(grad(grad(power)), kInputs);
   expectSame([](const Tensor &x) { return jvp(power, x, x * 0 + 1).second; }, kInputs);
   // d sqrt(y) = 1 / (2 sqrt(y))
-  EXPECT_NEAR(function(grad(newton))(scalar(16.0)).item<double>(), 0.125, 1e-9);
+  EXPECT_NEAR(function(grad(newton))(scalar<double>(16.0)).item<double>(), 0.125, 1e-9);
 }
 
 // What does not depend on the argument, and loops without an iteration.
 TEST(NativeDerivatives, GoThroughLoopsOfOtherValues) {
   auto integral = [](const Tensor &k) {
-    Tensor t = scalar(0.0), s = scalar(0.0);
+    Tensor t = scalar<double>(0.0), s = scalar<double>(0.0);
     while (t < 3.0) {
       s = s + k * t;
       t = t + 1.0;
@@ -65,9 +65,9 @@ TEST(NativeDerivatives, GoThroughLoopsOfOtherValues) {
     return s;
   };
   expectSame(grad(integral), kInputs);
-  EXPECT_EQ(function(grad(integral))(scalar(1.3)).item<double>(), 3);
+  EXPECT_EQ(function(grad(integral))(scalar<double>(1.3)).item<double>(), 3);
   expectSame(grad([](const Tensor &k) {
-               Tensor r = k, p = r + 1.0, x = scalar(0.0);
+               Tensor r = k, p = r + 1.0, x = scalar<double>(0.0);
                while (abs(r) > 1e-3) {
                  x = x + p;
                  r = r * 0.5;
@@ -82,13 +82,13 @@ TEST(NativeDerivatives, ConnectAllPathsIfOneIs) {
   auto f = function([](const Tensor &x) {
     GradientTape tape;
     tape.watch(x);
-    Tensor y = scalar(1.0);
+    Tensor y = scalar<double>(1.0);
     if (x > 1.0)
       y = x * x;
     return tape.gradient(y, x).value();
   });
-  EXPECT_EQ(f(scalar(3.0)).item<double>(), 6);
-  EXPECT_EQ(f(scalar(0.5)).item<double>(), 0);
+  EXPECT_EQ(f(scalar<double>(3.0)).item<double>(), 6);
+  EXPECT_EQ(f(scalar<double>(0.5)).item<double>(), 0);
 }
 
 // Of tensors that the lambda makes, each is itself, whatever its elements.
@@ -98,12 +98,12 @@ TEST(NativeDerivatives, AreTakenByConstantsOfTheLambda) {
         Tensor y = x;
         if (x > 3)
           y = x * 2;
-        Tensor w = scalar(3.0), v = scalar(3.0);
+        Tensor w = scalar<double>(3.0), v = scalar<double>(3.0);
         GradientTape tape({.persistent = true});
         tape.watch(w);
         tape.watch(v);
         Tensor z = w * w * v * y;
-        Tensor slope = grad([](const Tensor &at) { return at * at; })(scalar(3.0));
+        Tensor slope = grad([](const Tensor &at) { return at * at; })(scalar<double>(3.0));
         return y * slope + *tape.gradient(z, w) - *tape.gradient(z, v);
       },
       kInputs);
@@ -111,7 +111,7 @@ TEST(NativeDerivatives, AreTakenByConstantsOfTheLambda) {
       [](const Tensor &x) {
         Tensor y = x;
         while (y < 500) {
-          Tensor w = scalar(3.0), v = scalar(3.0);
+          Tensor w = scalar<double>(3.0), v = scalar<double>(3.0);
           GradientTape tape;
           tape.watch(w);
           y = y + *tape.gradient(w * w * v * y, w);
@@ -194,7 +194,7 @@ TEST(NativeDerivatives, BeginBehindBranches) {
       kInputs);
   auto cubed = [&](const Tensor &x) { return grad([&](const Tensor &v) { return doubled(v * v * v, x); })(halved(x)); };
   expectSame(cubed, kInputs);
-  EXPECT_EQ(function(cubed)(scalar(2.0)).item<double>(), 8 * 3 * 2 * 2); // 8 v^3
+  EXPECT_EQ(function(cubed)(scalar<double>(2.0)).item<double>(), 8 * 3 * 2 * 2); // 8 v^3
   expectSame(
       [&](const Tensor &x) {
         auto slope = grad([&](const Tensor &v) { return doubled(v * v * v, x); });
@@ -250,8 +250,9 @@ TEST(NativeDerivatives, AreAskedBehindBranchesOfAnIteration) {
   expectSame(descend, {-2.5, 0.3, 2, 30});
   auto compiled = function(descend);
   for (double x : {-2.5, 0.3, 2.0})
-    EXPECT_NEAR(grad(compiled)(scalar(x)).item<double>(), grad(descend)(scalar(x)).item<double>(), 1e-12);
-  EXPECT_NEAR(compiled(scalar(30.0)).item<double>(), 30 - 4 * 0.3 * 2, 1e-12);
+    EXPECT_NEAR(grad(compiled)(scalar<double>(x)).item<double>(), grad(descend)(scalar<double>(x)).item<double>(),
+                1e-12);
+  EXPECT_NEAR(compiled(scalar<double>(30.0)).item<double>(), 30 - 4 * 0.3 * 2, 1e-12);
 }
 
 TEST(NativeDerivatives, EndWhereAnOperationHasNone) {
@@ -299,7 +300,7 @@ TEST(NativeDerivatives, AreNotLostInLoopsThatOverlap) {
     return w;
   };
   auto compiled = function(f);
-  EXPECT_CONTAINS(errorOf<StateError>([&] { compiled(scalar(3.0)); }),
+  EXPECT_CONTAINS(errorOf<StateError>([&] { compiled(scalar<double>(3.0)); }),
                   "a derivative is asked for inside of a branch or a loop");
 }
 
@@ -324,7 +325,7 @@ TEST(NativeDerivatives, RefuseWhatABranchHasBegun) {
       y = y * 2 + 9;
     return *tape.gradient(y, v);
   });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { begun(scalar(2.0)); }),
+  EXPECT_CONTAINS(errorOf<StateError>([&] { begun(scalar<double>(2.0)); }),
                   "a derivative is asked for behind a branch or a loop that has begun it");
   auto chosen = function([](const Tensor &x) {
     Tensor a = sin(x), b = cos(x);
@@ -336,7 +337,7 @@ TEST(NativeDerivatives, RefuseWhatABranchHasBegun) {
       source = b;
     return *tape.gradient(a * a * b, source, {.unconnected_gradients = UnconnectedGradients::Zero});
   });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { chosen(scalar(2.0)); }),
+  EXPECT_CONTAINS(errorOf<StateError>([&] { chosen(scalar<double>(2.0)); }),
                   "a derivative is asked for behind a branch or a loop that has begun it");
 }
 
@@ -351,7 +352,7 @@ TEST(NativeDerivatives, RefuseATapeThatBeganOutside) {
     }
     return s;
   });
-  std::string text = errorOf<StateError>([&] { inLoop(scalar(2.0)); });
+  std::string text = errorOf<StateError>([&] { inLoop(scalar<double>(2.0)); });
   EXPECT_CONTAINS(text, "a derivative is asked for inside of a branch or a loop");
   EXPECT_CONTAINS(text, "NativeTest.cpp");
 }
@@ -374,7 +375,7 @@ TEST(NativeVmap, TakesEachExampleItsWay) {
   std::vector<double> all = valuesOf(vmap(f)(x)),
                       inside = valuesOf(function([&](const Tensor &v) { return vmap(f)(v); })(x));
   for (std::size_t i = 0; i < kInputs.size(); ++i) {
-    EXPECT_EQ(all[i], f(scalar(kInputs[i])).item<double>());
+    EXPECT_EQ(all[i], f(scalar<double>(kInputs[i])).item<double>());
     EXPECT_EQ(inside[i], all[i]);
   }
 }
@@ -410,7 +411,7 @@ TEST(NativeVmap, GoesThroughDecisionsOfAll) {
 //===-- State -----------------------------------------------------------------------------------===//
 
 TEST(NativeState, IsAssignedWhereThePathDoes) {
-  Variable count(scalar(0.0), {.name = "count"});
+  Variable count(scalar<double>(0.0), {.name = "count"});
   auto f = [&](const Tensor &x) {
     Tensor y = x;
     while (y < 100) {
@@ -423,10 +424,10 @@ TEST(NativeState, IsAssignedWhereThePathDoes) {
   };
   auto compiled = function(f);
   for (double input : kInputs) {
-    count.assign(scalar(0.0));
-    double eager = f(scalar(input)).item<double>(), after = count.value().item<double>();
-    count.assign(scalar(0.0));
-    EXPECT_EQ(compiled(scalar(input)).item<double>(), eager);
+    count.assign(scalar<double>(0.0));
+    double eager = f(scalar<double>(input)).item<double>(), after = count.value().item<double>();
+    count.assign(scalar<double>(0.0));
+    EXPECT_EQ(compiled(scalar<double>(input)).item<double>(), eager);
     EXPECT_EQ(count.value().item<double>(), after);
   }
 }
@@ -444,23 +445,23 @@ TEST(NativeState, DrawsRandomNumbersAsOftenAsThePathDoes) {
   auto compiled = function(f);
   for (double input : kInputs) {
     generator.reset(7);
-    double eager = f(scalar(input)).item<double>();
+    double eager = f(scalar<double>(input)).item<double>();
     generator.reset(7);
-    EXPECT_EQ(compiled(scalar(input)).item<double>(), eager);
+    EXPECT_EQ(compiled(scalar<double>(input)).item<double>(), eager);
   }
 }
 
 TEST(NativeState, StaysWhereACallThrows) {
-  Variable count(scalar(1.0), {.name = "count"});
+  Variable count(scalar<double>(1.0), {.name = "count"});
   auto f = function([&](const Tensor &x) {
     count.assign_add(1.0);
     if (x < 0)
       throw std::runtime_error("x is negative");
     return x;
   });
-  EXPECT_EQ(f(scalar(1.0)).item<double>(), 1);
+  EXPECT_EQ(f(scalar<double>(1.0)).item<double>(), 1);
   EXPECT_EQ(count.value().item<double>(), 2);
-  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar(-1.0)); }), "x is negative");
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar<double>(-1.0)); }), "x is negative");
   EXPECT_EQ(count.value().item<double>(), 2);
 }
 
@@ -490,8 +491,8 @@ TEST(NativeAndOperators, FailAsChecksDo) {
     }
     return y;
   });
-  EXPECT_EQ(f(scalar(12.0)).item<double>(), 0.75);
-  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar(16.0)); }), "four");
+  EXPECT_EQ(f(scalar<double>(12.0)).item<double>(), 0.75);
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(scalar<double>(16.0)); }), "four");
 }
 
 TEST(NativeAndOperators, CallTheHostOnceAPath) {
@@ -507,8 +508,8 @@ TEST(NativeAndOperators, CallTheHostOnceAPath) {
         },
         {y}, {TensorSpec<double>({})});
   });
-  EXPECT_EQ(f(scalar(3.0)).item<double>(), 7);
-  EXPECT_EQ(f(scalar(-3.0)).item<double>(), -2);
+  EXPECT_EQ(f(scalar<double>(3.0)).item<double>(), 7);
+  EXPECT_EQ(f(scalar<double>(-3.0)).item<double>(), -2);
   EXPECT_EQ(calls, 2);
 }
 
@@ -527,8 +528,8 @@ TEST(NativeAndOperators, CallTheHostInBodies) {
           {v}, {TensorSpec<double>({})});
     });
   });
-  EXPECT_EQ(f(scalar(3.0)).item<double>(), 9);
-  EXPECT_EQ(f(scalar(-3.0)).item<double>(), 0);
+  EXPECT_EQ(f(scalar<double>(3.0)).item<double>(), 9);
+  EXPECT_EQ(f(scalar<double>(-3.0)).item<double>(), 0);
   EXPECT_EQ(calls, 6);
 }
 
@@ -544,7 +545,7 @@ TEST(NativeRefused, IsWhatHostCodeCatches) {
     }
     return y;
   });
-  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar(1.0)); }), "the condition does not change in its loop");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f(scalar<double>(1.0)); }), "the condition does not change in its loop");
 }
 
 //===-- Host state ------------------------------------------------------------------------------===//
@@ -552,11 +553,11 @@ TEST(NativeRefused, IsWhatHostCodeCatches) {
 // What one loop counts or sets, and another one uses.
 TEST(NativeHostState, IsFollowedFromLoopToLoop) {
   auto count = [](const Tensor &x) {
-    Tensor s = x, k = scalar(0.0);
+    Tensor s = x, k = scalar<double>(0.0);
     int h = 0;
     for (; k < 9; k = k + 1)
       ++h;
-    for (k = scalar(0.0); k < 5; k = k + 1) {
+    for (k = scalar<double>(0.0); k < 5; k = k + 1) {
       if (h > 7)
         s = s + 100;
       s = s - 1;
@@ -569,7 +570,7 @@ TEST(NativeHostState, IsFollowedFromLoopToLoop) {
     EXPECT_CONTAINS(error.what(), "can't be captured");
   }
   auto flags = [](const Tensor &x) {
-    Tensor s = x, n = scalar(0.0), r = n;
+    Tensor s = x, n = scalar<double>(0.0), r = n;
     bool a = false, b = false, c = false, d = false;
     while (n < 100) {
       n = n + 1;

@@ -24,7 +24,7 @@ TEST(NativePaths, WithoutIterationsHaveGradientsOfZero) {
   std::vector<Variable> ws = {w};
   auto rnn = [&](const Tensor &xs) {
     GradientTape tape;
-    Tensor h = zeros({2}, DType::Float64), loss = scalar(0.0);
+    Tensor h = zeros({2}, DType::Float64), loss = scalar<double>(0.0);
     for (Tensor x : xs) {
       h = tanh(h * w.value() + x);
       loss = loss + sum(square(h));
@@ -40,7 +40,7 @@ TEST(NativePaths, WithoutIterationsHaveGradientsOfZero) {
   }
   auto loop = [&](const Tensor &n) {
     GradientTape tape;
-    Tensor i = scalar(0), y = scalar(1.0);
+    Tensor i = scalar(0), y = scalar<double>(1.0);
     while (i < n) {
       y = y * sum(w.value());
       i = i + 1;
@@ -54,7 +54,7 @@ TEST(NativePaths, WithoutIterationsHaveGradientsOfZero) {
   // Where `break` leaves, the first way through is another one.
   auto broken = [&](const Tensor &n) {
     GradientTape tape;
-    Tensor i = scalar(0), y = scalar(1.0);
+    Tensor i = scalar(0), y = scalar<double>(1.0);
     while (true) {
       if (i >= n)
         break;
@@ -73,7 +73,7 @@ TEST(NativePaths, TrainByWhatLossesOfTheirIterationsAddUpTo) {
   auto stepOf = [](Variable w) {
     return [w, sgd = std::make_shared<optimizers::SGD>(0.1)](const Tensor &xs) mutable {
       GradientTape tape;
-      Tensor h = zeros({2}, DType::Float64), loss = scalar(0.0);
+      Tensor h = zeros({2}, DType::Float64), loss = scalar<double>(0.0);
       for (Tensor x : xs) {
         h = tanh(h * w.value() + x);
         loss = loss + sum(square(h));
@@ -95,7 +95,7 @@ TEST(NativePaths, TrainByWhatLossesOfTheirIterationsAddUpTo) {
 
 // A source that no path connects has no gradient on any.
 TEST(NativePaths, LackGradientsThatNoneOfThemHas) {
-  Variable w(scalar(2.0)), unused(scalar(3.0));
+  Variable w(scalar<double>(2.0)), unused(scalar<double>(3.0));
   auto f = function([&](const Tensor &x) {
     GradientTape tape({.persistent = true});
     Tensor y = w.value() * x;
@@ -104,8 +104,8 @@ TEST(NativePaths, LackGradientsThatNoneOfThemHas) {
     auto by = tape.gradient(y, unused);
     return tape.gradient(y, w).value() + (by ? 1000 : 0);
   });
-  EXPECT_EQ(f(scalar(3.0)).item<double>(), 9);
-  EXPECT_EQ(f(scalar(-3.0)).item<double>(), -3);
+  EXPECT_EQ(f(scalar<double>(3.0)).item<double>(), 9);
+  EXPECT_EQ(f(scalar<double>(-3.0)).item<double>(), -3);
 }
 
 TEST(NativePaths, BeginLoopsOfKnownRowsByTheFirst) {

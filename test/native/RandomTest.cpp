@@ -301,7 +301,7 @@ TEST(NativePrograms, DoWhatEagerCodeDoes) {
         double number = static_cast<double>(random() % 1200) / 100 - 3;
         if (i % 3)
           number = std::floor(number);
-        inputs.push_back(seed % 2 ? scalar(number) : tensor<double>({number, number * 0.5, 1 - number}));
+        inputs.push_back(seed % 2 ? scalar<double>(number) : tensor<double>({number, number * 0.5, 1 - number}));
       }
       Outcome wanted = outcomeOf(eager, inputs);
       if (wanted.isTooLong)

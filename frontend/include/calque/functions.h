@@ -10,8 +10,23 @@ namespace calque {
 
 #include "calque/functions.h.inc"
 
-// This exact match makes `!x` unambiguous beside the conversion to bool.
+// These exact matches make `!x` unambiguous beside the conversion to bool.
 CALQUE_API Tensor operator!(const Tensor &x);
+CALQUE_API Tensor operator!(const Variable &x);
+
+// Of bool tensors, for all elements: logical_and, logical_or and logical_not. DTypeError for others.
+inline Tensor operator&(const Operand &x, const Operand &y) { return logical_and(x, y); }
+inline Tensor operator|(const Operand &x, const Operand &y) { return logical_or(x, y); }
+inline Tensor operator~(const Operand &x) { return logical_not(x); }
+
+// x = x + y and so on, at the line of y: another tensor takes the place of x, whose elements others may share.
+inline Tensor &operator+=(Tensor &x, const Operand &y) { return x = add(Operand(x, y.where()), y); }
+inline Tensor &operator-=(Tensor &x, const Operand &y) { return x = sub(Operand(x, y.where()), y); }
+inline Tensor &operator*=(Tensor &x, const Operand &y) { return x = mul(Operand(x, y.where()), y); }
+inline Tensor &operator/=(Tensor &x, const Operand &y) { return x = div(Operand(x, y.where()), y); }
+inline Tensor &operator%=(Tensor &x, const Operand &y) { return x = fmod(Operand(x, y.where()), y); }
+inline Tensor &operator&=(Tensor &x, const Operand &y) { return x = logical_and(Operand(x, y.where()), y); }
+inline Tensor &operator|=(Tensor &x, const Operand &y) { return x = logical_or(Operand(x, y.where()), y); }
 
 struct MatmulOptions {
   bool transpose_a = false; // swap the last two dimensions of a

@@ -4,6 +4,7 @@
 
 #include "calque/dtype.h"
 #include "calque/error.h"
+#include "calque/source_location.h"
 
 #include <concepts>
 #include <cstdint>
@@ -12,6 +13,17 @@
 #include <type_traits>
 
 namespace calque {
+
+namespace detail {
+// std::int64_t is one of the two types of C++ that have 64 bits; this is the other.
+using OtherInt64 = std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>;
+template <> struct DTypeOf<OtherInt64> : DTypeOf<std::int64_t> {};
+} // namespace detail
+
+// The element type of a C++ double that nothing else gives one: float32 unless set. A trace keeps the one that it was
+// made with. ValueError for an element type that is not floating-point.
+CALQUE_API DType default_dtype();
+CALQUE_API void set_default_dtype(DType dtype, SourceLocation where = SourceLocation::current());
 
 // A number of any arithmetic type, kept exactly (a long double as a double), until it is known what element type it is
 // to have. Where operations take numbers, conversion follows one rule:
@@ -39,9 +51,15 @@ public:
   }
 
   bool isFloat() const { return kind_ == Kind::Float || kind_ == Kind::Double; }
+  bool isDouble() const { return kind_ == Kind::Double; }
   bool isBool() const { return kind_ == Kind::Bool; }
-  // The element type that it has alone: float32, int32 or bool.
-  DType defaultDType() const { return isBool() ? DType::Bool : isFloat() ? DType::Float32 : DType::Int32; }
+  // The element type that it has alone: float32 of a float, the default one of a double, int32 or bool.
+  DType defaultDType() const {
+    return isBool()                ? DType::Bool
+           : kind_ == Kind::Float  ? DType::Float32
+           : kind_ == Kind::Double ? default_dtype()
+                                   : DType::Int32;
+  }
   // Rounded to the nearest.
   double toDouble() const {
     return isFloat() ? float_ : kind_ == Kind::Unsigned ? static_cast<double>(bits()) : static_cast<double>(int_);

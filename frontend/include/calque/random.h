@@ -22,11 +22,11 @@ namespace random {
 // In [minval, maxval).
 struct UniformOptions {
   double minval = 0, maxval = 1;
-  DType dtype = DType::Float32;
+  DType dtype = default_dtype();
 };
 struct NormalOptions {
   double mean = 0, stddev = 1;
-  DType dtype = DType::Float32;
+  DType dtype = default_dtype();
 };
 
 // A state for the stateless functions: int64[2], key and counter.
@@ -46,7 +46,7 @@ CALQUE_API Tensor stateless_bernoulli(const Shape &shape, const Operand &state, 
 
 // By how much a counter increases for `count` uniform numbers of a type; by twice as much for normal ones.
 // ValueError for a count below 0.
-CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = DType::Float32,
+CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = default_dtype(),
                                       SourceLocation where = SourceLocation::current());
 
 // A shared handle to a key and a counter, which increases with each draw; copies are the same stream. Threads that draw

@@ -1,9 +1,10 @@
 // Tensors: dense row-major arrays, or while tracing SSA values that stand for arrays.
 //
-//   Tensor x = tensor<float>({1, 2, 3, 4}, {2, 2});
+//   Tensor x = tensor<float>({{1, 2}, {3, 4}});
 //   Tensor y = matmul(x, x) + 1;  // C++ numbers adopt the tensors' element type
 //   std::cout << y << '\n';       // as NumPy prints
 //   float first = y.to_vector<float>()[0];
+//   Tensor row = y[0];            // and y[-1], y.rows(0, 1)
 #ifndef CALQUE_TENSOR_H
 #define CALQUE_TENSOR_H
 
@@ -18,12 +19,14 @@
 #include <optional>
 #include <ranges>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 namespace calque {
 
 class LoopIterator;
+class Operand;
 class Variable;
 namespace detail {
 struct TensorImpl;
@@ -35,6 +38,8 @@ class CALQUE_API Tensor {
 public:
   Tensor() = default;
   Tensor(std::nullptr_t) = delete; // which Tensor(0) would be: scalar(0) is a tensor
+  // The variable's value at this point of the program.
+  Tensor(const Variable &x, SourceLocation where = SourceLocation::current());
   explicit Tensor(std::shared_ptr<const detail::TensorImpl> impl) : impl_(std::move(impl)) {}
 
   DType dtype(SourceLocation where = SourceLocation::current()) const;
@@ -43,6 +48,9 @@ public:
   std::int64_t rank(SourceLocation where = SourceLocation::current()) const;
   // The number of elements, which is not known where a size is not.
   Size size(SourceLocation where = SourceLocation::current()) const;
+
+  // Whether the elements are known now: not those of a traced tensor.
+  bool is_known(SourceLocation where = SourceLocation::current()) const;
 
   // The only element. DTypeError unless T is the element type, ShapeError unless there is exactly one element.
   template <typename T> T item(SourceLocation where = SourceLocation::current()) const {
@@ -57,6 +65,18 @@ public:
   template <typename T> const T *data(SourceLocation where = SourceLocation::current()) const {
     return static_cast<const T *>(rawData(dtype_of<T>, where));
   }
+  // The same as bytes, of any element type.
+  std::span<const std::byte> bytes(SourceLocation where = SourceLocation::current()) const;
+
+  // Entry i along the first dimension, without that dimension: x[0], x[-1], x[i][j]; i may be an integer tensor, and
+  // has one dimension of the result for each of its own. ShapeError for a scalar, IndexError beyond the ends.
+  Tensor operator[](const Operand &i) const;
+  // Entries start to end - 1 along the first dimension. As in Python, negative numbers count from the end, and what is
+  // beyond it is left out. ShapeError for a scalar, StateError where the number of entries is not known.
+  Tensor rows(std::int64_t start, std::int64_t end, SourceLocation where = SourceLocation::current()) const;
+
+  // "Tensor([1. 2.], shape=[2], dtype=float32)".
+  std::string repr() const;
 
   // Whether the only element is not zero. ShapeError unless there is exactly one. While tracing, it becomes a branch or
   // a loop of the program: docs/native-control-flow.md. No argument can carry the line of a decision: an error names
@@ -111,9 +131,11 @@ private:
 
 // Prints as str() of NumPy 2.4 does; of a traced tensor, its type and line.
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Tensor &x);
+// A gradient; "none" where there is none.
+CALQUE_API std::ostream &operator<<(std::ostream &os, const std::optional<Tensor> &x);
 
 // An operand: a tensor, a variable (its value now), a C++ number or a size, with the user's line. A number adopts the
-// element type of the tensors beside it; without one it is float32, int32 or bool. A size is an integer, also if only
+// element type of the tensors beside it; without one it is of that of a literal. A size is an integer, also if only
 // the call knows it.
 class CALQUE_API Operand {
 public:
@@ -128,6 +150,8 @@ public:
   Operand(const Size &size, SourceLocation where = SourceLocation::current());
 
   bool isNumber() const { return kind_ != Kind::Tensor; }
+  // Whether it is a number that is known now, and no size that only the call knows.
+  bool isHostNumber() const { return kind_ == Kind::Number; }
   bool isFloat() const { return kind_ == Kind::Number && number_.isFloat(); }
   SourceLocation where() const { return where_; }
   // The tensor of an operand that is no number.
@@ -156,62 +180,134 @@ struct CallLine {
 // A tensor with a copy of `count` elements. ValueError unless the shape has this number.
 CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape &shape,
                              SourceLocation where);
-template <typename T> Tensor makeTensorOf(const std::vector<T> &values, const Shape &shape, SourceLocation where) {
-  if constexpr (std::is_same_v<T, bool>) {
-    std::vector<unsigned char> bytes(values.begin(), values.end());
-    return makeTensor(DType::Bool, bytes.data(), bytes.size(), shape, where);
+
+// Numbers in braces, which may nest. It lives no longer than the call that it is written in.
+class Literal {
+public:
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  constexpr Literal(T number) : number_(number), isWide_(std::integral<T> && sizeof(T) >= sizeof(std::int64_t)) {
+    if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool> && sizeof(T) >= sizeof(int))
+      isWide_ = true;
+  }
+  // A size that is known: StateError for another.
+  Literal(const Size &size) : number_(std::int64_t(size)), isWide_(true) {}
+  constexpr Literal(std::initializer_list<Literal> list) : list_(list), isList_(true) {}
+
+  constexpr bool isList() const { return isList_; }
+  constexpr bool isWide() const { return isWide_; } // an integer of a type that int32 does not hold
+  const Number &number() const { return number_; }
+  const std::initializer_list<Literal> &list() const { return list_; }
+
+private:
+  Number number_;
+  std::initializer_list<Literal> list_;
+  bool isWide_ = false, isList_ = false;
+};
+// The element type is that of the literals unless it is given, and the shape that of the braces.
+CALQUE_API Tensor makeTensor(const Literal &literal, const DType *dtype, const Shape *shape, SourceLocation where);
+
+// The elements of ranges, which may nest.
+template <typename R> struct ElementOf {
+  using type = R;
+};
+template <std::ranges::range R> struct ElementOf<R> : ElementOf<std::ranges::range_value_t<R>> {};
+template <typename R, typename T>
+concept RangeFor = std::ranges::sized_range<const R> && !std::is_same_v<std::remove_cvref_t<R>, Shape> &&
+                   !std::is_convertible_v<const R &, const char *> &&
+                   (std::is_void_v<T> || std::is_same_v<T, typename ElementOf<R>::type>);
+// Appends the elements in row-major order, and checks that all rows have as many as the first.
+[[noreturn]] CALQUE_API void throwRagged(std::size_t depth, std::size_t first, std::size_t other, SourceLocation where);
+template <typename R, typename E>
+void flatten(const R &rows, std::size_t depth, std::vector<E> &elements, std::vector<std::int64_t> &dims,
+             SourceLocation where) {
+  const auto size = static_cast<std::size_t>(std::ranges::size(rows));
+  if (dims.size() == depth)
+    dims.push_back(static_cast<std::int64_t>(size));
+  else if (static_cast<std::size_t>(dims[depth]) != size)
+    throwRagged(depth, static_cast<std::size_t>(dims[depth]), size, where);
+  for (const auto &row : rows)
+    if constexpr (std::ranges::range<std::ranges::range_value_t<R>>)
+      flatten(row, depth + 1, elements, dims, where);
+    else
+      elements.push_back(static_cast<E>(row));
+}
+template <typename R> Tensor makeTensorOf(const R &values, const Shape *shape, SourceLocation where) {
+  using Element = typename ElementOf<R>::type;
+  if constexpr (std::ranges::contiguous_range<const R> && !std::ranges::range<std::ranges::range_value_t<R>>) {
+    const auto count = static_cast<std::size_t>(std::ranges::size(values));
+    return makeTensor(dtype_of<Element>, std::ranges::data(values), count, shape ? *shape : Shape{Size(count, where)},
+                      where);
   } else {
-    return makeTensor(dtype_of<T>, values.data(), values.size(), shape, where);
+    std::vector<std::conditional_t<std::is_same_v<Element, bool>, unsigned char, Element>> elements;
+    std::vector<std::int64_t> dims;
+    flatten(values, 0, elements, dims, where);
+    return makeTensor(dtype_of<Element>, elements.data(), elements.size(), shape ? *shape : Shape(dims, where), where);
   }
 }
 } // namespace detail
 
-// A tensor with a copy of the elements, in row-major order. ValueError when their number is not the shape's.
-template <typename T>
-Tensor tensor(const std::vector<T> &values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensorOf(values, shape, where);
+// A tensor of numbers in braces: tensor({1, 2, 3}) is int32[3], tensor({{1.5, 2.0}}) has shape [1,2]. Literals follow
+// one rule: a C++ double is of the default element type, float32 (set_default_dtype); a float is float32; integers are
+// int32, or int64 if one has a wider type; bools are bool. tensor<double>({1, 2}) names the element type instead, to
+// which numbers convert by the rule of number.h. ValueError for rows of different lengths.
+inline Tensor tensor(const detail::Literal &values, detail::CallLine line = SourceLocation::current()) {
+  return detail::makeTensor(values, nullptr, nullptr, line.where);
+}
+template <typename T> Tensor tensor(const detail::Literal &values, detail::CallLine line = SourceLocation::current()) {
+  constexpr DType dtype = dtype_of<T>;
+  return detail::makeTensor(values, &dtype, nullptr, line.where);
+}
+// The same of another shape, in row-major order. ValueError when the number of elements is not the shape's.
+inline Tensor tensor(const detail::Literal &values, const Shape &shape,
+                     SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensor(values, nullptr, &shape, where);
 }
 template <typename T>
-Tensor tensor(std::initializer_list<T> values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensorOf(std::vector<T>(values), shape, where);
+Tensor tensor(const detail::Literal &values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
+  constexpr DType dtype = dtype_of<T>;
+  return detail::makeTensor(values, &dtype, &shape, where);
 }
-template <typename T>
-Tensor tensor(std::span<const T> values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensor(dtype_of<T>, values.data(), values.size(), shape, where);
-}
-// Of any contiguous range: std::span, std::array, T[].
-template <std::ranges::contiguous_range Range>
-  requires std::ranges::sized_range<Range>
-Tensor tensor(const Range &values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
-  return tensor(std::span<const std::ranges::range_value_t<Range>>(values), shape, where);
-}
-// A vector of the given elements.
-template <typename T>
-Tensor tensor(std::initializer_list<T> values, detail::CallLine line = SourceLocation::current()) {
-  return detail::makeTensorOf(std::vector<T>(values), {Size(values.size(), line.where)}, line.where);
-}
-template <typename T> Tensor tensor(const std::vector<T> &values, detail::CallLine line = SourceLocation::current()) {
-  return detail::makeTensorOf(values, {Size(values.size(), line.where)}, line.where);
-}
-template <std::ranges::contiguous_range Range>
-  requires std::ranges::sized_range<Range>
+// A tensor with a copy of a range's elements, which keep their type: std::vector, std::span, std::array, T[], also of
+// rows, as in std::vector<std::vector<float>>. The errors are those above.
+template <typename T = void, detail::RangeFor<T> Range>
 Tensor tensor(const Range &values, detail::CallLine line = SourceLocation::current()) {
-  return tensor(values, Shape{Size(std::ranges::size(values), line.where)}, line.where);
+  return detail::makeTensorOf(values, nullptr, line.where);
 }
-// A tensor of rank 0.
-template <typename T> Tensor scalar(T value, SourceLocation where = SourceLocation::current()) {
-  return detail::makeTensor(dtype_of<T>, &value, 1, {}, where);
+template <typename T = void, detail::RangeFor<T> Range>
+Tensor tensor(const Range &values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
+  return detail::makeTensorOf(values, &shape, where);
 }
+// A tensor of rank 0, by the rule for literals or of a named element type: scalar(2.0), scalar<double>(2).
+template <typename T = void, typename V>
+  requires(std::is_arithmetic_v<V> || std::is_same_v<V, Size>)
+Tensor scalar(V value, SourceLocation where = SourceLocation::current()) {
+  if constexpr (std::is_void_v<T>) {
+    return detail::makeTensor(detail::Literal(value), nullptr, nullptr, where);
+  } else {
+    constexpr DType dtype = dtype_of<T>;
+    return detail::makeTensor(detail::Literal(value), &dtype, nullptr, where);
+  }
+}
+
+// A tensor of elements that are in memory in row-major order: a copy, or without a copy of memory that `owner` keeps,
+// which nobody changes as long as the tensor lives. ValueError unless there are as many bytes as the shape has, and for
+// memory that is not aligned as its elements want.
+CALQUE_API Tensor tensor_from_bytes(DType dtype, std::span<const std::byte> bytes, const Shape &shape,
+                                    SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor tensor_from_memory(DType dtype, std::span<const std::byte> bytes, const Shape &shape,
+                                     std::shared_ptr<const void> owner,
+                                     SourceLocation where = SourceLocation::current());
 
 // Every element is `value`, converted by the rule of number.h; ValueError for a negative size. In all of these sizes of
 // other tensors may be not known while tracing: `zeros(x.shape())`, `full({x.shape()[0], 10}, 1)`.
-CALQUE_API Tensor full(const Shape &shape, const Operand &value, DType dtype = DType::Float32);
-CALQUE_API Tensor zeros(const Shape &shape, DType dtype = DType::Float32,
+CALQUE_API Tensor full(const Shape &shape, const Operand &value, DType dtype = default_dtype());
+CALQUE_API Tensor zeros(const Shape &shape, DType dtype = default_dtype(),
                         SourceLocation where = SourceLocation::current());
-CALQUE_API Tensor ones(const Shape &shape, DType dtype = DType::Float32,
+CALQUE_API Tensor ones(const Shape &shape, DType dtype = default_dtype(),
                        SourceLocation where = SourceLocation::current());
 // The n by n identity matrix.
-CALQUE_API Tensor eye(std::int64_t n, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor eye(std::int64_t n, DType dtype = default_dtype(), SourceLocation where = SourceLocation::current());
 
 } // namespace calque
 #endif

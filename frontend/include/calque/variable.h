@@ -39,8 +39,15 @@ public:
   // Whether it stands for an argument of the function that is being traced.
   bool is_argument(SourceLocation where = SourceLocation::current()) const;
 
-  // The value at this point of the program.
+  // The value at this point of the program. A Variable is also taken wherever a Tensor is: `Tensor y = v`.
   Tensor value(SourceLocation where = SourceLocation::current()) const;
+  // The value's elements, as of a Tensor.
+  template <typename T> T item(SourceLocation where = SourceLocation::current()) const {
+    return value(where).template item<T>(where);
+  }
+  template <typename T> std::vector<T> to_vector(SourceLocation where = SourceLocation::current()) const {
+    return value(where).template to_vector<T>(where);
+  }
 
   // Assigns a value of the same dtype and shape. DTypeError or ShapeError for any other, and the variable keeps its
   // value.
