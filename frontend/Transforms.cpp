@@ -136,6 +136,26 @@ void requireFloating(const char *operation, const std::vector<Tensor> &tensors, 
     requireFloatingType(operation, *implOf(x, where).type, where);
 }
 
+void checkArgnums(const char *operation, const std::vector<std::int64_t> &argnums, const std::vector<bool> &areTensors,
+                  SourceLocation where) {
+  where = userLine(where);
+  if (argnums.empty())
+    throw ValueError(absl::StrCat(operation, ": argnums names no argument"), where);
+  std::vector<bool> isGiven(areTensors.size());
+  for (std::int64_t number : argnums) {
+    if (number < 0 || number >= static_cast<std::int64_t>(areTensors.size()))
+      throw ValueError(absl::StrCat(operation, ": argnums has ", number, ", and the call has ",
+                                    schema::counted(areTensors.size(), "argument")),
+                       where);
+    const auto i = static_cast<std::size_t>(number);
+    if (isGiven[i])
+      throw ValueError(absl::StrCat(operation, ": argnums has ", number, " twice"), where);
+    if (!areTensors[i])
+      throw ValueError(absl::StrCat(operation, ": argument ", number, " of argnums is no tensor"), where);
+    isGiven[i] = true;
+  }
+}
+
 void requireSources(const char *operation, const std::vector<Tensor> &tensors, bool anyVariable, SourceLocation where) {
   where = userLine(where);
   if (anyVariable)

@@ -254,3 +254,32 @@ TEST(Callable, TransformsPassCopies) {
   expectValues(vmap([](Tensor &&a) { return a = a * 2; })(x), {2, 6});
   expectValues(x, {1, 3});
 }
+
+TEST(Callable, WhatCanOnlyBeMovedIsShared) {
+  auto makeScaled = [] { return [factor = std::make_unique<int>(3)](const Tensor &x) { return x * *factor; }; };
+  EXPECT_EQ(function(makeScaled())(scalar(2)).item<int>(), 6);
+  EXPECT_EQ(function<Tensor(Tensor)>(makeScaled())(scalar(2)).item<int>(), 6);
+  EXPECT_EQ(vmap(makeScaled())(tensor({1, 2})).to_vector<int>(), (std::vector<int>{3, 6}));
+  EXPECT_EQ(function(grad(makeScaled()))(scalar(2.0f)).item<float>(), 3);
+  EXPECT_EQ(host_call(makeScaled(), {scalar(2)}, {TensorSpec<int>({})}).item<int>(), 6);
+  auto scaled = makeScaled();
+  EXPECT_EQ(function(std::move(scaled))(scalar(2)).item<int>(), 6);
+}
+
+TEST(Callable, FunctionsThatAreAssignedLater) {
+  struct Model {
+    Function<Tensor(const Tensor &)> step;
+  } model;
+  EXPECT_CONTAINS(errorOf<StateError>([&] { model.step(scalar(1)); }), "function");
+  model.step = function([](const Tensor &x) { return x + 1; });
+  EXPECT_EQ(model.step(scalar(1)).item<int>(), 2);
+  // Another signature that takes the same: the traces are the same.
+  Function<Tensor(Tensor)> byValue = model.step;
+  EXPECT_EQ(byValue(scalar(4)).item<int>(), 5);
+  EXPECT_EQ(byValue.trace_count(), 1);
+  byValue(ones({2}));
+  EXPECT_EQ(model.step.trace_count(), 2);
+  std::ostringstream text;
+  text << byValue;
+  EXPECT_EQ(text.str(), model.step.pretty_printed_concrete_signatures());
+}

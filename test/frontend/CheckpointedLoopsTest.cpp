@@ -151,7 +151,7 @@ TEST(CheckpointedLoops, ActOnce) {
   };
   auto run = [](bool isCompiled, bool checkpoint) {
     random::Generator generator(7);
-    Variable steps(scalar(0)), w(scalar(0.5));
+    Variable steps(scalar(0)), w(scalar<double>(0.5));
     auto f = [&](const Tensor &n) {
       GradientTape tape;
       Tensor y = std::get<1>(while_loop(
@@ -163,7 +163,7 @@ TEST(CheckpointedLoops, ActOnce) {
             steps.assign_add(i);
             return std::tuple(i + 1, sin(y * w) + generator.uniform({}, {.dtype = DType::Float64}));
           },
-          std::tuple(scalar(0), scalar(1.0)), {.checkpoint = checkpoint}));
+          std::tuple(scalar(0), scalar<double>(1.0)), {.checkpoint = checkpoint}));
       return std::pair(y, tape.gradient(y, w).value());
     };
     std::function<std::pair<Tensor, Tensor>(const Tensor &)> call = f;

@@ -96,8 +96,8 @@ TEST(ControlFlowErrors, OfEmptyHandles) {
 TEST(ControlFlowErrors, OfBranchesThatDiffer) {
   const char *host = "the branches give different host values or structures; what differs between them is a tensor";
   expectTraced({
-      MISUSE(DTypeError, "cond: result 0 is float32[] of ", cond(yes(), number, [] { return scalar(1.0); })),
-      MISUSE(DTypeError, " in the first branch and float64[] of ", cond(yes(), number, [] { return scalar(1.0); })),
+      MISUSE(DTypeError, "cond: result 0 is float32[] of ", cond(yes(), number, [] { return scalar<double>(1.0); })),
+      MISUSE(DTypeError, " in the first branch and float64[] of ", cond(yes(), number, [] { return scalar<double>(1.0); })),
       MISUSE(ShapeError, " in the first branch and float32[] of ", cond(yes(), pair, number)),
       MISUSE(ShapeError, "cond: result 1 is float32[] of ", cond(yes(), [] { return std::pair(number(), number()); }, [] { return std::pair(number(), pair()); })),
       MISUSE(ValueError, host, cond(yes(), [] { return Numbered(number(), 1); }, [] { return Numbered(number(), 2); })),
@@ -105,7 +105,7 @@ TEST(ControlFlowErrors, OfBranchesThatDiffer) {
       MISUSE(ValueError, host, cond(yes(), [] { return List{number()}; }, [] { return List{number(), number()}; })),
       MISUSE(ValueError, host, cond(yes(), [] { return std::optional(number()); }, [] { return std::optional<Tensor>(); })),
       MISUSE(ValueError, host, cond(yes(), [] { return someVariable; }, [] { return otherVariable; })),
-      MISUSE(DTypeError, "switch_case: result 0 is ", switch_case(0, std::vector<Branch>{number, number, [] { return scalar(1.0); }})),
+      MISUSE(DTypeError, "switch_case: result 0 is ", switch_case(0, std::vector<Branch>{number, number, [] { return scalar<double>(1.0); }})),
       MISUSE(ShapeError, "switch_case: result 0 is ", switch_case(0, std::vector<Branch>{number, number, number, pair})),
       MISUSE(ValueError, host, switch_case(0, numbered(1, 2, 2))),
       MISUSE(ValueError, host, switch_case(0, numbered(2, 2, 1))),

@@ -197,10 +197,10 @@ TEST(ForRange, HasGradientsThroughHostCalls) {
   };
   for (auto derivative : {std::function<Tensor(const Tensor &)>(grad(f)), {grad(grad(f))}}) {
     calls = 0;
-    double eager = derivative(scalar(2.0)).item<double>();
+    double eager = derivative(scalar<double>(2.0)).item<double>();
     calls = 0;
     auto compiled = function(derivative);
-    EXPECT_NEAR(compiled(scalar(2.0)).item<double>(), eager, 1e-12 * eager);
+    EXPECT_NEAR(compiled(scalar<double>(2.0)).item<double>(), eager, 1e-12 * eager);
     EXPECT_EQ(calls, 3);
   }
 }
@@ -500,7 +500,7 @@ TEST(ControlFlow, RefusesReadsThatATapeAroundDoesNotSee) {
 
 TEST(ControlFlow, RefusesReverseModeAThirdTime) {
   auto f = [](const Tensor &x) { return for_range(0, 3, x, [](const Tensor &, const Tensor &a) { return sin(a); }); };
-  Tensor x = scalar(0.3);
+  Tensor x = scalar<double>(0.3);
   try {
     function(grad(grad(grad(f))))(x);
     FAIL();
@@ -508,7 +508,7 @@ TEST(ControlFlow, RefusesReverseModeAThirdTime) {
     EXPECT_NE(std::string(error.what()).find("take the outer derivatives in forward mode"), std::string::npos);
   }
   // Forward mode over it goes.
-  auto third = [&](const Tensor &at) { return jvp(grad(grad(f)), at, scalar(1.0)).second; };
+  auto third = [&](const Tensor &at) { return jvp(grad(grad(f)), at, scalar<double>(1.0)).second; };
   EXPECT_NEAR(function(third)(x).item<double>(), third(x).item<double>(), 1e-9);
 }
 

@@ -224,7 +224,8 @@ TEST(GradientOverride, TakesAFunctionOverAnOperationOfAnotherName) {
 
 TEST(GradientOverride, RefusesWhatIsNotThere) {
   auto nothing = [](const std::vector<Tensor> &, const Tensor &, const Tensor &) { return std::vector<Tensor>(); };
-  EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("rellu", nothing); }), "there is no operation 'rellu'");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("rellu", nothing); }),
+                  "there is no operation 'rellu' whose gradient could be overridden");
   EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("split", nothing); }),
                   "operation 'split' gives several tensors");
   EXPECT_CONTAINS(errorOf<LookupError>([&] { GradientOverride("floor", nothing); }),

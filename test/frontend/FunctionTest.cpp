@@ -17,7 +17,7 @@ TEST(Function, TracesOnceForEachSignature) {
   EXPECT_EQ(f.trace_count(), 1);
   f(ones({2}), ones({2}));
   f(ones({2}), ones({1}));
-  f(scalar(1.0), scalar(2.0));
+  f(scalar<double>(1.0), scalar<double>(2.0));
   EXPECT_EQ(f.trace_count(), 4);
   EXPECT_EQ(runs, 4);
 }

@@ -426,3 +426,35 @@ TEST(GradientTape, SourcesMayBeATupleOfReferences) {
   std::pair<const Variable &, const Variable &> both(weights.w, weights.b);
   expectValues(*tape.gradient({y, y}, both).first, {8});
 }
+
+TEST(GradientTape, AStructOfSources) {
+  struct Parameters {
+    Variable w, b;
+    Tensor unused;
+  };
+  Parameters p{Variable(tensor({2.0, 3.0})), Variable(1.0), ones({2})};
+  GradientTape tape;
+  Tensor y = sum(p.w * p.w) * p.b;
+  auto [dw, db, none] = tape.gradient(y, p);
+  expectValues(*dw, {4, 6});
+  expectValues(*db, {13});
+  EXPECT_FALSE(none);
+  // Inside of other structures, and while tracing.
+  auto f = function([&] {
+    GradientTape inner({.persistent = true});
+    Tensor z = sum(p.w * p.w) * p.b;
+    auto [one, two] = inner.gradient(z, std::pair(p, p.b));
+    return std::pair(*std::get<0>(one), *two);
+  });
+  expectValues(f().first, {4, 6});
+  expectValues(f().second, {13});
+}
+
+TEST(GradientTape, VariablesAreTargets) {
+  Variable v(3.0), w(2.0);
+  GradientTape tape({.persistent = true});
+  Tensor y = v * w;
+  expectValues(*tape.gradient({y, y * v}, v), {2 + 2 * 3 * 2});
+  EXPECT_EQ(tape.gradient(v, v)->item<float>(), 1);
+  EXPECT_FALSE(tape.gradient(v, w));
+}

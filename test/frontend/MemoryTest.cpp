@@ -81,7 +81,7 @@ TEST(Memory, OfProgramsIsNamed) {
       calls.assign_add(1);
       return f(x);
     });
-    EXPECT_CONTAINS(errorOf<MemoryError>([&] { g(scalar(0.5)); }), part);
+    EXPECT_CONTAINS(errorOf<MemoryError>([&] { g(scalar<double>(0.5)); }), part);
   };
   auto large = [](const Tensor &x) { return sin(broadcast_to(x, {kMany})); };
   auto folded = [&](const Tensor &x) {

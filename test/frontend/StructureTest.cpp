@@ -87,3 +87,41 @@ TEST(Structure, UsersTypesHaveACustomisationPoint) {
   auto f = function([](const Wrapped &x) { return Wrapped(x.hidden + 1); });
   EXPECT_EQ(f(Wrapped(scalar(1.0f))).hidden.item<float>(), 2);
 }
+
+TEST(Structure, MapsOfAnyKeys) {
+  auto f = function([](const std::unordered_map<std::string, Tensor> &x) { return x.at("a") - x.at("b"); });
+  EXPECT_EQ(f({{"a", scalar(5)}, {"b", scalar(3)}}).item<int>(), 2);
+  // Equal maps are equal arguments, in whatever order they were filled.
+  std::unordered_map<std::string, Tensor> many;
+  for (const char *key : {"z", "y", "x", "b", "a"})
+    many[key] = scalar(key[0] - 'a');
+  EXPECT_EQ(f(many).item<int>(), -1);
+  std::unordered_map<std::string, Tensor> again(100);
+  for (const char *key : {"a", "b", "x", "y", "z"})
+    again[key] = scalar(key[0] - 'a');
+  EXPECT_EQ(f(again).item<int>(), -1);
+  EXPECT_EQ(f.trace_count(), 2);
+
+  auto g = function([](const std::map<int, Tensor> &x) {
+    std::map<int, Tensor, std::greater<>> reversed;
+    for (const auto &[key, value] : x)
+      reversed[10 * key] = value * key;
+    return reversed;
+  });
+  auto result = g({{1, scalar(7)}, {-2, scalar(3)}});
+  EXPECT_EQ(result.begin()->first, 10);
+  EXPECT_EQ(result.at(-20).item<int>(), -6);
+  g({{1, scalar(8)}, {-2, scalar(4)}});
+  EXPECT_EQ(g.trace_count(), 1);
+  g({{1, scalar(8)}, {-3, scalar(4)}});
+  EXPECT_EQ(g.trace_count(), 2);
+}
+
+TEST(Structure, TextOfOthersIsAnArgument) {
+  auto f = function([](const Tensor &x, std::string_view word) { return x * static_cast<int>(word.size()); });
+  EXPECT_EQ(f(scalar(2), "four").item<int>(), 8);
+  EXPECT_EQ(f(scalar(3), std::string("four")).item<int>(), 12);
+  EXPECT_EQ(f.trace_count(), 1);
+  EXPECT_EQ(f(scalar(2), "three").item<int>(), 10);
+  EXPECT_EQ(f.trace_count(), 2);
+}

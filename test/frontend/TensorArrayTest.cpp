@@ -308,7 +308,7 @@ TEST(TensorArray, GoesInAndOutOfFunctions) {
   for (double value : {3.0, 4.0}) {
     TensorArray array(3, DType::Float64, {});
     array.write(0, value);
-    TensorArray written = f(array, scalar(7.0));
+    TensorArray written = f(array, scalar<double>(7.0));
     EXPECT_THROW(array.read(1), AssertionError);
     written.write(2, 9.0);
     EXPECT_EQ(valuesOf(written.stack()), (Doubles{value, 7, 9}));
@@ -316,9 +316,9 @@ TEST(TensorArray, GoesInAndOutOfFunctions) {
   EXPECT_EQ(traced, 1);
   TensorArray full(3, DType::Float64, {});
   full.write(1, 0.0);
-  EXPECT_THROW(f(full, scalar(7.0)), AssertionError);
+  EXPECT_THROW(f(full, scalar<double>(7.0)), AssertionError);
   TensorArray may(3, DType::Float64, {}, {.overwrite = true});
-  EXPECT_EQ(valuesOf(f(may.write(1, 0.0), scalar(7.0)).read(1)), (Doubles{7}));
+  EXPECT_EQ(valuesOf(f(may.write(1, 0.0), scalar<double>(7.0)).read(1)), (Doubles{7}));
   EXPECT_EQ(traced, 2);
 }
 
@@ -473,9 +473,9 @@ TEST(TensorArray, IsUpdatedInPlaceByLoops) {
 TEST(TensorArray, IsAnArgumentBesideTheOneOfADerivative) {
   auto f = [](const Tensor &x, TensorArray array) { return sum(array.write(1, x * x).stack() * array.read(0)); };
   TensorArray array(2, DType::Float64, {});
-  array.write(0, scalar(3.0));
+  array.write(0, scalar<double>(3.0));
   auto gradient = [&](const Tensor &x) { return grad(f)(x, array); };
-  EXPECT_EQ(valuesOf(both(gradient, scalar(5.0))), (Doubles{30}));
+  EXPECT_EQ(valuesOf(both(gradient, scalar<double>(5.0))), (Doubles{30}));
 }
 
 TEST(TensorArray, IsBatched) {

@@ -354,7 +354,7 @@ TEST(Grad, OfHigherOrdersIsThatOfEagerCode) {
 }
 
 TEST(Grad, OfHigherOrdersIsWhatForwardModeGives) {
-  Tensor x = tensor({-1.7, -0.4, 0.1, 0.9, 1.3});
+  Tensor x = tensor<double>({-1.7, -0.4, 0.1, 0.9, 1.3});
   Derivative forward = fiveSines;
   for (const Derivative &reverse : gradients(fiveSines, 5)) {
     Tensor expected = function(forward)(x), given = function(reverse)(x);
@@ -548,4 +548,55 @@ TEST(Hessian, AgreesWithJacobianOfGradient) {
   ASSERT_EQ(a.shape(), b.shape());
   for (std::int64_t i = 0; i < a.size(); ++i)
     EXPECT_NEAR(a.data<float>()[i], b.data<float>()[i], 1e-5f);
+}
+
+TEST(Grad, TakesTheNumbersOfArguments) {
+  auto f = [](const Tensor &x, int n, const Tensor &y) { return x * x * y * n; };
+  auto gradients = grad(f, {.argnums = {2, 0}})(scalar(3.0), 2, scalar(5.0));
+  ASSERT_EQ(gradients.size(), 2u);
+  EXPECT_EQ(gradients[0].item<float>(), 18);
+  EXPECT_EQ(gradients[1].item<float>(), 60);
+  auto [value, one] = value_and_grad(f, {.argnums = {2}})(scalar(3.0), 2, scalar(5.0));
+  EXPECT_EQ(value.item<float>(), 90);
+  EXPECT_EQ(one[0].item<float>(), 18);
+  Variable v(5.0);
+  auto compiled = function<std::vector<Tensor>(const Tensor &, const Tensor &)>(
+      [&](const Tensor &x, const Tensor &y) { return grad(f, {.argnums = {0, 2}})(x, 2, y); });
+  expectValues(compiled(scalar(3.0), v)[0], {60});
+  expectValues(grad(f, {.argnums = {2}})(scalar(3.0), 2, v)[0], {18});
+
+  auto at = [&](std::vector<std::int64_t> numbers) {
+    return errorOf<ValueError>([&] { grad(f, {.argnums = numbers})(scalar(3.0), 2, scalar(5.0)); });
+  };
+  EXPECT_CONTAINS(at({}), "grad: argnums names no argument");
+  EXPECT_CONTAINS(at({3}), "grad: argnums has 3, and the call has 3 arguments");
+  EXPECT_CONTAINS(at({-1}), "grad: argnums has -1");
+  EXPECT_CONTAINS(at({0, 0}), "grad: argnums has 0 twice");
+  EXPECT_CONTAINS(at({1}), "grad: argument 1 of argnums is no tensor");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { grad(f, {.argnums = {0}})(scalar(3), 2, scalar(5)); }), "grad");
+}
+
+TEST(Grad, TakesNumbersAndVariablesForTensors) {
+  auto square = [](const Tensor &x) { return x * x; };
+  Variable v(3.0);
+  EXPECT_EQ(grad(square)(v).item<float>(), 6);
+  EXPECT_EQ(grad(square)(3.0f).item<float>(), 6);
+  EXPECT_EQ(grad(square)(3.0).dtype(), DType::Float32);
+  EXPECT_EQ(grad(grad(square))(3.0).item<float>(), 2);
+  EXPECT_EQ(value_and_grad([](const auto &x) { return x * x; })(v).second.item<float>(), 6);
+  EXPECT_EQ(jacobian(square)(v).item<float>(), 6);
+  EXPECT_EQ(hessian(square)(v).item<float>(), 2);
+  EXPECT_EQ(function(square)(v).item<float>(), 9);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { grad(square)(3); }), "int32");
+  // What takes the variable itself is not differentiated by it.
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { grad([](Variable &x) { return x * 2; })(v); }), "there is a variable");
+}
+
+TEST(Vmap, TakesOneAxisForAllTensors) {
+  auto f = [](const Tensor &x, const Tensor &y) { return sum(x) * y; };
+  Tensor x = tensor<float>({{1, 2, 3}, {4, 5, 6}}), y = tensor<float>({{1, 1, 1}, {2, 2, 2}});
+  expectValues(vmap(f, 0)(x, y), {6, 6, 6, 30, 30, 30});
+  EXPECT_EQ(vmap(f, 1)(x, y).shape(), (Shape{3, 2}));
+  expectValues(vmap(f, -1)(x, y), {5, 10, 7, 14, 9, 18});
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { vmap(f, 2)(x, y); }), "vmap");
 }

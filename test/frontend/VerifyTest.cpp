@@ -11,7 +11,7 @@ namespace {
 
 // A C++ flag that only a rare sequence of decisions sets, which tracing does not come to.
 Tensor lock(const Tensor &digits) {
-  Tensor sum = scalar(0.0);
+  Tensor sum = scalar<double>(0.0);
   int right = 0;
   const int code[] = {1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1};
   for (int i = 0; i < 16; ++i) {
@@ -51,12 +51,12 @@ TEST(Verify, GivesWhatTheLambdaGives) {
   auto [c, d] = f(x, y);
   EXPECT_EQ(valuesOf(a), valuesOf(c));
   EXPECT_EQ(valuesOf(b), valuesOf(d));
-  EXPECT_EQ(debug::verify(function([](const Tensor &x) { return x * 2; }), scalar(3.0)).item<double>(), 6);
+  EXPECT_EQ(debug::verify(function([](const Tensor &x) { return x * 2; }), scalar<double>(3.0)).item<double>(), 6);
   EXPECT_EQ(debug::verify([](const Tensor &x, int n) { return x * n; }, std::tuple(scalar(3), 4)).item<int>(), 12);
 }
 
 TEST(Verify, TakesStructures) {
-  Tensor a = scalar(2.0), b = scalar(3.0);
+  Tensor a = scalar<double>(2.0), b = scalar<double>(3.0);
   EXPECT_EQ(debug::verify([](const std::array<Tensor, 2> &x) { return x[0] * x[1]; }, std::array{a, b}).item<double>(),
             6);
   EXPECT_EQ(debug::verify([](const std::tuple<Tensor, Tensor> &x) { return std::get<0>(x); }, std::tuple(a, b))
@@ -129,12 +129,12 @@ TEST(Verify, NamesTheIterationThatDiffers) {
       return y * 2 + offset;
     });
   };
-  std::string message = messageOf<AssertionError>([&] { debug::verify(f, scalar(1.0)); });
+  std::string message = messageOf<AssertionError>([&] { debug::verify(f, scalar<double>(1.0)); });
   EXPECT_NE(message.find("add gives 2.5 eagerly and 2 compiled"), std::string::npos) << message;
 }
 
 TEST(Verify, NamesGradientsThatDiffer) {
-  Variable w(scalar(3.0), {.name = "w"});
+  Variable w(scalar<double>(3.0), {.name = "w"});
   double factor = 1;
   auto f = [&](const Tensor &x) {
     factor += executing_eagerly() ? 1 : 0;
@@ -143,7 +143,7 @@ TEST(Verify, NamesGradientsThatDiffer) {
         [&](const Tensor &a) { return std::pair(a * 1, [factor](const Tensor &g) { return g * factor; }); })(w * x);
     return tape.gradient(y, w).value();
   };
-  std::string message = messageOf<AssertionError>([&] { debug::verify(f, scalar(2.0)); });
+  std::string message = messageOf<AssertionError>([&] { debug::verify(f, scalar<double>(2.0)); });
   EXPECT_NE(message.find("gives 4 eagerly and 2 compiled"), std::string::npos) << message;
 }
 
@@ -152,7 +152,7 @@ TEST(Verify, ComparesFailures) {
     assert_true(x > 0, "x is positive");
     return x;
   };
-  EXPECT_NE(messageOf<AssertionError>([&] { debug::verify(both, scalar(-1.0)); }).find("x is positive"),
+  EXPECT_NE(messageOf<AssertionError>([&] { debug::verify(both, scalar<double>(-1.0)); }).find("x is positive"),
             std::string::npos);
   auto eager = [](const Tensor &x) {
     if (executing_eagerly())
@@ -160,7 +160,7 @@ TEST(Verify, ComparesFailures) {
     return x;
   };
   EXPECT_NE(messageOf<AssertionError>([&] {
-              debug::verify(eager, scalar(1.0));
+              debug::verify(eager, scalar<double>(1.0));
             }).find("it fails eagerly and not compiled: not today"),
             std::string::npos);
   auto compiled = [](const Tensor &x) {
@@ -169,20 +169,20 @@ TEST(Verify, ComparesFailures) {
     return x;
   };
   EXPECT_NE(messageOf<AssertionError>([&] {
-              debug::verify(compiled, scalar(1.0));
+              debug::verify(compiled, scalar<double>(1.0));
             }).find("it fails compiled and not eagerly: x is negative"),
             std::string::npos);
 }
 
 TEST(Verify, ComparesVariables) {
-  Variable v(scalar(1.0), {.name = "v"});
+  Variable v(scalar<double>(1.0), {.name = "v"});
   double step = 0;
   auto f = [&](const Tensor &x) {
     step += executing_eagerly() ? 1 : 0;
     v.assign_add(step);
     return x;
   };
-  std::string message = messageOf<AssertionError>([&] { debug::verify(f, scalar(1.0)); });
+  std::string message = messageOf<AssertionError>([&] { debug::verify(f, scalar<double>(1.0)); });
   EXPECT_NE(message.find("variable 'v' is 2 eagerly and 1 compiled"), std::string::npos) << message;
   EXPECT_EQ(v.value().item<double>(), 2);
 }
@@ -193,12 +193,12 @@ TEST(Verify, TakesTolerances) {
     offset += executing_eagerly() ? 0.01 : 0;
     return x + offset;
   };
-  debug::verify(f, scalar(1.0), {.atol = 0.1});
-  EXPECT_THROW(debug::verify(f, scalar(1.0)), AssertionError);
+  debug::verify(f, scalar<double>(1.0), {.atol = 0.1});
+  EXPECT_THROW(debug::verify(f, scalar<double>(1.0)), AssertionError);
 }
 
 TEST(Verify, IsRefusedInATrace) {
   auto f = function([](const Tensor &x) { return debug::verify([](const Tensor &y) { return y * 2; }, x); });
-  EXPECT_NE(messageOf<StateError>([&] { f(scalar(1.0)); }).find("can't do so while another one is traced"),
+  EXPECT_NE(messageOf<StateError>([&] { f(scalar<double>(1.0)); }).find("can't do so while another one is traced"),
             std::string::npos);
 }

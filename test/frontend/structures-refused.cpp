@@ -2,7 +2,7 @@
 #include "calque/function.h"
 
 #include <list>
-#include <unordered_map>
+#include <map>
 #include <variant>
 
 class Closed {
@@ -38,11 +38,9 @@ struct Tagged : Tag {
   calque::Tensor y;
 };
 using Text = const char *;
-using View = std::string_view;
 using Span = std::span<const calque::Tensor>;
 using List = std::list<calque::Tensor>;
-using HashMap = std::unordered_map<std::string, calque::Tensor>;
-using MapOfNumbers = std::map<int, calque::Tensor>;
+using MultiMap = std::multimap<int, calque::Tensor>;
 using Pointer = calque::Tensor *;
 using UniquePointer = std::unique_ptr<calque::Tensor>;
 using Variant = std::variant<calque::Tensor, int>;

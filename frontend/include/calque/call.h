@@ -73,8 +73,10 @@ template <typename R, typename... Args> struct FunctionState {
 
   template <typename F> static Lambda lambdaOf(F &&f) {
     using Callable = std::decay_t<F>;
-    if constexpr (!CheckedCopy<Callable, std::is_copy_constructible_v<Callable>>::done) {
+    if constexpr (!CheckedCopy<Held<F>, std::is_constructible_v<Held<F>, F>>::done) {
       return {};
+    } else if constexpr (!std::is_same_v<Held<F>, Callable> && !std::is_copy_constructible_v<Callable>) {
+      return lambdaOf(Held<F>(std::forward<F>(f)));
     } else if constexpr (CallableTraits<Callable>::takesLine) {
       return std::forward<F>(f);
     } else if constexpr (std::is_invocable_r_v<Result, Callable &, Args...>) {

@@ -7,6 +7,7 @@
 #include "calque/source_location.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -102,9 +103,31 @@ template <typename F> void requireCallable(std::reference_wrapper<F> f, const ch
   requireCallable(f.get(), what, where);
 }
 
-// What is kept of a callable: a copy. A callable that can't be copied names what is kept of it.
+// A callable that can't be copied, shared by the copies of what keeps it.
+template <typename F> class SharedCallable {
+public:
+  explicit SharedCallable(F f) : f_(std::make_shared<F>(std::move(f))) {}
+  template <typename... Args>
+    requires std::is_invocable_v<F &, Args...>
+  decltype(auto) operator()(Args &&...args) const {
+    return std::invoke(*f_, std::forward<Args>(args)...);
+  }
+
+private:
+  std::shared_ptr<F> f_;
+};
+template <typename F> struct CallableTraits<SharedCallable<F>> : CallableTraits<F> {};
+
+// What is kept of a callable: a copy, or it itself where it was given as an rvalue that can only be moved. A callable
+// may name what is kept of it.
 template <typename F> struct HeldAs {
   using type = std::decay_t<F>;
+};
+template <typename F>
+  requires(!std::is_copy_constructible_v<std::decay_t<F>> && std::is_move_constructible_v<std::decay_t<F>> &&
+           !std::is_lvalue_reference_v<F> && !requires { typename std::remove_cvref_t<F>::CalqueHeld; })
+struct HeldAs<F> {
+  using type = SharedCallable<std::decay_t<F>>;
 };
 template <typename F>
   requires requires { typename std::remove_cvref_t<F>::CalqueHeld; }
@@ -115,8 +138,8 @@ template <typename F> using Held = typename HeldAs<F>::type;
 
 // Refuses a callable of which nothing can be kept.
 template <typename Callable, bool copied> struct CheckedCopy {
-  static_assert(copied, "Calque keeps a copy of the callable, and this one can't be copied: let it capture a "
-                        "std::shared_ptr of what can't be copied");
+  static_assert(copied, "Calque keeps a copy of the callable, and this one can't be copied: move it, or let it capture "
+                        "a std::shared_ptr of what can't be copied");
   static constexpr bool done = copied;
 };
 template <typename F> Held<F> hold(F &&f) {

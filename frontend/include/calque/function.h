@@ -88,6 +88,20 @@ template <typename R, typename... Args> class Function<R(Args...)> {
 public:
   using CalqueSignature = R(Args...);
 
+  // An empty function, until one is assigned: to use it is a StateError.
+  Function() = default;
+  // The same function, with its traces, where parameters and result differ in const and references alone.
+  template <typename... Others, typename Q>
+    requires(!std::is_same_v<R(Args...), Q(Others...)> && std::is_same_v<Result, std::remove_cvref_t<Q>> &&
+             std::is_same_v<std::tuple<std::remove_cvref_t<Args>...>, std::tuple<std::remove_cvref_t<Others>...>> &&
+             std::is_invocable_v<const std::function<void(Others...)> &, Args...>)
+  Function(const Function<Q(Others...)> &f, SourceLocation where = SourceLocation::current())
+      : state_(
+            std::make_shared<State>(State{[lambda = f.state(where).lambda](Args... args, const SourceLocation &line) {
+                                            return lambda(std::forward<Args>(args)..., line);
+                                          },
+                                          f.state(where).core})) {}
+
   template <typename F>
     requires(!std::is_base_of_v<Function, std::remove_cvref_t<F>>)
   explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
@@ -178,7 +192,8 @@ public:
 
 private:
   friend struct detail::Verification;
-  // StateError for a function that was moved from.
+  template <typename> friend class Function;
+  // StateError for an empty function, and for one that was moved from.
   State &state(const SourceLocation &where) const {
     if (!state_) [[unlikely]]
       detail::throwEmptyHandle("function", where);
@@ -186,6 +201,11 @@ private:
   }
   std::shared_ptr<State> state_;
 };
+
+// Prints the signatures of its traces.
+template <typename Signature> std::ostream &operator<<(std::ostream &os, const Function<Signature> &f) {
+  return os << f.pretty_printed_concrete_signatures();
+}
 
 // Makes a Function of a lambda or function that is not generic, of a Function or Method, or of what transforms.h makes
 // of them. It keeps a copy of a callable, and of std::ref(callable) a reference: the callable must live as long as the

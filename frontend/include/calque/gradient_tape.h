@@ -7,7 +7,7 @@
 #ifndef CALQUE_GRADIENT_TAPE_H
 #define CALQUE_GRADIENT_TAPE_H
 
-#include "calque/variable.h"
+#include "calque/structure.h"
 
 #include <array>
 #include <map>
@@ -38,15 +38,43 @@ struct GradientOptions {
 
 namespace detail {
 // The structure of the sources with a gradient in place of each tensor and variable.
-template <typename T> struct GradientStructure {
-  static_assert(sizeof(T) == 0,
-                "gradient() has no structure like this type for its results: give the sources as a Tensor, a Variable, "
-                "or a std::vector, array, map, pair or tuple of them, such as std::tie(s.w, s.b)");
-  using type = std::optional<Tensor>;
-  template <typename F> static type map(const T &, F &) { return {}; }
-};
+template <typename T> struct GradientStructure;
 // Sources may be references, as in std::tie.
 template <typename T> using GradientsOf = typename GradientStructure<std::remove_cvref_t<T>>::type;
+
+// Of an aggregate, a tuple with the gradients of its fields: C++ can't make a struct of gradients from one of
+// variables.
+template <typename T>
+constexpr bool hasSources = [] {
+  if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>)
+    return Structure<T>::hasFields && countFields<T>() > 0;
+  else
+    return false;
+}();
+template <typename T> struct GradientStructure {
+  static_assert(hasSources<T>,
+                "gradient() has no structure like this type for its results: give the sources as a Tensor, a Variable, "
+                "a struct, or a std::vector, array, map, pair or tuple of them, such as std::tie(s.w, s.b)");
+  struct None {
+    using type = std::optional<Tensor>;
+  };
+  struct OfFields {
+    template <typename... Fields> static std::type_identity<std::tuple<GradientsOf<Fields>...>> of(const Fields &...) {
+      return {};
+    }
+    using type = typename decltype(withFields(std::declval<const T &>(),
+                                              [](const auto &...fields) { return of(fields...); }))::type;
+  };
+  using type = typename std::conditional_t<hasSources<T>, OfFields, None>::type;
+  template <typename F> static type map(const T &x, F &f) {
+    if constexpr (hasSources<T>)
+      return withFields(x, [&](const auto &...fields) {
+        return type{GradientStructure<std::decay_t<decltype(fields)>>::map(fields, f)...};
+      });
+    else
+      return {};
+  }
+};
 
 template <typename T>
   requires std::is_same_v<T, Tensor> || std::is_same_v<T, Variable>
@@ -152,9 +180,8 @@ public:
                                  const std::vector<Tensor> &output_gradients = {},
                                  SourceLocation where = SourceLocation::current());
 
-  // Sources in a structure: pairs, tuples, arrays, vectors and maps of tensors and variables, which may nest. The
-  // result has the same structure. A struct of your own is refused: C++ can't make it one of gradients. Give
-  // std::tie(s.w, s.b), or a module's trainable_variables().
+  // Sources in a structure: pairs, tuples, arrays, vectors, maps and structs of tensors and variables, which may nest.
+  // The result has the same structure; that of a struct is a std::tuple of its fields' gradients.
   template <typename Sources>
   auto gradient(const std::vector<Tensor> &targets, const Sources &sources, const GradientOptions &options,
                 SourceLocation where = SourceLocation::current()) {

@@ -142,31 +142,36 @@ auto host_call(F &&fn, const std::vector<Tensor> &inputs, const std::vector<Tens
   constexpr std::size_t count = detail::tensorParameters<Signature>;
   constexpr bool takesSpan = std::is_invocable_v<Callable &, std::span<const Tensor>>;
   constexpr bool takesVector = std::is_invocable_v<Callable &, std::vector<Tensor>>;
-  std::string identity;
-  if constexpr (std::is_invocable_v<const Callable &, std::span<const Tensor>> ||
-                std::is_invocable_v<const Callable &, std::vector<Tensor>> ||
-                detail::takesTensors<const Callable>(std::make_index_sequence<count>()))
-    identity = detail::identityOf<Callable>(fn);
-  if constexpr (!detail::CheckedCopy<Callable, std::is_copy_constructible_v<Callable>>::done) {
+  if constexpr (!detail::CheckedCopy<Callable, std::is_constructible_v<Callable, F>>::done) {
     return Tensor();
-  } else if constexpr (count != 0) {
-    detail::requireHostInputs(count, inputs.size(), where);
-    auto each = [fn = Callable(std::forward<F>(fn))](std::span<const Tensor> in) mutable {
-      return
-          [&]<std::size_t... I>(std::index_sequence<I...>) { return fn(in[I]...); }(std::make_index_sequence<count>());
-    };
-    return detail::hostCallOf(std::move(each), inputs, specs, std::move(identity), where);
-  } else if constexpr (takesSpan) {
-    return detail::hostCallOf(Callable(std::forward<F>(fn)), inputs, specs, std::move(identity), where);
-  } else if constexpr (takesVector) {
-    auto all = [fn = Callable(std::forward<F>(fn))](std::span<const Tensor> in) mutable {
-      return fn(std::vector<Tensor>(in.begin(), in.end()));
-    };
-    return detail::hostCallOf(std::move(all), inputs, specs, std::move(identity), where);
+  } else if constexpr (!std::is_same_v<Callable, std::decay_t<F>>) {
+    return host_call(Callable(std::forward<F>(fn)), inputs, specs, where);
   } else {
-    static_assert(takesSpan || detail::changesArguments<Signature>, // which requireCallable refuses
-                  "the callable of host_call takes all inputs as std::span<const Tensor> or "
-                  "const std::vector<Tensor> &, or one const Tensor & for each");
+    std::string identity;
+    if constexpr (std::is_invocable_v<const Callable &, std::span<const Tensor>> ||
+                  std::is_invocable_v<const Callable &, std::vector<Tensor>> ||
+                  detail::takesTensors<const Callable>(std::make_index_sequence<count>()))
+      identity = detail::identityOf<Callable>(fn);
+    if constexpr (count != 0) {
+      detail::requireHostInputs(count, inputs.size(), where);
+      auto each = [fn = Callable(std::forward<F>(fn))](std::span<const Tensor> in) mutable {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+          return fn(in[I]...);
+        }(std::make_index_sequence<count>());
+      };
+      return detail::hostCallOf(std::move(each), inputs, specs, std::move(identity), where);
+    } else if constexpr (takesSpan) {
+      return detail::hostCallOf(Callable(std::forward<F>(fn)), inputs, specs, std::move(identity), where);
+    } else if constexpr (takesVector) {
+      auto all = [fn = Callable(std::forward<F>(fn))](std::span<const Tensor> in) mutable {
+        return fn(std::vector<Tensor>(in.begin(), in.end()));
+      };
+      return detail::hostCallOf(std::move(all), inputs, specs, std::move(identity), where);
+    } else {
+      static_assert(takesSpan || detail::changesArguments<Signature>, // which requireCallable refuses
+                    "the callable of host_call takes all inputs as std::span<const Tensor> or "
+                    "const std::vector<Tensor> &, or one const Tensor & for each");
+    }
   }
 }
 

@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -153,7 +154,7 @@ template <typename T> struct Structure {
   static constexpr bool isHandled = isHost || isAggregate;
   static_assert(isHandled || !detail::isText<T>, "Calque can't take this text apart: take it as a std::string");
   static_assert(isHandled || !detail::isMap<T>,
-                "Calque can't take this map apart: take it as a std::map<std::string, T>");
+                "Calque can't take this map apart: take it as a std::map or std::unordered_map");
   static_assert(isHandled || !detail::isSequence<T>,
                 "Calque can't take this container apart: take it as a std::vector or std::array");
   static_assert(isHandled || !detail::isPointer<T>,
@@ -295,18 +296,59 @@ template <typename... T> struct Structure<std::tuple<T...>> {
   }
 };
 
-template <typename T> struct Structure<std::map<std::string, T>> {
-  template <typename V> static void visit(const std::map<std::string, T> &x, V &v) {
+// Text that lives elsewhere. A result would outlive it: return a std::string.
+template <> struct Structure<std::string_view> {
+  template <typename V> static void visit(std::string_view x, V &v) { v.text(std::string(x)); }
+  template <typename M> static std::string_view map(std::string_view x, M &) { return x; }
+};
+
+namespace detail {
+// A key of a map is a host value. Text is shown as it is, so that messages can name an entry by it.
+template <typename K, typename V> void visitKey(const K &key, V &v) {
+  if constexpr (std::is_same_v<K, std::string>)
+    v.text(key);
+  else
+    visit_structure(key, v);
+}
+} // namespace detail
+
+template <typename K, typename T, typename C> struct Structure<std::map<K, T, C>> {
+  template <typename V> static void visit(const std::map<K, T, C> &x, V &v) {
     v.count(x.size());
     for (const auto &[key, value] : x) {
-      v.text(key);
+      detail::visitKey(key, v);
       visit_structure(value, v);
     }
   }
-  template <typename M> static std::map<std::string, T> map(const std::map<std::string, T> &x, M &m) {
-    std::map<std::string, T> result;
+  template <typename M> static std::map<K, T, C> map(const std::map<K, T, C> &x, M &m) {
+    std::map<K, T, C> result(x.key_comp());
     for (const auto &[key, value] : x)
-      result.emplace(key, map_structure(value, m));
+      result.emplace_hint(result.end(), key, map_structure(value, m));
+    return result;
+  }
+};
+
+// Its parts are in the order of the keys, so that equal maps are equal arguments.
+template <typename K, typename T, typename H, typename E> struct Structure<std::unordered_map<K, T, H, E>> {
+  using Map = std::unordered_map<K, T, H, E>;
+  static std::vector<const std::pair<const K, T> *> inOrder(const Map &x) {
+    std::vector<const std::pair<const K, T> *> entries;
+    for (const auto &entry : x)
+      entries.push_back(&entry);
+    std::sort(entries.begin(), entries.end(), [](const auto *a, const auto *b) { return a->first < b->first; });
+    return entries;
+  }
+  template <typename V> static void visit(const Map &x, V &v) {
+    v.count(x.size());
+    for (const auto *entry : inOrder(x)) {
+      detail::visitKey(entry->first, v);
+      visit_structure(entry->second, v);
+    }
+  }
+  template <typename M> static Map map(const Map &x, M &m) {
+    Map result(x.size(), x.hash_function(), x.key_eq());
+    for (const auto *entry : inOrder(x))
+      result.emplace(entry->first, map_structure(entry->second, m));
     return result;
   }
 };

@@ -200,27 +200,45 @@ template <typename F, typename... T> auto applyTo(const SourceLocation &where, F
 
 } // namespace detail
 
+namespace detail {
+// `optionsFor` gives the options for arguments with a number of tensors.
+template <typename F, typename Options> auto vmapBy(F &&f, Options optionsFor, SourceLocation made) {
+  requireCallable(f, "vmap", made);
+  return transformed<typename SignaturesOf<Held<F>>::Same>(
+      [f = hold(std::forward<F>(f)), optionsFor = std::move(optionsFor)](const SourceLocation &where,
+                                                                         const auto &...args) mutable {
+        std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
+        using Result = decltype(callWith(where, f, given, std::vector<Tensor>()));
+        std::optional<Result> result;
+        std::vector<Tensor> inputs = tensorsIn(given);
+        const VmapOptions options = optionsFor(inputs.size());
+        std::vector<Tensor> stacked = runRecorded(
+            "vmap", inputs,
+            [&](const std::vector<Tensor> &tensors) {
+              std::vector<Tensor> slices = takeSlices(tensors, options, where);
+              result.emplace(callWith(where, f, given, slices));
+              return stackSlices(tensorsIn(*result), slices, tensors, options, where);
+            },
+            where);
+        return withTensors(*result, stacked);
+      });
+}
+} // namespace detail
+
 // Makes a function that maps f over an axis: the tensors of its arguments and results have one axis more, the mapped
 // axis, and f sees one slice. ValueError for axes that tensors don't have, and for another number of axes than tensors;
 // ShapeError where the sizes of the mapped axes differ; CompileError where an operation can't be done for many indices.
 template <typename F> auto vmap(F &&f, VmapOptions options = {}, SourceLocation made = SourceLocation::current()) {
-  detail::requireCallable(f, "vmap", made);
-  return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Same>(
-      [f = detail::hold(std::forward<F>(f)), options = std::move(options)](const SourceLocation &where,
-                                                                           const auto &...args) mutable {
-        std::tuple<const std::decay_t<decltype(args)> &...> given(args...);
-        using Result = decltype(detail::callWith(where, f, given, std::vector<Tensor>()));
-        std::optional<Result> result;
-        std::vector<Tensor> stacked = detail::runRecorded(
-            "vmap", detail::tensorsIn(given),
-            [&](const std::vector<Tensor> &tensors) {
-              std::vector<Tensor> slices = detail::takeSlices(tensors, options, where);
-              result.emplace(detail::callWith(where, f, given, slices));
-              return detail::stackSlices(detail::tensorsIn(*result), slices, tensors, options, where);
-            },
-            where);
-        return detail::withTensors(*result, stacked);
-      });
+  auto asGiven = [options = std::move(options)](std::size_t) { return options; };
+  return detail::vmapBy(std::forward<F>(f), std::move(asGiven), made);
+}
+// The same over one axis of all tensors of the arguments: vmap(f, 1).
+template <typename F, std::same_as<int> Axis>
+auto vmap(F &&f, Axis axis, SourceLocation made = SourceLocation::current()) {
+  auto ofAll = [axis](std::size_t tensors) {
+    return VmapOptions{.in_axes = std::vector<std::optional<std::int64_t>>(tensors, axis)};
+  };
+  return detail::vmapBy(std::forward<F>(f), ofAll, made);
 }
 
 namespace detail {
@@ -319,13 +337,82 @@ template <typename S, typename Body> auto derivative(Body body) {
 }
 
 template <typename F, typename X, typename... Others>
-auto valueAndGradient(const char *operation, const SourceLocation &where, F &f, const X &x, const Others &...others) {
+auto valueAndGradientAt(const char *operation, const SourceLocation &where, F &f, const X &x, const Others &...others) {
   auto first = [&](const X &given) { return callAt(where, f, given, others...); };
   if constexpr (CheckedResult<decltype(first(x))>::isTensor) {
     auto [y, pullback] = vjpAs(operation, first, x, where);
     return std::pair(y, pullback(onesLike(y, where), where));
   } else {
     return std::pair(Tensor(), x);
+  }
+}
+
+// What a derivative is taken of: a Variable and a number become tensors, where the function takes a tensor.
+template <typename F, typename X, typename... Others> constexpr bool becomesTensor() {
+  if constexpr (std::is_same_v<X, Variable> || std::is_arithmetic_v<X>)
+    return canCall<F, Tensor, Others...>();
+  else
+    return false;
+}
+template <typename X> Tensor asTensor(const X &x, const SourceLocation &where) { return Operand(x, where).toTensor(); }
+
+template <typename F, typename X, typename... Others>
+auto valueAndGradient(const char *operation, const SourceLocation &where, F &f, const X &given,
+                      const Others &...others) {
+  if constexpr (becomesTensor<F, X, Others...>())
+    return valueAndGradientAt(operation, where, f, asTensor(given, where), others...);
+  else
+    return valueAndGradientAt(operation, where, f, given, others...);
+}
+
+// The derivatives with respect to the arguments whose numbers are given.
+CALQUE_API void checkArgnums(const char *operation, const std::vector<std::int64_t> &argnums,
+                             const std::vector<bool> &areTensors, SourceLocation where);
+template <typename F, typename... Args>
+std::pair<Tensor, std::vector<Tensor>> valueAndGradients(const char *operation, const SourceLocation &where, F &f,
+                                                         const std::vector<std::int64_t> &argnums,
+                                                         const Args &...args) {
+  auto isTensor = []<typename X>(const X &) { return std::is_same_v<X, Tensor> || std::is_same_v<X, Variable>; };
+  checkArgnums(operation, argnums, {isTensor(args)...}, where);
+  // Variables are taken as tensors, which they may be replaced by.
+  auto asGiven = [&]<typename X>(const X &x) {
+    if constexpr (std::is_same_v<X, Variable>)
+      return x.value(where);
+    else
+      return x;
+  };
+  std::tuple given(asGiven(args)...);
+  std::vector<Tensor> sources;
+  auto pick = [&](std::int64_t number) {
+    std::int64_t next = 0;
+    auto take = [&]<typename X>(const X &x) {
+      if constexpr (std::is_same_v<X, Tensor>)
+        if (next == number)
+          sources.push_back(x);
+      ++next;
+    };
+    std::apply([&](const auto &...each) { (take(each), ...); }, given);
+  };
+  for (std::int64_t number : argnums)
+    pick(number);
+  auto call = [&](const std::vector<Tensor> &replaced) {
+    auto own = given;
+    std::int64_t next = 0;
+    auto put = [&]<typename X>(X &x) {
+      if constexpr (std::is_same_v<X, Tensor>)
+        for (std::size_t i = 0; i < argnums.size(); ++i)
+          if (argnums[i] == next)
+            x = replaced[i];
+      ++next;
+    };
+    std::apply([&](auto &...each) { (put(each), ...); }, own);
+    return std::apply([&](const auto &...each) { return callAt(where, f, each...); }, own);
+  };
+  if constexpr (CheckedResult<decltype(call(sources))>::isTensor) {
+    auto [y, pullback] = vjpAs(operation, call, sources, where);
+    return {y, pullback(onesLike(y, where), where)};
+  } else {
+    return {};
   }
 }
 template <typename F> auto gradAs(const char *operation, F &&f, SourceLocation made) {
@@ -339,8 +426,9 @@ template <typename F> auto gradAs(const char *operation, F &&f, SourceLocation m
 
 // Makes the function that returns f's value and its derivative with respect to the first argument, a tensor or a
 // structure of tensors and host values, which stay. f returns one tensor, whose elements are summed. Zeros where f does
-// not depend on the argument. DTypeError for integers; ValueError for variables in the first argument: pass them behind
-// it, or capture them, and ask a GradientTape for their gradients.
+// not depend on the argument. Where f takes a tensor, a Variable stands for its value and a number for a scalar.
+// DTypeError for integers; ValueError for variables in a structure: pass them behind it, or capture them, and ask a
+// GradientTape for their gradients.
 template <typename F> auto value_and_grad(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "value_and_grad", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::ValueAndGradient>(
@@ -352,6 +440,27 @@ template <typename F> auto grad(F &&f, SourceLocation made = SourceLocation::cur
   return detail::gradAs("grad", std::forward<F>(f), made);
 }
 
+// With respect to the arguments of these numbers, from 0: grad(f, {.argnums = {0, 2}})(x, n, y). The derivatives are a
+// std::vector, one for each number. ValueError at the call for a number that is no argument's, is given twice, or is
+// that of an argument that is no tensor.
+struct GradOptions {
+  std::vector<std::int64_t> argnums = {0};
+};
+template <typename F> auto value_and_grad(F &&f, GradOptions options, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "value_and_grad", made);
+  return detail::derivative<void>([f = detail::hold(std::forward<F>(f)), argnums = std::move(options.argnums)](
+                                      const SourceLocation &where, const auto &...args) mutable {
+    return detail::valueAndGradients("value_and_grad", where, f, argnums, args...);
+  });
+}
+template <typename F> auto grad(F &&f, GradOptions options, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "grad", made);
+  return detail::derivative<void>([f = detail::hold(std::forward<F>(f)), argnums = std::move(options.argnums)](
+                                      const SourceLocation &where, const auto &...args) mutable {
+    return detail::valueAndGradients("grad", where, f, argnums, args...).second;
+  });
+}
+
 namespace detail {
 // Calls `derivative`, which is generic, with x. Refuses a structure, whose derivatives would be more than one tensor.
 template <typename X, typename Derivative> Tensor withRespectTo(const X &x, const Derivative &derivative) {
@@ -359,7 +468,7 @@ template <typename X, typename Derivative> Tensor withRespectTo(const X &x, cons
   static_assert(isTensor, "jacobian(), batch_jacobian() and hessian() are with respect to one Tensor, the function's "
                           "first argument: take each part of a structure as an argument of its own");
   if constexpr (isTensor)
-    return derivative(static_cast<const Tensor &>(x));
+    return derivative(Tensor(x));
   else
     return Tensor();
 }
