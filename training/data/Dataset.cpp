@@ -1,404 +1,251 @@
-#include "Support.h"
-#include "absl/strings/str_cat.h"
+// The handle to a graph of nodes, and the iterators over it.
 #include "data/Node.h"
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "calque/callable.h"
 #include "calque/host_call.h"
-#include "calque/random.h"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <cstring>
-#include <deque>
-#include <exception>
-#include <mutex>
-#include <thread>
 
-namespace calque::data {
-namespace detail {
+namespace calque::data::detail {
 namespace {
 
-const void *bytesOf(const Tensor &x, SourceLocation where = {}) {
-  return dispatch(x.dtype(where),
-                  [&]<typename T>(std::type_identity<T>) { return static_cast<const void *>(x.data<T>(where)); });
+// The nodes, each once, in an order that depends on the graph alone.
+void collect(const Node &node, std::vector<const Node *> &nodes) {
+  if (std::find(nodes.begin(), nodes.end(), &node) != nodes.end())
+    return;
+  nodes.push_back(&node);
+  for (const Node *input : node.inputs())
+    collect(*input, nodes);
+}
+std::vector<const Node *> nodesOf(const Node &node) {
+  std::vector<const Node *> nodes;
+  collect(node, nodes);
+  return nodes;
 }
 
-Component componentOf(const Tensor &x) {
-  const Shape shape = x.shape();
-  Component component{x.dtype(), Shape(shape.begin() + 1, shape.end()), nullptr};
-  std::size_t bytes = component.numElements() * size_of(x.dtype());
-  component.copy = [x, bytes](std::int64_t row, std::byte *out) {
-    if (bytes)
-      std::memcpy(out, static_cast<const std::byte *>(bytesOf(x)) + static_cast<std::size_t>(row) * bytes, bytes);
-  };
-  return component;
+// "range(0,1,5).shuffle(5,1).zip(...)": which elements it gives.
+std::string describe(const Node &node) {
+  const std::vector<const Node *> inputs = node.inputs();
+  if (inputs.empty())
+    return node.name();
+  if (inputs.size() == 1)
+    return absl::StrCat(describe(*inputs[0]), ".", node.name());
+  std::vector<std::string> texts;
+  for (const Node *input : inputs)
+    texts.push_back(describe(*input));
+  return absl::StrCat(node.name(), "[", absl::StrJoin(texts, ","), "]");
 }
 
-Tensor makeOf(DType dtype, const std::vector<std::byte> &bytes, Shape shape) {
-  return calque::detail::makeTensor(dtype, bytes.data(), bytes.size() / size_of(dtype), std::move(shape), {});
+using Iterations = std::map<const void *, std::uint64_t>;
+std::unique_ptr<Cursor> open(const Node &node, Iterations iterations) {
+  return node.open({std::make_shared<const Iterations>(std::move(iterations))});
+}
+// Begins the next iteration.
+Iterations count(const Node &node) {
+  Iterations iterations;
+  for (const Node *each : nodesOf(node))
+    if (std::atomic<std::uint64_t> *counter = each->iterations())
+      iterations[each] = counter->fetch_add(1);
+  return iterations;
 }
 
-//===-- The source ------------------------------------------------------------------------------===//
-
-struct Source : Node {
-  explicit Source(std::shared_ptr<const Rows> rows) : rows(std::move(rows)) {}
-  struct At : Cursor {
-    explicit At(std::shared_ptr<const Rows> rows) : rows(std::move(rows)) {}
-    bool next(Item &item) override {
-      if (row == rows->size)
-        return false;
-      item = {rows, row++, {}};
-      return true;
-    }
-    std::shared_ptr<const Rows> rows;
-    std::int64_t row = 0;
-  };
-  std::unique_ptr<Cursor> open() const override { return std::make_unique<At>(rows); }
-  ElementTypes types(SourceLocation) const override {
-    auto of = [](const Component &component) { return TensorSpec<>(component.dtype, component.shape); };
-    return {of(rows->components[0]), of(rows->components[1])};
-  }
-  std::int64_t size() const override { return rows->size; }
-  std::shared_ptr<const Rows> rows;
-};
-
-//===-- Shuffling -------------------------------------------------------------------------------===//
-
-// splitmix64 (Steele, Lea, Flood, 2014), so that orders do not depend on the standard library.
-class Random {
-public:
-  explicit Random(std::uint64_t seed) : state(seed) {}
-  // Below `bound`, without bias.
-  std::uint64_t below(std::uint64_t bound) {
-    std::uint64_t value, least = -bound % bound; // 2^64 mod bound
-    do
-      value = draw();
-    while (value < least);
-    return value % bound;
-  }
-  std::uint64_t draw() {
-    std::uint64_t x = state += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-    return x ^ x >> 31;
-  }
-
-private:
-  std::uint64_t state;
-};
-
-struct Shuffle : Node {
-  Shuffle(std::shared_ptr<const Node> from, std::int64_t bufferSize, std::uint64_t seed, bool reshuffle)
-      : from(std::move(from)), bufferSize(bufferSize), seed(seed), reshuffle(reshuffle) {}
-  struct At : Cursor {
-    At(std::unique_ptr<Cursor> from, std::int64_t bufferSize, std::uint64_t seed)
-        : from(std::move(from)), bufferSize(static_cast<std::size_t>(bufferSize)), random(seed) {}
-    bool next(Item &item) override {
-      for (Item more; !ended && buffer.size() < bufferSize;)
-        if ((ended = !from->next(more)) == false)
-          buffer.push_back(std::move(more));
-      if (buffer.empty())
-        return false;
-      std::swap(buffer[random.below(buffer.size())], buffer.back());
-      item = std::move(buffer.back());
-      buffer.pop_back();
-      return true;
-    }
-    std::unique_ptr<Cursor> from;
-    std::size_t bufferSize;
-    Random random;
-    std::vector<Item> buffer;
-    bool ended = false;
-  };
-  std::unique_ptr<Cursor> open() const override {
-    std::uint64_t iteration = reshuffle ? iterations.fetch_add(1) : 0;
-    Random ofIterations(seed ^ iteration * 0xd1342543de82ef95ULL);
-    return std::make_unique<At>(from->open(), bufferSize, ofIterations.draw());
-  }
-  ElementTypes types(SourceLocation at) const override { return from->types(at); }
-  std::int64_t size() const override { return from->size(); }
-  std::shared_ptr<const Node> from;
-  std::int64_t bufferSize;
-  std::uint64_t seed;
-  bool reshuffle;
-  mutable std::atomic<std::uint64_t> iterations{0};
-};
-
-//===-- Batching --------------------------------------------------------------------------------===//
-
-struct Batch : Node {
-  Batch(std::shared_ptr<const Node> from, std::int64_t batchSize, bool dropRemainder, SourceLocation where)
-      : from(std::move(from)), batchSize(batchSize), dropRemainder(dropRemainder), where(where) {}
-
-  struct At : Cursor {
-    At(std::unique_ptr<Cursor> from, const Batch &batch)
-        : from(std::move(from)), batchSize(static_cast<std::size_t>(batch.batchSize)),
-          dropRemainder(batch.dropRemainder), where(batch.where) {}
-    bool next(Item &item) override {
-      items.clear();
-      for (Item one; items.size() < batchSize && from->next(one);)
-        items.push_back(std::move(one));
-      if (items.empty() || (dropRemainder && items.size() < batchSize))
-        return false;
-      item = {nullptr, 0, {stack(0), stack(1)}};
-      return true;
-    }
-
-    Tensor stack(std::size_t component) const {
-      auto dtypeOf = [&](const Item &item) {
-        return item.rows ? item.rows->components[component].dtype : item.tensors[component].dtype();
-      };
-      auto shapeOf = [&](const Item &item) -> Shape {
-        return item.rows ? item.rows->components[component].shape : item.tensors[component].shape();
-      };
-      DType dtype = dtypeOf(items[0]);
-      const Shape one = shapeOf(items[0]);
-      std::size_t bytes = size_of(dtype);
-      for (std::int64_t size : one)
-        bytes *= static_cast<std::size_t>(size);
-      std::vector<std::byte> stacked(bytes * items.size());
-      for (std::size_t i = 0; i < items.size(); ++i) {
-        const Item &item = items[i];
-        auto differs = [&] {
-          return absl::StrCat("batch: element ", i, " differs from the first of its batch in component ", component);
-        };
-        if (dtypeOf(item) != dtype)
-          throw DTypeError(absl::StrCat(differs(), ": it is ", name_of(dtypeOf(item)), ", not ", name_of(dtype)),
-                           where);
-        if (shapeOf(item) != one)
-          throw ShapeError(absl::StrCat(differs(), ": its shape is ", shapeOf(item).str(), ", not ", one.str()), where);
-        if (item.rows)
-          item.rows->components[component].copy(item.row, stacked.data() + i * bytes);
-        else if (bytes)
-          std::memcpy(stacked.data() + i * bytes, bytesOf(item.tensors[component]), bytes);
-      }
-      Shape shape = {static_cast<std::int64_t>(items.size())};
-      shape.insert(shape.end(), one.begin(), one.end());
-      return makeOf(dtype, stacked, std::move(shape));
-    }
-
-    std::unique_ptr<Cursor> from;
-    std::size_t batchSize;
-    bool dropRemainder;
-    SourceLocation where;
-    std::vector<Item> items;
-  };
-  std::unique_ptr<Cursor> open() const override { return std::make_unique<At>(from->open(), *this); }
-  ElementTypes types(SourceLocation at) const override {
-    const std::int64_t elements = from->size(), rest = elements % batchSize;
-    if (!dropRemainder && elements > batchSize && rest)
-      throw ValueError(
-          absl::StrCat("a loop over a data set in a trace takes elements of one shape; the last batch has ", rest,
-                       " elements and the others have ", batchSize,
-                       "; batch(size, drop_remainder = true) leaves it out"),
-          at);
-    const bool isSmall = !dropRemainder && elements && elements < batchSize;
-    auto of = [&](const TensorSpec<> &one) {
-      Shape shape = one.shape();
-      shape.insert(shape.begin(), isSmall ? elements : batchSize);
-      return TensorSpec<>(one.dtype(), shape);
-    };
-    ElementTypes ofOne = from->types(at);
-    return {of(ofOne[0]), of(ofOne[1])};
-  }
-  std::int64_t size() const override {
-    std::int64_t elements = from->size();
-    return elements / batchSize + (!dropRemainder && elements % batchSize != 0);
-  }
-  std::shared_ptr<const Node> from;
-  std::int64_t batchSize;
-  bool dropRemainder;
-  SourceLocation where;
-};
-
-//===-- Prefetching -----------------------------------------------------------------------------===//
-
-struct Prefetch : Node {
-  Prefetch(std::shared_ptr<const Node> from, std::int64_t count) : from(std::move(from)), count(count) {}
-
-  class At : public Cursor {
-  public:
-    At(std::unique_ptr<Cursor> from, std::size_t count)
-        : from(std::move(from)), count(count), thread([this] { run(); }) {}
-    ~At() override {
-      {
-        std::lock_guard lock(mutex);
-        stopped = true;
-      }
-      changed.notify_all();
-      thread.join();
-    }
-    bool next(Item &item) override {
-      std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return !ready.empty() || ended; });
-      if (ready.empty()) {
-        if (error)
-          std::rethrow_exception(std::exchange(error, nullptr));
-        return false;
-      }
-      item = std::move(ready.front());
-      ready.pop_front();
-      lock.unlock();
-      changed.notify_all();
-      return true;
-    }
-
-  private:
-    void run() {
-      std::exception_ptr failure;
-      try {
-        for (Item item; from->next(item);) {
-          // The rows are copied on this thread, before the consumer asks for the element.
-          auto [x, y] = item.element();
-          std::unique_lock lock(mutex);
-          changed.wait(lock, [&] { return ready.size() < count || stopped; });
-          if (stopped)
-            return;
-          ready.push_back({nullptr, 0, {std::move(x), std::move(y)}});
-          lock.unlock();
-          changed.notify_all();
-        }
-      } catch (...) {
-        failure = std::current_exception();
-      }
-      std::lock_guard lock(mutex);
-      error = std::move(failure);
-      ended = true;
-      changed.notify_all();
-    }
-
-    std::unique_ptr<Cursor> from;
-    const std::size_t count;
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::deque<Item> ready;
-    std::exception_ptr error;
-    bool ended = false, stopped = false;
-    std::thread thread; // the last member, because it uses the others
-  };
-  std::unique_ptr<Cursor> open() const override {
-    return std::make_unique<At>(from->open(), static_cast<std::size_t>(count));
-  }
-  ElementTypes types(SourceLocation at) const override { return from->types(at); }
-  std::int64_t size() const override { return from->size(); }
-  std::shared_ptr<const Node> from;
-  std::int64_t count;
-};
+constexpr const char *kHeader = "calque data set 1";
 
 } // namespace
 
-std::size_t Component::numElements() const {
-  std::size_t count = 1;
-  for (std::int64_t size : shape)
-    count *= static_cast<std::size_t>(size);
-  return count;
-}
+//===-- The handle ------------------------------------------------------------------------------===//
 
-Dataset::Element Item::element() const {
-  if (!rows)
-    return {tensors[0], tensors[1]};
-  auto make = [&](const Component &component) {
-    std::vector<std::byte> bytes(component.numElements() * size_of(component.dtype));
-    component.copy(row, bytes.data());
-    return makeOf(component.dtype, bytes, component.shape);
-  };
-  return {make(rows->components[0]), make(rows->components[1])};
-}
-
-std::shared_ptr<const Node> makeSource(Rows rows) {
-  return std::make_shared<Source>(std::make_shared<const Rows>(std::move(rows)));
-}
-
-} // namespace detail
-
-namespace {
-void checkAtLeastOne(const char *operation, const char *what, std::int64_t value, SourceLocation where) {
-  if (value < 1)
-    throw ValueError(absl::StrCat(operation, ": ", what, " is ", value, " and must be at least 1"),
-                     CallSite::resolve(where));
-}
-} // namespace
-
-Dataset Dataset::from_tensor_slices(const Tensor &x, const Tensor &y, SourceLocation where) {
-  where = CallSite::resolve(where);
-  if (x.rank(where) == 0 || y.rank(where) == 0)
-    throw ShapeError("from_tensor_slices: a scalar has no slices", where);
-  if (x.shape()[0] != y.shape()[0])
-    throw ShapeError(absl::StrCat("from_tensor_slices: there are ", x.shape()[0].str(), " and ", y.shape()[0].str(),
-                                  " slices, and must be as many of both"),
-                     where);
-  detail::bytesOf(x, where), detail::bytesOf(y, where); // a traced tensor has no elements
-  return Dataset(detail::makeSource({x.shape()[0], {detail::componentOf(x), detail::componentOf(y)}}));
-}
-
-const std::shared_ptr<const detail::Node> &Dataset::node(SourceLocation where) const {
+const std::shared_ptr<const Node> &Untyped::node(SourceLocation where) const {
   if (!node_)
     calque::detail::throwEmptyHandle("data set", where);
   return node_;
 }
 
-Dataset Dataset::shuffle(std::int64_t buffer_size, ShuffleOptions options, SourceLocation where) const {
-  checkAtLeastOne("shuffle", "the buffer's size", buffer_size, where);
-  std::int64_t seed = options.seed ? *options.seed : random::global_generator().draw_seed(where);
-  return Dataset(std::make_shared<detail::Shuffle>(node(where), buffer_size, static_cast<std::uint64_t>(seed),
-                                                   options.reshuffle_each_iteration));
+std::int64_t Untyped::cardinality(SourceLocation where) const { return node(where)->cardinality(); }
+
+std::int64_t Untyped::size(SourceLocation where) const {
+  const std::int64_t count = cardinality(where);
+  if (count == kInfinite)
+    throw ValueError("the data set has no end, and so no size", CallSite::resolve(where));
+  if (count == kUnknown)
+    throw ValueError("the size of the data set is not known before it is iterated over", CallSite::resolve(where));
+  return count;
 }
 
-Dataset Dataset::batch(std::int64_t size, bool drop_remainder, SourceLocation where) const {
-  checkAtLeastOne("batch", "the size", size, where);
-  return Dataset(std::make_shared<detail::Batch>(node(where), size, drop_remainder, CallSite::resolve(where)));
+static Spec specOf(const Node &node, SourceLocation where) {
+  std::optional<Spec> spec = node.spec();
+  if (!spec)
+    throw ValueError(absl::StrCat("the types of the elements are not known before they are made: ", node.unknown(),
+                                  " does not say them"),
+                     CallSite::resolve(where));
+  return *std::move(spec);
 }
 
-Dataset Dataset::prefetch(std::int64_t count, SourceLocation where) const {
-  checkAtLeastOne("prefetch", "the number of elements", count, where);
-  return Dataset(std::make_shared<detail::Prefetch>(node(where), count));
+std::vector<TensorSpec<>> Untyped::elementSpec(SourceLocation where) const {
+  return specOf(*node(where), where).tensors;
 }
 
-std::int64_t Dataset::size(SourceLocation where) const { return node(where)->size(); }
-Dataset::Iterator Dataset::begin(SourceLocation where) const {
-  const std::shared_ptr<const detail::Node> &from = node(where);
-  if (!calque::detail::isTracing())
-    return Iterator(from->open());
+//===-- Iterators -------------------------------------------------------------------------------===//
+
+struct UntypedIterator::Eager {
+  Eager(NodePtr node, Iterations iterations)
+      : node(std::move(node)), iterations(iterations), cursor(detail::open(*this->node, std::move(iterations))) {}
+  void next() {
+    Item item;
+    bool isThere = false;
+    try {
+      isThere = cursor->next(item);
+      item.settle();
+    } catch (...) {
+      hasThrown = true;
+      throw;
+    }
+    if (isThere) {
+      parts = std::move(item.parts);
+      ++number;
+    } else {
+      cursor.reset();
+      parts = {};
+    }
+  }
+
+  NodePtr node;
+  Iterations iterations;
+  std::unique_ptr<Cursor> cursor; // none at the end
+  Parts parts;
+  std::int64_t number = 0; // of elements, this one among them
+  bool hasThrown = false;
+};
+
+UntypedIterator Untyped::begin(SourceLocation where) const {
+  const NodePtr &from = node(where);
+  UntypedIterator iterator;
+  if (!calque::detail::isTracing()) {
+    iterator.eager_ = std::make_shared<UntypedIterator::Eager>(from, count(*from));
+    iterator.eager_->next();
+    return iterator;
+  }
   where = CallSite::resolve(where);
-  auto open = [from] {
-    return [cursor = std::shared_ptr<detail::Cursor>(from->open())]() -> std::optional<std::vector<Tensor>> {
-      detail::Item item;
+  const Spec spec = specOf(*from, where);
+  for (const TensorSpec<> &type : spec.tensors)
+    if (!type.shape().is_known())
+      throw ValueError(absl::StrCat("a loop over a data set in a trace takes elements of one shape; ", spec.open),
+                       where);
+  auto begin = [from, spec, where] {
+    auto cursor = std::shared_ptr<Cursor>(detail::open(*from, count(*from)));
+    return [cursor, from, spec, where]() -> std::optional<std::vector<Tensor>> {
+      Item item;
       if (!cursor->next(item))
         return std::nullopt;
-      auto [x, y] = item.element();
-      return std::vector<Tensor>{x, y};
+      item.settle();
+      if (item.parts.rest != spec.rest || item.parts.tensors.size() != spec.tensors.size())
+        throw ValueError("a loop over a data set in a trace takes elements of one structure; the keys, lengths or "
+                         "numbers of this one differ from those that were known while tracing",
+                         where);
+      return std::move(item.parts.tensors);
     };
   };
-  const detail::ElementTypes types = from->types(where);
-  return Iterator(std::make_shared<calque::detail::TracedElements>(
-      calque::detail::HostElements{open, from.get(), {types.begin(), types.end()}}, where));
+  iterator.rest_ = spec.rest;
+  iterator.traced_ = std::make_shared<calque::detail::TracedElements>(
+      calque::detail::HostElements{begin, from.get(), spec.tensors}, where);
+  return iterator;
 }
 
-Dataset::Iterator::Iterator(std::shared_ptr<detail::Cursor> cursor) : cursor_(std::move(cursor)) { ++*this; }
-Dataset::Iterator::Iterator(std::shared_ptr<calque::detail::TracedElements> traced) : traced_(std::move(traced)) {}
-bool Dataset::Iterator::operator==(std::default_sentinel_t) const { return traced_ ? traced_->isAtEnd() : !cursor_; }
-const Dataset::Element &Dataset::Iterator::operator*() const {
+bool UntypedIterator::isAtEnd() const { return traced_ ? traced_->isAtEnd() : !eager_->cursor; }
+
+const Parts &UntypedIterator::parts() const {
   if (traced_) {
-    const std::vector<Tensor> &element = traced_->element();
-    return element_ = {element[0], element[1]};
+    tracedParts_ = {traced_->element(), rest_};
+    return tracedParts_;
   }
-  if (!cursor_)
+  if (!eager_->cursor)
     throw StateError("the iterator of a data set is at its end, where there is no element", CallSite::resolve({}));
-  return element_;
-}
-Dataset::Iterator &Dataset::Iterator::operator++() {
-  if (traced_) {
-    traced_->next();
-    return *this;
-  }
-  if (!cursor_)
-    throw StateError("the iterator of a data set is at its end and can't go further", CallSite::resolve({}));
-  if (detail::Item item; cursor_->next(item))
-    element_ = item.element();
-  else
-    cursor_.reset();
-  return *this;
+  return eager_->parts;
 }
 
-} // namespace calque::data
+void UntypedIterator::next() {
+  if (traced_)
+    return traced_->next();
+  if (!eager_->cursor)
+    throw StateError("the iterator of a data set is at its end and can't go further", CallSite::resolve({}));
+  eager_->next();
+}
+
+//===-- Where an iterator stands ----------------------------------------------------------------===//
+//
+// "calque data set 1; element 12; end 0; iterations 3,0; of range(0,1,40).shuffle(9,1).batch(4,0)". The iterations are
+// those of the nodes that count them, in the order of nodesOf().
+
+std::string UntypedIterator::get_state(SourceLocation where) const {
+  if (traced_)
+    throw StateError("an iterator has no state in a trace, where there are no elements yet", CallSite::resolve(where));
+  if (eager_->hasThrown)
+    throw StateError("the position of an iterator is not known behind an element that threw; ignore_errors() before "
+                     "leaves such elements out",
+                     CallSite::resolve(where));
+  std::vector<std::uint64_t> iterations;
+  for (const Node *each : nodesOf(*eager_->node))
+    if (auto found = eager_->iterations.find(each); found != eager_->iterations.end())
+      iterations.push_back(found->second);
+  return absl::StrCat(kHeader, "; element ", eager_->number, "; end ", eager_->cursor ? 0 : 1, "; iterations ",
+                      absl::StrJoin(iterations, ","), "; of ", describe(*eager_->node));
+}
+
+void UntypedIterator::set_state(const std::string &state, SourceLocation where) {
+  where = CallSite::resolve(where);
+  if (traced_)
+    throw StateError("an iterator has no state in a trace, where there are no elements yet", where);
+  const std::vector<std::string> fields = absl::StrSplit(state, absl::MaxSplits("; ", 4));
+  auto take = [&](std::size_t i, std::string_view name) {
+    std::string_view text = fields.size() == 5 ? std::string_view(fields[i]) : std::string_view();
+    if (!text.starts_with(name))
+      throw ValueError(absl::StrCat("this is no state of an iterator: '", state, "'"), where);
+    text.remove_prefix(name.size());
+    return std::string(text);
+  };
+  std::int64_t number = -1;
+  take(0, kHeader);
+  const std::string end = take(2, "end "), counts = take(3, "iterations "), of = take(4, "of ");
+  const Node &node = *eager_->node;
+  if (of != describe(node))
+    throw ValueError(absl::StrCat("the state is one of the data set ", of, ", and this one is ", describe(node)),
+                     where);
+  Iterations iterations;
+  std::vector<std::atomic<std::uint64_t> *> counters;
+  std::vector<std::string> texts = counts.empty() ? std::vector<std::string>() : absl::StrSplit(counts, ',');
+  bool isSound = absl::SimpleAtoi(take(1, "element "), &number) && number >= (end == "0") && (end == "0" || end == "1");
+  for (const Node *each : nodesOf(node))
+    if (std::atomic<std::uint64_t> *counter = each->iterations()) {
+      std::uint64_t iteration = 0;
+      isSound = isSound && counters.size() < texts.size() && absl::SimpleAtoi(texts[counters.size()], &iteration);
+      iterations[each] = iteration;
+      counters.push_back(counter);
+    }
+  if (!isSound || counters.size() != texts.size())
+    throw ValueError(absl::StrCat("this is no state of an iterator: '", state, "'"), where);
+  auto moved = std::make_shared<Eager>(eager_->node, iterations);
+  const bool isAtEnd = end == "1";
+  moved->number = isAtEnd ? number : number - 1;
+  bool isThere = moved->cursor->skip(moved->number) == moved->number;
+  if (isAtEnd)
+    moved->cursor.reset();
+  else if (isThere) {
+    moved->next();
+    isThere = moved->cursor != nullptr;
+  }
+  if (!isThere)
+    throw ValueError(absl::StrCat("the state is behind the end of the data set: '", state, "'"), where);
+  // What comes after this iteration is what would have come after it there.
+  std::size_t i = 0;
+  for (const Node *each : nodesOf(node))
+    if (iterations.contains(each))
+      counters[i++]->store(iterations[each] + 1);
+  *eager_ = std::move(*moved);
+}
+
+} // namespace calque::data::detail

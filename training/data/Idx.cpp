@@ -3,16 +3,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "calque/call_site.h"
-#include "calque/data.h"
+#include "calque/data/datasets.h"
+#include "data/File.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
-#include <cstring>
-#include <memory>
-#include <zlib.h>
 
 namespace calque::data {
 namespace {
@@ -35,49 +31,6 @@ std::size_t sizeOf(unsigned type) {
 
 std::string hex(unsigned value) { return absl::StrFormat("0x%08X", value); }
 
-// zlib also reads files that are not compressed.
-class Reader {
-public:
-  Reader(const std::string &path, SourceLocation where) : path(path), where(where) {
-    errno = 0;
-    file.reset(gzopen(path.c_str(), "rb"));
-    if (!file)
-      fail(errno ? std::strerror(errno) : "can't be opened");
-  }
-
-  // Reads up to `count` bytes.
-  std::size_t read(unsigned char *out, std::size_t count) {
-    std::size_t done = 0;
-    while (done < count) {
-      errno = 0;
-      int got = gzread(file.get(), out + done, static_cast<unsigned>(std::min<std::size_t>(count - done, 1 << 20)));
-      int code = Z_OK;
-      const char *message = gzerror(file.get(), &code);
-      if (code == Z_BUF_ERROR)
-        fail("truncated: the compressed data have no end");
-      if (got < 0 || code < 0)
-        fail(code == Z_ERRNO ? absl::StrCat("can't be read: ", std::strerror(errno))
-                             : absl::StrCat("not sound as gzip: ", message));
-      if (got == 0)
-        break;
-      done += static_cast<std::size_t>(got);
-    }
-    return done;
-  }
-
-  [[noreturn]] void fail(const std::string &fault) const {
-    throw DataError(absl::StrCat(path, ": ", fault), CallSite::resolve(where));
-  }
-
-private:
-  struct Close {
-    void operator()(gzFile_s *file) const { gzclose(file); }
-  };
-  const std::string path;
-  const SourceLocation where;
-  std::unique_ptr<gzFile_s, Close> file;
-};
-
 unsigned bigEndian(const unsigned char *bytes) {
   return unsigned(bytes[0]) << 24 | unsigned(bytes[1]) << 16 | unsigned(bytes[2]) << 8 | bytes[3];
 }
@@ -85,7 +38,7 @@ unsigned bigEndian(const unsigned char *bytes) {
 } // namespace
 
 IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation where) {
-  Reader reader(path, where);
+  FileReader reader(path, where);
   auto header = [&](unsigned char *out) {
     if (reader.read(out, 4) != 4)
       reader.fail("truncated: it ends within its header");

@@ -1,58 +1,139 @@
-// A data set is a chain of nodes. A node makes cursors, each of which gives the items one after the other.
+// A data set is a graph of nodes. A node makes cursors, each of which gives the items one after the other.
 #ifndef CALQUE_TRAINING_DATA_NODE_H
 #define CALQUE_TRAINING_DATA_NODE_H
 
-#include "calque/data.h"
-#include "calque/tensor_spec.h"
+#include "Support.h"
+#include "calque/data/untyped.h"
 
-#include <array>
+#include <atomic>
 #include <cstddef>
 #include <functional>
+#include <map>
 
 namespace calque::data::detail {
 
-// The rows of one of the two tensors of a source.
+// The rows of one of the tensors of a source.
 struct Component {
   DType dtype;
   Shape shape; // of a row
   std::function<void(std::int64_t row, std::byte *out)> copy;
 
-  std::size_t numElements() const;
+  std::size_t numBytes() const;
 };
 
 struct Rows {
   std::int64_t size;
-  std::array<Component, 2> components;
+  std::vector<Component> components;
+  std::string rest;
 };
 
-// An element of a data set: tensors, or the number of a row that is not copied yet, so that shuffling copies nothing
+// An element of a data set: its parts, or the number of a row that is not copied yet, so that shuffling copies nothing
 // and batching copies each row once.
 struct Item {
   std::shared_ptr<const Rows> rows;
   std::int64_t row = 0;
-  std::array<Tensor, 2> tensors;
+  Parts parts;
 
-  Dataset::Element element() const;
+  std::size_t count() const { return rows ? rows->components.size() : parts.tensors.size(); }
+  const std::string &rest() const { return rows ? rows->rest : parts.rest; }
+  DType dtype(std::size_t component) const;
+  Shape shape(std::size_t component) const;
+  void copy(std::size_t component, std::byte *out) const;
+  // Copies the row.
+  void settle();
 };
 
 struct Cursor {
   virtual ~Cursor() = default;
-  // Gives the next item, or returns false at the end.
+  // Gives the next item, or returns false at the end. After an exception it goes on behind the item that threw.
   virtual bool next(Item &item) = 0;
+  // Goes on without so many items. Returns how many there were.
+  virtual std::int64_t skip(std::int64_t count);
 };
 
-// The type of one of the two tensors of all elements.
-using ElementTypes = std::array<TensorSpec<>, 2>;
+// Which random numbers a cursor draws: the numbers of iterations, by the nodes that count them, and where among the
+// repetitions of one iteration it is opened.
+struct Opening {
+  std::shared_ptr<const std::map<const void *, std::uint64_t>> iterations;
+  std::uint64_t salt = 0;
+
+  // A seed for a node that counts iterations.
+  std::uint64_t seed(const void *node, std::uint64_t seed) const;
+  // For the repetition with a number.
+  Opening nested(std::uint64_t number) const;
+};
+
+// The types of all elements.
+struct Spec {
+  std::vector<TensorSpec<>> tensors; // kDynamic for sizes that differ
+  std::string rest;
+  std::string open = {}; // why sizes differ
+};
 
 struct Node {
   virtual ~Node() = default;
-  // Found without making elements. ValueError where they differ.
-  virtual ElementTypes types(SourceLocation where) const = 0;
-  virtual std::unique_ptr<Cursor> open() const = 0;
-  virtual std::int64_t size() const = 0;
+  // What the node does, such as "take(3)". Equal data sets have equal names.
+  virtual std::string name() const = 0;
+  virtual std::vector<const Node *> inputs() const { return {}; }
+  // Found without making elements; none where that can't be, and then unknown() says why.
+  virtual std::optional<Spec> spec() const = 0;
+  virtual std::string unknown() const;
+  virtual std::int64_t cardinality() const = 0;
+  virtual std::unique_ptr<Cursor> open(const Opening &opening) const = 0;
+  // How many iterations there were, where their order differs.
+  virtual std::atomic<std::uint64_t> *iterations() const { return nullptr; }
+};
+using NodePtr = std::shared_ptr<const Node>;
+
+// A node on another one. Without a change its elements have the same types and number.
+struct Stage : Node {
+  explicit Stage(NodePtr from) : from(std::move(from)) {}
+  std::vector<const Node *> inputs() const override { return {from.get()}; }
+  std::optional<Spec> spec() const override { return from->spec(); }
+  std::int64_t cardinality() const override { return from->cardinality(); }
+  const NodePtr from;
 };
 
-std::shared_ptr<const Node> makeSource(Rows rows);
+Untyped makeSource(Rows rows);
+Component componentOf(const Tensor &x);
+const void *bytesOf(const Tensor &x, SourceLocation where = {});
+Tensor tensorOf(DType dtype, const void *bytes, std::size_t count, const Shape &shape);
+// Of an output signature.
+std::optional<Spec> specOf(const std::optional<Parts> &signature);
+// Of elements of either of two.
+std::optional<Spec> merged(const std::optional<Spec> &a, const std::optional<Spec> &b);
+// Moves each tensor of an item's to one that is stacked. `where` is the line of the batch.
+Item stacked(const std::vector<Item> &items, SourceLocation where);
+
+void requireAtLeastOne(const char *operation, const char *what, std::int64_t value, SourceLocation where);
+void requireNotBelow(const char *operation, const char *what, std::int64_t value, std::int64_t least,
+                     SourceLocation where);
+std::int64_t drawSeed(const std::optional<std::int64_t> &seed, SourceLocation where);
+
+// splitmix64 (Steele, Lea, Flood, 2014), so that orders do not depend on the standard library.
+class Random {
+public:
+  explicit Random(std::uint64_t seed) : state(seed) {}
+  // Below `bound`, without bias.
+  std::uint64_t below(std::uint64_t bound) {
+    std::uint64_t value, least = -bound % bound; // 2^64 mod bound
+    do
+      value = draw();
+    while (value < least);
+    return value % bound;
+  }
+  // In [0, 1).
+  double unit() { return static_cast<double>(draw() >> 11) * 0x1p-53; }
+  std::uint64_t draw() {
+    std::uint64_t x = state += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+    return x ^ x >> 31;
+  }
+
+private:
+  std::uint64_t state;
+};
 
 } // namespace calque::data::detail
 #endif

@@ -1,0 +1,194 @@
+// calque-reader-fuzz: gives every reader mutated and cut files. A reader may refuse a file with a DataError, which
+// names it, and may do nothing else: no crash, no other error, no more memory than the file can be unpacked to.
+//
+//   calque-reader-fuzz --seconds 60 --seed 7 [READER...]
+#include "Idx.h"
+#include "calque/training.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <sys/resource.h>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+struct Target {
+  std::string name;
+  std::vector<std::string> seeds; // the contents of valid files
+  std::function<void(const std::string &path)> read;
+  // What DataErrors need not begin with, as the reader knows no file.
+  bool hasNoPath = false;
+};
+
+template <typename Element> void goThrough(const data::Dataset<Element> &dataset) {
+  for (const Element &element : dataset)
+    (void)element;
+}
+
+std::string written(const TemporaryDirectory &directory, const std::function<void(const std::string &path)> &write) {
+  const std::string path = directory.file("seed");
+  write(path);
+  return readFile(path);
+}
+
+std::vector<Target> targets(const TemporaryDirectory &directory) {
+  const Tensor floats = tensor<float>({1, 2, 3, 4, 5, 6}, {2, 3}), integers = tensor<std::int64_t>({7, -8});
+  std::vector<std::int32_t> bytes;
+  for (int i = 0; i < 9 * 8 * 3; ++i)
+    bytes.push_back(i * 5 % 256);
+  const Tensor image = tensor(bytes, {9, 8, 3});
+  auto file = [&](auto write) { return written(directory, write); };
+  const std::string idx = header(0x802, {2, 3}) + "abcdef", text = "a,b,c\n1,\"x \"\"y\"\"\",2.5\n,z,nan\n";
+  const std::string example = data::Example{{{"x", std::vector<float>{1, 2}},
+                                             {"y", std::vector<std::int64_t>{3, -4}},
+                                             {"z", std::vector<std::string>{"one", ""}}}}
+                                  .serialize();
+  const std::string cifar(2 * 3073, '\5');
+  return {
+      {"idx",
+       {idx, file([&](const std::string &path) { writeGzip(path, idx); })},
+       [](auto &path) { data::read_idx(path); }},
+      {"csv",
+       {text},
+       [](auto &path) {
+         data::read_csv(path);
+         goThrough(data::csv_dataset(path, {{"a", DType::Int32, 0}, {"c"}}));
+         goThrough(data::csv_rows(path));
+       }},
+      {"text", {text}, [](auto &path) { goThrough(data::text_line_dataset(path)); }},
+      {"tfrecord",
+       {file([&](const std::string &path) {
+         data::TFRecordWriter writer(path);
+         for (const std::string &record : {example, std::string(), text})
+           writer.write(record);
+       })},
+       [](auto &path) { goThrough(data::tfrecord_dataset(path)); }},
+      {"example", {example}, [](auto &path) { data::Example::parse(readFile(path)); }, true},
+      {"npy",
+       {file([&](const std::string &path) { data::write_npy(path, floats); })},
+       [](auto &path) { data::read_npy(path); }},
+      {"npz",
+       {file([&](const std::string &path) { data::write_npz(path, {{"x", floats}, {"y", integers}}); }),
+        file([&](const std::string &path) { data::write_npz(path, {{"x", floats}}, {.compressed = true}); })},
+       [](auto &path) { data::read_npz(path); }},
+      {"png", {data::encode_png(image)}, [](auto &path) { data::read_image(path); }},
+      {"jpeg", {data::encode_jpeg(image, 80)}, [](auto &path) { data::read_image(path); }},
+      {"cache",
+       {file([&](const std::string &path) {
+         std::filesystem::remove(path);
+         goThrough(data::from_tensor_slices(floats, integers).cache(path));
+       })},
+       [](auto &path) { goThrough(data::from_tensor_slices(ones({2}), ones({2})).cache(path)); }},
+      {"cifar",
+       {cifar},
+       [](auto &path) {
+         std::filesystem::rename(path, std::filesystem::path(path).replace_filename("test_batch.bin"));
+         data::cifar10("test", std::filesystem::path(path).parent_path());
+       }},
+  };
+}
+
+std::string mutated(std::string bytes, std::mt19937_64 &random) {
+  auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random() % std::max<std::size_t>(bound, 1)); };
+  for (std::size_t times = 1 + below(4); times-- > 0 && !bytes.empty();) {
+    const std::size_t at = below(bytes.size());
+    switch (below(7)) {
+    case 0:
+      bytes[at] ^= static_cast<char>(1 << below(8));
+      break;
+    case 1:
+      bytes[at] = static_cast<char>(random());
+      break;
+    case 2: // a number that is at an end
+      for (std::size_t i = at, end = std::min(bytes.size(), at + (std::size_t(1) << below(4))); i < end; ++i)
+        bytes[i] = "\x00\xff\x7f\x80"[below(4)];
+      break;
+    case 3:
+      bytes.resize(at);
+      break;
+    case 4:
+      bytes.erase(at, 1 + below(16));
+      break;
+    case 5:
+      bytes.insert(at, bytes.substr(below(bytes.size()), 1 + below(64)));
+      break;
+    default:
+      bytes.insert(at, 1 + below(8), static_cast<char>(random()));
+    }
+  }
+  return bytes;
+}
+
+// Whether the reader did nothing that it may not do.
+bool isSound(const Target &target, const std::string &path, std::string &text) {
+  try {
+    target.read(path);
+    return true;
+  } catch (const DataError &error) {
+    text = error.what();
+    const std::string folder = std::filesystem::path(path).parent_path();
+    return target.hasNoPath || text.starts_with(folder) || target.name == "cache";
+  } catch (const std::exception &error) {
+    text = error.what();
+    return false;
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  double seconds = 60;
+  std::uint64_t seed = std::random_device()();
+  std::vector<std::string> chosen;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--seconds" && i + 1 < argc)
+      seconds = std::atof(argv[++i]);
+    else if (option == "--seed" && i + 1 < argc)
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (option.starts_with("-")) {
+      std::cout << "calque-reader-fuzz [--seconds N (60) for each reader] [--seed S (fresh)] [READER...]\n";
+      return option == "--help" ? 0 : 2;
+    } else
+      chosen.push_back(option);
+  }
+  if (std::filesystem::is_directory("/dev/shm"))
+    ::setenv("TMPDIR", "/dev/shm", 0); // a hundred times as many files as on a disk
+  TemporaryDirectory directory;
+  int faults = 0;
+  for (const Target &target : targets(directory)) {
+    if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), target.name) == chosen.end())
+      continue;
+    std::mt19937_64 random(seed);
+    std::uint64_t files = 0, read = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    for (; files < target.seeds.size() || std::chrono::steady_clock::now() < end; ++files) {
+      const std::string &valid = target.seeds[files % target.seeds.size()];
+      // First each as it is, which must be read.
+      const bool isWhole = files < target.seeds.size();
+      const std::string bytes = isWhole ? valid : mutated(valid, random);
+      const std::string path = directory.file("file");
+      writeFile(path, bytes);
+      std::string text;
+      const bool isFine = isSound(target, path, text);
+      read += text.empty();
+      if (!isFine || (isWhole && !text.empty())) {
+        const std::string kept =
+            "calque-reader-fuzz." + target.name + "." + std::to_string(seed) + "." + std::to_string(files);
+        writeFile(kept, bytes);
+        std::cout << target.name << ": " << (text.empty() ? "no error" : text) << "\n  the file is " << kept << "\n";
+        ++faults;
+        break;
+      }
+    }
+    std::cout << target.name << ": " << files << " files, " << read << " of them read" << std::endl;
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::cout << "seed " << seed << ", at most " << usage.ru_maxrss / 1024 << " MB\n";
+  return faults ? 1 : 0;
+}

@@ -1,0 +1,281 @@
+// The format of NumPy's arrays: numpy/lib/format.py.
+//
+// The magic "\x93NUMPY", a version of two bytes, the length of the header (2 bytes in version 1, 4 in versions 2 and
+// 3), the header as a literal of Python, {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, and the elements.
+#include "data/Npy.h"
+#include "Support.h"
+#include "calque/data/npy.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace calque::data {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+
+//===-- The header ------------------------------------------------------------------------------===//
+
+struct Header {
+  std::string descr;
+  bool isFortran = false;
+  Shape shape;
+};
+
+// Reads the literal. It has these three keys, whatever their order.
+class HeaderParser {
+public:
+  explicit HeaderParser(std::string_view text) : text(text) {}
+
+  bool parse(Header &header) {
+    int found = 0;
+    if (!eat('{'))
+      return false;
+    while (!eat('}')) {
+      std::string key;
+      if (!quoted(key) || !eat(':'))
+        return false;
+      const bool isSound = key == "descr"           ? quoted(header.descr)
+                           : key == "fortran_order" ? boolean(header.isFortran)
+                           : key == "shape"         ? shape(header.shape)
+                                                    : false;
+      if (!isSound || ++found > 3)
+        return false;
+      if (!eat(',') && !isNext('}'))
+        return false;
+    }
+    skip();
+    return found == 3 && text.empty();
+  }
+
+private:
+  void skip() {
+    while (!text.empty() && (text[0] == ' ' || text[0] == '\n' || text[0] == '\t' || text[0] == '\r'))
+      text.remove_prefix(1);
+  }
+  bool isNext(char c) {
+    skip();
+    return !text.empty() && text[0] == c;
+  }
+  bool eat(char c) {
+    const bool isThere = isNext(c);
+    if (isThere)
+      text.remove_prefix(1);
+    return isThere;
+  }
+  bool quoted(std::string &value) {
+    skip();
+    if (text.empty() || (text[0] != '\'' && text[0] != '"'))
+      return false;
+    const std::size_t end = text.find(text[0], 1);
+    if (end == std::string_view::npos)
+      return false;
+    value = text.substr(1, end - 1);
+    text.remove_prefix(end + 1);
+    return true;
+  }
+  bool boolean(bool &value) {
+    skip();
+    for (const auto &[word, meaning] : {std::pair<std::string_view, bool>("True", true), {"False", false}})
+      if (text.starts_with(word)) {
+        value = meaning;
+        text.remove_prefix(word.size());
+        return true;
+      }
+    return false;
+  }
+  bool shape(Shape &value) {
+    if (!eat('('))
+      return false;
+    while (!eat(')')) {
+      skip();
+      std::int64_t size = 0;
+      const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+      if (error != std::errc() || size < 0 || value.size() == 64) // as many dimensions as NumPy has
+        return false;
+      text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+      value.push_back(size);
+      if (!eat(',') && !isNext(')'))
+        return false;
+    }
+    return true;
+  }
+  std::string_view text;
+};
+
+//===-- Elements --------------------------------------------------------------------------------===//
+
+template <typename T> T load(const char *bytes, bool isSwapped) {
+  std::array<char, sizeof(T)> own;
+  std::memcpy(own.data(), bytes, sizeof(T));
+  if (isSwapped)
+    std::reverse(own.begin(), own.end());
+  return std::bit_cast<T>(own);
+}
+
+// IEEE 754 binary16.
+float fromHalf(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const float magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
+                          : exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                          : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+  return bits >> 15 ? -magnitude : magnitude;
+}
+
+// The index in Fortran's order of each element, in row-major order.
+std::vector<std::size_t> fortranOrder(const Shape &shape, std::size_t count) {
+  std::vector<std::size_t> order(count), index(shape.size()), strides(shape.size());
+  std::size_t stride = 1;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    strides[d] = stride;
+    stride *= static_cast<std::size_t>(std::int64_t(shape[d]));
+  }
+  std::size_t at = 0;
+  for (std::size_t &place : order) {
+    place = at;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < static_cast<std::size_t>(std::int64_t(shape[d])))
+        break;
+      at -= strides[d] * index[d];
+      index[d] = 0;
+    }
+  }
+  return order;
+}
+
+} // namespace
+
+Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string &place) {
+  if (!bytes.starts_with(kMagic))
+    file.fail(absl::StrCat(place, "this is no array of NumPy: it does not begin with its magic number"));
+  const std::size_t before = bytes.size() > 6 && bytes[6] == 1 ? 10 : 12;
+  std::size_t length = 0;
+  if (bytes.size() >= before)
+    for (std::size_t i = before; i-- > 8;)
+      length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  if (bytes.size() < before || bytes.size() - before < length)
+    file.fail(absl::StrCat(place, "truncated: it ends within the header of the array"));
+  if (bytes[6] < 1 || bytes[6] > 3)
+    file.fail(absl::StrCat(place, "version ", int(bytes[6]), " of the array's format is not known"));
+  Header header;
+  if (!HeaderParser(bytes.substr(before, length)).parse(header))
+    file.fail(absl::StrCat(place, "the header of the array is damaged, or one of fields: ",
+                           std::string(bytes.substr(before, std::min<std::size_t>(length, 200)))));
+  bytes.remove_prefix(before + length);
+
+  const std::string &descr = header.descr;
+  const std::string kind = descr.empty() ? "" : descr.substr(descr.find_first_not_of("<>|=") == 1);
+  const bool isSwapped = descr.starts_with('>');
+  const std::size_t width = kind.size() == 2 && kind[1] >= '1' && kind[1] <= '8' ? std::size_t(kind[1] - '0') : 0;
+  std::size_t count = 1, total = width;
+  bool isTooLarge = false;
+  for (std::int64_t size : header.shape) // numbers of elements and bytes that no file has
+    isTooLarge |= __builtin_mul_overflow(total, static_cast<std::size_t>(size), &total);
+  auto convert = [&](auto decode) {
+    if (isTooLarge || total != bytes.size())
+      file.fail(absl::StrCat(place, "the header says ", descr, header.shape.str(), ", which are ",
+                             isTooLarge ? "more than 2^64" : absl::StrCat(total), " bytes, and there are ",
+                             bytes.size()));
+    count = total / width;
+    using T = decltype(decode(bytes.data()));
+    std::vector<T> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = decode(bytes.data() + i * width);
+    if (header.isFortran && header.shape.size() > 1) {
+      std::vector<T> ordered;
+      ordered.reserve(count);
+      for (std::size_t from : fortranOrder(header.shape, count))
+        ordered.push_back(values[from]);
+      values = std::move(ordered);
+    }
+    return tensor(values, header.shape, file.where);
+  };
+  auto as = [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
+    return convert([&](const char *p) { return static_cast<To>(load<From>(p, isSwapped)); });
+  };
+  constexpr std::type_identity<std::int32_t> int32;
+  constexpr std::type_identity<std::int64_t> int64;
+  if (kind == "b1")
+    return convert([](const char *p) { return *p != 0; });
+  if (kind == "i1")
+    return as(std::type_identity<std::int8_t>(), int32);
+  if (kind == "u1")
+    return as(std::type_identity<std::uint8_t>(), int32);
+  if (kind == "i2")
+    return as(std::type_identity<std::int16_t>(), int32);
+  if (kind == "u2")
+    return as(std::type_identity<std::uint16_t>(), int32);
+  if (kind == "i4")
+    return as(int32, int32);
+  if (kind == "u4")
+    return as(std::type_identity<std::uint32_t>(), int64);
+  if (kind == "i8")
+    return as(int64, int64);
+  if (kind == "f2")
+    return convert([&](const char *p) { return fromHalf(load<std::uint16_t>(p, isSwapped)); });
+  if (kind == "f4")
+    return as(std::type_identity<float>(), std::type_identity<float>());
+  if (kind == "f8")
+    return as(std::type_identity<double>(), std::type_identity<double>());
+  file.fail(absl::StrCat(place, "the array is one of '", descr, "', which no element type of Calque holds"));
+}
+
+std::string npyOf(const Tensor &x, SourceLocation where) {
+  const char *descr = "";
+  switch (x.dtype(where)) {
+  case DType::Bool:
+    descr = "|b1";
+    break;
+  case DType::Int32:
+    descr = "<i4";
+    break;
+  case DType::Int64:
+    descr = "<i8";
+    break;
+  case DType::Float32:
+    descr = "<f4";
+    break;
+  case DType::Float64:
+    descr = "<f8";
+    break;
+  }
+  const Shape shape = x.shape();
+  auto append = [](std::string *text, const Size &size) { text->append(size.str()); };
+  std::string header = absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (",
+                                    absl::StrJoin(shape, ", ", append), shape.size() == 1 ? ",), }" : "), }");
+  // NumPy begins the elements at a multiple of 64 bytes.
+  while ((header.size() + 11) % 64 != 0)
+    header += ' ';
+  header += '\n';
+  std::string bytes(kMagic);
+  bytes += {1, 0, static_cast<char>(header.size()), static_cast<char>(header.size() >> 8)};
+  bytes += header;
+  dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
+    bytes.append(reinterpret_cast<const char *>(x.data<T>(where)),
+                 static_cast<std::size_t>(std::int64_t(x.size())) * sizeof(T));
+  });
+  return bytes;
+}
+
+Tensor read_npy(const std::string &path, SourceLocation where) {
+  FileReader file(path, CallSite::resolve(where), Compression::None);
+  return arrayIn(file.readAll(), file, "");
+}
+
+void write_npy(const std::string &path, const Tensor &x, SourceLocation where) {
+  where = CallSite::resolve(where);
+  const std::string bytes = npyOf(x, where);
+  FileWriter file(path, where);
+  file.write(bytes);
+  file.finish();
+}
+
+} // namespace calque::data
