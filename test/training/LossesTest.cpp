@@ -2,9 +2,10 @@
 
 using namespace calque;
 using namespace calque::testing;
-using losses::sparse_categorical_crossentropy;
 
 namespace {
+const losses::SparseCategoricalCrossentropy ofLogits({.from_logits = true}), ofProbabilities;
+
 constexpr std::size_t kExamples = 5, kClasses = 3;
 const std::vector<std::int32_t> labels = {2, 0, 1, 1, 2};
 Tensor labelTensor() { return tensor(labels, {5}); }
@@ -32,23 +33,19 @@ TEST(SparseCategoricalCrossentropy, OfLogits) {
   for (double loss : expected)
     total += loss;
   Tensor x = logitTensor(), y = labelTensor();
-  expectNear(sparse_categorical_crossentropy(y, x, {.from_logits = true, .reduction = losses::Reduction::None}),
-             expected);
-  expectNear(sparse_categorical_crossentropy(y, x, {.from_logits = true, .reduction = losses::Reduction::Sum}),
+  expectNear(losses::sparse_categorical_crossentropy(y, x, {.from_logits = true}), expected);
+  expectNear(losses::SparseCategoricalCrossentropy({.from_logits = true}, {.reduction = losses::Reduction::Sum})(y, x),
              {total});
-  expectNear(sparse_categorical_crossentropy(y, x, {.from_logits = true}), {total / kExamples});
-  expectNear(sparse_categorical_crossentropy(cast(reshape(y, {5, 1}), DType::Int64), x, {.from_logits = true}),
-             {total / kExamples});
-  expectNear(sparse_categorical_crossentropy(y, cast(x, DType::Float32), {.from_logits = true}), {total / kExamples},
-             1e-6);
-  auto f = function(
-      [](const Tensor &y, const Tensor &x) { return sparse_categorical_crossentropy(y, x, {.from_logits = true}); });
+  expectNear(ofLogits(y, x), {total / kExamples});
+  expectNear(ofLogits(cast(reshape(y, {5, 1}), DType::Int64), x), {total / kExamples});
+  expectNear(ofLogits(y, cast(x, DType::Float32)), {total / kExamples}, 1e-6);
+  auto f = function([](const Tensor &y, const Tensor &x) { return ofLogits(y, x); });
   expectNear(f(y, x), {total / kExamples});
 }
 
 TEST(SparseCategoricalCrossentropy, OfLargeLogitsIsFinite) {
   Tensor x = tensor<float>({1000, 0, -1000, 0}, {2, 2});
-  expectNear(sparse_categorical_crossentropy(tensor<int>({0, 0}), x, {.from_logits = true}), {500});
+  expectNear(ofLogits(tensor<int>({0, 0}), x), {500});
 }
 
 // Expected values: log(1 + exp(-d)) of two logits that are d apart, and its limits.
@@ -64,55 +61,132 @@ TEST(SparseCategoricalCrossentropy, OfLargeAndInfiniteLogitsIsExact) {
                         Case{{3, -infinity, 3}, 0.69314718055994531, {-0.5, 0, 0.5}}, Case{{-500, 0}, 500, {-1, 1}},
                         Case{{30, 0}, 9.3576229688401746e-14, {0, 9.3576229688392989e-14}}}) {
     Tensor x = tensor(c.logits, {1, static_cast<std::int64_t>(c.logits.size())}), y = tensor<int>({0});
-    auto loss = [&](const Tensor &logits) { return sparse_categorical_crossentropy(y, logits, {.from_logits = true}); };
+    auto loss = [&](const Tensor &logits) { return ofLogits(y, logits); };
     SCOPED_TRACE(c.loss);
     expectNear(loss(x), {c.loss}, 1e-6);
     expectNear(function(loss)(x), {c.loss}, 1e-6);
     expectNear(grad(loss)(x), c.gradient, 1e-7);
   }
-  EXPECT_EQ(
-      sparse_categorical_crossentropy(tensor<int>({0}), tensor<float>({-infinity, 0}, {1, 2}), {.from_logits = true})
-          .item<float>(),
-      infinity);
+  EXPECT_EQ(ofLogits(tensor<int>({0}), tensor<float>({-infinity, 0}, {1, 2})).item<float>(), infinity);
 }
 
 TEST(SparseCategoricalCrossentropy, OfProbabilities) {
   Tensor x = logitTensor(), y = labelTensor();
-  double fromLogits = sparse_categorical_crossentropy(y, x, {.from_logits = true}).item<double>();
-  expectNear(sparse_categorical_crossentropy(y, softmax(x)), {fromLogits}, 1e-9);
-  expectNear(sparse_categorical_crossentropy(y, softmax(x) * 0.5), {fromLogits}, 1e-9); // need not add up to 1
+  double fromLogits = ofLogits(y, x).item<double>();
+  expectNear(ofProbabilities(y, softmax(x)), {fromLogits}, 1e-9);
+  expectNear(ofProbabilities(y, softmax(x) * 0.5), {fromLogits}, 1e-9); // need not add up to 1
   // A probability of 0 counts as 1e-7.
-  expectNear(sparse_categorical_crossentropy(tensor<int>({0}), tensor<double>({0, 1}, {1, 2})), {-std::log(1e-7)},
-             1e-7);
+  expectNear(ofProbabilities(tensor<int>({0}), tensor<double>({0, 1}, {1, 2})), {-std::log(1e-7)}, 1e-7);
 }
 
 TEST(SparseCategoricalCrossentropy, HasTheGradientOfItsDifferences) {
   Tensor y = labelTensor();
-  expectGradients(
-      [&](const std::vector<Tensor> &x) { return sparse_categorical_crossentropy(y, x[0], {.from_logits = true}); },
-      {logitTensor()});
-  expectGradients([&](const std::vector<Tensor> &x) { return sparse_categorical_crossentropy(y, x[0]); },
-                  {softmax(logitTensor())});
+  expectGradients([&](const std::vector<Tensor> &x) { return ofLogits(y, x[0]); }, {logitTensor()});
+  expectGradients([&](const std::vector<Tensor> &x) { return ofProbabilities(y, x[0]); }, {softmax(logitTensor())});
 }
 
 TEST(SparseCategoricalCrossentropy, RefusesALabelOutsideTheClasses) {
   Tensor x = logitTensor();
   for (int label : {-1, 3}) {
     Tensor y = tensor<int>({0, 1, label, 0, 0});
-    EXPECT_MISUSE(IndexError, sparse_categorical_crossentropy(y, x, {.from_logits = true}),
-                  std::to_string(label) + " is out of range [0, 3)");
-    auto f = function(
-        [](const Tensor &y, const Tensor &x) { return sparse_categorical_crossentropy(y, x, {.from_logits = true}); });
+    EXPECT_MISUSE(IndexError, ofLogits(y, x), std::to_string(label) + " is out of range [0, 3)");
+    auto f = function([](const Tensor &y, const Tensor &x) { return ofLogits(y, x); });
     EXPECT_CONTAINS(errorOf<IndexError>([&] { f(y, x); }), std::to_string(label) + " is out of range [0, 3)");
   }
 }
 
 TEST(SparseCategoricalCrossentropy, RefusesShapesAndTypesThatDontFit) {
   Tensor x = logitTensor(), y = labelTensor();
-  EXPECT_MISUSE(ShapeError, sparse_categorical_crossentropy(ones({4}, DType::Int32), x), "int32[4] and float64[5,3]");
-  EXPECT_MISUSE(ShapeError, sparse_categorical_crossentropy(y, 0.5f), "int32[5] and float32[]");
-  EXPECT_MISUSE(ShapeError, sparse_categorical_crossentropy(y, zeros({5, 0})), "at least one class");
-  EXPECT_MISUSE(DTypeError, sparse_categorical_crossentropy(ones({5}), x), "takes integer labels");
-  EXPECT_MISUSE(DTypeError, sparse_categorical_crossentropy(y, ones({5, 3}, DType::Int32)),
-                "floating-point predictions");
+  EXPECT_MISUSE(ShapeError, ofProbabilities(ones({4}, DType::Int32), x), "int32[4] and float64[5,3]");
+  EXPECT_MISUSE(ShapeError, ofProbabilities(y, 0.5f), "int32[5] and float32[]");
+  EXPECT_MISUSE(ShapeError, ofProbabilities(y, zeros({5, 0})), "with at least one class, not int32[5] and");
+  EXPECT_MISUSE(DTypeError, ofProbabilities(ones({5}), x), "takes integer labels");
+  EXPECT_MISUSE(DTypeError, ofProbabilities(y, ones({5, 3}, DType::Int32)), "floating-point predictions");
+}
+
+//===-- Loss objects ------------------------------------------------------------------------------===//
+namespace {
+struct CustomMSE : losses::Loss {
+  double factor;
+  explicit CustomMSE(double factor, losses::LossOptions options = {.name = "custom_mse"})
+      : Loss(std::move(options)), factor(factor) {}
+
+protected:
+  Tensor call(const Tensor &y_true, const Tensor &y_pred) const override {
+    return mean(square(y_true - y_pred), {-1}) + factor * mean(square(0.5 - y_pred), {-1});
+  }
+};
+} // namespace
+
+TEST(Loss, IsSubclassed) {
+  CustomMSE loss(0.1);
+  Tensor y = tensor<float>({1, 0});
+  EXPECT_FLOAT_EQ(loss(y, tensor<float>({.5f, .5f})).item<float>(), 0.25f);
+  EXPECT_FLOAT_EQ(loss(y, tensor<float>({1, 0})).item<float>(), 0.025f);
+  EXPECT_EQ(loss.name(), "custom_mse");
+  losses::AnyLoss any = loss;
+  EXPECT_FLOAT_EQ(any(y, tensor<float>({1, 0})).item<float>(), 0.025f);
+}
+
+TEST(Loss, DividesByTheNumberOfExamples) {
+  // Losses 1 and 4.
+  Tensor y = zeros({2, 1}), p = tensor<float>({1, 2}, {2, 1}), w = tensor<float>({1, 3});
+  EXPECT_EQ(losses::MeanSquaredError()(y, p, {.sample_weight = w}).item<float>(), (1 + 12) / 2.0f);
+  EXPECT_EQ(losses::MeanSquaredError({.reduction = losses::Reduction::Sum})(y, p, {.sample_weight = w}).item<float>(),
+            13);
+  EXPECT_EQ(losses::MeanSquaredError({.reduction = losses::Reduction::MeanWithSampleWeight})(y, p, {.sample_weight = w})
+                .item<float>(),
+            13 / 4.0f);
+  expectValues(losses::MeanSquaredError({.reduction = losses::Reduction::None})(y, p, {.sample_weight = w}), {1, 12});
+  EXPECT_EQ(losses::MeanSquaredError()(y, p, {.sample_weight = scalar(2.0f)}).item<float>(), 5);
+  // A mask takes out of the number; a weight of 0 does not, and hides an infinite loss.
+  EXPECT_EQ(losses::MeanSquaredError()(y, p, {.mask = tensor<bool>({false, true})}).item<float>(), 4);
+  EXPECT_EQ(losses::MeanSquaredError()(y, p, {.mask = tensor<bool>({false, false})}).item<float>(), 0);
+  Tensor far = tensor<float>({1, std::numeric_limits<float>::infinity()}, {2, 1});
+  EXPECT_EQ(losses::MeanSquaredError()(y, far, {.sample_weight = tensor<float>({1, 0})}).item<float>(), 0.5f);
+  // Weights of examples fit losses of more dimensions: (1 + 1 + 3 * 4 + 3 * 4) / 4.
+  Tensor steps = tensor<float>({1, 1, 2, 2}, {2, 2, 1});
+  EXPECT_EQ(losses::MeanSquaredError()(zeros({2, 2, 1}), steps, {.sample_weight = w}).item<float>(), 6.5f);
+}
+
+TEST(Loss, IgnoresAClassInTheMeanToo) {
+  losses::SparseCategoricalCrossentropy loss({.from_logits = true, .ignore_class = -1});
+  Tensor y = tensor<int>({-1, 1, -1});
+  EXPECT_FLOAT_EQ(loss(y, zeros({3, 4})).item<float>(), std::log(4.0f));
+  EXPECT_MISUSE(IndexError, loss(tensor<int>({-1, -2, 0}), zeros({3, 4})),
+                "sparse_categorical_crossentropy: label -2 is out of range [0, 4)");
+}
+
+TEST(Loss, HasNames) {
+  Tensor y = zeros({2, 3}), p = ones({2, 3});
+  for (const char *name : {"mse", "MeanSquaredError", "mean_squared_error"})
+    EXPECT_EQ(losses::get(name)(y, p).item<float>(), 1) << name;
+  EXPECT_EQ(losses::get("kld").name(), "kl_divergence");
+  losses::AnyLoss function = losses::huber, lambda = [](const Tensor &a, const Tensor &b) { return sum(abs(a - b)); };
+  EXPECT_EQ(function(y, p).item<float>(), 0.5f);
+  EXPECT_EQ(lambda(y, p).item<float>(), 6);
+  EXPECT_MISUSE(LookupError, losses::get("mean"), "losses: no loss has the name 'mean'");
+}
+
+TEST(Loss, RefusesWhatDoesNotFit) {
+  using namespace losses;
+  Tensor x = ones({4, 3});
+  EXPECT_MISUSE(ShapeError, mean_squared_error(ones({4, 2}), x),
+                "mean_squared_error: takes targets and predictions of one shape, not float32[4,2] and float32[4,3]");
+  EXPECT_MISUSE(DTypeError, mean_squared_error(x, ones({4, 3}, DType::Int32)),
+                "mean_squared_error: takes targets and floating-point predictions, not float32[4,3] and int32[4,3]");
+  EXPECT_MISUSE(
+      ShapeError, MeanSquaredError()(x, x, {.sample_weight = ones({3})}),
+      "mean_squared_error: weights float32[3] must have the first dimensions of the examples' values float32[4]");
+  EXPECT_MISUSE(ShapeError, MeanSquaredError()(x, x, {.mask = ones({4, 3}, DType::Bool)}), "a mask bool[4,3] must");
+  EXPECT_MISUSE(ValueError, huber(x, x, {.delta = 0}), "huber: delta is finite and above 0, unlike 0");
+  EXPECT_MISUSE(ValueError, binary_crossentropy(x, x, {.label_smoothing = 2}),
+                "binary_crossentropy: the label smoothing is in [0, 1], unlike 2");
+  EXPECT_MISUSE(ValueError, categorical_crossentropy(x, x, {.label_smoothing = 0.1, .axis = 2}),
+                "categorical_crossentropy: predictions of rank 2 have no axis 2");
+  EXPECT_MISUSE(ShapeError, categorical_crossentropy(1.0f, 1.0f),
+                "categorical_crossentropy: takes predictions of at least one class, not a scalar");
+  // A label column meets a vector of predictions.
+  EXPECT_EQ(mean_squared_error(zeros({4, 1}), ones({4})).shape(), (Shape{4}));
+  EXPECT_EQ(mean_squared_error(zeros({4}), ones({4, 1})).shape(), (Shape{4}));
 }

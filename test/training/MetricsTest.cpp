@@ -66,3 +66,85 @@ TEST(SparseCategoricalAccuracy, RefusesShapesAndTypesThatDontFit) {
   EXPECT_MISUSE(ShapeError, accuracy.update_state(tensor<int>({1, 2}), ones({3, 4})), "int32[2] and float32[3,4]");
   EXPECT_MISUSE(DTypeError, accuracy.update_state(ones({3}), ones({3, 4})), "takes integer labels");
 }
+
+TEST(Metric, IsCalledLikeAFunctionAndHasAName) {
+  metrics::Mean loss("loss");
+  EXPECT_EQ(loss.name(), "loss");
+  EXPECT_EQ(loss(0).item<float>(), 0);
+  EXPECT_EQ(loss(5).item<float>(), 2.5);
+  EXPECT_EQ(loss(tensor<int>({8, 9})).item<float>(), 5.5);
+  metrics::BinaryAccuracy accuracy;
+  Tensor y = tensor<float>({1, 1, 0, 0}), p = tensor<float>({.98f, 1, 0, .6f});
+  EXPECT_EQ(accuracy(y, p).item<float>(), 0.75);
+  EXPECT_EQ(accuracy(y, p, tensor<float>({0, 0, 0, 4})).item<float>(), 3 / 8.0f);
+}
+
+namespace {
+struct PositivesBody : metrics::MetricBody {
+  PositivesBody() : MetricBody("positives") {}
+  void update(const Tensor &, const Tensor &y_pred, const std::optional<Tensor> &) override {
+    count.assign_add(sum(cast(y_pred > 0.5, DType::Float64)));
+  }
+  Tensor compute() const override { return count.value(); }
+  Variable count = variable("count", zeros({}, DType::Float64), false);
+};
+} // namespace
+
+TEST(Metric, OfOnesOwnIsABody) {
+  metrics::Metric positives(std::make_shared<PositivesBody>());
+  EXPECT_EQ(positives(0, tensor<float>({0.1f, 0.9f, 0.8f})).item<float>(), 2);
+  metrics::Metric copy = positives; // the same
+  copy.reset_state();
+  EXPECT_EQ(positives.result().item<float>(), 0);
+  metrics::MeanMetricWrapper distance([](const Tensor &y, const Tensor &p) { return abs(y - p); }, "distance");
+  EXPECT_EQ(distance(tensor<float>({1, 2}), tensor<float>({3, 1})).item<float>(), 1.5f);
+}
+
+TEST(Metric, HasNames) {
+  for (const char *name : {"mse", "MeanSquaredError", "mean_squared_error"})
+    EXPECT_EQ(metrics::get(name).name(), "mean_squared_error");
+  EXPECT_EQ(metrics::get("AUC").name(), "auc");
+  EXPECT_FALSE(metrics::get("auc").same_as(metrics::get("auc")));
+  EXPECT_MISUSE(LookupError, metrics::get("precisions"), "metrics: no metric has the name 'precisions'");
+}
+
+TEST(ConfusionMatrix, CountsLabelsByPredictions) {
+  metrics::ConfusionMatrix matrix(3);
+  matrix.update_state(tensor<int>({0, 1, 2, 2}), tensor<int>({0, 2, 2, 1}));
+  expectValues(matrix.result(), {1, 0, 0, 0, 0, 1, 0, 1, 1});
+  metrics::ConfusionMatrix scores(2, {.sparse_y_pred = false});
+  scores.update_state(tensor<int>({1, 0}), tensor<float>({3, 1, 2, 0}, {2, 2}), tensor<float>({2, 5}));
+  expectValues(scores.result(), {5, 0, 2, 0});
+  EXPECT_MISUSE(IndexError, matrix.update_state(tensor<int>({3}), tensor<int>({0})),
+                "confusion_matrix: class 3 is out of range [0, 3)");
+  EXPECT_MISUSE(DTypeError, matrix.update_state(tensor<float>({1}), tensor<int>({0})),
+                "confusion_matrix: takes integer classes, not float32[1]; for scores [...,C], say so by sparse_y_true "
+                "and sparse_y_pred");
+}
+
+TEST(Metric, RefusesWhatDoesNotFit) {
+  using namespace metrics;
+  Tensor x = ones({4, 3});
+  Metric mean = Mean();
+  EXPECT_MISUSE(ValueError, mean.update_state(x, x),
+                "mean: is a metric of values, and takes no labels and predictions");
+  EXPECT_MISUSE(DTypeError, Mean("m", DType::Int32), "m: the result of a metric is floating-point, not int32");
+  EXPECT_MISUSE(ValueError, Precision({.thresholds = {2}}), "precision: thresholds are in [0, 1], unlike 2");
+  EXPECT_MISUSE(ValueError, Recall({.top_k = 0}), "recall: top_k is at least 1, unlike 0");
+  EXPECT_MISUSE(ValueError, TopKCategoricalAccuracy({.k = 0}), "top_k_categorical_accuracy: k is at least 1, unlike 0");
+  EXPECT_MISUSE(ValueError, AUC({.curve = "roc"}), "auc: there is no curve 'roc'");
+  EXPECT_MISUSE(ValueError, AUC({.num_thresholds = 1}), "auc: there are at least 2 thresholds, unlike 1");
+  EXPECT_MISUSE(ValueError, F1Score({.average = "mean"}), "f1_score: there is no average 'mean'");
+  EXPECT_MISUSE(ValueError, R2Score({.class_aggregation = "mean"}), "r2_score: there is no class aggregation 'mean'");
+  EXPECT_MISUSE(ValueError, MeanIoU(0), "mean_io_u: there is at least one class, unlike 0");
+  EXPECT_MISUSE(StateError, F1Score().result(),
+                "f1_score: has no result before the first update, which tells the number of classes");
+  F1Score score;
+  score.update_state(x, x);
+  EXPECT_MISUSE(ShapeError, score.update_state(ones({4, 2}), ones({4, 2})),
+                "f1_score: had predictions of 3 columns before, and now of 2");
+  EXPECT_MISUSE(ShapeError, score.update_state(ones({4}), ones({4})),
+                "f1_score: takes predictions [B,C], not float32[4]");
+  EXPECT_MISUSE(ShapeError, BinaryAccuracy().update_state(x, x, ones({3})),
+                "binary_accuracy: weights float64[3] must have the first dimensions");
+}

@@ -1,45 +1,264 @@
 // Metrics of training and testing. Their state is variables, so that they work eagerly and in traced functions.
 //
 //   metrics::SparseCategoricalAccuracy accuracy;
-//   accuracy.update_state(labels, logits);
-//   std::cout << accuracy.result() << '\n';
-//   accuracy.reset_state();
+//   accuracy.update_state(labels, logits);                          // accuracy(labels, logits) gives the result as
+//   well accuracy.update_state(labels, logits, weights);                 // weights of examples std::cout <<
+//   accuracy.result() << '\n'; accuracy.reset_state(); metrics::Mean loss("loss"); loss(l); metrics::Metric m =
+//   metrics::get("auc");                        // by name
+//
+// A metric of one's own is a body with a handle, as a layer is:
+//
+//   struct PositivesBody : metrics::MetricBody {
+//     PositivesBody() : MetricBody("positives") {}
+//     void update(const Tensor &, const Tensor &y_pred, const std::optional<Tensor> &) override {
+//       count.assign_add(sum(cast(y_pred > 0.5, DType::Float64)));
+//     }
+//     Tensor compute() const override { return count.value(); }
+//     Variable count = variable("count", zeros({}, DType::Float64), false);
+//   };
+//   metrics::Metric positives(std::make_shared<PositivesBody>());
+//
+// or the mean of a function: metrics::MeanMetricWrapper(f, "name").
+//
+// Formulas, defaults and names are those of Keras 3. State is float64, because a count in float32 stops at 2^24;
+// results have the element type that the metric is made with. Sizes may be open, but for a number of classes that
+// makes the size of a state. ShapeError and DTypeError for labels and predictions that don't fit, as of losses.
 #ifndef CALQUE_METRICS_H
 #define CALQUE_METRICS_H
 
 #include "calque/module.h"
 
+#include <functional>
+
 namespace calque::metrics {
 
-// The mean of all elements since the last reset; 0 without elements.
-class CALQUE_API Mean : public Module {
+// The object that handles to one metric share: its state and its computation.
+class CALQUE_API MetricBody : public Module {
 public:
-  explicit Mean(SourceLocation where = SourceLocation::current());
-  // Adds the elements of a tensor of numbers or bools.
-  void update_state(const Operand &values);
-  // Adds elements with weights, which broadcast to the values' shape.
-  void update_state(const Operand &values, const Operand &weights);
-  // A float32 scalar.
+  explicit MetricBody(std::string name, DType dtype = DType::Float32);
+  const std::string &name() const { return name_; }
+  // Of the result.
+  DType dtype() const { return dtype_; }
+
+  // Adds a batch. ValueError for a metric of values, which has another update_state, such as Mean.
+  virtual void update(const Tensor &y_true, const Tensor &y_pred, const std::optional<Tensor> &sample_weight);
+  virtual Tensor compute() const = 0;
+  // Assigns zeros to all variables.
+  virtual void reset();
+
+private:
+  friend class Metric;
+  const std::string name_;
+  const char *const inMessages; // the name, for as long as the process lives
+  const DType dtype_;
+};
+
+// A shared handle: copies are the same metric, with the same state.
+class CALQUE_API Metric {
+public:
+  explicit Metric(std::shared_ptr<MetricBody> body) : body_(std::move(body)) {}
+
+  // Errors inside name the caller's line. Weights are those of examples, [B], or a scalar.
+  void update_state(const Operand &y_true, const Operand &y_pred) const;
+  void update_state(const Operand &y_true, const Operand &y_pred, const Operand &sample_weight) const;
   Tensor result(SourceLocation where = SourceLocation::current()) const;
-  void reset_state(SourceLocation where = SourceLocation::current());
+  void reset_state(SourceLocation where = SourceLocation::current()) const;
+  // Updates, and gives the result.
+  Tensor operator()(const Operand &y_true, const Operand &y_pred) const;
+  Tensor operator()(const Operand &y_true, const Operand &y_pred, const Operand &sample_weight) const;
+
+  const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
+  // As of a module.
+  std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).variables(where);
+  }
+  std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).trainable_variables(where);
+  }
+  std::vector<std::pair<std::string, Variable>>
+  named_variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).named_variables(where);
+  }
+  const std::shared_ptr<MetricBody> &body() const noexcept { return body_; }
+  bool same_as(const Metric &other) const noexcept { return body_ == other.body_; }
+
+protected:
+  // StateError for an empty handle: one that was moved from, or made of a null pointer.
+  MetricBody &checked(SourceLocation where) const;
 
 private:
-  // float64, because a count in float32 stops at 2^24.
-  Variable total, count;
+  std::shared_ptr<MetricBody> body_;
 };
 
-// The fraction of the labels y_true [...] or [..., 1] that are the index of the largest element of y_pred [..., C].
-class CALQUE_API SparseCategoricalAccuracy : public Module {
+//===-- Of values ---------------------------------------------------------------------------------===//
+// The mean of all elements since the last reset; 0 without elements.
+class CALQUE_API Mean : public Metric {
 public:
-  explicit SparseCategoricalAccuracy(SourceLocation where = SourceLocation::current());
-  // ShapeError and DTypeError as for sparse_categorical_crossentropy.
-  void update_state(const Operand &y_true, const Operand &y_pred);
-  Tensor result(SourceLocation where = SourceLocation::current()) const { return hits.result(where); }
-  void reset_state(SourceLocation where = SourceLocation::current()) { hits.reset_state(where); }
-
-private:
-  Mean &hits;
+  explicit Mean(std::string name = "mean", DType dtype = DType::Float32,
+                SourceLocation where = SourceLocation::current());
+  // Adds the elements of a tensor of numbers or bools.
+  void update_state(const Operand &values) const;
+  // Adds elements with weights, which broadcast to the values' shape.
+  void update_state(const Operand &values, const Operand &weights) const;
+  Tensor operator()(const Operand &values) const;
+  Tensor operator()(const Operand &values, const Operand &weights) const;
 };
+
+// The sum of all elements, times weights that broadcast to them.
+class CALQUE_API Sum : public Metric {
+public:
+  explicit Sum(std::string name = "sum", DType dtype = DType::Float32,
+               SourceLocation where = SourceLocation::current());
+  void update_state(const Operand &values) const;
+  void update_state(const Operand &values, const Operand &weights) const;
+  Tensor operator()(const Operand &values) const;
+  Tensor operator()(const Operand &values, const Operand &weights) const;
+};
+
+//===-- Means of what a function gives for each example -------------------------------------------===//
+class CALQUE_API MeanMetricWrapper : public Metric {
+public:
+  MeanMetricWrapper(std::function<Tensor(const Tensor &y_true, const Tensor &y_pred)> function, std::string name,
+                    DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+};
+
+#define CALQUE_DECLARE_METRIC(Name, snake)                                                                             \
+  class CALQUE_API Name : public Metric {                                                                              \
+  public:                                                                                                              \
+    explicit Name(std::string name = snake, DType dtype = DType::Float32,                                              \
+                  SourceLocation where = SourceLocation::current());                                                   \
+  };
+#define CALQUE_DECLARE_METRIC_WITH_OPTIONS(Name, snake)                                                                \
+  class CALQUE_API Name : public Metric {                                                                              \
+  public:                                                                                                              \
+    explicit Name(Name##Options of = {}, std::string name = snake, DType dtype = DType::Float32,                       \
+                  SourceLocation where = SourceLocation::current());                                                   \
+  };
+
+// The fraction of elements where y_true equals y_pred.
+CALQUE_DECLARE_METRIC(Accuracy, "accuracy")
+struct BinaryAccuracyOptions {
+  double threshold = 0.5;
+};
+// The fraction of labels, 0 or 1, that are y_pred > threshold.
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(BinaryAccuracy, "binary_accuracy")
+// The fraction of examples where y_true [..., C], such as one_hot labels, and y_pred [..., C] have their largest
+// element at the same place.
+CALQUE_DECLARE_METRIC(CategoricalAccuracy, "categorical_accuracy")
+// The fraction of the labels y_true [...] or [..., 1] that are the index of the largest element of y_pred [..., C].
+CALQUE_DECLARE_METRIC(SparseCategoricalAccuracy, "sparse_categorical_accuracy")
+struct TopKOptions {
+  std::int64_t k = 5;
+};
+using TopKCategoricalAccuracyOptions = TopKOptions;
+using SparseTopKCategoricalAccuracyOptions = TopKOptions;
+// The fraction of labels, one_hot or integers, that are among the k largest predictions: fewer than k are larger.
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(TopKCategoricalAccuracy, "top_k_categorical_accuracy")
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(SparseTopKCategoricalAccuracy, "sparse_top_k_categorical_accuracy")
+
+CALQUE_DECLARE_METRIC(MeanSquaredError, "mean_squared_error")
+CALQUE_DECLARE_METRIC(RootMeanSquaredError, "root_mean_squared_error")
+CALQUE_DECLARE_METRIC(MeanAbsoluteError, "mean_absolute_error")
+CALQUE_DECLARE_METRIC(MeanAbsolutePercentageError, "mean_absolute_percentage_error")
+CALQUE_DECLARE_METRIC(MeanSquaredLogarithmicError, "mean_squared_logarithmic_error")
+CALQUE_DECLARE_METRIC(KLDivergence, "kl_divergence")
+CALQUE_DECLARE_METRIC(Poisson, "poisson")
+CALQUE_DECLARE_METRIC(LogCosh, "logcosh")
+CALQUE_DECLARE_METRIC(Hinge, "hinge")
+CALQUE_DECLARE_METRIC(SquaredHinge, "squared_hinge")
+CALQUE_DECLARE_METRIC(CategoricalHinge, "categorical_hinge")
+struct CosineOptions {
+  std::int64_t axis = -1;
+};
+using CosineSimilarityOptions = CosineOptions;
+// The mean cosine of the angle between the two: 1 where they point in the same direction.
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(CosineSimilarity, "cosine_similarity")
+struct CrossentropyOptions {
+  bool from_logits = false;
+  double label_smoothing = 0;
+};
+using BinaryCrossentropyOptions = CrossentropyOptions;
+using CategoricalCrossentropyOptions = CrossentropyOptions;
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(BinaryCrossentropy, "binary_crossentropy")
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(CategoricalCrossentropy, "categorical_crossentropy")
+struct SparseCategoricalCrossentropyOptions {
+  bool from_logits = false;
+};
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(SparseCategoricalCrossentropy, "sparse_categorical_crossentropy")
+
+//===-- Of decisions ------------------------------------------------------------------------------===//
+// A prediction is positive where it is above a threshold, a label where it is not 0.
+struct ThresholdOptions {
+  std::vector<double> thresholds = {};                 // empty: 0.5, or with top_k all of the k largest
+  std::optional<std::int64_t> top_k = std::nullopt;    // only the k largest of the last axis may be positive
+  std::optional<std::int64_t> class_id = std::nullopt; // only this one of the last axis counts
+};
+using PrecisionOptions = ThresholdOptions;
+using RecallOptions = ThresholdOptions;
+// Of the positive predictions those that are right, and of the positive labels those that are found; 0 without any. For
+// several thresholds, a vector.
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(Precision, "precision")
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(Recall, "recall")
+struct CountOptions {
+  std::vector<double> thresholds = {};
+};
+using TruePositivesOptions = CountOptions;
+using FalsePositivesOptions = CountOptions;
+using TrueNegativesOptions = CountOptions;
+using FalseNegativesOptions = CountOptions;
+// Their numbers, or the sums of their weights.
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(TruePositives, "true_positives")
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(FalsePositives, "false_positives")
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(TrueNegatives, "true_negatives")
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(FalseNegatives, "false_negatives")
+
+struct AUCOptions {
+  std::int64_t num_thresholds = 200;
+  std::string curve = "ROC";                      // or "PR"
+  std::string summation_method = "interpolation"; // or "minoring", "majoring"
+  std::vector<double> thresholds = {};            // in place of evenly spread ones
+  bool from_logits = false;
+};
+// The area under the curve of true over false positive rates, or of precision over recall, which is interpolated as
+// Davis and Goadrich have it: The relationship between precision-recall and ROC curves, 2006. ValueError for fewer than
+// two thresholds and other texts.
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(AUC, "auc")
+
+struct F1ScoreOptions {
+  std::string average = "";                       // "micro", "macro", "weighted"; empty: a number for each class
+  std::optional<double> threshold = std::nullopt; // else the largest of an example is positive
+};
+// The harmonic mean of precision and recall, of labels [B, C] and predictions [B, C].
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(F1Score, "f1_score")
+
+struct R2ScoreOptions {
+  std::string class_aggregation = "uniform_average"; // "variance_weighted_average"; empty: a number for each output
+};
+// 1 - the squared error over the variance, of targets [B, C].
+CALQUE_DECLARE_METRIC_WITH_OPTIONS(R2Score, "r2_score")
+#undef CALQUE_DECLARE_METRIC
+#undef CALQUE_DECLARE_METRIC_WITH_OPTIONS
+
+struct ClassesOptions {
+  std::optional<std::int64_t> ignore_class = std::nullopt; // labels that don't count
+  bool sparse_y_true = true, sparse_y_pred = true; // integers [...]; else the largest element of [..., C] counts
+};
+// How often a label, the row, got a prediction, the column: [C, C]. IndexError for one outside of [0, C).
+class CALQUE_API ConfusionMatrix : public Metric {
+public:
+  explicit ConfusionMatrix(std::int64_t num_classes, ClassesOptions options = {}, std::string name = "confusion_matrix",
+                           DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+};
+// The mean over the classes that occur of the right ones over the union of labels and predictions.
+class CALQUE_API MeanIoU : public Metric {
+public:
+  explicit MeanIoU(std::int64_t num_classes, ClassesOptions options = {}, std::string name = "mean_io_u",
+                   DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+};
+
+// A new metric by its name: "precision" or "Precision"; "mse", "mae", "mape", "msle", "bce", "kld". LookupError for
+// a name that none has. "accuracy" is Accuracy here; in compile(), it is the accuracy that fits the output.
+CALQUE_API Metric get(const std::string &name, SourceLocation where = SourceLocation::current());
 
 } // namespace calque::metrics
 #endif

@@ -1,92 +1,248 @@
-// Optimisers, which update variables by gradients.
+// Optimisers, which update variables by gradients, and schedules of their learning rate.
 //
 //   optimizers::Adam adam(1e-3);
 //   std::vector<Variable> weights = net.trainable_variables();
 //   adam.apply_gradients(tape.gradient(loss, weights), weights);
-//   adam.learning_rate().assign(1e-4); // also in between the calls of a compiled step
+//   adam.minimize([&] { return loss_of(net(x)); }, weights);       // both in one
+//   adam.learning_rate().assign(1e-4);                             // also in between the calls of a compiled step
+//   optimizers::SGD sgd(schedules::CosineDecay(0.1, 10'000), {.momentum = 0.9}, {.clipnorm = 1});
+//   optimizers::Optimizer named = "rmsprop";
 //
-// An optimiser is a module. Its variables are the learning rate, the number of steps, and the slots: the state that it
-// keeps for each variable.
+// An optimiser is a shared handle to a module. Its variables are the number of steps, the learning rate, and the slots:
+// the state that it keeps for each variable, under the variable's name: "momentum/dense/kernel". A variable's slots are
+// made at its first step, eagerly or in a function's first trace, or in build().
+//
+// Formulas, defaults and names are those of Keras 3. An optimiser of one's own is a body with a handle:
+//
+//   struct SignBody : optimizers::OptimizerBody {
+//     explicit SignBody(double rate) : OptimizerBody("sign", rate, {"last"}) {}
+//     void update(Variable &variable, const Tensor &gradient, const std::vector<Tensor> &rate,
+//                 std::vector<Variable> &slots) override {
+//       variable.assign_sub(rate[0] * sign(gradient));
+//       slots[0].assign(gradient);
+//     }
+//   };
+//   optimizers::Optimizer mine(std::make_shared<SignBody>(0.1));
 #ifndef CALQUE_OPTIMIZERS_H
 #define CALQUE_OPTIMIZERS_H
 
 #include "calque/module.h"
+#include "calque/schedules.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 namespace calque::optimizers {
 
-class CALQUE_API Optimizer : public Module {
-public:
-  // A float64 scalar; the number of steps is an int64 scalar.
-  Variable learning_rate() const { return learningRate; }
-  Variable iterations() const { return steps; }
+// What all optimisers can do.
+struct OptimizerOptions {
+  // Subtracts weight_decay * rate * w from each variable before its update: decay that is no part of the gradient.
+  std::optional<double> weight_decay = std::nullopt;
+  // At most one of: bounds for each gradient's norm, for that of all together, for each element's magnitude.
+  std::optional<double> clipnorm = std::nullopt, global_clipnorm = std::nullopt, clipvalue = std::nullopt;
+  // Keeps a moving average of each variable: ema_momentum * average + (1 - ema_momentum) * w after each step. It is
+  // written to the variables every `ema_overwrite_frequency` steps, and by finalize_variable_values().
+  bool use_ema = false;
+  double ema_momentum = 0.99;
+  std::optional<std::int64_t> ema_overwrite_frequency = std::nullopt;
+  // Only every so many steps update, by the mean of the gradients since the last.
+  std::optional<std::int64_t> gradient_accumulation_steps = std::nullopt;
+  double decay = 0;      // the rate is learning_rate / (1 + decay * iterations), as of Keras' older optimisers
+  std::string name = {}; // empty: that of the class
+};
 
-  // One step. Variables without a gradient stay as they are. A variable's slots are made at its first step, eagerly or
-  // in a function's first trace. ValueError for another number of gradients than variables, where all gradients are
-  // none, and for a variable given twice; ShapeError and DTypeError for a gradient that is not of its variable's type;
-  // StateError for a variable that is an argument of the function being traced.
-  void apply_gradients(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables,
-                       SourceLocation where = SourceLocation::current());
+// A slot: its name, and the value of its elements at first.
+struct SlotSpec {
+  std::string name;
+  double initial = 0;
+  SlotSpec(const char *called, double value = 0) : name(called), initial(value) {}
+};
+
+// The object that handles to one optimiser share.
+class CALQUE_API OptimizerBody : public Module {
+public:
+  // ValueError for a learning rate below 0, for options out of range, and for two ways of clipping.
+  OptimizerBody(std::string kind, LearningRate rate, std::vector<SlotSpec> slots = {}, OptimizerOptions options = {},
+                SourceLocation where = SourceLocation::current());
+  const std::string &name() const { return name_; }
+  // Its hyperparameters, in order: {"learning_rate", 0.001}, {"beta_1", 0.9}.
+  const std::vector<std::pair<std::string, Number>> &hyperparameters() const { return numbers; }
 
 protected:
-  // ValueError for a learning rate below 0. `slots` are the names of each variable's slots, which start as zeros.
-  Optimizer(std::string kind, double learningRate, std::vector<std::string> slots, SourceLocation where);
-  // Called once a step, after the number of steps was increased and before the updates. Returns their rate.
-  virtual Tensor prepare() { return learningRate.value(SourceLocation()); }
-  // Updates one variable. `rate` is the result of prepare(), in the variable's element type.
-  virtual void update(Variable &variable, const Tensor &gradient, const Tensor &rate, std::vector<Variable> &slots) = 0;
+  // Once a step, before the updates: numbers that all variables share, float64 scalars. `step` counts the updates from
+  // 1 on. The rate, unless it is overridden.
+  virtual std::vector<Tensor> prepare(const Tensor &rate, const Tensor & /*step*/) { return {rate}; }
+  // Updates one variable. The numbers are those of prepare() in the variable's element type.
+  virtual void update(Variable &variable, const Tensor &gradient, const std::vector<Tensor> &prepared,
+                      std::vector<Variable> &slots) = 0;
+  // Names a number for hyperparameters(), and checks it: ValueError unless it is in [low, high), or at least low.
+  void hyperparameter(const char *name, double value, double low, std::optional<double> high = std::nullopt);
 
 private:
-  std::vector<Variable> &slotsOf(const Variable &variable);
-
+  friend class Optimizer;
+  const SourceLocation made; // errors of hyperparameters name it
   struct Slots {
     Variable of; // keeps the variable alive, so that no other one gets its address
-    std::vector<Variable> variables;
+    std::vector<Variable> own;
+    std::optional<Variable> accumulator, average;
   };
-  std::string kind;
+  Slots &slotsOf(const Variable &variable, const std::string &path);
+  Variable slot(const std::string &name, const std::string &path, const Variable &of, double initial);
+  void check(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables) const;
+  void step(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables);
+  void updateAll(std::vector<Tensor> gradients, const std::vector<Variable> &variables,
+                 const std::vector<Slots *> &slots, const Tensor &rate, const Tensor &number);
+  std::vector<Tensor> clipped(const std::vector<Tensor> &gradients) const;
+
+  const std::string kind, name_;
   const char *const inMessages; // the kind, for as long as the process lives
-  std::vector<std::string> slotNames;
-  Variable learningRate, steps;
+  const std::vector<SlotSpec> specs;
+  const OptimizerOptions options;
+  const LearningRate rate_;
+  Variable steps, learningRate;
   std::unordered_map<const void *, Slots> slots;
+  std::unordered_map<std::string, std::shared_ptr<Module>> folders; // of each kind of slot
+  std::vector<std::pair<std::string, Number>> numbers;
+  std::unordered_set<const void *> withoutDecay;
+  std::vector<std::string> namesWithoutDecay;
 };
+
+// A shared handle: copies are the same optimiser, with the same state.
+class CALQUE_API Optimizer {
+public:
+  explicit Optimizer(std::shared_ptr<OptimizerBody> body) : body_(std::move(body)) {}
+  // By name, with its defaults: "sgd", "rmsprop", "adagrad", "adadelta", "adam", "adamax", "nadam", "adamw", "lion",
+  // "ftrl"; or that of the class. LookupError for another.
+  Optimizer(const char *name, SourceLocation where = SourceLocation::current());
+  Optimizer(const std::string &name, SourceLocation where = SourceLocation::current())
+      : Optimizer(name.c_str(), where) {}
+
+  // A float64 scalar: assign it to change the rate. With a schedule it is what the schedule gave for the latest step.
+  Variable learning_rate(SourceLocation where = SourceLocation::current()) const;
+  bool has_schedule(SourceLocation where = SourceLocation::current()) const;
+  // The number of steps, an int64 scalar.
+  Variable iterations(SourceLocation where = SourceLocation::current()) const;
+
+  // One step. Variables without a gradient stay as they are. ValueError for another number of gradients than variables,
+  // where all gradients are none, and for a variable given twice; ShapeError and DTypeError for a gradient that is not
+  // of its variable's type; StateError for a variable that is an argument of the function being traced.
+  void apply_gradients(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables,
+                       SourceLocation where = SourceLocation::current()) const;
+  // The loss, by whose gradients the variables have made a step.
+  Tensor minimize(const std::function<Tensor()> &loss, const std::vector<Variable> &variables,
+                  SourceLocation where = SourceLocation::current()) const;
+  // Makes the slots of variables, which are called by their paths if there are any: those of named_variables().
+  void build(const std::vector<Variable> &variables, SourceLocation where = SourceLocation::current()) const;
+  void build(const std::vector<std::pair<std::string, Variable>> &variables,
+             SourceLocation where = SourceLocation::current()) const;
+  // Weight decay leaves out these variables, and those whose name has one of these texts in it.
+  void exclude_from_weight_decay(const std::vector<Variable> &variables,
+                                 const std::vector<std::string> &names = {}) const;
+  // With use_ema: assigns the averages to the variables that have one.
+  void finalize_variable_values(const std::vector<Variable> &variables,
+                                SourceLocation where = SourceLocation::current()) const;
+
+  // "adam", or the name that its options gave.
+  const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
+  // adam(learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-07)
+  std::string str(SourceLocation where = SourceLocation::current()) const;
+  // As of a module.
+  std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).variables(where);
+  }
+  std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).trainable_variables(where);
+  }
+  std::vector<std::pair<std::string, Variable>>
+  named_variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).named_variables(where);
+  }
+  const std::shared_ptr<OptimizerBody> &body() const noexcept { return body_; }
+  bool same_as(const Optimizer &other) const noexcept { return body_ == other.body_; }
+
+private:
+  OptimizerBody &checked(SourceLocation where) const;
+  std::shared_ptr<OptimizerBody> body_;
+};
+
+#define CALQUE_DECLARE_OPTIMIZER(Name, rate)                                                                           \
+  class CALQUE_API Name : public Optimizer {                                                                           \
+  public:                                                                                                              \
+    explicit Name(LearningRate learning_rate = rate, Name##Options of = {}, OptimizerOptions options = {},             \
+                  SourceLocation where = SourceLocation::current());                                                   \
+  };
 
 struct SGDOptions {
   double momentum = 0;
-  bool nesterov = false; // the step looks ahead along the velocity
+  bool nesterov = false; // the step looks ahead along the momentum
 };
-// w -= rate * g, or with momentum v = momentum * v - rate * g; w += v, or with Nesterov's w += momentum * v - rate * g.
+// w -= rate * g, or with momentum m = momentum * m - rate * g; w += m, or with Nesterov's w += momentum * m - rate * g.
 // Sutskever, Martens, Dahl, Hinton: On the importance of initialization and momentum in deep learning, 2013. ValueError
 // for a momentum outside [0, 1), or Nesterov's without one.
-class CALQUE_API SGD : public Optimizer {
-public:
-  explicit SGD(double learning_rate = 0.01, SGDOptions options = {}, SourceLocation where = SourceLocation::current());
+CALQUE_DECLARE_OPTIMIZER(SGD, 0.01)
 
-protected:
-  void update(Variable &variable, const Tensor &gradient, const Tensor &rate, std::vector<Variable> &slots) override;
-
-private:
-  const SGDOptions options;
+struct RMSpropOptions {
+  double rho = 0.9, momentum = 0, epsilon = 1e-7;
+  bool centered = false; // divides by the variance, not by the mean square
 };
+// v = rho v + (1 - rho) g^2; w -= rate * g / sqrt(v + epsilon), or by a momentum. Hinton: Lecture 6e, 2012. Centered as
+// Graves: Generating sequences with recurrent neural networks, 2013.
+CALQUE_DECLARE_OPTIMIZER(RMSprop, 0.001)
+
+struct AdagradOptions {
+  double initial_accumulator_value = 0.1, epsilon = 1e-7;
+};
+// a += g^2; w -= rate * g / sqrt(a + epsilon). Duchi, Hazan, Singer: Adaptive subgradient methods, 2011.
+CALQUE_DECLARE_OPTIMIZER(Adagrad, 0.001)
+
+struct AdadeltaOptions {
+  double rho = 0.95, epsilon = 1e-7;
+};
+// Steps in the ratio of the mean squares of earlier steps and of gradients. Zeiler: Adadelta, 2012.
+CALQUE_DECLARE_OPTIMIZER(Adadelta, 0.001)
 
 struct AdamOptions {
   double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+  bool amsgrad = false; // divides by the largest mean square so far
 };
 // Kingma, Ba: Adam, a method for stochastic optimization, 2015; with the bias corrections folded into the rate, as its
-// section 2 has it, so that epsilon is the paper's epsilon hat. ValueError for betas outside [0, 1) and an epsilon
-// below 0.
-class CALQUE_API Adam : public Optimizer {
-public:
-  explicit Adam(double learning_rate = 1e-3, AdamOptions options = {},
-                SourceLocation where = SourceLocation::current());
+// section 2 has it, so that epsilon is the paper's epsilon hat. AMSGrad: Reddi, Kale, Kumar: On the convergence of Adam
+// and beyond, 2018. ValueError for betas outside [0, 1) and an epsilon below 0.
+CALQUE_DECLARE_OPTIMIZER(Adam, 0.001)
 
-protected:
-  Tensor prepare() override;
-  void update(Variable &variable, const Tensor &gradient, const Tensor &rate, std::vector<Variable> &slots) override;
-
-private:
-  const AdamOptions options;
+struct AdamWOptions {
+  double weight_decay = 0.004, beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+  bool amsgrad = false;
 };
+// Adam with weight decay of its own. Loshchilov, Hutter: Decoupled weight decay regularization, 2019.
+CALQUE_DECLARE_OPTIMIZER(AdamW, 0.001)
+
+struct AdamaxOptions {
+  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+};
+// Adam by the largest magnitude in place of the mean square: section 7.1 of its paper.
+CALQUE_DECLARE_OPTIMIZER(Adamax, 0.001)
+
+struct NadamOptions {
+  double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
+};
+// Adam with Nesterov's momentum. Dozat: Incorporating Nesterov momentum into Adam, 2016.
+CALQUE_DECLARE_OPTIMIZER(Nadam, 0.001)
+
+struct LionOptions {
+  double beta_1 = 0.9, beta_2 = 0.99;
+};
+// w -= rate * sign(beta_1 m + (1 - beta_1) g); m = beta_2 m + (1 - beta_2) g. Chen et al.: Symbolic discovery of
+// optimization algorithms, 2023.
+CALQUE_DECLARE_OPTIMIZER(Lion, 0.001)
+
+struct FtrlOptions {
+  double learning_rate_power = -0.5, initial_accumulator_value = 0.1, l1_regularization_strength = 0,
+         l2_regularization_strength = 0, l2_shrinkage_regularization_strength = 0, beta = 0;
+};
+// McMahan et al.: Ad click prediction, a view from the trenches, 2013.
+CALQUE_DECLARE_OPTIMIZER(Ftrl, 0.001)
+#undef CALQUE_DECLARE_OPTIMIZER
 
 } // namespace calque::optimizers
 #endif

@@ -1,0 +1,112 @@
+// Schedules: learning rates that depend on the number of the step.
+//
+//   optimizers::SGD sgd(schedules::ExponentialDecay(0.1, 1000, 0.96));
+//   optimizers::SGD own([](const Tensor &step) { return 0.1 / sqrt(step + 1); }); // step is a float64 scalar, at first
+//   0 Tensor rate = schedules::CosineDecay(0.1, 100)(50);
+//
+// The formulas are those of Keras 3, in float64. A step that an optimiser makes is the number of steps before it.
+#ifndef CALQUE_SCHEDULES_H
+#define CALQUE_SCHEDULES_H
+
+#include "calque/tensor.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace calque {
+
+namespace schedules {
+
+// A rate for each step: a function of a float64 scalar that gives one.
+class CALQUE_API Schedule {
+public:
+  template <typename F>
+    requires(!std::is_base_of_v<Schedule, std::remove_cvref_t<F>> &&
+             std::is_invocable_r_v<Tensor, const F &, const Tensor &>)
+  explicit Schedule(F f) : rate_(std::move(f)) {}
+  Tensor operator()(const Operand &step) const;
+
+private:
+  std::function<Tensor(const Tensor &)> rate_;
+};
+
+struct StaircaseOptions {
+  bool staircase = false; // changes every `decay_steps` steps alone
+};
+// initial * decay_rate^(step / decay_steps). ValueError unless decay_steps is above 0, as in all of these.
+class CALQUE_API ExponentialDecay : public Schedule {
+public:
+  ExponentialDecay(double initial_learning_rate, std::int64_t decay_steps, double decay_rate,
+                   StaircaseOptions options = {}, SourceLocation where = SourceLocation::current());
+};
+// initial / (1 + decay_rate * step / decay_steps).
+class CALQUE_API InverseTimeDecay : public Schedule {
+public:
+  InverseTimeDecay(double initial_learning_rate, std::int64_t decay_steps, double decay_rate,
+                   StaircaseOptions options = {}, SourceLocation where = SourceLocation::current());
+};
+// values[i] up to step boundaries[i], and then the last one. ValueError unless there is one value more than boundaries.
+class CALQUE_API PiecewiseConstantDecay : public Schedule {
+public:
+  PiecewiseConstantDecay(std::vector<std::int64_t> boundaries, std::vector<double> values,
+                         SourceLocation where = SourceLocation::current());
+};
+struct PolynomialDecayOptions {
+  double end_learning_rate = 1e-4, power = 1;
+  bool cycle = false; // goes on to the next multiple of decay_steps
+};
+// (initial - end) * (1 - step / decay_steps)^power + end.
+class CALQUE_API PolynomialDecay : public Schedule {
+public:
+  PolynomialDecay(double initial_learning_rate, std::int64_t decay_steps, PolynomialDecayOptions options = {},
+                  SourceLocation where = SourceLocation::current());
+};
+struct CosineDecayOptions {
+  double alpha = 0;                                   // the rate at the end, as a fraction of that at the beginning
+  std::optional<double> warmup_target = std::nullopt; // rises to it in warmup_steps, and decays from there
+  std::int64_t warmup_steps = 0;
+};
+// Half a period of the cosine. Loshchilov, Hutter: SGDR, stochastic gradient descent with warm restarts, 2017.
+class CALQUE_API CosineDecay : public Schedule {
+public:
+  CosineDecay(double initial_learning_rate, std::int64_t decay_steps, CosineDecayOptions options = {},
+              SourceLocation where = SourceLocation::current());
+};
+struct CosineDecayRestartsOptions {
+  double t_mul = 2, m_mul = 1, alpha = 0; // by how much longer and higher each period is than the one before
+};
+class CALQUE_API CosineDecayRestarts : public Schedule {
+public:
+  CosineDecayRestarts(double initial_learning_rate, std::int64_t first_decay_steps,
+                      CosineDecayRestartsOptions options = {}, SourceLocation where = SourceLocation::current());
+};
+
+} // namespace schedules
+
+// A learning rate as an option: a number, a schedule, or a function of the step.
+class CALQUE_API LearningRate {
+public:
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  LearningRate(T number) : number_(static_cast<double>(number)) {}
+  template <typename F>
+    requires std::is_invocable_r_v<Tensor, const F &, const Tensor &>
+  LearningRate(F schedule) {
+    if constexpr (std::is_base_of_v<schedules::Schedule, F>)
+      schedule_ = std::make_shared<schedules::Schedule>(schedule);
+    else
+      schedule_ = std::make_shared<schedules::Schedule>(schedules::Schedule(std::move(schedule)));
+  }
+  double number() const { return number_; }
+  // Null for a number.
+  const schedules::Schedule *schedule() const { return schedule_.get(); }
+
+private:
+  double number_ = 0;
+  std::shared_ptr<const schedules::Schedule> schedule_;
+};
+
+} // namespace calque
+#endif

@@ -1,0 +1,36 @@
+// What the losses ask of their operands.
+#ifndef CALQUE_TRAINING_LOSSES_PAIR_H
+#define CALQUE_TRAINING_LOSSES_PAIR_H
+
+#include "Support.h"
+#include "calque/functions.h"
+
+namespace calque::training {
+
+// Keras' epsilon, which keeps probabilities from 0 and 1.
+inline constexpr double kEpsilon = 1e-7;
+
+// Targets and predictions of one element type and one shape.
+struct Pair {
+  Tensor y_true, y_pred;
+};
+// The targets in the predictions' type; of ranks that differ by one, the one with a last dimension of 1 gives the rank
+// where the other is a vector, and loses it elsewhere. DTypeError and ShapeError naming `what`.
+Pair pairOf(const char *what, const Operand &y_true, const Operand &y_pred);
+
+// The mean over the last axis; a scalar's is itself.
+inline Tensor meanOfLast(const Tensor &x) { return x.rank() == 0 ? x : mean(x, {-1}); }
+
+// weight * loss, and 0 where the weight is 0, also for a loss that is infinite.
+inline Tensor weighted(const Tensor &weight, const Tensor &loss) { return where(weight == 0, 0, weight * loss); }
+
+// log(1 + exp(x)), for any x. The magnitude is a select and the maximum has x first, so that the two derivatives at 0
+// add up to the right one, 1/2.
+inline Tensor softplus(const Tensor &x) { return maximum(x, 0) + log1p(exp(-where(x < 0, -x, x))); }
+
+// losses or metrics times weights from the first dimension on: weights [B] fit losses [B, T]. ShapeError naming
+// `what`, which is "weights" or "a mask", and the loss.
+Tensor alongExamples(const char *owner, const char *what, const Tensor &weights, const Tensor &losses);
+
+} // namespace calque::training
+#endif

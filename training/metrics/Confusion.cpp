@@ -1,0 +1,175 @@
+// The metrics that count right and wrong decisions.
+#include "MeanBody.h"
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+
+namespace calque::metrics {
+
+using training::alongExamples;
+using training::divided;
+using training::fail;
+using training::kEpsilon;
+using training::pairOf;
+
+namespace {
+
+// What is below every threshold that counts.
+constexpr double kNever = -1e10;
+
+// Counts at thresholds, [T] each.
+struct ThresholdsBody : MetricBody {
+  ThresholdsBody(ThresholdOptions of, std::string name, DType dtype)
+      : MetricBody(std::move(name), dtype), of(withDefault(of)) {
+    for (double threshold : of.thresholds)
+      if (!(threshold >= 0 && threshold <= 1))
+        fail<ValueError>(absl::StrCat(this->name(), ": thresholds are in [0, 1], unlike ", Number(threshold).str()));
+    if (of.top_k && *of.top_k < 1)
+      fail<ValueError>(absl::StrCat(this->name(), ": top_k is at least 1, unlike ", *of.top_k));
+  }
+
+  void update(const Tensor &y_true, const Tensor &y_pred, const std::optional<Tensor> &sample_weight) override {
+    auto [y, p] = pairOf(name().c_str(), y_true, prepared(y_pred));
+    if (of.top_k) {
+      Tensor among = one_hot(top_k(p, *of.top_k).indices, p.shape().back(), p.dtype());
+      p = where(sum(among, {-2}) > 0, p, kNever);
+    }
+    if (of.class_id) {
+      Tensor id = scalar(*of.class_id);
+      y = gather(y, id, -1);
+      p = gather(p, id, -1);
+    }
+    Tensor w = ones(p.shape(), DType::Float64);
+    if (sample_weight)
+      w = w * alongExamples(name().c_str(), "weights", cast(*sample_weight, DType::Float64), p);
+    w = reshape(w, {1, -1});
+    Tensor isPositive = reshape(y, {1, -1}) != 0;
+    Tensor found = reshape(p, {1, -1}) >
+                   cast(tensor(of.thresholds, {static_cast<std::int64_t>(of.thresholds.size()), 1}), p.dtype());
+    Tensor ofPositives = where(isPositive, w, 0), ofNegatives = where(isPositive, 0, w);
+    Tensor tp = sum(where(found, ofPositives, 0), {1}), fp = sum(where(found, ofNegatives, 0), {1});
+    truePositives.assign_add(tp);
+    falsePositives.assign_add(fp);
+    falseNegatives.assign_add(sum(ofPositives) - tp);
+    trueNegatives.assign_add(sum(ofNegatives) - fp);
+  }
+  static ThresholdOptions withDefault(ThresholdOptions of) {
+    if (of.thresholds.empty())
+      of.thresholds = {of.top_k ? kNever : 0.5};
+    return of;
+  }
+  virtual Tensor prepared(const Tensor &y_pred) const { return y_pred; }
+  // Of one threshold, a scalar.
+  Tensor squeezed(const Tensor &x) const { return of.thresholds.size() == 1 ? reshape(x, {}) : x; }
+
+  ThresholdOptions of;
+  Tensor none = zeros({static_cast<std::int64_t>(of.thresholds.size())}, DType::Float64);
+  Variable truePositives = variable("true_positives", none, false);
+  Variable falsePositives = variable("false_positives", none, false);
+  Variable trueNegatives = variable("true_negatives", none, false);
+  Variable falseNegatives = variable("false_negatives", none, false);
+};
+
+template <typename Compute> struct ThresholdsMetric final : ThresholdsBody {
+  ThresholdsMetric(ThresholdOptions of, std::string name, DType dtype, Compute result)
+      : ThresholdsBody(std::move(of), std::move(name), dtype), result(std::move(result)) {}
+  Tensor compute() const override { return squeezed(result(*this)); }
+  const Compute result;
+};
+
+template <typename Compute>
+std::shared_ptr<MetricBody> atThresholds(ThresholdOptions of, std::string name, DType dtype, SourceLocation where,
+                                         Compute compute) {
+  CallSite site(where);
+  return std::make_shared<ThresholdsMetric<Compute>>(std::move(of), std::move(name), dtype, std::move(compute));
+}
+
+} // namespace
+
+Precision::Precision(PrecisionOptions of, std::string name, DType dtype, SourceLocation where)
+    : Metric(atThresholds(std::move(of), std::move(name), dtype, where, [](const ThresholdsBody &of) {
+        return divided(of.truePositives, of.truePositives + of.falsePositives);
+      })) {}
+Recall::Recall(RecallOptions of, std::string name, DType dtype, SourceLocation where)
+    : Metric(atThresholds(std::move(of), std::move(name), dtype, where, [](const ThresholdsBody &of) {
+        return divided(of.truePositives, of.truePositives + of.falseNegatives);
+      })) {}
+#define CALQUE_DEFINE_COUNT(Name, counted)                                                                             \
+  Name::Name(CountOptions of, std::string name, DType dtype, SourceLocation where)                                     \
+      : Metric(atThresholds({.thresholds = std::move(of.thresholds)}, std::move(name), dtype, where,                   \
+                            [](const ThresholdsBody &body) { return body.counted.value(); })) {}
+CALQUE_DEFINE_COUNT(TruePositives, truePositives)
+CALQUE_DEFINE_COUNT(FalsePositives, falsePositives)
+CALQUE_DEFINE_COUNT(TrueNegatives, trueNegatives)
+CALQUE_DEFINE_COUNT(FalseNegatives, falseNegatives)
+#undef CALQUE_DEFINE_COUNT
+
+//===-- Areas -------------------------------------------------------------------------------------===//
+namespace {
+
+struct AUCBody final : ThresholdsBody {
+  AUCBody(AUCOptions options, std::string name, DType dtype)
+      : ThresholdsBody({.thresholds = between(options)}, std::move(name), dtype), options(std::move(options)) {
+    auto check = [&](const char *what, const std::string &text, std::initializer_list<const char *> known) {
+      for (const char *each : known)
+        if (text == each)
+          return;
+      fail<ValueError>(absl::StrCat(this->name(), ": there is no ", what, " '", text, "'"));
+    };
+    check("curve", this->options.curve, {"ROC", "PR"});
+    check("summation method", this->options.summation_method, {"interpolation", "minoring", "majoring"});
+    if (this->options.thresholds.empty() && this->options.num_thresholds < 2)
+      fail<ValueError>(
+          absl::StrCat(this->name(), ": there are at least 2 thresholds, unlike ", this->options.num_thresholds));
+    // Everything is above the first, and nothing above the last.
+    of.thresholds.front() = -kEpsilon;
+    of.thresholds.back() = 1 + kEpsilon;
+  }
+
+  static std::vector<double> between(const AUCOptions &options) {
+    std::vector<double> all = options.thresholds;
+    std::sort(all.begin(), all.end());
+    if (all.empty())
+      for (std::int64_t i = 1; i < options.num_thresholds - 1; ++i)
+        all.push_back(static_cast<double>(i) / static_cast<double>(options.num_thresholds - 1));
+    all.insert(all.begin(), 0);
+    all.push_back(1);
+    return all;
+  }
+
+  Tensor prepared(const Tensor &y_pred) const override { return options.from_logits ? sigmoid(y_pred) : y_pred; }
+
+  Tensor compute() const override {
+    const auto count = static_cast<std::int64_t>(of.thresholds.size());
+    auto left = [&](const Tensor &x) { return slice(x, {0}, {count - 1}); };
+    auto right = [&](const Tensor &x) { return slice(x, {1}, {count}); };
+    const Tensor tp = truePositives.value(), fp = falsePositives.value(), fn = falseNegatives.value();
+    if (options.curve == "PR" && options.summation_method == "interpolation") {
+      // Between thresholds TP is linear in P = TP + FP, so that the area is the integral of TP / P.
+      Tensor dtp = left(tp) - right(tp), p = tp + fp;
+      Tensor slope = divided(dtp, maximum(left(p) - right(p), 0)), intercept = right(tp) - slope * right(p);
+      Tensor both = logical_and(left(p) > 0, right(p) > 0);
+      Tensor ratio = where(both, left(p) / where(both, right(p), 1), 1);
+      return sum(divided(slope * (dtp + intercept * log(ratio)), maximum(right(tp) + right(fn), 0)));
+    }
+    const Tensor recall = divided(tp, tp + fn);
+    const bool isROC = options.curve == "ROC";
+    const Tensor x = isROC ? divided(fp, fp + trueNegatives) : recall, y = isROC ? recall : divided(tp, tp + fp);
+    Tensor heights = options.summation_method == "interpolation" ? (left(y) + right(y)) / 2
+                     : options.summation_method == "minoring"    ? minimum(left(y), right(y))
+                                                                 : maximum(left(y), right(y));
+    return sum((left(x) - right(x)) * heights);
+  }
+
+  const AUCOptions options;
+};
+
+} // namespace
+
+AUC::AUC(AUCOptions of, std::string name, DType dtype, SourceLocation where)
+    : Metric([&] {
+        CallSite site(where);
+        return std::make_shared<AUCBody>(std::move(of), std::move(name), dtype);
+      }()) {}
+
+} // namespace calque::metrics
