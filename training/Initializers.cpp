@@ -1,11 +1,19 @@
 #include "calque/initializers.h"
 
 #include "Support.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "calque/functions.h"
 #include "calque/random.h"
 
 #include <cmath>
+#include <mutex>
 
 namespace calque {
+
+using training::fail;
+
+//===-- Draws -----------------------------------------------------------------------------------===//
 
 namespace {
 struct Fans {
@@ -24,35 +32,304 @@ Fans fansOf(const Shape &shape) {
   return {field * static_cast<double>(shape[shape.size() - 2]), field * last};
 }
 
-// An empty weight has a fan of 0, and an infinite variance; it draws no numbers, so any deviation will do.
-double deviation(double variance) { return std::isfinite(variance) && variance > 0 ? std::sqrt(variance) : 1; }
-
-Tensor uniformOf(double variance, const Shape &shape, DType dtype, SourceLocation where) {
-  double limit = std::sqrt(3.0) * deviation(variance);
-  return random::uniform(shape, {.minval = -limit, .maxval = limit, .dtype = dtype}, where);
+// Draws of the global generator, or always the same ones of a seed.
+using Seed = std::optional<std::int64_t>;
+Tensor drawUniform(const Shape &shape, random::UniformOptions options, const Seed &seed, SourceLocation where) {
+  if (seed)
+    return random::Generator(*seed, where).uniform(shape, options, where);
+  return random::uniform(shape, options, where);
 }
-Tensor normalOf(double variance, const Shape &shape, DType dtype, SourceLocation where) {
-  return random::normal(shape, {.stddev = deviation(variance), .dtype = dtype}, where);
+Tensor drawNormal(const Shape &shape, random::NormalOptions options, const Seed &seed, SourceLocation where) {
+  if (seed)
+    return random::Generator(*seed, where).normal(shape, options, where);
+  return random::normal(shape, options, where);
 }
 
-double glorotVariance(const Shape &shape) {
+// The inverse of erf between -0.96 and 0.96: Giles: Approximating the erfinv function, 2010, which is exact to single
+// precision, and then two steps of Newton's method.
+Tensor inverseErf(const Tensor &y) {
+  const double coefficients[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                                 -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
+  Tensor w = -log((1 - y) * (1 + y)) - 2.5, p = full({}, coefficients[0], y.dtype());
+  for (std::size_t i = 1; i < std::size(coefficients); ++i)
+    p = p * w + coefficients[i];
+  Tensor x = p * y;
+  for (int step = 0; step < 2; ++step)
+    x = x - (erf(x) - y) * (std::sqrt(M_PI) / 2) * exp(square(x));
+  return x;
+}
+
+// Normal numbers within two standard deviations, by the inverse of their distribution.
+Tensor drawTruncated(const Shape &shape, random::NormalOptions options, const Seed &seed, SourceLocation where) {
+  const double within = std::erf(std::sqrt(2.0));
+  Tensor u = drawUniform(shape, {.minval = -within, .maxval = within, .dtype = options.dtype}, seed, where);
+  return inverseErf(u) * (std::sqrt(2.0) * options.stddev) + options.mean;
+}
+
+double fanOf(const Shape &shape, const std::string &mode) {
   Fans fans = fansOf(shape);
-  return 2 / (fans.in + fans.out);
+  return mode == "fan_in" ? fans.in : mode == "fan_out" ? fans.out : (fans.in + fans.out) / 2;
 }
-double heVariance(const Shape &shape) { return 2 / fansOf(shape).in; }
+
+Tensor drawScaled(const initializers::VarianceScalingOptions &options, const Shape &shape, DType dtype,
+                  SourceLocation where) {
+  double variance = options.scale / fanOf(shape, options.mode);
+  // An empty weight has a fan of 0, and an infinite variance; it draws no numbers, so any deviation will do.
+  double deviation = std::isfinite(variance) && variance > 0 ? std::sqrt(variance) : 1;
+  if (options.distribution == "uniform") {
+    double limit = std::sqrt(3.0) * deviation;
+    return drawUniform(shape, {.minval = -limit, .maxval = limit, .dtype = dtype}, options.seed, where);
+  }
+  if (options.distribution == "untruncated_normal")
+    return drawNormal(shape, {.stddev = deviation, .dtype = dtype}, options.seed, where);
+  // The deviation of normal numbers that are truncated at two of theirs.
+  const double truncated = 0.87962566103423978;
+  return drawTruncated(shape, {.stddev = deviation / truncated, .dtype = dtype}, options.seed, where);
+}
+
+// Orthonormal columns of a tall matrix of normal numbers, by the method of Gram and Schmidt in double precision, twice
+// for each column, because once loses digits. Its diagonal of R is positive, so that the result is equally likely to be
+// any orthogonal matrix.
+std::vector<double> orthonormal(std::vector<double> a, std::size_t rows, std::size_t columns) {
+  auto at = [&](std::size_t row, std::size_t column) -> double & { return a[row * columns + column]; };
+  for (std::size_t j = 0; j < columns; ++j) {
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::size_t k = 0; k < j; ++k) {
+        double product = 0;
+        for (std::size_t i = 0; i < rows; ++i)
+          product += at(i, k) * at(i, j);
+        for (std::size_t i = 0; i < rows; ++i)
+          at(i, j) -= product * at(i, k);
+      }
+    double norm = 0;
+    for (std::size_t i = 0; i < rows; ++i)
+      norm += at(i, j) * at(i, j);
+    for (std::size_t i = 0; i < rows; ++i)
+      at(i, j) /= std::sqrt(norm);
+  }
+  return a;
+}
+
+Tensor drawOrthogonal(const initializers::OrthogonalOptions &options, const Shape &shape, DType dtype,
+                      SourceLocation where) {
+  if (shape.size() < 2)
+    fail<ShapeError>(absl::StrCat("orthogonal: takes a shape of rank 2 or more, not ", shape.str()), where);
+  std::int64_t rows = 1, columns = shape.back();
+  for (std::size_t i = 0; i + 1 < shape.size(); ++i)
+    rows *= shape[i];
+  const std::int64_t tall = std::max(rows, columns), narrow = std::min(rows, columns);
+  Tensor drawn = drawNormal({tall, narrow}, {.dtype = DType::Float64}, options.seed, where);
+  std::vector<double> q =
+      orthonormal(drawn.to_vector<double>(), static_cast<std::size_t>(tall), static_cast<std::size_t>(narrow));
+  Tensor made = tensor(q, {tall, narrow}, where);
+  if (rows < columns)
+    made = transpose(made);
+  return cast(reshape(made, shape) * options.gain, dtype);
+}
+
 } // namespace
 
+//===-- With options ----------------------------------------------------------------------------===//
+
+namespace initializers {
+
+Initializer Constant(double value) {
+  return {"constant", Config{{"value", value}}, [value](const Shape &shape, DType dtype, SourceLocation where) {
+            return full(shape, Operand(value, where), dtype);
+          }};
+}
+
+Initializer RandomNormal(RandomNormalOptions o) {
+  return {"random_normal", Config{{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}},
+          [o](const Shape &shape, DType dtype, SourceLocation where) {
+            return drawNormal(shape, {.mean = o.mean, .stddev = o.stddev, .dtype = dtype}, o.seed, where);
+          }};
+}
+
+Initializer TruncatedNormal(RandomNormalOptions o) {
+  return {"truncated_normal", Config{{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}},
+          [o](const Shape &shape, DType dtype, SourceLocation where) {
+            return drawTruncated(shape, {.mean = o.mean, .stddev = o.stddev, .dtype = dtype}, o.seed, where);
+          }};
+}
+
+Initializer RandomUniform(RandomUniformOptions o) {
+  return {"random_uniform", Config{{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}},
+          [o](const Shape &shape, DType dtype, SourceLocation where) {
+            return drawUniform(shape, {.minval = o.minval, .maxval = o.maxval, .dtype = dtype}, o.seed, where);
+          }};
+}
+
+Initializer VarianceScaling(VarianceScalingOptions o, SourceLocation where) {
+  if (!(o.scale > 0) || !std::isfinite(o.scale))
+    fail<ValueError>(absl::StrCat("variance_scaling: the scale is finite and above 0, unlike ", Number(o.scale).str()),
+                     where);
+  if (o.mode != "fan_in" && o.mode != "fan_out" && o.mode != "fan_avg")
+    fail<ValueError>(
+        absl::StrCat("variance_scaling: there is no mode '", o.mode, "'; it is 'fan_in', 'fan_out' or 'fan_avg'"),
+        where);
+  if (o.distribution != "truncated_normal" && o.distribution != "untruncated_normal" && o.distribution != "uniform")
+    fail<ValueError>(absl::StrCat("variance_scaling: there is no distribution '", o.distribution,
+                                  "'; it is 'truncated_normal', 'untruncated_normal' or 'uniform'"),
+                     where);
+  Config config{{"scale", o.scale}, {"mode", o.mode}, {"distribution", o.distribution}, {"seed", o.seed}};
+  return {"variance_scaling", config,
+          [o](const Shape &shape, DType dtype, SourceLocation line) { return drawScaled(o, shape, dtype, line); }};
+}
+
+Initializer Orthogonal(OrthogonalOptions o) {
+  return {
+      "orthogonal", Config{{"gain", o.gain}, {"seed", o.seed}},
+      [o](const Shape &shape, DType dtype, SourceLocation where) { return drawOrthogonal(o, shape, dtype, where); }};
+}
+
+Initializer Identity(double gain) {
+  return {"identity", Config{{"gain", gain}}, [gain](const Shape &shape, DType dtype, SourceLocation where) {
+            if (shape.size() != 2)
+              fail<ShapeError>(absl::StrCat("identity: takes the shape of a matrix, not ", shape.str()), where);
+            return cast(equal(iota(shape, DType::Int64, 0), iota(shape, DType::Int64, 1)), dtype) * gain;
+          }};
+}
+
+} // namespace initializers
+
+//===-- Of the literature -----------------------------------------------------------------------===//
+
 Tensor glorot_uniform(const Shape &shape, DType dtype, SourceLocation where) {
-  return uniformOf(glorotVariance(shape), shape, dtype, where);
+  return drawScaled({1, "fan_avg", "uniform"}, shape, dtype, where);
 }
 Tensor glorot_normal(const Shape &shape, DType dtype, SourceLocation where) {
-  return normalOf(glorotVariance(shape), shape, dtype, where);
+  return drawScaled({1, "fan_avg", "truncated_normal"}, shape, dtype, where);
 }
 Tensor he_uniform(const Shape &shape, DType dtype, SourceLocation where) {
-  return uniformOf(heVariance(shape), shape, dtype, where);
+  return drawScaled({2, "fan_in", "uniform"}, shape, dtype, where);
 }
 Tensor he_normal(const Shape &shape, DType dtype, SourceLocation where) {
-  return normalOf(heVariance(shape), shape, dtype, where);
+  return drawScaled({2, "fan_in", "truncated_normal"}, shape, dtype, where);
+}
+Tensor lecun_uniform(const Shape &shape, DType dtype, SourceLocation where) {
+  return drawScaled({1, "fan_in", "uniform"}, shape, dtype, where);
+}
+Tensor lecun_normal(const Shape &shape, DType dtype, SourceLocation where) {
+  return drawScaled({1, "fan_in", "truncated_normal"}, shape, dtype, where);
+}
+
+//===-- Names -----------------------------------------------------------------------------------===//
+
+namespace {
+
+using Plain = Tensor (*)(const Shape &, DType, SourceLocation);
+using Make = std::function<Initializer(const Config &)>;
+struct Named {
+  std::string name;
+  Plain function;
+  Make make;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<Named> known;
+
+  Registry() {
+    using namespace initializers;
+    auto plain = [&](const char *name, Plain function) {
+      known.push_back({name, function, [=](const Config &) { return Initializer(name, Config(), function); }});
+    };
+    plain("zeros", zeros);
+    plain("ones", ones);
+    plain("glorot_uniform", glorot_uniform);
+    plain("glorot_normal", glorot_normal);
+    plain("he_uniform", he_uniform);
+    plain("he_normal", he_normal);
+    plain("lecun_uniform", lecun_uniform);
+    plain("lecun_normal", lecun_normal);
+    auto add = [&](const char *name, Make make) { known.push_back({name, nullptr, std::move(make)}); };
+    auto number = [](const Config &from, const char *name, double otherwise) {
+      const ConfigValue *found = from.find(name);
+      return found ? found->as<double>() : otherwise;
+    };
+    auto seed = [](const Config &from) {
+      const ConfigValue *found = from.find("seed");
+      return found && !found->is_null() ? Seed(found->as<std::int64_t>()) : Seed();
+    };
+    auto text = [](const Config &from, const char *name, const char *otherwise) {
+      const ConfigValue *found = from.find(name);
+      return found ? found->as<std::string>() : otherwise;
+    };
+    add("constant", [=](const Config &c) { return Constant(number(c, "value", 0)); });
+    add("random_normal",
+        [=](const Config &c) { return RandomNormal({number(c, "mean", 0), number(c, "stddev", 0.05), seed(c)}); });
+    add("truncated_normal",
+        [=](const Config &c) { return TruncatedNormal({number(c, "mean", 0), number(c, "stddev", 0.05), seed(c)}); });
+    add("random_uniform", [=](const Config &c) {
+      return RandomUniform({number(c, "minval", -0.05), number(c, "maxval", 0.05), seed(c)});
+    });
+    add("variance_scaling", [=](const Config &c) {
+      return VarianceScaling(
+          {number(c, "scale", 1), text(c, "mode", "fan_in"), text(c, "distribution", "truncated_normal"), seed(c)});
+    });
+    add("orthogonal", [=](const Config &c) { return Orthogonal({number(c, "gain", 1), seed(c)}); });
+    add("identity", [=](const Config &c) { return Identity(number(c, "gain", 1)); });
+  }
+};
+Registry &registry() {
+  static Registry made;
+  return made;
+}
+
+Make makeOf(const std::string &name, SourceLocation where) {
+  std::lock_guard lock(registry().mutex);
+  for (const Named &each : registry().known)
+    if (each.name == name)
+      return each.make;
+  auto appendName = [](std::string *text, const Named &each) { text->append(each.name); };
+  fail<ValueError>(absl::StrCat("initializer: there is no '", name, "'; there are ",
+                                absl::StrJoin(registry().known, ", ", appendName)),
+                   where);
+}
+
+} // namespace
+
+void register_initializer(const std::string &name, std::function<Initializer(const Config &)> make,
+                          SourceLocation where) {
+  detail::requireCallable(make, "register_initializer", where);
+  std::lock_guard lock(registry().mutex);
+  for (const Named &each : registry().known)
+    if (each.name == name)
+      fail<ValueError>(absl::StrCat("register_initializer: there is an initializer '", name, "' already"), where);
+  registry().known.push_back({name, nullptr, std::move(make)});
+}
+
+Initializer::Initializer(const char *name, SourceLocation where) {
+  if (!name)
+    detail::throwNothingToCall("initializer", where);
+  *this = from_config(Config{{"class_name", name}}, where);
+}
+
+std::string Initializer::nameOf(Plain function) {
+  std::lock_guard lock(registry().mutex);
+  for (const Named &each : registry().known)
+    if (each.function == function)
+      return each.name;
+  return {};
+}
+
+Config Initializer::get_config(SourceLocation where) const {
+  if (name_.empty())
+    fail<StateError>("initializer: a callable has no config; give it a name by register_initializer(), and use that",
+                     where);
+  return {{"class_name", name_}, {"config", options_}};
+}
+
+Initializer Initializer::from_config(const Config &config, SourceLocation where) {
+  std::string name = config.at("class_name", where).as<std::string>(where);
+  const ConfigValue *options = config.find("config");
+  Initializer made = makeOf(name, where)(options ? options->as<Config>(where) : Config());
+  // One of the user's is known by the name that it is registered under.
+  made.name_ = name;
+  if (made.options_.empty() && options)
+    made.options_ = options->as<Config>(where);
+  return made;
 }
 
 } // namespace calque

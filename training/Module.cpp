@@ -3,47 +3,141 @@
 #include "Support.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "calque/callable.h"
 
 namespace calque {
 
+using training::describe;
 using training::fail;
 
+struct Module::Found {
+  std::string path;
+  Variable variable;
+  bool trainable, isState;
+};
+
 struct Module::Collector {
-  std::vector<std::pair<std::string, Variable>> found;
+  std::vector<Found> found;
   absl::flat_hash_set<const void *> seen;
   SourceLocation where;
 };
 
+Module::Module(std::string name, SourceLocation where) { set_name(std::move(name), where); }
 Module::~Module() = default;
 void Module::checkBuilt(SourceLocation) const {}
+Module::Registration::~Registration() {
+  if (!kept)
+    module.parts_.resize(before);
+}
 
-void Module::collect(const std::string &path, Collector &collector) const {
+void Module::collect(const std::string &path, bool trainable, Collector &collector) const {
   checkBuilt(collector.where);
+  trainable = trainable && trainable_;
   for (const Part &part : parts_) {
     if (part.module)
-      part.module->collect(absl::StrCat(path, part.name, "/"), collector);
+      part.module->collect(absl::StrCat(path, part.name, "/"), trainable, collector);
     else if (collector.seen.insert(part.variable->state().get()).second)
-      collector.found.emplace_back(path + part.name, *part.variable);
+      collector.found.push_back(
+          {path + part.name, *part.variable, trainable && part.variable->trainable(), part.isState});
   }
 }
 
-std::vector<std::pair<std::string, Variable>> Module::named_variables(SourceLocation where) const {
+std::vector<Module::Found> Module::collected(SourceLocation where) const {
   Collector collector{{}, {}, where};
-  collect("", collector);
+  collect("", true, collector);
   return std::move(collector.found);
 }
 
-std::vector<Variable> Module::variables(SourceLocation where) const {
+template <typename Wanted> std::vector<Variable> Module::variablesThat(SourceLocation where, Wanted wanted) const {
   std::vector<Variable> result;
-  for (auto &[name, variable] : named_variables(where))
-    result.push_back(std::move(variable));
+  for (Found &found : collected(where))
+    if (wanted(found))
+      result.push_back(std::move(found.variable));
   return result;
 }
 
-std::vector<Variable> Module::trainable_variables(SourceLocation where) const {
-  std::vector<Variable> result = variables(where);
-  std::erase_if(result, [](const Variable &variable) { return !variable.trainable(); });
+std::vector<std::pair<std::string, Variable>> Module::named_variables(SourceLocation where) const {
+  std::vector<std::pair<std::string, Variable>> result;
+  for (Found &found : collected(where))
+    result.emplace_back(std::move(found.path), std::move(found.variable));
   return result;
+}
+std::vector<Variable> Module::variables(SourceLocation where) const {
+  return variablesThat(where, [](const Found &) { return true; });
+}
+std::vector<Variable> Module::trainable_variables(SourceLocation where) const {
+  return variablesThat(where, [](const Found &found) { return found.trainable; });
+}
+std::vector<Variable> Module::non_trainable_variables(SourceLocation where) const {
+  return variablesThat(where, [](const Found &found) { return !found.trainable; });
+}
+std::vector<Variable> Module::weights(SourceLocation where) const {
+  return variablesThat(where, [](const Found &found) { return !found.isState; });
+}
+
+std::int64_t Module::count_params(SourceLocation where) const {
+  std::int64_t count = 0;
+  for (const Variable &weight : weights(where)) {
+    std::int64_t elements = 1;
+    for (const Size &size : weight.shape())
+      elements *= size;
+    count += elements;
+  }
+  return count;
+}
+
+std::vector<Tensor> Module::get_weights(SourceLocation where) const {
+  std::vector<Tensor> values;
+  for (const Variable &weight : weights(where))
+    values.push_back(weight.value(where));
+  return values;
+}
+
+void Module::set_weights(const std::vector<Tensor> &values, SourceLocation where) {
+  CallSite site(where, "set_weights");
+  std::vector<Variable> weights = this->weights(where);
+  if (values.size() != weights.size())
+    fail<ValueError>(
+        absl::StrCat("set_weights: the number of values is ", values.size(), ", and that of weights ", weights.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::string types = absl::StrCat("set_weights: weight ", i, ", '", weights[i].name(), "', is ",
+                                     describe(weights[i].dtype(), weights[i].shape()), " and its value ",
+                                     describe(values[i].dtype(), values[i].shape()));
+    if (values[i].dtype() != weights[i].dtype())
+      fail<DTypeError>(types);
+    if (!values[i].shape().is_compatible_with(weights[i].shape()))
+      fail<ShapeError>(types);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    weights[i].assign(values[i]);
+}
+
+std::vector<std::pair<std::string, std::shared_ptr<Module>>> Module::children() const {
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> result;
+  for (const Part &part : parts_)
+    if (part.module)
+      result.emplace_back(part.name, part.module);
+  return result;
+}
+
+std::vector<std::shared_ptr<Module>> Module::submodules() const {
+  std::vector<std::shared_ptr<Module>> result;
+  absl::flat_hash_set<const Module *> seen;
+  auto add = [&](auto &&self, const Module &module) -> void {
+    for (const Part &part : module.parts_)
+      if (part.module && seen.insert(part.module.get()).second) {
+        result.push_back(part.module);
+        self(self, *part.module);
+      }
+  };
+  add(add, *this);
+  return result;
+}
+
+void Module::set_name(std::string name, SourceLocation where) {
+  if (name.find('/') != std::string::npos)
+    fail<ValueError>(absl::StrCat("module: the name '", name, "' must have no '/'"), where);
+  name_ = std::move(name);
 }
 
 void Module::checkName(const std::string &name, SourceLocation where) const {
@@ -76,6 +170,21 @@ void Module::adopt(std::string name, const Variable &variable, SourceLocation wh
   if (!variable.state())
     fail<StateError>(absl::StrCat("module: the part '", name, "' is empty"), where);
   parts_.push_back({std::move(name), variable, nullptr});
+}
+
+void Module::adopt_state(std::string name, const Variable &variable, SourceLocation where) {
+  adopt(std::move(name), variable, where);
+  parts_.back().isState = true;
+}
+
+void Module::adopt_parts(const std::shared_ptr<Module> &module, SourceLocation where) {
+  if (!module)
+    detail::throwEmptyHandle("module", where);
+  if (module->contains(*this))
+    fail<ValueError>(absl::StrCat("module: the part '", module->name(), "' has this module as a part itself"), where);
+  for (const Part &part : module->parts_)
+    checkName(part.name, where);
+  parts_.insert(parts_.end(), module->parts_.begin(), module->parts_.end());
 }
 
 void Module::adopt(std::string name, std::shared_ptr<Module> module, SourceLocation where) {

@@ -91,7 +91,8 @@ TEST(Dense, HasTheGradientsOfItsDifferences) {
 
 TEST(Dense, MisuseNamesTheLine) {
   EXPECT_MISUSE(ValueError, layers::Dense(0), "dense: the number of units is 0");
-  EXPECT_MISUSE(ValueError, layers::Dense(1, {.activation = "swoosh"}), "there is no 'swoosh'; there are linear, relu");
+  EXPECT_MISUSE(ValueError, layers::Dense(1, {.activation = "swoosh"}),
+                "activation: there is no 'swoosh'; there are linear, relu");
   layers::Dense dense(2);
   EXPECT_MISUSE(ShapeError, dense(ones({3})),
                 "dense: takes inputs of rank 2 or more, a batch first; this one has shape [3]");
@@ -429,7 +430,7 @@ namespace {
 struct ScaleBody : layers::LayerBody {
   ScaleBody() : LayerBody("scale") {}
   void build(const Shape &input, DType dtype) override { factor = weight("factor", {input.back()}, dtype, ones); }
-  Tensor call(const Tensor &x, layers::CallOptions options) override {
+  Tensor call(const Tensor &x, const layers::CallOptions &options) override {
     return options.training ? x * factor * 2 : x * factor;
   }
   Variable factor{nullptr};

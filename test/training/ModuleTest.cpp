@@ -74,14 +74,14 @@ TEST(Module, TrainsAsTheDesignsExampleHasIt) {
   optimizers::Adam adam(0.05);
   auto step = function([&](const Tensor &x, const Tensor &y) {
     GradientTape tape;
-    Tensor loss = losses::sparse_categorical_crossentropy(y, net(x), {.from_logits = true});
+    Tensor loss = losses::SparseCategoricalCrossentropy({.from_logits = true})(y, net(x));
     adam.apply_gradients(tape.gradient(loss, net.trainable_variables()), net.trainable_variables());
     return loss;
   });
   Tensor x = random::normal({30, 4}), y = cast(argmax(slice(x, {0, 0}, {30, 3})), DType::Int32);
   float loss = 0;
   for (int epoch = 0; epoch < 30; ++epoch)
-    for (auto [images, labels] : data::Dataset::from_tensor_slices(x, y).shuffle(30).batch(10))
+    for (auto [images, labels] : data::from_tensor_slices(x, y).shuffle(30).batch(10))
       loss = step(images, labels).item<float>();
   EXPECT_LT(loss, 0.2);
   EXPECT_EQ(step.trace_count(), 1);

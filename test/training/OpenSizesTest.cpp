@@ -131,7 +131,7 @@ TEST(OpenBatch, LossesTakeIt) {
       for (bool column : {false, true})
         for (bool classes : {false, true}) {
           auto body = [=](const Tensor &labels, const Tensor &y) {
-            return losses::sparse_categorical_crossentropy(labels, y, {.from_logits = logits, .reduction = reduction});
+            return losses::SparseCategoricalCrossentropy({.from_logits = logits}, {.reduction = reduction})(labels, y);
           };
           Shape labels = {kDynamic}, predictions = {kDynamic, classes ? kDynamic : Size(4)};
           if (column)
@@ -202,7 +202,7 @@ TEST(OpenBatch, RelaxedStepsOfANetworkAreTracedOnce) {
       [&](const Tensor &x, const Tensor &labels) {
         GradientTape tape;
         Tensor y = model(x, {.training = true});
-        Tensor value = losses::sparse_categorical_crossentropy(labels, y, {.from_logits = true});
+        Tensor value = losses::SparseCategoricalCrossentropy({.from_logits = true})(labels, y);
         std::vector<Variable> variables = model.trainable_variables();
         adam.apply_gradients(tape.gradient(value, variables), variables);
         loss.update_state(value, x.shape()[0]);

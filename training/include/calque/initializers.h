@@ -2,13 +2,17 @@
 //
 //   Variable w = variable("w", glorot_uniform({784, 128}));
 //   layers::Dense dense(128, {.kernel_initializer = he_normal});
+//   layers::Dense named(128, {.kernel_initializer = "he_normal"});
+//   layers::Dense small(128, {.kernel_initializer = initializers::RandomNormal({.stddev = 0.01})});
 //
-// The random ones draw from the global generator, which set_seed() starts anew. The shape gives a unit's numbers of
-// inputs and outputs: [in, out] of a matrix, [height, width, in, out] of a filter; a vector [n] has n of both.
+// The random ones draw from the global generator, which set_seed() starts anew, unless they have a seed of their own.
+// The shape gives a unit's numbers of inputs and outputs: [in, out] of a matrix, [height, width, in, out] of a filter;
+// a vector [n] has n of both.
 #ifndef CALQUE_INITIALIZERS_H
 #define CALQUE_INITIALIZERS_H
 
 #include "calque/callable.h"
+#include "calque/config.h"
 #include "calque/tensor.h"
 
 #include <functional>
@@ -16,36 +20,112 @@
 namespace calque {
 
 // Glorot, Bengio: Understanding the difficulty of training deep feedforward neural networks, 2010: the variance is
-// 2 / (in + out).
-CALQUE_API Tensor glorot_uniform(const Shape &shape, DType dtype = DType::Float32,
+// 2 / (in + out). All the normal ones are truncated at two standard deviations, as Keras' are.
+CALQUE_API Tensor glorot_uniform(const Shape &shape, DType dtype = default_dtype(),
                                  SourceLocation where = SourceLocation::current());
-CALQUE_API Tensor glorot_normal(const Shape &shape, DType dtype = DType::Float32,
+CALQUE_API Tensor glorot_normal(const Shape &shape, DType dtype = default_dtype(),
                                 SourceLocation where = SourceLocation::current());
-// He, Zhang, Ren, Sun: Delving deep into rectifiers, 2015: the variance is 2 / in. The normal one is not truncated.
-CALQUE_API Tensor he_uniform(const Shape &shape, DType dtype = DType::Float32,
+// He, Zhang, Ren, Sun: Delving deep into rectifiers, 2015: the variance is 2 / in.
+CALQUE_API Tensor he_uniform(const Shape &shape, DType dtype = default_dtype(),
                              SourceLocation where = SourceLocation::current());
-CALQUE_API Tensor he_normal(const Shape &shape, DType dtype = DType::Float32,
+CALQUE_API Tensor he_normal(const Shape &shape, DType dtype = default_dtype(),
                             SourceLocation where = SourceLocation::current());
+// LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998: the variance is 1 / in.
+CALQUE_API Tensor lecun_uniform(const Shape &shape, DType dtype = default_dtype(),
+                                SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor lecun_normal(const Shape &shape, DType dtype = default_dtype(),
+                               SourceLocation where = SourceLocation::current());
 
-// An initialiser as an option of a layer: one of the above, zeros, ones, or a callable on a shape and an element type.
+// An initialiser as an option of a layer: a name, one of the above, zeros, ones, what a function below gives, or a
+// callable on a shape and an element type. ValueError for a name that there is not: "zeros", "ones", "constant",
+// "random_normal", "random_uniform", "truncated_normal", "glorot_uniform", "glorot_normal", "he_uniform", "he_normal",
+// "lecun_uniform", "lecun_normal", "variance_scaling", "orthogonal", "identity", and those that were registered.
 class CALQUE_API Initializer {
 public:
+  using Function = std::function<Tensor(const Shape &, DType, SourceLocation)>;
+
+  Initializer(const char *name, SourceLocation where = SourceLocation::current());
+  Initializer(const std::string &name, SourceLocation where = SourceLocation::current())
+      : Initializer(name.c_str(), where) {}
   template <typename F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Initializer>)
+    requires(!std::is_same_v<std::remove_cvref_t<F>, Initializer> && !std::is_convertible_v<F, std::string> &&
+             (std::is_invocable_v<F &, const Shape &, DType> ||
+              std::is_invocable_v<F &, const Shape &, DType, SourceLocation>))
   Initializer(F f, SourceLocation where = SourceLocation::current()) {
     detail::requireCallable(f, "initializer", where);
-    if constexpr (std::is_invocable_v<F, const Shape &, DType, SourceLocation>)
+    if constexpr (std::is_convertible_v<F, Tensor (*)(const Shape &, DType, SourceLocation)> && std::is_pointer_v<F>)
+      name_ = nameOf(f);
+    if constexpr (std::is_invocable_v<F &, const Shape &, DType, SourceLocation>)
       make_ = std::move(f);
     else
       make_ = [f = std::move(f)](const Shape &shape, DType dtype, SourceLocation) { return f(shape, dtype); };
   }
+  // With a name and options, by which a registered initialiser is made again.
+  Initializer(std::string name, Config options, Function make)
+      : name_(std::move(name)), options_(std::move(options)), make_(std::move(make)) {}
+
   Tensor operator()(const Shape &shape, DType dtype, SourceLocation where = SourceLocation::current()) const {
     return make_(shape, dtype, where);
   }
 
+  // {"class_name": "random_normal", "config": {"mean": 0, ...}}. StateError for a callable that is not registered.
+  Config get_config(SourceLocation where = SourceLocation::current()) const;
+  static Initializer from_config(const Config &config, SourceLocation where = SourceLocation::current());
+  const std::string &name() const { return name_; }
+
 private:
-  std::function<Tensor(const Shape &, DType, SourceLocation)> make_;
+  static std::string nameOf(Tensor (*function)(const Shape &, DType, SourceLocation));
+
+  std::string name_; // empty for a callable
+  Config options_;
+  Function make_;
 };
 
+// Makes an initialiser of one's own known by a name, to options and configs. ValueError for a name that is taken.
+CALQUE_API void register_initializer(const std::string &name, std::function<Initializer(const Config &options)> make,
+                                     SourceLocation where = SourceLocation::current());
+
+namespace initializers {
+
+CALQUE_API Initializer Constant(double value = 0);
+
+struct RandomNormalOptions {
+  double mean = 0, stddev = 0.05;
+  std::optional<std::int64_t> seed = std::nullopt;
+};
+CALQUE_API Initializer RandomNormal(RandomNormalOptions options = {});
+// Numbers beyond two standard deviations are not drawn.
+CALQUE_API Initializer TruncatedNormal(RandomNormalOptions options = {});
+
+struct RandomUniformOptions {
+  double minval = -0.05, maxval = 0.05;
+  std::optional<std::int64_t> seed = std::nullopt;
+};
+CALQUE_API Initializer RandomUniform(RandomUniformOptions options = {});
+
+struct VarianceScalingOptions {
+  double scale = 1;
+  std::string mode = "fan_in";                   // or "fan_out", "fan_avg"
+  std::string distribution = "truncated_normal"; // or "untruncated_normal", "uniform"
+  std::optional<std::int64_t> seed = std::nullopt;
+};
+// The variance is the scale divided by the numbers of inputs, of outputs, or their mean. ValueError for a scale that is
+// not above 0 and for another mode or distribution.
+CALQUE_API Initializer VarianceScaling(VarianceScalingOptions options = {},
+                                       SourceLocation where = SourceLocation::current());
+
+struct OrthogonalOptions {
+  double gain = 1;
+  std::optional<std::int64_t> seed = std::nullopt;
+};
+// A matrix with orthogonal rows or columns of length `gain`, whichever are fewer; of a shape of higher rank, all
+// dimensions but the last are rows. Saxe, McClelland, Ganguli: Exact solutions to the nonlinear dynamics of learning in
+// deep linear neural networks, 2014. ShapeError for a shape of rank 1 or 0.
+CALQUE_API Initializer Orthogonal(OrthogonalOptions options = {});
+
+// `gain` times the identity matrix. ShapeError for a shape that is no matrix.
+CALQUE_API Initializer Identity(double gain = 1);
+
+} // namespace initializers
 } // namespace calque
 #endif

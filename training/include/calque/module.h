@@ -16,6 +16,7 @@
 
 #include "calque/variable.h"
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,17 +25,20 @@
 
 namespace calque {
 
-namespace layers {
-class Layer;
-class LayerBody;
-} // namespace layers
-
 // The name of a part, and the line that gives it.
 struct PartName {
   std::string name;
   SourceLocation where;
   PartName(std::string text, SourceLocation line = SourceLocation::current()) : name(std::move(text)), where(line) {}
   PartName(const char *text, SourceLocation line = SourceLocation::current()) : name(text), where(line) {}
+};
+
+class Module;
+
+// A shared handle to a module, such as a layer.
+template <typename H>
+concept ModuleHandle = requires(const H &handle) {
+  { handle.body() } -> std::convertible_to<std::shared_ptr<Module>>;
 };
 
 // A module is neither copied nor moved, because its parts may refer to it.
@@ -48,21 +52,43 @@ public:
   // The variables in the order in which they were registered, each once, even if parts share it. StateError for a layer
   // inside that has not made its variables yet: it makes them at its first call, or in build().
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const;
+  // Those that training changes, and the others. The variables of a part that is not trainable are among the others.
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const;
+  std::vector<Variable> non_trainable_variables(SourceLocation where = SourceLocation::current()) const;
+  // The variables without the states of random generators.
+  std::vector<Variable> weights(SourceLocation where = SourceLocation::current()) const;
   // Each variable with the path of its first occurrence: "block/scale".
   std::vector<std::pair<std::string, Variable>> named_variables(SourceLocation where = SourceLocation::current()) const;
+
+  // The number of elements of the weights.
+  std::int64_t count_params(SourceLocation where = SourceLocation::current()) const;
+  // The values of the weights, in their order.
+  std::vector<Tensor> get_weights(SourceLocation where = SourceLocation::current()) const;
+  // ValueError for another number of values than there are weights; ShapeError or DTypeError for a value that is not of
+  // its weight's type. Then all weights are as they were.
+  void set_weights(const std::vector<Tensor> &values, SourceLocation where = SourceLocation::current());
+
+  // The parts that are modules, with their names.
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> children() const;
+  // All modules below this one, each once, in the order in which they were registered; a part before its own parts.
+  std::vector<std::shared_ptr<Module>> submodules() const;
+
+  // Whether training changes the variables. Of a module that is not trainable no part is.
+  bool trainable() const { return trainable_; }
+  void set_trainable(bool trainable) { trainable_ = trainable; }
 
   // The name under which it was registered, at first empty.
   const std::string &name() const { return name_; }
 
 protected:
+  // With a name of its own, which a module that it becomes a part of may give again. ValueError for a '/' in it.
+  explicit Module(std::string name, SourceLocation where = SourceLocation::current());
+
   // Members are initialised by these. ValueError for a name that is empty, is another part's, or has a '/'.
   Variable variable(std::string name, const Operand &initial, bool trainable = true);
-  template <typename L>
-    requires std::is_base_of_v<layers::Layer, L>
-  L submodule(std::string name, L layer, SourceLocation where = SourceLocation::current()) {
-    adopt(std::move(name), layer.body(), where);
-    return layer;
+  template <ModuleHandle H> H submodule(std::string name, H handle, SourceLocation where = SourceLocation::current()) {
+    adopt(std::move(name), handle.body(), where);
+    return handle;
   }
   template <typename M, typename... Args>
     requires std::is_base_of_v<Module, M>
@@ -74,25 +100,49 @@ protected:
   // Makes an existing variable or module a part of this one. ValueError if this module is a part of that one.
   void adopt(std::string name, const Variable &variable, SourceLocation where = SourceLocation::current());
   void adopt(std::string name, std::shared_ptr<Module> module, SourceLocation where = SourceLocation::current());
+  // The same for a variable that is no weight: the state of a random generator.
+  void adopt_state(std::string name, const Variable &variable, SourceLocation where = SourceLocation::current());
+  // Makes the parts that another module has now parts of this one, which keeps it. ValueError as of adopt().
+  void adopt_parts(const std::shared_ptr<Module> &module, SourceLocation where = SourceLocation::current());
+  void set_name(std::string name, SourceLocation where = SourceLocation::current());
+
+  // Removes the parts that are registered while it lives, unless they are kept.
+  class CALQUE_API Registration {
+  public:
+    explicit Registration(Module &of) : module(of), before(of.parts_.size()) {}
+    ~Registration();
+    Registration(const Registration &) = delete;
+    Registration &operator=(const Registration &) = delete;
+    void keep() { kept = true; }
+
+  private:
+    Module &module;
+    const std::size_t before;
+    bool kept = false;
+  };
 
   // Throws unless all variables are made.
   virtual void checkBuilt(SourceLocation where) const;
 
 private:
-  friend class layers::LayerBody;
   struct Part {
     std::string name;
     std::optional<Variable> variable; // or
     std::shared_ptr<Module> module;
+    bool isState = false;
   };
+  struct Found;
   struct Collector;
 
   void checkName(const std::string &name, SourceLocation where) const;
   bool contains(const Module &other) const;
-  void collect(const std::string &path, Collector &collector) const;
+  void collect(const std::string &path, bool trainable, Collector &collector) const;
+  std::vector<Found> collected(SourceLocation where) const;
+  template <typename Wanted> std::vector<Variable> variablesThat(SourceLocation where, Wanted wanted) const;
 
   std::string name_;
   std::vector<Part> parts_;
+  bool trainable_ = true;
 };
 
 } // namespace calque

@@ -1,0 +1,243 @@
+// Configs, and layers, activations and initialisers that are made of them.
+#include "Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+TEST(Config, PrintsAsJsonAndReadsItBack) {
+  Config config{{"name", "a \"b\""},
+                {"units", 3},
+                {"rate", 0.1},
+                {"bias", true},
+                {"none", std::nullopt},
+                {"sizes", {1, 2.5, "x"}},
+                {"inner", Config{{"axis", -1}}},
+                {"big", std::int64_t(1) << 62}};
+  EXPECT_EQ(config.str(), R"({"name":"a \"b\"","units":3,"rate":0.1,"bias":true,"none":null,"sizes":[1,2.5,"x"],)"
+                          R"("inner":{"axis":-1},"big":4611686018427387904})");
+  Config again = Config::parse(config.str(2));
+  EXPECT_EQ(again, config);
+  EXPECT_EQ(again["inner"].as<Config>()["axis"].as<std::int64_t>(), -1);
+  EXPECT_EQ(again["units"].as<double>(), 3.0);
+  EXPECT_TRUE(again["none"].is_null());
+  again.set("units", 4);
+  EXPECT_NE(again, config);
+  again.erase("units");
+  EXPECT_FALSE(again.contains("units"));
+  EXPECT_EQ(Config::parse("{}"), Config());
+}
+
+TEST(Config, MisuseNamesTheValue) {
+  Config config{{"units", 3}, {"rate", std::numeric_limits<double>::infinity()}};
+  EXPECT_MISUSE(LookupError, config.at("unit"), "config: there is no 'unit'; there are 'units', 'rate'");
+  EXPECT_MISUSE(ValueError, config["units"].as<std::string>(), "config: 3 is not of the kind that is asked for: text");
+  EXPECT_MISUSE(ValueError, config.str(), "config: JSON has no number inf");
+  EXPECT_MISUSE(ValueError, Config::parse("[1]"), "config: this is no object of JSON: [1]");
+  EXPECT_MISUSE(ValueError, Config::parse("{\"a\":"), "config: this is no object of JSON");
+  EXPECT_MISUSE(ValueError, Config::parse("{\"a\":18446744073709551615}"), "config: int64 does not hold");
+  EXPECT_MISUSE(ValueError, Config({{"a", "\xff"}}).str(), "config: a text in it is not UTF-8");
+}
+
+//===-- Activations and initialisers ------------------------------------------------------------===//
+TEST(Activations, AreNamedOrRegistered) {
+  EXPECT_EQ(layers::ActivationFunction("swish").get_config(), "silu");
+  EXPECT_EQ(layers::ActivationFunction(relu).get_config(), "relu") << "an operation is known by its name";
+  EXPECT_EQ(layers::ActivationFunction(activations::selu).get_config(), "selu");
+  auto twice = [](const Tensor &x) { return x * 2; };
+  layers::ActivationFunction nameless(twice);
+  EXPECT_MISUSE(StateError, nameless.get_config(), "activation: a callable has no config");
+  EXPECT_MISUSE(StateError, layers::Dense(1, {.activation = twice}).get_config(), "register_activation()");
+  register_activation("twice", twice);
+  expectValues(layers::ActivationFunction("twice")(ones({2})), {2, 2});
+  EXPECT_EQ(layers::Activation("twice").get_config()["activation"].as<std::string>(), "twice");
+  EXPECT_MISUSE(ValueError, register_activation("twice", twice),
+                "register_activation: there is an activation 'twice' already");
+}
+
+TEST(Activations, StayFiniteFarOut) {
+  Tensor x = tensor<double>({-1000, 1000});
+  for (const char *name : {"softplus", "elu", "selu", "silu", "mish", "gelu", "gelu_tanh", "softsign"}) {
+    SCOPED_TRACE(name);
+    GradientTape tape;
+    tape.watch(x);
+    Tensor y = layers::ActivationFunction(name)(x);
+    Tensor dx = *tape.gradient(y, x);
+    for (const Tensor &each : {y, dx})
+      for (double value : valuesOf(each))
+        EXPECT_TRUE(std::isfinite(value)) << value;
+  }
+}
+
+TEST(Initializers, HaveTheDistributionOfTheirFormula) {
+  set_seed(4);
+  auto moments = [](const Initializer &initializer, const Shape &shape) {
+    std::vector<double> x = valuesOf(initializer(shape, DType::Float64));
+    double mean = 0, variance = 0, largest = 0;
+    for (double value : x) {
+      mean += value / static_cast<double>(x.size());
+      largest = std::max(largest, std::fabs(value));
+    }
+    for (double value : x)
+      variance += (value - mean) * (value - mean) / static_cast<double>(x.size());
+    return std::array{mean, variance, largest};
+  };
+  const Shape shape = {120, 80};
+  for (auto [name, variance] : std::vector<std::pair<const char *, double>>{{"glorot_uniform", 2.0 / 200},
+                                                                            {"glorot_normal", 2.0 / 200},
+                                                                            {"he_uniform", 2.0 / 120},
+                                                                            {"he_normal", 2.0 / 120},
+                                                                            {"lecun_uniform", 1.0 / 120},
+                                                                            {"lecun_normal", 1.0 / 120},
+                                                                            {"random_normal", 0.0025},
+                                                                            {"variance_scaling", 1.0 / 120}}) {
+    SCOPED_TRACE(name);
+    auto [mean, found, largest] = moments(name, shape);
+    EXPECT_NEAR(mean, 0, 5 * std::sqrt(variance / 9600));
+    EXPECT_NEAR(found / variance, 1, 0.06);
+    if (std::string(name) == "he_normal") // truncated at two deviations of the normal numbers
+      EXPECT_LE(largest, 2 * std::sqrt(variance) / 0.87962566103423978 + 1e-12);
+  }
+  auto [mean, variance, largest] = moments(initializers::TruncatedNormal({.stddev = 3}), shape);
+  EXPECT_LE(largest, 6 + 1e-12);
+  EXPECT_GT(largest, 5.9);
+  EXPECT_NEAR(variance / 9, 0.7737, 0.04); // 0.8796^2
+  expectValues(initializers::Constant(3)({2}, DType::Float32), {3, 3});
+  expectValues(initializers::Identity(2)({2, 3}, DType::Float32), {2, 0, 0, 0, 2, 0});
+  EXPECT_EQ(valuesOf(initializers::RandomUniform({.seed = 7})({5}, DType::Float32)),
+            valuesOf(initializers::RandomUniform({.seed = 7})({5}, DType::Float32)));
+}
+
+TEST(Initializers, OrthogonalMatricesHaveOrthonormalRowsOrColumns) {
+  for (const Shape &shape : {Shape{5, 3}, Shape{3, 5}, Shape{2, 2, 4}}) {
+    Tensor q = initializers::Orthogonal({.gain = 2, .seed = 1})(shape, DType::Float64);
+    Tensor m = reshape(q, {-1, shape.back()});
+    const bool tall = m.shape()[0] >= m.shape()[1];
+    Tensor product = tall ? matmul(m, m, {.transpose_a = true}) : matmul(m, m, {.transpose_b = true});
+    expectNear(product, valuesOf(eye(product.shape()[0], DType::Float64) * 4), 1e-12);
+  }
+}
+
+TEST(Initializers, GoThroughConfigs) {
+  for (const Initializer &each :
+       {Initializer(zeros), Initializer("ones"), Initializer(he_normal), initializers::Constant(2),
+        initializers::RandomNormal({.mean = 1, .seed = 3}), initializers::TruncatedNormal({.stddev = 2, .seed = 3}),
+        initializers::RandomUniform({.minval = 1, .maxval = 2, .seed = 3}),
+        initializers::VarianceScaling({2, "fan_out", "untruncated_normal", 3}),
+        initializers::Orthogonal({.gain = 2, .seed = 3}), initializers::Identity(3)}) {
+    Config config = Config::parse(each.get_config().str());
+    SCOPED_TRACE(config.str());
+    Initializer again = Initializer::from_config(config);
+    EXPECT_EQ(again.get_config(), each.get_config());
+    if (each.name() != "he_normal")
+      expectSameBits(again({3, 3}, DType::Float32), each({3, 3}, DType::Float32));
+  }
+  register_initializer("seven", [](const Config &) { return initializers::Constant(7); });
+  layers::Dense dense(1, {.use_bias = false, .kernel_initializer = "seven"});
+  expectValues(dense(ones({1, 2})), {14});
+  EXPECT_EQ(layers::deserialize(layers::serialize(dense))(ones({1, 2})).item<float>(), 14);
+}
+
+TEST(Initializers, MisuseNamesTheValue) {
+  EXPECT_MISUSE(ValueError, Initializer("he"), "initializer: there is no 'he'; there are zeros, ones");
+  Initializer nameless([](const Shape &shape, DType dtype) { return zeros(shape, dtype); });
+  EXPECT_MISUSE(StateError, nameless.get_config(), "initializer: a callable has no config");
+  EXPECT_MISUSE(ValueError, register_initializer("zeros", [](const Config &) { return Initializer("ones"); }),
+                "register_initializer: there is an initializer 'zeros' already");
+  EXPECT_MISUSE(ValueError, initializers::VarianceScaling({.scale = 0}),
+                "variance_scaling: the scale is finite and above 0, unlike 0");
+  EXPECT_MISUSE(ValueError, initializers::VarianceScaling({.mode = "fan"}), "variance_scaling: there is no mode 'fan'");
+  EXPECT_MISUSE(ValueError, initializers::VarianceScaling({.distribution = "normal"}),
+                "variance_scaling: there is no distribution 'normal'");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { initializers::Orthogonal()({3}, DType::Float32); }),
+                  "orthogonal: takes a shape of rank 2 or more, not [3]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { initializers::Identity()({3}, DType::Float32); }),
+                  "identity: takes the shape of a matrix, not [3]");
+}
+
+TEST(Regularizers, AddToTheLosses) {
+  layers::Dense dense(2, {.kernel_initializer = "ones",
+                          .kernel_regularizer = regularizers::l1_l2(0.5, 0.25),
+                          .activity_regularizer = regularizers::l2(1)});
+  Sequential net{dense, layers::Dense(1, {.bias_initializer = "ones", .bias_regularizer = regularizers::l1(3)})};
+  net(ones({2, 3}));
+  std::vector<double> losses;
+  for (const Tensor &loss : net.losses())
+    losses.push_back(loss.item<float>());
+  // 4 outputs of 3, by example; 6 ones of the kernel; one of the bias.
+  EXPECT_EQ(losses, (std::vector<double>{18, 4.5, 3}));
+  GradientTape tape;
+  net(ones({2, 3}));
+  Tensor loss = net.losses()[1];
+  expectValues(*tape.gradient(loss, dense.kernel()), {1, 1, 1, 1, 1, 1});
+  EXPECT_MISUSE(ValueError, regularizers::l2(-1), "regularizer: a factor is finite and not below 0, unlike -1");
+}
+
+//===-- Layers ----------------------------------------------------------------------------------===//
+namespace {
+struct ScaledBody : layers::LayerBody {
+  explicit ScaledBody(double factor) : LayerBody("scaled", false), factor(factor) {}
+  Tensor call(const Tensor &x, const layers::CallOptions &) override { return x * factor; }
+  Config get_config() const override { return {{"factor", factor}}; }
+  double factor;
+};
+} // namespace
+
+TEST(Registry, TakesLayersOfTheUsers) {
+  layers::Layer scaled(std::make_shared<ScaledBody>(3));
+  EXPECT_MISUSE(StateError, layers::serialize(scaled), "serialize: the class of the layer 'scaled' is not known");
+  auto make = [](const Config &config) {
+    return layers::Layer(std::make_shared<ScaledBody>(config["factor"].as<double>()));
+  };
+  layers::register_layer<ScaledBody>("Scaled", make);
+  Sequential net{scaled, layers::Flatten()};
+  layers::Layer again = layers::deserialize(Config::parse(layers::serialize(net).str()));
+  expectValues(again(ones({1, 2})), {3, 3});
+  EXPECT_MISUSE(ValueError, layers::register_layer<ScaledBody>("Scaled", make),
+                "register_layer: there is a layer 'Scaled' already");
+  EXPECT_MISUSE(LookupError, layers::deserialize({{"class_name", "Dens"}}), "deserialize: there is no layer 'Dens'");
+  EXPECT_MISUSE(ValueError, layers::deserialize({{"class_name", "Dense"}, {"config", Config{{"unitz", 3}}}}),
+                "dense: its config has 'unitz', which is no option of it");
+  EXPECT_MISUSE(ValueError, layers::deserialize({{"class_name", "Dense"}, {"config", Config{{"units", 0}}}}),
+                "dense: the number of units is 0");
+  EXPECT_MISUSE(StateError, layers::Lambda([](const Tensor &x) { return x; }).get_config(),
+                "lambda: a callable has no config; make a class of it");
+  struct Own : layers::LayerBody {
+    Own() : LayerBody("own") {}
+  };
+  EXPECT_MISUSE(StateError, layers::Layer(std::make_shared<Own>()).get_config(),
+                "own: its class does not override get_config()");
+}
+
+TEST(Registry, OptionsComeBackFromAConfig) {
+  const std::vector<layers::Layer> all = {
+      layers::Dense(3, {.activation = "gelu",
+                        .kernel_initializer = initializers::RandomNormal({.stddev = 2}),
+                        .kernel_regularizer = regularizers::l2(0.1),
+                        .name = "head"}),
+      layers::Embedding(5, 2, {.mask_zero = true, .dtype = DType::Float64}),
+      layers::Conv2D(2, {3, 5}, {.strides = 2, .padding = "same"}),
+      layers::MaxPool2D(3, {.strides = 2}),
+      layers::BatchNormalization({.momentum = 0.5, .axis = 1}),
+      layers::LayerNormalization({.axes = {1, 2}}),
+      layers::Dropout(0.25, {.seed = 4}),
+      layers::ReLU({.max_value = 6}),
+      layers::ReLU(),
+      layers::LSTM(3, {.return_sequences = true, .name = "encoder"}),
+      layers::Bidirectional(layers::GRU(2, {.reset_after = false}), {.merge_mode = "sum"}),
+      layers::TimeDistributed(layers::Dense(2)),
+      layers::MultiHeadAttention(2, 3, {.output_dim = 7}),
+      layers::ZeroPadding2D(layers::Border({1, 2}, {3, 4})),
+      layers::Dot(1, 2, {.normalize = true}),
+      Sequential{layers::Dense(2), layers::Dense(1)}};
+  for (const layers::Layer &layer : all) {
+    Config config = layers::serialize(layer);
+    SCOPED_TRACE(config.str());
+    layers::Layer again = layers::deserialize(Config::parse(config.str()));
+    EXPECT_EQ(layers::serialize(again), config);
+    EXPECT_EQ(again.name(), layer.name());
+    EXPECT_FALSE(again.same_as(layer));
+  }
+  layers::Dense frozen(2);
+  frozen.set_trainable(false);
+  EXPECT_FALSE(layers::deserialize(layers::serialize(frozen)).trainable());
+}

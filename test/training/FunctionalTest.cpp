@@ -1,0 +1,191 @@
+// Functional models: graphs of layers.
+#include "Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+TEST(Functional, HasSeveralInputsAndOutputs) {
+  SymbolicTensor image = Input({2, 3}, {.name = "image"}), age = Input({1}, {.name = "age"});
+  EXPECT_EQ(image.shape().str(), "[?,2,3]");
+  layers::Dense hidden(4, {.activation = "relu", .name = "hidden"});
+  SymbolicTensor x = hidden(layers::Flatten()(image));
+  EXPECT_EQ(x.shape().str(), "[?,4]");
+  SymbolicTensor both = layers::Concatenate()({x, age});
+  models::Functional model({image, age}, {{"class", layers::Dense(5)(both)}, {"score", layers::Dense(1)(x)}});
+  Tensor images = random::normal({6, 2, 3}), ages = random::normal({6, 1});
+  Tensors y = model.apply({images, ages});
+  EXPECT_EQ(y["class"].shape(), (Shape{6, 5}));
+  EXPECT_EQ(y["score"].shape(), (Shape{6, 1}));
+  Tensor h = hidden(reshape(images, {6, 6}));
+  expectNear(y["class"], valuesOf(model.get_layer("dense")(concat({h, ages}, 1))), 1e-6);
+  expectNear(y["score"], valuesOf(model.get_layer("dense_1")(h)), 1e-6);
+  // By name, in any order; in one trace for all batches.
+  auto f = function([&](const Tensors &x) { return model.apply(x); }, {.reduce_retracing = true});
+  for (std::int64_t batch : {6, 2, 3}) {
+    Tensors named = {{"age", slice(ages, {0, 0}, {batch, 1})}, {"image", slice(images, {0, 0, 0}, {batch, 2, 3})}};
+    expectNear(f(named)["class"], valuesOf(slice(y["class"], {0, 0}, {batch, 5})), 1e-6);
+  }
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_EQ(model.named_variables().front().first, "hidden/kernel");
+  EXPECT_EQ(model.count_params(), 7 * 4 + 6 * 5 + 5);
+}
+
+TEST(Functional, HasSharedLayersAndResiduals) {
+  SymbolicTensor a = Input({3}), b = Input({3});
+  layers::Dense shared(3);
+  SymbolicTensor x = shared(a), y = shared(b);
+  SymbolicTensor z = (x - y) * 2 + 1 - a / 4;
+  models::Functional model({a, b}, 1 - (-z));
+  EXPECT_EQ(model.variables().size(), 2u) << "a shared layer is one";
+  Tensor p = random::normal({2, 3}), q = random::normal({2, 3});
+  expectNear(model({p, q}), valuesOf(1 + (shared(p) - shared(q)) * 2 + 1 - p / 4), 1e-5);
+  EXPECT_MISUSE(ValueError, shared.output(), "dense 'dense': is called 2 times in graphs");
+  EXPECT_TRUE(shared.output(1).same_as(y));
+  EXPECT_MISUSE(IndexError, shared.output(2), "there is no call 2 of 2");
+}
+
+TEST(Functional, NestsAndExtractsFeatures) {
+  Sequential inner{layers::Dense(4, {.activation = "relu"}), layers::Dense(3)};
+  SymbolicTensor x = Input({5});
+  models::Functional outer(x, layers::Dense(2)(inner(x)), {.name = "outer"});
+  EXPECT_EQ(outer.named_variables()[0].first, "sequential/dense/kernel");
+  SymbolicTensor z = Input({5});
+  models::Functional twice(z, outer(z) + outer(z));
+  Tensor in = random::normal({3, 5});
+  expectNear(twice(in), valuesOf(outer(in) * 2), 1e-6);
+
+  // Every layer's result in one call.
+  inner.build({kDynamic, 5});
+  SymbolicTensors all;
+  for (const layers::Layer &layer : inner.layers())
+    all.push_back(layer.output(layer.same_as(inner.layers()[0]) ? 0 : 0));
+  models::Functional features(inner.inputs(), all);
+  Tensors found = features.apply(in);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].shape(), (Shape{3, 4}));
+  expectNear(found[1], valuesOf(inner(in)), 1e-6);
+  // To a layer in the middle, with the same weights.
+  models::Functional part(outer.input(), outer.get_layer("sequential").output(0));
+  expectNear(part(in), valuesOf(inner(in)), 1e-6);
+}
+
+TEST(Functional, TrainsAndPassesMasksAndTraining) {
+  SymbolicTensor tokens = Input({kDynamic}, {.dtype = DType::Int32});
+  SymbolicTensor x = layers::Embedding(10, 4, {.mask_zero = true})(tokens);
+  layers::LSTM lstm(3);
+  models::Functional model(tokens, layers::Dense(1)(layers::Dropout(0.5)(lstm(x))));
+  Tensor short_ = tensor<std::int32_t>({3, 4}, {1, 2}), padded = tensor<std::int32_t>({3, 4, 0, 0}, {1, 4});
+  expectNear(model(padded), valuesOf(model(short_)), 1e-6);
+  EXPECT_NE(valuesOf(model(short_, {.training = true})), valuesOf(model(short_, {.training = true})));
+  GradientTape tape;
+  Tensor loss = sum(square(model(padded)));
+  for (const auto &gradient : tape.gradient(loss, model.trainable_variables()))
+    EXPECT_TRUE(gradient.has_value());
+}
+
+TEST(Functional, ComesBackFromItsConfig) {
+  SymbolicTensor a = Input({3}, {.name = "a"}), b = Input({3}, {.name = "b"});
+  layers::Dense shared(3);
+  auto [h, c] = [&] {
+    SymbolicTensors r = layers::LSTM(3, {.return_state = true}).apply(layers::RepeatVector(2)(shared(a)));
+    return std::pair(r[0], r[2]);
+  }();
+  models::Functional model({a, b}, {{"sum", h + shared(b) * 0.5}, {"cell", c}}, {.name = "two"});
+  Config config = layers::serialize(model);
+  layers::Layer again = layers::deserialize(Config::parse(config.str()));
+  EXPECT_EQ(layers::serialize(again), config);
+  again.set_weights(model.get_weights());
+  Tensor p = random::normal({2, 3}), q = random::normal({2, 3});
+  Tensors expected = model.apply({p, q}), found = again.apply({p, q});
+  for (const char *name : {"sum", "cell"})
+    expectNear(found[name], valuesOf(expected[name]), 1e-6);
+
+  Sequential chain{Input({3}), shared, layers::Dense(3), shared};
+  EXPECT_EQ(layers::serialize(layers::deserialize(layers::serialize(chain))), layers::serialize(chain));
+}
+
+TEST(Functional, PrintsATableAndAPicture) {
+  SymbolicTensor x = Input({3}, {.name = "x"});
+  layers::Dense shared(3);
+  models::Functional model(x, layers::Dense(1000)(shared(x) + shared(shared(x))));
+  model.get_layer("dense").set_trainable(false);
+  EXPECT_EQ(model.summary(), R"(Model: "functional"
+Layer (type)     Output           Param #  Connected to
+-------------------------------------------------------
+x (input)        float32[?,3]           0
+dense (dense)    float32[?,3]          12  x
+dense (dense)    float32[?,3]           0  x
+dense (dense)    float32[?,3]           0  dense
+add (add)        float32[?,3]           0  dense, dense
+dense_1 (dense)  float32[?,1000]    4,000  add
+-------------------------------------------------------
+Total params: 4,012
+Trainable params: 4,000
+Non-trainable params: 12
+)");
+  EXPECT_CONTAINS(model.dot(), "\"add\" -> \"dense_1\"");
+  Sequential net{layers::Dense(2), layers::Dropout(0.5)};
+  net(ones({1, 3}));
+  EXPECT_EQ(net.summary(), R"(Model: "sequential"
+Layer (type)       Output  Param #
+----------------------------------
+dense (dense)      ?             8
+dropout (dropout)  ?             0
+----------------------------------
+Total params: 8
+Trainable params: 8
+Non-trainable params: 0
+)");
+  net.build({kDynamic, 3});
+  EXPECT_CONTAINS(net.summary(), "dense (dense)      float32[?,2]        8\n");
+}
+
+TEST(Functional, MisuseNamesTheLine) {
+  SymbolicTensor x = Input({3}, {.name = "x"}), y = Input({3}, {.name = "y"});
+  layers::Dense dense(2);
+  SymbolicTensor z = dense(layers::Add()({x, y}));
+  EXPECT_MISUSE(ValueError, models::Functional(x, z),
+                "functional: an output needs the input 'y' of type float32[?,3], which is not among the inputs");
+  EXPECT_MISUSE(ValueError, models::Functional(z, z), "functional: an input is the result of the layer 'dense'");
+  EXPECT_MISUSE(ValueError, models::Functional({x, x}, z), "functional: an input is given twice");
+  EXPECT_MISUSE(ValueError, models::Functional({x, y}, SymbolicTensors()), "functional: there are no outputs");
+  models::Functional model({x, y}, z);
+  EXPECT_MISUSE(ValueError, model(ones({2, 3})), "functional: takes 2 inputs, and there are 1");
+  EXPECT_MISUSE(ShapeError, model({ones({2, 3}), ones({2, 4})}),
+                "functional: the input 'y' takes float32[?,3], and is given float32[2,4]");
+  EXPECT_MISUSE(DTypeError, model({ones({2, 3}), ones({2, 3}, DType::Float64)}), "and is given float64[2,3]");
+  EXPECT_MISUSE(ShapeError, layers::Conv2D(2, 3)(x), "conv2d: takes images [N,H,W,C]; the input has shape [?,3]");
+  EXPECT_MISUSE(LookupError, model.get_layer("conv"), "functional: there is no layer 'conv'; there are 'add', 'dense'");
+  EXPECT_MISUSE(IndexError, model.get_layer(2), "functional: there is no layer 2 of 2");
+  EXPECT_MISUSE(ValueError, model.input(), "tensors: 1 asked for, and there are 2");
+  EXPECT_MISUSE(StateError, layers::Dense(2).output(), "dense: is in no graph of layers");
+  EXPECT_MISUSE(ValueError, model.get_layer("add").input(), "add 'add': has 2 inputs, not one");
+  layers::LSTM lstm(2, {.return_state = true});
+  SymbolicTensors states = lstm.apply(Input({3, 2}));
+  EXPECT_MISUSE(ValueError, lstm.output(), "lstm: has 3 results, not one");
+  EXPECT_MISUSE(ValueError, lstm(Input({3, 2})), "lstm: gives 3 results; apply() returns all of them");
+  EXPECT_MISUSE(IndexError, states.at(3), "tensors: there is no number 3 of 3");
+  EXPECT_MISUSE(LookupError, model.inputs().at("z"), "tensors: there is no 'z'; there are 'x', 'y'");
+  EXPECT_MISUSE(StateError, Sequential{layers::Flatten()}.output(), "sequential: there is no graph of its layers");
+  EXPECT_MISUSE(ValueError, (Sequential{layers::Flatten(), x}), "sequential: an input must be the first part");
+  EXPECT_MISUSE(ValueError, Sequential({z}), "sequential: an input is the result of the layer 'dense'");
+}
+
+namespace {
+struct Block : Module {
+  explicit Block(double by) : scale(variable("scale", full({}, by))) {}
+  Variable scale;
+  Tensor operator()(const Tensor &x) const { return x * scale; }
+};
+} // namespace
+
+TEST(Sequential, TakesModulesOfTheUsersAndAnInput) {
+  auto block = std::make_shared<Block>(3);
+  Sequential net{Input({2}), layers::Dense(2, {.kernel_initializer = initializers::Identity()}), block};
+  EXPECT_TRUE(net.layers()[0].built()) << "the input says what it is built for";
+  EXPECT_EQ(net.output().shape().str(), "[?,2]");
+  expectValues(net(ones({1, 2})), {3, 3});
+  EXPECT_EQ(net.named_variables().back().first, "module/scale");
+  EXPECT_TRUE(net.variables().back().same_as(block->scale));
+  EXPECT_MISUSE(StateError, net.add(std::shared_ptr<Block>()), "module");
+}

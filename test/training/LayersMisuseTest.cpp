@@ -1,0 +1,218 @@
+// What layers refuse, and what is special of single ones.
+#include "Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+layers::Layer from(const std::string &json) { return layers::deserialize(Config::parse(json)); }
+} // namespace
+
+TEST(LayersMisuse, OfOptionsNamesTheValue) {
+  EXPECT_MISUSE(DTypeError, layers::Embedding(3, 2, {.dtype = DType::Int32}),
+                "embedding: its vectors are of float32 and float64, not int32");
+  EXPECT_MISUSE(ValueError, layers::Reshape({-1, -1}),
+                "reshape: [-1,-1] is no shape; a size is not negative, but one that is -1");
+  EXPECT_MISUSE(ValueError, layers::Permute({0, 1}), "permute: [0,1] is no permutation of the dimensions");
+  EXPECT_MISUSE(ValueError, layers::ReLU({.max_value = -1}), "re_lu: the largest value is not below 0, unlike -1");
+  EXPECT_MISUSE(ValueError, layers::GaussianNoise(-1),
+                "gaussian_noise: a standard deviation is finite and not below 0, unlike -1");
+  EXPECT_MISUSE(ValueError, layers::LSTM(2, {.dropout = 1}), "lstm: a rate of dropout is in [0, 1), unlike 1");
+  EXPECT_MISUSE(ValueError, layers::MultiHeadAttention(2, 2, {.dropout = 1}),
+                "multi_head_attention: a rate of dropout is in [0, 1), unlike 1");
+  EXPECT_MISUSE(ValueError, layers::Bidirectional(layers::GRU(2), {.merge_mode = "add"}),
+                "bidirectional: there is no mode 'add'; it is 'concat', 'sum', 'mul', 'ave' or 'none'");
+  EXPECT_MISUSE(ValueError, layers::Bidirectional(layers::Dense(2)),
+                "bidirectional: the layer 'dense' is not recurrent");
+  EXPECT_MISUSE(ValueError, layers::ZeroPadding1D(-1), "zero_padding1d: a size is at least 0, unlike -1");
+  EXPECT_MISUSE(ValueError, layers::UpSampling1D(0), "up_sampling1d: a size is at least 1, unlike 0");
+}
+
+TEST(LayersMisuse, OfInputsNamesTheShape) {
+  EXPECT_MISUSE(DTypeError, layers::Embedding(3, 2)(ones({2})),
+                "embedding: takes inputs of int32 and int64, not float32[2]");
+  EXPECT_MISUSE(ShapeError, layers::Reshape({2, 2})(ones({2, 3})),
+                "reshape: an example of 3 elements, of an input of shape [2,3], can't fill [2,2]");
+  EXPECT_MISUSE(ShapeError, layers::Permute({2, 1})(ones({2, 3})),
+                "permute: permutes 2 dimensions behind the batch; the input has shape [2,3]");
+  EXPECT_MISUSE(ShapeError, layers::RepeatVector(2)(ones({3})),
+                "repeat_vector: takes vectors [N,features]; the input has shape [3]");
+  EXPECT_MISUSE(ValueError, layers::PReLU({.shared_axes = {2}})(ones({2, 3})),
+                "p_re_lu: there is no axis 2 behind the batch in [2,3]");
+  EXPECT_MISUSE(ShapeError, layers::PReLU().build({2, kDynamic, 3}),
+                "p_re_lu: its variables are made by the sizes of the input, which are not known in [2,?,3]");
+  EXPECT_MISUSE(ValueError, layers::Add()(ones({2})), "add: takes at least 2 inputs, and there are 1");
+  EXPECT_MISUSE(ValueError, layers::Subtract()({ones({2}), ones({2}), ones({2})}),
+                "subtract: takes 2 inputs, and there are 3");
+  EXPECT_MISUSE(ShapeError, layers::BatchNormalization({.axis = 3})(ones({2, 3})),
+                "batch_normalization: there is no axis 3 behind the batch in an input of shape [2,3]");
+  EXPECT_MISUSE(ShapeError, layers::BatchNormalization({.axis = 1}).build({2, kDynamic, 3}),
+                "batch_normalization: its variables are made by the size of axis 1 of the input, which is not known");
+  layers::BatchNormalization first({.axis = 1});
+  first.build({2, 4, 3});
+  EXPECT_MISUSE(ShapeError, first(ones({2, 5, 3})),
+                "was built for inputs whose size along axis 1 is 4; this one has shape [2,5,3]");
+  EXPECT_MISUSE(ValueError, layers::LayerNormalization({.axes = {1, -1}})(ones({2, 3})),
+                "layer_normalization: the axes [1,-1] of an input of shape [2,3] have one twice");
+  EXPECT_MISUSE(ShapeError, layers::GroupNormalization({.groups = 2})(ones({2, 3})),
+                "group_normalization: 2 groups don't divide the 3 channels of an input of shape [2,3]");
+  EXPECT_MISUSE(ShapeError, layers::SpatialDropout2D(0.5)(ones({2, 3})),
+                "spatial_dropout2d: takes inputs of rank 4, channels last; this one has shape [2,3]");
+  EXPECT_MISUSE(ShapeError, layers::UpSampling2D()(ones({2, 3})),
+                "up_sampling2d: takes inputs of rank 4, channels last; this one has shape [2,3]");
+  EXPECT_MISUSE(ShapeError, layers::Cropping1D(2)(ones({1, 4, 1})),
+                "cropping1d: cuts 2 and 2 off axis 1 of an input of shape [1,4,1], which is not larger");
+  EXPECT_MISUSE(ShapeError, layers::Cropping1D(2)(Input({kDynamic, 1})),
+                "cropping1d: the size of axis 1, which is cut, is not known in [?,?,1]");
+  EXPECT_MISUSE(ShapeError, layers::LSTM(2)(ones({2, 3})),
+                "lstm: takes sequences [N,T,features]; the input has shape [2,3]");
+  layers::LSTM lstm(2);
+  layers::GRU gru(2);
+  lstm.build({1, 3, 4});
+  gru.build({1, 3, 4});
+  Tensor x = ones({1, 3, 4}), h = ones({1, 2});
+  EXPECT_MISUSE(ValueError, lstm({x, h}), "lstm: takes a sequence, alone or with 2 states, and there are 2 inputs");
+  EXPECT_MISUSE(ValueError, gru({x, h, h}), "gru: takes a sequence, alone or with 1 state, and there are 3 inputs");
+  EXPECT_MISUSE(ShapeError, gru({x, ones({1, 3})}), "gru: a state is [1,3], not [1,2]");
+  EXPECT_MISUSE(DTypeError, gru({x, ones({1, 2}, DType::Float64)}),
+                "gru: a state is float64[1,2], and the sequence has float32");
+  EXPECT_MISUSE(ValueError, layers::Bidirectional(layers::GRU(2))({x, h}),
+                "bidirectional: takes a sequence, alone or with the states of both directions, and there are 2 inputs");
+  EXPECT_MISUSE(ShapeError, layers::TimeDistributed(layers::Dense(2))(h),
+                "time_distributed: takes sequences [N,T,...]; the input has shape [1,2]");
+  EXPECT_MISUSE(ShapeError, layers::MultiHeadAttention(1, 2)(h),
+                "multi_head_attention: takes sequences [N,T,features]; the input has shape [1,2]");
+  EXPECT_MISUSE(ValueError, layers::MultiHeadAttention(1, 2)({x, x, x, x}),
+                "takes a query, a value, a key and an 'attention_mask', and there are 4 inputs");
+  EXPECT_MISUSE(ShapeError, layers::Normalization().adapt(zeros({0, 2})),
+                "normalization: adapt() takes examples, and there are none in an input of shape [0,2]");
+  EXPECT_MISUSE(LookupError, lstm.variable("kernels"), "lstm: there is no variable 'kernels'; there are 'kernel'");
+}
+
+TEST(LayersMisuse, OfConfigsNamesWhatIsWrong) {
+  EXPECT_CONTAINS(errorOf<ValueError>(
+                      [] { from(R"({"class_name": "Conv2D", "config": {"filters": 1, "kernel_size": [1, 2, 3]}})"); }),
+                  "config: [1,2,3] is not height and width");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { from(R"({"class_name": "UpSampling2D", "config": {"size": [1, 2, 3]}})"); }),
+                  "up_sampling2d: takes 2 numbers, not 3");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { from(R"({"class_name": "Dot", "config": {"axes": [1]}})"); }),
+                  "dot: takes an axis of each of two inputs");
+  EXPECT_CONTAINS(
+      errorOf<ValueError>([] {
+        from(R"({"class_name": "Embedding", "config": {"input_dim": 1, "output_dim": 1, "dtype": "float"}})");
+      }),
+      "config: there is no element type 'float'");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { from(R"({"class_name": "Arithmetic", "config": {"operation": "pow"}})"); }),
+                  "arithmetic: there is no operation 'pow'; it is 'add', 'subtract', 'multiply' or 'divide'");
+  auto functional = [](const char *parts) {
+    return [parts] {
+      from(std::string(R"({"class_name": "Functional", "config": {"name": "", "trainable": true, )") + parts + "}}");
+    };
+  };
+  const char *input = R"("inputs": [{"name": "x", "dtype": "float32", "shape": [null, 2]}], "layers": [], )";
+  EXPECT_CONTAINS(
+      errorOf<ValueError>(functional((std::string(input) + R"("calls": [], "outputs": [[3, 0, ""]])").c_str())),
+      R"(functional: its config asks for [3,0,""], and there is no such result)");
+  EXPECT_CONTAINS(errorOf<ValueError>(functional((std::string(input) + R"("calls": [], "outputs": [[3]])").c_str())),
+                  "functional: its config has [3] in place of a call, a result and a name");
+  EXPECT_CONTAINS(errorOf<ValueError>(functional(
+                      (std::string(input) + R"("calls": [{"layer": "d", "inputs": []}], "outputs": [])").c_str())),
+                  R"(functional: its config calls the layer "d", which it lacks)");
+  EXPECT_CONTAINS(errorOf<ValueError>(functional(R"("inputs": [{"name": "x", "dtype": "float32", "shape": []}])")),
+                  "functional: an input in its config has no batch");
+  EXPECT_CONTAINS(errorOf<ValueError>([] {
+                    from(R"({"class_name": "Sequential", "config": {"name": "", "trainable": true, "layers": [0]}})");
+                  }),
+                  "sequential: its config has layer 0 again, which does not come before");
+  EXPECT_CONTAINS(errorOf<ValueError>([] {
+                    from(R"({"class_name": "Sequential", "config": {"name": "", "trainable": true, "layers": [],
+                             "input": {"name": "", "dtype": "float32", "shape": []}}})");
+                  }),
+                  "sequential: the input in its config has no batch");
+  EXPECT_MISUSE(ValueError, models::Functional(SymbolicTensors(), Input({2})), "functional: there are no inputs");
+}
+
+//===-- Layers that draw, or adapt --------------------------------------------------------------===//
+TEST(SpatialDropout, DropsWholeChannels) {
+  layers::SpatialDropout1D dropout(0.5, {.seed = 2});
+  Tensor y = dropout(ones({20, 7, 3}), {.training = true});
+  std::vector<double> sums = valuesOf(sum(y, {1}));
+  std::size_t dropped = 0;
+  for (double value : sums) {
+    EXPECT_TRUE(value == 0 || value == 14) << value;
+    dropped += value == 0;
+  }
+  EXPECT_NEAR(static_cast<double>(dropped) / 60, 0.5, 0.2);
+  expectValues(dropout(ones({1, 1, 2})), {1, 1});
+}
+
+TEST(GaussianNoise, HasItsDeviationInTrainingAlone) {
+  Tensor x = zeros({100, 50});
+  auto deviationOf = [](const Tensor &y) { return std::sqrt(mean(square(y)).item<float>()); };
+  EXPECT_NEAR(deviationOf(layers::GaussianNoise(2, {.seed = 1})(x, {.training = true})), 2, 0.1);
+  EXPECT_NEAR(deviationOf(layers::GaussianDropout(0.2, {.seed = 1})(x + 1, {.training = true}) - 1), 0.5, 0.03);
+  expectSameBits(layers::GaussianNoise(2)(x), x);
+}
+
+TEST(RecurrentDropout, DrawsOnceForAllSteps) {
+  layers::SimpleRNN rnn(40, {.activation = "linear",
+                             .use_bias = false,
+                             .kernel_initializer = "identity",
+                             .recurrent_initializer = "zeros",
+                             .dropout = 0.5,
+                             .seed = 3,
+                             .return_sequences = true});
+  Tensor y = rnn(ones({1, 2, 40}), {.training = true});
+  std::vector<double> all = valuesOf(y), first(all.begin(), all.begin() + 40), second(all.begin() + 40, all.end());
+  EXPECT_EQ(first, second);
+  EXPECT_GT(std::count(first.begin(), first.end(), 0), 8);
+  EXPECT_GT(std::count(first.begin(), first.end(), 2), 8);
+  layers::LSTM lstm(3, {.recurrent_dropout = 0.5, .seed = 1});
+  Tensor x = random::normal({2, 4, 3});
+  EXPECT_NE(valuesOf(lstm(x, {.training = true})), valuesOf(lstm(x, {.training = true})));
+  EXPECT_EQ(valuesOf(lstm(x)), valuesOf(lstm(x)));
+}
+
+TEST(Recurrent, HasStepsThatOnlyTheCallKnows) {
+  layers::GRU gru(3, {.return_sequences = true});
+  gru.build({1, 2, 2});
+  auto f = function([&](const Tensor &x) { return gru(x); },
+                    {.input_signature = {TensorSpec<float>({kDynamic, kDynamic, 2})}});
+  for (const Shape &shape : {Shape{2, 5, 2}, Shape{1, 1, 2}, Shape{3, 8, 2}}) {
+    Tensor x = random::normal(shape);
+    expectNear(f(x), valuesOf(gru(x)), 1e-5);
+  }
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+TEST(Normalization, TakesTheStatisticsOfExamples) {
+  layers::Normalization scale, back({.invert = true});
+  Tensor x = tensor<float>({1, 10, 3, 30}, {2, 2});
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { scale(x); }), "normalization: adapt() has not been called");
+  scale.adapt(x);
+  back.adapt(x);
+  expectValues(scale.mean().value(), {2, 20});
+  expectValues(scale.variance().value(), {1, 100});
+  expectValues(scale(x), {-1, -1, 1, 1});
+  expectValues(back(scale(x)), {1, 10, 3, 30});
+  expectValues(scale(tensor<int>({2, 40}, {1, 2})), {0, 2});
+}
+
+TEST(Attention, SeesWhatMasksLetItSee) {
+  layers::MultiHeadAttention attention(2, 3);
+  Tensor x = random::normal({1, 4, 5});
+  attention(x);
+  Tensor first = slice(x, {0, 0, 0}, {1, 2, 5}), keep = tensor<bool>({true, true, false, false}, {1, 4});
+  std::vector<double> expected = valuesOf(attention({x, first}));
+  expectNear(attention({x, x}, {.masks = {std::nullopt, keep}}), expected, 1e-5);
+  Tensor seen = broadcast_to(expand_dims(keep, {1}), {1, 4, 4});
+  expectNear(attention(Tensors{{"query", x}, {"value", x}, {"attention_mask", seen}}), expected, 1e-5);
+}
+
+TEST(Lambda, IsAFunctionOfTheUsers) {
+  layers::Lambda twice([](const Tensor &x) { return x * 2; });
+  layers::Lambda difference([](const Tensors &x) { return Tensors(x[0] - x[1]); });
+  SymbolicTensor x = Input({2});
+  models::Functional model(x, difference({twice(x), x}));
+  expectValues(model(tensor<float>({3, 4}, {1, 2})), {3, 4});
+}

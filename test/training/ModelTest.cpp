@@ -1,0 +1,175 @@
+#include "Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+struct Net : Model {
+  Net() : Model("net") {}
+  layers::Dense hidden = submodule("hidden", layers::Dense(4, {.activation = "relu"}));
+  layers::Dropout dropout = submodule("dropout", layers::Dropout(0.5, {.seed = 1}));
+  layers::Dense head = submodule("head", layers::Dense(2));
+  Tensor call(const Tensor &x, const layers::CallOptions &options) override {
+    return head(dropout(hidden(x), options));
+  }
+};
+
+// Several inputs and results, and a loss of its own.
+struct Difference : layers::LayerBody {
+  Difference() : LayerBody("difference", false) {}
+  Tensors call_inputs(const Tensors &x, const layers::CallOptions &) override {
+    if (x.size() != 2)
+      throw ValueError(title() + ": takes two inputs");
+    Tensor difference = x[0] - x[1];
+    add_loss(sum(square(difference)));
+    return {{"difference", difference}, {"sign", sign(difference)}};
+  }
+};
+
+// A mask out of zeros, and what a mask makes of a sequence.
+struct Marking : layers::LayerBody {
+  Marking() : LayerBody("marking", false) {}
+  Tensor call(const Tensor &x, const layers::CallOptions &) override {
+    ++calls;
+    return x + 1;
+  }
+  layers::Mask compute_mask(const Tensor &x, const layers::Mask &) override { return not_equal(x, 0); }
+  int calls = 0;
+};
+struct Passing : layers::LayerBody {
+  Passing() : LayerBody("passing", false) {}
+  Tensor call(const Tensor &x, const layers::CallOptions &) override { return x; }
+  layers::Mask compute_mask(const Tensor &, const layers::Mask &mask) override { return mask; }
+};
+struct Masking : layers::LayerBody {
+  Masking() : LayerBody("masking", false) {}
+  Tensor call(const Tensor &x, const layers::CallOptions &options) override {
+    return options.mask ? where(*options.mask, x, 0) : x;
+  }
+};
+
+} // namespace
+
+TEST(Model, IsAClassOfTheUsers) {
+  Net net;
+  net.build_for({TensorSpec<float>({kDynamic, 3})});
+  EXPECT_EQ(net.count_params(), 3 * 4 + 4 + 4 * 2 + 2);
+  EXPECT_EQ(net.variables().size(), 5u); // the generator of dropout is no weight
+  EXPECT_EQ(net.weights().size(), 4u);
+  Tensor x = random::normal({5, 3});
+  expectNear(net(x), valuesOf(net.head(net.hidden(x))), 1e-6);
+  auto f = function([&](const Tensor &x) { return net(x, {.training = true}); });
+  EXPECT_NE(valuesOf(f(x)), valuesOf(f(x)));
+}
+
+TEST(Model, IsALayerOfAnother) {
+  auto inner = std::make_shared<Net>();
+  Sequential outer{layers::Layer(inner), layers::Dense(1)};
+  outer.build({kDynamic, 3});
+  EXPECT_EQ(outer.named_variables().front().first, "net/hidden/kernel");
+  EXPECT_EQ(outer.submodules().size(), 5u);
+  EXPECT_EQ(&ModelHandle(inner).model(), inner.get());
+  EXPECT_MISUSE(StateError, ModelHandle(nullptr).model(), "model");
+}
+
+TEST(Model, HasANameWithoutSlashes) {
+  struct Named : Module {
+    explicit Named(const char *text) : Module(text) {}
+  };
+  EXPECT_EQ(Named("encoder").name(), "encoder");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { Named("a/b"); }), "module: the name 'a/b' must have no '/'");
+}
+
+TEST(Model, FreezesItsParts) {
+  Net net;
+  net(ones({1, 3}));
+  net.hidden.set_trainable(false);
+  EXPECT_EQ(net.trainable_variables().size(), 2u);
+  EXPECT_EQ(net.non_trainable_variables().size(), 3u);
+  net.hidden.set_trainable(true);
+  net.set_trainable(false);
+  EXPECT_TRUE(net.trainable_variables().empty());
+  EXPECT_FALSE(net.head.trainable_variables().empty()) << "the part by itself is trainable";
+}
+
+TEST(Model, GivesAndTakesWeights) {
+  Net net, other;
+  net(ones({1, 3}));
+  other(ones({1, 3}));
+  other.set_weights(net.get_weights());
+  Tensor x = random::normal({2, 3});
+  expectSameBits(net(x), other(x));
+  std::vector<Tensor> values = net.get_weights();
+  values[0] = zeros({3, 4});
+  values.back() = ones({3});
+  EXPECT_MISUSE(ShapeError, net.set_weights(values),
+                "set_weights: weight 3, 'head/bias', is float32[2] and its value float32[3]");
+  EXPECT_MISUSE(ValueError, net.set_weights({}), "set_weights: the number of values is 0, and that of weights 4");
+  values.back() = ones({2}, DType::Float64);
+  EXPECT_MISUSE(DTypeError, net.set_weights(values), "is float32[2] and its value float64[2]");
+  expectSameBits(net(x), other(x)); // nothing was assigned
+}
+
+TEST(Layer, TakesAndGivesSeveral) {
+  layers::Layer difference(std::make_shared<Difference>());
+  Tensor x = tensor<float>({1, 5}), y = tensor<float>({4, 2});
+  Tensors found = difference.apply({x, y});
+  expectValues(found["difference"], {-3, 3});
+  expectValues(found["sign"], {-1, 1});
+  EXPECT_MISUSE(ValueError, difference({x, y}), "difference: gives 2 results; apply() returns all of them");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { difference(x); }), "takes two inputs");
+  EXPECT_MISUSE(ValueError, layers::Dense(1)({x, y}), "dense: takes one input, and there are 2");
+  EXPECT_MISUSE(ValueError, layers::Dense(1)(Tensors()), "dense: takes an input, and there is none");
+  EXPECT_MISUSE(ValueError, layers::Flatten()({x, y}), "flatten: takes one input, and there are 2");
+}
+
+TEST(Layer, KeepsTheLossesOfItsLatestCall) {
+  layers::Layer difference(std::make_shared<Difference>());
+  Tensor x = tensor<float>({1, 5}), y = tensor<float>({4, 2});
+  difference.apply({x, y});
+  ASSERT_EQ(difference.losses().size(), 1u);
+  expectValues(difference.losses()[0], {18});
+  difference.apply({x, x});
+  ASSERT_EQ(difference.losses().size(), 1u);
+  expectValues(difference.losses()[0], {0});
+
+  struct Twice : Model {
+    explicit Twice(layers::Layer part) : part(submodule("part", part)) {}
+    layers::Layer part;
+    Tensor call(const Tensor &x, const layers::CallOptions &) override {
+      return part.apply({part.apply({x, x * 2})["difference"], x})["sign"];
+    }
+  };
+  Twice twice(difference);
+  auto f = function([&](const Tensor &x) {
+    twice(x);
+    return twice.losses()[0] + 10 * twice.losses()[1];
+  });
+  expectValues(f(tensor<float>({1, 2})), {5 + 10 * 20});
+
+  struct Outside : layers::LayerBody {
+    Outside() : LayerBody("outside") {}
+    using LayerBody::add_loss;
+  };
+  EXPECT_MISUSE(StateError, Outside().add_loss(1.0f), "outside: add_loss is called outside of a call of the layer");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { Outside().add_loss(ones({2})); }), "takes a floating-point scalar");
+  EXPECT_MISUSE(StateError, layers::Layer(std::make_shared<Outside>())(1.0f),
+                "outside: its class overrides neither call() nor call_inputs()");
+}
+
+TEST(Layer, PassesMasksOn) {
+  auto marking = std::make_shared<Marking>();
+  layers::Layer pass(std::make_shared<Passing>()), mask(std::make_shared<Masking>());
+  Tensor x = tensor<float>({3, 0, 5}, {1, 3});
+  Sequential marked{layers::Layer(marking), pass, mask}, dropped{layers::Layer(marking), layers::Flatten(), mask};
+  expectValues(marked(x), {4, 0, 6});
+  expectValues(dropped(x), {4, 1, 6});
+  marking->calls = 0;
+  Sequential nested{Sequential{layers::Layer(marking), pass}, mask};
+  expectValues(nested(x), {4, 0, 6});
+  EXPECT_EQ(marking->calls, 1) << "a nested model is called once, for its mask too";
+  expectValues(mask(x, {.mask = tensor<bool>({false, true, true}, {1, 3})}), {0, 0, 5});
+  EXPECT_FALSE(layers::Flatten().compute_mask(x, not_equal(x, 0)).has_value());
+  EXPECT_TRUE(pass.compute_mask(x, not_equal(x, 0)).has_value());
+}

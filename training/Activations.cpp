@@ -1,0 +1,159 @@
+#include "calque/activations.h"
+
+#include "Support.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "calque/functions.h"
+
+#include <cmath>
+#include <mutex>
+
+namespace calque {
+
+using training::fail;
+
+namespace activations {
+
+Tensor linear(const Operand &x) { return x.toTensor(); }
+Tensor relu(const Operand &x, ReluOptions options) {
+  if (options.negative_slope == 0 && options.threshold == 0)
+    return options.max_value ? minimum(calque::relu(x), *options.max_value) : calque::relu(x);
+  Tensor kept = options.max_value ? minimum(x, *options.max_value) : x.toTensor();
+  return where(greater_equal(x, options.threshold), kept, (x.toTensor() - options.threshold) * options.negative_slope);
+}
+Tensor relu6(const Operand &x) { return relu(x, {.max_value = 6}); }
+Tensor leaky_relu(const Operand &x, double slope) { return relu(x, {.negative_slope = slope}); }
+Tensor elu(const Operand &x, double alpha) {
+  // The exponential of a large x would be infinite, and its gradient not a number.
+  return where(greater(x, 0), x, expm1(minimum(x, 0)) * alpha);
+}
+Tensor selu(const Operand &x) { return elu(x, 1.6732632423543772848170429916717) * 1.0507009873554804934193349852946; }
+Tensor gelu(const Operand &operand, bool approximate) {
+  Tensor x = operand.toTensor();
+  if (approximate)
+    return x * 0.5 * (1 + calque::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  return 0.5 * x * (1 + erf(x * std::sqrt(0.5)));
+}
+Tensor silu(const Operand &x) { return x.toTensor() * calque::sigmoid(x); }
+Tensor softplus(const Operand &x) { return maximum(x, 0) + log1p(exp(-abs(x))); }
+Tensor mish(const Operand &x) { return x.toTensor() * calque::tanh(softplus(x)); }
+Tensor softsign(const Operand &x) { return x.toTensor() / (1 + abs(x)); }
+Tensor sigmoid(const Operand &x) { return calque::sigmoid(x); }
+Tensor hard_sigmoid(const Operand &x) { return relu(x.toTensor() + 3, {.max_value = 6}) / 6; }
+Tensor hard_silu(const Operand &x) { return x.toTensor() * hard_sigmoid(x); }
+Tensor tanh(const Operand &x) { return calque::tanh(x); }
+Tensor softmax(const Operand &x, std::int64_t axis) { return calque::softmax(x, axis); }
+Tensor log_softmax(const Operand &x, std::int64_t axis) { return calque::log_softmax(x, axis); }
+Tensor exponential(const Operand &x) { return exp(x); }
+
+} // namespace activations
+
+//===-- Names -----------------------------------------------------------------------------------===//
+
+namespace {
+
+using Unary = Tensor (*)(const Operand &);
+struct Named {
+  std::string name;
+  std::function<Tensor(const Tensor &)> apply;
+  Unary function = nullptr;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<Named> known;
+
+  Registry() {
+    using namespace activations;
+    auto add = [&](const char *name, Unary function) { known.push_back({name, function, function}); };
+    add("linear", linear);
+    add("relu", [](const Operand &x) { return activations::relu(x); });
+    add("relu6", relu6);
+    add("leaky_relu", [](const Operand &x) { return activations::leaky_relu(x); });
+    add("elu", [](const Operand &x) { return activations::elu(x); });
+    add("selu", selu);
+    add("gelu", [](const Operand &x) { return gelu(x); });
+    add("gelu_tanh", [](const Operand &x) { return gelu(x, true); });
+    add("silu", silu);
+    add("mish", mish);
+    add("softplus", softplus);
+    add("softsign", softsign);
+    add("sigmoid", activations::sigmoid);
+    add("hard_sigmoid", hard_sigmoid);
+    add("hard_silu", hard_silu);
+    add("tanh", activations::tanh);
+    add("softmax", [](const Operand &x) { return calque::softmax(x); });
+    add("log_softmax", [](const Operand &x) { return calque::log_softmax(x); });
+    add("exponential", exponential);
+  }
+  const Named *find(const std::string &name) const {
+    for (const Named &each : known)
+      if (each.name == (name == "swish" ? "silu" : name))
+        return &each;
+    return nullptr;
+  }
+};
+Registry &registry() {
+  static Registry made;
+  return made;
+}
+
+} // namespace
+
+std::vector<std::string> activations::names() {
+  std::lock_guard lock(registry().mutex);
+  std::vector<std::string> names;
+  for (const Named &each : registry().known)
+    names.push_back(each.name);
+  return names;
+}
+
+void register_activation(const std::string &name, std::function<Tensor(const Tensor &)> f, SourceLocation where) {
+  calque::detail::requireCallable(f, "register_activation", where);
+  std::lock_guard lock(registry().mutex);
+  if (registry().find(name))
+    fail<ValueError>(absl::StrCat("register_activation: there is an activation '", name, "' already"), where);
+  registry().known.push_back({name, std::move(f)});
+}
+
+namespace layers {
+
+ActivationFunction::ActivationFunction(const char *name, SourceLocation where) {
+  if (!name)
+    calque::detail::throwNothingToCall("activation", where);
+  {
+    std::lock_guard lock(registry().mutex);
+    if (const Named *found = registry().find(name)) {
+      name_ = found->name;
+      apply_ = found->apply;
+      return;
+    }
+  }
+  fail<ValueError>(
+      absl::StrCat("activation: there is no '", name, "'; there are ", absl::StrJoin(activations::names(), ", ")),
+      where);
+}
+
+std::string ActivationFunction::nameOf(Unary function) {
+  // The operations of Calque are activations too.
+  static const std::pair<Unary, const char *> operations[] = {
+      {calque::relu, "relu"}, {calque::sigmoid, "sigmoid"}, {calque::tanh, "tanh"}, {calque::exp, "exponential"}};
+  for (const auto &[operation, name] : operations)
+    if (operation == function)
+      return name;
+  std::lock_guard lock(registry().mutex);
+  for (const Named &each : registry().known)
+    if (each.function == function)
+      return each.name;
+  return {};
+}
+
+const std::string &ActivationFunction::get_config(SourceLocation where) const {
+  if (name_.empty())
+    fail<StateError>("activation: a callable has no config; give it a name by register_activation(), and use that",
+                     where);
+  return name_;
+}
+
+} // namespace layers
+} // namespace calque

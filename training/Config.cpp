@@ -1,0 +1,193 @@
+#include "calque/config.h"
+
+#include "Support.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+namespace calque {
+
+using training::fail;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json jsonOf(const Config &config, SourceLocation where);
+
+Json jsonOf(const ConfigValue &value, SourceLocation where) {
+  if (value.is<bool>())
+    return value.as<bool>();
+  if (value.is<std::int64_t>())
+    return value.as<std::int64_t>();
+  if (value.is<double>()) {
+    double number = value.as<double>();
+    if (!std::isfinite(number))
+      fail<ValueError>(absl::StrCat("config: JSON has no number ", number), where);
+    return number;
+  }
+  if (value.is<std::string>())
+    return value.as<std::string>();
+  if (value.is<ConfigValue::List>()) {
+    Json list = Json::array();
+    for (const ConfigValue &element : value.as<ConfigValue::List>())
+      list.push_back(jsonOf(element, where));
+    return list;
+  }
+  if (value.is<Config>())
+    return jsonOf(value.as<Config>(), where);
+  return nullptr;
+}
+
+Json jsonOf(const Config &config, SourceLocation where) {
+  Json object = Json::object();
+  for (const auto &[name, value] : config)
+    object[name] = jsonOf(value, where);
+  return object;
+}
+
+std::string textOf(const Json &json, int indent, SourceLocation where) {
+  try {
+    return json.dump(indent);
+  } catch (const Json::exception &) {
+    fail<ValueError>("config: a text in it is not UTF-8", where);
+  }
+}
+
+ConfigValue valueOf(const Json &json, SourceLocation where);
+Config configOf(const Json &json, SourceLocation where) {
+  Config config;
+  for (const auto &[name, value] : json.items())
+    config.set(name, valueOf(value, where));
+  return config;
+}
+ConfigValue valueOf(const Json &json, SourceLocation where) {
+  if (json.is_boolean())
+    return json.get<bool>();
+  if (json.is_number_integer()) {
+    if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX)
+      fail<ValueError>(absl::StrCat("config: int64 does not hold ", json.dump()), where);
+    return json.get<std::int64_t>();
+  }
+  if (json.is_number())
+    return json.get<double>();
+  if (json.is_string())
+    return json.get<std::string>();
+  if (json.is_array()) {
+    ConfigValue::List list;
+    for (const Json &element : json)
+      list.push_back(valueOf(element, where));
+    return list;
+  }
+  if (json.is_object())
+    return configOf(json, where);
+  return {};
+}
+
+template <typename T> const char *nameOf();
+template <> const char *nameOf<bool>() { return "bool"; }
+template <> const char *nameOf<std::int64_t>() { return "integer"; }
+template <> const char *nameOf<double>() { return "number"; }
+template <> const char *nameOf<std::string>() { return "text"; }
+template <> const char *nameOf<ConfigValue::List>() { return "list"; }
+template <> const char *nameOf<Config>() { return "config"; }
+
+template <typename T>
+using Held =
+    std::conditional_t<std::is_same_v<T, ConfigValue::List> || std::is_same_v<T, Config>, std::shared_ptr<const T>, T>;
+
+} // namespace
+
+//===-- Values ----------------------------------------------------------------------------------===//
+
+ConfigValue::ConfigValue(List list) : value_(std::make_shared<const List>(std::move(list))) {}
+ConfigValue::ConfigValue(const Config &config) : value_(std::make_shared<const Config>(config)) {}
+
+template <typename T> bool ConfigValue::is() const {
+  return std::holds_alternative<Held<T>>(value_) ||
+         (std::is_same_v<T, double> && std::holds_alternative<std::int64_t>(value_));
+}
+
+template <typename T> T ConfigValue::as(SourceLocation where) const {
+  if (const auto *held = std::get_if<Held<T>>(&value_)) {
+    if constexpr (std::is_same_v<Held<T>, T>)
+      return *held;
+    else
+      return **held;
+  }
+  if constexpr (std::is_same_v<T, double>)
+    if (const auto *integer = std::get_if<std::int64_t>(&value_))
+      return static_cast<double>(*integer);
+  fail<ValueError>(absl::StrCat("config: ", str(where), " is not of the kind that is asked for: ", nameOf<T>()), where);
+}
+
+#define CALQUE_CONFIG_KIND(T)                                                                                          \
+  template CALQUE_API bool ConfigValue::is<T>() const;                                                                 \
+  template CALQUE_API T ConfigValue::as<T>(SourceLocation) const;
+CALQUE_CONFIG_KIND(bool)
+CALQUE_CONFIG_KIND(std::int64_t)
+CALQUE_CONFIG_KIND(double)
+CALQUE_CONFIG_KIND(std::string)
+CALQUE_CONFIG_KIND(ConfigValue::List)
+CALQUE_CONFIG_KIND(Config)
+#undef CALQUE_CONFIG_KIND
+
+std::string ConfigValue::str(SourceLocation where) const { return textOf(jsonOf(*this, where), -1, where); }
+
+bool ConfigValue::operator==(const ConfigValue &other) const {
+  if (is<List>() && other.is<List>())
+    return as<List>() == other.as<List>();
+  if (is<Config>() && other.is<Config>())
+    return as<Config>() == other.as<Config>();
+  return value_ == other.value_;
+}
+
+//===-- Configs ---------------------------------------------------------------------------------===//
+
+Config::Config(std::initializer_list<Entry> entries) {
+  for (const Entry &entry : entries)
+    set(entry.first, entry.second);
+}
+
+const ConfigValue *Config::find(const std::string &name) const {
+  for (const Entry &entry : entries_)
+    if (entry.first == name)
+      return &entry.second;
+  return nullptr;
+}
+
+const ConfigValue &Config::at(const std::string &name, SourceLocation where) const {
+  if (const ConfigValue *found = find(name))
+    return *found;
+  auto appendName = [](std::string *text, const Entry &entry) { absl::StrAppend(text, "'", entry.first, "'"); };
+  fail<LookupError>(
+      absl::StrCat("config: there is no '", name, "'; there are ", absl::StrJoin(entries_, ", ", appendName)), where);
+}
+
+void Config::set(const std::string &name, ConfigValue value) {
+  for (Entry &entry : entries_)
+    if (entry.first == name) {
+      entry.second = std::move(value);
+      return;
+    }
+  entries_.emplace_back(name, std::move(value));
+}
+
+void Config::erase(const std::string &name) {
+  std::erase_if(entries_, [&](const Entry &entry) { return entry.first == name; });
+}
+
+std::string Config::str(int indent, SourceLocation where) const { return textOf(jsonOf(*this, where), indent, where); }
+
+Config Config::parse(const std::string &json, SourceLocation where) {
+  Json parsed = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (parsed.is_discarded() || !parsed.is_object())
+    fail<ValueError>(absl::StrCat("config: this is no object of JSON: ", json.substr(0, 60)), where);
+  return configOf(parsed, where);
+}
+
+std::ostream &operator<<(std::ostream &os, const Config &config) { return os << config.str(); }
+
+} // namespace calque

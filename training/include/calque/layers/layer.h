@@ -1,0 +1,239 @@
+// What all layers share: a body with variables and a computation, and handles to it.
+//
+//   layers::Dense dense(10);
+//   Tensor y = dense(x);                                   // one input, one result
+//   Tensor z = layers::Add()({x, y});                      // several inputs
+//   auto [h, last] = lstm.apply(x).unpack<2>();            // several results
+//
+// A layer of one's own is a body with a handle:
+//
+//   struct ScaleBody : layers::LayerBody {
+//     ScaleBody() : LayerBody("scale") {}
+//     void build(const Shape &input, DType dtype) override { factor = weight("factor", {input.back()}, dtype, ones); }
+//     Tensor call(const Tensor &x, const layers::CallOptions &) override { return x * factor; }
+//     Variable factor{nullptr};
+//   };
+//   layers::Layer scale(std::make_shared<ScaleBody>());
+#ifndef CALQUE_LAYERS_LAYER_H
+#define CALQUE_LAYERS_LAYER_H
+
+#include "calque/callable.h"
+#include "calque/config.h"
+#include "calque/initializers.h"
+#include "calque/module.h"
+#include "calque/regularizers.h"
+#include "calque/symbolic.h"
+#include "calque/tensor_spec.h"
+#include "calque/tensors.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace calque::layers {
+
+// A bool tensor [N,T] that says which steps of a sequence count; none, where all do.
+using Mask = std::optional<Tensor>;
+
+struct CallOptions {
+  bool training = false;
+  Mask mask = std::nullopt;     // of the input, or of the first of several
+  std::vector<Mask> masks = {}; // of all inputs, where there are several; then `mask` is not asked
+
+  // The mask of one of the inputs.
+  Mask mask_of(std::size_t input) const;
+};
+
+// The object that handles to one layer share: its variables and its computation.
+class CALQUE_API LayerBody : public Module {
+public:
+  // `kind` is its name in messages: "dense". A layer without variables has nothing to build.
+  explicit LayerBody(std::string kind, bool builds = true);
+  const std::string &kind() const { return kind_; }
+  bool built() const { return built_.load(std::memory_order_acquire); }
+
+  // Errors inside name the caller's line. ValueError for another number of inputs than the layer takes.
+  Tensors apply(const Tensors &inputs, const CallOptions &options = {},
+                SourceLocation where = SourceLocation::current());
+  // The only result. ValueError where there are others.
+  Tensor call_one(const Tensors &inputs, const CallOptions &options = {},
+                  SourceLocation where = SourceLocation::current());
+  // Makes the variables for inputs of such types; otherwise the first call makes them.
+  void build_for(const std::vector<TensorSpec<>> &inputs, SourceLocation where = SourceLocation::current());
+  // The results and their masks, one each.
+  struct Masked {
+    Tensors results;
+    std::vector<Mask> masks;
+  };
+  Masked apply_masked(const Tensors &inputs, const CallOptions &options = {},
+                      SourceLocation where = SourceLocation::current());
+  // The masks alone.
+  std::vector<Mask> masks_for(const Tensors &inputs, const CallOptions &options = {},
+                              SourceLocation where = SourceLocation::current());
+
+  // What is added to the loss in training: the values that add_loss() was given in the latest call of this layer from
+  // outside of layers, and what the regularisers make of the weights of this layer and of those inside, now.
+  std::vector<Tensor> losses(SourceLocation where = SourceLocation::current()) const;
+
+  // How the layer is made: its options, and "name". StateError unless its class says so.
+  virtual Config get_config() const;
+
+protected:
+  // Layers of one input and one result override these. `build` checks the shape and element type of an input and makes
+  // the variables for such inputs. It is called once; if it throws, the variables that it has registered are removed.
+  virtual void build(const Shape &input, DType dtype);
+  virtual Tensor call(const Tensor &x, const CallOptions &options);
+  // The mask of the result: none, unless the layer says otherwise.
+  virtual Mask compute_mask(const Tensor &x, const Mask &mask);
+
+  // The others override these, which check by default that there is one input, and call those.
+  virtual void build_inputs(const std::vector<TensorSpec<>> &inputs);
+  virtual Tensors call_inputs(const Tensors &inputs, const CallOptions &options);
+  virtual std::vector<Mask> compute_masks(const Tensors &inputs, const CallOptions &options);
+  // Both at once. A layer that consists of layers overrides it, because theirs are called only once so.
+  virtual Masked call_masked(const Tensors &inputs, const CallOptions &options);
+  // What build_for() does besides: a layer that consists of layers builds those.
+  virtual void build_parts(const std::vector<TensorSpec<>> &inputs);
+
+  // Registers a variable. Its initial value is computed at once, also while tracing.
+  Variable weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
+                  bool trainable = true, const Regularizer &regularizer = {});
+  // In call(): adds a scalar to losses().
+  void add_loss(const Operand &value);
+
+  // Its full name in messages: "dense 'head'".
+  std::string title() const;
+  void checkBuilt(SourceLocation where) const override;
+
+private:
+  friend class Layer;
+  template <typename Specs> void ensureBuilt(const Specs &specs);
+  template <typename Call> auto called(const Tensors &inputs, SourceLocation where, Call call);
+  class Scope;
+
+  std::string kind_;
+  const char *const inMessages; // the kind, for as long as the process lives
+  std::mutex building;          // held while building
+  std::atomic<bool> built_;
+  mutable std::mutex losing;
+  std::vector<Tensor> losses_;
+  std::vector<std::pair<Variable, Regularizer>> regularized;
+  std::vector<std::weak_ptr<calque::detail::SymbolicCall>> calls; // in graphs
+};
+
+// A shared handle: copies are the same layer, with the same variables.
+class CALQUE_API Layer {
+public:
+  explicit Layer(std::shared_ptr<LayerBody> body) : body_(std::move(body)) {}
+
+  // The result, of a layer that gives one (ValueError for another number). Errors inside name the caller's line.
+  Tensor operator()(const Operand &x, const CallOptions &options = {}) const {
+    return checked(x.where()).call_one(x.toTensor(), options, x.where());
+  }
+  Tensor operator()(std::initializer_list<Tensor> inputs, const CallOptions &options = {},
+                    SourceLocation where = SourceLocation::current()) const {
+    return checked(where).call_one(inputs, options, where);
+  }
+  template <std::same_as<Tensors> T>
+  Tensor operator()(const T &inputs, const CallOptions &options = {},
+                    SourceLocation where = SourceLocation::current()) const {
+    return checked(where).call_one(inputs, options, where);
+  }
+  // All results.
+  Tensors apply(const Tensors &inputs, const CallOptions &options = {},
+                SourceLocation where = SourceLocation::current()) const {
+    return checked(where).apply(inputs, options, where);
+  }
+
+  // A call in a graph, of which a functional model is made. It builds the layer, and finds the types of the results by
+  // tracing a call. Errors inside name the caller's line.
+  SymbolicTensor operator()(const SymbolicTensor &x, SourceLocation where = SourceLocation::current()) const {
+    return only(apply(SymbolicTensors(x), where), where);
+  }
+  SymbolicTensor operator()(std::initializer_list<SymbolicTensor> inputs,
+                            SourceLocation where = SourceLocation::current()) const {
+    return only(apply(SymbolicTensors(inputs), where), where);
+  }
+  template <std::same_as<SymbolicTensors> T>
+  SymbolicTensor operator()(const T &inputs, SourceLocation where = SourceLocation::current()) const {
+    return only(apply(inputs, where), where);
+  }
+  SymbolicTensors apply(const SymbolicTensors &inputs, SourceLocation where = SourceLocation::current()) const;
+  // The inputs and results of the layer's calls in graphs, the first one's unless another is asked for. StateError for
+  // a layer that has not been called so, ValueError where there are several calls and none is asked for, or several
+  // inputs or results.
+  SymbolicTensor input(std::optional<std::size_t> call = std::nullopt,
+                       SourceLocation where = SourceLocation::current()) const;
+  SymbolicTensor output(std::optional<std::size_t> call = std::nullopt,
+                        SourceLocation where = SourceLocation::current()) const;
+
+  // Makes the variables for inputs of such a shape; otherwise the first call makes them.
+  void build(const Shape &input, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current()) const {
+    checked(where).build_for({TensorSpec<>(dtype, input, {}, where)}, where);
+  }
+  void build(const std::vector<TensorSpec<>> &inputs, SourceLocation where = SourceLocation::current()) const {
+    checked(where).build_for(inputs, where);
+  }
+  bool built(SourceLocation where = SourceLocation::current()) const { return checked(where).built(); }
+  // The mask of the result for an input with a mask.
+  Mask compute_mask(const Operand &x, const Mask &mask = std::nullopt) const;
+
+  // As of a module.
+  std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).variables(where);
+  }
+  std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).trainable_variables(where);
+  }
+  std::vector<Variable> non_trainable_variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).non_trainable_variables(where);
+  }
+  std::vector<Variable> weights(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).weights(where);
+  }
+  std::vector<std::pair<std::string, Variable>>
+  named_variables(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).named_variables(where);
+  }
+  std::int64_t count_params(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).count_params(where);
+  }
+  std::vector<Tensor> get_weights(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).get_weights(where);
+  }
+  void set_weights(const std::vector<Tensor> &values, SourceLocation where = SourceLocation::current()) const {
+    checked(where).set_weights(values, where);
+  }
+  std::vector<std::shared_ptr<Module>> submodules(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).submodules();
+  }
+  std::vector<Tensor> losses(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).losses(where);
+  }
+  bool trainable(SourceLocation where = SourceLocation::current()) const { return checked(where).trainable(); }
+  void set_trainable(bool trainable, SourceLocation where = SourceLocation::current()) const {
+    checked(where).set_trainable(trainable);
+  }
+  const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
+  // How the layer is made. StateError for a class that does not say, and for a callable in it that has no name.
+  Config get_config(SourceLocation where = SourceLocation::current()) const;
+
+  const std::shared_ptr<LayerBody> &body() const noexcept { return body_; }
+  bool same_as(const Layer &other) const noexcept { return body_ == other.body_; }
+
+  // One of its variables, by its name: "kernel". StateError before they are made, LookupError for another name.
+  Variable variable(const std::string &variable_name, SourceLocation where = SourceLocation::current()) const;
+
+protected:
+  // StateError for an empty handle: one that was moved from, or made of a null pointer.
+  LayerBody &checked(SourceLocation where) const;
+
+private:
+  SymbolicTensor only(const SymbolicTensors &results, SourceLocation where) const;
+  std::shared_ptr<calque::detail::SymbolicCall> symbolicCall(std::optional<std::size_t> call,
+                                                             SourceLocation where) const;
+
+  std::shared_ptr<LayerBody> body_;
+};
+
+} // namespace calque::layers
+#endif

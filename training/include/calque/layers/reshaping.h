@@ -1,0 +1,59 @@
+// Layers that enlarge images and sequences, and cut them: channels are the last dimension.
+#ifndef CALQUE_LAYERS_RESHAPING_H
+#define CALQUE_LAYERS_RESHAPING_H
+
+#include "calque/layers/core.h"
+#include "calque/layers/extent.h"
+
+namespace calque::layers {
+
+// Repeats each step, or each pixel: [N,T,C], [N,H,W,C]. ValueError for sizes below one.
+class CALQUE_API UpSampling1D : public Layer {
+public:
+  explicit UpSampling1D(std::int64_t size = 2, LayerOptions options = {},
+                        SourceLocation where = SourceLocation::current());
+};
+class CALQUE_API UpSampling2D : public Layer {
+public:
+  explicit UpSampling2D(Extent size = 2, LayerOptions options = {}, SourceLocation where = SourceLocation::current());
+};
+
+// How much is added or cut before and behind: one number, two, or both of them for each of two dimensions.
+struct Border {
+  std::int64_t top, bottom, left, right;
+  Border(std::int64_t all) : top(all), bottom(all), left(all), right(all) {}
+  Border(std::int64_t height, std::int64_t width) : top(height), bottom(height), left(width), right(width) {}
+  Border(std::pair<std::int64_t, std::int64_t> height, std::pair<std::int64_t, std::int64_t> width)
+      : top(height.first), bottom(height.second), left(width.first), right(width.second) {}
+};
+
+// Zeros around steps and images. ValueError for negative numbers.
+class CALQUE_API ZeroPadding1D : public Layer {
+public:
+  explicit ZeroPadding1D(std::int64_t padding = 1, LayerOptions options = {},
+                         SourceLocation where = SourceLocation::current());
+  ZeroPadding1D(std::int64_t before, std::int64_t behind, LayerOptions options = {},
+                SourceLocation where = SourceLocation::current());
+};
+class CALQUE_API ZeroPadding2D : public Layer {
+public:
+  explicit ZeroPadding2D(Border padding = 1, LayerOptions options = {},
+                         SourceLocation where = SourceLocation::current());
+};
+
+// Takes steps, rows and columns away. ValueError for negative numbers; ShapeError for inputs that are not larger, or of
+// which a size that is cut is not known.
+class CALQUE_API Cropping1D : public Layer {
+public:
+  explicit Cropping1D(std::int64_t cropping = 1, LayerOptions options = {},
+                      SourceLocation where = SourceLocation::current());
+  Cropping1D(std::int64_t before, std::int64_t behind, LayerOptions options = {},
+             SourceLocation where = SourceLocation::current());
+};
+class CALQUE_API Cropping2D : public Layer {
+public:
+  explicit Cropping2D(Border cropping = 0, LayerOptions options = {}, SourceLocation where = SourceLocation::current());
+};
+
+} // namespace calque::layers
+#endif

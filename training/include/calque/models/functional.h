@@ -1,0 +1,41 @@
+// Functional models: graphs of layers, from symbolic inputs to symbolic outputs.
+//
+//   SymbolicTensor image = Input({28, 28}, {.name = "image"}), age = Input({1}, {.name = "age"});
+//   SymbolicTensor x = layers::Dense(32, {.activation = "relu"})(layers::Flatten()(image));
+//   SymbolicTensor both = layers::Concatenate()({x, age});
+//   models::Functional model({image, age}, {{"class", layers::Dense(10)(both)}, {"score", layers::Dense(1)(x)}});
+//   Tensors y = model.apply({{"image", images}, {"age", ages}}); // or in the order of the inputs
+//   y["class"];
+//
+//   models::Functional features(model.inputs(), model.get_layer("flatten").output()); // shares the layers
+#ifndef CALQUE_MODELS_FUNCTIONAL_H
+#define CALQUE_MODELS_FUNCTIONAL_H
+
+#include "calque/models/model.h"
+
+namespace calque::models {
+
+struct FunctionalOptions {
+  std::string name = {};
+};
+
+// The layers of the graph are its parts; those without a name get one, "dense", "dense_1". Arguments have the types of
+// the inputs (ShapeError, DTypeError), by name if all have the names of inputs, else by position. Masks pass along the
+// graph.
+//
+// ValueError for no inputs or outputs, for an input that is a layer's result, and for an output that needs an input
+// that is not among these.
+class CALQUE_API Functional : public ModelHandle {
+public:
+  Functional(const SymbolicTensors &inputs, const SymbolicTensors &outputs, FunctionalOptions options = {},
+             SourceLocation where = SourceLocation::current());
+
+  const SymbolicTensors &inputs(SourceLocation where = SourceLocation::current()) const;
+  const SymbolicTensors &outputs(SourceLocation where = SourceLocation::current()) const;
+  // ValueError where there are several.
+  SymbolicTensor input(SourceLocation where = SourceLocation::current()) const;
+  SymbolicTensor output(SourceLocation where = SourceLocation::current()) const;
+};
+
+} // namespace calque::models
+#endif

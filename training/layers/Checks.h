@@ -1,0 +1,104 @@
+// Checks that layers share.
+#ifndef CALQUE_TRAINING_LAYERS_CHECKS_H
+#define CALQUE_TRAINING_LAYERS_CHECKS_H
+
+#include "Support.h"
+#include "absl/strings/str_cat.h"
+#include "calque/layers/extent.h"
+
+#include <vector>
+
+namespace calque::layers {
+
+using training::describe;
+using training::fail;
+
+inline void checkAtLeastOne(const char *layer, const char *what, std::int64_t value, SourceLocation where) {
+  if (value < 1)
+    fail<ValueError>(absl::StrCat(layer, ": ", what, " is ", value, " and must be at least 1"), where);
+}
+
+inline void checkExtent(const char *layer, const char *what, Extent extent, SourceLocation where) {
+  checkAtLeastOne(layer, what, extent.height, where);
+  checkAtLeastOne(layer, what, extent.width, where);
+}
+
+inline void checkPadding(const char *layer, const std::string &padding, SourceLocation where) {
+  if (padding != "same" && padding != "valid")
+    fail<ValueError>(absl::StrCat(layer, ": there is no padding '", padding, "'; it is 'same' or 'valid'"), where);
+}
+
+inline void checkFloating(const std::string &title, const Shape &input, DType dtype) {
+  if (!is_floating(dtype))
+    fail<DTypeError>(
+        absl::StrCat(title, ": takes inputs of ", names_of({DTypeKind::Float}), ", not ", describe(dtype, input)));
+}
+
+inline void checkImages(const std::string &title, const Shape &input) {
+  if (input.size() != 4)
+    fail<ShapeError>(absl::StrCat(title, ": takes images [N,H,W,C]; the input has shape ", input.str()));
+}
+
+inline void checkRank(const std::string &title, const Shape &input, std::size_t rank) {
+  if (input.size() != rank)
+    fail<ShapeError>(
+        absl::StrCat(title, ": takes inputs of rank ", rank, ", channels last; this one has shape ", input.str()));
+}
+
+inline void checkHasBatch(const std::string &title, const Shape &input) {
+  if (input.empty())
+    fail<ShapeError>(absl::StrCat(title, ": takes inputs of rank 1 or more, a batch first; this one is a scalar"));
+}
+
+inline void checkHasChannels(const std::string &title, const Shape &input) {
+  if (input.size() < 2)
+    fail<ShapeError>(
+        absl::StrCat(title, ": takes inputs of rank 2 or more, a batch first; this one has shape ", input.str()));
+}
+
+// The last dimension, by which variables are made.
+inline std::int64_t channelsOf(const std::string &title, const Shape &input) {
+  if (!input.back().is_known())
+    fail<ShapeError>(absl::StrCat(
+        title, ": its variables are made by the last dimension of the input, which is not known in ", input.str()));
+  return input.back();
+}
+
+// Checks that the last dimension is the one for which the variables were made. One that is not known is compared at
+// the call.
+inline void checkChannels(const std::string &title, const Shape &input, std::int64_t channels) {
+  if (input.back().is_known() && input.back() != channels)
+    fail<ShapeError>(absl::StrCat(title, ": was built for inputs whose last dimension is ", channels,
+                                  "; this one has shape ", input.str()));
+}
+
+// The same of other dimensions.
+inline std::int64_t axisOf(const std::string &title, const Shape &input, std::int64_t axis) {
+  auto rank = static_cast<std::int64_t>(input.size());
+  if (axis < -rank || axis >= rank || axis == 0 || axis == -rank)
+    fail<ShapeError>(
+        absl::StrCat(title, ": there is no axis ", axis, " behind the batch in an input of shape ", input.str()));
+  return axis < 0 ? axis + rank : axis;
+}
+inline std::int64_t sizeOfAxis(const std::string &title, const Shape &input, std::int64_t axis) {
+  const Size &size = input[static_cast<std::size_t>(axisOf(title, input, axis))];
+  if (axis == -1 || axis + 1 == static_cast<std::int64_t>(input.size()))
+    return channelsOf(title, input);
+  if (!size.is_known())
+    fail<ShapeError>(absl::StrCat(title, ": its variables are made by the size of axis ", axis,
+                                  " of the input, which is not known in ", input.str()));
+  return size;
+}
+inline void checkAxis(const std::string &title, const Shape &input, std::int64_t axis, std::int64_t built) {
+  const Size &size = input[static_cast<std::size_t>(axis)];
+  if (axis + 1 == static_cast<std::int64_t>(input.size()))
+    checkChannels(title, input, built);
+  else if (size.is_known() && size != built)
+    fail<ShapeError>(absl::StrCat(title, ": was built for inputs whose size along axis ", axis, " is ", built,
+                                  "; this one has shape ", input.str()));
+}
+
+inline std::vector<std::int64_t> sizesOf(Extent extent) { return {extent.height, extent.width}; }
+
+} // namespace calque::layers
+#endif

@@ -1,0 +1,233 @@
+#include "calque/layers/layer.h"
+
+#include "Support.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "calque/init_scope.h"
+
+namespace calque::layers {
+
+using training::fail;
+
+//===-- Calls -----------------------------------------------------------------------------------===//
+
+Mask CallOptions::mask_of(std::size_t input) const {
+  if (!masks.empty())
+    return input < masks.size() ? masks[input] : std::nullopt;
+  return input == 0 ? mask : std::nullopt;
+}
+
+// A call of a layer. The outermost one of a thread keeps the losses that are added inside.
+class LayerBody::Scope {
+public:
+  explicit Scope(LayerBody &body) : body(body), outer(outermost) {
+    if (!outer)
+      outermost = this;
+  }
+  ~Scope() {
+    if (!outer)
+      outermost = nullptr;
+  }
+  Scope(const Scope &) = delete;
+  Scope &operator=(const Scope &) = delete;
+
+  static Scope *current() { return outermost; }
+  void add(Tensor loss) { losses.push_back(std::move(loss)); }
+  // The call has its results.
+  void done() {
+    if (outer)
+      return;
+    std::lock_guard lock(body.losing);
+    body.losses_ = std::move(losses);
+  }
+
+private:
+  static thread_local Scope *outermost;
+  LayerBody &body;
+  Scope *const outer;
+  std::vector<Tensor> losses;
+};
+thread_local LayerBody::Scope *LayerBody::Scope::outermost = nullptr;
+
+LayerBody::LayerBody(std::string kind, bool builds)
+    : kind_(std::move(kind)), inMessages(calque::detail::interned(kind_)), built_(!builds) {}
+
+template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLocation where, Call call) {
+  CallSite site(where, inMessages);
+  if (inputs.empty())
+    fail<ValueError>(absl::StrCat(title(), ": takes an input, and there is none"));
+  ensureBuilt([&] {
+    std::vector<TensorSpec<>> specs;
+    for (const auto &[name, input] : inputs)
+      specs.emplace_back(input.dtype(), input.shape(), name);
+    return specs;
+  });
+  Scope scope(*this);
+  auto results = call();
+  scope.done();
+  return results;
+}
+
+Tensors LayerBody::apply(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
+  return called(inputs, where, [&] { return call_inputs(inputs, options); });
+}
+LayerBody::Masked LayerBody::apply_masked(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
+  return called(inputs, where, [&] { return call_masked(inputs, options); });
+}
+
+Tensor LayerBody::call_one(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
+  Tensors results = apply(inputs, options, where);
+  if (results.size() != 1)
+    fail<ValueError>(absl::StrCat(title(), ": gives ", results.size(), " results; apply() returns all of them"), where);
+  return results[0];
+}
+
+std::vector<Mask> LayerBody::masks_for(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
+  CallSite site(where, inMessages);
+  return compute_masks(inputs, options);
+}
+
+void LayerBody::add_loss(const Operand &value) {
+  Tensor loss = value.toTensor();
+  if (loss.rank() != 0 || !is_floating(loss.dtype()))
+    fail<ShapeError>(absl::StrCat(title(), ": add_loss takes a floating-point scalar, not ",
+                                  training::describe(loss.dtype(), loss.shape())));
+  if (Scope *scope = Scope::current())
+    scope->add(std::move(loss));
+  else
+    fail<StateError>(absl::StrCat(title(), ": add_loss is called outside of a call of the layer"), value.where());
+}
+
+std::vector<Tensor> LayerBody::losses(SourceLocation where) const {
+  CallSite site(where, inMessages);
+  std::vector<Tensor> all;
+  {
+    std::lock_guard lock(losing);
+    all = losses_;
+  }
+  auto add = [&](const LayerBody &body) {
+    for (const auto &[variable, regularizer] : body.regularized)
+      if (body.trainable())
+        all.push_back(regularizer(variable.value()));
+  };
+  add(*this);
+  for (const std::shared_ptr<Module> &part : submodules())
+    if (auto *body = dynamic_cast<const LayerBody *>(part.get()))
+      add(*body);
+  return all;
+}
+
+Config LayerBody::get_config() const {
+  fail<StateError>(absl::StrCat(title(), ": its class does not override get_config()"));
+}
+
+//===-- What layers override --------------------------------------------------------------------===//
+
+void LayerBody::build(const Shape &, DType) {}
+Tensor LayerBody::call(const Tensor &, const CallOptions &) {
+  fail<StateError>(absl::StrCat(title(), ": its class overrides neither call() nor call_inputs()"));
+}
+Mask LayerBody::compute_mask(const Tensor &, const Mask &) { return std::nullopt; }
+
+void LayerBody::build_inputs(const std::vector<TensorSpec<>> &inputs) {
+  if (inputs.size() != 1)
+    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()));
+  build(inputs[0].shape(), inputs[0].dtype());
+}
+
+Tensors LayerBody::call_inputs(const Tensors &inputs, const CallOptions &options) {
+  if (inputs.size() != 1)
+    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()));
+  if (options.masks.empty())
+    return call(inputs[0], options);
+  CallOptions one = options;
+  one.mask = options.mask_of(0);
+  return call(inputs[0], one);
+}
+
+std::vector<Mask> LayerBody::compute_masks(const Tensors &inputs, const CallOptions &options) {
+  return {compute_mask(inputs[0], options.mask_of(0))};
+}
+
+LayerBody::Masked LayerBody::call_masked(const Tensors &inputs, const CallOptions &options) {
+  Tensors results = call_inputs(inputs, options);
+  return {std::move(results), compute_masks(inputs, options)};
+}
+
+void LayerBody::build_parts(const std::vector<TensorSpec<>> &) {}
+
+//===-- Variables -------------------------------------------------------------------------------===//
+
+std::string LayerBody::title() const { return name().empty() ? kind_ : absl::StrCat(kind_, " '", name(), "'"); }
+
+Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
+                           bool trainable, const Regularizer &regularizer) {
+  Tensor initial;
+  {
+    InitScope now;
+    initial = initializer(shape, dtype);
+  }
+  // Outside of the InitScope, because the rule that a function makes variables only in its first trace holds for layers
+  // too.
+  Variable made = variable(std::move(name), initial, trainable);
+  if (regularizer)
+    regularized.emplace_back(made, regularizer);
+  return made;
+}
+
+void LayerBody::checkBuilt(SourceLocation where) const {
+  if (!built())
+    fail<StateError>(absl::StrCat(title(), ": its variables are not made yet; its first call makes them, or build()"),
+                     where);
+}
+
+template <typename Specs> void LayerBody::ensureBuilt(const Specs &specs) {
+  if (built())
+    return;
+  std::lock_guard lock(building);
+  if (built())
+    return;
+  Registration registration(*this);
+  regularized.clear(); // of a build that failed
+  build_inputs(specs());
+  registration.keep();
+  built_.store(true, std::memory_order_release);
+}
+
+void LayerBody::build_for(const std::vector<TensorSpec<>> &inputs, SourceLocation where) {
+  CallSite site(where, inMessages);
+  ensureBuilt([&]() -> const std::vector<TensorSpec<>> & { return inputs; });
+  build_parts(inputs);
+}
+
+//===-- Handles ---------------------------------------------------------------------------------===//
+
+LayerBody &Layer::checked(SourceLocation where) const {
+  if (!body_)
+    calque::detail::throwEmptyHandle("layer", where);
+  return *body_;
+}
+
+Config Layer::get_config(SourceLocation where) const {
+  LayerBody &body = checked(where);
+  CallSite site(where, body.inMessages);
+  return body.get_config();
+}
+
+Variable Layer::variable(const std::string &name, SourceLocation where) const {
+  std::vector<std::string> names;
+  for (auto &[path, variable] : named_variables(where)) {
+    if (path == name)
+      return variable;
+    names.push_back(absl::StrCat("'", path, "'"));
+  }
+  fail<LookupError>(absl::StrCat(checked(where).title(), ": there is no variable '", name, "'; there are ",
+                                 absl::StrJoin(names, ", ")),
+                    where);
+}
+
+Mask Layer::compute_mask(const Operand &x, const Mask &mask) const {
+  return checked(x.where()).masks_for(x.toTensor(), {.mask = mask}, x.where()).front();
+}
+
+} // namespace calque::layers

@@ -1,0 +1,139 @@
+#include "calque/layers/reshaping.h"
+
+#include "Described.h"
+#include "calque/functions.h"
+
+namespace calque::layers {
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+// Each dimension between the batch and the channels has a number, or two: one before and one behind.
+template <typename Body, std::size_t rank> class WindowedBody : public Described<Body> {
+public:
+  WindowedBody(const char *kind, Numbers numbers) : Described<Body>(kind, false), numbers(std::move(numbers)) {}
+
+protected:
+  void checkInput(const Shape &input) const { checkRank(this->title(), input, rank + 2); }
+  void checkNumbers(std::size_t count, std::int64_t least, SourceLocation where) const {
+    if (numbers.size() != count)
+      fail<ValueError>(absl::StrCat(this->LayerBody::kind(), ": takes ", count, " numbers, not ", numbers.size()),
+                       where);
+    for (std::int64_t number : numbers)
+      if (number < least)
+        fail<ValueError>(absl::StrCat(this->LayerBody::kind(), ": a size is at least ", least, ", unlike ", number),
+                         where);
+  }
+  Numbers numbers;
+};
+
+template <typename Body, std::size_t rank> struct UpSamplingBody : WindowedBody<Body, rank> {
+  using WindowedBody<Body, rank>::WindowedBody;
+  void check(SourceLocation where) const { this->checkNumbers(rank, 1, where); }
+  template <typename A> void describe(A &a) { a("size", this->numbers); }
+  Tensor call(const Tensor &input, const CallOptions &) override {
+    this->checkInput(input.shape());
+    Tensor x = input;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::int64_t times = this->numbers[i];
+      const auto axis = static_cast<std::int64_t>(i) + 1;
+      Shape repeated = x.shape(), shape = x.shape();
+      repeated.insert(repeated.begin() + axis + 1, times);
+      Size &size = shape[i + 1];
+      size = size.is_known() ? Size(std::int64_t(size) * times) : Size(-1);
+      x = reshape(broadcast_to(expand_dims(x, {axis + 1}), repeated), shape);
+    }
+    return x;
+  }
+};
+struct UpSampling1DBody : UpSamplingBody<UpSampling1DBody, 1> {
+  explicit UpSampling1DBody(Numbers numbers = {2}) : UpSamplingBody("up_sampling1d", std::move(numbers)) {}
+};
+struct UpSampling2DBody : UpSamplingBody<UpSampling2DBody, 2> {
+  explicit UpSampling2DBody(Numbers numbers = {2, 2}) : UpSamplingBody("up_sampling2d", std::move(numbers)) {}
+};
+
+template <typename Body, std::size_t rank> struct ZeroPaddingBody : WindowedBody<Body, rank> {
+  using WindowedBody<Body, rank>::WindowedBody;
+  void check(SourceLocation where) const { this->checkNumbers(2 * rank, 0, where); }
+  template <typename A> void describe(A &a) { a("padding", this->numbers); }
+  Tensor call(const Tensor &x, const CallOptions &) override {
+    this->checkInput(x.shape());
+    Numbers low(rank + 2, 0), high(rank + 2, 0);
+    for (std::size_t i = 0; i < rank; ++i) {
+      low[i + 1] = this->numbers[2 * i];
+      high[i + 1] = this->numbers[2 * i + 1];
+    }
+    return pad(x, low, high);
+  }
+};
+struct ZeroPadding1DBody : ZeroPaddingBody<ZeroPadding1DBody, 1> {
+  explicit ZeroPadding1DBody(Numbers numbers = {1, 1}) : ZeroPaddingBody("zero_padding1d", std::move(numbers)) {}
+};
+struct ZeroPadding2DBody : ZeroPaddingBody<ZeroPadding2DBody, 2> {
+  explicit ZeroPadding2DBody(Numbers numbers = {1, 1, 1, 1}) : ZeroPaddingBody("zero_padding2d", std::move(numbers)) {}
+};
+
+template <typename Body, std::size_t rank> struct CroppingBody : WindowedBody<Body, rank> {
+  using WindowedBody<Body, rank>::WindowedBody;
+  void check(SourceLocation where) const { this->checkNumbers(2 * rank, 0, where); }
+  template <typename A> void describe(A &a) { a("cropping", this->numbers); }
+  Tensor call(const Tensor &input, const CallOptions &) override {
+    this->checkInput(input.shape());
+    Tensor x = input;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::int64_t before = this->numbers[2 * i], behind = this->numbers[2 * i + 1];
+      if (before == 0 && behind == 0)
+        continue;
+      const Size size = input.shape()[i + 1];
+      if (!size.is_known())
+        fail<ShapeError>(absl::StrCat(this->title(), ": the size of axis ", i + 1, ", which is cut, is not known in ",
+                                      input.shape().str()));
+      const std::int64_t left = std::int64_t(size) - before - behind;
+      if (left < 1)
+        fail<ShapeError>(absl::StrCat(this->title(), ": cuts ", before, " and ", behind, " off axis ", i + 1,
+                                      " of an input of shape ", input.shape().str(), ", which is not larger"));
+      x = gather(x, iota({left}, DType::Int64) + before, static_cast<std::int64_t>(i) + 1);
+    }
+    return x;
+  }
+};
+struct Cropping1DBody : CroppingBody<Cropping1DBody, 1> {
+  explicit Cropping1DBody(Numbers numbers = {1, 1}) : CroppingBody("cropping1d", std::move(numbers)) {}
+};
+struct Cropping2DBody : CroppingBody<Cropping2DBody, 2> {
+  explicit Cropping2DBody(Numbers numbers = {0, 0, 0, 0}) : CroppingBody("cropping2d", std::move(numbers)) {}
+};
+
+Numbers numbersOf(const Border &border) { return {border.top, border.bottom, border.left, border.right}; }
+
+} // namespace
+
+UpSampling1D::UpSampling1D(std::int64_t size, LayerOptions options, SourceLocation where)
+    : Layer(made<UpSampling1DBody>(options.name, where, Numbers{size})) {}
+UpSampling2D::UpSampling2D(Extent size, LayerOptions options, SourceLocation where)
+    : Layer(made<UpSampling2DBody>(options.name, where, sizesOf(size))) {}
+ZeroPadding1D::ZeroPadding1D(std::int64_t padding, LayerOptions options, SourceLocation where)
+    : ZeroPadding1D(padding, padding, options, where) {}
+ZeroPadding1D::ZeroPadding1D(std::int64_t before, std::int64_t behind, LayerOptions options, SourceLocation where)
+    : Layer(made<ZeroPadding1DBody>(options.name, where, Numbers{before, behind})) {}
+ZeroPadding2D::ZeroPadding2D(Border padding, LayerOptions options, SourceLocation where)
+    : Layer(made<ZeroPadding2DBody>(options.name, where, numbersOf(padding))) {}
+Cropping1D::Cropping1D(std::int64_t cropping, LayerOptions options, SourceLocation where)
+    : Cropping1D(cropping, cropping, options, where) {}
+Cropping1D::Cropping1D(std::int64_t before, std::int64_t behind, LayerOptions options, SourceLocation where)
+    : Layer(made<Cropping1DBody>(options.name, where, Numbers{before, behind})) {}
+Cropping2D::Cropping2D(Border cropping, LayerOptions options, SourceLocation where)
+    : Layer(made<Cropping2DBody>(options.name, where, numbersOf(cropping))) {}
+
+void registerReshaping() {
+  registerDescribed<UpSampling1DBody>("UpSampling1D");
+  registerDescribed<UpSampling2DBody>("UpSampling2D");
+  registerDescribed<ZeroPadding1DBody>("ZeroPadding1D");
+  registerDescribed<ZeroPadding2DBody>("ZeroPadding2D");
+  registerDescribed<Cropping1DBody>("Cropping1D");
+  registerDescribed<Cropping2DBody>("Cropping2D");
+}
+
+} // namespace calque::layers

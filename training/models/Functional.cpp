@@ -1,0 +1,300 @@
+#include "calque/models/functional.h"
+
+#include "SymbolicCall.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "layers/Described.h"
+
+namespace calque::models {
+
+using detail::SymbolicCall;
+using layers::CallOptions;
+using layers::Layer;
+using layers::Mask;
+using training::fail;
+
+namespace {
+
+using Call = std::shared_ptr<SymbolicCall>;
+
+class FunctionalBody : public Model {
+public:
+  FunctionalBody() : Model("functional") {}
+  using Module::set_name;
+
+  void connect(const SymbolicTensors &in, const SymbolicTensors &out, SourceLocation where) {
+    if (in.empty() || out.empty())
+      fail<ValueError>(absl::StrCat("functional: there are no ", in.empty() ? "inputs" : "outputs"), where);
+    absl::flat_hash_set<const SymbolicCall *> known;
+    for (const auto &[name, input] : in) {
+      if (input.call()->layer)
+        fail<ValueError>(absl::StrCat("functional: an input is the result of the layer '",
+                                      input.call()->layer->body()->kind(), "'; inputs are made by Input()"),
+                         where);
+      if (!known.insert(input.call().get()).second)
+        fail<ValueError>("functional: an input is given twice", where);
+    }
+    for (const auto &[name, output] : out)
+      visit(output.call(), known, where);
+    for (const auto &[name, input] : in)
+      inputs.push_back(input, name.empty() ? input.name() : name, where);
+    outputs = out;
+    for (const Call &call : calls)
+      addLayer(*call->layer, where);
+  }
+
+  std::vector<Layer> layers() const override { return layers_; }
+  Config get_config() const override;
+
+  SymbolicTensors inputs, outputs;
+
+protected:
+  Tensors call_inputs(const Tensors &x, const CallOptions &options) override { return call_masked(x, options).results; }
+  std::vector<Mask> compute_masks(const Tensors &x, const CallOptions &options) override {
+    return call_masked(x, options).masks;
+  }
+  // The types that it was made for are built.
+  void build_inputs(const std::vector<TensorSpec<>> &) override {}
+  void build_parts(const std::vector<TensorSpec<>> &) override {}
+
+  Masked call_masked(const Tensors &x, const CallOptions &options) override {
+    absl::flat_hash_map<const SymbolicCall *, Masked> made;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::size_t from = argumentOf(x, i);
+      made[inputs[i].call().get()] = {Tensors(x[from]), {options.mask_of(from)}};
+    }
+    for (const Call &call : calls) {
+      Tensors arguments;
+      CallOptions passed;
+      passed.training = options.training;
+      for (const auto &[name, input] : call->inputs) {
+        const Masked &source = made.at(input.call().get());
+        arguments.push_back(source.results[input.result()], name);
+        passed.masks.push_back(input.result() < source.masks.size() ? source.masks[input.result()] : std::nullopt);
+      }
+      passed.mask = passed.masks.front();
+      made[call.get()] = call->layer->body()->apply_masked(arguments, passed);
+    }
+    Masked results;
+    for (const auto &[name, output] : outputs) {
+      const Masked &source = made.at(output.call().get());
+      results.results.push_back(source.results[output.result()], name);
+      results.masks.push_back(output.result() < source.masks.size() ? source.masks[output.result()] : std::nullopt);
+    }
+    return results;
+  }
+
+  std::vector<Row> rows() const override {
+    std::vector<Row> rows;
+    auto nameOfSource = [&](const SymbolicTensor &x) {
+      if (!x.call()->layer) {
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+          if (inputs[i].same_as(x))
+            return inputName(i);
+      }
+      std::string name = nameOf(*x.call()->layer);
+      return x.call()->results.size() > 1 ? absl::StrCat(name, "[", x.result(), "]") : name;
+    };
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      rows.push_back({inputName(i), "input", {training::describe(inputs[i].dtype(), inputs[i].shape())}, {}, nullptr});
+    for (const Call &call : calls) {
+      Row row{nameOf(*call->layer), call->layer->body()->kind(), {}, {}, call->layer->body()};
+      for (const TensorSpec<> &result : call->results)
+        row.results.push_back(training::describe(result.dtype(), result.shape()));
+      for (const auto &[name, input] : call->inputs)
+        row.connections.push_back(nameOfSource(input));
+      rows.push_back(row);
+    }
+    return rows;
+  }
+
+private:
+  // Calls in an order in which each comes after those that it needs.
+  void visit(const Call &call, absl::flat_hash_set<const SymbolicCall *> &known, SourceLocation where) {
+    // Without recursion, because graphs may be deep.
+    std::vector<std::pair<Call, std::size_t>> open = {{call, 0}};
+    while (!open.empty()) {
+      auto &[at, next] = open.back();
+      if (known.contains(at.get())) {
+        open.pop_back();
+      } else if (!at->layer) {
+        fail<ValueError>(absl::StrCat("functional: an output needs the input '", at->results[0].name(), "' of type ",
+                                      at->results[0].str(), ", which is not among the inputs"),
+                         where);
+      } else if (next < at->inputs.size()) {
+        Call needed = at->inputs[next++].call();
+        if (!known.contains(needed.get()))
+          open.emplace_back(needed, 0);
+      } else {
+        known.insert(at.get());
+        calls.push_back(at);
+        open.pop_back();
+      }
+    }
+  }
+
+  void addLayer(const Layer &layer, SourceLocation where) {
+    for (const Layer &other : layers_)
+      if (other.same_as(layer))
+        return;
+    std::string base = layer.name().empty() ? layer.body()->kind() : layer.name(), unique = base;
+    for (int i = 1; names.contains(unique); ++i)
+      unique = absl::StrCat(base, "_", i);
+    adopt(unique, layer.body(), where);
+    names.insert(unique);
+    layers_.push_back(layer);
+  }
+
+  std::string inputName(std::size_t i) const {
+    const std::string &name = (inputs.begin() + static_cast<std::ptrdiff_t>(i))->first;
+    return !name.empty() ? name : i == 0 ? "input" : absl::StrCat("input_", i);
+  }
+
+  // Which argument is for an input, whose type it must have.
+  std::size_t argumentOf(const Tensors &x, std::size_t i) const {
+    if (x.size() != inputs.size())
+      fail<ValueError>(absl::StrCat(title(), ": takes ", inputs.size(), " inputs, and there are ", x.size()));
+    std::size_t from = i;
+    std::vector<std::string> names = x.names();
+    bool byName = true;
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      byName = byName && std::find(names.begin(), names.end(), inputName(k)) != names.end();
+    if (byName)
+      from = static_cast<std::size_t>(std::find(names.begin(), names.end(), inputName(i)) - names.begin());
+    const SymbolicTensor &expected = inputs[i];
+    const Tensor &given = x[from];
+    std::string types = absl::StrCat(title(), ": the input '", inputName(i), "' takes ",
+                                     training::describe(expected.dtype(), expected.shape()), ", and is given ",
+                                     training::describe(given.dtype(), given.shape()));
+    if (given.dtype() != expected.dtype())
+      fail<DTypeError>(types);
+    if (!given.shape().is_compatible_with(expected.shape()))
+      fail<ShapeError>(types);
+    return from;
+  }
+
+  std::vector<Call> calls;
+  std::vector<Layer> layers_;
+  absl::flat_hash_set<std::string> names;
+};
+
+//===-- Configs ---------------------------------------------------------------------------------===//
+
+// A symbolic tensor in a config: [call, result], where the calls count from 0, and the inputs from -1 down.
+using Positions = absl::flat_hash_map<const SymbolicCall *, std::int64_t>;
+ConfigValue placeOf(const SymbolicTensor &x, const std::string &name, const Positions &positions) {
+  return ConfigValue::List{positions.at(x.call().get()), static_cast<std::int64_t>(x.result()), name};
+}
+
+} // namespace
+
+Config FunctionalBody::get_config() const {
+  Positions positions;
+  ConfigValue::List inputConfigs, layerConfigs, callConfigs, outputConfigs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    positions[inputs[i].call().get()] = -1 - static_cast<std::int64_t>(i);
+    inputConfigs.push_back(Config{{"name", (inputs.begin() + static_cast<std::ptrdiff_t>(i))->first},
+                                  {"dtype", name_of(inputs[i].dtype())},
+                                  {"shape", layers::configOf(inputs[i].shape())}});
+  }
+  for (const Layer &layer : layers_) {
+    Config config = layers::serialize(layer, SourceLocation());
+    config.set("name", nameOf(layer));
+    layerConfigs.push_back(config);
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    ConfigValue::List arguments;
+    for (const auto &[name, input] : calls[i]->inputs)
+      arguments.push_back(placeOf(input, name, positions));
+    callConfigs.push_back(Config{{"layer", nameOf(*calls[i]->layer)}, {"inputs", arguments}});
+    positions[calls[i].get()] = static_cast<std::int64_t>(i);
+  }
+  for (const auto &[name, output] : outputs)
+    outputConfigs.push_back(placeOf(output, name, positions));
+  return {{"name", name()},         {"trainable", trainable()}, {"inputs", inputConfigs},
+          {"layers", layerConfigs}, {"calls", callConfigs},     {"outputs", outputConfigs}};
+}
+
+namespace {
+
+Layer functionalFrom(const Config &config) {
+  const SourceLocation none;
+  auto listOf = [&](const ConfigValue &value) { return value.as<ConfigValue::List>(none); };
+  std::vector<SymbolicTensor> inputs;
+  std::vector<std::vector<SymbolicTensor>> results;
+  absl::flat_hash_map<std::string, Layer> layers;
+  auto at = [&](const ConfigValue &place, SymbolicTensors &into) {
+    auto parts = listOf(place);
+    if (parts.size() != 3)
+      fail<ValueError>(
+          absl::StrCat("functional: its config has ", place.str(), " in place of a call, a result and a name"));
+    auto call = parts[0].as<std::int64_t>(none), result = parts[1].as<std::int64_t>(none);
+    bool isInput = call < 0 && -1 - call < std::ssize(inputs) && result == 0;
+    bool isResult = call >= 0 && call < std::ssize(results) && result >= 0 &&
+                    result < std::ssize(results[static_cast<std::size_t>(call)]);
+    if (!isInput && !isResult)
+      fail<ValueError>(absl::StrCat("functional: its config asks for ", place.str(), ", and there is no such result"));
+    into.push_back(isInput ? inputs[static_cast<std::size_t>(-1 - call)]
+                           : results[static_cast<std::size_t>(call)][static_cast<std::size_t>(result)],
+                   parts[2].as<std::string>(none));
+  };
+  SymbolicTensors named;
+  for (const ConfigValue &each : listOf(config.at("inputs", none))) {
+    Config input = each.as<Config>(none);
+    Shape shape;
+    layers::readConfig(input.at("shape", none), shape);
+    if (shape.empty())
+      fail<ValueError>("functional: an input in its config has no batch");
+    const auto dtype = layers::dtypeNamed(input.at("dtype", none).as<std::string>(none));
+    const auto name = input.at("name", none).as<std::string>(none);
+    inputs.push_back(Input(Shape(shape.begin() + 1, shape.end()), {dtype, name, shape[0]}, none));
+    named.push_back(inputs.back(), name);
+  }
+  for (const ConfigValue &each : listOf(config.at("layers", none))) {
+    Config layer = each.as<Config>(none);
+    layers.emplace(layer.at("name", none).as<std::string>(none), layers::deserialize(layer, none));
+  }
+  for (const ConfigValue &each : listOf(config.at("calls", none))) {
+    Config call = each.as<Config>(none);
+    auto found = layers.find(call.at("layer", none).as<std::string>(none));
+    if (found == layers.end())
+      fail<ValueError>(
+          absl::StrCat("functional: its config calls the layer ", call["layer"].str(), ", which it lacks"));
+    SymbolicTensors arguments;
+    for (const ConfigValue &place : listOf(call.at("inputs", none)))
+      at(place, arguments);
+    results.emplace_back();
+    for (const auto &[name, result] : found->second.apply(arguments, none))
+      results.back().push_back(result);
+  }
+  SymbolicTensors outputs;
+  for (const ConfigValue &place : listOf(config.at("outputs", none)))
+    at(place, outputs);
+  Functional model(named, outputs, {config.at("name", none).as<std::string>(none)}, none);
+  model.set_trainable(config.at("trainable", none).as<bool>(none));
+  return model;
+}
+
+const FunctionalBody &bodyOf(const Model &model) { return static_cast<const FunctionalBody &>(model); }
+
+} // namespace
+
+Functional::Functional(const SymbolicTensors &inputs, const SymbolicTensors &outputs, FunctionalOptions options,
+                       SourceLocation where)
+    : ModelHandle([&] {
+        auto body = std::make_shared<FunctionalBody>();
+        body->set_name(options.name, where);
+        body->connect(inputs, outputs, where);
+        return body;
+      }()) {}
+const SymbolicTensors &Functional::inputs(SourceLocation where) const { return bodyOf(model(where)).inputs; }
+const SymbolicTensors &Functional::outputs(SourceLocation where) const { return bodyOf(model(where)).outputs; }
+SymbolicTensor Functional::input(SourceLocation where) const { return inputs(where).unpack<1>(where)[0]; }
+SymbolicTensor Functional::output(SourceLocation where) const { return outputs(where).unpack<1>(where)[0]; }
+
+} // namespace calque::models
+
+void calque::layers::registerFunctional() {
+  registerOwn("Functional", typeid(models::FunctionalBody), models::functionalFrom);
+}

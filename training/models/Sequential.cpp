@@ -1,0 +1,203 @@
+#include "calque/models/sequential.h"
+
+#include "SymbolicCall.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "layers/Described.h"
+
+namespace calque::models {
+
+using layers::CallOptions;
+using layers::Layer;
+using layers::Mask;
+using training::fail;
+
+namespace {
+
+// A module of the user's own as a layer, whose parts are the module's.
+class ModuleBody : public layers::LayerBody {
+public:
+  ModuleBody(const std::shared_ptr<Module> &module, std::function<Tensor(const Tensor &)> f)
+      : LayerBody(module->name().empty() ? "module" : module->name(), false), module(module), f(std::move(f)) {
+    adopt_parts(module);
+  }
+
+protected:
+  Tensor call(const Tensor &x, const CallOptions &) override { return f(x); }
+
+private:
+  std::shared_ptr<Module> module; // f refers to it
+  std::function<Tensor(const Tensor &)> f;
+};
+
+class SequentialBody : public Model {
+public:
+  SequentialBody() : Model("sequential") {}
+  using Module::set_name;
+
+  void add(const SequentialPart &part, SourceLocation where) {
+    if (part.input()) {
+      if (!parts.empty() || input)
+        fail<ValueError>("sequential: an input must be the first part", where);
+      if (part.input()->call()->layer)
+        fail<ValueError>(absl::StrCat("sequential: an input is the result of the layer '",
+                                      part.input()->call()->layer->body()->kind(), "'; inputs are made by Input()"),
+                         where);
+      input = output = part.input();
+      return;
+    }
+    const Layer &layer = *part.layer();
+    if (!layer.body())
+      calque::detail::throwEmptyHandle("layer", where);
+    bool known = false;
+    for (const Layer &other : parts)
+      known |= other.same_as(layer);
+    if (!known) {
+      std::string base = layer.name().empty() ? layer.body()->kind() : layer.name(), unique = base;
+      for (int i = 1; names.contains(unique); ++i)
+        unique = absl::StrCat(base, "_", i);
+      adopt(unique, layer.body(), where);
+      names.insert(unique);
+    }
+    parts.push_back(layer);
+    if (output)
+      output = layer(*output, where);
+  }
+
+  std::vector<Layer> layers() const override { return parts; }
+
+  Config get_config() const override {
+    ConfigValue::List configs;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      std::size_t first = 0;
+      while (!parts[first].same_as(parts[i]))
+        ++first;
+      // One that occurs again is the one at that position.
+      if (first < i)
+        configs.push_back(static_cast<std::int64_t>(first));
+      else
+        configs.push_back(layers::serialize(parts[i], SourceLocation()));
+    }
+    Config config{{"name", name()}, {"trainable", trainable()}, {"layers", configs}};
+    if (input)
+      config.set("input", Config{{"name", input->name()},
+                                 {"dtype", name_of(input->dtype())},
+                                 {"shape", layers::configOf(input->shape())}});
+    return config;
+  }
+
+  std::optional<SymbolicTensor> input, output; // of the graph, where there is one
+
+protected:
+  Tensors call_inputs(const Tensors &inputs, const CallOptions &options) override {
+    return call_masked(inputs, options).results;
+  }
+  std::vector<Mask> compute_masks(const Tensors &inputs, const CallOptions &options) override {
+    return call_masked(inputs, options).masks;
+  }
+  Masked call_masked(const Tensors &inputs, const CallOptions &options) override {
+    Masked x{inputs, options.masks};
+    if (x.masks.empty())
+      x.masks = {options.mask};
+    for (const Layer &layer : parts)
+      x = layer.body()->apply_masked(x.results, {options.training, x.masks.front(), x.masks});
+    return x;
+  }
+  // Makes the graph, which builds the layers.
+  void build_parts(const std::vector<TensorSpec<>> &inputs) override {
+    if (inputs.size() != 1)
+      fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()));
+    Shape shape = inputs[0].shape();
+    if (shape.empty())
+      fail<ShapeError>(absl::StrCat(title(), ": takes inputs of rank 1 or more, a batch first; this one is a scalar"));
+    Size batch = shape[0];
+    SymbolicTensor from =
+        Input(Shape(shape.begin() + 1, shape.end()), {inputs[0].dtype(), inputs[0].name(), batch}, {});
+    SymbolicTensor x = from;
+    for (const Layer &layer : parts)
+      x = layer(x, SourceLocation());
+    input = from;
+    output = x;
+  }
+
+  std::vector<Row> rows() const override {
+    std::vector<Row> rows;
+    for (const Layer &layer : parts)
+      rows.push_back({nameOf(layer), layer.body()->kind(), {}, {}, layer.body()});
+    // From the last layer back to the first.
+    std::shared_ptr<calque::detail::SymbolicCall> call = output ? output->call() : nullptr;
+    for (std::size_t i = rows.size(); i-- > 0 && call && call->layer; call = call->inputs[0].call())
+      for (const TensorSpec<> &result : call->results)
+        rows[i].results.push_back(training::describe(result.dtype(), result.shape()));
+    return rows;
+  }
+
+private:
+  std::vector<Layer> parts;
+  absl::flat_hash_set<std::string> names;
+};
+
+Layer sequentialFrom(const Config &config) {
+  const SourceLocation none;
+  auto body = std::make_shared<SequentialBody>();
+  body->set_name(config.at("name", none).as<std::string>(none));
+  body->set_trainable(config.at("trainable", none).as<bool>(none));
+  if (const ConfigValue *input = config.find("input")) {
+    Config type = input->as<Config>(none);
+    Shape shape;
+    layers::readConfig(type.at("shape", none), shape);
+    if (shape.empty())
+      fail<ValueError>("sequential: the input in its config has no batch");
+    body->add(Input(Shape(shape.begin() + 1, shape.end()),
+                    {layers::dtypeNamed(type.at("dtype", none).as<std::string>(none)),
+                     type.at("name", none).as<std::string>(none), shape[0]},
+                    none),
+              none);
+  }
+  for (const ConfigValue &each : config.at("layers", none).as<ConfigValue::List>(none)) {
+    if (!each.is<std::int64_t>()) {
+      body->add(layers::deserialize(each.as<Config>(none), none), none);
+      continue;
+    }
+    auto first = each.as<std::int64_t>(none);
+    std::vector<Layer> all = body->layers();
+    if (first < 0 || first >= std::ssize(all))
+      fail<ValueError>(absl::StrCat("sequential: its config has layer ", first, " again, which does not come before"));
+    body->add(all[static_cast<std::size_t>(first)], none);
+  }
+  return ModelHandle(body);
+}
+
+const SequentialBody &bodyOf(const Model &model) { return static_cast<const SequentialBody &>(model); }
+SymbolicTensor graphOf(const std::optional<SymbolicTensor> &x, SourceLocation where) {
+  if (!x)
+    fail<StateError>("sequential: there is no graph of its layers before build() or an Input() as its first part",
+                     where);
+  return *x;
+}
+
+} // namespace
+
+SequentialPart::SequentialPart(std::shared_ptr<Module> module, std::function<Tensor(const Tensor &)> call,
+                               SourceLocation where) {
+  if (!module)
+    calque::detail::throwEmptyHandle("module", where);
+  layer_ = Layer(std::make_shared<ModuleBody>(module, std::move(call)));
+}
+
+Sequential::Sequential(std::initializer_list<SequentialPart> parts, SourceLocation where)
+    : ModelHandle(std::make_shared<SequentialBody>()) {
+  for (const SequentialPart &part : parts)
+    add(part, where);
+}
+void Sequential::add(const SequentialPart &part, SourceLocation where) {
+  static_cast<SequentialBody &>(model(where)).add(part, where);
+}
+SymbolicTensor Sequential::input(SourceLocation where) const { return graphOf(bodyOf(model(where)).input, where); }
+SymbolicTensor Sequential::output(SourceLocation where) const { return graphOf(bodyOf(model(where)).output, where); }
+
+} // namespace calque::models
+
+void calque::layers::registerSequential() {
+  registerOwn("Sequential", typeid(models::SequentialBody), models::sequentialFrom);
+}
