@@ -22,16 +22,17 @@ int main() {
   // Points of the plane: which of them lie in the unit circle?
   Tensor points = random::uniform({1200, 2}, {.minval = -1.5, .maxval = 1.5});
   Tensor inside = cast(sum(square(points), {1}) < 1, DType::Int32);
-  data::Dataset all = data::Dataset::from_tensor_slices(points, inside);
+  data::Dataset all = data::from_tensor_slices(points, inside);
   data::Dataset train = all.shuffle(1200).batch(40).prefetch(2);
 
   Classifier net;
   optimizers::Adam adam(0.01);
+  losses::SparseCategoricalCrossentropy crossentropy({.from_logits = true});
   metrics::Mean loss;
   metrics::SparseCategoricalAccuracy accuracy;
   auto step = function([&](const Tensor &x, const Tensor &y) {
     GradientTape tape;
-    Tensor l = losses::sparse_categorical_crossentropy(y, net(x, {.training = true}), {.from_logits = true});
+    Tensor l = crossentropy(y, net(x, {.training = true}));
     auto weights = net.trainable_variables();
     adam.apply_gradients(tape.gradient(l, weights), weights);
     loss.update_state(l);

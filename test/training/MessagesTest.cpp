@@ -14,10 +14,10 @@ struct Adopting : Module {
 TEST(Messages, OfTrainingNameTheValue) {
   EXPECT_MISUSE(ValueError, layers::BatchNormalization({.epsilon = -1}),
                 "batch_normalization: epsilon is not below 0, unlike -1");
-  EXPECT_MISUSE(ValueError, optimizers::Adam(0.1, {.epsilon = -1}), "adam: epsilon is not below 0, unlike -1");
+  EXPECT_MISUSE(ValueError, optimizers::Adam(0.1, {.epsilon = -1}), "adam: epsilon is at least 0, unlike -1");
   auto reduction = static_cast<losses::Reduction>(7);
   EXPECT_MISUSE(ValueError,
-                losses::sparse_categorical_crossentropy(tensor<int>({0}), ones({1, 2}), {.reduction = reduction}),
+                losses::SparseCategoricalCrossentropy({}, {.reduction = reduction})(tensor<int>({0}), ones({1, 2})),
                 "sparse_categorical_crossentropy: unknown reduction 7");
 }
 

@@ -3,13 +3,19 @@
 #ifndef CALQUE_TRAINING_H
 #define CALQUE_TRAINING_H
 
+#include "calque/callbacks.h"
 #include "calque/calque.h"
+#include "calque/config.h"
 #include "calque/data.h"
 #include "calque/initializers.h"
 #include "calque/layers.h"
 #include "calque/losses.h"
 #include "calque/metrics.h"
+#include "calque/models.h"
 #include "calque/module.h"
 #include "calque/optimizers.h"
+#include "calque/schedules.h"
+#include "calque/summary.h"
+#include "calque/tensors.h"
 
 #endif

@@ -1,0 +1,403 @@
+// compile, fit, evaluate, predict.
+#include "Testing.h"
+
+#include <sstream>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// Rows of 2 numbers with the label whether their sum is above 0, and a float column 3 a - b.
+struct Points {
+  explicit Points(std::int64_t n, int seed = 1) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    x = cast(randomTensor(random, {n, 2}, -1, 1), DType::Float32);
+    label = cast(sum(x, {1}) > 0, DType::Int32);
+    y = matmul(x, tensor<float>({3, -1}, {2, 1}));
+  }
+  Tensor x, label, y;
+};
+
+Sequential line() { return Sequential({layers::Dense(1, {.kernel_initializer = zeros})}); }
+
+// Prints nothing, and the callbacks that it is told to call.
+struct Recorder : callbacks::Callback {
+  void note(const std::string &text) { calls += text + " "; }
+  void on_train_begin(Logs &) override { note("train("); }
+  void on_train_end(Logs &) override { note(")train"); }
+  void on_epoch_begin(std::int64_t epoch, Logs &) override { note("epoch" + std::to_string(epoch) + "("); }
+  void on_epoch_end(std::int64_t, Logs &logs) override { note(")epoch[" + logs.names() + "]"); }
+  void on_train_batch_begin(std::int64_t batch, Logs &) override { note("b" + std::to_string(batch)); }
+  void on_train_batch_end(std::int64_t, Logs &logs) override { note(logs.contains("loss") ? "e" : "?"); }
+  void on_test_begin(Logs &) override { note("test("); }
+  void on_test_end(Logs &) override { note(")test"); }
+  std::string calls;
+};
+
+} // namespace
+
+TEST(Fit, TrainsByNamesAndKeepsTheHistory) {
+  Points points(64);
+  Sequential model({layers::Dense(8, {.activation = "tanh"}), layers::Dense(2)});
+  EXPECT_MISUSE(StateError, model.history(), "history: there is none before fit()");
+  model.compile({.optimizer = optimizers::Adam(0.05),
+                 .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+                 .metrics = {"accuracy"}});
+  History history = model.fit(points.x, points.label, {.batch_size = 16, .epochs = 15, .verbose = 0});
+  ASSERT_EQ(history.history.size(), 2u);
+  EXPECT_EQ(history.history.at("loss").size(), 15u);
+  EXPECT_LT(history.history.at("loss").back(), history.history.at("loss").front());
+  EXPECT_EQ(model.history().history.at("accuracy"), history.history.at("accuracy"));
+  auto [loss, accuracy] = model.evaluate(points.x, points.label).unpack<2>();
+  EXPECT_GT(accuracy, 0.9);
+  EXPECT_LT(loss, 0.5);
+  Tensor logits = model.predict(points.x, {.batch_size = 10});
+  EXPECT_EQ(logits.shape(), (Shape{64, 2}));
+  expectNear(logits, valuesOf(model(points.x)), 1e-6);
+}
+
+// One step of SGD on a line through 0 by hand: the gradient of mean((x w + b - y)^2) at 0 is -2 mean(x y).
+TEST(Fit, MakesTheStepsOfALoopByHand) {
+  Points points(7);
+  Sequential model = line(), other = line();
+  other.build({7, 2});
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  History history = model.fit(points.x, points.y, {.batch_size = 3, .epochs = 2, .verbose = 0, .shuffle = false});
+  optimizers::SGD sgd;
+  double total = 0;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    total = 0;
+    for (std::int64_t at = 0; at < 7; at += 3) {
+      const std::int64_t end = std::min<std::int64_t>(at + 3, 7);
+      Tensor x = slice(points.x, {at, 0}, {end, 2}), y = slice(points.y, {at, 0}, {end, 1});
+      Tensor loss = sgd.minimize([&] { return mean(square(other(x) - y)); }, other.trainable_variables());
+      total += loss.item<float>() * static_cast<double>(end - at);
+    }
+  }
+  // A last batch of fewer examples weighs by them.
+  EXPECT_NEAR(history.history.at("loss").back(), total / 7, 1e-6);
+  expectNear(model.weights()[0].value(), valuesOf(other.weights()[0].value()), 1e-6);
+  EXPECT_EQ(model.optimizer().iterations().value().item<std::int64_t>(), 6);
+}
+
+TEST(Fit, CallsInKerasOrder) {
+  Points points(6);
+  Sequential model = line();
+  model.compile({.optimizer = "sgd", .loss = "mse", .metrics = {"mae"}});
+  Recorder recorder;
+  model.fit(points.x, points.y,
+            {.batch_size = 2, .epochs = 1, .verbose = 0, .callbacks = {recorder}, .validation_split = 0.4});
+  EXPECT_EQ(recorder.calls,
+            "train( epoch0( b0 e b1 e test( )test )epoch['loss', 'mae', 'val_loss', 'val_mae'] )train ");
+  EXPECT_MISUSE(StateError, recorder.model(), "callback: it has a model only while fit()");
+}
+
+TEST(Fit, ValidatesOnTheEndOfTheTensors) {
+  Points points(10);
+  Sequential model = line(), other = line();
+  for (Sequential each : {model, other})
+    each.compile({.optimizer = optimizers::SGD(0.0), .loss = "mae"});
+  History split = model.fit(points.x, points.y, {.verbose = 0, .validation_split = 0.3});
+  Tensor x = slice(points.x, {7, 0}, {10, 2}), y = slice(points.y, {7, 0}, {10, 1});
+  History given = other.fit(slice(points.x, {0, 0}, {7, 2}), slice(points.y, {0, 0}, {7, 1}),
+                            {.verbose = 0, .validation_data = {x, y}});
+  EXPECT_NEAR(split.history.at("val_loss")[0], mean(abs(y)).item<float>(), 1e-6);
+  EXPECT_NEAR(split.history.at("val_loss")[0], given.history.at("val_loss")[0], 1e-7);
+  EXPECT_NEAR(split.history.at("loss")[0], given.history.at("loss")[0], 1e-6);
+}
+
+TEST(Fit, TakesDataSets) {
+  Points points(20);
+  data::Dataset data = data::from_tensor_slices(points.x, points.label).batch(8);
+  Sequential model({layers::Dense(2)});
+  model.compile(
+      {.optimizer = "sgd", .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}), .metrics = {"acc"}});
+  History history = model.fit(data, {.epochs = 2, .verbose = 0, .validation_data = data});
+  EXPECT_EQ(history.history.at("val_acc").size(), 2u);
+  EXPECT_EQ(model.optimizer().iterations().value().item<std::int64_t>(), 6);
+  Logs logs = model.evaluate(data);
+  EXPECT_NEAR(logs["loss"], history.history.at("val_loss")[1], 1e-6);
+  EXPECT_EQ(static_cast<Tensor>(model.predict(data)).shape(), (Shape{20, 2}));
+  // Of Batch, with weights, and steps that go on in the next epoch.
+  std::vector<Batch> batches;
+  for (int i = 0; i < 5; ++i)
+    batches.push_back({points.x, points.label, full({20}, i)});
+  model.fit(batches, {.epochs = 3, .verbose = 0, .steps_per_epoch = 2});
+  EXPECT_EQ(model.optimizer().iterations().value().item<std::int64_t>(), 6 + 2 + 2 + 1);
+}
+
+// Losses 1 and 4 with weights 1 and 3 give 6.5: their sum divided by the number of examples.
+TEST(Fit, WeighsExamplesAndClasses) {
+  Tensor x = zeros({2, 2}), y = tensor<float>({1, 2}, {2, 1});
+  Sequential model = line();
+  model.compile({.optimizer = optimizers::SGD(0.0), .loss = "mse", .metrics = {"mse"}, .weighted_metrics = {"mae"}});
+  Logs logs = model.evaluate(x, y, {.sample_weight = tensor<float>({1, 3})});
+  EXPECT_EQ(logs["loss"], 6.5);
+  EXPECT_EQ(logs["mse"], 2.5);
+  EXPECT_EQ(logs["mae"], (1 + 6) / 4.0);
+  History history = model.fit(x, y, {.verbose = 0, .class_weight = {{2, 3}}});
+  EXPECT_EQ(history.history.at("loss")[0], 6.5);
+  model.reset_metrics();
+  EXPECT_EQ(model.train_on_batch(x, y, {.sample_weight = tensor<float>({2, 1}), .class_weight = {{2, 3}}})["loss"],
+            (2 * 1 + 3 * 4) / 2.0);
+  EXPECT_EQ(model.test_on_batch(x, y)["loss"], (7 + 2.5) / 2); // the metrics go on
+}
+
+TEST(Fit, TracesOnceForEachKindOfBatch) {
+  Points points(50);
+  int traces = 0;
+  Sequential model({layers::Dense(4), layers::Activation([&](const Tensor &x) {
+                      ++traces;
+                      return relu(x);
+                    }),
+                    layers::Dense(1)});
+  model.build({2, 2});
+  traces = 0;
+  model.compile({.optimizer = "adam", .loss = "mse"});
+  model.fit(points.x, points.y, {.batch_size = 8, .epochs = 3, .verbose = 0});
+  EXPECT_LE(traces, 2); // batches of 8 and of 2
+  traces = 0;
+  model.fit(points.x, points.y, {.batch_size = 7, .epochs = 1, .verbose = 0}); // of any number by now
+  EXPECT_EQ(traces, 0);
+  traces = 0;
+  for (const auto &batch : {4, 5, 6})
+    model.predict(slice(points.x, {0, 0}, {batch, 2}));
+  EXPECT_LE(traces, 2);
+}
+
+namespace {
+// A trunk with two heads.
+struct TwoHeads : Model {
+  layers::Dense trunk = submodule("trunk", layers::Dense(4, {.activation = "relu"}));
+  layers::Dense number = submodule("number", layers::Dense(1));
+  layers::Dense kind = submodule("kind", layers::Dense(2));
+
+protected:
+  Tensors call_inputs(const Tensors &inputs, const layers::CallOptions &) override {
+    Tensor h = trunk(inputs[0]);
+    return {{"number", number(h)}, {"kind", kind(h)}};
+  }
+};
+} // namespace
+
+TEST(Fit, TrainsSeveralOutputs) {
+  Points points(12);
+  TwoHeads model;
+  losses::SparseCategoricalCrossentropy crossentropy({.from_logits = true});
+  model.compile({.optimizer = optimizers::SGD(0.0),
+                 .loss = {{"number", "mse"}, {"kind", crossentropy}},
+                 .metrics = std::map<std::string, MetricsOption::List>{{"kind", {"accuracy"}}},
+                 .loss_weights = {{"kind", 0.5}}});
+  Tensors y = {{"kind", points.label}, {"number", points.y}};
+  Logs logs = model.evaluate(points.x, y);
+  EXPECT_EQ(logs.names(), "'loss', 'number_loss', 'kind_loss', 'kind_accuracy'");
+  EXPECT_NEAR(logs["loss"], logs["number_loss"] + 0.5 * logs["kind_loss"], 1e-5);
+  // By position, and an output that is not trained.
+  model.compile({.optimizer = "sgd", .loss = {"mse", std::nullopt}});
+  model.fit(points.x, {points.y, points.label}, {.verbose = 0});
+  EXPECT_EQ(model.evaluate(points.x, Tensors{{"number", points.y}}).names(), "'loss', 'number_loss'");
+  model.compile({.loss = {{"size", "mse"}}});
+  EXPECT_MISUSE(LookupError, model.fit(points.x, y, {.verbose = 0}),
+                "compile: loss names the output 'size', and the model has 'number', 'kind'");
+  model.compile({.loss = {"mse", "mse", "mse"}});
+  EXPECT_MISUSE(ValueError, model.fit(points.x, y, {.verbose = 0}),
+                "compile: loss has 3 entries, and the model 2 outputs");
+  model.compile({.loss = "mse"});
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, {.verbose = 0}),
+                "fit: the model has 2 outputs, and there are 1 targets");
+  EXPECT_MISUSE(LookupError, model.fit(points.x, Tensors{{"size", points.y}}, {.verbose = 0}),
+                "fit: there is a target 'size', and the model has the outputs 'number', 'kind'");
+  EXPECT_MISUSE(ValueError, model.fit(points.x, Tensors{{"number", points.y}}, {.verbose = 0}),
+                "fit: the output 'kind' has a loss, and there is no target for it");
+  model.compile({.loss = {"mse", std::nullopt}, .metrics = {"mae"}});
+  EXPECT_MISUSE(ValueError, model.fit(points.x, {points.y, points.label}, {.verbose = 0}),
+                "compile: metrics has 1 lists, and the model 2 outputs; give a list for each, or a map by their names");
+  model.compile(
+      {.loss = {"mse", std::nullopt}, .metrics = std::map<std::string, MetricsOption::List>{{"size", {"mae"}}}});
+  EXPECT_MISUSE(LookupError, model.fit(points.x, {points.y, points.label}, {.verbose = 0}),
+                "compile: metrics names the output 'size', which the model has not");
+  model.compile(
+      {.loss = {"mse", std::nullopt}, .metrics = std::map<std::string, MetricsOption::List>{{"kind", {"mae"}}}});
+  EXPECT_MISUSE(ValueError, model.fit(points.x, Tensors{{"number", points.y}}, {.verbose = 0}),
+                "fit: the output 'kind' has a metric, and there is no target for it");
+}
+
+namespace {
+struct OwnStep : Model {
+  layers::Dense dense = submodule("dense", layers::Dense(1));
+  metrics::Mean distance = metrics::Mean("distance");
+  int traces = 0;
+
+protected:
+  Tensor call(const Tensor &x, const layers::CallOptions &options) override {
+    if (options.training)
+      add_loss(0.25f);
+    return dense(x);
+  }
+  Tensors train_step(const Batch &data) override {
+    ++traces;
+    GradientTape tape;
+    Tensor y_pred = (*this)(data.x, {.training = true});
+    Tensor loss = compute_loss(data, y_pred);
+    std::vector<Variable> weights = trainable_variables();
+    optimizer().apply_gradients(tape.gradient(loss, weights), weights);
+    distance.update_state(abs(y_pred - data.y[0]));
+    return {{"loss", loss}, {"distance", distance.result()}};
+  }
+
+public:
+  std::vector<metrics::Metric> metrics() override { return {distance}; }
+};
+} // namespace
+
+TEST(Fit, TakesAStepOfTheModelsOwn) {
+  Points points(8);
+  OwnStep model;
+  model.compile({.optimizer = optimizers::SGD(0.0), .loss = "mse"});
+  History history = model.fit(points.x, points.y, {.batch_size = 4, .epochs = 3, .verbose = 0});
+  EXPECT_EQ(model.traces, 1);
+  // The metric begins anew in each epoch; the loss is that of the last step.
+  EXPECT_NEAR(history.history.at("distance")[0], mean(abs(model(points.x) - points.y)).item<float>(), 1e-6);
+  EXPECT_NEAR(history.history.at("distance")[2], history.history.at("distance")[0], 1e-6);
+  EXPECT_GT(history.history.at("loss")[0], 0.25);
+}
+
+namespace {
+struct ManyNumbers : OwnStep {
+protected:
+  Tensors train_step(const Batch &data) override { return {{"each", (*this)(data.x)}}; }
+};
+} // namespace
+
+TEST(Fit, RefusesAStepThatGivesNoNumbers) {
+  ManyNumbers model;
+  model.compile({.loss = "mse"});
+  EXPECT_MISUSE(ValueError, model.fit(ones({4, 2}), ones({4, 1}), {.verbose = 0}),
+                "fit: 'each' is float32[4,1], and what a step gives is a number");
+}
+
+TEST(Fit, StopsWhereACallbackSaysSo) {
+  Points points(8);
+  Sequential model = line();
+  model.compile({.optimizer = "sgd", .loss = "mse", .run_eagerly = true});
+  callbacks::LambdaCallback stop({.on_train_batch_end = [&](std::int64_t batch, Logs &) {
+    if (batch == 2)
+      model.model().stop_training = true;
+  }});
+  model.fit(points.x, points.y, {.batch_size = 1, .epochs = 5, .verbose = 0, .callbacks = {stop}});
+  EXPECT_EQ(model.optimizer().iterations().value().item<std::int64_t>(), 3);
+}
+
+TEST(Fit, ShowsLinesWhereThereIsNoTerminal) {
+  Points points(8);
+  Sequential model = line();
+  model.compile({.optimizer = optimizers::SGD(0.0), .loss = "mse"});
+  ::testing::internal::CaptureStdout();
+  model.fit(points.x, zeros({8, 1}), {.batch_size = 4, .epochs = 2});
+  model.evaluate(points.x, zeros({8, 1}), {.verbose = 1});
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "Epoch 1/2\n2/2 - 0s - loss: 0.0000\nEpoch 2/2\n2/2 - 0s - loss: 0.0000\n1/1 - 0s - loss: 0.0000\n");
+}
+
+TEST(Fit, RefusesWhatDoesNotFit) {
+  Points points(8);
+  Sequential model = line();
+  EXPECT_MISUSE(StateError, model.fit(points.x, points.y), "fit: the model is not compiled; call compile() first");
+  EXPECT_MISUSE(LookupError, model.compile({.loss = "mes"}), "losses: no loss has the name 'mes'");
+  EXPECT_MISUSE(LookupError, model.compile({.metrics = {"mes"}}), "metrics: no metric has the name 'mes'");
+  model.compile({.loss = "mse"});
+  auto silent = [](FitOptions options) {
+    options.verbose = 0;
+    return options;
+  };
+  EXPECT_MISUSE(ValueError, model.fit(points.x, zeros({7, 1})),
+                "fit: x float32[8,2] and y float32[7,1] have different numbers of examples");
+  EXPECT_MISUSE(ValueError, model.fit(scalar(1.0f), scalar(1.0f)),
+                "fit: takes tensors whose first dimension is the examples, not x float32[]");
+  EXPECT_MISUSE(ValueError, model.fit(zeros({0, 2}), zeros({0, 1})), "fit: there are no examples");
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({.batch_size = 0})),
+                "fit: a batch has at least one example, unlike 0");
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({.epochs = -1})),
+                "fit: epochs is at least 0, unlike -1");
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({.validation_split = 1})),
+                "fit: validation_split is in [0, 1), unlike 1");
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({.validation_split = 0.99})),
+                "fit: of 8 examples, validation_split 0.99 leaves none for one of the two");
+  EXPECT_MISUSE(ShapeError, model.fit(points.x, zeros({8, 3}), silent({})),
+                "mean_squared_error: takes targets and predictions of one shape");
+  std::vector<Batch> none;
+  EXPECT_MISUSE(ValueError, model.fit(none, silent({})), "fit: there are no batches in the data");
+  EXPECT_MISUSE(ValueError, model.evaluate(none), "evaluate: there are no batches in the data");
+  EXPECT_MISUSE(ValueError, model.predict(none), "predict: there are no batches in the data");
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({.validation_data = none})),
+                "fit: there are no batches in the validation data");
+  EXPECT_MISUSE(ValueError, model.fit(std::vector<Batch>{{points.x, points.y}}, silent({.validation_split = 0.5})),
+                "fit: validation_split and sample_weight are of tensors");
+  EXPECT_MISUSE(ValueError, model.fit(points.x, zeros({8, 1, 1}), silent({.class_weight = {{1, 2}}})),
+                "fit: class_weight takes labels [N], [N,1] or [N,C], not float32[8,1,1]");
+  EXPECT_MISUSE(ValueError, model.fit(points.x, {points.y, points.y}, silent({.class_weight = {{1, 2}}})),
+                "fit: class_weight is of one target, and there are 2");
+  EXPECT_MISUSE(ValueError,
+                model.fit(points.x, points.y, silent({.class_weight = {{1, 2}}, .sample_weight = ones({8, 1})})),
+                "fit: with class_weight, sample_weight is a number for each example, not float32[8,1]");
+  model.compile();
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({})),
+                "compute_loss: there is nothing to train by: compile() was given no loss, and add_loss() none");
+  model.compile({.loss = losses::MeanSquaredError({.reduction = losses::Reduction::None})});
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({})),
+                "compute_loss: 'mean_squared_error' gives float32[8], and a loss to train by is a number");
+  model.compile({.loss = "mse", .metrics = {metrics::F1Score()}});
+  EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({})),
+                "fit: the metric 'f1_score' gives float32[1], and what is logged is a number");
+}
+
+TEST(Fit, WarnsWhereTheDataEndsBeforeTheEpoch) {
+  Points points(8);
+  Sequential model = line();
+  model.compile({.loss = "mse"});
+  std::string warned;
+  WarningHandler before = set_warning_handler([&](const Warning &warning) { warned += warning.message; });
+  model.fit(points.x, points.y, {.epochs = 2, .verbose = 0, .steps_per_epoch = 2});
+  set_warning_handler(before);
+  EXPECT_CONTAINS(warned, "fit: the data ends after 1 of 2 steps of epoch 0; the next epoch begins anew");
+}
+
+TEST(Logs, AreAskedByName) {
+  Logs logs = {{"loss", 0.5}, {"accuracy", 1e-9}};
+  EXPECT_EQ(logs.str(), "loss: 0.5000 - accuracy: 1.0000e-09");
+  EXPECT_MISUSE(LookupError, logs.at("acc"), "logs: there is no 'acc', but 'loss', 'accuracy'");
+  EXPECT_MISUSE(ValueError, logs.unpack<3>(), "logs: 3 numbers asked for, and there are 2: 'loss', 'accuracy'");
+}
+
+TEST(TrainTestSplit, KeepsRowsTogetherAndShares) {
+  std::vector<int> labels;
+  for (int i = 0; i < 50; ++i)
+    labels.push_back(i % 5 == 0 ? 1 : 0); // 10 of 50
+  Tensor x = iota({50, 3}, DType::Int64), y = tensor(labels);
+  Split split = train_test_split(x, y, {.test_size = 0.2, .stratify = y, .seed = 3});
+  EXPECT_EQ(split.x_train.shape(), (Shape{40, 3}));
+  EXPECT_EQ(split.x_test.shape(), (Shape{10, 3}));
+  EXPECT_EQ(sum(split.y_test).item<int>(), 2);
+  EXPECT_EQ(sum(split.y_train).item<int>(), 8);
+  std::vector<double> rows = valuesOf(concat({split.x_train, split.x_test})), all;
+  std::vector<double> given = valuesOf(concat({split.y_train, split.y_test}));
+  for (std::size_t i = 0; i < 50; ++i) {
+    EXPECT_EQ(given[i], static_cast<int>(rows[3 * i]) % 5 == 0);
+    all.push_back(rows[3 * i]);
+  }
+  std::sort(all.begin(), all.end());
+  for (std::size_t i = 0; i < 50; ++i)
+    EXPECT_EQ(all[i], i);
+  expectSameBits(train_test_split(x, y, {.seed = 3}).x_test, train_test_split(x, y, {.seed = 3}).x_test);
+  Split last = train_test_split(x, y, {.test_size = 4, .shuffle = false});
+  expectNear(slice(last.x_test, {0, 0}, {4, 1}), {46, 47, 48, 49});
+  EXPECT_MISUSE(ValueError, train_test_split(x, y, {.test_size = 50}),
+                "train_test_split: of 50 examples, test_size 50 leaves none in one of the halves");
+  EXPECT_MISUSE(ValueError, train_test_split(x, y, {.shuffle = false, .stratify = y}),
+                "train_test_split: stratify takes examples in random order, so it needs shuffle");
+  EXPECT_MISUSE(ValueError, train_test_split(x, y, {.stratify = ones({50})}),
+                "train_test_split: stratify takes an integer label for each example, not float32[50]");
+  EXPECT_MISUSE(ValueError, train_test_split(x, y, {.stratify = iota({50}, DType::Int32)}),
+                "train_test_split: stratify needs two examples of each class, and label 0 has one");
+}

@@ -1,0 +1,16 @@
+"""Prints what TensorBoard's own reader finds in DIR/train and DIR/validation: tags and steps. Needs tensorboard (2.21)."""
+import os
+import sys
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+for part in ("train", "validation"):
+    events = EventAccumulator(os.path.join(sys.argv[1], part), size_guidance={"scalars": 0, "histograms": 0, "tensors": 0})
+    events.Reload()
+    tags = events.Tags()
+    for tag in sorted(tags["scalars"]):
+        print(part, tag, ",".join(str(e.step) for e in events.Scalars(tag)))
+    for tag in sorted(tags["histograms"]):
+        print(part, tag, ",".join(str(e.step) for e in events.Histograms(tag)))
+    if tags["graph"]:
+        print(part, "graph", len(events.Graph().node))

@@ -1,0 +1,249 @@
+#include "calque/callbacks.h"
+
+#include "Support.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "calque/models/model.h"
+#include "calque/warnings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+namespace calque {
+
+using training::fail;
+
+//===-- Logs --------------------------------------------------------------------------------------===//
+const double *Logs::find(const std::string &name) const {
+  for (const auto &each : values_)
+    if (each.first == name)
+      return &each.second;
+  return nullptr;
+}
+double Logs::at(const std::string &name, SourceLocation where) const {
+  if (const double *found = find(name))
+    return *found;
+  fail<LookupError>(absl::StrCat("logs: there is no '", name, "', but ", names()), where);
+}
+void Logs::set(const std::string &name, double value) {
+  for (auto &each : values_)
+    if (each.first == name) {
+      each.second = value;
+      return;
+    }
+  values_.emplace_back(name, value);
+}
+void Logs::checkCount(std::size_t count, SourceLocation where) const {
+  if (count != size())
+    fail<ValueError>(absl::StrCat("logs: ", count, " numbers asked for, and there are ", size(), ": ", names()), where);
+}
+std::string Logs::names() const {
+  std::string text;
+  for (const auto &[name, value] : values_)
+    absl::StrAppend(&text, text.empty() ? "'" : ", '", name, "'");
+  return text;
+}
+std::string Logs::str() const {
+  std::string text;
+  for (const auto &[name, value] : values_) {
+    const bool isPlain = value == 0 || (std::fabs(value) >= 1e-3 && std::fabs(value) < 1e5);
+    absl::StrAppend(&text, text.empty() ? "" : " - ", name, ": ",
+                    isPlain ? absl::StrFormat("%.4f", value) : absl::StrFormat("%.4e", value));
+  }
+  return text;
+}
+std::ostream &operator<<(std::ostream &os, const Logs &logs) { return os << logs.str(); }
+
+namespace callbacks {
+
+Callback::~Callback() = default;
+Model &Callback::model(SourceLocation where) const {
+  if (!model_)
+    fail<StateError>("callback: it has a model only while fit(), evaluate() or predict() runs", where);
+  return *model_;
+}
+
+//===-- Watching a number -------------------------------------------------------------------------===//
+Monitor::Monitor(const char *owner, std::string name, const std::string &mode, double min_delta, SourceLocation where)
+    : owner(owner), name_(std::move(name)), min_delta(std::fabs(min_delta)) {
+  if (mode != "auto" && mode != "min" && mode != "max")
+    fail<ValueError>(absl::StrCat(owner, ": the mode is 'auto', 'min' or 'max', unlike '", mode, "'"), where);
+  isMax = mode == "max";
+  if (mode == "auto")
+    isMax = absl::StrContains(name_, "acc") || absl::StrContains(name_, "auc") || absl::EndsWith(name_, "f1_score") ||
+            absl::EndsWith(name_, "precision") || absl::EndsWith(name_, "recall");
+}
+bool Monitor::improves(double value, double best) const {
+  return isMax ? value > best + min_delta : value < best - min_delta;
+}
+double Monitor::worst() const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return isMax ? -infinity : infinity;
+}
+std::optional<double> Monitor::of(const Logs &logs) const {
+  if (const double *found = logs.find(name_))
+    return *found;
+  calque::detail::warn(absl::StrCat(owner, ": '", name_, "' is not in the logs, which have ", logs.names()), {});
+  return std::nullopt;
+}
+
+EarlyStopping::EarlyStopping(EarlyStoppingOptions options, SourceLocation where)
+    : of(std::move(options)), monitor("early_stopping", of.monitor, of.mode, of.min_delta, where) {}
+
+void EarlyStopping::on_train_begin(Logs &) {
+  wait = stopped = bestEpoch = 0;
+  best_ = monitor.worst();
+  weights.reset();
+}
+
+void EarlyStopping::on_epoch_end(std::int64_t epoch, Logs &logs) {
+  std::optional<double> value = monitor.of(logs);
+  if (!value || epoch < of.start_from_epoch)
+    return;
+  // Where no epoch is better than the first, its weights are those to restore.
+  if (of.restore_best_weights && !weights) {
+    weights = model().get_weights();
+    bestEpoch = epoch;
+  }
+  ++wait;
+  if (monitor.improves(*value, best_)) {
+    best_ = *value;
+    bestEpoch = epoch;
+    if (of.restore_best_weights)
+      weights = model().get_weights();
+    if (!of.baseline || monitor.improves(*value, *of.baseline))
+      wait = 0;
+    return;
+  }
+  if (wait >= of.patience && epoch > 0) {
+    stopped = epoch;
+    model().stop_training = true;
+  }
+}
+
+void EarlyStopping::on_train_end(Logs &) {
+  if (stopped > 0 && of.verbose > 0)
+    std::printf("Epoch %lld: early stopping\n", static_cast<long long>(stopped + 1));
+  if (!of.restore_best_weights || !weights)
+    return;
+  if (of.verbose > 0)
+    std::printf("Restoring model weights from the end of the best epoch: %lld.\n",
+                static_cast<long long>(bestEpoch + 1));
+  model().set_weights(*weights);
+}
+
+//===-- Learning rates ----------------------------------------------------------------------------===//
+namespace {
+double rateOf(const char *owner, const Callback &callback) {
+  optimizers::Optimizer optimizer = callback.model().optimizer();
+  if (optimizer.has_schedule())
+    fail<StateError>(absl::StrCat(owner, ": the optimizer's learning rate follows a schedule"),
+                     callback.params().where);
+  return optimizer.learning_rate().value().item<double>();
+}
+} // namespace
+
+ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions options, SourceLocation where)
+    : of(std::move(options)), monitor("reduce_lr_on_plateau", of.monitor, of.mode, of.min_delta, where) {
+  if (!(of.factor < 1) || !(of.factor > 0))
+    fail<ValueError>(
+        absl::StrCat("reduce_lr_on_plateau: the factor is between 0 and 1, unlike ", Number(of.factor).str()), where);
+}
+
+void ReduceLROnPlateau::on_train_begin(Logs &) {
+  wait = cooling = 0;
+  best = monitor.worst();
+}
+
+void ReduceLROnPlateau::on_epoch_end(std::int64_t epoch, Logs &logs) {
+  std::optional<double> value = monitor.of(logs);
+  const double rate = rateOf("reduce_lr_on_plateau", *this);
+  logs.set("learning_rate", rate);
+  if (!value)
+    return;
+  if (cooling > 0) {
+    --cooling;
+    wait = 0;
+  }
+  if (monitor.improves(*value, best)) {
+    best = *value;
+    wait = 0;
+  } else if (cooling <= 0 && ++wait >= of.patience) {
+    if (rate > of.min_lr) {
+      const double lower = std::max(rate * of.factor, of.min_lr);
+      model().optimizer().learning_rate().assign(lower);
+      if (of.verbose > 0)
+        std::printf("Epoch %lld: ReduceLROnPlateau reducing learning rate to %g.\n", static_cast<long long>(epoch + 1),
+                    lower);
+      cooling = of.cooldown;
+      wait = 0;
+    }
+  }
+}
+
+void LearningRateScheduler::on_epoch_begin(std::int64_t epoch, Logs &) {
+  const double rate = schedule(epoch, rateOf("learning_rate_scheduler", *this));
+  model().optimizer().learning_rate().assign(rate);
+  if (verbose > 0)
+    std::printf("Epoch %lld: LearningRateScheduler setting learning rate to %g.\n", static_cast<long long>(epoch + 1),
+                rate);
+}
+void LearningRateScheduler::on_epoch_end(std::int64_t, Logs &logs) {
+  logs.set("learning_rate", rateOf("learning_rate_scheduler", *this));
+}
+
+//===-- Others ------------------------------------------------------------------------------------===//
+CSVLogger::CSVLogger(std::string path, CSVLoggerOptions options) : path(std::move(path)), of(std::move(options)) {}
+
+void CSVLogger::on_train_begin(Logs &) {
+  columns.clear();
+  std::FILE *before = of.append ? std::fopen(path.c_str(), "r") : nullptr;
+  const bool hasHead = before && std::fgetc(before) != EOF;
+  if (before)
+    std::fclose(before);
+  std::FILE *opened = std::fopen(path.c_str(), of.append ? "a" : "w");
+  if (!opened)
+    fail<DataError>(absl::StrCat("csv_logger: ", path, ": can't be written"), params().where);
+  file = std::shared_ptr<std::FILE>(opened, std::fclose);
+  if (hasHead)
+    columns.emplace_back(); // written by an earlier training; the names are those of the first epoch
+}
+
+void CSVLogger::on_epoch_end(std::int64_t epoch, Logs &logs) {
+  const bool writesHead = columns.empty();
+  if (writesHead || columns[0].empty()) {
+    columns.clear();
+    for (const auto &[name, value] : logs)
+      columns.push_back(name);
+    std::sort(columns.begin(), columns.end());
+  }
+  std::string line;
+  if (writesHead) {
+    line = "epoch";
+    for (const std::string &name : columns)
+      absl::StrAppend(&line, of.separator, name);
+    line += "\n";
+  }
+  absl::StrAppend(&line, epoch);
+  for (const std::string &name : columns) {
+    const double *value = logs.find(name);
+    absl::StrAppend(&line, of.separator, value ? absl::StrFormat("%.17g", *value) : std::string("NA"));
+  }
+  line += "\n";
+  if (std::fwrite(line.data(), 1, line.size(), file.get()) != line.size() || std::fflush(file.get()) != 0)
+    fail<DataError>(absl::StrCat("csv_logger: ", path, ": can't be written"), params().where);
+}
+void CSVLogger::on_train_end(Logs &) { file.reset(); }
+
+void TerminateOnNaN::on_train_batch_end(std::int64_t batch, Logs &logs) {
+  const double *loss = logs.find("loss");
+  if (!loss || std::isfinite(*loss))
+    return;
+  std::printf("Batch %lld: Invalid loss, terminating training\n", static_cast<long long>(batch));
+  model().stop_training = true;
+}
+
+} // namespace callbacks
+} // namespace calque

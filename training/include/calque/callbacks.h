@@ -1,0 +1,287 @@
+// Callbacks: what happens in between the steps and epochs of fit().
+//
+//   callbacks::EarlyStopping early({.patience = 3, .restore_best_weights = true});
+//   model.fit(x, y, {.validation_split = 0.2, .callbacks = {early, callbacks::CSVLogger("log.csv")}});
+//   early.stopped_epoch();
+//
+//   struct Rates : callbacks::Callback {
+//     void on_epoch_end(std::int64_t epoch, Logs &logs) override {
+//       std::cout << epoch << ' ' << model().optimizer().learning_rate() << ' ' << logs << '\n';
+//     }
+//   };
+//
+// Names and order are those of Keras 3. A callback that is a variable is used as it is; one that is made in the list
+// lives as long as the call.
+#ifndef CALQUE_CALLBACKS_H
+#define CALQUE_CALLBACKS_H
+
+#include "calque/logs.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace calque {
+class Model;
+class Tensor;
+
+namespace callbacks {
+
+// What a callback may know of the call.
+struct Params {
+  std::int64_t epochs = 1;
+  std::optional<std::int64_t> steps = std::nullopt; // of an epoch, where it is known
+  int verbose = 0;
+  SourceLocation where = {}; // the line of the call
+};
+
+// Override what is needed. Logs may be changed at the end of an epoch: what is in them afterwards is in the history.
+class CALQUE_API Callback {
+public:
+  virtual ~Callback();
+  virtual void on_train_begin(Logs & /*logs*/) {}
+  virtual void on_train_end(Logs & /*logs*/) {}
+  virtual void on_epoch_begin(std::int64_t /*epoch*/, Logs & /*logs*/) {}
+  virtual void on_epoch_end(std::int64_t /*epoch*/, Logs & /*logs*/) {}
+  virtual void on_train_batch_begin(std::int64_t /*batch*/, Logs & /*logs*/) {}
+  virtual void on_train_batch_end(std::int64_t /*batch*/, Logs & /*logs*/) {}
+  virtual void on_test_begin(Logs & /*logs*/) {}
+  virtual void on_test_end(Logs & /*logs*/) {}
+  virtual void on_test_batch_begin(std::int64_t /*batch*/, Logs & /*logs*/) {}
+  virtual void on_test_batch_end(std::int64_t /*batch*/, Logs & /*logs*/) {}
+  virtual void on_predict_begin(Logs & /*logs*/) {}
+  virtual void on_predict_end(Logs & /*logs*/) {}
+  virtual void on_predict_batch_begin(std::int64_t /*batch*/, Logs & /*logs*/) {}
+  virtual void on_predict_batch_end(std::int64_t /*batch*/, Logs & /*logs*/) {}
+
+  // StateError outside of a call.
+  Model &model(SourceLocation where = SourceLocation::current()) const;
+  const Params &params() const { return params_; }
+  // For who calls a callback by hand.
+  void set_model(Model *model) { model_ = model; }
+  void set_params(Params params) { params_ = params; }
+
+private:
+  Model *model_ = nullptr;
+  Params params_;
+};
+
+// A callback as an option.
+class CALQUE_API AnyCallback {
+public:
+  template <typename C>
+    requires std::is_base_of_v<Callback, C>
+  AnyCallback(C &callback) : callback_(std::shared_ptr<Callback>(), &callback) {}
+  template <typename C>
+    requires(std::is_base_of_v<Callback, C> && !std::is_const_v<C>)
+  AnyCallback(C &&callback) : callback_(std::make_shared<C>(std::move(callback))) {}
+  template <typename C>
+    requires std::is_base_of_v<Callback, C>
+  AnyCallback(std::shared_ptr<C> callback) : callback_(std::move(callback)) {}
+  Callback *operator->() const { return callback_.get(); }
+  Callback &operator*() const { return *callback_; }
+
+private:
+  std::shared_ptr<Callback> callback_;
+};
+
+using OfLogs = std::function<void(Logs &)>;
+using OfNumber = std::function<void(std::int64_t, Logs &)>;
+struct LambdaCallbackOptions {
+  OfNumber on_epoch_begin = nullptr, on_epoch_end = nullptr, on_train_batch_begin = nullptr,
+           on_train_batch_end = nullptr;
+  OfLogs on_train_begin = nullptr, on_train_end = nullptr;
+};
+class CALQUE_API LambdaCallback : public Callback {
+public:
+  explicit LambdaCallback(LambdaCallbackOptions options) : of(std::move(options)) {}
+  void on_train_begin(Logs &logs) override { call(of.on_train_begin, logs); }
+  void on_train_end(Logs &logs) override { call(of.on_train_end, logs); }
+  void on_epoch_begin(std::int64_t epoch, Logs &logs) override { call(of.on_epoch_begin, epoch, logs); }
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override { call(of.on_epoch_end, epoch, logs); }
+  void on_train_batch_begin(std::int64_t batch, Logs &logs) override { call(of.on_train_batch_begin, batch, logs); }
+  void on_train_batch_end(std::int64_t batch, Logs &logs) override { call(of.on_train_batch_end, batch, logs); }
+
+private:
+  template <typename F, typename... Args> static void call(const F &f, Args &&...args) {
+    if (f)
+      f(std::forward<Args>(args)...);
+  }
+  LambdaCallbackOptions of;
+};
+
+//===-- Watching a number -------------------------------------------------------------------------===//
+// "min": smaller is better; "max": larger is; "auto": larger is for names with "acc" or "auc" in them, or that end in
+// "f1_score", "precision" or "recall"; else smaller. ValueError for another text.
+class CALQUE_API Monitor {
+public:
+  Monitor(const char *owner, std::string name, const std::string &mode, double min_delta, SourceLocation where);
+  const std::string &name() const { return name_; }
+  // Better by more than min_delta.
+  bool improves(double value, double best) const;
+  double worst() const;
+  // The number of an epoch; where there is none, a warning that lists what there is.
+  std::optional<double> of(const Logs &logs) const;
+
+private:
+  const char *owner;
+  std::string name_;
+  bool isMax;
+  double min_delta;
+};
+
+struct EarlyStoppingOptions {
+  std::string monitor = "val_loss";
+  double min_delta = 0; // better means by more than this
+  std::int64_t patience = 0;
+  int verbose = 0; // 1 prints a line where it stops
+  std::string mode = "auto";
+  std::optional<double> baseline = std::nullopt; // only what is better than this starts the wait anew
+  bool restore_best_weights = false;
+  std::int64_t start_from_epoch = 0;
+};
+// Stops the training after `patience` epochs without a better value. With restore_best_weights the model has the
+// weights of the best epoch then, and also where the training ends before.
+class CALQUE_API EarlyStopping : public Callback {
+public:
+  explicit EarlyStopping(EarlyStoppingOptions options = {}, SourceLocation where = SourceLocation::current());
+  void on_train_begin(Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+  void on_train_end(Logs &logs) override;
+
+  // 0 where it has not stopped.
+  std::int64_t stopped_epoch() const { return stopped; }
+  std::int64_t best_epoch() const { return bestEpoch; }
+  double best() const { return best_; }
+
+private:
+  EarlyStoppingOptions of;
+  Monitor monitor;
+  std::int64_t wait = 0, stopped = 0, bestEpoch = 0;
+  double best_ = 0;
+  std::optional<std::vector<Tensor>> weights;
+};
+
+struct ReduceLROnPlateauOptions {
+  std::string monitor = "val_loss";
+  double factor = 0.1; // below 1
+  std::int64_t patience = 10;
+  int verbose = 0;
+  std::string mode = "auto";
+  double min_delta = 1e-4;
+  std::int64_t cooldown = 0; // epochs after a reduction that don't count
+  double min_lr = 0;
+};
+// Multiplies the learning rate by a factor after `patience` epochs without a better value. Adds "learning_rate" to the
+// logs. StateError for an optimiser with a schedule.
+class CALQUE_API ReduceLROnPlateau : public Callback {
+public:
+  explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {}, SourceLocation where = SourceLocation::current());
+  void on_train_begin(Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+
+private:
+  ReduceLROnPlateauOptions of;
+  Monitor monitor;
+  std::int64_t wait = 0, cooling = 0;
+  double best = 0;
+};
+
+// Sets the learning rate at the beginning of each epoch: of the epoch, or of the epoch and the rate before. Adds
+// "learning_rate" to the logs. StateError for an optimiser with a schedule.
+class CALQUE_API LearningRateScheduler : public Callback {
+public:
+  template <typename F>
+    requires std::is_invocable_r_v<double, F &, std::int64_t, double>
+  explicit LearningRateScheduler(F f, int level = 0) : schedule(std::move(f)), verbose(level) {}
+  template <typename F>
+    requires(!std::is_invocable_v<F &, std::int64_t, double> && std::is_invocable_r_v<double, F &, std::int64_t>)
+  explicit LearningRateScheduler(F f, int level = 0)
+      : schedule([f = std::move(f)](std::int64_t epoch, double) mutable { return f(epoch); }), verbose(level) {}
+  void on_epoch_begin(std::int64_t epoch, Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+
+private:
+  std::function<double(std::int64_t, double)> schedule;
+  int verbose;
+};
+
+struct CSVLoggerOptions {
+  std::string separator = ",";
+  bool append = false; // to a file that there is
+};
+// Writes a line for each epoch: the epoch and the logs, after a line of their names. DataError for a file that can't be
+// written.
+class CALQUE_API CSVLogger : public Callback {
+public:
+  explicit CSVLogger(std::string path, CSVLoggerOptions options = {});
+  void on_train_begin(Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+  void on_train_end(Logs &logs) override;
+
+private:
+  std::string path;
+  CSVLoggerOptions of;
+  std::shared_ptr<std::FILE> file;
+  std::vector<std::string> columns;
+};
+
+// Stops the training after a batch whose loss is no finite number.
+class CALQUE_API TerminateOnNaN : public Callback {
+public:
+  void on_train_batch_end(std::int64_t batch, Logs &logs) override;
+};
+
+struct TensorBoardOptions {
+  std::string log_dir = "logs";
+  std::int64_t histogram_freq = 0; // histograms of the weights every so many epochs; 0: none
+  bool write_graph = true;         // the layers and their weights
+  std::int64_t update_freq = 0;    // the logs of every so many steps, besides those of each epoch; 0: none
+};
+// Writes event files for TensorBoard into log_dir/train and log_dir/validation: "epoch_loss" and so on at each epoch,
+// the validation's numbers under the same names, "batch_loss" at steps, "dense/kernel/histogram", and the graph.
+class CALQUE_API TensorBoard : public Callback {
+public:
+  explicit TensorBoard(TensorBoardOptions options = {}, SourceLocation where = SourceLocation::current());
+  void on_train_begin(Logs &logs) override;
+  void on_train_batch_end(std::int64_t batch, Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+  void on_train_end(Logs &logs) override;
+
+private:
+  struct Files;
+  void write(bool isValidation, const std::string &tag, double value, std::int64_t step);
+  TensorBoardOptions of;
+  std::shared_ptr<Files> files;
+  std::int64_t steps = 0;
+  bool hasGraph = false;
+};
+
+// What fit() shows: on a terminal a bar that is drawn over itself, elsewhere, and with verbose 2, a line for each
+// epoch.
+class CALQUE_API ProgbarLogger : public Callback {
+public:
+  ProgbarLogger();
+  void on_train_begin(Logs &logs) override;
+  void on_epoch_begin(std::int64_t epoch, Logs &logs) override;
+  void on_train_batch_end(std::int64_t batch, Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+  void on_test_begin(Logs &logs) override;
+  void on_test_batch_end(std::int64_t batch, Logs &logs) override;
+  void on_test_end(Logs &logs) override;
+
+private:
+  struct Bar;
+  std::shared_ptr<Bar> bar;
+  bool trains = false;
+};
+
+} // namespace callbacks
+} // namespace calque
+#endif

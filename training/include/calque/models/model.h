@@ -1,0 +1,142 @@
+// Models: layers that are called, trained and saved as a whole.
+//
+//   struct Net : Model {
+//     layers::Dense hidden = submodule("hidden", layers::Dense(32, {.activation = "relu"}));
+//     layers::Dropout dropout = submodule("dropout", layers::Dropout(0.1));
+//     layers::Dense head = submodule("head", layers::Dense(10));
+//     Tensor call(const Tensor &x, const layers::CallOptions &options) override {
+//       return head(dropout(hidden(x), options));
+//     }
+//   };
+//   Net net;
+//   Tensor logits = net(x, {.training = true});
+#ifndef CALQUE_MODELS_MODEL_H
+#define CALQUE_MODELS_MODEL_H
+
+#include "calque/layers/layer.h"
+#include "calque/models/trainer.h"
+
+namespace calque {
+
+// Override call(), or call_inputs() for several inputs or results, as of a LayerBody.
+class CALQUE_API Model : public layers::LayerBody, public Trainer {
+public:
+  // `kind` is its name in messages. A model that makes variables in build() says that it builds.
+  explicit Model(std::string kind = "model", bool builds = false) : LayerBody(std::move(kind), builds) {}
+
+  // The result, of a model that gives one (ValueError for another number). Errors inside name the caller's line.
+  Tensor operator()(const Operand &x, const layers::CallOptions &options = {}) {
+    return call_one(x.toTensor(), options, x.where());
+  }
+  Tensor operator()(std::initializer_list<Tensor> inputs, const layers::CallOptions &options = {},
+                    SourceLocation where = SourceLocation::current()) {
+    return call_one(inputs, options, where);
+  }
+  template <std::same_as<Tensors> T>
+  Tensor operator()(const T &inputs, const layers::CallOptions &options = {},
+                    SourceLocation where = SourceLocation::current()) {
+    return call_one(inputs, options, where);
+  }
+
+  // The layers that it consists of; not those inside of them.
+  virtual std::vector<layers::Layer> layers() const;
+  // One of them, by the name that it has in the model, or by its position. LookupError, IndexError.
+  layers::Layer get_layer(const std::string &name, SourceLocation where = SourceLocation::current()) const;
+  layers::Layer get_layer(std::int64_t index, SourceLocation where = SourceLocation::current()) const;
+
+  // A table of the layers: name and kind, type of the result, number of weights, and what it is connected to. What no
+  // graph says is "?". StateError before the weights are made.
+  std::string summary(SourceLocation where = SourceLocation::current()) const;
+  // The layers as a picture, in Graphviz's language: `dot -Tsvg` draws it.
+  std::string dot() const;
+
+protected:
+  // Calls the model once, with one example of zeros, so that its layers are built.
+  void build_parts(const std::vector<TensorSpec<>> &inputs) override;
+  Model &trained() override { return *this; }
+
+  // What summary() and dot() show: the calls in order. By default the layers, without types and connections.
+  struct Row {
+    std::string name, kind;
+    std::vector<std::string> results, connections;
+    std::shared_ptr<const Module> layer; // of an input, none
+  };
+  virtual std::vector<Row> rows() const;
+  // The name of a layer in this model.
+  std::string nameOf(const layers::Layer &layer) const;
+};
+
+// A shared handle to a model: a Sequential or a Functional one, or your own that has to be a layer of another.
+class CALQUE_API ModelHandle : public layers::Layer {
+public:
+  explicit ModelHandle(std::shared_ptr<Model> model) : Layer(model), model_(std::move(model)) {}
+
+  // StateError for an empty handle.
+  Model &model(SourceLocation where = SourceLocation::current()) const;
+
+  // As of the model: see trainer.h.
+  void compile(CompileOptions options = {}, SourceLocation where = SourceLocation::current()) const {
+    model(where).compile(std::move(options), where);
+  }
+  History fit(const Tensors &x, const Tensors &y, FitOptions options = {},
+              SourceLocation where = SourceLocation::current()) const {
+    return model(where).fit(x, y, std::move(options), where);
+  }
+  History fit(const Batches &data, FitOptions options = {}, SourceLocation where = SourceLocation::current()) const {
+    return model(where).fit(data, std::move(options), where);
+  }
+  Logs evaluate(const Tensors &x, const Tensors &y, EvaluateOptions options = {},
+                SourceLocation where = SourceLocation::current()) const {
+    return model(where).evaluate(x, y, std::move(options), where);
+  }
+  Logs evaluate(const Batches &data, EvaluateOptions options = {},
+                SourceLocation where = SourceLocation::current()) const {
+    return model(where).evaluate(data, std::move(options), where);
+  }
+  Tensors predict(const Tensors &x, PredictOptions options = {},
+                  SourceLocation where = SourceLocation::current()) const {
+    return model(where).predict(x, std::move(options), where);
+  }
+  Tensors predict(const Batches &data, PredictOptions options = {},
+                  SourceLocation where = SourceLocation::current()) const {
+    return model(where).predict(data, std::move(options), where);
+  }
+  Logs train_on_batch(const Tensors &x, const Tensors &y, BatchOptions options = {},
+                      SourceLocation where = SourceLocation::current()) const {
+    return model(where).train_on_batch(x, y, std::move(options), where);
+  }
+  Logs test_on_batch(const Tensors &x, const Tensors &y, BatchOptions options = {},
+                     SourceLocation where = SourceLocation::current()) const {
+    return model(where).test_on_batch(x, y, std::move(options), where);
+  }
+  Tensors predict_on_batch(const Tensors &x, SourceLocation where = SourceLocation::current()) const {
+    return model(where).predict_on_batch(x, where);
+  }
+  void reset_metrics(SourceLocation where = SourceLocation::current()) const { model(where).reset_metrics(where); }
+  std::vector<metrics::Metric> metrics(SourceLocation where = SourceLocation::current()) const {
+    return model(where).metrics();
+  }
+  const History &history(SourceLocation where = SourceLocation::current()) const { return model(where).history(where); }
+  optimizers::Optimizer optimizer(SourceLocation where = SourceLocation::current()) const {
+    return model(where).optimizer(where);
+  }
+
+  // As of a model.
+  std::vector<layers::Layer> layers(SourceLocation where = SourceLocation::current()) const {
+    return model(where).layers();
+  }
+  layers::Layer get_layer(const std::string &name, SourceLocation where = SourceLocation::current()) const {
+    return model(where).get_layer(name, where);
+  }
+  layers::Layer get_layer(std::int64_t index, SourceLocation where = SourceLocation::current()) const {
+    return model(where).get_layer(index, where);
+  }
+  std::string summary(SourceLocation where = SourceLocation::current()) const { return model(where).summary(where); }
+  std::string dot(SourceLocation where = SourceLocation::current()) const { return model(where).dot(); }
+
+private:
+  std::shared_ptr<Model> model_;
+};
+
+} // namespace calque
+#endif

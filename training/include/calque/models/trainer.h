@@ -1,0 +1,325 @@
+// Training a model: compile, fit, evaluate, predict.
+//
+//   Sequential model({layers::Flatten(), layers::Dense(128, {.activation = "relu"}), layers::Dense(10)});
+//   model.compile({.optimizer = "adam",
+//                  .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+//                  .metrics = {"accuracy"}});
+//   model.fit(x, y, {.epochs = 5, .validation_split = 0.1});
+//   auto [loss, accuracy] = model.evaluate(test_x, test_y).unpack<2>();
+//   Tensor logits = model.predict(test_x);
+//   model.history().history.at("val_loss");
+//
+// A subclass of Model may have a step of its own:
+//
+//   Tensors train_step(const Batch &data) override {
+//     GradientTape tape;
+//     Tensor y_pred = (*this)(data.x, {.training = true});
+//     Tensor loss = compute_loss(data, y_pred);
+//     std::vector<Variable> weights = trainable_variables();
+//     optimizer().apply_gradients(tape.gradient(loss, weights), weights);
+//     return compute_metrics(data, y_pred, loss);
+//   }
+//
+// Names, defaults and order are those of Keras 3. In each epoch: the metrics are reset, the data is shuffled, a
+// compiled function makes the steps, the last of which may be of fewer examples; then comes the validation, in
+// inference, and then the callbacks. A step of fewer examples traces once more, and leaves their number open.
+#ifndef CALQUE_MODELS_TRAINER_H
+#define CALQUE_MODELS_TRAINER_H
+
+#include "calque/callbacks.h"
+#include "calque/losses.h"
+#include "calque/metrics.h"
+#include "calque/optimizers.h"
+#include "calque/tensors.h"
+
+#include <map>
+
+namespace calque {
+
+// A batch: inputs, targets, and a weight for each example.
+struct Batch {
+  Tensors x, y = {};
+  std::optional<Tensor> sample_weight = std::nullopt;
+};
+
+// An option for all outputs of a model, for each in order, or for some by name; none where an output has none.
+template <typename T> class PerOutput {
+public:
+  using Map = std::map<std::string, std::optional<T>>;
+  PerOutput() = default;
+  PerOutput(std::nullopt_t) {}
+  template <typename U>
+    requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, PerOutput>)
+  PerOutput(U &&value, SourceLocation where = SourceLocation::current()) {
+    if constexpr (std::is_constructible_v<T, U, SourceLocation>)
+      all_.emplace(std::forward<U>(value), where);
+    else
+      all_.emplace(std::forward<U>(value));
+  }
+  PerOutput(std::initializer_list<std::optional<T>> list) : list_(list) {}
+  PerOutput(std::initializer_list<typename Map::value_type> map) : map_(map) {}
+  PerOutput(std::vector<std::optional<T>> list) : list_(std::move(list)) {}
+  PerOutput(Map map) : map_(std::move(map)) {}
+
+  bool empty() const { return !all_ && list_.empty() && map_.empty(); }
+  const std::optional<T> &all() const { return all_; }
+  const std::vector<std::optional<T>> &list() const { return list_; }
+  const Map &map() const { return map_; }
+
+private:
+  std::optional<T> all_;
+  std::vector<std::optional<T>> list_;
+  Map map_;
+};
+
+// A metric as an option: a metric, or a name. "accuracy", or "acc", is the accuracy that fits the output: binary for
+// one number or a binary loss, sparse for integer labels, else categorical.
+class CALQUE_API AnyMetric {
+public:
+  AnyMetric(const char *name, SourceLocation where = SourceLocation::current());
+  AnyMetric(const std::string &name, SourceLocation where = SourceLocation::current())
+      : AnyMetric(name.c_str(), where) {}
+  template <typename M>
+    requires std::is_base_of_v<metrics::Metric, M>
+  AnyMetric(const M &metric) : name_(metric.name()), metric_(metric) {}
+
+  // What it is called in logs: as it is given.
+  const std::string &name() const { return name_; }
+  metrics::Metric resolved(const Tensor &y_true, const Tensor &y_pred, const std::string &loss) const;
+
+private:
+  std::string name_;
+  std::optional<metrics::Metric> metric_; // none for a name
+};
+
+// The metrics of the only output, of each output in order, or of some by name.
+class CALQUE_API MetricsOption {
+public:
+  using List = std::vector<AnyMetric>;
+  MetricsOption() = default;
+  MetricsOption(std::initializer_list<AnyMetric> list) : lists_{List(list)}, isFlat_(true) {}
+  MetricsOption(List list) : lists_{std::move(list)}, isFlat_(true) {}
+  MetricsOption(std::vector<List> lists) : lists_(std::move(lists)) {}
+  MetricsOption(std::map<std::string, List> map) : map_(std::move(map)) {}
+  bool empty() const { return lists_.empty() && map_.empty(); }
+  bool isFlat() const { return isFlat_; }
+  const std::vector<List> &lists() const { return lists_; }
+  const std::map<std::string, List> &map() const { return map_; }
+
+private:
+  std::vector<List> lists_;
+  std::map<std::string, List> map_;
+  bool isFlat_ = false;
+};
+
+struct CompileOptions {
+  optimizers::Optimizer optimizer = "rmsprop";
+  PerOutput<losses::AnyLoss> loss = {}; // none: what add_loss() gives alone
+  MetricsOption metrics = {};
+  PerOutput<double> loss_weights = {};
+  MetricsOption weighted_metrics = {}; // with the examples' weights
+  bool run_eagerly = false;            // each step line by line
+};
+
+// The data of a call: tensors in batches, or a sequence of batches that can be iterated over again and again, such as a
+// data set: of pairs (x, y), of tuples (x, y, sample_weight), or of Batch.
+class CALQUE_API Batches {
+public:
+  // Gives the next batch, or says that there is none.
+  using Next = std::function<bool(Batch &)>;
+
+  template <typename D>
+    requires(!std::is_same_v<D, Tensors> && !std::is_same_v<D, Tensor> &&
+             requires(const D &data) {
+               data.begin();
+               data.end();
+             })
+  Batches(const D &data)
+      : Batches([kept = std::make_shared<const D>(data)] {
+          auto at = std::make_shared<decltype(kept->begin())>(kept->begin());
+          auto isFirst = std::make_shared<bool>(true);
+          return Next([kept, at, isFirst](Batch & batch) {
+            if (!std::exchange(*isFirst, false))
+              ++*at;
+            if (*at == kept->end())
+              return false;
+            batch = batchOf(**at);
+            return true;
+          });
+        }) {
+    if constexpr (requires { std::int64_t(data.size()); })
+      size_ = static_cast<std::int64_t>(data.size());
+  }
+  explicit Batches(std::function<Next()> open, std::optional<std::int64_t> size = std::nullopt)
+      : open_(std::move(open)), size_(size) {}
+
+  Next open() const { return open_(); }
+  const std::optional<std::int64_t> &size() const { return size_; }
+
+private:
+  static Batch batchOf(const Batch &batch) { return batch; }
+  static Batch batchOf(const Tensor &x) { return {Tensors(x)}; }
+  template <typename X, typename Y> static Batch batchOf(const std::pair<X, Y> &element) {
+    return {tensorsOf(element.first), tensorsOf(element.second)};
+  }
+  template <typename X, typename Y> static Batch batchOf(const std::tuple<X, Y> &element) {
+    return {tensorsOf(std::get<0>(element)), tensorsOf(std::get<1>(element))};
+  }
+  template <typename X, typename Y> static Batch batchOf(const std::tuple<X, Y, Tensor> &element) {
+    return {tensorsOf(std::get<0>(element)), tensorsOf(std::get<1>(element)), std::get<2>(element)};
+  }
+  static Tensors tensorsOf(const Tensors &x) { return x; }
+  static Tensors tensorsOf(const std::map<std::string, Tensor> &x) {
+    return Tensors(std::vector<Tensors::Named>(x.begin(), x.end()));
+  }
+
+  std::function<Next()> open_;
+  std::optional<std::int64_t> size_;
+};
+
+// Tensors {x, y} or {x, y, sample_weight}, or a data set.
+class CALQUE_API ValidationData {
+public:
+  ValidationData() = default;
+  ValidationData(Tensors x, Tensors y, std::optional<Tensor> sample_weight = std::nullopt)
+      : tensors_(Batch{std::move(x), std::move(y), std::move(sample_weight)}) {}
+  template <typename D>
+    requires std::is_constructible_v<Batches, const D &>
+  ValidationData(const D &data) : batches_(Batches(data)) {}
+  bool empty() const { return !tensors_ && !batches_; }
+  const std::optional<Batch> &tensors() const { return tensors_; }
+  const std::optional<Batches> &batches() const { return batches_; }
+
+private:
+  std::optional<Batch> tensors_;
+  std::optional<Batches> batches_;
+};
+
+struct FitOptions {
+  std::int64_t batch_size = 32; // of tensors; data sets have batches
+  std::int64_t epochs = 1;
+  int verbose = 1; // 0: silent; 1: a bar on a terminal, else lines; 2: a line for each epoch
+  std::vector<callbacks::AnyCallback> callbacks = {};
+  double validation_split = 0; // the part at the end of the tensors that is for validation, before they are shuffled
+  ValidationData validation_data = {};
+  bool shuffle = true;                                // tensors, anew in each epoch
+  std::map<std::int64_t, double> class_weight = {};   // of each label; 1 for others
+  std::optional<Tensor> sample_weight = std::nullopt; // of each example of the tensors
+  std::int64_t initial_epoch = 0;
+  std::optional<std::int64_t> steps_per_epoch = std::nullopt; // goes on in the data set in the next epoch
+  std::optional<std::int64_t> validation_steps = std::nullopt;
+  std::optional<std::int64_t> validation_batch_size = std::nullopt;
+  std::int64_t validation_freq = 1; // validates every so many epochs
+};
+
+struct EvaluateOptions {
+  std::int64_t batch_size = 32;
+  int verbose = 0;
+  std::optional<Tensor> sample_weight = std::nullopt;
+  std::optional<std::int64_t> steps = std::nullopt;
+  std::vector<callbacks::AnyCallback> callbacks = {};
+};
+struct PredictOptions {
+  std::int64_t batch_size = 32;
+  std::optional<std::int64_t> steps = std::nullopt;
+  std::vector<callbacks::AnyCallback> callbacks = {};
+};
+struct BatchOptions {
+  std::optional<Tensor> sample_weight = std::nullopt;
+  std::map<std::int64_t, double> class_weight = {};
+};
+
+namespace layers {
+class LayerBody;
+}
+
+// What a model can do besides being a layer.
+class CALQUE_API Trainer {
+public:
+  Trainer();
+  virtual ~Trainer();
+
+  // May be called again; weights stay as they are. LookupError for names that there are not.
+  void compile(CompileOptions options = {}, SourceLocation where = SourceLocation::current());
+  bool compiled() const;
+
+  // The history of the epochs. StateError before compile(); ValueError for options out of range, and for tensors with
+  // different numbers of examples. An error leaves the weights of the last step that was made.
+  History fit(const Tensors &x, const Tensors &y, FitOptions options = {},
+              SourceLocation where = SourceLocation::current());
+  History fit(const Batches &data, FitOptions options = {}, SourceLocation where = SourceLocation::current());
+  // The loss and the metrics, in inference.
+  Logs evaluate(const Tensors &x, const Tensors &y, EvaluateOptions options = {},
+                SourceLocation where = SourceLocation::current());
+  Logs evaluate(const Batches &data, EvaluateOptions options = {}, SourceLocation where = SourceLocation::current());
+  // The outputs for all examples. Needs no compile().
+  Tensors predict(const Tensors &x, PredictOptions options = {}, SourceLocation where = SourceLocation::current());
+  Tensors predict(const Batches &data, PredictOptions options = {}, SourceLocation where = SourceLocation::current());
+  // One step. The metrics go on from the last; reset_metrics() begins anew.
+  Logs train_on_batch(const Tensors &x, const Tensors &y, BatchOptions options = {},
+                      SourceLocation where = SourceLocation::current());
+  Logs test_on_batch(const Tensors &x, const Tensors &y, BatchOptions options = {},
+                     SourceLocation where = SourceLocation::current());
+  Tensors predict_on_batch(const Tensors &x, SourceLocation where = SourceLocation::current());
+  void reset_metrics(SourceLocation where = SourceLocation::current());
+
+  // What the latest fit() has logged. StateError before it.
+  const History &history(SourceLocation where = SourceLocation::current()) const;
+  // StateError before compile().
+  optimizers::Optimizer optimizer(SourceLocation where = SourceLocation::current()) const;
+  // Set to end the training after the batch or the epoch.
+  bool stop_training = false;
+
+  // What is reset before each epoch and each evaluation: the loss, and the metrics of compile() once they are made, by
+  // the first step.
+  virtual std::vector<metrics::Metric> metrics();
+
+protected:
+  // A step of training, of testing, and of predicting: numbers by name, and outputs. Traced once for each type of
+  // batch.
+  virtual Tensors train_step(const Batch &data);
+  virtual Tensors test_step(const Batch &data);
+  virtual Tensors predict_step(const Batch &data);
+
+  // The loss of outputs by the options of compile(), with what add_loss() gave in the latest call. Masks are those of
+  // the outputs.
+  virtual Tensor compute_loss(const Batch &data, const Tensors &y_pred,
+                              const std::vector<std::optional<Tensor>> &masks = {});
+  // Updates the metrics of compile(), and gives the results of metrics() by name.
+  virtual Tensors compute_metrics(const Batch &data, const Tensors &y_pred, const Tensor &loss,
+                                  const std::vector<std::optional<Tensor>> &masks = {});
+
+  // The model itself.
+  virtual Model &trained() = 0;
+
+private:
+  struct Compiled;
+  struct State;
+  struct Output;
+  Compiled &checked(const char *what, SourceLocation where) const;
+  std::vector<Output> outputsOf(const Batch &data, const Tensors &y_pred,
+                                const std::vector<std::optional<Tensor>> &masks);
+  void attach(const std::vector<Output> &outputs);
+  Logs step(bool trains, const Batch &batch);
+  Logs evaluateAll(const Batches &data, std::optional<std::int64_t> steps, std::vector<callbacks::AnyCallback> &all,
+                   bool isNested);
+  std::unique_ptr<State> state;
+};
+
+// Halves of tensors: x and y for training and for testing.
+struct Split {
+  Tensor x_train, x_test, y_train, y_test;
+};
+struct SplitOptions {
+  double test_size = 0.25; // the part of the examples, or with 1 and more their number; rounded up
+  bool shuffle = true;
+  std::optional<Tensor> stratify = std::nullopt;   // integer labels [N], whose shares are kept in both halves
+  std::optional<std::int64_t> seed = std::nullopt; // drawn from the global generator unless given
+};
+// As scikit-learn's: rows in random order, the last ones without. ValueError for a half without examples; with stratify
+// also for a class with fewer than two, and without shuffling.
+CALQUE_API Split train_test_split(const Tensor &x, const Tensor &y, SplitOptions options = {},
+                                  SourceLocation where = SourceLocation::current());
+
+} // namespace calque
+#endif

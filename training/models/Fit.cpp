@@ -1,0 +1,285 @@
+// The loops over epochs and batches.
+#include "Trainer.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/functions.h"
+#include "calque/models/trainer.h"
+#include "calque/warnings.h"
+
+#include <algorithm>
+
+namespace calque {
+
+using callbacks::AnyCallback;
+using training::fail;
+
+namespace {
+
+// While it lives, errors name the line of a call, and callbacks know the model.
+class Call {
+public:
+  Call(SourceLocation &line, SourceLocation where, Model &model, std::vector<AnyCallback> &all,
+       callbacks::Params params)
+      : line(line), before(line), all(all) {
+    line = where;
+    for (AnyCallback &callback : all) {
+      callback->set_model(&model);
+      callback->set_params(params);
+    }
+  }
+  ~Call() {
+    for (AnyCallback &callback : all)
+      callback->set_model(nullptr);
+    line = before;
+  }
+  Call(const Call &) = delete;
+  Call &operator=(const Call &) = delete;
+
+private:
+  SourceLocation &line;
+  const SourceLocation before;
+  std::vector<AnyCallback> &all;
+};
+
+template <typename... Parameters, typename... Args>
+void each(std::vector<AnyCallback> &all, void (callbacks::Callback::*method)(Parameters...), Args &&...args) {
+  for (AnyCallback &callback : all)
+    ((*callback).*method)(args...);
+}
+
+void checkRange(const char *what, double value, double low, double high, SourceLocation where) {
+  if (!(value >= low && value < high))
+    fail<ValueError>(absl::StrCat("fit: ", what, " is in [", low, ", ", high, "), unlike ", Number(value).str()),
+                     where);
+}
+void checkCount(const char *what, std::int64_t value, std::int64_t least, SourceLocation where) {
+  if (value < least)
+    fail<ValueError>(absl::StrCat("fit: ", what, " is at least ", least, ", unlike ", value), where);
+}
+
+using callbacks::Callback;
+
+} // namespace
+
+void Trainer::reset_metrics(SourceLocation where) {
+  for (const metrics::Metric &metric : metrics())
+    metric.reset_state(where);
+}
+
+History Trainer::fit(const Tensors &x, const Tensors &y, FitOptions options, SourceLocation where) {
+  checked("fit", where);
+  checkRange("validation_split", options.validation_split, 0, 1, where);
+  Batch all{x, y, options.sample_weight};
+  std::optional<Batches> train;
+  {
+    CallSite site(where);
+    const double split = 1 - options.validation_split;
+    const std::int64_t size = options.batch_size;
+    train = training::batchesOf(all, size, options.shuffle, 0, split);
+    if (options.validation_split > 0 && options.validation_data.empty()) {
+      Batches validation = training::batchesOf(all, options.validation_batch_size.value_or(size), false, split, 1);
+      if (*train->size() == 0 || *validation.size() == 0)
+        fail<ValueError>(absl::StrCat("fit: of ", training::rowsOf(all), " examples, validation_split ",
+                                      Number(options.validation_split).str(), " leaves none for one of the two"));
+      options.validation_data = ValidationData(validation);
+    }
+  }
+  options.validation_split = 0;
+  options.sample_weight.reset();
+  return fit(*train, std::move(options), where);
+}
+
+History Trainer::fit(const Batches &data, FitOptions options, SourceLocation where) {
+  Compiled &compiled = checked("fit", where);
+  checkCount("epochs", options.epochs, 0, where);
+  checkCount("initial_epoch", options.initial_epoch, 0, where);
+  checkCount("validation_freq", options.validation_freq, 1, where);
+  checkCount("steps_per_epoch", options.steps_per_epoch.value_or(1), 1, where);
+  if (options.validation_split != 0 || options.sample_weight)
+    fail<ValueError>(
+        "fit: validation_split and sample_weight are of tensors; a data set has weights as a third element", where);
+  std::optional<Batches> validation = options.validation_data.batches();
+  if (options.validation_data.tensors()) {
+    CallSite site(where);
+    validation = training::batchesOf(*options.validation_data.tensors(),
+                                     options.validation_batch_size.value_or(options.batch_size), false, 0, 1);
+  }
+  std::vector<AnyCallback> all = options.callbacks;
+  if (options.verbose != 0)
+    all.emplace_back(std::make_shared<callbacks::ProgbarLogger>());
+  std::optional<std::int64_t> steps = options.steps_per_epoch ? options.steps_per_epoch : data.size();
+  const callbacks::Params params{.epochs = options.epochs, .steps = steps, .verbose = options.verbose, .where = where};
+  Call call(state->line, where, trained(), all, params);
+  Batches train = training::withClassWeights(data, options.class_weight, where);
+
+  state->history.emplace();
+  stop_training = false;
+  Logs logs;
+  each(all, &Callback::on_train_begin, logs);
+  Batches::Next next; // goes on where the epoch before has ended, if steps_per_epoch ends it
+  for (std::int64_t epoch = options.initial_epoch; epoch < options.epochs && !stop_training; ++epoch) {
+    reset_metrics(where);
+    logs = {};
+    each(all, &Callback::on_epoch_begin, epoch, logs);
+    if (!next)
+      next = train.open();
+    logs = {};
+    std::int64_t step = 0;
+    for (Batch batch; !options.steps_per_epoch || step < *options.steps_per_epoch; ++step) {
+      if (!next(batch)) {
+        next = nullptr;
+        if (options.steps_per_epoch)
+          calque::detail::warn(absl::StrCat("fit: the data ends after ", step, " of ", *options.steps_per_epoch,
+                                            " steps of epoch ", epoch, "; the next epoch begins anew"),
+                               where);
+        break;
+      }
+      Logs before;
+      each(all, &Callback::on_train_batch_begin, step, before);
+      logs = this->step(true, batch);
+      each(all, &Callback::on_train_batch_end, step, logs);
+      if (stop_training)
+        break;
+    }
+    if (!options.steps_per_epoch)
+      next = nullptr;
+    if (step == 0 && logs.empty())
+      fail<ValueError>("fit: there are no batches in the data", where);
+    if (validation && (epoch + 1) % options.validation_freq == 0) {
+      const Logs trained = logs;
+      Logs tested = evaluateAll(*validation, options.validation_steps, all, true);
+      logs = trained;
+      for (const auto &[name, value] : tested)
+        logs.set("val_" + name, value);
+    }
+    each(all, &Callback::on_epoch_end, epoch, logs);
+    state->history->epoch.push_back(epoch);
+    for (const auto &[name, value] : logs)
+      state->history->history[name].push_back(value);
+  }
+  // The weights are their averages, if the optimiser keeps them.
+  compiled.options.optimizer.finalize_variable_values(trained().trainable_variables(where), where);
+  each(all, &Callback::on_train_end, logs);
+  return *state->history;
+}
+
+Logs Trainer::evaluateAll(const Batches &data, std::optional<std::int64_t> steps, std::vector<AnyCallback> &all,
+                          bool isNested) {
+  // Validation has the metrics for itself; the training's numbers of the epoch are taken before.
+  reset_metrics(state->line);
+  Logs logs;
+  each(all, &Callback::on_test_begin, logs);
+  Batches::Next next = data.open();
+  std::int64_t step = 0;
+  for (Batch batch; (!steps || step < *steps) && next(batch); ++step) {
+    Logs before;
+    each(all, &Callback::on_test_batch_begin, step, before);
+    logs = this->step(false, batch);
+    each(all, &Callback::on_test_batch_end, step, logs);
+  }
+  if (step == 0)
+    fail<ValueError>(isNested ? "fit: there are no batches in the validation data"
+                              : "evaluate: there are no batches in the data",
+                     state->line);
+  each(all, &Callback::on_test_end, logs);
+  return logs;
+}
+
+Logs Trainer::evaluate(const Tensors &x, const Tensors &y, EvaluateOptions options, SourceLocation where) {
+  checked("evaluate", where);
+  std::optional<Batches> data;
+  {
+    CallSite site(where);
+    data = training::batchesOf({x, y, options.sample_weight}, options.batch_size, false, 0, 1);
+  }
+  options.sample_weight.reset();
+  return evaluate(*data, std::move(options), where);
+}
+
+Logs Trainer::evaluate(const Batches &data, EvaluateOptions options, SourceLocation where) {
+  checked("evaluate", where);
+  std::vector<AnyCallback> all = options.callbacks;
+  if (options.verbose != 0)
+    all.emplace_back(std::make_shared<callbacks::ProgbarLogger>());
+  Call call(state->line, where, trained(), all,
+            {.steps = options.steps ? options.steps : data.size(), .verbose = options.verbose, .where = where});
+  return evaluateAll(data, options.steps, all, false);
+}
+
+Tensors Trainer::predict(const Tensors &x, PredictOptions options, SourceLocation where) {
+  std::optional<Batches> data;
+  {
+    CallSite site(where);
+    data = training::batchesOf({x}, options.batch_size, false, 0, 1);
+  }
+  return predict(*data, std::move(options), where);
+}
+
+Tensors Trainer::predict(const Batches &data, PredictOptions options, SourceLocation where) {
+  Call call(state->line, where, trained(), options.callbacks, {.steps = options.steps ? options.steps : data.size()});
+  Logs logs;
+  each(options.callbacks, &Callback::on_predict_begin, logs);
+  std::vector<std::vector<Tensor>> parts;
+  std::vector<std::string> names;
+  Batches::Next next = data.open();
+  std::int64_t step = 0;
+  for (Batch batch; (!options.steps || step < *options.steps) && next(batch); ++step) {
+    each(options.callbacks, &Callback::on_predict_batch_begin, step, logs);
+    Tensors outputs = predict_on_batch(batch.x, where);
+    each(options.callbacks, &Callback::on_predict_batch_end, step, logs);
+    parts.resize(outputs.size());
+    names = outputs.names();
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      parts[i].push_back(outputs[i]);
+  }
+  if (step == 0)
+    fail<ValueError>("predict: there are no batches in the data", where);
+  each(options.callbacks, &Callback::on_predict_end, logs);
+  Tensors result;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    result.push_back(parts[i].size() == 1 ? parts[i][0] : concat(parts[i], 0, where), names[i]);
+  return result;
+}
+
+Tensors Trainer::predict_on_batch(const Tensors &x, SourceLocation where) {
+  std::vector<AnyCallback> none;
+  Call call(state->line, where, trained(), none, {});
+  if (!state->predict)
+    state->predict.emplace([this](const Batch &data) { return predict_step(data); },
+                           FunctionOptions{.name = "predict_step", .reduce_retracing = true}, where);
+  const bool runsEagerly = state->compiled && state->compiled->options.run_eagerly;
+  return runsEagerly ? state->predict->eager({x}, where) : (*state->predict)({x}, where);
+}
+
+namespace {
+Batch single(const Tensors &x, const Tensors &y, const BatchOptions &options, SourceLocation where) {
+  CallSite site(where);
+  Batch batch{x, y, options.sample_weight};
+  training::rowsOf(batch);
+  Batches data = training::withClassWeights(Batches([batch] {
+                                              return Batches::Next([batch](Batch &result) {
+                                                result = batch;
+                                                return true;
+                                              });
+                                            }),
+                                            options.class_weight, where);
+  data.open()(batch);
+  return batch;
+}
+} // namespace
+
+Logs Trainer::train_on_batch(const Tensors &x, const Tensors &y, BatchOptions options, SourceLocation where) {
+  checked("train_on_batch", where);
+  std::vector<AnyCallback> none;
+  Call call(state->line, where, trained(), none, {});
+  return step(true, single(x, y, options, where));
+}
+
+Logs Trainer::test_on_batch(const Tensors &x, const Tensors &y, BatchOptions options, SourceLocation where) {
+  checked("test_on_batch", where);
+  std::vector<AnyCallback> none;
+  Call call(state->line, where, trained(), none, {});
+  return step(false, single(x, y, options, where));
+}
+
+} // namespace calque

@@ -1,0 +1,316 @@
+// The steps of training, and the losses and metrics that compile() was given.
+#include "Trainer.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "calque/functions.h"
+#include "calque/gradient_tape.h"
+#include "calque/models/trainer.h"
+
+#include <algorithm>
+
+namespace calque {
+
+using training::describe;
+using training::fail;
+
+AnyMetric::AnyMetric(const char *name, SourceLocation where) : name_(name) { metrics::get(name, where); }
+
+metrics::Metric AnyMetric::resolved(const Tensor &y_true, const Tensor &y_pred, const std::string &loss) const {
+  if (metric_)
+    return *metric_;
+  if (name_ != "accuracy" && name_ != "acc")
+    return metrics::get(name_, {});
+  const Shape labels = y_true.shape(), scores = y_pred.shape();
+  auto isColumn = [](const Shape &shape) { return !shape.empty() && shape.back().is_known() && shape.back() == 1; };
+  if (scores.empty() || isColumn(scores) || loss == "binary_crossentropy" || loss == "binary_focal_crossentropy")
+    return metrics::BinaryAccuracy();
+  if (labels.size() < scores.size() || isColumn(labels))
+    return metrics::SparseCategoricalAccuracy();
+  return metrics::CategoricalAccuracy();
+}
+
+Trainer::Trainer() : state(std::make_unique<State>()) {}
+Trainer::~Trainer() = default;
+
+Trainer::Compiled &Trainer::checked(const char *what, SourceLocation where) const {
+  if (!state->compiled)
+    fail<StateError>(absl::StrCat(what, ": the model is not compiled; call compile() first"), where);
+  return *state->compiled;
+}
+
+void Trainer::compile(CompileOptions options, SourceLocation where) {
+  options.optimizer.name(where); // StateError for an empty handle
+  FunctionOptions ofTrain{.name = "train_step", .reduce_retracing = true}, ofTest = ofTrain;
+  ofTest.name = "test_step";
+  state->compiled.emplace(std::move(options),
+                          StepFunction([this](const Batch &data) { return train_step(data); }, ofTrain, where),
+                          StepFunction([this](const Batch &data) { return test_step(data); }, ofTest, where));
+}
+bool Trainer::compiled() const { return state->compiled.has_value(); }
+
+const History &Trainer::history(SourceLocation where) const {
+  if (!state->history)
+    fail<StateError>("history: there is none before fit()", where);
+  return *state->history;
+}
+
+optimizers::Optimizer Trainer::optimizer(SourceLocation where) const {
+  return checked("optimizer", where).options.optimizer;
+}
+
+//===-- Outputs -----------------------------------------------------------------------------------===//
+namespace {
+
+// What an option says of an output. LookupError for an output that there is not, ValueError for another number.
+template <typename T>
+std::vector<std::optional<T>> perOutput(const char *what, const PerOutput<T> &option,
+                                        const std::vector<std::string> &names, SourceLocation where) {
+  std::vector<std::optional<T>> result(names.size(), option.all());
+  if (!option.list().empty() && option.list().size() != names.size())
+    fail<ValueError>(absl::StrCat("compile: ", what, " has ", option.list().size(), " entries, and the model ",
+                                  names.size(), " outputs"),
+                     where);
+  if (!option.list().empty())
+    result = option.list();
+  for (const auto &[name, value] : option.map()) {
+    auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      fail<LookupError>(absl::StrCat("compile: ", what, " names the output '", name, "', and the model has '",
+                                     absl::StrJoin(names, "', '"), "'"),
+                        where);
+    result[static_cast<std::size_t>(found - names.begin())] = value;
+  }
+  return result;
+}
+
+std::vector<std::string> namesOf(const Tensors &outputs) {
+  std::vector<std::string> names = outputs.names();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i].empty())
+      names[i] = absl::StrCat("output_", i + 1);
+  return names;
+}
+
+} // namespace
+
+std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors &y_pred,
+                                                const std::vector<std::optional<Tensor>> &masks) {
+  Compiled &compiled = checked("compute_loss", state->line);
+  const std::vector<std::string> names = namesOf(y_pred);
+  const auto loss = perOutput("loss", compiled.options.loss, names, state->line);
+  const auto weights = perOutput("loss_weights", compiled.options.loss_weights, names, state->line);
+  const std::vector<std::string> targets = data.y.names();
+  const bool isNamed = std::any_of(targets.begin(), targets.end(), [](const auto &name) { return !name.empty(); });
+  if (!isNamed && !data.y.empty() && data.y.size() != names.size())
+    fail<ValueError>(
+        absl::StrCat("fit: the model has ", names.size(), " outputs, and there are ", data.y.size(), " targets"),
+        state->line);
+  for (const std::string &target : targets)
+    if (isNamed && std::find(names.begin(), names.end(), target) == names.end())
+      fail<LookupError>(absl::StrCat("fit: there is a target '", target, "', and the model has the outputs '",
+                                     absl::StrJoin(names, "', '"), "'"),
+                        state->line);
+  std::vector<Output> result;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const losses::AnyLoss *own = nullptr;
+    if (loss[i])
+      own = compiled.options.loss.all()             ? &*compiled.options.loss.all()
+            : !compiled.options.loss.list().empty() ? &*compiled.options.loss.list()[i]
+                                                    : &*compiled.options.loss.map().at(names[i]);
+    Output output{
+        names[i], Tensor(), y_pred[i], i < masks.size() ? masks[i] : std::nullopt, own, weights[i].value_or(1)};
+    if (isNamed ? data.y.contains(names[i]) : !data.y.empty())
+      output.y_true = isNamed ? data.y.at(names[i]) : data.y[i];
+    if (own && !output.y_true.defined())
+      fail<ValueError>(absl::StrCat("fit: the output '", names[i], "' has a loss, and there is no target for it"),
+                       state->line);
+    // A number for each example is a column, so that each has a loss of its own.
+    if (output.y_pred.rank() == 1) {
+      output.y_pred = expand_dims(output.y_pred, {-1});
+      if (output.y_true.defined() && output.y_true.rank() == 1)
+        output.y_true = expand_dims(output.y_true, {-1});
+    }
+    result.push_back(std::move(output));
+  }
+  return result;
+}
+
+Tensor Trainer::compute_loss(const Batch &data, const Tensors &y_pred,
+                             const std::vector<std::optional<Tensor>> &masks) {
+  Compiled &compiled = checked("compute_loss", state->line);
+  std::vector<Tensor> parts;
+  compiled.latest.clear();
+  for (const Output &output : outputsOf(data, y_pred, masks)) {
+    compiled.latest.emplace_back();
+    if (!output.loss)
+      continue;
+    Tensor loss = (*output.loss)(Operand(output.y_true, state->line), output.y_pred,
+                                 {.sample_weight = data.sample_weight, .mask = output.mask});
+    if (loss.rank() != 0)
+      fail<ValueError>(absl::StrCat("compute_loss: '", output.loss->name(), "' gives ",
+                                    describe(loss.dtype(), loss.shape()), ", and a loss to train by is a number"),
+                       state->line);
+    compiled.latest.back() = loss;
+    parts.push_back(output.weight == 1 ? loss : output.weight * loss);
+  }
+  for (const Tensor &added : trained().losses())
+    parts.push_back(parts.empty() ? added : cast(added, parts[0].dtype()));
+  if (parts.empty())
+    fail<ValueError>("compute_loss: there is nothing to train by: compile() was given no loss, and add_loss() none",
+                     state->line);
+  Tensor total = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    total = total + cast(parts[i], total.dtype());
+  return total;
+}
+
+//===-- Metrics -----------------------------------------------------------------------------------===//
+void Trainer::attach(const std::vector<Output> &outputs) {
+  Compiled &compiled = *state->compiled;
+  if (compiled.isAttached)
+    return;
+  const bool isSingle = outputs.size() == 1;
+  std::vector<Compiled::Attached> attached;
+  auto add = [&](const AnyMetric &metric, std::size_t i, bool isWeighted) {
+    const Output &of = outputs[i];
+    if (!of.y_true.defined())
+      fail<ValueError>(absl::StrCat("fit: the output '", of.name, "' has a metric, and there is no target for it"),
+                       state->line);
+    attached.push_back({i, metric.resolved(of.y_true, of.y_pred, of.loss ? of.loss->name() : std::string()),
+                        isSingle ? metric.name() : absl::StrCat(of.name, "_", metric.name()), isWeighted});
+  };
+  auto addAll = [&](const char *what, const MetricsOption &option, bool isWeighted) {
+    if (!option.lists().empty() && option.lists().size() != outputs.size())
+      fail<ValueError>(absl::StrCat("compile: ", what, " has ", option.lists().size(), " lists, and the model ",
+                                    outputs.size(), " outputs; give a list for each, or a map by their names"),
+                       state->line);
+    for (std::size_t i = 0; i < option.lists().size(); ++i)
+      for (const AnyMetric &metric : option.lists()[i])
+        add(metric, i, isWeighted);
+    for (const auto &[name, list] : option.map()) {
+      auto found =
+          std::find_if(outputs.begin(), outputs.end(), [&](const Output &output) { return output.name == name; });
+      if (found == outputs.end())
+        fail<LookupError>(absl::StrCat("compile: ", what, " names the output '", name, "', which the model has not"),
+                          state->line);
+      for (const AnyMetric &metric : list)
+        add(metric, static_cast<std::size_t>(found - outputs.begin()), isWeighted);
+    }
+  };
+  addAll("metrics", compiled.options.metrics, false);
+  addAll("weighted_metrics", compiled.options.weighted_metrics, true);
+  compiled.ofOutputs.clear();
+  for (std::size_t i = 0; i < outputs.size() && !isSingle; ++i)
+    if (outputs[i].loss)
+      compiled.ofOutputs.emplace_back(i, metrics::Mean(absl::StrCat(outputs[i].name, "_loss")));
+  compiled.attached = std::move(attached);
+  compiled.isAttached = true;
+}
+
+std::vector<metrics::Metric> Trainer::metrics() {
+  std::vector<metrics::Metric> all;
+  if (!state->compiled)
+    return all;
+  all.push_back(state->compiled->loss);
+  for (const auto &[output, mean] : state->compiled->ofOutputs)
+    all.push_back(mean);
+  for (const auto &each : state->compiled->attached)
+    all.push_back(each.metric);
+  return all;
+}
+
+Tensors Trainer::compute_metrics(const Batch &data, const Tensors &y_pred, const Tensor &loss,
+                                 const std::vector<std::optional<Tensor>> &masks) {
+  Compiled &compiled = checked("compute_metrics", state->line);
+  const std::vector<Output> outputs = outputsOf(data, y_pred, masks);
+  attach(outputs);
+  // A mean over the examples of all steps, of which the last may have fewer.
+  const Tensor &first = data.x[0];
+  const Size examples = first.rank() == 0 ? Size(1) : first.shape()[0];
+  compiled.loss.update_state(loss, examples);
+  for (const auto &[output, mean] : compiled.ofOutputs)
+    if (output < compiled.latest.size() && compiled.latest[output].defined())
+      mean.update_state(compiled.latest[output], examples);
+  compiled.latest.clear();
+  for (const auto &each : compiled.attached) {
+    const Output &of = outputs[each.output];
+    Operand y_true(of.y_true, state->line);
+    std::optional<Tensor> weights = each.isWeighted ? data.sample_weight : std::nullopt;
+    if (of.mask) {
+      Tensor counts = cast(*of.mask, DType::Float32);
+      if (weights) {
+        Tensor given = cast(*weights, DType::Float32);
+        while (given.rank() < counts.rank())
+          given = expand_dims(given, {-1});
+        counts = counts * given;
+      }
+      weights = counts;
+    }
+    if (weights)
+      each.metric.update_state(y_true, of.y_pred, *weights);
+    else
+      each.metric.update_state(y_true, of.y_pred);
+  }
+  Tensors results;
+  for (const metrics::Metric &metric : metrics()) {
+    std::string name = metric.name();
+    for (const auto &each : compiled.attached)
+      if (each.metric.same_as(metric))
+        name = each.name;
+    Tensor value = metric.result(state->line);
+    if (value.rank() != 0)
+      fail<ValueError>(absl::StrCat("fit: the metric '", name, "' gives ", describe(value.dtype(), value.shape()),
+                                    ", and what is logged is a number"),
+                       state->line);
+    results.push_back(value, name);
+  }
+  return results;
+}
+
+//===-- Steps -------------------------------------------------------------------------------------===//
+Tensors Trainer::train_step(const Batch &data) {
+  Compiled &compiled = checked("train_step", state->line);
+  Model &model = trained();
+  GradientTape tape({}, state->line);
+  layers::LayerBody::Masked outputs = model.apply_masked(data.x, {.training = true}, state->line);
+  Tensor loss = compute_loss(data, outputs.results, outputs.masks);
+  std::vector<Variable> weights = model.trainable_variables(state->line);
+  std::vector<std::pair<std::string, Variable>> named;
+  for (auto &each : model.named_variables(state->line))
+    if (std::any_of(weights.begin(), weights.end(), [&](const Variable &w) { return w.same_as(each.second); }))
+      named.push_back(std::move(each));
+  compiled.options.optimizer.build(named, state->line);
+  compiled.options.optimizer.apply_gradients(tape.gradient(loss, weights, {}, state->line), weights, state->line);
+  return compute_metrics(data, outputs.results, loss, outputs.masks);
+}
+
+Tensors Trainer::test_step(const Batch &data) {
+  layers::LayerBody::Masked outputs = trained().apply_masked(data.x, {}, state->line);
+  Tensor loss = compute_loss(data, outputs.results, outputs.masks);
+  return compute_metrics(data, outputs.results, loss, outputs.masks);
+}
+
+Tensors Trainer::predict_step(const Batch &data) { return trained().apply(data.x, {}, state->line); }
+
+Logs Trainer::step(bool trains, const Batch &batch) {
+  Compiled &compiled = *state->compiled;
+  const StepFunction &function = trains ? compiled.train : compiled.test;
+  return training::logsOf(
+      compiled.options.run_eagerly ? function.eager(batch, state->line) : function(batch, state->line), state->line);
+}
+
+Logs training::logsOf(const Tensors &values, SourceLocation where) {
+  Logs logs;
+  for (const auto &[name, value] : values) {
+    if (value.rank() != 0)
+      fail<ValueError>(absl::StrCat("fit: '", name, "' is ", describe(value.dtype(), value.shape()),
+                                    ", and what a step gives is a number"),
+                       where);
+    dispatch(value.dtype(),
+             [&]<typename T>(std::type_identity<T>) { logs.set(name, static_cast<double>(*value.data<T>())); });
+  }
+  return logs;
+}
+
+} // namespace calque

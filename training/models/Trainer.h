@@ -1,0 +1,64 @@
+// What Trainer.cpp, which has the steps, and Fit.cpp, which has the loops, share.
+#ifndef CALQUE_TRAINING_MODELS_TRAINER_H
+#define CALQUE_TRAINING_MODELS_TRAINER_H
+
+#include "Support.h"
+#include "calque/function.h"
+#include "calque/models/model.h"
+
+namespace calque {
+
+using StepFunction = Function<Tensors(const Batch &)>;
+
+// An output of the model in a step.
+struct Trainer::Output {
+  std::string name;
+  Tensor y_true; // undefined where there is no target for it
+  Tensor y_pred;
+  std::optional<Tensor> mask;
+  const losses::AnyLoss *loss; // null for none
+  double weight;
+};
+
+struct Trainer::Compiled {
+  Compiled(CompileOptions options, StepFunction train, StepFunction test)
+      : options(std::move(options)), train(std::move(train)), test(std::move(test)) {}
+
+  CompileOptions options;
+  StepFunction train, test;
+  metrics::Mean loss = metrics::Mean("loss");
+
+  // Made by the first step, which knows the outputs.
+  struct Attached {
+    std::size_t output;
+    metrics::Metric metric;
+    std::string name;
+    bool isWeighted;
+  };
+  bool isAttached = false;
+  std::vector<Attached> attached;
+  std::vector<std::pair<std::size_t, metrics::Mean>> ofOutputs; // the losses of several outputs
+  std::vector<Tensor> latest;                                   // of the outputs, in the step that runs
+};
+
+struct Trainer::State {
+  std::optional<Compiled> compiled;
+  std::optional<StepFunction> predict;
+  std::optional<History> history;
+  SourceLocation line; // of the call that runs
+};
+
+namespace training {
+
+// Tensors in batches of rows [first, last), in another order each time if they are shuffled. ValueError unless all have
+// the same number of rows.
+Batches batchesOf(const Batch &tensors, std::int64_t size, bool shuffles, double from, double to);
+// The number of rows of tensors.
+std::int64_t rowsOf(const Batch &tensors);
+// With the weights of the labels multiplied to those of the examples.
+Batches withClassWeights(Batches data, std::map<std::int64_t, double> weights, SourceLocation where);
+Logs logsOf(const Tensors &values, SourceLocation where);
+
+} // namespace training
+} // namespace calque
+#endif
