@@ -96,6 +96,7 @@ void run(const Options &options) {
 
   layers::Sequential net = makeNetwork();
   optimizers::Adam adam(1e-3);
+  losses::SparseCategoricalCrossentropy crossentropy({.from_logits = true});
   metrics::Mean loss;
   metrics::SparseCategoricalAccuracy accuracy;
 
@@ -103,7 +104,7 @@ void run(const Options &options) {
   auto step = function([&](const Tensor &x, const Tensor &y) {
     GradientTape tape;
     Tensor logits = net(x, {.training = true});
-    Tensor l = losses::sparse_categorical_crossentropy(y, logits, {.from_logits = true});
+    Tensor l = crossentropy(y, logits);
     std::vector<Variable> weights = net.trainable_variables();
     adam.apply_gradients(tape.gradient(l, weights), weights);
     loss.update_state(l, x.shape()[0]);

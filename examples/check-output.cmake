@@ -1,0 +1,10 @@
+# Fails unless PROGRAM prints what the file EXPECTED holds.
+cmake_minimum_required(VERSION 3.25)
+execute_process(COMMAND "${PROGRAM}" RESULT_VARIABLE result OUTPUT_VARIABLE output)
+file(READ "${EXPECTED}" expected)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} failed: ${result}")
+endif()
+if(NOT output STREQUAL expected)
+  message(FATAL_ERROR "${PROGRAM} prints\n${output}and should print\n${expected}")
+endif()
