@@ -6,7 +6,7 @@
 using namespace calque;
 
 enum class Mode { Train, Test };
-struct Batch {
+struct Examples {
   Tensor x;
   std::vector<Tensor> more;
   std::map<std::string, Tensor> named;
@@ -16,10 +16,10 @@ struct Batch {
 };
 struct Empty {};
 
-class Model {
+class Looker {
 public:
-  Method<Tensor(const Tensor &, bool)> call{this, &Model::apply, {.name = "call"}};
-  Method<Tensor(const Tensor &)> look{static_cast<const Model *>(this), &Model::read};
+  Method<Tensor(const Tensor &, bool)> call{this, &Looker::apply, {.name = "call"}};
+  Method<Tensor(const Tensor &)> look{static_cast<const Looker *>(this), &Looker::read};
   Tensor apply(const Tensor &x, bool training) { return training ? x * w : x; }
   Tensor read(const Tensor &x) const { return x + w; }
 
@@ -34,7 +34,7 @@ struct Net : Module {
 
 namespace {
 
-void functions(const Tensor &x, const Variable &v, const Batch &batch) {
+void functions(const Tensor &x, const Variable &v, const Examples &batch) {
   auto f = function([](const Tensor &a, int n, float b, bool, const std::string &, Mode) { return a * n + b; },
                     {.name = "f"});
   f(x, 1, 2.0f, true, "text", Mode::Train);
@@ -49,7 +49,7 @@ void functions(const Tensor &x, const Variable &v, const Batch &batch) {
   auto declared = function([](const Tensor &a) { return a; }, {.input_signature = {TensorSpec<float>(kAnyShape)}});
   declared.get_concrete_function()(x);
   auto structured = function(
-      [](const Batch &b, const Variable &w, const Shape &shape, long double, const std::vector<bool> &, Empty) {
+      [](const Examples &b, const Variable &w, const Shape &shape, long double, const std::vector<bool> &, Empty) {
         w.value();
         return std::pair(b, reshape(b.x, shape));
       });
@@ -65,11 +65,11 @@ void functions(const Tensor &x, const Variable &v, const Batch &batch) {
   again.clear();
   function<Tensor(const Tensor &)>([](const auto &a) { return a; })(x);
   function(std::ref(f));
-  Model model;
+  Looker model;
   function(model.look)(x);
   model.call(x, true);
   model.look(x);
-  function(&model, &Model::apply)(x, false);
+  function(&model, &Looker::apply)(x, false);
 }
 
 void transforms(const Tensor &x) {
@@ -115,11 +115,28 @@ void values(const Tensor &x, const Variable &v) {
   tensor(std::array{1, 2}, {2, 1});
   std::cout << x.dtype() << DTypeKind::Float << UnconnectedGradients::None << losses::Reduction::Mean
             << TensorSpec<float>({1});
-  scalar(1.5);
+  scalar<double>(1.5);
   dispatch(x.dtype(), []<typename T>(std::type_identity<T>) { return sizeof(T); });
   Shape shape(2, 3);
   shape.insert(shape.end(), shape.begin(), shape.end());
   std::cout << (shape[0] < shape[1]) << shape[0] + shape[1] << -shape[0] << (shape[0] == 2u) << (shape == shape);
+}
+
+void dataSets(const Tensor &x, const Examples &batch) {
+  data::Dataset batches = data::from_tensor_slices(batch);
+  batches.shuffle(3).batch(2).unbatch().enumerate().window(2);
+  batches.map([](const Examples &one) { return std::pair(one.x, 3); }, {.num_parallel_calls = 2})
+      .filter([](const Tensor &, int n) { return n > 2; })
+      .bucket_by_sequence_length([](const Tensor &a, int) { return a; }, {1}, {1, 2});
+  batches.scan(0.5, [](double state, const Examples &one) { return std::pair(state, one.x); });
+  batches.flat_map([](const Examples &one) { return data::from_tensors(one.x, one.x); });
+  data::from_generator([] { return std::optional(std::string()); });
+  data::from_generator([] { return std::vector<float>(); });
+  std::cout << (*data::from_generator(std::vector{Mode::Train}).begin() == Mode::Test);
+  data::zip(data::range(3), data::csv_rows("rows"), data::from_tensors(x));
+  data::sample_from_datasets(std::vector{data::range(2)});
+  for (const Examples &one : batches)
+    std::cout << one.x;
 }
 
 void hostCalls(const Tensor &x) {
@@ -130,12 +147,13 @@ void hostCalls(const Tensor &x) {
 
 } // namespace
 
-void use(const Tensor &x, const Variable &v, const Batch &batch) {
+void use(const Tensor &x, const Variable &v, const Examples &batch) {
   functions(x, v, batch);
   transforms(x);
   tapes(x, v);
   values(x, v);
   hostCalls(x);
+  dataSets(x, batch);
   layers::Dense(3, {.activation = [](const Tensor &t) { return t; },
                     .kernel_initializer = [](const Shape &shape, DType dtype) { return ones(shape, dtype); }})(x);
   InitScope scope;

@@ -225,7 +225,7 @@ void lambdasOfTwoFunctions() {
 }
 
 void iteratorAtItsEnd() {
-  data::Dataset set = data::Dataset::from_tensor_slices(ones({1, 2}), ones({1}));
+  data::Dataset set = data::from_tensor_slices(ones({1, 2}), ones({1}));
   auto at = set.begin();
   ++at;
   check(at == set.end(), "the end");

@@ -268,7 +268,7 @@ def given(source):
             yield "tool", i + 1, ()
         elif name in ("warn", "printWarning") and "void" not in (found[i - 1].text, found[i - 3].text): # no declaration, no definition
             yield "warning", i + 1, ()
-        elif name == "fail" and source.name.startswith("training/data") and found[i - 1].text != "void":
+        elif name == "fail" and source.name.startswith("training/data") and found[i - 1].text not in ("void", "::"):
             yield "DataError", i + 1, OF_FILE
         elif name == "refused" and source.name.startswith("runtime") and found[i - 1].text != "LoadResult":
             yield "CompileError", i + 1, ()
