@@ -401,7 +401,7 @@ TEST(Sequential, CallsItsLayersInOrderAndNamesThem) {
   EXPECT_EQ(net.trainable_variables().size(), 6u);
   EXPECT_EQ(net.variables()[7].name(), "dense_1/kernel");
   EXPECT_EQ(net.layers().size(), 5u);
-  Tensor x = cast(randomInput({3, 4}), DType::Float32);
+  Tensor x = cast(randomInput({64, 4}), DType::Float32);
   expectNear(net(x), valuesOf(net.layers()[4](net.layers()[3](shared(shared(x))))), 1e-6);
   // Training reaches the layers: dropout draws.
   Tensor first = net(x, {.training = true}), second = net(x, {.training = true});
