@@ -19,9 +19,11 @@ int main(int argc, char **argv) {
     model.add(MaxPool2D());
   }
   for (Layer each : {Layer(Flatten()), Layer(Dense(256, {.activation = "relu"})), Layer(BatchNormalization()),
-                     Layer(Dropout(0.5)), Layer(Dense(10, {.activation = "softmax"}))})
+                     Layer(Dropout(0.5)), Layer(Dense(10))})
     model.add(each);
-  model.compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
+  model.compile({.optimizer = "adam",
+                 .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+                 .metrics = {"accuracy"}});
   model.fit(train.shuffle(train.size()).batch(64).prefetch(4), {.epochs = 1});
   std::printf("test accuracy %.4f\n", model.evaluate(test.batch(200))["accuracy"]);
 }
