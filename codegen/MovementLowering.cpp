@@ -1,4 +1,4 @@
-#include "codegen/Lowering.h"
+#include "codegen/Indices.h"
 #include "ir/Conversion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -334,31 +334,38 @@ Lowered lower(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
 
 //===-- Indices ---------------------------------------------------------------------------------===//
 
-// Fails the call for the first index that is not within [0, bound).
-static void checkIndices(LinalgBuilder &b, Operation *op, Value indices, Size bound, LoweringContext &context) {
+void checkIndices(LinalgBuilder &b, Operation *op, Value indices, ArrayRef<Size> bounds, LoweringContext &context) {
   int32_t site = context.addSite(Site::Kind::IndexOutOfRange, op);
   if (auto examples = op->getAttrOfType<DenseI64ArrayAttr>(ir::kExamplesAttr))
     context.sites.back().examples.assign(examples.asArrayRef().begin(), examples.asArrayRef().end());
-  Value flat = b.flatten(indices);
-  Value given = constantOf(bound) ? Value() : b.valueOf(bound);
-  b.loopNest(b.sizesOf(flat), {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
+  const auto count = static_cast<int64_t>(bounds.size());
+  SizeList sizes = b.sizesOf(indices);
+  Value rows = count == 1 ? b.flatten(indices)
+                          : b.reshape(indices, {b.sizes.product(ArrayRef(sizes).drop_back()), b.sizes.constant(count)});
+  SmallVector<Value> given;
+  for (Size bound : bounds)
+    given.push_back(constantOf(bound) ? Value() : b.valueOf(bound));
+  b.loopNest({b.sizesOf(rows)[0]}, {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
     ir::ScalarBuilder s(inner, b.location);
     Type i64 = inner.getI64Type();
-    Value index = s.castTo(tensor::ExtractOp::create(inner, b.location, flat, at), i64);
-    Value limit = given ? arith::IndexCastOp::create(inner, b.location, i64, given).getResult()
-                        : s.constant(*constantOf(bound), i64);
-    Value outside = arith::CmpIOp::create(inner, b.location, arith::CmpIPredicate::uge, index, limit);
-    scf::IfOp::create(inner, b.location, outside, [&](OpBuilder &then, Location location) {
-      context.fail(then, location, site, index, limit);
-      scf::YieldOp::create(then, location);
-    });
+    for (int64_t k = 0; k < count; ++k) {
+      SmallVector<Value> place(at);
+      if (count != 1)
+        place.push_back(arith::ConstantIndexOp::create(inner, b.location, k));
+      Value index = s.castTo(tensor::ExtractOp::create(inner, b.location, rows, place), i64);
+      Value limit = given[k] ? arith::IndexCastOp::create(inner, b.location, i64, given[k]).getResult()
+                             : s.constant(*constantOf(bounds[k]), i64);
+      Value outside = arith::CmpIOp::create(inner, b.location, arith::CmpIPredicate::uge, index, limit);
+      scf::IfOp::create(inner, b.location, outside, [&](OpBuilder &then, Location location) {
+        context.fail(then, location, site, index, limit);
+        scf::YieldOp::create(then, location);
+      });
+    }
     return SmallVector<Value>();
   });
 }
 
-// The index clamped to [0, bound), so that the access is safe after a failed check. `given` is the bound where it is
-// not a constant.
-static Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value given) {
+Value clampIndex(ir::ScalarBuilder &s, Value index, Size bound, Value given) {
   Type i64 = s.builder.getI64Type();
   Value wide = s.castTo(index, i64), last;
   if (given)
@@ -410,8 +417,7 @@ Lowered lower(LinalgBuilder &b, ir::GatherOp op, LoweringContext &context) {
       });
 }
 
-// The bounds of loops that store slices of these sizes along an axis, whose size is `given` where it is not a constant.
-static SizeList boundsToStore(LinalgBuilder &b, ArrayRef<Size> slices, Value given) {
+SizeList boundsToStore(LinalgBuilder &b, ArrayRef<Size> slices, Value given) {
   // A loop nest needs a loop: rank 0 becomes one loop of one iteration.
   SizeList bounds(slices);
   if (bounds.empty())

@@ -1,14 +1,18 @@
 // Public functions on shapes and subscripts that are written over operations.
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/functions.h"
+#include "calque/transforms.h"
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
 #include "frontend/TensorImpl.h"
 #include "ir/schema/TypeRules.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 
 namespace calque {
 
@@ -31,6 +35,20 @@ std::size_t dimensionOf(std::int64_t axis, std::int64_t rank, const char *functi
 }
 
 } // namespace
+
+Tensor size(const Operand &x, std::int64_t axis) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "size");
+  Tensor value = x.toTensor();
+  schema::Attribute attribute = axis;
+  return detail::apply(OpId::SizeOf, {&value, 1}, {&attribute, 1}, where);
+}
+
+Tensor size(const Operand &x) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "size");
+  return Operand(x.toTensor().size(), where).toTensor(DType::Int64);
+}
 
 Tensor stack(const std::vector<Tensor> &tensors, std::int64_t axis, SourceLocation where) {
   where = detail::userLine(where);
@@ -75,7 +93,8 @@ std::vector<Tensor> unstack(const Operand &x, std::int64_t axis) {
   return parts;
 }
 
-Tensor squeeze(const Operand &x, std::vector<std::int64_t> axes) {
+Tensor squeeze(const Operand &x, const AxisList &axisList) {
+  const std::vector<std::int64_t> &axes = axisList.numbers();
   SourceLocation where = detail::userLine(x.where());
   CallSite library(where, "squeeze");
   Tensor value = x.toTensor();
@@ -168,6 +187,97 @@ TopK top_k(const Operand &x, std::int64_t k) {
   return {take_along_axis(Operand(value, where), Operand(indices, where), -1), indices};
 }
 
+//===-- Histogram -------------------------------------------------------------------------------===//
+
+Histogram histogram(const Operand &x, std::int64_t bins) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "histogram");
+  Tensor all = x.toTensor();
+  const DType dtype = all.dtype();
+  if (!is_floating(dtype))
+    throw DTypeError(absl::StrCat("histogram: takes ", names_of({DTypeKind::Float}, "or"), ", not ", typeOf(all),
+                                  "; use cast(x, DType::Float32)"),
+                     where);
+  if (bins < 1)
+    throw ValueError(absl::StrCat("histogram: the number of bins must be positive, not ", bins), where);
+  // Operators have no line of their own, and here all have the call's.
+  auto at = [&](const auto &value) { return Operand(value, where); };
+  auto choose = [&](const Tensor &condition, const auto &x, const auto &y) {
+    return calque::where(at(condition), at(x), at(y));
+  };
+  all = reshape(at(stop_gradient(at(all))), {-1});
+  assert_true(at(calque::all(at(isfinite(at(all))))), "histogram: x must be finite");
+  const double infinity = std::numeric_limits<double>::infinity();
+  Tensor low = min(at(concat({all, full({1}, at(infinity), dtype)}, 0, where))),
+         high = max(at(concat({all, full({1}, at(-infinity), dtype)}, 0, where)));
+  Tensor isNone = greater(at(low), at(high)), isOne = equal(at(low), at(high));
+  low = choose(isNone, 0, choose(isOne, low - 0.5, low));
+  high = choose(isNone, 1, choose(isOne, high + 0.5, high));
+  // Half of large numbers, whose difference may be more than there are numbers. Edges are counted from the nearer end.
+  Tensor scale = choose(greater(at(maximum(at(abs(at(low))), at(abs(at(high))))), at(1)), 0.5, 1);
+  scale = cast(at(scale), dtype);
+  Tensor length = high * scale - low * scale, step = length / bins / scale;
+  Tensor k = cast(at(iota({bins + 1}, DType::Int64, 0, where)), dtype);
+  Tensor edges = choose(less_equal(at(k * 2), at(bins)), low + k * step, high - (bins - k) * step);
+  Tensor from = slice(at(edges), {0}, {bins}), to = slice(at(edges), {1}, {bins + 1});
+  assert_true(at(calque::all(at(less(at(from), at(to))))),
+              absl::StrCat("histogram: there are too few numbers between the elements of x for ",
+                           schema::counted(static_cast<std::size_t>(bins), "bin")));
+  Tensor index = cast(at(floor(at((all * scale - low * scale) / length * bins))), DType::Int64);
+  index = clip(at(index), at(0), at(bins - 1));
+  // The quotient is rounded, and edges are what counts.
+  Tensor isBelow = less(at(all), at(gather(at(from), at(index)))),
+         isBeyond =
+             logical_and(at(greater_equal(at(all), at(gather(at(to), at(index))))), at(less(at(index), at(bins - 1))));
+  index = index - cast(at(isBelow), DType::Int64) + cast(at(isBeyond), DType::Int64);
+  Tensor each = cast(at(equal(at(index), at(index))), DType::Int64);
+  return {scatter_add(at(zeros({bins}, DType::Int64, where)), at(index), at(each)), edges};
+}
+
+//===-- Scatter ---------------------------------------------------------------------------------===//
+
+namespace {
+// Along an axis, by the operation that writes slices of the first dimension: other axes are moved there and back.
+Tensor scatterAlong(OpId op, const char *function, const Operand &x, const Operand &indices, const Operand &updates,
+                    std::int64_t axis) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, function);
+  const Operand *operands[] = {&x, &indices, &updates};
+  std::vector<Tensor> tensors = detail::adoptNumbers(op, operands);
+  const auto first = static_cast<std::int64_t>(dimensionOf(axis, tensors[0].rank(), function, where));
+  // Moves `count` dimensions from one place to another.
+  auto moved = [&](const Tensor &value, std::int64_t from, std::int64_t count, std::int64_t to) {
+    std::vector<std::int64_t> order, block;
+    for (std::int64_t i = 0; i < value.rank(); ++i)
+      (i >= from && i < from + count ? block : order).push_back(i);
+    order.insert(order.begin() + std::min<std::ptrdiff_t>(to, std::ssize(order)), block.begin(), block.end());
+    return from == to || count == 0 ? value : transpose(Operand(value, where), order);
+  };
+  const std::int64_t indexRank = tensors[1].rank();
+  if (tensors[2].rank() != tensors[0].rank() - 1 + indexRank)
+    throw ShapeError(absl::StrCat(function, ": the updates ", typeOf(tensors[2]), " must have rank ",
+                                  tensors[0].rank() - 1 + indexRank, ", that of gather's result for ",
+                                  typeOf(tensors[0]), " and the indices ", typeOf(tensors[1])),
+                     where);
+  tensors[0] = moved(tensors[0], first, 1, 0);
+  tensors[1] = expand_dims(Operand(tensors[1], where), {-1});
+  tensors[2] = moved(tensors[2], first, indexRank, 0);
+  return moved(detail::apply(op, tensors, {}, where), 0, 1, first);
+}
+} // namespace
+
+Tensor scatter_set(const Operand &x, const Operand &indices, const Operand &updates, std::int64_t axis) {
+  return scatterAlong(OpId::ScatterNdSet, "scatter_set", x, indices, updates, axis);
+}
+
+Tensor scatter_add(const Operand &x, const Operand &indices, const Operand &updates, std::int64_t axis) {
+  return scatterAlong(OpId::ScatterNdAdd, "scatter_add", x, indices, updates, axis);
+}
+
+Tensor scatter_max(const Operand &x, const Operand &indices, const Operand &updates, std::int64_t axis) {
+  return scatterAlong(OpId::ScatterNdMax, "scatter_max", x, indices, updates, axis);
+}
+
 //===-- Einstein's sums -------------------------------------------------------------------------===//
 
 namespace {
@@ -197,17 +307,26 @@ public:
       throw ValueError(absl::StrCat("einsum: '", equation, "' has subscripts for ",
                                     schema::counted(lists.size(), "tensor"), ", and given is ", tensors.size()),
                        where);
-    output = arrow == std::string::npos ? lettersOfOne(inputs) : text.substr(arrow + 2);
+    output = arrow == std::string::npos ? kDots + lettersOfOne(inputs) : text.substr(arrow + 2);
     requireLetters(output);
+    const std::string others = spellDots(lists, tensors);
+    if (std::size_t at = output.find(kDots); at != std::string::npos)
+      output.replace(at, kDots.size(), others);
+    else if (!others.empty())
+      throw ValueError(absl::StrCat("einsum: the result of '", equation, "' lacks '...', which stands for ",
+                                    schema::counted(others.size(), "dimension"), " of the tensors"),
+                       where);
+    inputs = absl::StrCat(inputs, others);
     for (char letter : output)
       if (inputs.find(letter) == std::string::npos || std::count(output.begin(), output.end(), letter) > 1)
         throw ValueError(absl::StrCat("einsum: '", std::string(1, letter), "' must stand once behind the arrow of '",
                                       equation, "', and before it too"),
                          where);
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      requireSizes(lists[i], tensors[i], i);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
       terms.push_back({tensors[i], lists[i]});
-    }
+    broadcastDots(others);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      requireSizes(terms[i].letters, terms[i].tensor, i);
   }
 
   Tensor result() {
@@ -228,7 +347,7 @@ private:
   static std::string lettersOfOne(const std::string &inputs) {
     std::map<char, int> counts;
     for (char c : inputs)
-      counts[c] += c != ',';
+      counts[c] += c != ',' && c != '.';
     std::string letters;
     for (auto [letter, count] : counts)
       if (count == 1)
@@ -236,23 +355,74 @@ private:
     return letters;
   }
 
-  void requireLetters(const std::string &list) const {
+  inline static const std::string kDots = "...";
+
+  void requireLetters(std::string list) const {
+    if (std::size_t dots = list.find(kDots); dots != std::string::npos)
+      list.erase(dots, kDots.size());
     for (char c : list)
       if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z'))
-        throw ValueError(absl::StrCat("einsum: subscripts are letters, with commas between tensors and '->' before the "
-                                      "result; '",
+        throw ValueError(absl::StrCat("einsum: subscripts are letters and one '...', with commas between tensors and "
+                                      "'->' before the result; '",
                                       equation, "' has '", std::string(1, c), "'"),
                          where);
   }
 
+  // Replaces dots by characters that are no letters, one for each dimension that they stand for, those of the last
+  // dimensions alike in all tensors. Returns those of all together.
+  static std::string spellDots(std::vector<std::string> &lists, const std::vector<Tensor> &tensors) {
+    std::vector<std::size_t> counts;
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      const auto rank = static_cast<std::size_t>(tensors[i].rank()), letters = lists[i].size() - kDots.size();
+      bool hasDots = lists[i].find(kDots) != std::string::npos;
+      counts.push_back(hasDots && rank > letters ? rank - letters : 0);
+      most = std::max(most, counts.back());
+    }
+    std::string others;
+    for (std::size_t i = 0; i < most; ++i)
+      others += static_cast<char>('\1' + i);
+    for (std::size_t i = 0; i < lists.size(); ++i)
+      if (std::size_t at = lists[i].find(kDots); at != std::string::npos)
+        lists[i].replace(at, kDots.size(), others.substr(most - counts[i]));
+    return others;
+  }
+
+  // Leaves out dimensions of size 1 that dots stand for, where another tensor has another size.
+  void broadcastDots(const std::string &others) {
+    for (char other : others) {
+      auto sizeIn = [&](const Lettered &term) -> std::optional<Size> {
+        std::size_t at = term.letters.find(other);
+        const Shape shape = term.tensor.shape();
+        return at < shape.size() ? std::optional(shape[at]) : std::nullopt;
+      };
+      auto isOne = [](const Size &size) { return size.is_known() && size == 1; };
+      bool isRepeated = std::any_of(terms.begin(), terms.end(), [&](const Lettered &term) {
+        std::optional<Size> size = sizeIn(term);
+        return size && !isOne(*size);
+      });
+      for (Lettered &term : terms)
+        if (std::optional<Size> size = sizeIn(term); size && isOne(*size) && isRepeated) {
+          std::size_t at = term.letters.find(other);
+          term.tensor = squeeze(Operand(term.tensor, where), static_cast<std::int64_t>(at));
+          term.letters.erase(at, 1);
+        }
+    }
+  }
+
   void requireSizes(const std::string &list, const Tensor &tensor, std::size_t number) {
     const Shape shape = tensor.shape();
+    // Dots stand for as many dimensions as there are, so that only letters can be too many.
     if (list.size() != shape.size())
       throw ShapeError(absl::StrCat("einsum: '", list, "' has ", schema::counted(list.size(), "subscript"),
                                     ", and tensor ", number, " is ", typeOf(tensor)),
                        where);
     for (std::size_t i = 0; i < list.size(); ++i) {
       auto [known, isNew] = sizes.try_emplace(list[i], shape[i]);
+      if (differ(known->second, shape[i]) && !absl::ascii_isalpha(static_cast<unsigned char>(list[i])))
+        throw ShapeError(absl::StrCat("einsum: a dimension that '...' stands for is ", known->second.str(), " and ",
+                                      shape[i].str(), " in '", equation, "'; tensor ", number, " is ", typeOf(tensor)),
+                         where);
       if (differ(known->second, shape[i]))
         throw ShapeError(absl::StrCat("einsum: the letter '", std::string(1, list[i]), "' is ", known->second.str(),
                                       " and ", shape[i].str(), " in '", equation, "'; tensor ", number, " is ",

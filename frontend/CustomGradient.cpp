@@ -152,7 +152,7 @@ GradientOverride::GradientOverride(const std::string &operation, Pullback pullba
                                    "' is made of log_softmax, where and sum; override the gradient of "
                                    "one of them, or call it in custom_gradient"),
                       where);
-  if (!schema && operation != detail::kMatmul)
+  if (!schema && !std::ranges::count(detail::kOverFunctions, operation))
     throw LookupError(absl::StrCat("there is no operation '", operation, "' whose gradient could be overridden"),
                       where);
   if (schema && !schema->differentiable)

@@ -9,8 +9,13 @@
 
 namespace calque::detail {
 
-// The public function over operations of other names whose gradient can be overridden as one.
-inline constexpr std::string_view kMatmul = "matmul";
+// The public functions over operations of other names whose gradient can be overridden as one.
+inline constexpr std::string_view kMatmul = "matmul", kConv = "conv", kConv2d = "conv2d",
+                                  kDepthwiseConv2d = "depthwise_conv2d", kConvTranspose = "conv_transpose",
+                                  kMaxPool = "max_pool", kMaxPool2d = "max_pool2d", kAveragePool = "average_pool",
+                                  kReduceWindow = "reduce_window";
+inline constexpr std::string_view kOverFunctions[] = {
+    kMatmul, kConv, kConv2d, kDepthwiseConv2d, kConvTranspose, kMaxPool, kMaxPool2d, kAveragePool, kReduceWindow};
 
 // Whether an override is active on this thread; then apply() calls overrideGradient.
 bool gradientOverridesActive();

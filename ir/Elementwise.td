@@ -104,8 +104,8 @@ def Calque_FmodOp : Calque_BinaryOp<"fmod", "elementwiseNumeric", [Calque_MayFai
   let ulp = 1;
   let domain = ["0.5", "3.0"];
 }
-def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseFloat"> {
-  let summary = "lhs to the power of rhs";
+def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseNumeric"> {
+  let summary = "lhs to the power of rhs; of integers, a negative power is 1 divided by the positive one, truncated, and 0 of 0";
   let scalar = (S_pow $lhs, $rhs);
   // At 0 to the power of 0 the base becomes 1, so that pow(0, -1) does not occur. The logarithm's argument becomes 1 where
   // lhs <= 0, so that the second derivative is finite there too.

@@ -240,6 +240,40 @@ def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail]> {
   let customVjp = 1;
   let linear = ["x"];
 }
+// Indices of dimensions: the last dimension of `indices` has one for each of the first dimensions of x.
+class Calque_NdOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic, [Calque_MayFail]> {
+  let results = (outs Calque_Tensor:$result);
+  let rule = typeRule;
+  let failure = "`IndexError` for an index outside of [0, size of its dimension)";
+  let customVjp = 1;
+}
+def Calque_GatherNdOp : Calque_NdOp<"gather_nd", "gatherNd"> {
+  let summary = "The slices of x at indices of its first dimensions, which the last dimension of `indices` has";
+  let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices);
+  let linear = ["x"];
+}
+def Calque_GatherNdLastOp : Calque_NdOp<"gather_nd_last", "gatherNd"> {
+  let summary = "A gather_nd whose slices are zeros but for the last one of each index";
+  let inMessages = "scatter_nd_set";
+  let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices);
+  let function = "";
+  let linear = ["x"];
+}
+class Calque_ScatterNdOp<string mnemonic, string typeRule> : Calque_NdOp<mnemonic, typeRule> {
+  let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices, Calque_Tensor:$updates);
+}
+def Calque_ScatterNdSetOp : Calque_ScatterNdOp<"scatter_nd_set", "scatterNd"> {
+  let summary = "x with the updates in place of the slices that gather_nd gives; of equal indices the last one counts, also for the gradient";
+  let linear = ["x", "updates"];
+}
+def Calque_ScatterNdAddOp : Calque_ScatterNdOp<"scatter_nd_add", "scatterNdNumeric"> {
+  let summary = "x with the updates added to the slices that gather_nd gives, in their order";
+  let linear = ["x", "updates"];
+}
+def Calque_ScatterNdMaxOp : Calque_ScatterNdOp<"scatter_nd_max", "scatterNdNumeric"> {
+  let summary = "x with the larger of each element and the updates in the slices that gather_nd gives; NaN if one is, as all gradients are then; ties share the gradient";
+  let customJvp = 1;
+}
 def Calque_ArgSortOp : Calque_PureOp<"argsort"> {
   let summary = "The indices that bring x in order along an axis, as int64; equal elements keep their order, and NaN counts as largest";
   let description = "`descending` begins with the largest element.";

@@ -107,7 +107,28 @@ Value ScalarBuilder::abs(Value x) {
 
 static Value opaque(ScalarBuilder &b, Value x) { return makeOpaque(b.builder, b.location, x); }
 
+// By squares: a factor for each bit of the exponent. A negative power is the quotient of 1, truncated as all of
+// integers.
+static Value integerPower(ScalarBuilder &s, Value a, Value b) {
+  Value zero = s.constant(0, a), one = s.constant(1, a), result = one, square = a;
+  const unsigned bits = a.getType().getIntOrFloatBitWidth();
+  for (unsigned i = 0; i + 1 < bits; ++i) {
+    Value bit = s.constant(static_cast<int64_t>(uint64_t(1) << i), a);
+    Value isSet = s.notEqual(arith::AndIOp::create(s.builder, s.location, b, bit), zero);
+    Value factor = s.select(isSet, square, one);
+    result = s.mul(result, factor);
+    square = s.mul(square, square);
+  }
+  Value isOdd = s.notEqual(arith::AndIOp::create(s.builder, s.location, b, one), zero), minusOne = s.constant(-1, a);
+  Value ofMinusOne = s.select(isOdd, minusOne, one), isMinusOne = s.equal(a, minusOne), isOne = s.equal(a, one);
+  Value ofOthers = s.select(isMinusOne, ofMinusOne, zero), quotient = s.select(isOne, one, ofOthers);
+  Value isNegative = s.less(b, zero);
+  return s.select(isNegative, quotient, result);
+}
+
 Value ScalarBuilder::pow(Value a, Value b) {
+  if (!isFloat(a))
+    return integerPower(*this, a, b);
   Value base = opaque(*this, a);
   return math::PowFOp::create(builder, location, base, opaque(*this, b));
 }

@@ -150,50 +150,72 @@ def Calque_ContractOp : Calque_PureOp<"contract", [Calque_Costly]> {
 }
 
 //===-- Convolutions and pooling: Convolution.cpp -----------------------------------------------===//
+// Windows slide along one to three dimensions, as many as there are strides, of images [N,...,C]. `padding` is "same" or
+// "valid"; with "valid", `pads` may give numbers: those before and behind each dimension. None mean no padding.
 class Calque_WindowOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_PureOp<mnemonic, traits> {
   let results = (outs Calque_Tensor:$result);
   let rule = typeRule;
   let customVjp = 1;
+  let function = "";
 }
-def Calque_ConvOp : Calque_WindowOp<"conv2d", "conv", [Calque_Costly]> {
-  let summary = "The convolution of images [N,H,W,C] with filters [KH,KW,C,F]; padding is \"same\" or \"valid\"";
+def Calque_ConvOp : Calque_WindowOp<"conv", "conv", [Calque_Costly]> {
+  let summary = "The convolution of images [N,...,C] with filters [...,C/groups,F], along one to three dimensions";
+  let inMessages = "conv";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$filter, DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
-                       DefaultValuedAttr<StrAttr, "\"valid\"">:$padding);
+                       DefaultValuedAttr<StrAttr, "\"valid\"">:$padding, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dilations, DefaultValuedAttr<I64Attr, "1">:$groups);
   let multilinear = ["input", "filter"];
 }
-def Calque_ConvInputGradOp : Calque_WindowOp<"conv2d_input_grad", "convInputGrad", [Calque_Costly]> {
+def Calque_ConvInputGradOp : Calque_WindowOp<"conv_input_grad", "convInputGrad", [Calque_Costly]> {
   let summary = "The cotangent of a convolution's images from that of its result; shaped like `like`";
-  let inMessages = "conv2d";
-  let function = "";
-  let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$filter, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+  let inMessages = "conv";
+  let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$filter, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dilations,
+                       DefaultValuedAttr<I64Attr, "1">:$groups);
   let multilinear = ["cotangent", "filter"];
 }
-def Calque_ConvFilterGradOp : Calque_WindowOp<"conv2d_filter_grad", "convFilterGrad", [Calque_Costly]> {
+def Calque_ConvFilterGradOp : Calque_WindowOp<"conv_filter_grad", "convFilterGrad", [Calque_Costly]> {
   let summary = "The cotangent of a convolution's filters from that of its result; shaped like `like`";
-  let inMessages = "conv2d";
-  let function = "";
-  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+  let inMessages = "conv";
+  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dilations,
+                       DefaultValuedAttr<I64Attr, "1">:$groups);
   let multilinear = ["input", "cotangent"];
 }
-def Calque_MaxPoolOp : Calque_WindowOp<"max_pool2d", "maxPool"> {
-  let summary = "The largest element of each window of images [N,H,W,C]; padding is \"same\" or \"valid\"";
+def Calque_MaxPoolOp : Calque_WindowOp<"max_pool", "maxPool"> {
+  let summary = "The largest element of each window of images [N,...,C]";
+  let inMessages = "max_pool";
   let arguments = (ins Calque_Tensor:$input, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
-                       DefaultValuedAttr<StrAttr, "\"valid\"">:$padding);
+                       DefaultValuedAttr<StrAttr, "\"valid\"">:$padding, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads);
   let customJvp = 1;
 }
-def Calque_MaxPoolGradOp : Calque_WindowOp<"max_pool2d_grad", "maxPoolGrad"> {
+def Calque_MaxPoolGradOp : Calque_WindowOp<"max_pool_grad", "maxPoolGrad"> {
   let summary = "Adds each window's cotangent where the window has its first largest element";
-  let inMessages = "max_pool2d";
-  let function = "";
-  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+  let inMessages = "max_pool";
+  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads);
   let linear = ["cotangent"];
 }
-def Calque_MaxPoolPickOp : Calque_WindowOp<"max_pool2d_pick", "maxPoolPick"> {
+def Calque_MaxPoolPickOp : Calque_WindowOp<"max_pool_pick", "maxPoolPick"> {
   let summary = "Picks of `values` what stands where each window of `input` has its first largest element";
-  let inMessages = "max_pool2d";
-  let function = "";
-  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$values, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding);
+  let inMessages = "max_pool";
+  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$values, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads);
   let linear = ["values"];
+}
+def Calque_SumPoolOp : Calque_WindowOp<"sum_pool", "sumPool"> {
+  let summary = "The sum of each window of images [N,...,C]";
+  let inMessages = "sum_pool";
+  let arguments = (ins Calque_Tensor:$input, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                       DefaultValuedAttr<StrAttr, "\"valid\"">:$padding, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads);
+  let linear = ["input"];
+}
+def Calque_SumPoolGradOp : Calque_WindowOp<"sum_pool_grad", "sumPoolGrad"> {
+  let summary = "Adds each window's cotangent to all elements of the window; shaped like `like`";
+  let inMessages = "sum_pool";
+  let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$like, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads);
+  let linear = ["cotangent"];
 }
 
 #endif

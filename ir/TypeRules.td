@@ -90,7 +90,7 @@ def TypeRule_cumulative : NumericTypes {
   let valueError = "for an axis that x does not have";
 }
 
-//===-- Contractions, convolutions and pooling --------------------------------------------------===//
+//===-- Contractions ----------------------------------------------------------------------------===//
 def TypeRule_contract : TypeRule {
   let types = "{numbers}; the result has the same";
   let shape = "the batch dimensions, then what is left of lhs, then what is left of rhs";
@@ -98,21 +98,6 @@ def TypeRule_contract : TypeRule {
   let dtypeError = "for bool, and for operands of different types";
   let valueError = "for a dimension that an operand does not have, for one that is named twice, and for lists of different lengths";
 }
-class WindowRule : FloatTypes {
-  let types = "{floats}; the result has the same";
-  let shape = "[N,OH,OW,F]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit, none in images smaller than the window";
-  let valueError = "for strides that are not two positive numbers, and for another padding";
-}
-def TypeRule_conv : WindowRule {
-  let shapeError = "for operands of another rank than 4, for filters whose window is empty, and for images with other channels than the filters take";
-  let dtypeError = "for other types, and for operands of different types";
-}
-def TypeRule_maxPool : WindowRule {
-  let shape = "[N,OH,OW,C]: for \"same\" the sizes divided by the strides, rounded up; for \"valid\" as many windows as fit, none in images smaller than the window";
-  let shapeError = "for images of another rank than 4";
-  let valueError = "for a window or strides that are not two positive numbers, and for another padding";
-}
-
 //===-- Sources, movements and indices ----------------------------------------------------------===//
 class AnyType : TypeRule { let types = "any; the result has the same"; }
 def TypeRule_iota : TypeRule {
@@ -176,6 +161,26 @@ def TypeRule_takeAlongAxis : TypeRule {
   let shapeError = "for indices of another rank than x's, or of another size where it is not that of the axis";
   let dtypeError = "for other indices";
   let valueError = "for an axis that x does not have";
+}
+class NdRule : TypeRule {
+  let types = "x of any type, which is the result's, and indices of {an integer}";
+  let dtypeError = "for other indices";
+  let shapeError = "for indices without a last dimension of known size, and for more indices than x has dimensions";
+}
+def TypeRule_gatherNd : NdRule {
+  let shape = "that of the indices without their last dimension, and those dimensions of x that they don't name";
+}
+class ScatterRule : NdRule {
+  let shape = "x's";
+  let shapeError = "for indices without a last dimension of known size, for more indices than x has dimensions, and for updates of another shape than gather_nd gives";
+}
+def TypeRule_scatterNd : ScatterRule {
+  let types = "x and updates of any one type, which is the result's, and indices of {an integer}";
+  let dtypeError = "for other indices, and for updates of another type than x";
+}
+def TypeRule_scatterNdNumeric : ScatterRule {
+  let types = "x and updates of {numbers}, the same as the result, and indices of {an integer}";
+  let dtypeError = "for bool, for other indices, and for updates of another type than x";
 }
 def TypeRule_argSort : TypeRule {
   let types = "any; the result is int64";

@@ -115,11 +115,14 @@ Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool 
   return {};
 }
 
-WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t stride, bool same) {
+WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t stride, bool same, std::int64_t padLow,
+                          std::int64_t padHigh) {
   if (input == kOpenSize)
-    return {kOpenSize, 0, 0};
-  if (!same)
-    return {input < window ? 0 : (input - window) / stride + 1, 0, 0};
+    return {kOpenSize, padLow, padHigh};
+  if (!same) {
+    std::int64_t padded = input + padLow + padHigh;
+    return {padded < window ? 0 : (padded - window) / stride + 1, padLow, padHigh};
+  }
   // In this order no intermediate sum overflows.
   std::int64_t output = input ? (input - 1) / stride + 1 : 0;
   std::int64_t padding = std::max<std::int64_t>((output - 1) * stride - input + window, 0);

@@ -49,13 +49,15 @@ Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool 
                     std::vector<std::int64_t> &result);
 Fault normalizeAxis(std::int64_t axis, std::int64_t rank, std::int64_t &result);
 
-// The size of a window's output and the padding of its input in one dimension. "same" pads the end more than the start.
+// The size of a window's output and the padding of its input in one dimension: the given one, or for "same" what makes
+// the output as large as the input by the strides, with more at the end than at the start.
 struct WindowExtent {
   std::int64_t output;
   std::int64_t padLow;
   std::int64_t padHigh;
 };
-WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t stride, bool same);
+WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t stride, bool same,
+                          std::int64_t padLow = 0, std::int64_t padHigh = 0);
 
 } // namespace calque::schema
 #endif

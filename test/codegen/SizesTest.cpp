@@ -105,7 +105,7 @@ std::vector<ValueId> gradientsAnd(Recorder &r, ValueId of, const std::vector<Val
 std::vector<ValueId> convolved(Recorder &r, const std::vector<ValueId> &x) {
   std::vector<ValueId> results;
   for (const char *padding : {"same", "valid"}) {
-    ValueId y = r(OpId::Conv, {x[0], x[1]}, {Ints{1, 2}, std::string(padding)});
+    ValueId y = r(OpId::Conv, {x[0], x[1]}, {Ints{1, 2}, std::string(padding), Ints(), Ints(), std::int64_t(1)});
     results.push_back(y);
     for (ValueId each : r.gradient(y, {x[0], x[1]}))
       results.push_back(each);
@@ -297,7 +297,7 @@ const std::vector<Case> kCases = {
        std::vector<ValueId> results;
        for (const char *padding : {"same", "valid"})
          for (std::int64_t stride : {1, 2}) {
-           ValueId y = r(OpId::MaxPool, {x[0]}, {Ints{2, 2}, Ints{stride, stride}, std::string(padding)});
+           ValueId y = r(OpId::MaxPool, {x[0]}, {Ints{2, 2}, Ints{stride, stride}, std::string(padding), Ints()});
            results.push_back(y);
            for (ValueId each : r.gradient(y, {x[0]}))
              results.push_back(each);
@@ -306,7 +306,7 @@ const std::vector<Case> kCases = {
     {"pool_images", {f32({2, -1, -2, 3})}, [](Recorder &r, auto &x) {
        std::vector<ValueId> results;
        for (const char *padding : {"same", "valid"}) {
-         ValueId y = r(OpId::MaxPool, {x[0]}, {Ints{2, 2}, Ints{2, 2}, std::string(padding)});
+         ValueId y = r(OpId::MaxPool, {x[0]}, {Ints{2, 2}, Ints{2, 2}, std::string(padding), Ints()});
          results.push_back(y);
          for (ValueId each : r.gradient(y, {x[0]}))
            results.push_back(each);
@@ -456,10 +456,13 @@ const std::vector<Misfit> kMisfits = {
      {0, -1, 0}},
     {"channels",
      {f32({1, 4, 4, -1}), f32({2, 2, 3, 1})},
-     [](Recorder &r, auto &x) { return std::vector{r(OpId::Conv, {x[0], x[1]}, {Ints{1, 1}, std::string("valid")})}; },
+     [](Recorder &r, auto &x) {
+       return std::vector{
+           r(OpId::Conv, {x[0], x[1]}, {Ints{1, 1}, std::string("valid"), Ints(), Ints(), std::int64_t(1)})};
+     },
      {2},
      Site::Kind::SizesDiffer,
-     "conv2d",
+     "conv",
      {2, 3},
      {0, -1, 3},
      {1, -1, 2}},

@@ -295,6 +295,74 @@ TEST(Misuse, OfReductionsAndCumulativeSums) {
   });
 }
 
+static Tensor images() { return ones({2, 5, 4, 3}); }
+static Tensor filters() { return ones({3, 2, 3, 4}); }
+static Tensor row() { return ones({2, 5, 3}); }
+
+TEST(Misuse, OfWindows) {
+  expectBoth({
+      MISUSE(ShapeError, "conv: images must have rank 3 to 5, [N,...,C], not float32[2]", conv(x(), filters())),
+      MISUSE(ShapeError, "conv: filters must have rank 3, [KW,C,F], not float32[3,2,3,4]", conv(row(), filters())),
+      MISUSE(ValueError, "conv: strides must be a number for each of 2 dimensions, not [1]", conv(images(), filters(), {.strides = {1}})),
+      MISUSE(ValueError, "conv: strides must be one to three positive numbers, not [0,1]", conv(images(), filters(), {.strides = {0, 1}})),
+      MISUSE(ValueError, "conv: padding must be \"same\" or \"valid\", not \"SAME\"", conv(images(), filters(), {.padding = "SAME"})),
+      MISUSE(ValueError, "conv: padding must be two numbers for each of 2 dimensions, none of them negative, not [1,1]", conv(images(), filters(), {.padding = {{1, 1}}})),
+      MISUSE(ValueError, "conv: dilations must be a positive number for each of 2 dimensions, not [2]", conv(images(), filters(), {.dilations = {2}})),
+      MISUSE(ValueError, "conv: the number of groups must be positive, not -1", conv(images(), filters(), {.groups = -1})),
+      MISUSE(ShapeError, "conv: images float32[2,5,4,3] have 3 channels and filters float32[3,2,3,4] take 3 in each of 3 groups; float32[3,2,1,4] would fit", conv(images(), filters(), {.groups = 3})),
+      MISUSE(ShapeError, "conv: the 4 filters of float32[3,2,1,4] can't be divided into 3 groups", conv(images(), ones({3, 2, 1, 4}), {.groups = 3})),
+      MISUSE(DTypeError, "conv: takes operands of float32 and float64, not int32[2,5,4,3]", conv(ones({2, 5, 4, 3}, DType::Int32), filters())),
+      MISUSE(DTypeError, "conv: the operands' types differ: float32[2,5,4,3] and float64[3,2,3,4]", conv(images(), ones({3, 2, 3, 4}, DType::Float64))),
+      MISUSE(ValueError, "conv2d: strides must be two positive numbers, not [1]", conv2d(images(), filters(), {1})),
+      MISUSE(ShapeError, "conv2d: images must have rank 4, [N,H,W,C], not float32[2,5,3]", conv2d(row(), filters())),
+      MISUSE(ShapeError, "depthwise_conv2d: images must have rank 4, [N,H,W,C], not float32[2,5,3]", depthwise_conv2d(row(), filters())),
+      MISUSE(ShapeError, "depthwise_conv2d: filters must have rank 4, [KH,KW,C,M], and as many channels as is known, not float32[2]", depthwise_conv2d(images(), x())),
+      MISUSE(ShapeError, "depthwise_conv2d: images float32[2,5,4,3] have 3 channels and filters float32[3,2,2,4] take 2; they must be equal and not 0", depthwise_conv2d(images(), ones({3, 2, 2, 4}))),
+      MISUSE(ValueError, "depthwise_conv2d: strides must be a number for each of 2 dimensions, not [1]", depthwise_conv2d(images(), filters(), {.strides = {1}})),
+      MISUSE(ShapeError, "conv_transpose: images must have rank 3 to 5, [N,...,C], not float32[2]", conv_transpose(x(), filters())),
+      MISUSE(ShapeError, "conv_transpose: filters must have rank 4, those of the window, then F and C, not float32[2]", conv_transpose(images(), x())),
+      MISUSE(ShapeError, "conv_transpose: images float32[2,5,4,3] have 3 channels and filters float32[3,2,3,4] take 4", conv_transpose(images(), filters())),
+      MISUSE(ShapeError, "conv_transpose: the filters' window must be known and not empty: float32[3,0,4,3]", conv_transpose(images(), ones({3, 0, 4, 3}))),
+      MISUSE(ValueError, "conv_transpose: strides must be positive numbers, not [1,-1]", conv_transpose(images(), ones({3, 2, 4, 3}), {.strides = {1, -1}})),
+      MISUSE(ValueError, "conv_transpose: padding must be \"same\" or \"valid\", not \"\"", conv_transpose(images(), ones({3, 2, 4, 3}), {.padding = ""})),
+      MISUSE(DTypeError, "conv_transpose: the operands' types differ: float32[2,5,4,3] and float64[3,2,4,3]", conv_transpose(images(), ones({3, 2, 4, 3}, DType::Float64))),
+      MISUSE(DTypeError, "conv_transpose: takes operands of float32 and float64, not int32[2,5,4,3]", conv_transpose(ones({2, 5, 4, 3}, DType::Int32), ones({3, 2, 4, 3}, DType::Int32))),
+      MISUSE(ValueError, "conv_transpose: the strides [4611686018427387904,1] times the sizes of float32[2,5,4,3] are more than a dimension can have", conv_transpose(images(), ones({3, 2, 4, 3}), {.strides = {std::int64_t(1) << 62, 1}})),
+      MISUSE(ValueError, "max_pool: the window must be one to three positive numbers, not [2,0]", max_pool(images(), {2, 0})),
+      MISUSE(ValueError, "average_pool: the window must be one to three positive numbers, not []", average_pool(images(), {})),
+      MISUSE(ValueError, "max_pool: strides must be a number for each of 2 dimensions, not [1]", max_pool(images(), {2, 2}, {.strides = {1}})),
+      MISUSE(ShapeError, "max_pool: images must have rank 3, [N,W,C], not float32[2,5,4,3]", max_pool(images(), {2})),
+      MISUSE(DTypeError, "average_pool: takes operands of float32 and float64, not int32[2,5,3]", average_pool(ones({2, 5, 3}, DType::Int32), {2})),
+      MISUSE(ValueError, "reduce_window: padding must be less than the window [2], not [0,2]", reduce_window(row(), WindowReduction::Sum, {2}, {.padding = {{0, 2}}})),
+      MISUSE(ValueError, "max_pool2d: the window must be two positive numbers, not [2]", max_pool2d(images(), {2}, {1, 1})),
+      MISUSE(ValueError, "max_pool2d: strides must be two positive numbers, not [0,1]", max_pool2d(images(), {2, 2}, {0, 1})),
+  });
+}
+
+static Tensor matrix() { return ones({2, 3}); }
+static Tensor index() { return ones({1}, DType::Int64); }
+
+TEST(Misuse, OfScatter) {
+  expectBoth({
+      MISUSE(DTypeError, "gather_nd: indices must be int32 or int64, not float32[2]", gather_nd(matrix(), x())),
+      MISUSE(ShapeError, "gather_nd: the last dimension of the indices has one for each dimension that they name, and its size must be known; they are int64[]", gather_nd(matrix(), 1)),
+      MISUSE(ShapeError, "gather_nd: the indices int32[3] name 3 dimensions, and float32[2,3] has 2", gather_nd(matrix(), ones({3}, DType::Int32))),
+      MISUSE(ShapeError, "scatter_nd_set: the updates must be float32[3], not float32[2]", scatter_nd_set(matrix(), index(), x())),
+      MISUSE(DTypeError, "scatter_nd_add: the updates are float64[3] and the tensor is float32[2,3]; there is no implicit conversion, use cast", scatter_nd_add(matrix(), index(), ones({3}, DType::Float64))),
+      MISUSE(DTypeError, "scatter_nd_max: takes numbers, not bool[2,3]; use cast(x, DType::Int32)", scatter_nd_max(matrix() > 0, index(), ones({3}) > 0)),
+      MISUSE(ValueError, "scatter_set: axis 2 is out of range for a tensor of rank 2", scatter_set(matrix(), index(), matrix(), 2)),
+      MISUSE(ValueError, "scatter_add: axis 0 is out of range for a tensor of rank 0, which has none", scatter_add(1.0f, index(), x())),
+      MISUSE(ShapeError, "scatter_max: the updates float32[2] must have rank 2, that of gather's result for float32[2,3] and the indices int64[1]", scatter_max(matrix(), index(), x())),
+      MISUSE(ShapeError, "scatter_set: the updates must be float32[1,2], not float32[1,3]", scatter_set(matrix(), index(), ones({3, 1}), 1)),
+  });
+  // At run time, of what is used.
+  expectErrors({
+      MISUSE(IndexError, "gather_nd: index 3 is out of range [0, 3)", gather_nd(matrix(), tensor<std::int64_t>({1, 3}))),
+      MISUSE(IndexError, "scatter_nd_set: index 2 is out of range [0, 2)", scatter_nd_set(matrix(), index() * 2, ones({3}))),
+      MISUSE(IndexError, "scatter_add: index -1 is out of range [0, 3)", scatter_add(matrix(), index() - 2, ones({2, 1}), 1)),
+  });
+}
+
 TEST(Misuse, OfArrayFunctions) {
   expectBoth({
       MISUSE(ValueError, "stack: needs at least one tensor", stack({})),
@@ -320,7 +388,16 @@ TEST(Misuse, OfArrayFunctions) {
       MISUSE(DTypeError, "take_along_axis: indices must be int32 or int64, not float32[2]", take_along_axis(x(), x())),
       MISUSE(ShapeError, "take_along_axis: the indices must have the rank of float32[2], unlike int32[1,2]", take_along_axis(x(), ones({1, 2}, DType::Int32))),
       MISUSE(ShapeError, "take_along_axis: the indices must have the sizes of float32[2,3] but along axis 1, unlike int32[4,3]", take_along_axis(ones({2, 3}), ones({4, 3}, DType::Int32))),
-      MISUSE(ValueError, "einsum: subscripts are letters, with commas between tensors and '->' before the result; 'i.->i' has '.'", einsum("i.->i", {x()})),
+      MISUSE(ValueError, "einsum: subscripts are letters and one '...', with commas between tensors and '->' before the result; 'i.->i' has '.'", einsum("i.->i", {x()})),
+      MISUSE(ValueError, "einsum: subscripts are letters and one '...', with commas between tensors and '->' before the result; '...i...->i' has '.'", einsum("...i...->i", {x()})),
+      MISUSE(ValueError, "einsum: the result of '...i->i' lacks '...', which stands for 1 dimension of the tensors", einsum("...i->i", {ones({2, 3})})),
+      MISUSE(ShapeError, "einsum: a dimension that '...' stands for is 2 and 4 in '...i,...i->...'; tensor 1 is float32[4,3]", einsum("...i,...i->...", {ones({2, 3}), ones({4, 3})})),
+      MISUSE(ShapeError, "einsum: 'ijk' has 3 subscripts, and tensor 0 is float32[2,3]", einsum("...ijk->...", {ones({2, 3})})),
+      MISUSE(ValueError, "size: axis 1 is out of range for a tensor of rank 1", size(x(), 1)),
+      MISUSE(DTypeError, "histogram: takes float32 or float64, not int32[2]; use cast(x, DType::Float32)", histogram(ones({2}, DType::Int32), 2)),
+      MISUSE(ValueError, "histogram: the number of bins must be positive, not 0", histogram(x(), 0)),
+      MISUSE(AssertionError, "histogram: x must be finite", histogram(x() / 0, 2)),
+      MISUSE(AssertionError, "histogram: there are too few numbers between the elements of x for 10 bins", histogram(tensor<double>({1, 1 + 0x1p-52}), 10)),
       MISUSE(ValueError, "einsum: 'i,i->' has subscripts for 2 tensors, and given is 1", einsum("i,i->", {x()})),
       MISUSE(ValueError, "einsum: 'j' must stand once behind the arrow of 'i->j', and before it too", einsum("i->j", {x()})),
       MISUSE(ValueError, "einsum: 'i' must stand once behind the arrow of 'i->ii', and before it too", einsum("i->ii", {x()})),

@@ -350,7 +350,7 @@ TEST(FunctionContract, VmapOfConvolutionsAndPoolingTakesUnknownDimensions) {
   for (std::size_t b = 0; b < bodies.size(); ++b) {
     SCOPED_TRACE("body " + std::to_string(b));
     bool imagesHaveExamples = b % 4 != 1, filtersHaveExamples = b % 4 == 1 || b % 4 == 2;
-    // Where both operands of a convolution have examples their number must be known: they are done one after the other.
+    // Where both operands of a convolution have examples their number must be known: they are groups of channels.
     Size count = b % 4 >= 2 ? Size(2) : kDynamic;
     Shape images{kDynamic, kDynamic, kDynamic, 2}, filters{2, 3, 2, kDynamic};
     if (imagesHaveExamples)

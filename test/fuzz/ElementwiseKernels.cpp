@@ -133,6 +133,28 @@ void castTo(const Call &call) {
       call.out(i) = {value > 0 ? high : low, call.out(i).off, call.out(i).apart};
 }
 
+// A power of integers, which wraps, by as many products as the exponent says, modulo 2^64.
+Real integerPower(const Real *x) {
+  if (!(std::fabs(x[0]) < 0x1p63L && std::fabs(x[1]) < 0x1p63L))
+    return kUnknown;
+  auto base = static_cast<std::int64_t>(x[0]), exponent = static_cast<std::int64_t>(x[1]);
+  if (exponent < 0)
+    return base == 1 || base == -1 ? (exponent % 2 ? base : 1) : 0;
+  std::uint64_t result = 1, square = static_cast<std::uint64_t>(base);
+  for (; exponent; exponent /= 2, square *= square)
+    if (exponent % 2)
+      result *= square;
+  return static_cast<std::int64_t>(result);
+}
+
+void power(const Call &call) {
+  const Facts &facts = factsOf(call.step.op);
+  if (is_integer(call.dtype()))
+    elementwiseBy(call, integerPower, 0);
+  else
+    elementwiseBy(call, facts.reference, facts.roundings, facts.ulp);
+}
+
 } // namespace
 
 void openRemainders(const Call &call) {
@@ -153,6 +175,7 @@ void openRemainders(const Call &call) {
 const KernelTable &elementwiseKernels() {
   static const auto *table = new KernelTable{
       {"cast", castTo},
+      {"pow", power},
   };
   return *table;
 }

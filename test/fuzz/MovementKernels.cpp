@@ -164,6 +164,91 @@ void putAlongAxis(const Call &call) {
     call.out(i) = sums[i].finish();
 }
 
+//===-- Indices of several dimensions -----------------------------------------------------------===//
+
+// Where in x the slices of each index begin and how many elements each has, in the order of the indices. Fails for the
+// first index that is not within its dimension.
+struct Slices {
+  Slices(const Call &call, const Shape &x) {
+    const Shape &shape = call.shape(1);
+    const auto named = static_cast<std::size_t>(shape.back());
+    each = productOf(Shape(x.begin() + static_cast<std::ptrdiff_t>(named), x.end()));
+    std::int64_t count = productOf(Shape(shape.begin(), shape.end() - 1));
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t at = 0;
+      for (std::size_t k = 0; k < named; ++k) {
+        const Num &index = call.in(1, i * shape.back() + static_cast<std::int64_t>(k));
+        if (index.off > 0 || index.apart > 0)
+          throw Undecided("an index is not known exactly");
+        if (index.value < 0 || index.value >= static_cast<Real>(x[k]))
+          throw Failure{"IndexError", std::string(schema::schemaOf(call.step.op).inMessages) + ": index " +
+                                          std::to_string(static_cast<std::int64_t>(index.value)) +
+                                          " is out of range [0, " + std::to_string(x[k]) + ")"};
+        at = at * x[k] + static_cast<std::int64_t>(index.value);
+      }
+      begins.push_back(at * each);
+    }
+  }
+  std::int64_t size() const { return static_cast<std::int64_t>(begins.size()) * each; }
+  // Where in x element i of all slices stands.
+  std::int64_t operator[](std::int64_t i) const { return begins[static_cast<std::size_t>(i / each)] + i % each; }
+
+  std::vector<std::int64_t> begins;
+  std::int64_t each;
+};
+
+Num moved(const Call &call, Num element) {
+  if (!call.machine)
+    element.off = element.apart = 0;
+  return element;
+}
+
+void gatherNd(const Call &call) {
+  Slices slices(call, call.shape(0));
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    call.out(i) = moved(call, call.in(0, slices[i]));
+}
+
+void gatherNdLast(const Call &call) {
+  Slices slices(call, call.shape(0));
+  std::vector<bool> isRead(call[0].elements.size());
+  for (std::int64_t i = call.count(); i-- > 0;) {
+    auto place = static_cast<std::size_t>(slices[i]);
+    call.out(i) = isRead[place] ? Num{} : moved(call, call.in(0, slices[i]));
+    isRead[place] = true;
+  }
+}
+
+void scatterNdSet(const Call &call) {
+  Slices slices(call, call.shape());
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    call.out(i) = moved(call, call.in(0, i));
+  for (std::int64_t i = 0; i < slices.size(); ++i)
+    call.out(slices[i]) = moved(call, call.in(2, i));
+}
+
+void scatterNdAdd(const Call &call) {
+  Slices slices(call, call.shape());
+  std::vector<Sum> sums(static_cast<std::size_t>(call.count()), Sum(call));
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    sums[i].add(call.in(0, i));
+  for (std::int64_t i = 0; i < slices.size(); ++i)
+    sums[slices[i]].add(call.in(2, i));
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    call.out(i) = sums[i].finish();
+}
+
+void scatterNdMax(const Call &call) {
+  Slices slices(call, call.shape());
+  std::vector<std::vector<Num>> elements(static_cast<std::size_t>(call.count()));
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    elements[i].push_back(call.in(0, i));
+  for (std::int64_t i = 0; i < slices.size(); ++i)
+    elements[slices[i]].push_back(call.in(2, i));
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    call.out(i) = through(call, elements[i], largestValue, 0);
+}
+
 void argSort(const Call &call) {
   const Shape &shape = call.shape();
   std::int64_t axis = normal(call.attribute<std::int64_t>(0), shape.size());
@@ -233,6 +318,11 @@ const KernelTable &movementKernels() {
       {"take_along_axis", takeAlongAxis},
       {"put_along_axis", putAlongAxis},
       {"argsort", argSort},
+      {"gather_nd", gatherNd},
+      {"gather_nd_last", gatherNdLast},
+      {"scatter_nd_set", scatterNdSet},
+      {"scatter_nd_add", scatterNdAdd},
+      {"scatter_nd_max", scatterNdMax},
       {"one_hot", oneHot},
       {"one_hot_open", oneHot},
   };

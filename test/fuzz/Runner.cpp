@@ -172,6 +172,7 @@ bool isRefusal(const std::string &error) {
                                          "size that nothing gives",
                                          "has a result with an open size that is that of no tensor around it",
                                          "leaves more than one size open",
+                                         "size must be known",
                                          "sizes must be known",
                                          "the sizes of a step's result must be known",
                                          " in the first branch and ",

@@ -66,6 +66,7 @@ Strategies::Strategies() {
   for (const schema::OperationSchema &schema : schema::operations()) {
     OperationChoices operation;
     operation.operands.fill(Choice(kOperandStrategies));
+    operation.isPlain.assign(schema.attributes.size(), Choice(2));
     for (const schema::AttributeSchema &attribute : schema.attributes)
       operation.attributes.emplace_back(attribute.kind == AttributeKind::Ints     ? kIntsStrategies
                                         : attribute.kind == AttributeKind::Int    ? kIntStrategies
@@ -79,12 +80,15 @@ Strategies::Strategies() {
   for (const schema::OperationSchema &schema : schema::operations()) {
     if (!hookReason(schema.id).empty())
       continue;
-    for (int i = 0; i < 400; ++i) {
+    // Of many attributes that fit each other, some calls must have been found.
+    int found = 0;
+    for (int i = 0; i < 400 || (found < 40 && i < 20000); ++i) {
       if (i % 50 == 0)
         palette = std::make_unique<Palette>(random.next());
       Draw draw;
       bool taken = this->draw(schema, *palette, random, {}, draw) &&
                    countOf(draw.operands.empty() ? TensorType() : draw.operands[0].type) < 10000;
+      found += taken;
       for (auto [choice, index] : draw.choices) {
         choice->tried[index] += 1;
         choice->taken[index] += taken;
@@ -166,8 +170,17 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
     }
     draw.operands.push_back(place(type));
   }
-  for (std::size_t a = 0; a < schema.attributes.size(); ++a)
-    draw.attributes.push_back(attribute(schema.attributes[a].kind, operation.attributes[a], palette, random, draw));
+  for (std::size_t a = 0; a < schema.attributes.size(); ++a) {
+    AttributeKind kind = schema.attributes[a].kind;
+    bool isPlain =
+        (kind == AttributeKind::Ints || kind == AttributeKind::Int) && draw.choose(operation.isPlain[a], random);
+    if (isPlain && kind == AttributeKind::Ints)
+      draw.attributes.push_back(Ints());
+    else if (isPlain)
+      draw.attributes.push_back(std::int64_t(1));
+    else
+      draw.attributes.push_back(attribute(kind, operation.attributes[a], palette, random, draw));
+  }
   return repair(schema, place, draw, 2);
 }
 
@@ -304,6 +317,14 @@ Ints Strategies::ints(int strategy, const Shape &first, const Shape &second, con
     result.push_back(random.chance(0.3) ? -1 : rest);
     break;
   }
+  case 15: // what a window does in each dimension between the first and the last one
+    for (int i = 2; i < rank; ++i)
+      result.push_back(1 + random.below(2));
+    break;
+  case 16: // and its padding
+    for (int i = 4; i < 2 * rank; ++i)
+      result.push_back(random.below(2));
+    break;
   default: // equal ones
     result = {1 + random.below(2)};
     result.push_back(result[0]);

@@ -49,12 +49,13 @@ struct Choice {
 };
 
 constexpr int kMostOperands = 4; // of which strategies are told apart
-constexpr std::size_t kOperandStrategies = 11, kIntsStrategies = 15, kIntStrategies = 4;
+constexpr std::size_t kOperandStrategies = 11, kIntsStrategies = 17, kIntStrategies = 4;
 
 struct OperationChoices {
   Choice dtype{5}, rank{5}, count{4};
   std::array<Choice, kMostOperands> operands;
-  std::vector<Choice> attributes;
+  std::vector<Choice> attributes,
+      isPlain; // plain: an empty list, or 1, which most attributes have when they are left out
 };
 
 // What is drawn: operands by type, of which some are values that exist.

@@ -4,50 +4,79 @@ namespace calque::fuzz {
 
 namespace {
 
-// How many rows or columns of padding stand before the image.
-std::int64_t padBefore(std::int64_t input, std::int64_t window, std::int64_t stride, const std::string &padding) {
-  if (padding != "same" || input == 0)
-    return 0;
-  std::int64_t windows = (input + stride - 1) / stride;
-  return std::max<std::int64_t>((windows - 1) * stride + window - input, 0) / 2;
+// How a window slides along one dimension of images.
+struct Along {
+  std::int64_t input, taps, stride, dilation, before;
+};
+
+// That of the dimensions of images of this shape. The attributes of a call from number `first` on are strides, padding
+// and pads.
+std::vector<Along> slidesOf(const Call &call, std::size_t first, const Shape &image, const Ints &taps,
+                            const Ints &dilations) {
+  const Ints &strides = call.ints(first), &pads = call.ints(first + 2);
+  std::vector<Along> all;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    Along along{image[i + 1], taps[i], strides[i], dilations.empty() ? 1 : dilations[i],
+                pads.empty() ? 0 : pads[2 * i]};
+    std::int64_t window = (along.taps - 1) * along.dilation + 1;
+    std::int64_t windows = (along.input + along.stride - 1) / along.stride;
+    if (call.attribute<std::string>(first + 1) == "same" && along.input > 0)
+      along.before = std::max<std::int64_t>((windows - 1) * along.stride + window - along.input, 0) / 2;
+    all.push_back(along);
+  }
+  return all;
 }
 
-// For each image n, result row and column, and window row and column inside of the image: the image's row and column.
-template <typename F>
-void eachWindow(const Shape &image, const Shape &result, std::int64_t height, std::int64_t width, const Ints &strides,
-                const std::string &padding, F f) {
-  std::int64_t top = padBefore(image[1], height, strides[0], padding),
-               left = padBefore(image[2], width, strides[1], padding);
-  for (std::int64_t n = 0; n < result[0]; ++n)
-    for (std::int64_t oh = 0; oh < result[1]; ++oh)
-      for (std::int64_t ow = 0; ow < result[2]; ++ow)
-        for (std::int64_t kh = 0; kh < height; ++kh)
-          for (std::int64_t kw = 0; kw < width; ++kw) {
-            std::int64_t h = oh * strides[0] + kh - top, w = ow * strides[1] + kw - left;
-            if (h >= 0 && h < image[1] && w >= 0 && w < image[2])
-              f(n, oh, ow, kh, kw, h, w);
-          }
+// For each place of the result and each place in the window that is inside of the image: f(place, tap, place in the
+// image), each of which has a number for each dimension.
+void eachWindow(const std::vector<Along> &slides, const Shape &result,
+                const std::function<void(const Shape &, const Shape &, const Shape &)> &f) {
+  Shape places(result.begin() + 1, result.end() - 1), taps;
+  for (const Along &along : slides)
+    taps.push_back(along.taps);
+  for (std::int64_t p = 0; p < productOf(places); ++p)
+    for (std::int64_t t = 0; t < productOf(taps); ++t) {
+      Shape place = unravel(p, places), tap = unravel(t, taps), at;
+      bool isInside = true;
+      for (std::size_t i = 0; i < slides.size(); ++i) {
+        at.push_back(place[i] * slides[i].stride + tap[i] * slides[i].dilation - slides[i].before);
+        isInside &= at[i] >= 0 && at[i] < slides[i].input;
+      }
+      if (isInside)
+        f(place, tap, at);
+    }
 }
 
-// result[n,oh,ow,f] += image[n,h,w,c] filter[kh,kw,c,f], of which the image, the filter or the result is asked for.
+Shape with(std::int64_t first, Shape index, std::int64_t last) {
+  index.insert(index.begin(), first);
+  index.push_back(last);
+  return index;
+}
+
+// result[n,place,f] += image[n,at,c] filter[tap,c in its group,f], of which the image, the filter or the result is
+// asked for.
 void convolution(const Call &call, const Shape &image, const Shape &filter, const Shape &output, int asked) {
-  const Ints &strides = call.ints(0);
-  const std::string &padding = call.attribute<std::string>(1);
+  const std::size_t rank = filter.size() - 2;
+  const std::int64_t taken = filter[rank], filters = filter[rank + 1], each = filters / call.attribute<std::int64_t>(4);
   std::vector<Sum> sums(static_cast<std::size_t>(call.count()), Sum(call));
-  eachWindow(image, output, filter[0], filter[1], strides, padding,
-             [&](auto n, auto oh, auto ow, auto kh, auto kw, auto h, auto w) {
-               for (std::int64_t c = 0; c < filter[2]; ++c)
-                 for (std::int64_t f = 0; f < filter[3]; ++f) {
-                   std::int64_t in = ravel({n, h, w, c}, image), k = ravel({kh, kw, c, f}, filter),
-                                out = ravel({n, oh, ow, f}, output);
-                   if (asked == 0)
-                     sums[out].add(call.in(0, in), call.in(1, k));
-                   else if (asked == 1)
-                     sums[in].add(call.in(0, out), call.in(1, k));
-                   else
-                     sums[k].add(call.in(0, in), call.in(1, out));
-                 }
-             });
+  auto slides = slidesOf(call, 0, image, Shape(filter.begin(), filter.end() - 2), call.ints(3));
+  eachWindow(slides, output, [&](const Shape &place, const Shape &tap, const Shape &at) {
+    for (std::int64_t n = 0; n < image[0]; ++n)
+      for (std::int64_t f = 0; f < filters; ++f)
+        for (std::int64_t c = 0; c < taken; ++c) {
+          Shape ofFilter = tap;
+          ofFilter.push_back(c);
+          ofFilter.push_back(f);
+          std::int64_t in = ravel(with(n, at, f / each * taken + c), image), k = ravel(ofFilter, filter),
+                       out = ravel(with(n, place, f), output);
+          if (asked == 0)
+            sums[out].add(call.in(0, in), call.in(1, k));
+          else if (asked == 1)
+            sums[in].add(call.in(0, out), call.in(1, k));
+          else
+            sums[k].add(call.in(0, in), call.in(1, out));
+        }
+  });
   // Whether padding times infinity counts is not promised.
   bool finite = true;
   for (const Array *operand : {call.x[0], call.x[1]})
@@ -64,13 +93,13 @@ void convInputGrad(const Call &call) { convolution(call, call.shape(), call.shap
 void convFilterGrad(const Call &call) { convolution(call, call.shape(0), call.shape(), call.shape(1), 2); }
 
 // The positions in the images that each window sees, by position of the result.
-std::vector<std::vector<std::int64_t>> windowPositions(const Call &call, const Shape &output) {
-  const Shape &image = call.shape(0);
+std::vector<std::vector<std::int64_t>> windowPositions(const Call &call, const Shape &image, const Shape &output) {
   std::vector<std::vector<std::int64_t>> positions(static_cast<std::size_t>(productOf(output)));
-  eachWindow(image, output, call.ints(0)[0], call.ints(0)[1], call.ints(1), call.attribute<std::string>(2),
-             [&](auto n, auto oh, auto ow, auto, auto, auto h, auto w) {
-               for (std::int64_t c = 0; c < image[3]; ++c)
-                 positions[ravel({n, oh, ow, c}, output)].push_back(ravel({n, h, w, c}, image));
+  eachWindow(slidesOf(call, 1, image, call.ints(0), {}), output,
+             [&](const Shape &place, const Shape &, const Shape &at) {
+               for (std::int64_t n = 0; n < image.front(); ++n)
+                 for (std::int64_t c = 0; c < image.back(); ++c)
+                   positions[ravel(with(n, place, c), output)].push_back(ravel(with(n, at, c), image));
              });
   return positions;
 }
@@ -82,13 +111,13 @@ std::vector<Num> elementsAt(const Call &call, std::size_t operand, const std::ve
 }
 
 void maxPool(const Call &call) {
-  auto positions = windowPositions(call, call.shape());
+  auto positions = windowPositions(call, call.shape(0), call.shape());
   for (std::int64_t i = 0; i < call.count(); ++i)
     call.out(i) = through(call, elementsAt(call, 0, positions[i]), largestValue, 0);
 }
 
 void maxPoolGrad(const Call &call) {
-  auto positions = windowPositions(call, call.shape(1));
+  auto positions = windowPositions(call, call.shape(0), call.shape(1));
   std::vector<Sum> sums(static_cast<std::size_t>(call.count()), Sum(call));
   std::vector<std::int64_t> offOpen, apartOpen;
   for (std::size_t i = 0; i < positions.size(); ++i) {
@@ -112,7 +141,7 @@ void maxPoolGrad(const Call &call) {
 }
 
 void maxPoolPick(const Call &call) {
-  auto positions = windowPositions(call, call.shape());
+  auto positions = windowPositions(call, call.shape(0), call.shape());
   for (std::int64_t i = 0; i < call.count(); ++i) {
     Largest largest = firstLargest(elementsAt(call, 0, positions[i]));
     Num &out = call.out(i);
@@ -126,12 +155,33 @@ void maxPoolPick(const Call &call) {
   }
 }
 
+void sumPool(const Call &call) {
+  auto positions = windowPositions(call, call.shape(0), call.shape());
+  for (std::int64_t i = 0; i < call.count(); ++i) {
+    Sum sum(call);
+    for (std::int64_t position : positions[i])
+      sum.add(call.in(0, position));
+    call.out(i) = sum.finish();
+  }
+}
+
+void sumPoolGrad(const Call &call) {
+  auto positions = windowPositions(call, call.shape(), call.shape(0));
+  std::vector<Sum> sums(static_cast<std::size_t>(call.count()), Sum(call));
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    for (std::int64_t position : positions[i])
+      sums[position].add(call.in(0, static_cast<std::int64_t>(i)));
+  for (std::int64_t i = 0; i < call.count(); ++i)
+    call.out(i) = sums[i].finish();
+}
+
 } // namespace
 
 const KernelTable &windowKernels() {
   static const auto *table = new KernelTable{
-      {"conv2d", conv},        {"conv2d_input_grad", convInputGrad}, {"conv2d_filter_grad", convFilterGrad},
-      {"max_pool2d", maxPool}, {"max_pool2d_grad", maxPoolGrad},     {"max_pool2d_pick", maxPoolPick},
+      {"conv", conv},        {"conv_input_grad", convInputGrad}, {"conv_filter_grad", convFilterGrad},
+      {"max_pool", maxPool}, {"max_pool_grad", maxPoolGrad},     {"max_pool_pick", maxPoolPick},
+      {"sum_pool", sumPool}, {"sum_pool_grad", sumPoolGrad},
   };
   return *table;
 }

@@ -409,3 +409,145 @@ TEST(Arrays, EinsumIsThePlainSum) {
   EXPECT_EQ(valuesOf(einsum("ij,jk->ik", {tensor<int>({1, 2}, {1, 2}), tensor<int>({3, 4}, {2, 1})})),
             (std::vector<double>{11}));
 }
+
+// The dots stand for the dimensions in front that have no letters, and those of size 1 are repeated.
+TEST(Arrays, EinsumOfOtherDimensions) {
+  std::mt19937 random(32);
+  struct Dots {
+    std::string equation, spelled; // with letters in place of the dots
+    std::vector<Shape> shapes, repeated;
+  };
+  for (const Dots &c : std::vector<Dots>{{"...ij,...jk->...ik", "abij,abjk->abik", {{2, 3, 2, 4}, {2, 3, 4, 5}}, {}},
+                                         {"...ij,...jk->...ik", "ij,jk->ik", {{2, 4}, {4, 5}}, {}},
+                                         {"...ij,jk->...ik", "abij,jk->abik", {{2, 3, 2, 4}, {4, 5}}, {}},
+                                         {"...ij,...jk", "aij,ajk->aik", {{3, 2, 4}, {3, 4, 2}}, {}},
+                                         {"i...->...i", "iab->abi", {{2, 3, 4}}, {}},
+                                         {"i...j->...", "iabj->ab", {{2, 3, 4, 2}}, {}},
+                                         {"...->...", "ab->ab", {{2, 3}}, {}},
+                                         {"...i,...i->...", "abi,abi->ab", {{3, 4}, {2, 1, 4}}, {{2, 3, 4}, {2, 3, 4}}},
+                                         {"...i,...i", "abi,abi->ab", {{1, 3, 4}, {2, 1, 4}}, {{2, 3, 4}, {2, 3, 4}}},
+                                         {"...,...", "ab,ab->ab", {{}, {2, 3}}, {{2, 3}, {2, 3}}},
+                                         {"...ii->...i", "aii->ai", {{2, 3, 3}}, {}},
+                                         {"i ... , j -> j ... i", "iab,j->jabi", {{2, 1, 3}, {4}}, {}}}) {
+    SCOPED_TRACE(c.equation);
+    std::vector<Tensor> tensors, whole;
+    for (std::size_t i = 0; i < c.shapes.size(); ++i) {
+      tensors.push_back(randomTensor(random, c.shapes[i]));
+      whole.push_back(c.repeated.empty() ? tensors[i] : broadcast_to(tensors[i], c.repeated[i]));
+    }
+    Tensor expected = einsum(c.spelled, whole);
+    Body f = [&](const std::vector<Tensor> &in) { return einsum(c.equation, in); };
+    expectValues(f, tensors, expected.shape(), valuesOf(expected));
+    expectAllDerivatives(f, tensors, 1, false);
+  }
+  // Sizes that are open are equal: none of them is repeated.
+  const TensorSpec<> matrices(DType::Float64, Shape(3, kDynamic));
+  auto open = function<Tensor(const std::vector<Tensor> &)>(
+      Body([](const std::vector<Tensor> &in) { return einsum("...ij,...jk->...ki", in); }),
+      {.input_signature = {matrices, matrices}});
+  for (const auto &[a, b] :
+       std::vector<std::pair<Shape, Shape>>{{{2, 3, 4}, {2, 4, 5}}, {{1, 1, 2}, {1, 2, 3}}, {{3, 2, 1}, {3, 1, 1}}}) {
+    std::vector<Tensor> tensors = {randomTensor(random, a), randomTensor(random, b)};
+    expectAlike(open(tensors), einsum("bij,bjk->bki", tensors), false);
+  }
+  EXPECT_THROW(open({ones({1, 2, 3}, DType::Float64), ones({2, 3, 4}, DType::Float64)}), ShapeError);
+}
+
+TEST(Arrays, Sizes) {
+  Tensor x = ones({2, 5, 3});
+  EXPECT_EQ(size(x, 1).item<std::int64_t>(), 5);
+  EXPECT_EQ(size(x, -1).item<std::int64_t>(), 3);
+  EXPECT_EQ(size(x).item<std::int64_t>(), 30);
+  EXPECT_EQ(size(3).item<std::int64_t>(), 1);
+  EXPECT_EQ(size(ones({0, 4})).item<std::int64_t>(), 0);
+  auto open = function([](const Tensor &a) { return std::pair(size(a, 0) * 2, size(a)); },
+                       {.input_signature = {TensorSpec<float>({kDynamic, 3})}});
+  for (std::int64_t rows : {0, 1, 7}) {
+    auto [twice, all] = open(ones({rows, 3}));
+    EXPECT_EQ(twice.item<std::int64_t>(), 2 * rows);
+    EXPECT_EQ(all.item<std::int64_t>(), 3 * rows);
+  }
+}
+
+// An axis may be one number, of any integer type; none mean all.
+TEST(Arrays, AxesAreNumbersOrLists) {
+  Tensor x = tensor<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  const std::vector<std::int64_t> axes{1};
+  for (const Tensor &sums : {sum(x, 1), sum(x, {1}), sum(x, axes), sum(x, -1L), sum(x, std::size_t(1))})
+    EXPECT_EQ(valuesOf(sums), (std::vector<double>{6, 15}));
+  EXPECT_EQ(sum(x, 0, true).shape(), (Shape{1, 3}));
+  EXPECT_EQ(valuesOf(sum(x)), valuesOf(sum(x, {})));
+  EXPECT_EQ(valuesOf(sum(x, {0, 1})), (std::vector<double>{21}));
+  EXPECT_EQ(valuesOf(mean(x, -1)), (std::vector<double>{2, 5}));
+  EXPECT_EQ(valuesOf(max(x, 0)), (std::vector<double>{4, 5, 6}));
+  EXPECT_EQ(valuesOf(any(x > 5, 1)), (std::vector<double>{0, 1}));
+  EXPECT_EQ(expand_dims(x, 0).shape(), (Shape{1, 2, 3}));
+  EXPECT_EQ(squeeze(ones({2, 1}), 1).shape(), (Shape{2}));
+  EXPECT_EQ(valuesOf(reverse(x, 1)), (std::vector<double>{3, 2, 1, 6, 5, 4}));
+  for (auto f : {min, max, prod, mean, logsumexp})
+    EXPECT_EQ(f(x, {}, false).shape(), Shape());
+  // A number is an index, too.
+  EXPECT_EQ(valuesOf(gather(x, 1)), (std::vector<double>{4, 5, 6}));
+  EXPECT_EQ(valuesOf(gather(x, 2, -1)), (std::vector<double>{3, 6}));
+}
+
+namespace {
+// Counts by comparing each element with each pair of edges.
+std::vector<double> counted(const std::vector<double> &xs, const std::vector<double> &edges) {
+  std::vector<double> counts(edges.size() - 1);
+  for (double x : xs)
+    for (std::size_t k = 0; k + 1 < edges.size(); ++k)
+      counts[k] += x >= edges[k] && (x < edges[k + 1] || (k + 2 == edges.size() && x == edges[k + 1]));
+  return counts;
+}
+} // namespace
+
+TEST(Arrays, Histogram) {
+  // The values of numpy.histogram(x, bins), NumPy 2.4.
+  auto expectHistogram = [](const Tensor &x, std::int64_t bins, std::vector<double> counts, std::vector<double> edges) {
+    auto f = [bins](const Tensor &a) {
+      Histogram h = histogram(a, bins);
+      return std::pair(h.counts, h.edges);
+    };
+    auto [found, between] = f(x);
+    auto [compiledCounts, compiledEdges] = function(f)(x);
+    expectSameBits(compiledCounts, found);
+    expectSameBits(compiledEdges, between);
+    EXPECT_EQ(found.dtype(), DType::Int64);
+    EXPECT_EQ(between.dtype(), x.dtype());
+    EXPECT_EQ(valuesOf(found), counts);
+    ASSERT_EQ(between.size(), edges.size());
+    for (std::size_t k = 0; k < edges.size(); ++k)
+      EXPECT_DOUBLE_EQ(valuesOf(between)[k], edges[k]);
+  };
+  expectHistogram(tensor<double>({1, 2, 1}), 3, {2, 0, 1}, {1, 1 + 1. / 3, 1 + 2. / 3, 2});
+  expectHistogram(tensor<double>({0, 0.5, 1, 1.5, 2, 2}), 4, {1, 1, 1, 3}, {0, 0.5, 1, 1.5, 2});
+  expectHistogram(tensor<float>({1, 2, 3, 4, 5, 6}, {2, 3}), 5, {1, 1, 1, 1, 2}, {1, 2, 3, 4, 5, 6});
+  expectHistogram(tensor<double>({3}), 2, {0, 1}, {2.5, 3, 3.5});
+  expectHistogram(tensor<double>({-4, 4}), 1, {2}, {-4, 4});
+  expectHistogram(zeros({0}), 2, {0, 0}, {0, 0.5, 1});
+  expectHistogram(tensor<double>({7}, {}), 1, {1}, {6.5, 7.5});
+  // From the least number to the largest one, and of numbers that are no multiples of a step.
+  const double most = std::numeric_limits<double>::max(), least = std::numeric_limits<double>::denorm_min();
+  expectHistogram(tensor<double>({-most, 0, most}), 2, {1, 2}, {-most, 0, most});
+  expectHistogram(tensor<double>({0, least, 2 * least}), 2, {1, 2}, {0, least, 2 * least});
+  std::mt19937 random(33);
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (std::int64_t bins : {1, 3, 10, 100}) {
+      Tensor x = cast(randomTensor(random, {50, 7}, -1, 3), dtype);
+      Histogram h = histogram(x, bins);
+      std::vector<double> edges = valuesOf(h.edges), xs = valuesOf(x);
+      EXPECT_EQ(valuesOf(h.counts), counted(xs, edges));
+      EXPECT_EQ(edges.front(), *std::min_element(xs.begin(), xs.end()));
+      EXPECT_EQ(edges.back(), *std::max_element(xs.begin(), xs.end()));
+      for (std::size_t k = 1; k + 1 < edges.size(); ++k)
+        EXPECT_NEAR(edges[k], edges[0] + static_cast<double>(k) * (edges.back() - edges[0]) / static_cast<double>(bins),
+                    dtype == DType::Float32 ? 1e-6 : 1e-14);
+      auto open = function([bins](const Tensor &a) { return histogram(a, bins).counts; },
+                           {.input_signature = {TensorSpec<>(dtype, {kDynamic, kDynamic})}});
+      expectSameBits(open(x), h.counts);
+      EXPECT_EQ(valuesOf(sum(open(zeros({0, 3}, dtype)))), std::vector<double>{0});
+      expectBatched({batched([bins](const std::vector<Tensor> &in) { return histogram(in[0], bins).counts; },
+                             {slice(x, {0, 0}, {5, 3})}, true)});
+    }
+}

@@ -64,7 +64,7 @@ std::vector<Attribute> valuesOf(AttributeKind kind) {
   case AttributeKind::Bool:
     return {false, true};
   case AttributeKind::Int:
-    return {std::int64_t(0), kN};
+    return {std::int64_t(0), std::int64_t(1), kN};
   case AttributeKind::Number:
     return {schema::Scalar(1.0f)};
   case AttributeKind::String:
@@ -72,7 +72,7 @@ std::vector<Attribute> valuesOf(AttributeKind kind) {
   case AttributeKind::Text:
     return {std::string("text")};
   case AttributeKind::Ints:
-    return {Dims{}, Dims{0}, Dims{1}, Dims{1, 1}, Dims{2, 2}, Dims{0, 0, 0, 0}, Dims{kN}, Dims{3, kN}, Dims{kN, 2, 3}};
+    return {Dims{1, 1}, Dims{}, Dims{0}, Dims{1}, Dims{2, 2}, Dims{0, 0, 0, 0}, Dims{kN}, Dims{3, kN}, Dims{kN, 2, 3}};
   case AttributeKind::Type: {
     std::vector<Attribute> types;
     for (const DTypeInfo &type : kDTypes)
@@ -109,21 +109,35 @@ std::vector<Call> callsOf(const OperationSchema &op, std::size_t most) {
   std::vector<std::vector<Attribute>> values;
   for (const schema::AttributeSchema &attribute : op.attributes)
     values.push_back(valuesOf(attribute.kind));
-  std::vector<TensorType> types;
-  for (DType dtype : {DType::Float32, DType::Int64, DType::Bool})
-    for (const Dims &dims : {Dims{kN}, {3, kN}, {kN, 3}, {2}, {1, kN, 4, 1}, {2, 2, 1, 3}, {1, kN, 4, 3}})
-      types.push_back({dtype, dims});
-  std::vector<std::vector<TensorType>> operands(op.numOperands < 0 ? 2 : static_cast<std::size_t>(op.numOperands),
-                                                types);
+  const std::vector<DType> dtypes{DType::Float32, DType::Int64, DType::Bool};
+  const auto typesOf = [](const std::vector<DType> &those) {
+    std::vector<TensorType> types;
+    for (DType dtype : those)
+      for (const Dims &dims : {Dims{kN}, {3, kN}, {kN, 3}, {2}, {1, kN, 4, 1}, {2, 2, 1, 3}, {1, kN, 4, 3}})
+        types.push_back({dtype, dims});
+    return types;
+  };
+  // Operands have one type of elements, but for indices and conditions.
+  std::vector<std::vector<TensorType>> choices;
+  for (DType dtype : dtypes) {
+    std::vector<std::vector<TensorType>> operands;
+    for (int i = 0; i < (op.numOperands < 0 ? 2 : op.numOperands); ++i)
+      operands.push_back(typesOf((op.selecting >> i & 1) != 0 ? dtypes : std::vector{dtype}));
+    for (std::vector<TensorType> &each : product(operands))
+      choices.push_back(std::move(each));
+  }
   std::vector<Call> calls;
-  for (const std::vector<TensorType> &each : product(operands))
-    for (const std::vector<Attribute> &attributes : product(values)) {
+  for (const std::vector<Attribute> &attributes : product(values))
+    for (const std::vector<TensorType> &each : choices) {
       Call call{&op, each, attributes};
+      std::vector<TensorType> two = call.of(2).results();
+      if (two.empty())
+        continue;
       // Results without elements have code of their own.
-      std::vector<TensorType> two = call.of(2).results(), three = call.of(3).results();
+      std::vector<TensorType> three = call.of(3).results();
       auto isEmpty = [](const TensorType &type) { return type.numElements() == 0; };
       const bool operandsDiffer = call.of(2).operands != call.of(3).operands;
-      if (two.empty() || three.empty() || std::ranges::all_of(two, isEmpty) ||
+      if (three.empty() || std::ranges::all_of(two, isEmpty) ||
           (takesSizes(op) ? two == three || operandsDiffer : two == three && !operandsDiffer))
         continue;
       calls.push_back(std::move(call));

@@ -369,3 +369,38 @@ TEST(Pow, HasTheSameBitsAndSpecialValuesHoweverTheExponentIsGiven) {
     }
   }
 }
+
+// Powers of integers wrap, as products do; negative ones are 1 divided by the power, truncated.
+TEST(Elementwise, PowersOfIntegers) {
+  auto expectPowers = []<typename T>(std::type_identity<T>) {
+    using Limits = std::numeric_limits<T>;
+    using Unsigned = std::make_unsigned_t<T>;
+    const std::vector<T> bases{0, 1, -1, 2, -2, 3, 7, -10, Limits::max(), Limits::min(), Limits::max() - 1};
+    const std::vector<T> exponents{
+        0, 1, 2, 3, 10, 31, 32, 63, 64, 1000, Limits::max(), -1, -2, -3, Limits::min(), Limits::min() + 1};
+    std::vector<T> xs, ys, expected;
+    for (T base : bases)
+      for (T exponent : exponents) {
+        xs.push_back(base);
+        ys.push_back(exponent);
+        Unsigned power = 1, square = static_cast<Unsigned>(base);
+        for (auto rest = static_cast<Unsigned>(exponent); rest; rest /= 2, square *= square)
+          if (rest % 2)
+            power *= square;
+        if (exponent < 0) // 1, -1 or 0
+          power = static_cast<Unsigned>(base == 1 || (base == -1 && exponent % 2 == 0) ? 1 : base == -1 ? -1 : 0);
+        expected.push_back(static_cast<T>(power));
+      }
+    Tensor x = tensor(xs), y = tensor(ys);
+    auto f = [](const Tensor &a, const Tensor &b) { return pow(a, b); };
+    EXPECT_EQ(both(f, x, y).template to_vector<T>(), expected);
+    EXPECT_EQ(pow(x, 2).template to_vector<T>(), (x * x).template to_vector<T>());
+    EXPECT_EQ(pow(T(3), tensor<T>({4})).template to_vector<T>(), std::vector<T>{81});
+    auto open = function(f, {.input_signature = {TensorSpec<T>({kDynamic}), TensorSpec<T>({kDynamic})}});
+    EXPECT_EQ(open(x, y).template to_vector<T>(), expected);
+  };
+  expectPowers(std::type_identity<std::int32_t>());
+  expectPowers(std::type_identity<std::int64_t>());
+  EXPECT_THROW(pow(tensor<int>({2}), 0.5), DTypeError);
+  EXPECT_THROW(pow(tensor<bool>({true}), tensor<bool>({true})), DTypeError);
+}

@@ -9,7 +9,7 @@ using namespace calque::testing;
 
 //===-- Reductions ------------------------------------------------------------------------------===//
 namespace {
-using Reduction = Tensor (*)(const Operand &, Axes, bool);
+using Reduction = Tensor (*)(const Operand &, AxisList, bool);
 using Fold = double (*)(const std::vector<double> &);
 
 struct ReductionCase {

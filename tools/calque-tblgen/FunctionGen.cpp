@@ -74,7 +74,8 @@ void emitDefinitions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     for (const AttributeRecord &attribute : op.attributes()) {
       std::string value = attribute.kind == "Number"
                               ? "detail::numberFor(" + op.operandName(0) + ", " + attribute.name + ")"
-                              : "std::move(" + attribute.name + ")";
+                          : attribute.cppType == "AxisList" ? attribute.name + ".numbers()"
+                                                            : "std::move(" + attribute.name + ")";
       bool isOpen = !op.open().empty() && &attribute == &op.attributes()[0];
       if (isOpen)
         value = attribute.kind == "Ints" ? "detail::knownDims(" + attribute.name + ", " + line + ")"
@@ -131,7 +132,11 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
         "subclasses of\n"
         "`calque::Error` and name the user's line, but for `std::bad_alloc` where memory is missing. Besides these "
         "functions there are `matmul`,\n"
-        "`einsum`, `stack`, `unstack`, `squeeze`, `tile`, `clip`, `sort`, `top_k`, `print` and `assert_true` in\n"
+        "`einsum`, `size`, `histogram`, `stack`, `unstack`, `squeeze`, `tile`, `clip`, `sort`, `top_k`, `scatter_set`, "
+        "`scatter_add`, "
+        "`scatter_max`,\n"
+        "`conv`, `conv2d`, `depthwise_conv2d`, `conv_transpose`, `reduce_window`, `max_pool`, `average_pool`, "
+        "`max_pool2d`,\n`print` and `assert_true` in\n"
         "`frontend/include/calque/functions.h`, and `tensor`, `scalar`, `full`, `zeros`, `ones` and `eye` in\n"
         "`frontend/include/calque/tensor.h`.\n\n";
   for (size_t i = 0; i < operations.size(); ++i)

@@ -28,6 +28,8 @@ AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::Na
                           "attribute '" + attribute.name + "' has a kind that the schema does not know: " + definition);
   attribute.kind = kind.first;
   attribute.cppType = kind.second;
+  if (attribute.kind == "Ints" && attribute.name == "axes")
+    attribute.cppType = "AxisList"; // for which users may give one number
   if (named.attr.hasDefaultValue())
     attribute.defaultValue = named.attr.getDefaultValue().str();
   if (attribute.kind == "Number" && attribute.defaultValue == "0")

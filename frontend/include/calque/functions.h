@@ -5,8 +5,25 @@
 #include "calque/tensor.h"
 
 #include <string>
+#include <utility>
 
 namespace calque {
+
+// Axes of a tensor: `sum(x, 1)`, `sum(x, {0, 2})`, `sum(x, axes)` of a std::vector. None, `{}`, mostly mean all.
+class AxisList {
+public:
+  AxisList() = default;
+  template <typename T>
+    requires(std::integral<T> && !std::same_as<T, bool>)
+  AxisList(T axis) : numbers_{static_cast<std::int64_t>(axis)} {}
+  AxisList(std::initializer_list<std::int64_t> axes) : numbers_(axes) {}
+  AxisList(std::vector<std::int64_t> axes) : numbers_(std::move(axes)) {}
+
+  const std::vector<std::int64_t> &numbers() const { return numbers_; }
+
+private:
+  std::vector<std::int64_t> numbers_;
+};
 
 #include "calque/functions.h.inc"
 
@@ -37,6 +54,11 @@ struct MatmulOptions {
 // different element types.
 CALQUE_API Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options = {});
 
+// The size of x along an axis, and the number of its elements, as an int64 scalar, which each call of a function knows.
+// ValueError for an axis that x does not have.
+CALQUE_API Tensor size(const Operand &x, std::int64_t axis);
+CALQUE_API Tensor size(const Operand &x);
+
 // Tensors of one type and shape next to each other along a new axis of the result, which may count from its end.
 // ValueError for no tensors and for an axis that the result does not have, ShapeError and DTypeError for tensors that
 // differ.
@@ -46,7 +68,7 @@ CALQUE_API Tensor stack(const std::vector<Tensor> &tensors, std::int64_t axis = 
 CALQUE_API std::vector<Tensor> unstack(const Operand &x, std::int64_t axis = 0);
 // x without dimensions of size 1: those of the axes, or all. ShapeError for an axis of another size, which is found at
 // the call where it is not known before. StateError where axes are not named and a size is not known.
-CALQUE_API Tensor squeeze(const Operand &x, std::vector<std::int64_t> axes = {});
+CALQUE_API Tensor squeeze(const Operand &x, const AxisList &axes = {});
 // x repeated so often along each dimension, as numpy.tile: the shorter one of the shape and the list gets ones in
 // front. ValueError for a negative number.
 CALQUE_API Tensor tile(const Operand &x, std::vector<std::int64_t> repeats);
@@ -65,13 +87,116 @@ struct TopK {
 // counts as largest. ValueError for a negative k and for a scalar, ShapeError for more elements than there are.
 CALQUE_API TopK top_k(const Operand &x, std::int64_t k);
 
+struct Histogram {
+  Tensor counts, edges; // the counts are int64, the edges of the type of x
+};
+// How many elements of x are in each of `bins` intervals of one length, as numpy.histogram: from the smallest element
+// to the largest one, from 0 to 1 if there are none, and half a unit around them if all are equal. The last interval
+// has both its edges, the others the first alone. No gradient passes. DTypeError for other types than floats,
+// ValueError for no bins; AssertionError, at run time, for NaN and infinity.
+CALQUE_API Histogram histogram(const Operand &x, std::int64_t bins);
+
 // Einstein's sum of products, as numpy.einsum with letters: "bij,bjk->bik" is a batch of matrix products, "ii->" a
 // trace, "ij->ji" a transpose. A letter that the result lacks is summed over; without an arrow the result has the
-// letters that stand once, in the order of the alphabet. Of several tensors the first two are multiplied first.
+// letters that stand once, in the order of the alphabet. "..." stands for the other dimensions of a tensor, which
+// broadcast as in NumPy: "...ij,...jk->...ik"; without an arrow they come first. Of several tensors the first two are
+// multiplied first.
 // ValueError for subscripts that are none of these, ShapeError for tensors that they don't fit; StateError for a letter
 // that stands twice in a tensor whose sizes are not known.
 CALQUE_API Tensor einsum(const std::string &equation, const std::vector<Tensor> &tensors,
                          SourceLocation where = SourceLocation::current());
+
+//===-- Indices ---------------------------------------------------------------------------------===//
+// The functions below write slices as `gather` reads them: the updates are shaped like gather(x, indices, axis). They
+// go one after the other, so that the result does not depend on threads. IndexError, at run time, for an index outside
+// of [0, size of the axis); ShapeError and DTypeError for updates of another shape or type than gather gives;
+// ValueError for an axis that x does not have. scatter_nd_set, scatter_nd_add and scatter_nd_max write as gather_nd
+// reads.
+
+// x with the updates in place of the slices at the indices; of equal indices the last one counts, also for the
+// gradient.
+CALQUE_API Tensor scatter_set(const Operand &x, const Operand &indices, const Operand &updates, std::int64_t axis = 0);
+// x with the updates added to the slices at the indices, in their order. DTypeError for bool, too.
+CALQUE_API Tensor scatter_add(const Operand &x, const Operand &indices, const Operand &updates, std::int64_t axis = 0);
+// x with the larger of each element and the updates in the slices at the indices; NaN if one is. Equal ones share the
+// gradient. DTypeError for bool, too.
+CALQUE_API Tensor scatter_max(const Operand &x, const Operand &indices, const Operand &updates, std::int64_t axis = 0);
+
+//===-- Windows ---------------------------------------------------------------------------------===//
+// Windows slide over images, whose channels are the last dimension: [N,W,C], [N,H,W,C] or [N,D,H,W,C].
+
+// What stands around images: "valid" is nothing; "same" is as much as makes the result's sizes those of the images
+// divided by the strides, rounded up, with more at the end than at the start; {{1, 2}, {0, 3}} is a number before and a
+// number behind the images in each dimension. A padded convolution sees zeros there, and pooling nothing.
+class CALQUE_API Padding {
+public:
+  using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  Padding(const char *name) : name_(name) {}
+  Padding(std::string name) : name_(std::move(name)) {}
+  Padding(std::initializer_list<std::pair<std::int64_t, std::int64_t>> pairs) : Padding(Pairs(pairs)) {}
+  Padding(const Pairs &pairs);
+
+  const std::string &name() const { return name_; }
+  // The numbers before and behind each dimension, one after the other; none of "same" and "valid".
+  const std::vector<std::int64_t> &numbers() const { return numbers_; }
+
+private:
+  std::string name_ = "valid";
+  std::vector<std::int64_t> numbers_;
+};
+
+struct ConvOptions {
+  std::vector<std::int64_t> strides = {}; // a number for each dimension; none mean 1
+  Padding padding = "valid";
+  std::vector<std::int64_t> dilations = {}; // how far apart the elements of a window lie; none mean 1
+  std::int64_t groups = 1;                  // filter f sees the channels of group f / (F / groups) alone
+};
+// The convolution of images with filters [W,C/groups,F], [H,W,C/groups,F] or [D,H,W,C/groups,F], of floats. ShapeError
+// for operands of another rank, for filters whose window is empty, and for channels or filters that don't fit the
+// groups; DTypeError for other types and for operands of different types; ValueError for strides, dilations or padding
+// of another number than the dimensions of the window, for strides, dilations and groups that are not positive, for
+// negative padding and for padding of another name.
+CALQUE_API Tensor conv(const Operand &input, const Operand &filter, ConvOptions options = {});
+// The convolution of images [N,H,W,C] with filters [KH,KW,C,F]. Errors are those of conv.
+CALQUE_API Tensor conv2d(const Operand &input, const Operand &filter, std::vector<std::int64_t> strides = {1, 1},
+                         Padding padding = "valid");
+
+struct DepthwiseOptions {
+  std::vector<std::int64_t> strides = {};
+  Padding padding = "valid";
+  std::vector<std::int64_t> dilations = {};
+};
+// Each channel of images [N,H,W,C] with its own M filters of [KH,KW,C,M], whose results stand next to each other in the
+// C M channels of the result, as in Keras. Errors are those of conv.
+CALQUE_API Tensor depthwise_conv2d(const Operand &input, const Operand &filter, DepthwiseOptions options = {});
+
+struct ConvTransposeOptions {
+  std::vector<std::int64_t> strides = {};
+  std::string padding = "valid"; // or "same"
+};
+// The transpose of a convolution, as in Keras: images [N,...,C] and filters [...,F,C] give [N,...,F]. For "same" the
+// sizes are multiplied by the strides; for "valid" the result is larger by as much as a window is larger than its
+// stride. Errors are those of conv.
+CALQUE_API Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTransposeOptions options = {});
+
+struct PoolOptions {
+  std::vector<std::int64_t> strides = {}; // none mean the window's sizes
+  Padding padding = "valid";
+};
+enum class WindowReduction : std::uint8_t { Max, Sum, Mean };
+// The largest element, the sum or the mean of each window of images, of floats, with one size of the window for each
+// dimension between N and C. Padding is left out: a mean is that of the elements of the images in the window. The
+// gradient of Max goes to the first largest element, and NaN counts as largest. ShapeError for images of another rank
+// than the window's and two; DTypeError for other types; ValueError for a window or strides that are not one to three
+// positive numbers, and for padding as in conv, and that is not less than the window.
+CALQUE_API Tensor reduce_window(const Operand &input, WindowReduction reduction, std::vector<std::int64_t> window,
+                                PoolOptions options = {});
+// reduce_window with Max and with Mean.
+CALQUE_API Tensor max_pool(const Operand &input, std::vector<std::int64_t> window, PoolOptions options = {});
+CALQUE_API Tensor average_pool(const Operand &input, std::vector<std::int64_t> window, PoolOptions options = {});
+// max_pool of images [N,H,W,C].
+CALQUE_API Tensor max_pool2d(const Operand &input, std::vector<std::int64_t> window, std::vector<std::int64_t> strides,
+                             Padding padding = "valid");
 
 // Prints the label and x on a line of standard output, in the order of the program, in compiled code at every call.
 CALQUE_API void print(std::string label, const Operand &x);

@@ -13,7 +13,7 @@
 // CHECK-NOT: vector.fma
 // CHECK: {calque.grain = {{[0-9]+}} : i64}
 func.func @conv(%a: tensor<8x14x14x16xf32>, %b: tensor<3x3x16x32xf32>) -> tensor<8x14x14x32xf32> {
-  %0 = calque.conv2d %a, %b {padding = "same", strides = array<i64: 1, 1>} : (tensor<8x14x14x16xf32>, tensor<3x3x16x32xf32>) -> tensor<8x14x14x32xf32>
+  %0 = calque.conv %a, %b {padding = "same", strides = array<i64: 1, 1>} : (tensor<8x14x14x16xf32>, tensor<3x3x16x32xf32>) -> tensor<8x14x14x32xf32>
   return %0 : tensor<8x14x14x32xf32>
 }
 
@@ -27,6 +27,6 @@ func.func @conv(%a: tensor<8x14x14x16xf32>, %b: tensor<3x3x16x32xf32>) -> tensor
 // CHECK-NOT: memref.view
 // CHECK: return
 func.func @no_border(%a: tensor<2x9x9x16xf32>, %b: tensor<3x3x16x32xf32>) -> tensor<2x7x7x32xf32> {
-  %0 = calque.conv2d %a, %b {padding = "valid", strides = array<i64: 1, 1>} : (tensor<2x9x9x16xf32>, tensor<3x3x16x32xf32>) -> tensor<2x7x7x32xf32>
+  %0 = calque.conv %a, %b {padding = "valid", strides = array<i64: 1, 1>} : (tensor<2x9x9x16xf32>, tensor<3x3x16x32xf32>) -> tensor<2x7x7x32xf32>
   return %0 : tensor<2x7x7x32xf32>
 }

@@ -49,6 +49,6 @@ func.func @large(%a: tensor<1000x4000xf32>, %b: tensor<1000x4000xf32>) -> tensor
 // CHECK-NOT: arith.maximumf
 // CHECK: return
 func.func @pool(%a: tensor<2x8x8x16xf32>) -> tensor<2x4x4x16xf32> {
-  %0 = calque.max_pool2d %a {strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x8x8x16xf32>) -> tensor<2x4x4x16xf32>
+  %0 = calque.max_pool %a {strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x8x8x16xf32>) -> tensor<2x4x4x16xf32>
   return %0 : tensor<2x4x4x16xf32>
 }

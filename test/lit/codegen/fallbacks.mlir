@@ -20,6 +20,6 @@ func.func @gather(%a: tensor<50x16xf32>, %b: tensor<8xi32>) -> tensor<8x16xf32> 
 // CHECK: memref.store
 // CHECK: return
 func.func @overlapping(%a: tensor<2x9x9x16xf32>, %b: tensor<2x4x4x16xf32>) -> tensor<2x9x9x16xf32> {
-  %0 = calque.max_pool2d_grad %a, %b {padding = "valid", strides = array<i64: 2, 2>, window = array<i64: 3, 3>} : (tensor<2x9x9x16xf32>, tensor<2x4x4x16xf32>) -> tensor<2x9x9x16xf32>
+  %0 = calque.max_pool_grad %a, %b {padding = "valid", strides = array<i64: 2, 2>, window = array<i64: 3, 3>} : (tensor<2x9x9x16xf32>, tensor<2x4x4x16xf32>) -> tensor<2x9x9x16xf32>
   return %0 : tensor<2x9x9x16xf32>
 }

@@ -126,7 +126,7 @@ func.func @cells(%state: tensor<2xi64>) -> tensor<5xf32> {
 // SCHEDULED-NOT: memref.alloc
 func.func @window() -> tensor<3x2x2x1x2xf32> {
   %c = calque.constant {value = dense<1.0> : tensor<2x3x2x2xf32>} : () -> tensor<2x3x2x2xf32>
-  %0 = calque.max_pool2d %c {window = array<i64: 2, 2>, strides = array<i64: 1, 1>, padding = "valid"} : (tensor<2x3x2x2xf32>) -> tensor<2x2x1x2xf32>
+  %0 = calque.max_pool %c {window = array<i64: 2, 2>, strides = array<i64: 1, 1>, padding = "valid"} : (tensor<2x3x2x2xf32>) -> tensor<2x2x1x2xf32>
   %1 = calque.broadcast_to %0 {shape = array<i64: 3, 2, 2, 1, 2>} : (tensor<2x2x1x2xf32>) -> tensor<3x2x2x1x2xf32>
   return %1 : tensor<3x2x2x1x2xf32>
 }

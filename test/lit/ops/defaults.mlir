@@ -14,10 +14,10 @@ func.func @given(%x: tensor<1x2x3x4xf32>, %filter: tensor<2x3x4x1xf32>, %indices
   %cumsum = calque.cumsum %x {axis = 0 : i64, exclusive = false, reverse = false} : (tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
   // CHECK-NEXT: calque.axis_size %{{[a-z0-9]+}} :
   %size = calque.axis_size %x {axes = array<i64>} : (tensor<1x2x3x4xf32>) -> tensor<f32>
-  // CHECK-NEXT: calque.conv2d %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
-  %conv = calque.conv2d %x, %filter {padding = "valid", strides = array<i64: 1, 1>} : (tensor<1x2x3x4xf32>, tensor<2x3x4x1xf32>) -> tensor<1x1x1x1xf32>
-  // CHECK-NEXT: calque.max_pool2d %{{[a-z0-9]+}} {strides = array<i64: 2, 3>, window = array<i64: 2, 3>} :
-  %pool = calque.max_pool2d %x {padding = "valid", strides = array<i64: 2, 3>, window = array<i64: 2, 3>} : (tensor<1x2x3x4xf32>) -> tensor<1x1x1x4xf32>
+  // CHECK-NEXT: calque.conv %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
+  %conv = calque.conv %x, %filter {dilations = array<i64>, groups = 1 : i64, padding = "valid", pads = array<i64>, strides = array<i64: 1, 1>} : (tensor<1x2x3x4xf32>, tensor<2x3x4x1xf32>) -> tensor<1x1x1x1xf32>
+  // CHECK-NEXT: calque.max_pool %{{[a-z0-9]+}} {strides = array<i64: 2, 3>, window = array<i64: 2, 3>} :
+  %pool = calque.max_pool %x {padding = "valid", pads = array<i64>, strides = array<i64: 2, 3>, window = array<i64: 2, 3>} : (tensor<1x2x3x4xf32>) -> tensor<1x1x1x4xf32>
   // CHECK-NEXT: calque.transpose %{{[a-z0-9]+}} :
   %transpose = calque.transpose %x {permutation = array<i64>} : (tensor<1x2x3x4xf32>) -> tensor<4x3x2x1xf32>
   // CHECK-NEXT: calque.concat %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
@@ -45,10 +45,10 @@ func.func @left_out(%x: tensor<1x2x3x4xf32>, %filter: tensor<2x3x4x1xf32>, %indi
   %cumsum = calque.cumsum %x : (tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
   // GENERIC-NEXT: "calque.axis_size"(%{{.*}}) <{axes = array<i64>}>
   %size = calque.axis_size %x : (tensor<1x2x3x4xf32>) -> tensor<f32>
-  // GENERIC-NEXT: "calque.conv2d"(%{{.*}}) <{padding = "valid", strides = array<i64: 1, 1>}>
-  %conv = calque.conv2d %x, %filter : (tensor<1x2x3x4xf32>, tensor<2x3x4x1xf32>) -> tensor<1x1x1x1xf32>
-  // GENERIC-NEXT: "calque.max_pool2d"(%{{.*}}) <{padding = "valid", strides = array<i64: 2, 3>, window = array<i64: 2, 3>}>
-  %pool = calque.max_pool2d %x {strides = array<i64: 2, 3>, window = array<i64: 2, 3>} : (tensor<1x2x3x4xf32>) -> tensor<1x1x1x4xf32>
+  // GENERIC-NEXT: "calque.conv"(%{{.*}}) <{dilations = array<i64>, groups = 1 : i64, padding = "valid", pads = array<i64>, strides = array<i64: 1, 1>}>
+  %conv = calque.conv %x, %filter : (tensor<1x2x3x4xf32>, tensor<2x3x4x1xf32>) -> tensor<1x1x1x1xf32>
+  // GENERIC-NEXT: "calque.max_pool"(%{{.*}}) <{padding = "valid", pads = array<i64>, strides = array<i64: 2, 3>, window = array<i64: 2, 3>}>
+  %pool = calque.max_pool %x {strides = array<i64: 2, 3>, window = array<i64: 2, 3>} : (tensor<1x2x3x4xf32>) -> tensor<1x1x1x4xf32>
   // GENERIC-NEXT: "calque.transpose"(%{{.*}}) <{permutation = array<i64>}>
   %transpose = calque.transpose %x : (tensor<1x2x3x4xf32>) -> tensor<4x3x2x1xf32>
   // GENERIC-NEXT: "calque.concat"(%{{.*}}) <{axis = 0 : i64}>

@@ -67,17 +67,6 @@ func.func @OP(%arg0: tensor<f32>, %arg1: tensor<2x1x3xf32>, %arg2: tensor<5x1xf3
 
 // -----
 
-// EACH 2 elementwiseFloat
-func.func @OP(%arg0: tensor<f64>, %arg1: tensor<2x1x3xf32>, %arg2: tensor<5x1xf32>, %arg3: tensor<0x1xf64>, %arg4: tensor<?x3xf64>, %arg5: tensor<?x1xf64>) {
-  %0 = calque.OP %arg0, %arg0 : (tensor<f64>, tensor<f64>) -> tensor<f64>
-  %1 = calque.OP %arg1, %arg2 : (tensor<2x1x3xf32>, tensor<5x1xf32>) -> tensor<2x5x3xf32>
-  %2 = calque.OP %arg3, %arg0 : (tensor<0x1xf64>, tensor<f64>) -> tensor<0x1xf64>
-  %3 = calque.OP %arg4, %arg5 : (tensor<?x3xf64>, tensor<?x1xf64>) -> tensor<?x3xf64>
-  return
-}
-
-// -----
-
 // EACH 2 elementwiseComparison
 func.func @OP(%arg0: tensor<i1>, %arg1: tensor<7xi32>, %arg2: tensor<0x1xi64>, %arg3: tensor<3xi64>, %arg4: tensor<2x1x3xf32>, %arg5: tensor<5x1xf32>, %arg6: tensor<?x?xf64>, %arg7: tensor<3xf64>) {
   %0 = calque.OP %arg0, %arg0 : (tensor<i1>, tensor<i1>) -> tensor<i1>

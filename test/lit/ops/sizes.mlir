@@ -8,7 +8,7 @@ func.func @slice_stride(%arg0: tensor<5xf32>) -> tensor<1xf32> {
   return %0 : tensor<1xf32>
 }
 func.func @pool_stride(%arg0: tensor<1x5x7x2xf32>) -> tensor<1x1x1x2xf32> {
-  %0 = calque.max_pool2d %arg0 {padding = "same", strides = array<i64: 9223372036854775807, 9223372036854775807>, window = array<i64: 2, 2>} : (tensor<1x5x7x2xf32>) -> tensor<1x1x1x2xf32>
+  %0 = calque.max_pool %arg0 {padding = "same", strides = array<i64: 9223372036854775807, 9223372036854775807>, window = array<i64: 2, 2>} : (tensor<1x5x7x2xf32>) -> tensor<1x1x1x2xf32>
   return %0 : tensor<1x1x1x2xf32>
 }
 // Without elements the other sizes need not fit.

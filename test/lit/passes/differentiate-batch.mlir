@@ -592,165 +592,159 @@ func.func @contract_rhs(%a: tensor<?x3x?xf32>, %b: tensor<?x3x?x7xf32>) -> tenso
 }
 
 // Examples of images join the batch, those of filters the channels.
-// CHECK-LABEL: func.func @conv2d(
+// CHECK-LABEL: func.func @conv(
 // CHECK-SAME: %[[X:.*]]: tensor<6x2x5x7x3xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.reshape %[[X]] {shape = array<i64: 12, 5, 7, 3>}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d %[[V0]], %[[W]] {strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv %[[V0]], %[[W]] {strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V1]] {shape = array<i64: 6, 2, 2, 6, 4>}
 // CHECK-NEXT: return %[[V2]]
-func.func @conv2d(%x: tensor<6x2x5x7x3xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<6x2x2x6x4xf32> {
+func.func @conv(%x: tensor<6x2x5x7x3xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<6x2x2x6x4xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<6x2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
-  %y = calque.conv2d %e, %w {strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x2x6x4xf32>
+  %y = calque.conv %e, %w {strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x2x6x4xf32>
   %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x2x6x4xf32>, tensor<2x5x7x3xf32>, tensor<6x2x5x7x3xf32>) -> tensor<6x2x2x6x4xf32>
   return %r : tensor<6x2x2x6x4xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_filters(
+// CHECK-LABEL: func.func @conv_filters(
 // CHECK-SAME: %[[X:.*]]: tensor<2x5x7x3xf32>, %[[W:.*]]: tensor<6x3x2x3x4xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[W]] {permutation = array<i64: 1, 2, 3, 0, 4>}
 // CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[V0]] {shape = array<i64: 3, 2, 3, 24>}
-// CHECK-NEXT: %[[V2:.*]] = calque.conv2d %[[X]], %[[V1]] {strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V2:.*]] = calque.conv %[[X]], %[[V1]] {strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V3:.*]] = calque.reshape %[[V2]] {shape = array<i64: 2, 2, 6, 6, 4>}
 // CHECK-NEXT: %[[V4:.*]] = calque.transpose %[[V3]] {permutation = array<i64: 3, 0, 1, 2, 4>}
 // CHECK-NEXT: return %[[V4]]
-func.func @conv2d_filters(%x: tensor<2x5x7x3xf32>, %w: tensor<6x3x2x3x4xf32>) -> tensor<6x2x2x6x4xf32> {
+func.func @conv_filters(%x: tensor<2x5x7x3xf32>, %w: tensor<6x3x2x3x4xf32>) -> tensor<6x2x2x6x4xf32> {
   %e = calque.batch %w {axes = array<i64: 0>} : (tensor<6x3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
-  %y = calque.conv2d %x, %e {strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x2x6x4xf32>
+  %y = calque.conv %x, %e {strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x2x6x4xf32>
   %r = calque.unbatch %y, %e, %w {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>, tensor<6x3x2x3x4xf32>) -> tensor<6x2x2x6x4xf32>
   return %r : tensor<6x2x2x6x4xf32>
 }
 
-// Where both differ, one example is done after the other.
-// CHECK-LABEL: func.func @conv2d_both(
+// Where both differ, the examples are groups.
+// CHECK-LABEL: func.func @conv_both(
 // CHECK-SAME: %[[X:.*]]: tensor<2x2x5x7x3xf32>, %[[W:.*]]: tensor<2x3x2x3x4xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.slice %[[X]] {limits = array<i64: 1, 2, 5, 7, 3>, starts = array<i64: 0, 0, 0, 0, 0>}
-// CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[V0]] {shape = array<i64: 2, 5, 7, 3>}
-// CHECK-NEXT: %[[V2:.*]] = calque.slice %[[W]] {limits = array<i64: 1, 3, 2, 3, 4>, starts = array<i64: 0, 0, 0, 0, 0>}
-// CHECK-NEXT: %[[V3:.*]] = calque.reshape %[[V2]] {shape = array<i64: 3, 2, 3, 4>}
-// CHECK-NEXT: %[[V4:.*]] = calque.conv2d %[[V1]], %[[V3]] {strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V5:.*]] = calque.expand_dims %[[V4]] {axes = array<i64: 0>}
-// CHECK-NEXT: %[[V6:.*]] = calque.slice %[[X]] {limits = array<i64: 2, 2, 5, 7, 3>, starts = array<i64: 1, 0, 0, 0, 0>}
-// CHECK-NEXT: %[[V7:.*]] = calque.reshape %[[V6]] {shape = array<i64: 2, 5, 7, 3>}
-// CHECK-NEXT: %[[V8:.*]] = calque.slice %[[W]] {limits = array<i64: 2, 3, 2, 3, 4>, starts = array<i64: 1, 0, 0, 0, 0>}
-// CHECK-NEXT: %[[V9:.*]] = calque.reshape %[[V8]] {shape = array<i64: 3, 2, 3, 4>}
-// CHECK-NEXT: %[[V10:.*]] = calque.conv2d %[[V7]], %[[V9]] {strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V11:.*]] = calque.expand_dims %[[V10]] {axes = array<i64: 0>}
-// CHECK-NEXT: %[[V12:.*]] = calque.concat %[[V5]], %[[V11]]
-// CHECK-NEXT: return %[[V12]]
-func.func @conv2d_both(%x: tensor<2x2x5x7x3xf32>, %w: tensor<2x3x2x3x4xf32>) -> tensor<2x2x2x6x4xf32> {
+// CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[X]] {permutation = array<i64: 1, 2, 3, 0, 4>}
+// CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[V0]] {shape = array<i64: 2, 5, 7, 6>}
+// CHECK-NEXT: %[[V2:.*]] = calque.transpose %[[W]] {permutation = array<i64: 1, 2, 3, 0, 4>}
+// CHECK-NEXT: %[[V3:.*]] = calque.reshape %[[V2]] {shape = array<i64: 3, 2, 3, 8>}
+// CHECK-NEXT: %[[V4:.*]] = calque.conv %[[V1]], %[[V3]] {groups = 2 : i64, strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.reshape %[[V4]] {shape = array<i64: 2, 2, 6, 2, 4>}
+// CHECK-NEXT: %[[V6:.*]] = calque.transpose %[[V5]] {permutation = array<i64: 3, 0, 1, 2, 4>}
+// CHECK-NEXT: return %[[V6]]
+func.func @conv_both(%x: tensor<2x2x5x7x3xf32>, %w: tensor<2x3x2x3x4xf32>) -> tensor<2x2x2x6x4xf32> {
   %e:2 = calque.batch %x, %w {axes = array<i64: 0, 0>} : (tensor<2x2x5x7x3xf32>, tensor<2x3x2x3x4xf32>) -> (tensor<2x5x7x3xf32>, tensor<3x2x3x4xf32>)
-  %y = calque.conv2d %e#0, %e#1 {strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x2x6x4xf32>
+  %y = calque.conv %e#0, %e#1 {strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x2x6x4xf32>
   %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x2x6x4xf32>, tensor<2x5x7x3xf32>, tensor<2x2x5x7x3xf32>) -> tensor<2x2x2x6x4xf32>
   return %r : tensor<2x2x2x6x4xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_input_grad(
+// CHECK-LABEL: func.func @conv_input_grad(
 // CHECK-SAME: %[[O:.*]]: tensor<6x2x2x6x4xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>, %[[X:.*]]: tensor<6x2x5x7x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.reshape %[[O]] {shape = array<i64: 12, 2, 6, 4>}
 // CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[X]] {shape = array<i64: 12, 5, 7, 3>}
-// CHECK-NEXT: %[[V2:.*]] = calque.conv2d_input_grad %[[V0]], %[[W]], %[[V1]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V2:.*]] = calque.conv_input_grad %[[V0]], %[[W]], %[[V1]] {padding = "valid", strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V3:.*]] = calque.reshape %[[V2]] {shape = array<i64: 6, 2, 5, 7, 3>}
 // CHECK-NEXT: return %[[V3]]
-func.func @conv2d_input_grad(%o: tensor<6x2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>, %x: tensor<6x2x5x7x3xf32>) -> tensor<6x2x5x7x3xf32> {
+func.func @conv_input_grad(%o: tensor<6x2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>, %x: tensor<6x2x5x7x3xf32>) -> tensor<6x2x5x7x3xf32> {
   %e:2 = calque.batch %o, %x {axes = array<i64: 0, 0>} : (tensor<6x2x2x6x4xf32>, tensor<6x2x5x7x3xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x5x7x3xf32>)
-  %y = calque.conv2d_input_grad %e#0, %w, %e#1 {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>, tensor<2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
+  %y = calque.conv_input_grad %e#0, %w, %e#1 {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>, tensor<2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
   %r = calque.unbatch %y, %e#0, %o {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x5x7x3xf32>, tensor<2x2x6x4xf32>, tensor<6x2x2x6x4xf32>) -> tensor<6x2x5x7x3xf32>
   return %r : tensor<6x2x5x7x3xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_input_grad_filters(
+// CHECK-LABEL: func.func @conv_input_grad_filters(
 // CHECK-SAME: %[[O:.*]]: tensor<2x2x6x4xf32>, %[[W:.*]]: tensor<6x3x2x3x4xf32>, %[[X:.*]]: tensor<2x5x7x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[W]] {permutation = array<i64: 1, 2, 0, 3, 4>}
 // CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[V0]] {shape = array<i64: 3, 2, 18, 4>}
 // CHECK-NEXT: %[[V2:.*]] = calque.broadcast_to %[[X]] {shape = array<i64: 6, 2, 5, 7, 3>}
 // CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V2]] {permutation = array<i64: 1, 2, 3, 0, 4>}
 // CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 2, 5, 7, 18>}
-// CHECK-NEXT: %[[V5:.*]] = calque.conv2d_input_grad %[[O]], %[[V1]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.conv_input_grad %[[O]], %[[V1]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 2, 5, 7, 6, 3>}
 // CHECK-NEXT: %[[V7:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 3, 0, 1, 2, 4>}
 // CHECK-NEXT: return %[[V7]]
-func.func @conv2d_input_grad_filters(%o: tensor<2x2x6x4xf32>, %w: tensor<6x3x2x3x4xf32>, %x: tensor<2x5x7x3xf32>) -> tensor<6x2x5x7x3xf32> {
+func.func @conv_input_grad_filters(%o: tensor<2x2x6x4xf32>, %w: tensor<6x3x2x3x4xf32>, %x: tensor<2x5x7x3xf32>) -> tensor<6x2x5x7x3xf32> {
   %e = calque.batch %w {axes = array<i64: 0>} : (tensor<6x3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
-  %y = calque.conv2d_input_grad %o, %e, %x {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>, tensor<2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
+  %y = calque.conv_input_grad %o, %e, %x {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>, tensor<2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
   %r = calque.unbatch %y, %e, %w {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x5x7x3xf32>, tensor<3x2x3x4xf32>, tensor<6x3x2x3x4xf32>) -> tensor<6x2x5x7x3xf32>
   return %r : tensor<6x2x5x7x3xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_filter_grad(
+// CHECK-LABEL: func.func @conv_filter_grad(
 // CHECK-SAME: %[[X:.*]]: tensor<2x5x7x3xf32>, %[[O:.*]]: tensor<6x2x2x6x4xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.broadcast_to %[[W]] {shape = array<i64: 6, 3, 2, 3, 4>}
 // CHECK-NEXT: %[[V1:.*]] = calque.transpose %[[O]] {permutation = array<i64: 1, 2, 3, 0, 4>}
 // CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V1]] {shape = array<i64: 2, 2, 6, 24>}
 // CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V0]] {permutation = array<i64: 1, 2, 3, 0, 4>}
 // CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 3, 2, 3, 24>}
-// CHECK-NEXT: %[[V5:.*]] = calque.conv2d_filter_grad %[[X]], %[[V2]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.conv_filter_grad %[[X]], %[[V2]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 3, 2, 3, 6, 4>}
 // CHECK-NEXT: %[[V7:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 3, 0, 1, 2, 4>}
 // CHECK-NEXT: return %[[V7]]
-func.func @conv2d_filter_grad(%x: tensor<2x5x7x3xf32>, %o: tensor<6x2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<6x3x2x3x4xf32> {
+func.func @conv_filter_grad(%x: tensor<2x5x7x3xf32>, %o: tensor<6x2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<6x3x2x3x4xf32> {
   %e = calque.batch %o {axes = array<i64: 0>} : (tensor<6x2x2x6x4xf32>) -> tensor<2x2x6x4xf32>
-  %y = calque.conv2d_filter_grad %x, %e, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
+  %y = calque.conv_filter_grad %x, %e, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
   %r = calque.unbatch %y, %e, %o {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3x2x3x4xf32>, tensor<2x2x6x4xf32>, tensor<6x2x2x6x4xf32>) -> tensor<6x3x2x3x4xf32>
   return %r : tensor<6x3x2x3x4xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_filter_grad_images(
+// CHECK-LABEL: func.func @conv_filter_grad_images(
 // CHECK-SAME: %[[X:.*]]: tensor<6x2x5x7x3xf32>, %[[O:.*]]: tensor<2x2x6x4xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.broadcast_to %[[W]] {shape = array<i64: 6, 3, 2, 3, 4>}
 // CHECK-NEXT: %[[V1:.*]] = calque.transpose %[[X]] {permutation = array<i64: 1, 2, 3, 0, 4>}
 // CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V1]] {shape = array<i64: 2, 5, 7, 18>}
 // CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V0]] {permutation = array<i64: 1, 2, 0, 3, 4>}
 // CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 3, 2, 18, 4>}
-// CHECK-NEXT: %[[V5:.*]] = calque.conv2d_filter_grad %[[V2]], %[[O]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.conv_filter_grad %[[V2]], %[[O]], %[[V4]] {padding = "valid", strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V6:.*]] = calque.reshape %[[V5]] {shape = array<i64: 3, 2, 6, 3, 4>}
 // CHECK-NEXT: %[[V7:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 2, 0, 1, 3, 4>}
 // CHECK-NEXT: return %[[V7]]
-func.func @conv2d_filter_grad_images(%x: tensor<6x2x5x7x3xf32>, %o: tensor<2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<6x3x2x3x4xf32> {
+func.func @conv_filter_grad_images(%x: tensor<6x2x5x7x3xf32>, %o: tensor<2x2x6x4xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<6x3x2x3x4xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<6x2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
-  %y = calque.conv2d_filter_grad %e, %o, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
+  %y = calque.conv_filter_grad %e, %o, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<2x5x7x3xf32>, tensor<2x2x6x4xf32>, tensor<3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
   %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3x2x3x4xf32>, tensor<2x5x7x3xf32>, tensor<6x2x5x7x3xf32>) -> tensor<6x3x2x3x4xf32>
   return %r : tensor<6x3x2x3x4xf32>
 }
 
-// CHECK-LABEL: func.func @max_pool2d(
+// CHECK-LABEL: func.func @max_pool(
 // CHECK-SAME: %[[X:.*]]: tensor<6x2x5x7x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.reshape %[[X]] {shape = array<i64: 12, 5, 7, 3>}
-// CHECK-NEXT: %[[V1:.*]] = calque.max_pool2d %[[V0]] {strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V1:.*]] = calque.max_pool %[[V0]] {strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V1]] {shape = array<i64: 6, 2, 2, 6, 3>}
 // CHECK-NEXT: return %[[V2]]
-func.func @max_pool2d(%x: tensor<6x2x5x7x3xf32>) -> tensor<6x2x2x6x3xf32> {
+func.func @max_pool(%x: tensor<6x2x5x7x3xf32>) -> tensor<6x2x2x6x3xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<6x2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
-  %y = calque.max_pool2d %e {strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<2x5x7x3xf32>) -> tensor<2x2x6x3xf32>
+  %y = calque.max_pool %e {strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<2x5x7x3xf32>) -> tensor<2x2x6x3xf32>
   %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x2x6x3xf32>, tensor<2x5x7x3xf32>, tensor<6x2x5x7x3xf32>) -> tensor<6x2x2x6x3xf32>
   return %r : tensor<6x2x2x6x3xf32>
 }
 
-// CHECK-LABEL: func.func @max_pool2d_grad(
+// CHECK-LABEL: func.func @max_pool_grad(
 // CHECK-SAME: %[[X:.*]]: tensor<2x5x7x3xf32>, %[[O:.*]]: tensor<6x2x2x6x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.broadcast_to %[[X]] {shape = array<i64: 6, 2, 5, 7, 3>}
 // CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[V0]] {shape = array<i64: 12, 5, 7, 3>}
 // CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[O]] {shape = array<i64: 12, 2, 6, 3>}
-// CHECK-NEXT: %[[V3:.*]] = calque.max_pool2d_grad %[[V1]], %[[V2]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V3:.*]] = calque.max_pool_grad %[[V1]], %[[V2]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 6, 2, 5, 7, 3>}
 // CHECK-NEXT: return %[[V4]]
-func.func @max_pool2d_grad(%x: tensor<2x5x7x3xf32>, %o: tensor<6x2x2x6x3xf32>) -> tensor<6x2x5x7x3xf32> {
+func.func @max_pool_grad(%x: tensor<2x5x7x3xf32>, %o: tensor<6x2x2x6x3xf32>) -> tensor<6x2x5x7x3xf32> {
   %e = calque.batch %o {axes = array<i64: 0>} : (tensor<6x2x2x6x3xf32>) -> tensor<2x2x6x3xf32>
-  %y = calque.max_pool2d_grad %x, %e {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<2x5x7x3xf32>, tensor<2x2x6x3xf32>) -> tensor<2x5x7x3xf32>
+  %y = calque.max_pool_grad %x, %e {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<2x5x7x3xf32>, tensor<2x2x6x3xf32>) -> tensor<2x5x7x3xf32>
   %r = calque.unbatch %y, %e, %o {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x5x7x3xf32>, tensor<2x2x6x3xf32>, tensor<6x2x2x6x3xf32>) -> tensor<6x2x5x7x3xf32>
   return %r : tensor<6x2x5x7x3xf32>
 }
 
-// CHECK-LABEL: func.func @max_pool2d_pick(
+// CHECK-LABEL: func.func @max_pool_pick(
 // CHECK-SAME: %[[X:.*]]: tensor<6x2x5x7x3xf32>, %[[V:.*]]: tensor<2x5x7x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.broadcast_to %[[V]] {shape = array<i64: 6, 2, 5, 7, 3>}
 // CHECK-NEXT: %[[V1:.*]] = calque.reshape %[[X]] {shape = array<i64: 12, 5, 7, 3>}
 // CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V0]] {shape = array<i64: 12, 5, 7, 3>}
-// CHECK-NEXT: %[[V3:.*]] = calque.max_pool2d_pick %[[V1]], %[[V2]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V3:.*]] = calque.max_pool_pick %[[V1]], %[[V2]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: %[[V4:.*]] = calque.reshape %[[V3]] {shape = array<i64: 6, 2, 2, 6, 3>}
 // CHECK-NEXT: return %[[V4]]
-func.func @max_pool2d_pick(%x: tensor<6x2x5x7x3xf32>, %v: tensor<2x5x7x3xf32>) -> tensor<6x2x2x6x3xf32> {
+func.func @max_pool_pick(%x: tensor<6x2x5x7x3xf32>, %v: tensor<2x5x7x3xf32>) -> tensor<6x2x2x6x3xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<6x2x5x7x3xf32>) -> tensor<2x5x7x3xf32>
-  %y = calque.max_pool2d_pick %e, %v {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<2x5x7x3xf32>, tensor<2x5x7x3xf32>) -> tensor<2x2x6x3xf32>
+  %y = calque.max_pool_pick %e, %v {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<2x5x7x3xf32>, tensor<2x5x7x3xf32>) -> tensor<2x2x6x3xf32>
   %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x2x6x3xf32>, tensor<2x5x7x3xf32>, tensor<6x2x5x7x3xf32>) -> tensor<6x2x2x6x3xf32>
   return %r : tensor<6x2x2x6x3xf32>
 }
@@ -759,30 +753,30 @@ func.func @max_pool2d_pick(%x: tensor<6x2x5x7x3xf32>, %v: tensor<2x5x7x3xf32>) -
 // CHECK-LABEL: func.func @open_images(
 // CHECK-SAME: %[[X:.*]]: tensor<?x2x?x?x3xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.merge_dims %[[X]] {axis = 0 : i64}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d %[[V0]], %[[W]]
+// CHECK-NEXT: %[[V1:.*]] = calque.conv %[[V0]], %[[W]]
 // CHECK-NEXT: %[[V2:.*]] = calque.split_dim %[[V1]], %[[X]] {axis = 0 : i64, first = 0 : i64, second = 1 : i64}
 // CHECK-NEXT: return %[[V2]]
 func.func @open_images(%x: tensor<?x2x?x?x3xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<?x2x?x?x4xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x2x?x?x3xf32>) -> tensor<2x?x?x3xf32>
-  %y = calque.conv2d %e, %w : (tensor<2x?x?x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x?x?x4xf32>
+  %y = calque.conv %e, %w : (tensor<2x?x?x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x?x?x4xf32>
   %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x?x?x4xf32>, tensor<2x?x?x3xf32>, tensor<?x2x?x?x3xf32>) -> tensor<?x2x?x?x4xf32>
   return %r : tensor<?x2x?x?x4xf32>
 }
 
-// One example after the other is picked where sizes are open.
+// Groups of open sizes.
 // CHECK-LABEL: func.func @open_both(
 // CHECK-SAME: %[[X:.*]]: tensor<1x2x?x7x3xf32>, %[[W:.*]]: tensor<1x3x2x3x4xf32>)
-// CHECK-NEXT: %[[K:.*]] = calque.constant {value = dense<0> : tensor<i64>}
-// CHECK-NEXT: %[[V0:.*]] = calque.gather %[[X]], %[[K]]
-// CHECK-NEXT: %[[V1:.*]] = calque.slice %[[W]]
-// CHECK-NEXT: %[[V2:.*]] = calque.reshape %[[V1]]
-// CHECK-NEXT: %[[V3:.*]] = calque.conv2d %[[V0]], %[[V2]]
-// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 0>}
-// CHECK-NEXT: %[[V5:.*]] = calque.concat %[[V4]]
-// CHECK-NEXT: return %[[V5]]
+// CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[X]] {permutation = array<i64: 1, 2, 3, 0, 4>}
+// CHECK-NEXT: %[[V1:.*]] = calque.merge_dims %[[V0]] {axis = 3 : i64}
+// CHECK-NEXT: %[[V2:.*]] = calque.transpose %[[W]] {permutation = array<i64: 1, 2, 3, 0, 4>}
+// CHECK-NEXT: %[[V3:.*]] = calque.reshape %[[V2]] {shape = array<i64: 3, 2, 3, 4>}
+// CHECK-NEXT: %[[V4:.*]] = calque.conv %[[V1]], %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = calque.split_dim %[[V4]], %[[W]] {axis = 3 : i64, first = 0 : i64, second = 4 : i64}
+// CHECK-NEXT: %[[V6:.*]] = calque.transpose %[[V5]] {permutation = array<i64: 3, 0, 1, 2, 4>}
+// CHECK-NEXT: return %[[V6]]
 func.func @open_both(%x: tensor<1x2x?x7x3xf32>, %w: tensor<1x3x2x3x4xf32>) -> tensor<1x2x?x6x4xf32> {
   %e:2 = calque.batch %x, %w {axes = array<i64: 0, 0>} : (tensor<1x2x?x7x3xf32>, tensor<1x3x2x3x4xf32>) -> (tensor<2x?x7x3xf32>, tensor<3x2x3x4xf32>)
-  %y = calque.conv2d %e#0, %e#1 : (tensor<2x?x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x?x6x4xf32>
+  %y = calque.conv %e#0, %e#1 : (tensor<2x?x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x?x6x4xf32>
   %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2x?x6x4xf32>, tensor<2x?x7x3xf32>, tensor<1x2x?x7x3xf32>) -> tensor<1x2x?x6x4xf32>
   return %r : tensor<1x2x?x6x4xf32>
 }

@@ -259,8 +259,8 @@ func.func @print_unknown_count(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
 
 func.func @no_examples(%x: tensor<0x1x?x7x3xf32>, %w: tensor<0x3x2x3x4xf32>) -> tensor<0x1x?x6x4xf32> {
   %e:2 = calque.batch %x, %w {axes = array<i64: 0, 0>} : (tensor<0x1x?x7x3xf32>, tensor<0x3x2x3x4xf32>) -> (tensor<1x?x7x3xf32>, tensor<3x2x3x4xf32>)
-  // expected-error @below {{'calque.conv2d' op is done on one example after the other, and there are none that would give its result's sizes; vmap can't do it for many examples at once}}
-  %y = calque.conv2d %e#0, %e#1 : (tensor<1x?x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<1x?x6x4xf32>
+  // expected-error @below {{'calque.conv' op is done on one example after the other, and there are none that would give its result's sizes; vmap can't do it for many examples at once}}
+  %y = calque.conv %e#0, %e#1 : (tensor<1x?x7x3xf32>, tensor<3x2x3x4xf32>) -> tensor<1x?x6x4xf32>
   %r = calque.unbatch %y, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<1x?x6x4xf32>, tensor<1x?x7x3xf32>, tensor<0x1x?x7x3xf32>) -> tensor<0x1x?x6x4xf32>
   return %r : tensor<0x1x?x6x4xf32>
 }

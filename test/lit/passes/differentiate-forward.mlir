@@ -450,75 +450,75 @@ func.func @contract(%a: tensor<?x3xf32>, %b: tensor<3x?xf32>, %t: tensor<?x3xf32
   return %d : tensor<?x?xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d(
+// CHECK-LABEL: func.func @conv(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[W:.*]]: tensor<3x2x3x?xf32>, %[[T:.*]]: tensor<?x?x?x3xf32>, %[[U:.*]]: tensor<3x2x3x?xf32>)
-// CHECK-NEXT: calque.conv2d %[[X]], %[[W]] {strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V0:.*]] = calque.conv2d %[[T]], %[[W]] {strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d %[[X]], %[[U]] {strides = array<i64: 2, 1>}
+// CHECK-NEXT: calque.conv %[[X]], %[[W]] {strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.conv %[[T]], %[[W]] {strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv %[[X]], %[[U]] {strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V2:.*]] = calque.add %[[V0]], %[[V1]]
 // CHECK-NEXT: return %[[V2]]
-func.func @conv2d(%x: tensor<?x?x?x3xf32>, %w: tensor<3x2x3x?xf32>, %t: tensor<?x?x?x3xf32>, %u: tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32> {
-  %y = calque.conv2d %x, %w {strides = array<i64: 2, 1>} : (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32>
+func.func @conv(%x: tensor<?x?x?x3xf32>, %w: tensor<3x2x3x?xf32>, %t: tensor<?x?x?x3xf32>, %u: tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32> {
+  %y = calque.conv %x, %w {strides = array<i64: 2, 1>} : (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32>
   %d = calque.jvp %y, %x, %w, %t, %u {counts = array<i64: 1, 2>} : (tensor<?x?x?x?xf32>, tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>, tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32>
   return %d : tensor<?x?x?x?xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_input_grad(
+// CHECK-LABEL: func.func @conv_input_grad(
 // CHECK-SAME: %[[O:.*]]: tensor<?x?x?x?xf32>, %[[W:.*]]: tensor<3x2x3x?xf32>, %[[X:.*]]: tensor<?x?x?x3xf32>, %[[T:.*]]: tensor<?x?x?x?xf32>, %[[U:.*]]: tensor<3x2x3x?xf32>)
-// CHECK-NEXT: calque.conv2d_input_grad %[[O]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V0:.*]] = calque.conv2d_input_grad %[[T]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d_input_grad %[[O]], %[[U]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: calque.conv_input_grad %[[O]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.conv_input_grad %[[T]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv_input_grad %[[O]], %[[U]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V2:.*]] = calque.add %[[V0]], %[[V1]]
 // CHECK-NEXT: return %[[V2]]
-func.func @conv2d_input_grad(%o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x?xf32>, %x: tensor<?x?x?x3xf32>, %t: tensor<?x?x?x?xf32>, %u: tensor<3x2x3x?xf32>) -> tensor<?x?x?x3xf32> {
-  %y = calque.conv2d_input_grad %o, %w, %x {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @conv_input_grad(%o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x?xf32>, %x: tensor<?x?x?x3xf32>, %t: tensor<?x?x?x?xf32>, %u: tensor<3x2x3x?xf32>) -> tensor<?x?x?x3xf32> {
+  %y = calque.conv_input_grad %o, %w, %x {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d = calque.jvp %y, %o, %w, %t, %u {counts = array<i64: 1, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>) -> tensor<?x?x?x3xf32>
   return %d : tensor<?x?x?x3xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_filter_grad(
+// CHECK-LABEL: func.func @conv_filter_grad(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[O:.*]]: tensor<?x?x?x?xf32>, %[[W:.*]]: tensor<3x2x3x?xf32>, %[[T:.*]]: tensor<?x?x?x3xf32>, %[[U:.*]]: tensor<?x?x?x?xf32>)
-// CHECK-NEXT: calque.conv2d_filter_grad %[[X]], %[[O]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V0:.*]] = calque.conv2d_filter_grad %[[T]], %[[O]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d_filter_grad %[[X]], %[[U]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: calque.conv_filter_grad %[[X]], %[[O]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.conv_filter_grad %[[T]], %[[O]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv_filter_grad %[[X]], %[[U]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
 // CHECK-NEXT: %[[V2:.*]] = calque.add %[[V0]], %[[V1]]
 // CHECK-NEXT: return %[[V2]]
-func.func @conv2d_filter_grad(%x: tensor<?x?x?x3xf32>, %o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x?xf32>, %t: tensor<?x?x?x3xf32>, %u: tensor<?x?x?x?xf32>) -> tensor<3x2x3x?xf32> {
-  %y = calque.conv2d_filter_grad %x, %o, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>) -> tensor<3x2x3x?xf32>
+func.func @conv_filter_grad(%x: tensor<?x?x?x3xf32>, %o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x?xf32>, %t: tensor<?x?x?x3xf32>, %u: tensor<?x?x?x?xf32>) -> tensor<3x2x3x?xf32> {
+  %y = calque.conv_filter_grad %x, %o, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>) -> tensor<3x2x3x?xf32>
   %d = calque.jvp %y, %x, %o, %t, %u {counts = array<i64: 1, 2>} : (tensor<3x2x3x?xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>) -> tensor<3x2x3x?xf32>
   return %d : tensor<3x2x3x?xf32>
 }
 
-// CHECK-LABEL: func.func @max_pool2d(
+// CHECK-LABEL: func.func @max_pool(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[T:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.max_pool2d %[[X]] {padding = "same", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
-// CHECK-NEXT: %[[V0:.*]] = calque.max_pool2d_pick %[[X]], %[[T]] {padding = "same", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: calque.max_pool %[[X]] {padding = "same", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V0:.*]] = calque.max_pool_pick %[[X]], %[[T]] {padding = "same", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: return %[[V0]]
-func.func @max_pool2d(%x: tensor<?x?x?x3xf32>, %t: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
-  %y = calque.max_pool2d %x {padding = "same", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @max_pool(%x: tensor<?x?x?x3xf32>, %t: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
+  %y = calque.max_pool %x {padding = "same", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   return %d : tensor<?x?x?x3xf32>
 }
 
 // Where the images' largest elements are does not move.
-// CHECK-LABEL: func.func @max_pool2d_grad(
+// CHECK-LABEL: func.func @max_pool_grad(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[O:.*]]: tensor<?x?x?x3xf32>, %[[T:.*]]: tensor<?x?x?x3xf32>, %[[U:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.max_pool2d_grad %[[X]], %[[O]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
-// CHECK-NEXT: %[[V0:.*]] = calque.max_pool2d_grad %[[X]], %[[U]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: calque.max_pool_grad %[[X]], %[[O]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V0:.*]] = calque.max_pool_grad %[[X]], %[[U]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: return %[[V0]]
-func.func @max_pool2d_grad(%x: tensor<?x?x?x3xf32>, %o: tensor<?x?x?x3xf32>, %t: tensor<?x?x?x3xf32>, %u: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
-  %y = calque.max_pool2d_grad %x, %o {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @max_pool_grad(%x: tensor<?x?x?x3xf32>, %o: tensor<?x?x?x3xf32>, %t: tensor<?x?x?x3xf32>, %u: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
+  %y = calque.max_pool_grad %x, %o {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d = calque.jvp %y, %x, %o, %t, %u {counts = array<i64: 1, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   return %d : tensor<?x?x?x3xf32>
 }
 
-// CHECK-LABEL: func.func @max_pool2d_pick(
+// CHECK-LABEL: func.func @max_pool_pick(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[V:.*]]: tensor<?x?x?x3xf32>, %[[T:.*]]: tensor<?x?x?x3xf32>, %[[U:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.max_pool2d_pick %[[X]], %[[V]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
-// CHECK-NEXT: %[[V0:.*]] = calque.max_pool2d_pick %[[X]], %[[U]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: calque.max_pool_pick %[[X]], %[[V]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V0:.*]] = calque.max_pool_pick %[[X]], %[[U]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: return %[[V0]]
-func.func @max_pool2d_pick(%x: tensor<?x?x?x3xf32>, %v: tensor<?x?x?x3xf32>, %t: tensor<?x?x?x3xf32>, %u: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
-  %y = calque.max_pool2d_pick %x, %v {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @max_pool_pick(%x: tensor<?x?x?x3xf32>, %v: tensor<?x?x?x3xf32>, %t: tensor<?x?x?x3xf32>, %u: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
+  %y = calque.max_pool_pick %x, %v {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d = calque.jvp %y, %x, %v, %t, %u {counts = array<i64: 1, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   return %d : tensor<?x?x?x3xf32>
 }

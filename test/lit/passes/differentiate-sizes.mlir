@@ -38,7 +38,7 @@ func.func @concat_part(%x: tensor<?x3xf32>, %a: tensor<2x3xf32>, %g: tensor<2x3x
 // CHECK: %[[D:.*]] = calque.reshape_like %{{.*}} -> tensor<?x?x?x?xf32>
 // CHECK-NEXT: return %[[D]] : tensor<?x?x?x?xf32>
 func.func @conv_input_grad(%o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x4xf32>, %x: tensor<2x7x5x3xf32>, %g: tensor<2x7x5x3xf32>) -> tensor<?x?x?x?xf32> {
-  %y = calque.conv2d_input_grad %o, %w, %x {padding = "valid", strides = array<i64: 1, 1>} : (tensor<?x?x?x?xf32>, tensor<3x2x3x4xf32>, tensor<2x7x5x3xf32>) -> tensor<2x7x5x3xf32>
+  %y = calque.conv_input_grad %o, %w, %x {padding = "valid", strides = array<i64: 1, 1>} : (tensor<?x?x?x?xf32>, tensor<3x2x3x4xf32>, tensor<2x7x5x3xf32>) -> tensor<2x7x5x3xf32>
   %d = calque.gradient %y, %g, %o {counts = array<i64: 1, 1, 0>} : (tensor<2x7x5x3xf32>, tensor<2x7x5x3xf32>, tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
   return %d : tensor<?x?x?x?xf32>
 }
@@ -49,7 +49,7 @@ func.func @conv_input_grad(%o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x4xf32>, %x:
 // CHECK: %[[D:.*]] = calque.reshape_like %{{.*}} -> tensor<?x?x?x?xf32>
 // CHECK-NEXT: return %[[D]] : tensor<?x?x?x?xf32>
 func.func @conv_filter_grad(%x: tensor<2x7x5x3xf32>, %o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x4xf32>, %g: tensor<3x2x3x4xf32>) -> tensor<?x?x?x?xf32> {
-  %y = calque.conv2d_filter_grad %x, %o, %w {padding = "valid", strides = array<i64: 1, 1>} : (tensor<2x7x5x3xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
+  %y = calque.conv_filter_grad %x, %o, %w {padding = "valid", strides = array<i64: 1, 1>} : (tensor<2x7x5x3xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x4xf32>) -> tensor<3x2x3x4xf32>
   %d = calque.gradient %y, %g, %o {counts = array<i64: 1, 1, 0>} : (tensor<3x2x3x4xf32>, tensor<3x2x3x4xf32>, tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
   return %d : tensor<?x?x?x?xf32>
 }
@@ -60,7 +60,7 @@ func.func @conv_filter_grad(%x: tensor<2x7x5x3xf32>, %o: tensor<?x?x?x?xf32>, %w
 // CHECK: %[[D:.*]] = calque.reshape_like %{{.*}} -> tensor<?x?x?x?xf32>
 // CHECK-NEXT: return %[[D]] : tensor<?x?x?x?xf32>
 func.func @pool_grad(%x: tensor<2x7x5x3xf32>, %o: tensor<?x?x?x?xf32>, %g: tensor<2x7x5x3xf32>) -> tensor<?x?x?x?xf32> {
-  %y = calque.max_pool2d_grad %x, %o {padding = "valid", strides = array<i64: 1, 1>, window = array<i64: 3, 2>} : (tensor<2x7x5x3xf32>, tensor<?x?x?x?xf32>) -> tensor<2x7x5x3xf32>
+  %y = calque.max_pool_grad %x, %o {padding = "valid", strides = array<i64: 1, 1>, window = array<i64: 3, 2>} : (tensor<2x7x5x3xf32>, tensor<?x?x?x?xf32>) -> tensor<2x7x5x3xf32>
   %d = calque.gradient %y, %g, %o {counts = array<i64: 1, 1, 0>} : (tensor<2x7x5x3xf32>, tensor<2x7x5x3xf32>, tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
   return %d : tensor<?x?x?x?xf32>
 }
@@ -71,7 +71,7 @@ func.func @pool_grad(%x: tensor<2x7x5x3xf32>, %o: tensor<?x?x?x?xf32>, %g: tenso
 // CHECK: %[[D:.*]] = calque.reshape_like %{{.*}} -> tensor<2x7x5x3xf32>
 // CHECK-NEXT: return %[[D]] : tensor<2x7x5x3xf32>
 func.func @pool_pick(%x: tensor<?x?x?x?xf32>, %v: tensor<2x7x5x3xf32>, %g: tensor<?x?x?x?xf32>) -> tensor<2x7x5x3xf32> {
-  %y = calque.max_pool2d_pick %x, %v {padding = "valid", strides = array<i64: 1, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x?xf32>, tensor<2x7x5x3xf32>) -> tensor<?x?x?x?xf32>
+  %y = calque.max_pool_pick %x, %v {padding = "valid", strides = array<i64: 1, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x?xf32>, tensor<2x7x5x3xf32>) -> tensor<?x?x?x?xf32>
   %d = calque.gradient %y, %g, %v {counts = array<i64: 1, 1, 0>} : (tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<2x7x5x3xf32>) -> tensor<2x7x5x3xf32>
   return %d : tensor<2x7x5x3xf32>
 }

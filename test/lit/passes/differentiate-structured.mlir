@@ -27,75 +27,75 @@ func.func @two_pairs(%a: tensor<?x3x?xf32>, %b: tensor<3x?xf32>, %g: tensor<?xf3
   return %d#0, %d#1 : tensor<?x3x?xf32>, tensor<3x?xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d(
+// CHECK-LABEL: func.func @conv(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[W:.*]]: tensor<3x2x3x?xf32>, %[[G:.*]]: tensor<?x?x?x?xf32>)
-// CHECK-NEXT: calque.conv2d %[[X]], %[[W]] {strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V0:.*]] = calque.conv2d_input_grad %[[G]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d_filter_grad %[[X]], %[[G]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: calque.conv %[[X]], %[[W]] {strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.conv_input_grad %[[G]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv_filter_grad %[[X]], %[[G]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
 // CHECK-NEXT: return %[[V0]], %[[V1]]
-func.func @conv2d(%x: tensor<?x?x?x3xf32>, %w: tensor<3x2x3x?xf32>, %g: tensor<?x?x?x?xf32>) -> (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) {
-  %y = calque.conv2d %x, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32>
+func.func @conv(%x: tensor<?x?x?x3xf32>, %w: tensor<3x2x3x?xf32>, %g: tensor<?x?x?x?xf32>) -> (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) {
+  %y = calque.conv %x, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32>
   %d:2 = calque.gradient %y, %g, %x, %w {counts = array<i64: 1, 2, 0>} : (tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>)
   return %d#0, %d#1 : tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_input_grad(
+// CHECK-LABEL: func.func @conv_input_grad(
 // CHECK-SAME: %[[O:.*]]: tensor<?x?x?x?xf32>, %[[W:.*]]: tensor<3x2x3x?xf32>, %[[X:.*]]: tensor<?x?x?x3xf32>, %[[G:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.conv2d_input_grad %[[O]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V0:.*]] = calque.conv2d %[[G]], %[[W]] {strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d_filter_grad %[[G]], %[[O]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: calque.conv_input_grad %[[O]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.conv %[[G]], %[[W]] {strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv_filter_grad %[[G]], %[[O]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
 // CHECK-NEXT: return %[[V0]], %[[V1]]
-func.func @conv2d_input_grad(%o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x?xf32>, %x: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>) -> (tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>) {
-  %y = calque.conv2d_input_grad %o, %w, %x {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @conv_input_grad(%o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x?xf32>, %x: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>) -> (tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>) {
+  %y = calque.conv_input_grad %o, %w, %x {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d:2 = calque.gradient %y, %g, %o, %w {counts = array<i64: 1, 2, 0>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>) -> (tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>)
   return %d#0, %d#1 : tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>
 }
 
-// CHECK-LABEL: func.func @conv2d_filter_grad(
+// CHECK-LABEL: func.func @conv_filter_grad(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[O:.*]]: tensor<?x?x?x?xf32>, %[[W:.*]]: tensor<3x2x3x?xf32>, %[[G:.*]]: tensor<3x2x3x?xf32>)
-// CHECK-NEXT: calque.conv2d_filter_grad %[[X]], %[[O]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V0:.*]] = calque.conv2d_input_grad %[[O]], %[[G]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d %[[X]], %[[G]] {strides = array<i64: 2, 1>}
+// CHECK-NEXT: calque.conv_filter_grad %[[X]], %[[O]], %[[W]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V0:.*]] = calque.conv_input_grad %[[O]], %[[G]], %[[X]] {padding = "valid", strides = array<i64: 2, 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv %[[X]], %[[G]] {strides = array<i64: 2, 1>}
 // CHECK-NEXT: return %[[V0]], %[[V1]]
-func.func @conv2d_filter_grad(%x: tensor<?x?x?x3xf32>, %o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x?xf32>, %g: tensor<3x2x3x?xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>) {
-  %y = calque.conv2d_filter_grad %x, %o, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>) -> tensor<3x2x3x?xf32>
+func.func @conv_filter_grad(%x: tensor<?x?x?x3xf32>, %o: tensor<?x?x?x?xf32>, %w: tensor<3x2x3x?xf32>, %g: tensor<3x2x3x?xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>) {
+  %y = calque.conv_filter_grad %x, %o, %w {padding = "valid", strides = array<i64: 2, 1>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>, tensor<3x2x3x?xf32>) -> tensor<3x2x3x?xf32>
   %d:2 = calque.gradient %y, %g, %x, %o {counts = array<i64: 1, 2, 0>} : (tensor<3x2x3x?xf32>, tensor<3x2x3x?xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>)
   return %d#0, %d#1 : tensor<?x?x?x3xf32>, tensor<?x?x?x?xf32>
 }
 
-// CHECK-LABEL: func.func @max_pool2d(
+// CHECK-LABEL: func.func @max_pool(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[G:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.max_pool2d %[[X]] {strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
-// CHECK-NEXT: %[[V0:.*]] = calque.max_pool2d_grad %[[X]], %[[G]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: calque.max_pool %[[X]] {strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V0:.*]] = calque.max_pool_grad %[[X]], %[[G]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: return %[[V0]]
-func.func @max_pool2d(%x: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
-  %y = calque.max_pool2d %x {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @max_pool(%x: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
+  %y = calque.max_pool %x {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   return %d : tensor<?x?x?x3xf32>
 }
 
-// CHECK-LABEL: func.func @max_pool2d_grad(
+// CHECK-LABEL: func.func @max_pool_grad(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[O:.*]]: tensor<?x?x?x3xf32>, %[[G:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.max_pool2d_grad %[[X]], %[[O]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
-// CHECK-NEXT: %[[V0:.*]] = calque.max_pool2d_pick %[[X]], %[[G]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: calque.max_pool_grad %[[X]], %[[O]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V0:.*]] = calque.max_pool_pick %[[X]], %[[G]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
 // CHECK-NEXT: %[[V2:.*]] = calque.broadcast_like %[[V1]], %[[X]]
 // CHECK-NEXT: return %[[V2]], %[[V0]]
-func.func @max_pool2d_grad(%x: tensor<?x?x?x3xf32>, %o: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) {
-  %y = calque.max_pool2d_grad %x, %o {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @max_pool_grad(%x: tensor<?x?x?x3xf32>, %o: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) {
+  %y = calque.max_pool_grad %x, %o {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d:2 = calque.gradient %y, %g, %x, %o {counts = array<i64: 1, 2, 0>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>)
   return %d#0, %d#1 : tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>
 }
 
-// CHECK-LABEL: func.func @max_pool2d_pick(
+// CHECK-LABEL: func.func @max_pool_pick(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[V:.*]]: tensor<?x?x?x3xf32>, %[[G:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.max_pool2d_pick %[[X]], %[[V]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
-// CHECK-NEXT: %[[V0:.*]] = calque.max_pool2d_grad %[[X]], %[[G]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: calque.max_pool_pick %[[X]], %[[V]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
+// CHECK-NEXT: %[[V0:.*]] = calque.max_pool_grad %[[X]], %[[G]] {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>}
 // CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
 // CHECK-NEXT: %[[V2:.*]] = calque.broadcast_like %[[V1]], %[[X]]
 // CHECK-NEXT: return %[[V2]], %[[V0]]
-func.func @max_pool2d_pick(%x: tensor<?x?x?x3xf32>, %v: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) {
-  %y = calque.max_pool2d_pick %x, %v {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @max_pool_pick(%x: tensor<?x?x?x3xf32>, %v: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) {
+  %y = calque.max_pool_pick %x, %v {padding = "valid", strides = array<i64: 2, 1>, window = array<i64: 3, 2>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d:2 = calque.gradient %y, %g, %x, %v {counts = array<i64: 1, 2, 0>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>)
   return %d#0, %d#1 : tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>
 }

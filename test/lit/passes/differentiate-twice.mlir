@@ -54,14 +54,14 @@ func.func @sin(%x: tensor<?xf64>, %g: tensor<?xf64>, %h: tensor<?xf64>) -> tenso
 }
 
 // The images' cotangent depends on the filters.
-// CHECK-LABEL: func.func @conv2d(
+// CHECK-LABEL: func.func @conv(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[W:.*]]: tensor<3x2x3x?xf32>, %[[G:.*]]: tensor<?x?x?x?xf32>, %[[H:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.conv2d %[[X]], %[[W]]
-// CHECK-NEXT: calque.conv2d_input_grad %[[G]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 1, 1>}
-// CHECK-NEXT: %[[V1:.*]] = calque.conv2d_filter_grad %[[H]], %[[G]], %[[W]] {padding = "valid", strides = array<i64: 1, 1>}
+// CHECK-NEXT: calque.conv %[[X]], %[[W]]
+// CHECK-NEXT: calque.conv_input_grad %[[G]], %[[W]], %[[X]] {padding = "valid", strides = array<i64: 1, 1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.conv_filter_grad %[[H]], %[[G]], %[[W]] {padding = "valid", strides = array<i64: 1, 1>}
 // CHECK-NEXT: return %[[V1]]
-func.func @conv2d(%x: tensor<?x?x?x3xf32>, %w: tensor<3x2x3x?xf32>, %g: tensor<?x?x?x?xf32>, %h: tensor<?x?x?x3xf32>) -> tensor<3x2x3x?xf32> {
-  %y = calque.conv2d %x, %w : (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32>
+func.func @conv(%x: tensor<?x?x?x3xf32>, %w: tensor<3x2x3x?xf32>, %g: tensor<?x?x?x?xf32>, %h: tensor<?x?x?x3xf32>) -> tensor<3x2x3x?xf32> {
+  %y = calque.conv %x, %w : (tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> tensor<?x?x?x?xf32>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %dd = calque.gradient %d, %h, %w {counts = array<i64: 1, 1, 0>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<3x2x3x?xf32>) -> tensor<3x2x3x?xf32>
   return %dd : tensor<3x2x3x?xf32>
@@ -82,14 +82,14 @@ func.func @contract(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %g: tensor<?x?xf32
 }
 
 // By the seed: what the inner gradient spreads, the outer one picks.
-// CHECK-LABEL: func.func @max_pool2d(
+// CHECK-LABEL: func.func @max_pool(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x?x3xf32>, %[[G:.*]]: tensor<?x?x?x3xf32>, %[[H:.*]]: tensor<?x?x?x3xf32>)
-// CHECK-NEXT: calque.max_pool2d %[[X]] {strides = array<i64: 2, 2>, window = array<i64: 2, 2>}
-// CHECK-NEXT: calque.max_pool2d_grad %[[X]], %[[G]] {padding = "valid", strides = array<i64: 2, 2>, window = array<i64: 2, 2>}
-// CHECK-NEXT: %[[V1:.*]] = calque.max_pool2d_pick %[[X]], %[[H]] {padding = "valid", strides = array<i64: 2, 2>, window = array<i64: 2, 2>}
+// CHECK-NEXT: calque.max_pool %[[X]] {strides = array<i64: 2, 2>, window = array<i64: 2, 2>}
+// CHECK-NEXT: calque.max_pool_grad %[[X]], %[[G]] {padding = "valid", strides = array<i64: 2, 2>, window = array<i64: 2, 2>}
+// CHECK-NEXT: %[[V1:.*]] = calque.max_pool_pick %[[X]], %[[H]] {padding = "valid", strides = array<i64: 2, 2>, window = array<i64: 2, 2>}
 // CHECK-NEXT: return %[[V1]]
-func.func @max_pool2d(%x: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>, %h: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
-  %y = calque.max_pool2d %x {strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+func.func @max_pool(%x: tensor<?x?x?x3xf32>, %g: tensor<?x?x?x3xf32>, %h: tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32> {
+  %y = calque.max_pool %x {strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %d = calque.gradient %y, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   %dd = calque.gradient %d, %h, %g {counts = array<i64: 1, 1, 0>} : (tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>, tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
   return %dd : tensor<?x?x?x3xf32>

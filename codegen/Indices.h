@@ -1,0 +1,22 @@
+// What the lowerings of operations with indices share.
+#ifndef CALQUE_CODEGEN_INDICES_H
+#define CALQUE_CODEGEN_INDICES_H
+
+#include "codegen/Lowering.h"
+
+namespace calque::codegen {
+
+// Fails the call for the first index that is not within [0, bound). Where there are several bounds, or none, the last
+// dimension of the indices has one index for each of them.
+void checkIndices(LinalgBuilder &b, mlir::Operation *op, mlir::Value indices, llvm::ArrayRef<Size> bounds,
+                  LoweringContext &context);
+
+// The index clamped to [0, bound), so that the access is safe after a failed check. `given` is the bound where it is
+// not a constant.
+mlir::Value clampIndex(ir::ScalarBuilder &s, mlir::Value index, Size bound, mlir::Value given);
+
+// The bounds of loops that store slices of these sizes along an axis, whose size is `given` where it is not a constant.
+SizeList boundsToStore(LinalgBuilder &b, llvm::ArrayRef<Size> slices, mlir::Value given);
+
+} // namespace calque::codegen
+#endif

@@ -1,0 +1,545 @@
+// Convolutions and pooling.
+#include "codegen/Reductions.h"
+#include "ir/schema/TypeRules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+namespace {
+
+using Ints = SmallVector<int64_t>;
+
+// How a window slides along one dimension: the sizes of its output and of the padding around its input, and how many
+// elements it has, which lie `dilation` apart.
+struct Extent {
+  Size output, padLow, padHigh;
+  int64_t taps, stride, dilation;
+  bool isPadded() const { return constantOf(padLow) != 0 || constantOf(padHigh) != 0; }
+  int64_t reach() const { return (taps - 1) * dilation; } // from the first element to the last one
+};
+
+using Window = SmallVector<Extent, 3>;
+
+Ints tapsOf(const Window &window) {
+  return llvm::map_to_vector(window, [](const Extent &extent) { return extent.taps; });
+}
+
+// The same formula as schema::windowExtent, on sizes that may be unknown.
+Extent extentOf(Sizes &sizes, Size input, bool same, int64_t padLow, int64_t padHigh, int64_t taps, int64_t stride,
+                int64_t dilation) {
+  const int64_t window = (taps - 1) * dilation + 1;
+  if (std::optional<int64_t> known = constantOf(input)) {
+    schema::WindowExtent extent = schema::windowExtent(*known, window, stride, same, padLow, padHigh);
+    return {sizes.constant(extent.output),
+            sizes.constant(extent.padLow),
+            sizes.constant(extent.padHigh),
+            taps,
+            stride,
+            dilation};
+  }
+  Size zero = sizes.constant(0), by = sizes.constant(stride), size = sizes.constant(window);
+  if (!same) {
+    Size padded = sizes.add(input, sizes.constant(padLow + padHigh));
+    Size output = sizes.divide(sizes.maximum(sizes.add(sizes.subtract(padded, size), by), zero), by);
+    return {output, sizes.constant(padLow), sizes.constant(padHigh), taps, stride, dilation};
+  }
+  Size output = sizes.divide(sizes.add(input, sizes.constant(stride - 1)), by);
+  Size covered = sizes.add(sizes.subtract(sizes.multiply(output, by), by), size);
+  Size padding = sizes.maximum(sizes.subtract(covered, input), zero), low = sizes.divide(padding, sizes.constant(2));
+  return {output, low, sizes.subtract(padding, low), taps, stride, dilation};
+}
+
+// The part of a window that meets the image in any place, with the padding that this part needs. What padding and loops
+// cost then grows with the image and not with the window. Sizes that are unknown leave the window as it is.
+Extent clipped(Sizes &sizes, Extent extent, Size input) {
+  std::optional<int64_t> length = constantOf(input);
+  if (!length || *length == 0 || constantOf(extent.output) == 0)
+    return extent;
+  int64_t before = *constantOf(extent.padLow), lastStart = (*constantOf(extent.output) - 1) * extent.stride;
+  int64_t first = std::max<int64_t>(before - lastStart, 0), end = std::min(extent.taps, before + *length);
+  before -= first;
+  int64_t after = std::max<int64_t>(lastStart + (end - first) - before - *length, 0);
+  return {extent.output, sizes.constant(before), sizes.constant(after), end - first, extent.stride, 1};
+}
+
+// The window of an operation with the attributes strides, padding and pads, over these images.
+template <typename Op>
+Window windowOf(LinalgBuilder &b, Op op, Value images, ArrayRef<int64_t> taps, ArrayRef<int64_t> dilations = {}) {
+  ArrayRef<int64_t> pads = op.getPads(), strides = op.getStrides();
+  Window window;
+  for (auto [i, stride] : llvm::enumerate(strides))
+    window.push_back(extentOf(b.sizes, b.sizes.of(images, i + 1), op.getPadding() == "same",
+                              pads.empty() ? 0 : pads[2 * i], pads.empty() ? 0 : pads[2 * i + 1], taps[i], stride,
+                              dilations.empty() ? 1 : dilations[i]));
+  return window;
+}
+
+template <typename Op> Window poolWindowOf(LinalgBuilder &b, Op op, Value images) {
+  Window window = windowOf(b, op, images, op.getWindow());
+  for (auto [i, extent] : llvm::enumerate(window))
+    extent = clipped(b.sizes, extent, b.sizes.of(images, i + 1));
+  return window;
+}
+
+Value padImages(LinalgBuilder &b, Value images, const Window &window, Value value) {
+  if (llvm::none_of(window, [](const Extent &extent) { return extent.isPadded(); }))
+    return images;
+  SizeList shape = b.sizesOf(images), starts = b.sizes.constants(Ints(shape.size(), 0));
+  for (auto [i, extent] : llvm::enumerate(window)) {
+    shape[i + 1] = b.sizes.add(shape[i + 1], b.sizes.add(extent.padLow, extent.padHigh));
+    starts[i + 1] = extent.padLow;
+  }
+  return b.insert(images, b.filled(shape, value), starts, Ints(shape.size(), 1));
+}
+
+bool isEmpty(ArrayRef<Size> sizes) {
+  return llvm::any_of(sizes, [](Size size) { return constantOf(size) == 0; });
+}
+
+Type elementOf(Value value) { return LinalgBuilder::typeOf(value).getElementType(); }
+
+Value zeroOf(LinalgBuilder &b, Value like) {
+  return ir::ScalarBuilder(b.builder, b.location).constant(0, elementOf(like));
+}
+
+// The sizes of the result of a window that slides over images, with `channels` channels.
+SizeList slidOver(LinalgBuilder &b, Value images, const Window &window, Size channels) {
+  SizeList shape{b.sizes.of(images, 0)};
+  for (const Extent &extent : window)
+    shape.push_back(extent.output);
+  shape.push_back(channels);
+  return shape;
+}
+
+void equalSizes(LinalgBuilder &b, Operation *op, unsigned operand, ArrayRef<Size> expected, LoweringContext &context) {
+  for (auto [i, size] : llvm::enumerate(expected))
+    context.equal(op, b.sizes.named(op, operand, i), b.sizes.named(size));
+}
+
+// What each window has put into the result, at the places of its first elements among the images with `reach` elements
+// before them and as many behind: element h of the images is then in the windows from h to h + reach.
+Value spreadOver(LinalgBuilder &b, Value values, ArrayRef<Size> images, const Window &window) {
+  SizeList shape = b.sizesOf(values), whole = shape, starts = b.sizes.constants(Ints(shape.size(), 0)), first = starts;
+  Ints strides(shape.size(), 1), ones = strides;
+  bool reachesFurther = false;
+  for (auto [i, extent] : llvm::enumerate(window)) {
+    // Given padding may be wider than the window, so that windows lie outside of what is looked at.
+    int64_t reach = extent.reach(), before = std::max(reach, constantOf(extent.padLow).value_or(0)),
+            behind = std::max(reach, constantOf(extent.padHigh).value_or(0)) - reach;
+    shape[i + 1] = b.sizes.add(images[i + 1], b.sizes.constant(reach));
+    whole[i + 1] = b.sizes.add(images[i + 1], b.sizes.constant(before + behind));
+    starts[i + 1] = b.sizes.subtract(b.sizes.constant(before), extent.padLow);
+    first[i + 1] = b.sizes.constant(before - reach);
+    strides[i + 1] = extent.stride;
+    reachesFurther |= before != reach;
+  }
+  Value spread = b.insert(values, b.zeros(whole, elementOf(values)), starts, strides);
+  return reachesFurther ? b.extract(spread, first, shape, ones) : spread;
+}
+
+//===-- Convolutions ----------------------------------------------------------------------------===//
+
+// The last dimension as two: the groups, and what each of them has.
+Value splitGroups(LinalgBuilder &b, Value value, int64_t groups) {
+  if (groups == 1)
+    return value;
+  SizeList shape = b.sizesOf(value);
+  Size each = b.sizes.divide(shape.back(), b.sizes.constant(groups));
+  shape.back() = b.sizes.constant(groups);
+  shape.push_back(each);
+  return b.reshape(value, shape);
+}
+
+// The loops of a convolution with groups or without: images n, the windows' places, groups, filters, the places in the
+// window, channels. Of a gradient, the same roles are other loops.
+struct ConvolutionMaps {
+  ConvolutionMaps(OpBuilder &builder, const Window &window, bool isGrouped)
+      : context(builder.getContext()), window(window), isGrouped(isGrouped) {}
+  unsigned resultRank() const { return window.size() + 2 + isGrouped; }
+  unsigned numLoops() const { return resultRank() + window.size() + 1; }
+  AffineExpr d(unsigned i) const { return getAffineDimExpr(i, context); }
+  AffineMap map(ArrayRef<AffineExpr> expressions) const { return AffineMap::get(numLoops(), 0, expressions, context); }
+  SmallVector<unsigned> reductions() const { return llvm::to_vector(llvm::seq<unsigned>(resultRank(), numLoops())); }
+  AffineMap result() const {
+    return map(llvm::map_to_vector(llvm::seq<unsigned>(0, resultRank()), [&](unsigned i) { return d(i); }));
+  }
+  // Elements of images by the loops of the image, of the windows' places, of the places in the window, and of channels.
+  AffineMap images(unsigned image, unsigned place, unsigned tap, unsigned channel) const {
+    SmallVector<AffineExpr> expressions{d(image)};
+    for (auto [i, extent] : llvm::enumerate(window))
+      expressions.push_back(d(place + i) * extent.stride + d(tap + i) * extent.dilation);
+    return channels(expressions, channel);
+  }
+  // A dimension for each of `first`, and then the channels.
+  AffineMap rows(unsigned image, unsigned place, unsigned channel) const {
+    SmallVector<AffineExpr> expressions{d(image)};
+    for (unsigned i = 0; i < window.size(); ++i)
+      expressions.push_back(d(place + i));
+    return channels(expressions, channel);
+  }
+  AffineMap channels(SmallVector<AffineExpr> expressions, unsigned channel) const {
+    if (isGrouped)
+      expressions.push_back(d(window.size() + 1));
+    expressions.push_back(d(channel));
+    return map(expressions);
+  }
+
+  MLIRContext *context;
+  const Window &window;
+  const bool isGrouped;
+};
+
+// Loops n, places, [groups], f, taps, c over padded images.
+Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resultShape, const Window &window,
+               bool isGrouped) {
+  // Without windows the largest strided index would be negative, which linalg refuses.
+  if (isEmpty(resultShape))
+    return b.empty(resultShape, elementOf(padded));
+  ConvolutionMaps loops(b.builder, window, isGrouped);
+  unsigned rank = window.size(), first = loops.resultRank();
+  SmallVector<AffineExpr> filterExpressions;
+  for (unsigned i = 0; i <= rank; ++i)
+    filterExpressions.push_back(loops.d(first + i));
+  AffineMap maps[] = {loops.images(0, 1, first, first + rank), loops.channels(filterExpressions, first - 1),
+                      loops.result()};
+  return b.generic({padded, filter}, b.zeros(resultShape, elementOf(padded)), maps, loops.numLoops(),
+                   loops.reductions(), multiplyAdd);
+}
+
+// Checks that the images have the channels that the filters take, and that the filters can be divided into groups.
+template <typename Op>
+void checkChannels(LinalgBuilder &b, Op op, unsigned images, unsigned filters, LoweringContext &context) {
+  const int64_t rank = op.getStrides().size(), groups = op.getGroups();
+  if (groups == 1)
+    return void(context.equal(op, images, rank + 1, filters, rank));
+  Size groupCount = b.sizes.constant(groups);
+  context.equal(op, b.sizes.named(op, images, rank + 1),
+                b.sizes.named(b.sizes.multiply(b.sizes.of(op->getOperand(filters), rank), groupCount)));
+  Sizes::Named count = b.sizes.named(op, filters, rank + 1);
+  if (!constantOf(count.size))
+    context.divisible(op, count, groupCount);
+}
+
+Ints windowOfFilter(Value filter) { return Ints(LinalgBuilder::shapeOf(filter).drop_back(2)); }
+
+} // namespace
+
+Lowered lower(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
+  checkChannels(b, op, 0, 1, context);
+  Window window = windowOf(b, op, op.getInput(), windowOfFilter(op.getFilter()), op.getDilations());
+  const int64_t groups = op.getGroups();
+  SizeList result = slidOver(b, op.getInput(), window, b.sizesOf(op.getFilter()).back());
+  Value padded = padImages(b, op.getInput(), window, zeroOf(b, op.getInput()));
+  if (groups == 1)
+    return convolve(b, padded, op.getFilter(), result, window, false);
+  Value filter = splitGroups(b, op.getFilter(), groups);
+  SizeList split(result), ofFilter = b.sizesOf(filter);
+  split.pop_back();
+  split.append({ofFilter[ofFilter.size() - 2], ofFilter.back()});
+  return b.reshape(convolve(b, splitGroups(b, padded, groups), filter, split, window, true), result);
+}
+
+// Spreads the cotangent by the strides, and convolves it with the flipped filter.
+Lowered lower(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringContext &context) {
+  checkChannels(b, op, 2, 1, context);
+  Window window = windowOf(b, op, op.getLike(), windowOfFilter(op.getFilter()), op.getDilations());
+  const int64_t groups = op.getGroups();
+  SizeList image = b.sizesOf(op.getLike());
+  SizeList cotangent = slidOver(b, op.getLike(), window, b.sizesOf(op.getFilter()).back());
+  equalSizes(b, op, 0, cotangent, context);
+  Type element = elementOf(op.getFilter());
+  if (isEmpty(cotangent))
+    return b.zeros(image, element);
+  Value spread = splitGroups(b, spreadOver(b, op.getCotangent(), image, window), groups);
+  Value filter = splitGroups(b, op.getFilter(), groups);
+  // From [taps, channels, (groups,) filters] to [taps flipped, filters, (groups,) channels].
+  SizeList turnedSizes = b.sizesOf(filter);
+  const unsigned rank = window.size(), last = turnedSizes.size() - 1;
+  std::swap(turnedSizes[rank], turnedSizes[last]);
+  SmallVector<AffineExpr> turn;
+  for (auto [i, extent] : llvm::enumerate(window))
+    turn.push_back(extent.taps - 1 - b.builder.getAffineDimExpr(i));
+  turn.push_back(b.builder.getAffineDimExpr(last));
+  if (groups != 1)
+    turn.push_back(b.builder.getAffineDimExpr(rank + 1));
+  turn.push_back(b.builder.getAffineDimExpr(rank));
+  Value turned =
+      b.parallel(turnedSizes, element, {filter}, {AffineMap::get(turnedSizes.size(), 0, turn, b.builder.getContext())},
+                 [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+  for (Extent &extent : window)
+    extent.stride = 1;
+  SizeList result(image);
+  if (groups != 1) {
+    result.back() = b.sizes.constant(groups);
+    result.push_back(turnedSizes.back());
+  }
+  return b.reshape(convolve(b, spread, turned, result, window, groups != 1), image);
+}
+
+// Loops taps, c, [groups], f, n, places.
+Lowered lower(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &context) {
+  checkChannels(b, op, 0, 2, context);
+  Window window = windowOf(b, op, op.getInput(), windowOfFilter(op.getLike()), op.getDilations());
+  const int64_t groups = op.getGroups();
+  SizeList filter = b.sizesOf(op.getLike()), split(filter);
+  SizeList cotangent = slidOver(b, op.getInput(), window, filter.back());
+  equalSizes(b, op, 1, cotangent, context);
+  Type element = elementOf(op.getInput());
+  if (isEmpty(cotangent))
+    return b.zeros(filter, element);
+  if (groups != 1) {
+    split.back() = b.sizes.constant(groups);
+    split.push_back(b.sizes.divide(filter.back(), split.back()));
+  }
+  Value padded = splitGroups(b, padImages(b, op.getInput(), window, zeroOf(b, op.getInput())), groups);
+  ConvolutionMaps loops(b.builder, window, groups != 1);
+  unsigned rank = window.size(), first = loops.resultRank();
+  AffineMap maps[] = {loops.images(first, first + 1, 0, rank), loops.rows(first, first + 1, first - 1), loops.result()};
+  return b.reshape(b.generic({padded, splitGroups(b, op.getCotangent(), groups)}, b.zeros(split, element), maps,
+                             loops.numLoops(), loops.reductions(), multiplyAdd),
+                   filter);
+}
+
+//===-- Pooling ---------------------------------------------------------------------------------===//
+
+namespace {
+
+// Combines the elements of each window. Loops n, places, c, taps over padded images.
+Value pool(LinalgBuilder &b, Value padded, ArrayRef<Size> result, const Window &window, Value neutral,
+           LinalgBuilder::Body combine) {
+  Type element = elementOf(padded);
+  if (isEmpty(result))
+    return b.empty(result, element);
+  const unsigned rank = window.size(), first = rank + 2, numLoops = first + rank;
+  auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
+  SmallVector<AffineExpr> from{d(0)}, taps, to{d(0)};
+  SmallVector<unsigned> reductions;
+  for (auto [i, extent] : llvm::enumerate(window)) {
+    from.push_back(d(i + 1) * extent.stride + d(first + i));
+    taps.push_back(d(first + i));
+    to.push_back(d(i + 1));
+    reductions.push_back(first + i);
+  }
+  from.push_back(d(rank + 1));
+  to.push_back(d(rank + 1));
+  MLIRContext *context = b.builder.getContext();
+  AffineMap maps[] = {AffineMap::get(numLoops, 0, from, context), AffineMap::get(numLoops, 0, taps, context),
+                      AffineMap::get(numLoops, 0, to, context)};
+  // linalg takes the bounds of the window's loops from this operand; no one reads its elements.
+  Value bounds = b.empty(b.sizes.constants(tapsOf(window)), element);
+  return b.generic({padded, bounds}, b.filled(result, neutral), maps, numLoops, reductions, combine);
+}
+
+Value addFirst(ir::ScalarBuilder &s, ValueRange v) { return s.add(v[2], v[0]); }
+
+// Given padding makes windows over an empty dimension, which have no largest element.
+template <typename Op> void requireElements(LinalgBuilder &b, Op op, LoweringContext &context) {
+  for (auto [i, amount] : llvm::enumerate(op.getPads()))
+    if (amount)
+      context.atLeast(op, 0, static_cast<int64_t>(1 + i / 2), b.sizes.constant(1));
+}
+
+// The place in `input` of the first largest element of a window, along the dimensions of the window. NaN is larger than
+// every number, and padding is never chosen.
+SmallVector<Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Value input, const Window &window,
+                                  ValueRange at) {
+  Location location = b.location;
+  const Ints size = tapsOf(window);
+  const size_t rank = window.size();
+  SizeList shape = b.sizesOf(input);
+  Type element = elementOf(input);
+  auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, location, value); };
+  auto valueOf = [&](Size value) { return constantOf(value) ? index(*constantOf(value)) : b.valueOf(value); };
+  // The loop carries the best element so far, its place, and whether there is one.
+  auto compare = [&](OpBuilder &inner, ValueRange taps, ValueRange state) -> SmallVector<Value> {
+    ir::ScalarBuilder s(inner, location);
+    SmallVector<Value> place, whole{at[0]};
+    Value isInside;
+    for (size_t i = 0; i < rank; ++i) {
+      Value first = arith::MulIOp::create(inner, location, at[i + 1], index(window[i].stride));
+      place.push_back(arith::SubIOp::create(inner, location, arith::AddIOp::create(inner, location, first, taps[i]),
+                                            valueOf(window[i].padLow)));
+      Value inside = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::ult, place[i], valueOf(shape[i + 1]));
+      isInside = i ? s.logicalAnd(isInside, inside) : inside;
+    }
+    for (Value &along : place)
+      along = s.select(isInside, along, index(0));
+    llvm::append_range(whole, place);
+    whole.push_back(at[rank + 1]);
+    Value candidate = tensor::ExtractOp::create(inner, location, input, whole);
+    Value best = state[0], found = state[rank + 1];
+    Value isLarger = s.less(best, candidate), larger = s.logicalOr(isLarger, isFirstNaN(s, best, candidate));
+    Value take = s.logicalAnd(isInside, s.logicalOr(larger, s.logicalNot(found)));
+    SmallVector<Value> next{s.select(take, candidate, best)};
+    for (size_t i = 0; i < rank; ++i)
+      next.push_back(s.select(take, place[i], state[i + 1]));
+    next.push_back(s.logicalOr(found, isInside));
+    return next;
+  };
+  SmallVector<Value> state(rank + 1, index(0));
+  state[0] = extremeOf(builder, location, element, true);
+  state.push_back(ir::ScalarBuilder(builder, location).constant(0, builder.getI1Type()));
+  constexpr int64_t kMostUnrolled = 64;
+  int64_t count = 1;
+  for (int64_t taps : size) // stops where the product is past the limit, before it overflows
+    count = count > kMostUnrolled ? count : count * std::min(taps, kMostUnrolled + 1);
+  if (count <= kMostUnrolled) {
+    for (int64_t k = 0; k < count; ++k) {
+      SmallVector<Value> taps(rank);
+      for (int64_t i = static_cast<int64_t>(rank), rest = k; i-- > 0; rest /= size[i])
+        taps[i] = index(rest % size[i]);
+      state = compare(builder, taps, state);
+    }
+  } else {
+    SmallVector<Value> zeros(rank, index(0)), ones(rank, index(1)),
+        bounds = llvm::map_to_vector(size, [&](int64_t taps) { return index(taps); });
+    auto loops =
+        scf::buildLoopNest(builder, location, zeros, bounds, ones, state,
+                           [&](OpBuilder &inner, Location, ValueRange place, ValueRange carried) -> scf::ValueVector {
+                             SmallVector<Value> next = compare(inner, place, carried);
+                             return scf::ValueVector(next.begin(), next.end());
+                           });
+    state.assign(loops.results.begin(), loops.results.end());
+  }
+  SmallVector<Value> place{at[0]};
+  llvm::append_range(place, ArrayRef(state).slice(1, rank));
+  place.push_back(at[rank + 1]);
+  return place;
+}
+
+// For windows that tile the image: each element compares itself with the others of its window, so that all elements are
+// computed independently.
+Value tiledMaxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, const Window &window, int64_t count) {
+  Value input = op.getInput(), cotangent = op.getCotangent();
+  const unsigned rank = window.size(), numLoops = 2 * rank + 2;
+  SizeList shape = b.sizesOf(input), out = b.sizesOf(cotangent), zeros = b.sizes.constants(Ints(rank + 2, 0));
+  Type element = elementOf(input);
+  Ints ones(rank + 2, 1);
+  SizeList tiled{shape[0]}, split{shape[0]};
+  for (auto [i, extent] : llvm::enumerate(window)) {
+    Size size = b.sizes.constant(extent.taps);
+    tiled.push_back(b.sizes.multiply(out[i + 1], size));
+    split.append({out[i + 1], size});
+  }
+  tiled.push_back(shape.back());
+  split.push_back(shape.back());
+  Value covered = tiled == shape ? input : b.extract(input, zeros, tiled, ones);
+  covered = b.reshape(covered, split);
+  MLIRContext *context = b.builder.getContext();
+  auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (int64_t k = 0; k <= count; ++k) { // the candidates, and then the cotangent
+    SmallVector<AffineExpr> expressions(numLoops);
+    expressions.front() = d(0);
+    expressions.back() = d(numLoops - 1);
+    int64_t rest = k;
+    for (unsigned i = rank; i-- > 0; rest /= window[i].taps) {
+      expressions[2 * i + 1] = d(2 * i + 1);
+      expressions[2 * i + 2] = b.builder.getAffineConstantExpr(rest % window[i].taps);
+    }
+    if (k == count)
+      for (unsigned i = rank; i-- > 0;)
+        expressions.erase(expressions.begin() + 2 * i + 2);
+    inputs.push_back(k == count ? cotangent : covered);
+    maps.push_back(AffineMap::get(numLoops, 0, expressions, context));
+  }
+  Value result = b.parallel(split, element, inputs, maps, [&](ir::ScalarBuilder &s, ValueRange v) {
+    auto number = [&](int64_t value) { return s.constant(value, s.builder.getI32Type()); };
+    Value best = v[0], position = number(0);
+    for (int64_t k = 1; k < count; ++k) {
+      Value isLarger = s.less(best, v[k]), larger = s.logicalOr(isLarger, isFirstNaN(s, best, v[k]));
+      best = s.select(larger, v[k], best);
+      position = s.select(larger, number(k), position);
+    }
+    auto index = [&](unsigned loop) -> Value {
+      return arith::IndexCastOp::create(s.builder, s.location, s.builder.getI32Type(),
+                                        linalg::IndexOp::create(s.builder, s.location, loop));
+    };
+    Value own = index(2);
+    for (unsigned i = 1; i < rank; ++i) {
+      Value size = number(window[i].taps), along = index(2 * i + 2);
+      own = s.add(s.mul(own, size), along);
+    }
+    return s.select(s.equal(position, own), v[count], s.constant(0, element));
+  });
+  result = b.reshape(result, tiled);
+  return tiled == shape ? result : b.insert(result, b.zeros(shape, element), zeros, ones);
+}
+
+} // namespace
+
+Lowered lower(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &context) {
+  requireElements(b, op, context);
+  Value input = op.getInput();
+  Window window = poolWindowOf(b, op, input);
+  Value lowest = extremeOf(b.builder, b.location, elementOf(input), true);
+  return pool(b, padImages(b, input, window, lowest), slidOver(b, input, window, b.sizesOf(input).back()), window,
+              lowest, [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
+}
+
+Lowered lower(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &context) {
+  requireElements(b, op, context);
+  Value input = op.getInput();
+  Window window = poolWindowOf(b, op, input);
+  equalSizes(b, op, 1, slidOver(b, input, window, b.sizesOf(input).back()), context);
+  constexpr int64_t kMostCandidates = 16; // each element of a window reads all others
+  int64_t count = 1;
+  // The reshape of an image into tiles needs known sizes.
+  bool isTiled = true;
+  for (auto [i, extent] : llvm::enumerate(window)) {
+    isTiled = isTiled && constantOf(b.sizes.of(input, i + 1)) && extent.taps == extent.stride && !extent.isPadded();
+    count = std::min(extent.taps, kMostCandidates + 1) * std::min(count, kMostCandidates + 1);
+  }
+  if (isTiled && count <= kMostCandidates)
+    return tiledMaxPoolGrad(b, op, window, count);
+  Value result = b.zeros(b.sizesOf(input), elementOf(input));
+  return b.loopNest(b.sizesOf(op.getCotangent()), {result},
+                    [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
+                      SmallVector<Value> place = argMaxOfWindow(b, inner, input, window, at);
+                      ir::ScalarBuilder s(inner, b.location);
+                      Value g = tensor::ExtractOp::create(inner, b.location, op.getCotangent(), at);
+                      Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
+                      return {tensor::InsertOp::create(inner, b.location, s.add(old, g), carried[0], place)};
+                    })[0];
+}
+
+Lowered lower(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &context) {
+  requireElements(b, op, context);
+  Value input = op.getInput();
+  equalSizes(b, op, 1, b.sizesOf(input), context);
+  Window window = poolWindowOf(b, op, input);
+  SizeList result = slidOver(b, input, window, b.sizesOf(input).back());
+  return b.loopNest(result, {b.empty(result, elementOf(input))},
+                    [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
+                      SmallVector<Value> place = argMaxOfWindow(b, inner, input, window, at);
+                      Value picked = tensor::ExtractOp::create(inner, b.location, op.getValues(), place);
+                      return {tensor::InsertOp::create(inner, b.location, picked, carried[0], at)};
+                    })[0];
+}
+
+Lowered lower(LinalgBuilder &b, ir::SumPoolOp op, LoweringContext &) {
+  Value input = op.getInput(), zero = zeroOf(b, input);
+  Window window = poolWindowOf(b, op, input);
+  return pool(b, padImages(b, input, window, zero), slidOver(b, input, window, b.sizesOf(input).back()), window, zero,
+              addFirst);
+}
+
+// An element takes the cotangents of all windows that it is in: the sum of a window among those that are spread.
+Lowered lower(LinalgBuilder &b, ir::SumPoolGradOp op, LoweringContext &context) {
+  Value like = op.getLike();
+  Window window = poolWindowOf(b, op, like);
+  SizeList images = b.sizesOf(like), cotangent = slidOver(b, like, window, images.back());
+  equalSizes(b, op, 0, cotangent, context);
+  if (isEmpty(cotangent))
+    return b.zeros(images, elementOf(like));
+  Value spread = spreadOver(b, op.getCotangent(), images, window);
+  for (Extent &extent : window)
+    extent.stride = 1;
+  return pool(b, spread, images, window, zeroOf(b, like), addFirst);
+}
+
+} // namespace calque::codegen
