@@ -154,7 +154,8 @@ TEST(Functional, MisuseNamesTheLine) {
   EXPECT_MISUSE(ShapeError, model({ones({2, 3}), ones({2, 4})}),
                 "functional: the input 'y' takes float32[?,3], and is given float32[2,4]");
   EXPECT_MISUSE(DTypeError, model({ones({2, 3}), ones({2, 3}, DType::Float64)}), "and is given float64[2,3]");
-  EXPECT_MISUSE(ShapeError, layers::Conv2D(2, 3)(x), "conv2d: takes images [N,H,W,C]; the input has shape [?,3]");
+  EXPECT_MISUSE(ShapeError, layers::Conv2D(2, 3)(x),
+                "conv2d: takes inputs of rank 4, channels last; this one has shape [?,3]");
   EXPECT_MISUSE(LookupError, model.get_layer("conv"), "functional: there is no layer 'conv'; there are 'add', 'dense'");
   EXPECT_MISUSE(IndexError, model.get_layer(2), "functional: there is no layer 2 of 2");
   EXPECT_MISUSE(ValueError, model.input(), "tensors: 1 asked for, and there are 2");

@@ -64,6 +64,24 @@ TEST(LayersMisuse, OfInputsNamesTheShape) {
                 "cropping1d: cuts 2 and 2 off axis 1 of an input of shape [1,4,1], which is not larger");
   EXPECT_MISUSE(ShapeError, layers::Cropping1D(2)(Input({kDynamic, 1})),
                 "cropping1d: the size of axis 1, which is cut, is not known in [?,?,1]");
+  EXPECT_MISUSE(ShapeError, layers::Conv3D(2, 2)(ones({1, 4, 4, 1})),
+                "conv3d: takes inputs of rank 5, channels last; this one has shape [1,4,4,1]");
+  EXPECT_MISUSE(ShapeError, layers::Conv1D(4, 2, {.groups = 2})(ones({1, 4, 3})),
+                "conv1d: the channels of an input of shape [1,4,3] can't be divided into 2 groups of one size");
+  EXPECT_MISUSE(ValueError, layers::Conv2D(3, 2, {.groups = 2}),
+                "conv2d: 3 filters can't be divided into 2 groups of one size");
+  EXPECT_MISUSE(ValueError, layers::Conv3D(3, {2, 0, 1}), "conv3d: the kernel's size is 0 and must be at least 1");
+  EXPECT_MISUSE(ValueError, layers::Conv2D(1, 2, {.dilation_rate = 0}), "conv2d: the dilation rate is 0");
+  EXPECT_MISUSE(ValueError, layers::Conv2DTranspose(1, 2, {.padding = "causal"}), "there is no padding 'causal'");
+  EXPECT_MISUSE(ValueError, layers::DepthwiseConv1D(2, {.depth_multiplier = 0}), "the depth multiplier is 0");
+  layers::DepthwiseConv2D depthwise(2);
+  depthwise.build({1, 4, 4, 3});
+  EXPECT_MISUSE(ShapeError, depthwise(ones({1, 4, 4, 2})),
+                "depthwise_conv2d: was built for inputs whose last dimension is 3; this one has shape [1,4,4,2]");
+  EXPECT_MISUSE(ShapeError, layers::Conv2DTranspose(1, 2)(ones({1, 4, 4})), "conv2d_transpose: takes inputs of rank 4");
+  EXPECT_MISUSE(ShapeError, layers::SeparableConv1D(1, 2)(ones({1, 4})), "separable_conv1d: takes inputs of rank 3");
+  EXPECT_MISUSE(ShapeError, layers::AveragePooling3D()(ones({1, 4, 4, 1})),
+                "average_pooling3d: takes inputs of rank 5, channels last; this one has shape [1,4,4,1]");
   EXPECT_MISUSE(ShapeError, layers::LSTM(2)(ones({2, 3})),
                 "lstm: takes sequences [N,T,features]; the input has shape [2,3]");
   layers::LSTM lstm(2);
@@ -92,7 +110,7 @@ TEST(LayersMisuse, OfInputsNamesTheShape) {
 TEST(LayersMisuse, OfConfigsNamesWhatIsWrong) {
   EXPECT_CONTAINS(errorOf<ValueError>(
                       [] { from(R"({"class_name": "Conv2D", "config": {"filters": 1, "kernel_size": [1, 2, 3]}})"); }),
-                  "config: [1,2,3] is not height and width");
+                  "config: [1,2,3] is no number and no list of 2");
   EXPECT_CONTAINS(errorOf<ValueError>([] { from(R"({"class_name": "UpSampling2D", "config": {"size": [1, 2, 3]}})"); }),
                   "up_sampling2d: takes 2 numbers, not 3");
   EXPECT_CONTAINS(errorOf<ValueError>([] { from(R"({"class_name": "Dot", "config": {"axes": [1]}})"); }),

@@ -120,20 +120,21 @@ TEST(Conv2D, IsTheSumOverItsWindows) {
     Tensor x = randomInput({images, height, width, in});
     std::vector<double> pixels = valuesOf(x), kernel = valuesOf(conv.variables()[0].value()),
                         bias = valuesOf(conv.variables()[1].value()), expected;
-    Window rows(height, c.size.height, c.strides.height, c.same), columns(width, c.size.width, c.strides.width, c.same);
+    auto [kernelHeight, kernelWidth] = c.size.sizes;
+    auto [strideDown, strideAcross] = c.strides.sizes;
+    Window rows(height, kernelHeight, strideDown, c.same), columns(width, kernelWidth, strideAcross, c.same);
     for (std::int64_t n = 0; n < images; ++n)
       for (std::int64_t i = 0; i < rows.outputs; ++i)
         for (std::int64_t j = 0; j < columns.outputs; ++j)
           for (std::int64_t f = 0; f < out; ++f) {
             double y = bias[static_cast<std::size_t>(f)];
-            for (std::int64_t a = 0; a < c.size.height; ++a)
-              for (std::int64_t b = 0; b < c.size.width; ++b)
+            for (std::int64_t a = 0; a < kernelHeight; ++a)
+              for (std::int64_t b = 0; b < kernelWidth; ++b)
                 for (std::int64_t k = 0; k < in; ++k) {
-                  std::int64_t row = i * c.strides.height + rows.first + a,
-                               column = j * c.strides.width + columns.first + b;
+                  std::int64_t row = i * strideDown + rows.first + a, column = j * strideAcross + columns.first + b;
                   if (row >= 0 && row < height && column >= 0 && column < width)
                     y += pixels[static_cast<std::size_t>(((n * height + row) * width + column) * in + k)] *
-                         kernel[static_cast<std::size_t>(((a * c.size.width + b) * in + k) * out + f)];
+                         kernel[static_cast<std::size_t>(((a * kernelWidth + b) * in + k) * out + f)];
                 }
             expected.push_back(y);
           }
@@ -156,7 +157,7 @@ TEST(Conv2D, MisuseNamesTheLine) {
   EXPECT_MISUSE(ValueError, layers::Conv2D(1, 3, {.strides = 0}), "conv2d: the stride is 0");
   EXPECT_MISUSE(ValueError, layers::Conv2D(1, 3, {.padding = "full"}), "there is no padding 'full'");
   layers::Conv2D conv(1, 3);
-  EXPECT_MISUSE(ShapeError, conv(ones({2, 3, 4})), "takes images [N,H,W,C]; the input has shape [2,3,4]");
+  EXPECT_MISUSE(ShapeError, conv(ones({2, 3, 4})), "takes inputs of rank 4, channels last; this one has shape [2,3,4]");
   conv(ones({1, 3, 3, 2}));
   EXPECT_MISUSE(ShapeError, conv(ones({1, 3, 3, 1})), "last dimension is 2; this one has shape [1,3,3,1]");
 }
@@ -167,7 +168,7 @@ TEST(MaxPool2D, TakesTheLargestOfEachWindow) {
   expectNear(callBoth(layers::MaxPool2D(2, {.strides = 1}), x), {7, 5, 7, 6});
   expectNear(callBoth(layers::MaxPool2D({1, 2}, {.padding = "same"}), x), {5, 2, 7, 4, 6, -1});
   EXPECT_TRUE(layers::MaxPool2D(2).variables().empty());
-  EXPECT_MISUSE(ShapeError, layers::MaxPool2D(2)(ones({2, 2})), "max_pool2d: takes images");
+  EXPECT_MISUSE(ShapeError, layers::MaxPool2D(2)(ones({2, 2})), "max_pool2d: takes inputs of rank 4");
   EXPECT_MISUSE(ValueError, layers::MaxPool2D(0), "max_pool2d: the window's size is 0");
   EXPECT_MISUSE(ValueError, layers::MaxPool2D(2, {.strides = -1}), "max_pool2d: the stride is -1");
   EXPECT_MISUSE(ValueError, layers::MaxPool2D(2, {.padding = "none"}), "there is no padding 'none'");
@@ -423,7 +424,8 @@ TEST(Sequential, Nests) {
 
 TEST(Sequential, ErrorsInsideNameTheCallersLine) {
   layers::Sequential net({layers::Dense(3), layers::Flatten(), layers::Conv2D(2, 3)});
-  EXPECT_MISUSE(ShapeError, net(ones({2, 2})), "conv2d 'conv2d': takes images [N,H,W,C]; the input has shape [2,3]");
+  EXPECT_MISUSE(ShapeError, net(ones({2, 2})),
+                "conv2d 'conv2d': takes inputs of rank 4, channels last; this one has shape [2,3]");
 }
 
 namespace {

@@ -18,9 +18,10 @@ inline void checkAtLeastOne(const char *layer, const char *what, std::int64_t va
     fail<ValueError>(absl::StrCat(layer, ": ", what, " is ", value, " and must be at least 1"), where);
 }
 
-inline void checkExtent(const char *layer, const char *what, Extent extent, SourceLocation where) {
-  checkAtLeastOne(layer, what, extent.height, where);
-  checkAtLeastOne(layer, what, extent.width, where);
+template <std::size_t rank>
+void checkExtent(const char *layer, const char *what, const Extents<rank> &extents, SourceLocation where) {
+  for (std::int64_t size : extents.sizes)
+    checkAtLeastOne(layer, what, size, where);
 }
 
 inline void checkPadding(const char *layer, const std::string &padding, SourceLocation where) {
@@ -32,11 +33,6 @@ inline void checkFloating(const std::string &title, const Shape &input, DType dt
   if (!is_floating(dtype))
     fail<DTypeError>(
         absl::StrCat(title, ": takes inputs of ", names_of({DTypeKind::Float}), ", not ", describe(dtype, input)));
-}
-
-inline void checkImages(const std::string &title, const Shape &input) {
-  if (input.size() != 4)
-    fail<ShapeError>(absl::StrCat(title, ": takes images [N,H,W,C]; the input has shape ", input.str()));
 }
 
 inline void checkRank(const std::string &title, const Shape &input, std::size_t rank) {
@@ -98,7 +94,9 @@ inline void checkAxis(const std::string &title, const Shape &input, std::int64_t
                                   "; this one has shape ", input.str()));
 }
 
-inline std::vector<std::int64_t> sizesOf(Extent extent) { return {extent.height, extent.width}; }
+template <std::size_t rank> std::vector<std::int64_t> sizesOf(const Extents<rank> &extents) {
+  return {extents.sizes.begin(), extents.sizes.end()};
+}
 
 } // namespace calque::layers
 #endif

@@ -20,7 +20,12 @@ inline ConfigValue configOf(const ActivationFunction &value) { return ConfigValu
 inline ConfigValue configOf(const Initializer &value) { return ConfigValue(value.get_config(SourceLocation())); }
 inline ConfigValue configOf(const Regularizer &value) { return value.get_config(); }
 inline ConfigValue configOf(const Layer &value) { return ConfigValue(serialize(value, SourceLocation())); }
-inline ConfigValue configOf(const Extent &value) { return ConfigValue::List{value.height, value.width}; }
+// A number for sequences, and else a list.
+template <std::size_t rank> ConfigValue configOf(const Extents<rank> &value) {
+  if constexpr (rank == 1)
+    return value.sizes[0];
+  return ConfigValue(ConfigValue::List(value.sizes.begin(), value.sizes.end()));
+}
 inline ConfigValue configOf(const std::vector<double> &values) {
   return ConfigValue(ConfigValue::List(values.begin(), values.end()));
 }
@@ -46,15 +51,16 @@ inline void readConfig(const ConfigValue &from, Regularizer &value) {
 inline void readConfig(const ConfigValue &from, Layer &value) {
   value = deserialize(from.as<Config>(SourceLocation()), SourceLocation());
 }
-inline void readConfig(const ConfigValue &from, Extent &value) {
+template <std::size_t rank> void readConfig(const ConfigValue &from, Extents<rank> &value) {
   if (from.is<std::int64_t>()) {
     value = from.as<std::int64_t>();
     return;
   }
   auto sizes = from.as<ConfigValue::List>(SourceLocation());
-  if (sizes.size() != 2)
-    fail<ValueError>(absl::StrCat("config: ", from.str(), " is not height and width"));
-  value = Extent(sizes[0].as<std::int64_t>(SourceLocation()), sizes[1].as<std::int64_t>(SourceLocation()));
+  if (sizes.size() != rank)
+    fail<ValueError>(absl::StrCat("config: ", from.str(), " is no number and no list of ", rank));
+  for (std::size_t i = 0; i < rank; ++i)
+    value.sizes[i] = sizes[i].as<std::int64_t>(SourceLocation());
 }
 // A list, with null for a size that is not known.
 inline ConfigValue configOf(const Shape &value) {

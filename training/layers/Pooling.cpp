@@ -7,14 +7,17 @@ namespace calque::layers {
 
 namespace {
 
-class MaxPool2DBody : public Described<MaxPool2DBody> {
+// The largest element or the mean of each window.
+template <std::size_t rank, bool largest> class PoolBody : public Described<PoolBody<rank, largest>> {
 public:
-  explicit MaxPool2DBody(Extent size = 2, MaxPool2DOptions options = {})
-      : Described("max_pool2d", false), size(size), strides(options.strides.value_or(size)), padding(options.padding) {}
+  explicit PoolBody(Extents<rank> size = 2, PoolLayerOptions<rank> options = {})
+      : PoolBody::Described(absl::StrCat(largest ? "max_pool" : "average_pooling", rank, "d"), false), size(size),
+        strides(options.strides.value_or(size)), padding(options.padding) {}
   void check(SourceLocation where) const {
-    checkExtent("max_pool2d", "the window's size", size, where);
-    checkExtent("max_pool2d", "the stride", strides, where);
-    checkPadding("max_pool2d", padding, where);
+    const char *kind = this->LayerBody::kind().c_str();
+    checkExtent(kind, "the window's size", size, where);
+    checkExtent(kind, "the stride", strides, where);
+    checkPadding(kind, padding, where);
   }
   template <typename A> void describe(A &a) {
     a("pool_size", size);
@@ -24,38 +27,13 @@ public:
 
 protected:
   Tensor call(const Tensor &x, const CallOptions &) override {
-    checkImages(title(), x.shape());
-    return max_pool2d(x, sizesOf(size), sizesOf(strides), padding);
+    checkRank(this->title(), x.shape(), rank + 2);
+    return reduce_window(x, largest ? WindowReduction::Max : WindowReduction::Mean, sizesOf(size),
+                         {.strides = sizesOf(strides), .padding = padding});
   }
 
 private:
-  Extent size, strides;
-  std::string padding;
-};
-
-class MaxPool1DBody : public Described<MaxPool1DBody> {
-public:
-  explicit MaxPool1DBody(std::int64_t size = 2, MaxPool1DOptions options = {})
-      : Described("max_pool1d", false), size(size), strides(options.strides.value_or(size)), padding(options.padding) {}
-  void check(SourceLocation where) const {
-    checkAtLeastOne("max_pool1d", "the window's size", size, where);
-    checkAtLeastOne("max_pool1d", "the stride", strides, where);
-    checkPadding("max_pool1d", padding, where);
-  }
-  template <typename A> void describe(A &a) {
-    a("pool_size", size);
-    a("strides", strides);
-    a("padding", padding);
-  }
-
-protected:
-  Tensor call(const Tensor &x, const CallOptions &) override {
-    checkRank(title(), x.shape(), 3);
-    return squeeze(max_pool2d(expand_dims(x, {1}), {1, size}, {1, strides}, padding), {1});
-  }
-
-private:
-  std::int64_t size, strides;
+  Extents<rank> size, strides;
   std::string padding;
 };
 
@@ -100,11 +78,18 @@ CALQUE_GLOBAL_POOLING(GlobalMaxPooling3D, "global_max_pooling3d", 5, true)
 
 } // namespace
 
-MaxPool2D::MaxPool2D(Extent pool_size, MaxPool2DOptions options, SourceLocation where)
-    : Layer(made<MaxPool2DBody>(options.name, where, pool_size, options)) {}
-
-MaxPool1D::MaxPool1D(std::int64_t pool_size, MaxPool1DOptions options, SourceLocation where)
-    : Layer(made<MaxPool1DBody>(options.name, where, pool_size, options)) {}
+MaxPool1D::MaxPool1D(Extents<1> pool_size, PoolLayerOptions<1> options, SourceLocation where)
+    : Layer(made<PoolBody<1, true>>(options.name, where, pool_size, options)) {}
+MaxPool2D::MaxPool2D(Extents<2> pool_size, PoolLayerOptions<2> options, SourceLocation where)
+    : Layer(made<PoolBody<2, true>>(options.name, where, pool_size, options)) {}
+MaxPool3D::MaxPool3D(Extents<3> pool_size, PoolLayerOptions<3> options, SourceLocation where)
+    : Layer(made<PoolBody<3, true>>(options.name, where, pool_size, options)) {}
+AveragePooling1D::AveragePooling1D(Extents<1> pool_size, PoolLayerOptions<1> options, SourceLocation where)
+    : Layer(made<PoolBody<1, false>>(options.name, where, pool_size, options)) {}
+AveragePooling2D::AveragePooling2D(Extents<2> pool_size, PoolLayerOptions<2> options, SourceLocation where)
+    : Layer(made<PoolBody<2, false>>(options.name, where, pool_size, options)) {}
+AveragePooling3D::AveragePooling3D(Extents<3> pool_size, PoolLayerOptions<3> options, SourceLocation where)
+    : Layer(made<PoolBody<3, false>>(options.name, where, pool_size, options)) {}
 GlobalAveragePooling1D::GlobalAveragePooling1D(GlobalPoolingOptions options, SourceLocation where)
     : Layer(made<GlobalAveragePooling1DBody>(options.name, where, options.keepdims)) {}
 GlobalAveragePooling2D::GlobalAveragePooling2D(GlobalPoolingOptions options, SourceLocation where)
@@ -119,8 +104,12 @@ GlobalMaxPooling3D::GlobalMaxPooling3D(GlobalPoolingOptions options, SourceLocat
     : Layer(made<GlobalMaxPooling3DBody>(options.name, where, options.keepdims)) {}
 
 void registerPooling() {
-  registerDescribed<MaxPool1DBody>("MaxPooling1D");
-  registerDescribed<MaxPool2DBody>("MaxPooling2D");
+  registerDescribed<PoolBody<1, true>>("MaxPooling1D");
+  registerDescribed<PoolBody<2, true>>("MaxPooling2D");
+  registerDescribed<PoolBody<3, true>>("MaxPooling3D");
+  registerDescribed<PoolBody<1, false>>("AveragePooling1D");
+  registerDescribed<PoolBody<2, false>>("AveragePooling2D");
+  registerDescribed<PoolBody<3, false>>("AveragePooling3D");
   registerDescribed<GlobalAveragePooling1DBody>("GlobalAveragePooling1D");
   registerDescribed<GlobalAveragePooling2DBody>("GlobalAveragePooling2D");
   registerDescribed<GlobalAveragePooling3DBody>("GlobalAveragePooling3D");

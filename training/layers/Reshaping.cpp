@@ -53,6 +53,9 @@ struct UpSampling1DBody : UpSamplingBody<UpSampling1DBody, 1> {
 struct UpSampling2DBody : UpSamplingBody<UpSampling2DBody, 2> {
   explicit UpSampling2DBody(Numbers numbers = {2, 2}) : UpSamplingBody("up_sampling2d", std::move(numbers)) {}
 };
+struct UpSampling3DBody : UpSamplingBody<UpSampling3DBody, 3> {
+  explicit UpSampling3DBody(Numbers numbers = {2, 2, 2}) : UpSamplingBody("up_sampling3d", std::move(numbers)) {}
+};
 
 template <typename Body, std::size_t rank> struct ZeroPaddingBody : WindowedBody<Body, rank> {
   using WindowedBody<Body, rank>::WindowedBody;
@@ -73,6 +76,10 @@ struct ZeroPadding1DBody : ZeroPaddingBody<ZeroPadding1DBody, 1> {
 };
 struct ZeroPadding2DBody : ZeroPaddingBody<ZeroPadding2DBody, 2> {
   explicit ZeroPadding2DBody(Numbers numbers = {1, 1, 1, 1}) : ZeroPaddingBody("zero_padding2d", std::move(numbers)) {}
+};
+struct ZeroPadding3DBody : ZeroPaddingBody<ZeroPadding3DBody, 3> {
+  explicit ZeroPadding3DBody(Numbers numbers = {1, 1, 1, 1, 1, 1})
+      : ZeroPaddingBody("zero_padding3d", std::move(numbers)) {}
 };
 
 template <typename Body, std::size_t rank> struct CroppingBody : WindowedBody<Body, rank> {
@@ -105,8 +112,16 @@ struct Cropping1DBody : CroppingBody<Cropping1DBody, 1> {
 struct Cropping2DBody : CroppingBody<Cropping2DBody, 2> {
   explicit Cropping2DBody(Numbers numbers = {0, 0, 0, 0}) : CroppingBody("cropping2d", std::move(numbers)) {}
 };
+struct Cropping3DBody : CroppingBody<Cropping3DBody, 3> {
+  explicit Cropping3DBody(Numbers numbers = {1, 1, 1, 1, 1, 1}) : CroppingBody("cropping3d", std::move(numbers)) {}
+};
 
-Numbers numbersOf(const Border &border) { return {border.top, border.bottom, border.left, border.right}; }
+template <std::size_t rank> Numbers numbersOf(const Borders<rank> &borders) {
+  Numbers numbers;
+  for (auto [before, behind] : borders.pairs)
+    numbers.insert(numbers.end(), {before, behind});
+  return numbers;
+}
 
 } // namespace
 
@@ -114,26 +129,35 @@ UpSampling1D::UpSampling1D(std::int64_t size, LayerOptions options, SourceLocati
     : Layer(made<UpSampling1DBody>(options.name, where, Numbers{size})) {}
 UpSampling2D::UpSampling2D(Extent size, LayerOptions options, SourceLocation where)
     : Layer(made<UpSampling2DBody>(options.name, where, sizesOf(size))) {}
+UpSampling3D::UpSampling3D(Extents<3> size, LayerOptions options, SourceLocation where)
+    : Layer(made<UpSampling3DBody>(options.name, where, sizesOf(size))) {}
 ZeroPadding1D::ZeroPadding1D(std::int64_t padding, LayerOptions options, SourceLocation where)
     : ZeroPadding1D(padding, padding, options, where) {}
 ZeroPadding1D::ZeroPadding1D(std::int64_t before, std::int64_t behind, LayerOptions options, SourceLocation where)
     : Layer(made<ZeroPadding1DBody>(options.name, where, Numbers{before, behind})) {}
 ZeroPadding2D::ZeroPadding2D(Border padding, LayerOptions options, SourceLocation where)
     : Layer(made<ZeroPadding2DBody>(options.name, where, numbersOf(padding))) {}
+ZeroPadding3D::ZeroPadding3D(Borders<3> padding, LayerOptions options, SourceLocation where)
+    : Layer(made<ZeroPadding3DBody>(options.name, where, numbersOf(padding))) {}
 Cropping1D::Cropping1D(std::int64_t cropping, LayerOptions options, SourceLocation where)
     : Cropping1D(cropping, cropping, options, where) {}
 Cropping1D::Cropping1D(std::int64_t before, std::int64_t behind, LayerOptions options, SourceLocation where)
     : Layer(made<Cropping1DBody>(options.name, where, Numbers{before, behind})) {}
 Cropping2D::Cropping2D(Border cropping, LayerOptions options, SourceLocation where)
     : Layer(made<Cropping2DBody>(options.name, where, numbersOf(cropping))) {}
+Cropping3D::Cropping3D(Borders<3> cropping, LayerOptions options, SourceLocation where)
+    : Layer(made<Cropping3DBody>(options.name, where, numbersOf(cropping))) {}
 
 void registerReshaping() {
   registerDescribed<UpSampling1DBody>("UpSampling1D");
   registerDescribed<UpSampling2DBody>("UpSampling2D");
+  registerDescribed<UpSampling3DBody>("UpSampling3D");
   registerDescribed<ZeroPadding1DBody>("ZeroPadding1D");
   registerDescribed<ZeroPadding2DBody>("ZeroPadding2D");
+  registerDescribed<ZeroPadding3DBody>("ZeroPadding3D");
   registerDescribed<Cropping1DBody>("Cropping1D");
   registerDescribed<Cropping2DBody>("Cropping2D");
+  registerDescribed<Cropping3DBody>("Cropping3D");
 }
 
 } // namespace calque::layers

@@ -206,5 +206,42 @@ case("attention key", mha(value_dim=2, use_bias=False), dict(named, value_dim=2,
 case("attention causal", mha(output_shape=5), dict(named, use_causal_mask=True, output_shape=5), [draw((2, 4, 4)), draw((2, 4, 4))],
      keras_call=dict(scores, use_causal_mask=True))
 
+# Further convolutions and windows
+volume = lambda *sizes: [draw((2,) + sizes + (2,))]
+case("conv1d dilation", layers.Conv1D(4, 3, dilation_rate=2, groups=2, padding="same"),
+     {"filters": 4, "kernel_size": 3, "dilation_rate": 2, "groups": 2, "padding": "same"}, volume(7))
+case("conv1d causal dilation", layers.Conv1D(2, 3, dilation_rate=2, padding="causal"),
+     {"filters": 2, "kernel_size": 3, "dilation_rate": 2, "padding": "causal"}, volume(6))
+case("conv2d groups", layers.Conv2D(6, (2, 3), strides=(1, 2), groups=2, activation="tanh"),
+     {"filters": 6, "kernel_size": [2, 3], "strides": [1, 2], "groups": 2, "activation": "tanh"}, [draw((2, 4, 6, 4))])
+case("conv2d dilation", layers.Conv2D(2, 3, dilation_rate=(2, 1), use_bias=False),
+     {"filters": 2, "kernel_size": 3, "dilation_rate": [2, 1], "use_bias": False}, volume(6, 4))
+case("conv3d", layers.Conv3D(3, (2, 1, 3), strides=(1, 2, 2), padding="same", activation="relu"),
+     {"filters": 3, "kernel_size": [2, 1, 3], "strides": [1, 2, 2], "padding": "same", "activation": "relu"}, volume(3, 3, 4))
+case("conv3d valid", layers.Conv3D(2, 2), {"filters": 2, "kernel_size": 2}, volume(3, 2, 4))
+for rank in [1, 2, 3]:
+    sizes = (4, 3, 2)[:rank]
+    of = getattr(layers, "Conv%dDTranspose" % rank)
+    case("conv_transpose %d" % rank, of(3, 3, strides=2, padding="same"), {"filters": 3, "kernel_size": 3, "strides": 2, "padding": "same"}, volume(*sizes))
+    case("conv_transpose %d valid" % rank, of(2, 2, strides=3), {"filters": 2, "kernel_size": 2, "strides": 3}, volume(*sizes))
+    case("conv_transpose %d dense" % rank, of(2, 3, activation="tanh"), {"filters": 2, "kernel_size": 3, "activation": "tanh"}, volume(*sizes))
+    for kind, name in [("MaxPooling", "max_pool"), ("AveragePooling", "average_pool")]:
+        of = getattr(layers, "%s%dD" % (kind, rank))
+        case("%s %d" % (name, rank), of(2, strides=1, padding="same"), {"pool_size": 2, "strides": 1, "padding": "same"}, [draw((2,) + sizes + (2,), -9, 9)])
+        case("%s %d valid" % (name, rank), of(2, padding="valid"), {"pool_size": 2}, [draw((2,) + (4, 5, 3)[:rank] + (2,), -9, 9)])
+for rank in [1, 2]:
+    sizes = (5, 4)[:rank]
+    case("depthwise %d" % rank, getattr(layers, "DepthwiseConv%dD" % rank)(3, depth_multiplier=2, padding="same", activation="tanh"),
+         {"kernel_size": 3, "depth_multiplier": 2, "padding": "same", "activation": "tanh"}, [draw((2,) + sizes + (3,))])
+    case("depthwise %d strides" % rank, getattr(layers, "DepthwiseConv%dD" % rank)(2, strides=2), {"kernel_size": 2, "strides": 2}, volume(*sizes))
+    case("depthwise %d dilation" % rank, getattr(layers, "DepthwiseConv%dD" % rank)(2, dilation_rate=2, use_bias=False),
+         {"kernel_size": 2, "dilation_rate": 2, "use_bias": False}, volume(*sizes))
+    case("separable %d" % rank, getattr(layers, "SeparableConv%dD" % rank)(4, 3, depth_multiplier=2, padding="same", activation="relu"),
+         {"filters": 4, "kernel_size": 3, "depth_multiplier": 2, "padding": "same", "activation": "relu"}, [draw((2,) + sizes + (3,))])
+    case("separable %d strides" % rank, getattr(layers, "SeparableConv%dD" % rank)(2, 2, strides=2), {"filters": 2, "kernel_size": 2, "strides": 2}, volume(*sizes))
+case("up_sampling3d", layers.UpSampling3D((1, 2, 3)), {"size": [1, 2, 3]}, volume(2, 1, 2))
+case("zero_padding3d", layers.ZeroPadding3D(((1, 0), (0, 2), (1, 1))), {"padding": [1, 0, 0, 2, 1, 1]}, volume(2, 1, 2))
+case("cropping3d", layers.Cropping3D(((1, 0), (0, 2), (1, 1))), {"cropping": [1, 0, 0, 2, 1, 1]}, volume(2, 3, 4))
+
 (HERE / "layers.json").write_text("\n".join(lines) + "\n")
 print(len(lines), "cases by Keras", keras.__version__, "on JAX", jax.__version__, "with NumPy", np.__version__)

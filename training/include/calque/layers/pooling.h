@@ -1,4 +1,5 @@
-// Layers that take one element of each window, or of each channel. Masks do not pass, but into GlobalAveragePooling1D.
+// Layers that take the largest element or the mean of each window, or of each channel. Masks do not pass, but into
+// GlobalAveragePooling1D.
 #ifndef CALQUE_LAYERS_POOLING_H
 #define CALQUE_LAYERS_POOLING_H
 
@@ -7,29 +8,56 @@
 
 namespace calque::layers {
 
-struct MaxPool2DOptions {
-  std::optional<Extent> strides = std::nullopt; // the window's size unless given
-  std::string padding = "valid";                // or "same"
+template <std::size_t rank> struct PoolLayerOptions {
+  std::optional<Extents<rank>> strides = std::nullopt; // the window's size unless given
+  std::string padding = "valid";                       // or "same"
   std::string name = {};
 };
-// The largest element of each window of images [N,H,W,C].
-class CALQUE_API MaxPool2D : public Layer {
-public:
-  explicit MaxPool2D(Extent pool_size = 2, MaxPool2DOptions options = {},
-                     SourceLocation where = SourceLocation::current());
-};
-
-struct MaxPool1DOptions {
-  std::optional<std::int64_t> strides = std::nullopt; // the window's size unless given
-  std::string padding = "valid";                      // or "same"
-  std::string name = {};
-};
-// The same of sequences [N,T,C].
+using MaxPool1DOptions = PoolLayerOptions<1>;
+using MaxPool2DOptions = PoolLayerOptions<2>;
+using MaxPool3DOptions = PoolLayerOptions<3>;
+using AveragePooling1DOptions = PoolLayerOptions<1>;
+using AveragePooling2DOptions = PoolLayerOptions<2>;
+using AveragePooling3DOptions = PoolLayerOptions<3>;
+// The largest element of each window of sequences [N,T,C], images [N,H,W,C] or volumes [N,D,H,W,C]. ValueError for
+// sizes below one and another padding; ShapeError for inputs of another rank.
 class CALQUE_API MaxPool1D : public Layer {
 public:
-  explicit MaxPool1D(std::int64_t pool_size = 2, MaxPool1DOptions options = {},
+  explicit MaxPool1D(Extents<1> pool_size = 2, PoolLayerOptions<1> options = {},
                      SourceLocation where = SourceLocation::current());
 };
+class CALQUE_API MaxPool2D : public Layer {
+public:
+  explicit MaxPool2D(Extents<2> pool_size = 2, PoolLayerOptions<2> options = {},
+                     SourceLocation where = SourceLocation::current());
+};
+class CALQUE_API MaxPool3D : public Layer {
+public:
+  explicit MaxPool3D(Extents<3> pool_size = 2, PoolLayerOptions<3> options = {},
+                     SourceLocation where = SourceLocation::current());
+};
+// The mean of each window; what stands around the images does not count.
+class CALQUE_API AveragePooling1D : public Layer {
+public:
+  explicit AveragePooling1D(Extents<1> pool_size = 2, PoolLayerOptions<1> options = {},
+                            SourceLocation where = SourceLocation::current());
+};
+class CALQUE_API AveragePooling2D : public Layer {
+public:
+  explicit AveragePooling2D(Extents<2> pool_size = 2, PoolLayerOptions<2> options = {},
+                            SourceLocation where = SourceLocation::current());
+};
+class CALQUE_API AveragePooling3D : public Layer {
+public:
+  explicit AveragePooling3D(Extents<3> pool_size = 2, PoolLayerOptions<3> options = {},
+                            SourceLocation where = SourceLocation::current());
+};
+using MaxPooling1D = MaxPool1D;
+using MaxPooling2D = MaxPool2D;
+using MaxPooling3D = MaxPool3D;
+using AvgPool1D = AveragePooling1D;
+using AvgPool2D = AveragePooling2D;
+using AvgPool3D = AveragePooling3D;
 
 struct GlobalPoolingOptions {
   bool keepdims = false; // [N,1,1,C] instead of [N,C]

@@ -7,7 +7,7 @@
 
 namespace calque::layers {
 
-// Repeats each step, or each pixel: [N,T,C], [N,H,W,C]. ValueError for sizes below one.
+// Repeats each step, or each pixel: [N,T,C], [N,H,W,C], [N,D,H,W,C]. ValueError for sizes below one.
 class CALQUE_API UpSampling1D : public Layer {
 public:
   explicit UpSampling1D(std::int64_t size = 2, LayerOptions options = {},
@@ -17,14 +17,10 @@ class CALQUE_API UpSampling2D : public Layer {
 public:
   explicit UpSampling2D(Extent size = 2, LayerOptions options = {}, SourceLocation where = SourceLocation::current());
 };
-
-// How much is added or cut before and behind: one number, two, or both of them for each of two dimensions.
-struct Border {
-  std::int64_t top, bottom, left, right;
-  Border(std::int64_t all) : top(all), bottom(all), left(all), right(all) {}
-  Border(std::int64_t height, std::int64_t width) : top(height), bottom(height), left(width), right(width) {}
-  Border(std::pair<std::int64_t, std::int64_t> height, std::pair<std::int64_t, std::int64_t> width)
-      : top(height.first), bottom(height.second), left(width.first), right(width.second) {}
+class CALQUE_API UpSampling3D : public Layer {
+public:
+  explicit UpSampling3D(Extents<3> size = 2, LayerOptions options = {},
+                        SourceLocation where = SourceLocation::current());
 };
 
 // Zeros around steps and images. ValueError for negative numbers.
@@ -40,6 +36,11 @@ public:
   explicit ZeroPadding2D(Border padding = 1, LayerOptions options = {},
                          SourceLocation where = SourceLocation::current());
 };
+class CALQUE_API ZeroPadding3D : public Layer {
+public:
+  explicit ZeroPadding3D(Borders<3> padding = 1, LayerOptions options = {},
+                         SourceLocation where = SourceLocation::current());
+};
 
 // Takes steps, rows and columns away. ValueError for negative numbers; ShapeError for inputs that are not larger, or of
 // which a size that is cut is not known.
@@ -53,6 +54,11 @@ public:
 class CALQUE_API Cropping2D : public Layer {
 public:
   explicit Cropping2D(Border cropping = 0, LayerOptions options = {}, SourceLocation where = SourceLocation::current());
+};
+class CALQUE_API Cropping3D : public Layer {
+public:
+  explicit Cropping3D(Borders<3> cropping = 1, LayerOptions options = {},
+                      SourceLocation where = SourceLocation::current());
 };
 
 } // namespace calque::layers
