@@ -120,7 +120,7 @@ TEST(Fit, TakesDataSets) {
   EXPECT_NEAR(logs["loss"], history.history.at("val_loss")[1], 1e-6);
   EXPECT_EQ(static_cast<Tensor>(model.predict(data)).shape(), (Shape{20, 2}));
   // Of Batch, with weights, and steps that go on in the next epoch.
-  std::vector<Batch> batches;
+  std::vector<models::Batch> batches;
   for (int i = 0; i < 5; ++i)
     batches.push_back({points.x, points.label, full({20}, i)});
   model.fit(batches, {.epochs = 3, .verbose = 0, .steps_per_epoch = 2});
@@ -326,13 +326,14 @@ TEST(Fit, RefusesWhatDoesNotFit) {
                 "fit: of 8 examples, validation_split 0.99 leaves none for one of the two");
   EXPECT_MISUSE(ShapeError, model.fit(points.x, zeros({8, 3}), silent({})),
                 "mean_squared_error: takes targets and predictions of one shape");
-  std::vector<Batch> none;
+  std::vector<models::Batch> none;
   EXPECT_MISUSE(ValueError, model.fit(none, silent({})), "fit: there are no batches in the data");
   EXPECT_MISUSE(ValueError, model.evaluate(none), "evaluate: there are no batches in the data");
   EXPECT_MISUSE(ValueError, model.predict(none), "predict: there are no batches in the data");
   EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({.validation_data = none})),
                 "fit: there are no batches in the validation data");
-  EXPECT_MISUSE(ValueError, model.fit(std::vector<Batch>{{points.x, points.y}}, silent({.validation_split = 0.5})),
+  EXPECT_MISUSE(ValueError,
+                model.fit(std::vector<models::Batch>{{points.x, points.y}}, silent({.validation_split = 0.5})),
                 "fit: validation_split and sample_weight are of tensors");
   EXPECT_MISUSE(ValueError, model.fit(points.x, zeros({8, 1, 1}), silent({.class_weight = {{1, 2}}})),
                 "fit: class_weight takes labels [N], [N,1] or [N,C], not float32[8,1,1]");

@@ -8,6 +8,9 @@
 
 namespace calque {
 
+using models::Batch;
+using models::Batches;
+
 using StepFunction = Function<Tensors(const Batch &)>;
 
 // An output of the model in a step.

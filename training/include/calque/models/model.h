@@ -82,14 +82,15 @@ public:
               SourceLocation where = SourceLocation::current()) const {
     return model(where).fit(x, y, std::move(options), where);
   }
-  History fit(const Batches &data, FitOptions options = {}, SourceLocation where = SourceLocation::current()) const {
+  History fit(const models::Batches &data, FitOptions options = {},
+              SourceLocation where = SourceLocation::current()) const {
     return model(where).fit(data, std::move(options), where);
   }
   Logs evaluate(const Tensors &x, const Tensors &y, EvaluateOptions options = {},
                 SourceLocation where = SourceLocation::current()) const {
     return model(where).evaluate(x, y, std::move(options), where);
   }
-  Logs evaluate(const Batches &data, EvaluateOptions options = {},
+  Logs evaluate(const models::Batches &data, EvaluateOptions options = {},
                 SourceLocation where = SourceLocation::current()) const {
     return model(where).evaluate(data, std::move(options), where);
   }
@@ -97,7 +98,7 @@ public:
                   SourceLocation where = SourceLocation::current()) const {
     return model(where).predict(x, std::move(options), where);
   }
-  Tensors predict(const Batches &data, PredictOptions options = {},
+  Tensors predict(const models::Batches &data, PredictOptions options = {},
                   SourceLocation where = SourceLocation::current()) const {
     return model(where).predict(data, std::move(options), where);
   }

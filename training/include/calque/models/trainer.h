@@ -36,11 +36,15 @@
 
 namespace calque {
 
+namespace models {
+
 // A batch: inputs, targets, and a weight for each example.
 struct Batch {
   Tensors x, y = {};
   std::optional<Tensor> sample_weight = std::nullopt;
 };
+
+} // namespace models
 
 // An option for all outputs of a model, for each in order, or for some by name; none where an output has none.
 template <typename T> class PerOutput {
@@ -121,6 +125,8 @@ struct CompileOptions {
   bool run_eagerly = false;            // each step line by line
 };
 
+namespace models {
+
 // The data of a call: tensors in batches, or a sequence of batches that can be iterated over again and again, such as a
 // data set: of pairs (x, y), of tuples (x, y, sample_weight), or of Batch.
 class CALQUE_API Batches {
@@ -177,22 +183,24 @@ private:
   std::optional<std::int64_t> size_;
 };
 
+} // namespace models
+
 // Tensors {x, y} or {x, y, sample_weight}, or a data set.
 class CALQUE_API ValidationData {
 public:
   ValidationData() = default;
   ValidationData(Tensors x, Tensors y, std::optional<Tensor> sample_weight = std::nullopt)
-      : tensors_(Batch{std::move(x), std::move(y), std::move(sample_weight)}) {}
+      : tensors_(models::Batch{std::move(x), std::move(y), std::move(sample_weight)}) {}
   template <typename D>
-    requires std::is_constructible_v<Batches, const D &>
-  ValidationData(const D &data) : batches_(Batches(data)) {}
+    requires std::is_constructible_v<models::Batches, const D &>
+  ValidationData(const D &data) : batches_(models::Batches(data)) {}
   bool empty() const { return !tensors_ && !batches_; }
-  const std::optional<Batch> &tensors() const { return tensors_; }
-  const std::optional<Batches> &batches() const { return batches_; }
+  const std::optional<models::Batch> &tensors() const { return tensors_; }
+  const std::optional<models::Batches> &batches() const { return batches_; }
 
 private:
-  std::optional<Batch> tensors_;
-  std::optional<Batches> batches_;
+  std::optional<models::Batch> tensors_;
+  std::optional<models::Batches> batches_;
 };
 
 struct FitOptions {
@@ -236,6 +244,9 @@ class LayerBody;
 // What a model can do besides being a layer.
 class CALQUE_API Trainer {
 public:
+  using Batch = models::Batch;
+  using Batches = models::Batches;
+
   Trainer();
   virtual ~Trainer();
 
