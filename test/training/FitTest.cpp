@@ -1,6 +1,7 @@
 // compile, fit, evaluate, predict.
 #include "Testing.h"
 
+#include <limits>
 #include <sstream>
 
 using namespace calque;
@@ -369,6 +370,36 @@ TEST(Logs, AreAskedByName) {
   EXPECT_EQ(logs.str(), "loss: 0.5000 - accuracy: 1.0000e-09");
   EXPECT_MISUSE(LookupError, logs.at("acc"), "logs: there is no 'acc', but 'loss', 'accuracy'");
   EXPECT_MISUSE(ValueError, logs.unpack<3>(), "logs: 3 numbers asked for, and there are 2: 'loss', 'accuracy'");
+}
+
+TEST(History, DrawsItsCurves) {
+  const double nan = std::nan(""), huge = std::numeric_limits<double>::max();
+  History history{{{"loss", {4, 2, nan, 1}}, {"a<b", {0, 1, 2, 3}}, {"val", {1, 3}}}, {0, 1, 2, 3}};
+  const std::string all = history.svg();
+  auto count = [](const std::string &text, const std::string &part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(all.rfind("<svg xmlns=", 0), 0u);
+  EXPECT_EQ(count(all, "<path"), 3u);
+  EXPECT_EQ(count(all, "<circle"), 3u + 4 + 2);
+  EXPECT_CONTAINS(all, ">a&lt;b</text>");
+  // The lowest number is on the axis, the largest one at the top; a curve begins anew behind its gap, and numbers of
+  // every second epoch stand there.
+  EXPECT_CONTAINS(history.svg({"loss"}), "d=\"M60.0 20.0 L203.3 220.0 M490.0 320.0\"");
+  EXPECT_CONTAINS(history.svg({"val"}), "d=\"M203.3 320.0 L490.0 20.0\"");
+  EXPECT_EQ(count(history.svg({"val"}), "<path"), 1u);
+  EXPECT_MISUSE(LookupError, history.svg({"acc"}), "history: there is no 'acc'; there are 'a<b', 'loss', 'val'");
+  // Nothing, one epoch, no finite number, the edges of the type.
+  for (const History &edge : {History{}, History{{{"loss", {2}}}, {0}}, History{{{"loss", {nan, nan}}}, {0, 1}},
+                              History{{{"loss", {-huge, huge}}}, {0, 1}}, History{{{"loss", {5, 5}}}, {0, 1}}}) {
+    const std::string svg = edge.svg();
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
+    EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
+    EXPECT_LT(svg.size(), 4000u);
+  }
 }
 
 TEST(TrainTestSplit, KeepsRowsTogetherAndShares) {

@@ -52,9 +52,13 @@ private:
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Logs &logs);
 
 // What fit() has logged: a number for each epoch.
-struct History {
+struct CALQUE_API History {
   std::map<std::string, std::vector<double>> history;
   std::vector<std::int64_t> epoch;
+
+  // A picture of the curves with these names, or of all, in SVG, which browsers show. Where a number is not finite the
+  // curve has a gap. LookupError for a name that was not logged.
+  std::string svg(const std::vector<std::string> &names = {}, SourceLocation where = SourceLocation::current()) const;
 };
 
 } // namespace calque
