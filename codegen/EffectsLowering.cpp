@@ -34,13 +34,19 @@ Lowered lower(LinalgBuilder &b, ir::AssertOp op, LoweringContext &context) {
 
 Lowered lower(LinalgBuilder &b, ir::PrintOp op, LoweringContext &context) {
   int32_t site = context.addSite(Site::Kind::Print, op, op.getLabel());
-  auto type = cast<RankedTensorType>(op.getX().getType());
-  auto dtype = static_cast<int64_t>(*ir::toDType(type.getElementType()));
-  SmallVector<Value> operands{context.frame, word(b, site), word(b, dtype), word(b, type.getRank()),
-                              b.flatten(op.getX())};
-  for (Size size : b.sizesOf(op.getX()))
-    operands.push_back(b.valueOf(size));
-  callRuntime(b, "calque_rt_print", operands, context);
+  auto print = [&](int64_t dtype, int64_t rank, Value elements, ArrayRef<Size> sizes) {
+    SmallVector<Value> operands{context.frame, word(b, site), word(b, dtype), word(b, rank), elements};
+    for (Size size : sizes)
+      operands.push_back(b.valueOf(size));
+    callRuntime(b, "calque_rt_print", operands, context);
+  };
+  if (op.getValues().empty())
+    print(-1, 0, word(b, 0), {});
+  for (Value value : op.getValues()) {
+    auto type = cast<RankedTensorType>(value.getType());
+    print(static_cast<int64_t>(*ir::toDType(type.getElementType())), type.getRank(), b.flatten(value),
+          b.sizesOf(value));
+  }
   return Lowered::toNothing();
 }
 

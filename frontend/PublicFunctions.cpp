@@ -102,12 +102,6 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   return product;
 }
 
-void print(std::string label, const Operand &x) {
-  Tensor value = x.toTensor();
-  schema::Attribute attribute = std::move(label);
-  detail::apply(OpId::Print, {&value, 1}, {&attribute, 1}, x.where());
-}
-
 void assert_true(const Operand &condition, std::string message) {
   Tensor value = condition.toTensor();
   schema::Attribute attribute = std::move(message);

@@ -24,9 +24,13 @@ def Calque_VariableAssignOp : Calque_EffectOp<"variable_assign", "variableAssign
   let removedBy = "state-to-values";
 }
 def Calque_PrintOp : Calque_EffectOp<"print", "effect"> {
-  let summary = "Prints a text and a tensor";
+  let summary = "Prints a line: a text with tensors in it";
   let inMessages = "print";
-  let arguments = (ins Calque_Tensor:$x, Calque_TextAttr:$label);
+  let description = [{
+    Each `{}` of the text is the place of a tensor, in order; `{{` and `}}` are braces. A text without a place is a label
+    before the tensor.
+  }];
+  let arguments = (ins Variadic<Calque_Tensor>:$values, Calque_TextAttr:$label);
   let batchUnrolled = 1;
 }
 def Calque_AssertOp : Calque_EffectOp<"assert", "assertion"> {

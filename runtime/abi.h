@@ -58,8 +58,8 @@ void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t
 // Fails for the first of some bools that is false: the frame, the site, how many they are, their address. The values of
 // the failure are its position.
 void calque_rt_assert(const int64_t *words);
-// Prints one tensor: the frame, the site, which has the label, the schema's code of the dtype, the rank, the address of
-// the elements, the sizes.
+// Prints the next tensor of a line: the frame, the site, which has the line's text, the schema's code of the dtype, the
+// rank, the address of the elements, the sizes. The code is -1 for a line without tensors.
 void calque_rt_print(const int64_t *words);
 // Runs a host call: the frame, the site, the number of addresses, the addresses of operands and results, the sizes of
 // the operands. After a failed check nothing is called, and the results are zeros.

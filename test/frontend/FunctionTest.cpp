@@ -247,6 +247,46 @@ TEST(Function, PrintsAtEveryCallInOrder) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "x 1.0\ntwice 2.0\nx 2.0\ntwice 4.0\n");
 }
 
+TEST(Function, PrintsLabelsAndValuesOnOneLine) {
+  struct Pair {
+    Tensor x;
+    int n;
+  };
+  Variable w(2.0);
+  auto f = function([&](const Tensor &x) {
+    print("x", x, "of", x.shape(), "and", x * w, 3, 0.5, true);
+    print(x);
+    print("no {tensor} {}", "{{}}");
+    print("in {", x, "}");
+    print(std::vector<Tensor>{x, x + 1}, std::tuple(x, "a", std::optional<Tensor>()));
+    print(std::map<std::string, Pair>{{"p", {x, 1}}}, std::vector<bool>{true}, std::optional(w), DType::Float32);
+    return x;
+  });
+  auto output = [](auto call) {
+    ::testing::internal::CaptureStdout();
+    call();
+    return ::testing::internal::GetCapturedStdout();
+  };
+  const std::string expected = "x [1. 2.] of [2] and [2. 4.] 3 0.5 True\n"
+                               "[1. 2.]\n"
+                               "no {tensor} {} {{}}\n"
+                               "in { [1. 2.] }\n"
+                               "[[1. 2.], [2. 3.]] ([1. 2.], 'a', none)\n"
+                               "{'p': ([1. 2.], 1)} [True] 2.0 float32\n";
+  Tensor x = tensor({1., 2.});
+  EXPECT_EQ(output([&] { f(x); }), expected);
+  EXPECT_EQ(output([&] { f(x); }), expected);
+  EXPECT_EQ(output([&] { f.eager(x); }), expected);
+  auto open = function([](const Tensor &each) { print(each.shape(), each.shape()[0], each); },
+                       {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_EQ(output([&] { open(x); }), "[2] 2 [1. 2.]\n");
+  auto rows = [](const Tensor &row) {
+    print("row", row, "twice", row * 2);
+    return row;
+  };
+  EXPECT_EQ(output([&] { vmap(rows)(x); }), "row 1.0 twice 2.0\nrow 2.0 twice 4.0\n");
+}
+
 TEST(Function, PrintsWhatHasNoElements) {
   auto f = function([](const Tensor &x) {
     print("none", x);

@@ -70,6 +70,7 @@ using namespace calque;
 #define CASE_copy_lvalue 62
 #define CASE_copy_grad_lvalue 63
 #define CASE_copy_custom_gradient 64
+#define CASE_print_pointer 65
 #define SELECT(name) CASE_##name
 #define SELECTED(name) SELECT(name)
 
@@ -225,6 +226,8 @@ void call(Tensor &x, const Weights &weights, const Parts &parts) {
   custom_gradient([](const Tensor &y) { return std::pair(y, [](const Tensor &) {}); })(x);
 #elif SELECTED(ARGUMENT) == CASE_method_alone
   function(&Model::change);
+#elif SELECTED(ARGUMENT) == CASE_print_pointer
+  print("x", &x);
 #elif SELECTED(ARGUMENT) == CASE_copy_lvalue
   vmap(owner)(x);
 #elif SELECTED(ARGUMENT) == CASE_copy_grad_lvalue

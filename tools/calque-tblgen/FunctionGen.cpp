@@ -136,9 +136,9 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
         "`scatter_add`, "
         "`scatter_max`,\n"
         "`conv`, `conv2d`, `depthwise_conv2d`, `conv_transpose`, `reduce_window`, `max_pool`, `average_pool`, "
-        "`max_pool2d`,\n`print` and `assert_true` in\n"
-        "`frontend/include/calque/functions.h`, and `tensor`, `scalar`, `full`, `zeros`, `ones` and `eye` in\n"
-        "`frontend/include/calque/tensor.h`.\n\n";
+        "`max_pool2d`\nand `assert_true` in `frontend/include/calque/functions.h`, `print` in "
+        "`frontend/include/calque/print.h`, and `tensor`,\n"
+        "`scalar`, `full`, `zeros`, `ones` and `eye` in `frontend/include/calque/tensor.h`.\n\n";
   for (size_t i = 0; i < operations.size(); ++i)
     os << (i ? ",\n" : "") << "[`" << operations[i].function() << "`](#" << operations[i].function() << ")";
   os << "\n";

@@ -17,6 +17,7 @@
 #include "calque/init_scope.h"
 #include "calque/method.h"
 #include "calque/operation.h"
+#include "calque/print.h"
 #include "calque/random.h"
 #include "calque/structure.h"
 #include "calque/tensor.h"

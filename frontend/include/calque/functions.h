@@ -198,9 +198,6 @@ CALQUE_API Tensor average_pool(const Operand &input, std::vector<std::int64_t> w
 CALQUE_API Tensor max_pool2d(const Operand &input, std::vector<std::int64_t> window, std::vector<std::int64_t> strides,
                              Padding padding = "valid");
 
-// Prints the label and x on a line of standard output, in the order of the program, in compiled code at every call.
-CALQUE_API void print(std::string label, const Operand &x);
-
 // AssertionError with the message unless all elements of a bool tensor hold, in compiled code at every call. A call
 // that fails leaves all variables as they were.
 CALQUE_API void assert_true(const Operand &condition, std::string message);

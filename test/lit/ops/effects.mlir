@@ -17,6 +17,8 @@ func.func @print(%arg0: tensor<i1>, %arg1: tensor<0x3xi64>, %arg2: tensor<?x3xf3
   calque.print %arg0 {label = ""} : (tensor<i1>) -> ()
   calque.print %arg1 {label = "x = \22\0A"} : (tensor<0x3xi64>) -> ()
   calque.print %arg2 {label = "x"} : (tensor<?x3xf32>) -> ()
+  calque.print {label = "text"} : () -> ()
+  calque.print %arg0, %arg2 {label = "{} and {}"} : (tensor<i1>, tensor<?x3xf32>) -> ()
   return
 }
 
