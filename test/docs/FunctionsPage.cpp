@@ -117,6 +117,18 @@ TEST(FunctionsPage, Methods) {
   EXPECT_EQ(model.predict(scalar(3.0f)).item<float>(), 6);
 }
 
+TEST(FunctionsPage, Prints) {
+  Output output;
+  // clang-format off
+  auto p = function([](const Tensor &x, int n) {
+    print("x", x, "of", x.shape(), "times", n);
+    return x * n;
+  });
+  p(ones({2}), 3); // x [1. 1.] of [2] times 3
+  // clang-format on
+  EXPECT_EQ(output.text(), "x [1. 1.] of [2] times 3\n");
+}
+
 TEST(FunctionsPage, HostCalls) {
   auto s = function([](const Tensor &x) {
     Tensor y = host_call([](std::span<const Tensor> in) { return in[0] * 10; }, {x}, {TensorSpec<float>({2})});

@@ -12,8 +12,13 @@ Tensor targets() { return sum(inputs(), 1, true) * 3 - 1; }
 } // namespace
 
 TEST(KerasPage, Chain) {
-  Sequential model{Input({28, 28, 1}), layers::Conv2D(8, 3, {.activation = "relu"}), layers::MaxPooling2D(),
-                   layers::Flatten(), layers::Dense(10, {.activation = "softmax"})};
+  // clang-format off
+  Sequential model{Input({28, 28, 1}),
+                   layers::Conv2D(8, 3, {.activation = "relu"}),
+                   layers::MaxPooling2D(),
+                   layers::Flatten(),
+                   layers::Dense(10, {.activation = "softmax"})};
+  // clang-format on
   EXPECT_EQ(model(ones({3, 28, 28, 1})).shape(), (Shape{3, 10}));
 }
 
