@@ -75,13 +75,15 @@ private:
       auto fields = [&](const auto &...each) {
         between("(", ")", [&](auto &&next) { ((next(), append(each)), ...); });
       };
-      if constexpr (requires { std::tuple_size<T>::value; })
+      if constexpr (requires { std::tuple_size<T>::value; }) {
         std::apply(fields, x);
-      else if constexpr (std::is_aggregate_v<T> && requires { Structure<T>::hasFields; })
-        detail::withFields(x, fields);
-      else
+      } else if constexpr (std::is_aggregate_v<T>) {
+        if constexpr (Structure<T>::hasFields)
+          detail::withFields(x, fields);
+      } else {
         static_assert(std::is_void_v<T>,
                       "print() shows texts, tensors, variables, numbers, and structures of them: give it the parts");
+      }
     }
   }
   template <typename F> void between(const char *open, const char *close, F all) {
