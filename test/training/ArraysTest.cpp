@@ -54,6 +54,20 @@ TEST(Npy, ReadsWhatItWrites) {
   EXPECT_CONTAINS(faultOf([&] { data::read_npy("/no/such.npy"); }), "/no/such.npy: No such file or directory");
 }
 
+TEST(Npy, WritesWhereAPathLeads) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("x.npy"), link = directory.file("link.npy");
+  data::write_npy(path, scalar(1));
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink("x.npy", link);
+  data::write_npy(link, scalar(2.0));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(data::read_npy(path).item<float>(), 2);
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_MISUSE(DataError, data::write_npy(directory.path, scalar(1)), ": can't be written: it is no regular file");
+}
+
 TEST(Npy, ReadsOtherTypesAndOrders) {
   TemporaryDirectory directory;
   const std::string path = directory.file("x.npy");

@@ -134,6 +134,14 @@ TEST(CSVLogger, WritesALineForEachEpoch) {
       x, 0.5f * x,
       {.epochs = 3, .verbose = 0, .callbacks = {callbacks::CSVLogger(path, {.append = true})}, .initial_epoch = 2});
   EXPECT_EQ(contentsOf(path), "epoch,loss,mae\n0,0.25,0.5\n1,0.25,0.5\n2,0.25,0.5\n");
+  // Numbers of the validation have columns, also where the first epoch has none.
+  playing.model.fit(x, 0.5f * x,
+                    {.epochs = 2,
+                     .verbose = 0,
+                     .callbacks = {callbacks::CSVLogger(path)},
+                     .validation_data = {x, 0.5f * x},
+                     .validation_freq = 2});
+  EXPECT_EQ(contentsOf(path), "epoch,loss,mae,val_loss,val_mae\n0,0.25,0.5,NA,NA\n1,0.25,0.5,0.25,0.5\n");
   std::string text = errorOf<DataError>(
       [&] { playing.model.fit(x, x, {.verbose = 0, .callbacks = {callbacks::CSVLogger("/nowhere/log.csv")}}); });
   EXPECT_CONTAINS(text, "csv_logger: /nowhere/log.csv: can't be written");

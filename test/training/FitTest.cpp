@@ -129,6 +129,67 @@ TEST(Fit, TakesDataSets) {
 }
 
 // Losses 1 and 4 with weights 1 and 3 give 6.5: their sum divided by the number of examples.
+TEST(Fit, TakesDataSetsOfAnySize) {
+  auto made = [] {
+    set_seed(3);
+    Sequential model{layers::Dense(1)};
+    model.build({kDynamic, 3});
+    model.compile({.optimizer = "sgd", .loss = "mse"});
+    return model;
+  };
+  auto pairs = data::from_tensor_slices(ones({10, 3}), ones({10, 1}));
+  auto all = pairs.filter([](const Tensor &, const Tensor &) { return true; });
+  Sequential known = made(), unknown = made(), endless = made();
+  known.fit(pairs.batch(5), {.epochs = 2, .verbose = 0});
+  unknown.fit(all.batch(5), {.epochs = 2, .verbose = 0});
+  endless.fit(pairs.batch(5).repeat(), {.epochs = 2, .verbose = 0, .steps_per_epoch = 2});
+  const std::vector<float> expected = known.get_weights()[0].to_vector<float>();
+  EXPECT_EQ(unknown.get_weights()[0].to_vector<float>(), expected);
+  EXPECT_EQ(endless.get_weights()[0].to_vector<float>(), expected);
+  EXPECT_EQ(known.evaluate(all.batch(5))["loss"], known.evaluate(pairs.batch(5).repeat(), {.steps = 2})["loss"]);
+  EXPECT_EQ(known.predict(data::from_tensors(ones({2, 3})).repeat(), {.steps = 3})[0].shape(), (Shape{6, 1}));
+  History history =
+      known.fit(pairs.batch(5), {.verbose = 0, .validation_data = pairs.batch(5).repeat(), .validation_steps = 2});
+  EXPECT_EQ(history.history.count("val_loss"), 1u);
+
+  auto forever = pairs.batch(5).repeat();
+  EXPECT_MISUSE(ValueError, known.fit(forever, {.verbose = 0}),
+                "fit: the data has no end; steps_per_epoch says how many batches to take");
+  EXPECT_MISUSE(ValueError, known.fit(pairs.batch(5), {.verbose = 0, .validation_data = forever}),
+                "fit: the validation data has no end; validation_steps says how many");
+  EXPECT_MISUSE(ValueError, known.evaluate(forever), "evaluate: the data has no end; steps says how many");
+  EXPECT_MISUSE(ValueError, known.predict(forever), "predict: the data has no end; steps says how many");
+}
+
+TEST(Fit, TellsMetricsOfOneNameApart) {
+  auto with = [](MetricsOption metrics, MetricsOption weighted) {
+    set_seed(3);
+    Sequential model{layers::Dense(1)};
+    model.compile({.loss = "mse", .metrics = std::move(metrics), .weighted_metrics = std::move(weighted)});
+    return model;
+  };
+  Tensor x = ones({4, 2}), y = ones({4, 1}), w = tensor<float>({0, 0, 2, 2});
+  Logs logs = with({"mae"}, {"mae"}).evaluate(x, y, {.sample_weight = w});
+  EXPECT_TRUE(logs.contains("mae"));
+  EXPECT_NEAR(logs["weighted_mae"], logs["mae"], 1e-6); // all errors are equal
+  EXPECT_MISUSE(ValueError, with({"mae", "mae"}, {}).evaluate(x, y), "compile: there are two numbers called 'mae'");
+  EXPECT_MISUSE(ValueError, with({metrics::Mean("loss")}, {}).evaluate(x, y),
+                "compile: there are two numbers called 'loss'; give the metric another name");
+}
+
+TEST(Fit, NamesTheCallThatWasMade) {
+  Sequential model{layers::Dense(1)};
+  model.compile({.loss = "mse"});
+  model.build({kDynamic, 2});
+  EXPECT_MISUSE(ValueError, model.evaluate(zeros({0, 2}), zeros({0, 1})), "evaluate: there are no examples");
+  EXPECT_MISUSE(ValueError, model.predict(zeros({0, 2})), "predict: there are no examples");
+  EXPECT_MISUSE(ValueError, model.predict(ones({1, 2}), {.batch_size = 0}), "predict: a batch has at least one");
+  EXPECT_MISUSE(ValueError, model.train_on_batch(ones({2, 2}), ones({1, 1})), "train_on_batch: x float32[2,2] and y");
+  EXPECT_CONTAINS(
+      errorOf<StateError>([&] { function([&](const Tensor &x) { return model.predict(x)[0]; })(ones({2, 2})); }),
+      "predict: takes tensors that have values, and x float32[2,2] is being traced; call it outside");
+}
+
 TEST(Fit, WeighsExamplesAndClasses) {
   Tensor x = zeros({2, 2}), y = tensor<float>({1, 2}, {2, 1});
   Sequential model = line();

@@ -218,6 +218,11 @@ void CSVLogger::on_epoch_end(std::int64_t epoch, Logs &logs) {
     for (const auto &[name, value] : logs)
       columns.push_back(name);
     std::sort(columns.begin(), columns.end());
+    // The first epoch may be one without validation. As in Keras, its numbers have columns all the same.
+    const bool hasTested =
+        std::any_of(columns.begin(), columns.end(), [](const std::string &name) { return name.starts_with("val_"); });
+    for (std::size_t i = 0, count = columns.size(); params().validates && !hasTested && i < count; ++i)
+      columns.push_back("val_" + columns[i]);
   }
   std::string line;
   if (writesHead) {

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <zlib.h>
@@ -84,11 +86,21 @@ void FileReader::fail(const std::string &fault) const {
 
 FileWriter::FileWriter(std::string given, SourceLocation where) : path(std::move(given)), where(where) {
   static std::atomic<unsigned> count{0}; // tells apart what threads write to one path
-  temporary = absl::StrCat(path, ".", ::getpid(), ".", count.fetch_add(1));
+  // A link stays one, and what it leads to is written.
+  std::error_code fault;
+  const std::filesystem::path real = std::filesystem::canonical(path, fault);
+  target = fault ? path : real.string();
+  struct stat before{};
+  const bool exists = ::stat(target.c_str(), &before) == 0;
+  if (exists && !S_ISREG(before.st_mode))
+    fail("can't be written: it is no regular file");
+  temporary = absl::StrCat(target, ".", ::getpid(), ".", count.fetch_add(1));
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
   if (!file)
     fail(absl::StrCat("can't be written: ", std::strerror(errno)));
+  if (exists) // who may read it now may read it afterwards, and no others
+    ::fchmod(descriptor, before.st_mode & 07777);
 }
 
 FileWriter::~FileWriter() {
@@ -104,7 +116,7 @@ void FileWriter::write(const void *bytes, std::size_t count) {
 }
 
 void FileWriter::finish() {
-  if (std::fflush(file) || ::fsync(::fileno(file)) || ::rename(temporary.c_str(), path.c_str()))
+  if (std::fflush(file) || ::fsync(::fileno(file)) || ::rename(temporary.c_str(), target.c_str()))
     fail(absl::StrCat("can't be written: ", std::strerror(errno)));
   std::fclose(std::exchange(file, nullptr));
 }

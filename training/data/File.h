@@ -49,7 +49,8 @@ private:
   std::uint64_t position_ = 0;
 };
 
-// Writes beside the path, and moves the file there when it is whole. What is not finished is removed.
+// Writes beside the path, and moves the file there when it is whole. What is not finished is removed. Links stay, and
+// so do the rights of a file that is written anew; what is no regular file is refused.
 class FileWriter {
 public:
   // DataError for a file that can't be made or, below, written.
@@ -65,6 +66,7 @@ private:
   [[noreturn]] void fail(const std::string &fault) const;
 
   const std::string path;
+  std::string target; // where the path leads
   const SourceLocation where;
   std::string temporary;
   std::FILE *file;

@@ -75,16 +75,19 @@ std::uint64_t drawnSeed() { return static_cast<std::uint64_t>(random::global_gen
 
 } // namespace
 
-std::int64_t training::rowsOf(const Batch &tensors) {
+std::int64_t training::rowsOf(const char *call, const Batch &tensors) {
   std::optional<std::int64_t> rows;
   std::string first;
   auto look = [&](const std::string &what, const Tensor &x) {
     std::string given = absl::StrCat(what, " ", describe(x.dtype(), x.shape()));
+    if (!x.is_known())
+      fail<StateError>(
+          absl::StrCat(call, ": takes tensors that have values, and ", given, " is being traced; call it outside"));
     if (x.rank() == 0)
-      fail<ValueError>(absl::StrCat("fit: takes tensors whose first dimension is the examples, not ", given));
+      fail<ValueError>(absl::StrCat(call, ": takes tensors whose first dimension is the examples, not ", given));
     std::int64_t own = x.shape()[0];
     if (rows && *rows != own)
-      fail<ValueError>(absl::StrCat("fit: ", first, " and ", given, " have different numbers of examples"));
+      fail<ValueError>(absl::StrCat(call, ": ", first, " and ", given, " have different numbers of examples"));
     if (!rows)
       first = given;
     rows = own;
@@ -96,14 +99,15 @@ std::int64_t training::rowsOf(const Batch &tensors) {
   if (tensors.sample_weight)
     look("sample_weight", *tensors.sample_weight);
   if (!rows || *rows == 0)
-    fail<ValueError>("fit: there are no examples");
+    fail<ValueError>(absl::StrCat(call, ": there are no examples"));
   return *rows;
 }
 
-Batches training::batchesOf(const Batch &tensors, std::int64_t size, bool shuffles, double from, double to) {
-  const std::int64_t rows = rowsOf(tensors);
+Batches training::batchesOf(const char *call, const Batch &tensors, std::int64_t size, bool shuffles, double from,
+                            double to) {
+  const std::int64_t rows = rowsOf(call, tensors);
   if (size < 1)
-    fail<ValueError>(absl::StrCat("fit: a batch has at least one example, unlike ", size));
+    fail<ValueError>(absl::StrCat(call, ": a batch has at least one example, unlike ", size));
   auto source = std::make_shared<Source>();
   for (const auto &[name, x] : tensors.x)
     source->x.emplace_back(name, Column(x));
@@ -204,7 +208,7 @@ Batches training::withClassWeights(Batches data, std::map<std::int64_t, double> 
 
 Split train_test_split(const Tensor &x, const Tensor &y, SplitOptions options, SourceLocation where) {
   CallSite site(where, "train_test_split");
-  const std::int64_t rows = training::rowsOf({x, y});
+  const std::int64_t rows = training::rowsOf("train_test_split", {x, y});
   const bool isPart = options.test_size < 1;
   const auto tests =
       static_cast<std::int64_t>(isPart ? std::ceil(options.test_size * static_cast<double>(rows)) : options.test_size);

@@ -52,6 +52,12 @@ void checkRange(const char *what, double value, double low, double high, SourceL
     fail<ValueError>(absl::StrCat("fit: ", what, " is in [", low, ", ", high, "), unlike ", Number(value).str()),
                      where);
 }
+// Batches without end need a number of them.
+void checkEnds(const char *call, const char *what, const Batches &data, const char *option, SourceLocation where) {
+  if (data.is_infinite())
+    fail<ValueError>(absl::StrCat(call, ": ", what, " has no end; ", option, " says how many batches to take"), where);
+}
+
 void checkCount(const char *what, std::int64_t value, std::int64_t least, SourceLocation where) {
   if (value < least)
     fail<ValueError>(absl::StrCat("fit: ", what, " is at least ", least, ", unlike ", value), where);
@@ -75,11 +81,12 @@ History Trainer::fit(const Tensors &x, const Tensors &y, FitOptions options, Sou
     CallSite site(where);
     const double split = 1 - options.validation_split;
     const std::int64_t size = options.batch_size;
-    train = training::batchesOf(all, size, options.shuffle, 0, split);
+    train = training::batchesOf("fit", all, size, options.shuffle, 0, split);
     if (options.validation_split > 0 && options.validation_data.empty()) {
-      Batches validation = training::batchesOf(all, options.validation_batch_size.value_or(size), false, split, 1);
+      Batches validation =
+          training::batchesOf("fit", all, options.validation_batch_size.value_or(size), false, split, 1);
       if (*train->size() == 0 || *validation.size() == 0)
-        fail<ValueError>(absl::StrCat("fit: of ", training::rowsOf(all), " examples, validation_split ",
+        fail<ValueError>(absl::StrCat("fit: of ", training::rowsOf("fit", all), " examples, validation_split ",
                                       Number(options.validation_split).str(), " leaves none for one of the two"));
       options.validation_data = ValidationData(validation);
     }
@@ -101,14 +108,23 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
   std::optional<Batches> validation = options.validation_data.batches();
   if (options.validation_data.tensors()) {
     CallSite site(where);
-    validation = training::batchesOf(*options.validation_data.tensors(),
+    validation = training::batchesOf("fit", *options.validation_data.tensors(),
                                      options.validation_batch_size.value_or(options.batch_size), false, 0, 1);
   }
+  if (!options.steps_per_epoch)
+    checkEnds("fit", "the data", data, "steps_per_epoch", where);
+  if (validation && !options.validation_steps)
+    checkEnds("fit", "the validation data", *validation, "validation_steps", where);
+  checkCount("validation_steps", options.validation_steps.value_or(1), 1, where);
   std::vector<AnyCallback> all = options.callbacks;
   if (options.verbose != 0)
     all.emplace_back(std::make_shared<callbacks::ProgbarLogger>());
   std::optional<std::int64_t> steps = options.steps_per_epoch ? options.steps_per_epoch : data.size();
-  const callbacks::Params params{.epochs = options.epochs, .steps = steps, .verbose = options.verbose, .where = where};
+  const callbacks::Params params{.epochs = options.epochs,
+                                 .steps = steps,
+                                 .validates = validation.has_value(),
+                                 .verbose = options.verbose,
+                                 .where = where};
   Call call(state->line, where, trained(), all, params);
   Batches train = training::withClassWeights(data, options.class_weight, where);
 
@@ -190,7 +206,7 @@ Logs Trainer::evaluate(const Tensors &x, const Tensors &y, EvaluateOptions optio
   std::optional<Batches> data;
   {
     CallSite site(where);
-    data = training::batchesOf({x, y, options.sample_weight}, options.batch_size, false, 0, 1);
+    data = training::batchesOf("evaluate", {x, y, options.sample_weight}, options.batch_size, false, 0, 1);
   }
   options.sample_weight.reset();
   return evaluate(*data, std::move(options), where);
@@ -198,6 +214,8 @@ Logs Trainer::evaluate(const Tensors &x, const Tensors &y, EvaluateOptions optio
 
 Logs Trainer::evaluate(const Batches &data, EvaluateOptions options, SourceLocation where) {
   checked("evaluate", where);
+  if (!options.steps)
+    checkEnds("evaluate", "the data", data, "steps", where);
   std::vector<AnyCallback> all = options.callbacks;
   if (options.verbose != 0)
     all.emplace_back(std::make_shared<callbacks::ProgbarLogger>());
@@ -210,12 +228,14 @@ Tensors Trainer::predict(const Tensors &x, PredictOptions options, SourceLocatio
   std::optional<Batches> data;
   {
     CallSite site(where);
-    data = training::batchesOf({x}, options.batch_size, false, 0, 1);
+    data = training::batchesOf("predict", {x}, options.batch_size, false, 0, 1);
   }
   return predict(*data, std::move(options), where);
 }
 
 Tensors Trainer::predict(const Batches &data, PredictOptions options, SourceLocation where) {
+  if (!options.steps)
+    checkEnds("predict", "the data", data, "steps", where);
   Call call(state->line, where, trained(), options.callbacks, {.steps = options.steps ? options.steps : data.size()});
   Logs logs;
   each(options.callbacks, &Callback::on_predict_begin, logs);
@@ -252,10 +272,10 @@ Tensors Trainer::predict_on_batch(const Tensors &x, SourceLocation where) {
 }
 
 namespace {
-Batch single(const Tensors &x, const Tensors &y, const BatchOptions &options, SourceLocation where) {
+Batch single(const char *call, const Tensors &x, const Tensors &y, const BatchOptions &options, SourceLocation where) {
   CallSite site(where);
   Batch batch{x, y, options.sample_weight};
-  training::rowsOf(batch);
+  training::rowsOf(call, batch);
   Batches data = training::withClassWeights(Batches([batch] {
                                               return Batches::Next([batch](Batch &result) {
                                                 result = batch;
@@ -272,14 +292,14 @@ Logs Trainer::train_on_batch(const Tensors &x, const Tensors &y, BatchOptions op
   checked("train_on_batch", where);
   std::vector<AnyCallback> none;
   Call call(state->line, where, trained(), none, {});
-  return step(true, single(x, y, options, where));
+  return step(true, single("train_on_batch", x, y, options, where));
 }
 
 Logs Trainer::test_on_batch(const Tensors &x, const Tensors &y, BatchOptions options, SourceLocation where) {
   checked("test_on_batch", where);
   std::vector<AnyCallback> none;
   Call call(state->line, where, trained(), none, {});
-  return step(false, single(x, y, options, where));
+  return step(false, single("test_on_batch", x, y, options, where));
 }
 
 } // namespace calque

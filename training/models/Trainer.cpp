@@ -177,8 +177,21 @@ void Trainer::attach(const std::vector<Output> &outputs) {
     if (!of.y_true.defined())
       fail<ValueError>(absl::StrCat("fit: the output '", of.name, "' has a metric, and there is no target for it"),
                        state->line);
-    attached.push_back({i, metric.resolved(of.y_true, of.y_pred, of.loss ? of.loss->name() : std::string()),
-                        isSingle ? metric.name() : absl::StrCat(of.name, "_", metric.name()), isWeighted});
+    std::string name = isSingle ? metric.name() : absl::StrCat(of.name, "_", metric.name());
+    auto isTaken = [&] {
+      return std::any_of(attached.begin(), attached.end(), [&](const auto &each) { return each.name == name; });
+    };
+    // As Keras has it.
+    if (isWeighted && isTaken())
+      name = isSingle ? "weighted_" + metric.name() : absl::StrCat(of.name, "_weighted_", metric.name());
+    const bool isLoss = name == "loss" ||
+                        (!isSingle && std::any_of(outputs.begin(), outputs.end(),
+                                                  [&](const Output &o) { return o.loss && name == o.name + "_loss"; }));
+    if (isLoss || isTaken())
+      fail<ValueError>(absl::StrCat("compile: there are two numbers called '", name, "'; give the metric another name"),
+                       state->line);
+    attached.push_back(
+        {i, metric.resolved(of.y_true, of.y_pred, of.loss ? of.loss->name() : std::string()), name, isWeighted});
   };
   auto addAll = [&](const char *what, const MetricsOption &option, bool isWeighted) {
     if (!option.lists().empty() && option.lists().size() != outputs.size())

@@ -55,9 +55,9 @@ namespace training {
 
 // Tensors in batches of rows [first, last), in another order each time if they are shuffled. ValueError unless all have
 // the same number of rows.
-Batches batchesOf(const Batch &tensors, std::int64_t size, bool shuffles, double from, double to);
+Batches batchesOf(const char *call, const Batch &tensors, std::int64_t size, bool shuffles, double from, double to);
 // The number of rows of tensors.
-std::int64_t rowsOf(const Batch &tensors);
+std::int64_t rowsOf(const char *call, const Batch &tensors);
 // With the weights of the labels multiplied to those of the examples.
 Batches withClassWeights(Batches data, std::map<std::int64_t, double> weights, SourceLocation where);
 Logs logsOf(const Tensors &values, SourceLocation where);

@@ -37,6 +37,7 @@ namespace callbacks {
 struct Params {
   std::int64_t epochs = 1;
   std::optional<std::int64_t> steps = std::nullopt; // of an epoch, where it is known
+  bool validates = false; // whether there is validation data, though perhaps not in each epoch
   int verbose = 0;
   SourceLocation where = {}; // the line of the call
 };

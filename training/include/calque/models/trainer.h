@@ -27,6 +27,7 @@
 #define CALQUE_MODELS_TRAINER_H
 
 #include "calque/callbacks.h"
+#include "calque/data/untyped.h"
 #include "calque/losses.h"
 #include "calque/metrics.h"
 #include "calque/optimizers.h"
@@ -153,14 +154,21 @@ public:
             return true;
           });
         }) {
-    if constexpr (requires { std::int64_t(data.size()); })
+    if constexpr (requires { data.cardinality(); }) {
+      isInfinite_ = data.cardinality() == data::kInfinite;
+      if (data.cardinality() >= 0)
+        size_ = data.cardinality();
+    } else if constexpr (requires { std::int64_t(data.size()); }) {
       size_ = static_cast<std::int64_t>(data.size());
+    }
   }
   explicit Batches(std::function<Next()> open, std::optional<std::int64_t> size = std::nullopt)
       : open_(std::move(open)), size_(size) {}
 
   Next open() const { return open_(); }
+  // None where it is not known before the batches are iterated over.
   const std::optional<std::int64_t> &size() const { return size_; }
+  bool is_infinite() const { return isInfinite_; }
 
 private:
   static Batch batchOf(const Batch &batch) { return batch; }
@@ -181,6 +189,7 @@ private:
 
   std::function<Next()> open_;
   std::optional<std::int64_t> size_;
+  bool isInfinite_ = false;
 };
 
 } // namespace models
