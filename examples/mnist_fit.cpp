@@ -1,5 +1,5 @@
 // The reference network on MNIST by compile and fit: mnist_fit [DIRECTORY [SEED]]. One epoch, in which the rate falls
-// to 0, gets 0.987 of the digits right in the mean; at the same rate throughout it is 0.982.
+// to 0, gets 0.988 of the digits right in the mean; at the same rate throughout it is 0.982.
 #include <calque/training.h>
 
 #include <cstdio>
