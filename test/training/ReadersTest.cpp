@@ -59,6 +59,8 @@ TEST(Csv, FindsOutTypes) {
   EXPECT_EQ(matrix.shape(), (Shape{3, 2}));
   EXPECT_EQ(matrix.to_vector<float>(), (std::vector<float>{1, 1, -2, 0, 3, 1}));
   EXPECT_EQ(table.matrix({}, DType::Float64).shape(), (Shape{3, 4}));
+  EXPECT_MISUSE(DataError, table.matrix({"holes"}, DType::Int32), "the column 'holes' has values that are no int32");
+  EXPECT_MISUSE(DataError, table.matrix({"count"}, DType::Bool), "the column 'count' has values that are no bool");
   EXPECT_MISUSE(LookupError, table.column("size"), "the table has no column 'size'; it has name, count, weight");
   EXPECT_MISUSE(DTypeError, table.column("name"), "column 'name' of the table holds texts, which texts() gives");
   EXPECT_MISUSE(DTypeError, table.texts("count"), "column 'count' of the table holds numbers, which column() gives");
@@ -113,6 +115,9 @@ TEST(Csv, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_CONTAINS(fault("a\n1\n3000000000", {{"a", DType::Int32}}), "line 3, column 'a': '3000000000' is no int32");
   EXPECT_CONTAINS(fault("a,b\n,1", {{"a", DType::Bool}}),
                   "line 2, column 'a': a value is missing, and bool has no default");
+  EXPECT_CONTAINS(fault("a,b\n,1", {{"a", DType::Int32, 0.5}}), "line 2, column 'a': the default 0.5 is no int32");
+  EXPECT_CONTAINS(fault("a,b\n,1", {{"a", DType::Int64, 0x1p63}}), "the default 9223372036854775808 is no int64");
+  EXPECT_CONTAINS(fault("a,b\n,1", {{"a", DType::Bool, 2}}), "the default 2 is no bool");
 }
 
 //===-- Records ---------------------------------------------------------------------------------===//

@@ -176,8 +176,16 @@ template <typename T> std::optional<T> parse(const std::string &field) {
 template <typename T> T valueOf(const TableReader &table, const Field &field, const CsvColumn &column) {
   auto place = [&] { return absl::StrCat("line ", table.rows.line, ", column '", column.name, "': "); };
   if (table.isMissing(field)) {
-    if (column.default_value)
-      return static_cast<T>(*column.default_value);
+    if (column.default_value) {
+      const double value = *column.default_value;
+      // Both bounds are powers of two, which a double has exactly; the largest number itself may not be one.
+      if constexpr (std::is_integral_v<T>)
+        if (const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
+            std::trunc(value) != value || value < static_cast<double>(std::numeric_limits<T>::min()) || value >= limit)
+          table.rows.file.fail(
+              absl::StrCat(place(), "the default ", Number(value).str(), " is no ", name_of(column.dtype)));
+      return static_cast<T>(value);
+    }
     if constexpr (std::is_floating_point_v<T>)
       return std::numeric_limits<T>::quiet_NaN();
     table.rows.file.fail(absl::StrCat(place(), "a value is missing, and ", name_of(column.dtype), " has no default"));
@@ -344,8 +352,14 @@ const std::vector<std::string> &CsvTable::texts(const std::string &name, SourceL
 Tensor CsvTable::matrix(const std::vector<std::string> &names, DType dtype, SourceLocation where) const {
   std::vector<Tensor> columns;
   for (const std::string &name : names.empty() ? names_ : names)
-    if (!names.empty() || std::holds_alternative<Tensor>(find(name, where)))
-      columns.push_back(expand_dims(cast(column(name, where), dtype), {1}));
+    if (!names.empty() || std::holds_alternative<Tensor>(find(name, where))) {
+      const Tensor given = column(name, where), as = cast(given, dtype);
+      // Floating-point numbers are rounded, integers never.
+      if (!is_floating(dtype) && any(not_equal(cast(as, given.dtype()), given)).item<bool>())
+        throw DataError(absl::StrCat("the column '", name, "' has values that are no ", name_of(dtype)),
+                        CallSite::resolve(where));
+      columns.push_back(expand_dims(as, {1}));
+    }
   if (columns.empty())
     throw ValueError("the table has no columns of numbers for a matrix", CallSite::resolve(where));
   return concat(columns, 1);
