@@ -242,41 +242,181 @@ Lowered lower(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
   return b.reshape(convolve(b, splitGroups(b, padded, groups), filter, split, window, true), result);
 }
 
-// Spreads the cotangent by the strides, and convolves it with the flipped filter.
+namespace {
+
+// How the images of a strided convolution are computed from its results. Element u of the padded images is the place a
+// of tile i, u = i * stride + a, and the element q * stride + a of the windows i - q. So a convolution of the results
+// without strides, whose windows have the parts q, gives all places of a tile as its channels, and multiplies no zeros
+// but those that fill the last part.
+struct Tiles {
+  int64_t parts, places, stride; // places behind the filter's end are zero, and not computed
+  int64_t dilation;              // of the parts, which lie apart where the stride is 1
+  Size first, count;
+  int64_t reach() const { return (parts - 1) * dilation; }
+};
+
+Tiles tilesOf(LinalgBuilder &b, const Extent &extent, Size images) {
+  const int64_t stride = extent.stride, taps = stride == 1 ? extent.taps : extent.reach() + 1;
+  Size by = b.sizes.constant(stride), first = b.sizes.divide(extent.padLow, by);
+  Size end = b.sizes.divide(b.sizes.add(b.sizes.add(extent.padLow, images), b.sizes.constant(stride - 1)), by);
+  return {llvm::divideCeil(taps, stride), std::min(stride, taps), stride, stride == 1 ? extent.dilation : 1, first,
+          b.sizes.subtract(end, first)};
+}
+
+// The results of the windows that any tile looks at, with zeros where there are none.
+Value lookedAt(LinalgBuilder &b, Value results, ArrayRef<Tiles> tiles) {
+  SizeList given = b.sizesOf(results), whole = given, looked = given;
+  SizeList starts = b.sizes.constants(Ints(given.size(), 0)), first = starts;
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    Size reach = b.sizes.constant(tile.reach());
+    // Where sizes are unknown, the padding is half a window at most.
+    if (std::optional<int64_t> known = constantOf(tile.first)) {
+      starts[i + 1] = b.sizes.constant(std::max<int64_t>(tile.reach() - *known, 0));
+      first[i + 1] = b.sizes.constant(std::max<int64_t>(*known - tile.reach(), 0));
+    } else {
+      starts[i + 1] = b.sizes.subtract(reach, tile.first);
+    }
+    looked[i + 1] = b.sizes.add(tile.count, reach);
+    whole[i + 1] = b.sizes.maximum(b.sizes.add(starts[i + 1], given[i + 1]), b.sizes.add(first[i + 1], looked[i + 1]));
+  }
+  const Ints ones(given.size(), 1);
+  if (whole != given)
+    results = b.insert(results, b.zeros(whole, elementOf(results)), starts, ones);
+  return looked == whole ? results : b.extract(results, first, looked, ones);
+}
+
+// From [taps, channels, (groups,) filters] to [parts turned around, filters, (groups,) places and channels].
+Value turnedFilter(LinalgBuilder &b, Value filter, const Window &window, ArrayRef<Tiles> tiles, bool isGrouped) {
+  const unsigned rank = tiles.size();
+  SizeList given = b.sizesOf(filter), whole = given, split;
+  Ints strides(given.size(), 1);
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    whole[i] = b.sizes.constant(tile.parts * tile.places);
+    if (tile.stride != 1)
+      strides[i] = window[i].dilation;
+    split.push_back(b.sizes.constant(tile.parts));
+    if (tile.places != 1)
+      split.push_back(b.sizes.constant(tile.places));
+  }
+  if (whole != given)
+    filter = b.insert(filter, b.zeros(whole, elementOf(filter)), b.sizes.constants(Ints(given.size(), 0)), strides);
+  llvm::append_range(split, ArrayRef(given).drop_front(rank));
+  filter = b.reshape(filter, split);
+
+  SizeList turned;
+  for (const Tiles &tile : tiles)
+    turned.push_back(b.sizes.constant(tile.parts));
+  turned.push_back(given.back());
+  if (isGrouped)
+    turned.push_back(given[rank + 1]);
+  auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
+  SmallVector<AffineExpr> from;
+  Size channels = given[rank];
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    from.push_back(tile.parts - 1 - d(i));
+    if (tile.places == 1)
+      continue;
+    from.push_back(d(turned.size()));
+    turned.push_back(b.sizes.constant(tile.places));
+    channels = b.sizes.multiply(channels, turned.back());
+  }
+  from.push_back(d(turned.size()));
+  turned.push_back(given[rank]);
+  if (isGrouped)
+    from.push_back(d(rank + 1));
+  from.push_back(d(rank));
+  filter =
+      b.parallel(turned, elementOf(filter), {filter}, {AffineMap::get(turned.size(), 0, from, b.builder.getContext())},
+                 [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+  turned.resize(rank + 1 + isGrouped);
+  turned.push_back(channels);
+  return b.reshape(filter, turned);
+}
+
+// The images of tiles [N, tiles, (groups,) places and channels], from the image's first element on; or of tiles without
+// places, all of which are equal.
+Value imagesOf(LinalgBuilder &b, Value tiled, ArrayRef<Size> images, const Window &window, ArrayRef<Tiles> tiles,
+               Size groups, Size channels, bool areEqual = false) {
+  const unsigned rank = tiles.size();
+  const bool isGrouped = constantOf(groups) != 1;
+  if (llvm::all_of(tiles, [](const Tiles &tile) { return tile.stride == 1; }))
+    return b.reshape(tiled, images);
+  // From [N, tiles, (groups,) places, channels] to [N, tile, place, tile, place, (groups,) channels].
+  SizeList split = b.sizesOf(tiled), ordered{split[0]}, whole{split[0]}, joined{split[0]};
+  split.pop_back();
+  Ints ones;
+  auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
+  SmallVector<AffineExpr> from{d(0)}, places;
+  for (const Tiles &tile : tiles) {
+    from.push_back(d(ordered.size()));
+    ordered.push_back(tile.count);
+    whole.push_back(tile.count);
+    joined.push_back(b.sizes.multiply(tile.count, b.sizes.constant(tile.stride)));
+    if (tile.stride == 1)
+      continue;
+    whole.push_back(b.sizes.constant(tile.stride));
+    if (tile.places == 1) { // a dimension of size 1, which only `whole` has
+      ordered.push_back(b.sizes.constant(1));
+      continue;
+    }
+    if (!areEqual) {
+      split.push_back(b.sizes.constant(tile.places));
+      places.push_back(d(ordered.size()));
+    }
+    ordered.push_back(b.sizes.constant(tile.places));
+  }
+  if (isGrouped) {
+    from.push_back(d(ordered.size()));
+    ordered.push_back(groups);
+    whole.push_back(groups);
+  }
+  llvm::append_range(from, places);
+  from.push_back(d(ordered.size()));
+  for (SizeList *list : {&split, &ordered, &whole})
+    list->push_back(channels);
+  joined.push_back(images.back());
+  Value result = b.parallel(ordered, elementOf(tiled), {b.reshape(tiled, split)},
+                            {AffineMap::get(ordered.size(), 0, from, b.builder.getContext())},
+                            [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
+  if (whole != ordered)
+    result = b.insert(result, b.zeros(whole, elementOf(tiled)), b.sizes.constants(Ints(whole.size(), 0)),
+                      Ints(whole.size(), 1));
+  result = b.reshape(result, joined);
+  SizeList starts{b.sizes.constant(0)};
+  for (unsigned i = 0; i < rank; ++i)
+    starts.push_back(
+        b.sizes.subtract(window[i].padLow, b.sizes.multiply(tiles[i].first, b.sizes.constant(tiles[i].stride))));
+  starts.push_back(b.sizes.constant(0));
+  return joined == SizeList(images) ? result : b.extract(result, starts, images, Ints(images.size(), 1));
+}
+
+} // namespace
+
 Lowered lower(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringContext &context) {
   checkChannels(b, op, 2, 1, context);
-  Window window = windowOf(b, op, op.getLike(), windowOfFilter(op.getFilter()), op.getDilations());
+  Window window = windowOf(b, op, op.getLike(), windowOfFilter(op.getFilter()), op.getDilations()), parts;
   const int64_t groups = op.getGroups();
-  SizeList image = b.sizesOf(op.getLike());
+  const bool isGrouped = groups != 1;
+  SizeList images = b.sizesOf(op.getLike());
   SizeList cotangent = slidOver(b, op.getLike(), window, b.sizesOf(op.getFilter()).back());
   equalSizes(b, op, 0, cotangent, context);
-  Type element = elementOf(op.getFilter());
-  if (isEmpty(cotangent))
-    return b.zeros(image, element);
-  Value spread = splitGroups(b, spreadOver(b, op.getCotangent(), image, window), groups);
-  Value filter = splitGroups(b, op.getFilter(), groups);
-  // From [taps, channels, (groups,) filters] to [taps flipped, filters, (groups,) channels].
-  SizeList turnedSizes = b.sizesOf(filter);
-  const unsigned rank = window.size(), last = turnedSizes.size() - 1;
-  std::swap(turnedSizes[rank], turnedSizes[last]);
-  SmallVector<AffineExpr> turn;
-  for (auto [i, extent] : llvm::enumerate(window))
-    turn.push_back(extent.taps - 1 - b.builder.getAffineDimExpr(i));
-  turn.push_back(b.builder.getAffineDimExpr(last));
-  if (groups != 1)
-    turn.push_back(b.builder.getAffineDimExpr(rank + 1));
-  turn.push_back(b.builder.getAffineDimExpr(rank));
-  Value turned =
-      b.parallel(turnedSizes, element, {filter}, {AffineMap::get(turnedSizes.size(), 0, turn, b.builder.getContext())},
-                 [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
-  for (Extent &extent : window)
-    extent.stride = 1;
-  SizeList result(image);
-  if (groups != 1) {
-    result.back() = b.sizes.constant(groups);
-    result.push_back(turnedSizes.back());
+  if (isEmpty(cotangent) || isEmpty(images))
+    return b.zeros(images, elementOf(op.getFilter()));
+  SmallVector<Tiles, 3> tiles;
+  SizeList result{images[0]};
+  for (auto [i, extent] : llvm::enumerate(window)) {
+    tiles.push_back(tilesOf(b, extent, images[i + 1]));
+    const Tiles &tile = tiles.back();
+    parts.push_back({tile.count, Size(), Size(), tile.parts, 1, tile.dilation});
+    result.push_back(tile.count);
   }
-  return b.reshape(convolve(b, spread, turned, result, window, groups != 1), image);
+  Value filter = turnedFilter(b, splitGroups(b, op.getFilter(), groups), window, tiles, isGrouped);
+  if (isGrouped)
+    result.push_back(b.sizes.constant(groups));
+  result.push_back(b.sizesOf(filter).back());
+  Value results = splitGroups(b, lookedAt(b, op.getCotangent(), tiles), groups);
+  return imagesOf(b, convolve(b, results, filter, result, parts, isGrouped), images, window, tiles,
+                  b.sizes.constant(groups), b.sizesOf(op.getFilter())[window.size()]);
 }
 
 // Loops taps, c, [groups], f, n, places.
@@ -534,12 +674,25 @@ Lowered lower(LinalgBuilder &b, ir::SumPoolGradOp op, LoweringContext &context) 
   Window window = poolWindowOf(b, op, like);
   SizeList images = b.sizesOf(like), cotangent = slidOver(b, like, window, images.back());
   equalSizes(b, op, 0, cotangent, context);
-  if (isEmpty(cotangent))
+  if (isEmpty(cotangent) || isEmpty(images))
     return b.zeros(images, elementOf(like));
+  Value zero = zeroOf(b, like);
+  if (llvm::all_of(window, [](const Extent &extent) { return extent.taps % extent.stride == 0; })) {
+    // All places of a tile are in the same windows.
+    SmallVector<Tiles, 3> tiles;
+    Window parts;
+    for (auto [i, extent] : llvm::enumerate(window)) {
+      tiles.push_back(tilesOf(b, extent, images[i + 1]));
+      parts.push_back({tiles.back().count, Size(), Size(), tiles.back().parts, 1, 1});
+    }
+    Value looked = lookedAt(b, op.getCotangent(), tiles);
+    Value tiled = pool(b, looked, slidOver(b, like, parts, images.back()), parts, zero, addFirst);
+    return imagesOf(b, tiled, images, window, tiles, b.sizes.constant(1), images.back(), true);
+  }
   Value spread = spreadOver(b, op.getCotangent(), images, window);
   for (Extent &extent : window)
     extent.stride = 1;
-  return pool(b, spread, images, window, zeroOf(b, like), addFirst);
+  return pool(b, spread, images, window, zero, addFirst);
 }
 
 } // namespace calque::codegen
