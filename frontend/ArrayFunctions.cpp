@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace calque {
 
@@ -200,6 +201,9 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
                      where);
   if (bins < 1)
     throw ValueError(absl::StrCat("histogram: the number of bins must be positive, not ", bins), where);
+  constexpr std::int64_t kMostBins = std::int64_t(1) << 48; // more than any memory holds
+  if (bins > kMostBins)
+    throw ValueError(absl::StrCat("histogram: the number of bins must be at most ", kMostBins, ", not ", bins), where);
   // Operators have no line of their own, and here all have the call's.
   auto at = [&](const auto &value) { return Operand(value, where); };
   auto choose = [&](const Tensor &condition, const auto &x, const auto &y) {
@@ -213,12 +217,15 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
   Tensor isNone = greater(at(low), at(high)), isOne = equal(at(low), at(high));
   low = choose(isNone, 0, choose(isOne, low - 0.5, low));
   high = choose(isNone, 1, choose(isOne, high + 0.5, high));
-  // Half of large numbers, whose difference may be more than there are numbers. Edges are counted from the nearer end.
-  Tensor scale = choose(greater(at(maximum(at(abs(at(low))), at(abs(at(high))))), at(1)), 0.5, 1);
-  scale = cast(at(scale), dtype);
+  // Half of large numbers, whose difference may be more than there are numbers. Their edges are counted from the nearer
+  // end. Else they are as of numpy.linspace, with its roundings.
+  Tensor isLong = logical_not(at(isfinite(at(high - low))));
+  Tensor scale = cast(at(choose(isLong, 0.5, 1)), dtype);
   Tensor length = high * scale - low * scale, step = length / bins / scale;
   Tensor k = cast(at(iota({bins + 1}, DType::Int64, 0, where)), dtype);
-  Tensor edges = choose(less_equal(at(k * 2), at(bins)), low + k * step, high - (bins - k) * step);
+  Tensor isNearLow = logical_or(at(logical_not(at(isLong))), at(less_equal(at(k * 2), at(bins))));
+  Tensor edges = choose(isNearLow, k * step + low, high - (bins - k) * step);
+  edges = choose(equal(at(k), at(bins)), high, edges);
   Tensor from = slice(at(edges), {0}, {bins}), to = slice(at(edges), {1}, {bins + 1});
   assert_true(at(calque::all(at(less(at(from), at(to))))),
               absl::StrCat("histogram: there are too few numbers between the elements of x for ",
@@ -324,7 +331,7 @@ public:
                          where);
     for (std::size_t i = 0; i < tensors.size(); ++i)
       terms.push_back({tensors[i], lists[i]});
-    broadcastDots(others);
+    broadcastOnes();
     for (std::size_t i = 0; i < tensors.size(); ++i)
       requireSizes(terms[i].letters, terms[i].tensor, i);
   }
@@ -388,9 +395,12 @@ private:
     return others;
   }
 
-  // Leaves out dimensions of size 1 that dots stand for, where another tensor has another size.
-  void broadcastDots(const std::string &others) {
-    for (char other : others) {
+  // Leaves out dimensions of size 1 where another tensor has another size for the same letter.
+  void broadcastOnes() {
+    std::set<char> letters;
+    for (const Lettered &term : terms)
+      letters.insert(term.letters.begin(), term.letters.end());
+    for (char other : letters) {
       auto sizeIn = [&](const Lettered &term) -> std::optional<Size> {
         std::size_t at = term.letters.find(other);
         const Shape shape = term.tensor.shape();

@@ -396,6 +396,7 @@ TEST(Misuse, OfArrayFunctions) {
       MISUSE(ValueError, "size: axis 1 is out of range for a tensor of rank 1", size(x(), 1)),
       MISUSE(DTypeError, "histogram: takes float32 or float64, not int32[2]; use cast(x, DType::Float32)", histogram(ones({2}, DType::Int32), 2)),
       MISUSE(ValueError, "histogram: the number of bins must be positive, not 0", histogram(x(), 0)),
+      MISUSE(ValueError, "histogram: the number of bins must be at most 281474976710656, not 9223372036854775807", histogram(x(), INT64_MAX)),
       MISUSE(AssertionError, "histogram: x must be finite", histogram(x() / 0, 2)),
       MISUSE(AssertionError, "histogram: there are too few numbers between the elements of x for 10 bins", histogram(tensor<double>({1, 1 + 0x1p-52}), 10)),
       MISUSE(ValueError, "einsum: 'i,i->' has subscripts for 2 tensors, and given is 1", einsum("i,i->", {x()})),

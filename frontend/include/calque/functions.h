@@ -4,6 +4,7 @@
 
 #include "calque/tensor.h"
 
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -15,13 +16,15 @@ public:
   AxisList() = default;
   template <typename T>
     requires(std::integral<T> && !std::same_as<T, bool>)
-  AxisList(T axis) : numbers_{static_cast<std::int64_t>(axis)} {}
+  AxisList(T axis) : numbers_{std::in_range<std::int64_t>(axis) ? static_cast<std::int64_t>(axis) : kTooLarge} {}
   AxisList(std::initializer_list<std::int64_t> axes) : numbers_(axes) {}
   AxisList(std::vector<std::int64_t> axes) : numbers_(std::move(axes)) {}
 
   const std::vector<std::int64_t> &numbers() const { return numbers_; }
 
 private:
+  // An axis that no tensor has: `rank() - 2` of a vector is no -1.
+  static constexpr std::int64_t kTooLarge = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t> numbers_;
 };
 
