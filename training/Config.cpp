@@ -1,6 +1,6 @@
 #include "calque/config.h"
 
-#include "Support.h"
+#include "Fields.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -186,6 +186,13 @@ Config Config::parse(const std::string &json, SourceLocation where) {
   if (parsed.is_discarded() || !parsed.is_object())
     fail<ValueError>(absl::StrCat("config: this is no object of JSON: ", json.substr(0, 60)), where);
   return configOf(parsed, where);
+}
+
+DType dtypeNamed(const std::string &name) {
+  for (DType dtype : {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64})
+    if (name == name_of(dtype))
+      return dtype;
+  fail<ValueError>(absl::StrCat("config: there is no element type '", name, "'"));
 }
 
 std::ostream &operator<<(std::ostream &os, const Config &config) { return os << config.str(); }

@@ -257,6 +257,9 @@ TEST(Images, SayWhatIsWrong) {
                 "encode_png: takes an image [height,width,channels] of 1 to 4 channels; this one has shape [3,3]");
   EXPECT_MISUSE(ShapeError, data::encode_jpeg(ones({3, 3, 4})),
                 "encode_jpeg: takes an image [height,width,channels] of 1 or 3 channels");
+  EXPECT_MISUSE(
+      ShapeError, data::encode_jpeg(zeros({1, 70'000, 1})),
+      "encode_jpeg: takes an image of at most 65500 pixels in each direction; this one has shape [1,70000,1]");
   EXPECT_MISUSE(ValueError, data::encode_png(full({1, 1, 1}, 256, DType::Int32)),
                 "encode_png: element 0 is 256, and must be from 0 to 255");
   EXPECT_MISUSE(ValueError, data::encode_png(full({1, 1, 1}, -0.5)),

@@ -248,3 +248,120 @@ TEST(Registry, OptionsComeBackFromAConfig) {
   frozen.set_trainable(false);
   EXPECT_FALSE(layers::deserialize(layers::serialize(frozen)).trainable());
 }
+
+//===-- Optimisers and schedules ----------------------------------------------------------------===//
+TEST(OptimizerConfig, MakesTheSameOptimizer) {
+  const std::vector<optimizers::Optimizer> all = {
+      optimizers::SGD(0.1, {.momentum = 0.9, .nesterov = true}, {.clipnorm = 2, .name = "mine"}),
+      optimizers::RMSprop(0.1, {.rho = 0.8, .momentum = 0.5, .centered = true}, {.clipvalue = 0.5}),
+      optimizers::Adagrad(0.1, {.initial_accumulator_value = 0.3}),
+      optimizers::Adadelta(0.1, {.rho = 0.7}),
+      optimizers::Adam(0.1, {.beta_1 = 0.8, .amsgrad = true}, {.gradient_accumulation_steps = 2}),
+      optimizers::AdamW(0.1, {.weight_decay = 0.02}, {.global_clipnorm = 1}),
+      optimizers::Adamax(0.1, {.beta_2 = 0.9}),
+      optimizers::Nadam(0.1, {.epsilon = 1e-3}, {.use_ema = true, .ema_overwrite_frequency = 2}),
+      optimizers::Lion(schedules::CosineDecay(0.1, 10, {.warmup_target = 0.3, .warmup_steps = 2}), {.beta_2 = 0.5}),
+      optimizers::Ftrl(0.1, {.l1_regularization_strength = 0.01}, {.decay = 0.1}),
+  };
+  for (const optimizers::Optimizer &optimizer : all) {
+    SCOPED_TRACE(optimizer.str());
+    Config config = Config::parse(optimizers::serialize(optimizer).str());
+    optimizers::Optimizer same = optimizers::deserialize(config);
+    EXPECT_EQ(optimizers::serialize(same), config);
+    EXPECT_EQ(same.str(), optimizer.str());
+    Variable a(tensor<double>({1, -2})), b(tensor<double>({1, -2}));
+    for (int i = 0; i < 4; ++i) {
+      Tensor gradient = tensor<double>({0.3, 5}) * (i + 1);
+      optimizer.apply_gradients({gradient}, {a});
+      same.apply_gradients({gradient}, {b});
+    }
+    EXPECT_EQ(valuesOf(a.value()), valuesOf(b.value()));
+  }
+}
+
+TEST(OptimizerConfig, HasTheNamesOfKeras) {
+  EXPECT_EQ(optimizers::serialize(optimizers::SGD(0.5, {.momentum = 0.25})).str(),
+            R"({"class_name":"SGD","config":{"name":"sgd","learning_rate":0.5,"momentum":0.25,"nesterov":false,)"
+            R"("weight_decay":null,"clipnorm":null,"global_clipnorm":null,"clipvalue":null,"use_ema":false,)"
+            R"("ema_momentum":0.99,"ema_overwrite_frequency":null,"gradient_accumulation_steps":null,"decay":0.0}})");
+  optimizers::Optimizer adam = optimizers::deserialize({{"class_name", "AdamW"}});
+  EXPECT_EQ(adam.str(), optimizers::AdamW().str()) << "what a config lacks has its default";
+  adam.learning_rate().assign(0.25);
+  EXPECT_EQ(adam.get_config()["learning_rate"].as<double>(), 0.25);
+}
+
+TEST(ScheduleConfig, MakesTheSameSchedule) {
+  const std::vector<schedules::Schedule> all = {
+      schedules::ExponentialDecay(0.1, 3, 0.5, {.staircase = true}),
+      schedules::InverseTimeDecay(0.1, 3, 0.5),
+      schedules::PiecewiseConstantDecay({2, 5}, {0.3, 0.2, 0.1}),
+      schedules::PolynomialDecay(0.1, 3, {.power = 2, .cycle = true}),
+      schedules::CosineDecay(0.1, 5, {.alpha = 0.2}),
+      schedules::CosineDecayRestarts(0.1, 3, {.t_mul = 1.5, .m_mul = 0.9}),
+  };
+  for (const schedules::Schedule &schedule : all) {
+    auto config = schedule.get_config().as<Config>();
+    SCOPED_TRACE(config.str());
+    auto same = schedules::Schedule::from_config(Config::parse(config.str()));
+    EXPECT_EQ(same.get_config(), schedule.get_config());
+    for (int step : {0, 2, 3, 7})
+      EXPECT_EQ(same(step).item<double>(), schedule(step).item<double>());
+  }
+}
+
+namespace {
+Tensor rootRate(const Tensor &step) { return 0.1 / sqrt(step + 1); }
+struct SignBody : optimizers::OptimizerBody {
+  SignBody(LearningRate rate, double scale, optimizers::OptimizerOptions options)
+      : OptimizerBody("sign", std::move(rate), {}, std::move(options)), scale(scale) {}
+  Config own_config() const override { return {{"scale", scale}}; }
+  void update(Variable &variable, const Tensor &gradient, const std::vector<Tensor> &rate,
+              std::vector<Variable> &) override {
+    variable.assign_sub(rate[0] * scale * sign(gradient));
+  }
+  double scale;
+};
+} // namespace
+
+TEST(OptimizerConfig, KnowsThoseOfOnesOwn) {
+  optimizers::Optimizer mine(std::make_shared<SignBody>(rootRate, 2, optimizers::OptimizerOptions{.clipvalue = 3}));
+  EXPECT_MISUSE(StateError, mine.get_config(), "schedule: a function of the step has no config");
+  register_schedule("root", rootRate);
+  EXPECT_MISUSE(ValueError, register_schedule("root", rootRate), "there is a schedule 'root' already");
+  mine = optimizers::Optimizer(
+      std::make_shared<SignBody>(schedules::Schedule("root"), 2, optimizers::OptimizerOptions{.clipvalue = 3}));
+  EXPECT_MISUSE(StateError, optimizers::serialize(mine), "the class of the optimizer 'sign' is not known");
+  auto make = [](std::optional<LearningRate> rate, const Config &own, optimizers::OptimizerOptions options) {
+    return optimizers::Optimizer(std::make_shared<SignBody>(
+        rate.value_or(0.5), own.contains("scale") ? own["scale"].as<double>() : 1, std::move(options)));
+  };
+  optimizers::register_optimizer<SignBody>("Sign", make);
+  EXPECT_MISUSE(ValueError, optimizers::register_optimizer<SignBody>("Sign", make),
+                "register_optimizer: there is an optimizer 'Sign' already");
+  Config config = optimizers::serialize(mine);
+  EXPECT_EQ(config["config"].as<Config>()["learning_rate"].as<std::string>(), "root");
+  optimizers::Optimizer same = optimizers::deserialize(config);
+  EXPECT_EQ(optimizers::serialize(same), config);
+  EXPECT_EQ(optimizers::Optimizer("Sign").learning_rate().item<double>(), 0.5);
+}
+
+TEST(OptimizerConfig, MisuseIsNamed) {
+  EXPECT_MISUSE(LookupError, optimizers::deserialize({{"class_name", "Adm"}}), "there is no optimizer 'Adm'");
+  EXPECT_MISUSE(LookupError, optimizers::deserialize(Config()), "config: there is no 'class_name'");
+  EXPECT_MISUSE(ValueError, optimizers::deserialize({{"class_name", "Adam"}, {"config", Config{{"beta_3", 0.5}}}}),
+                "adam: its config has 'beta_3', which is no option of it");
+  EXPECT_MISUSE(ValueError, optimizers::deserialize({{"class_name", "Adam"}, {"config", Config{{"beta_1", 1.5}}}}),
+                "adam: beta_1 is in [0, 1), unlike 1.5");
+  EXPECT_MISUSE(LookupError, schedules::Schedule::from_config("rot"), "schedule: there is no 'rot'");
+  EXPECT_MISUSE(LookupError, schedules::Schedule::from_config(Config{{"class_name", "Rot"}}),
+                "schedule: there is no class 'Rot'");
+  EXPECT_MISUSE(ValueError, schedules::Schedule::from_config(Config{{"class_name", "CosineDecay"}}),
+                "cosine_decay: the number of steps is above 0, unlike 0");
+  EXPECT_MISUSE(ValueError, schedules::CosineDecayRestarts(0.1, 10, {.t_mul = 0.5}),
+                "cosine_decay_restarts: t_mul is at least 1, unlike 0.5, whose periods would all be over by step 20");
+  EXPECT_MISUSE(ValueError, schedules::CosineDecayRestarts(0.1, 10, {.t_mul = -1}), "t_mul is above 0, unlike -1");
+  EXPECT_MISUSE(ValueError, schedules::ExponentialDecay(NAN, 10, 0.5), "initial_learning_rate is finite, unlike nan");
+  EXPECT_MISUSE(ValueError, schedules::InverseTimeDecay(0.1, 10, -0.5), "decay_rate is at least 0, unlike -0.5");
+  EXPECT_MISUSE(ValueError, schedules::PiecewiseConstantDecay({5, 5}, {1, 2, 3}),
+                "the boundaries ascend, unlike 5 and 5");
+}

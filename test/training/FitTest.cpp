@@ -184,6 +184,10 @@ TEST(Fit, NamesTheCallThatWasMade) {
   EXPECT_MISUSE(ValueError, model.evaluate(zeros({0, 2}), zeros({0, 1})), "evaluate: there are no examples");
   EXPECT_MISUSE(ValueError, model.predict(zeros({0, 2})), "predict: there are no examples");
   EXPECT_MISUSE(ValueError, model.predict(ones({1, 2}), {.batch_size = 0}), "predict: a batch has at least one");
+  EXPECT_MISUSE(ValueError, model.predict(data::from_tensors(ones({2, 2})), {.steps = 0}),
+                "predict: steps is at least 1, unlike 0");
+  EXPECT_MISUSE(ValueError, model.evaluate(data::from_tensors(std::pair(ones({2, 2}), ones({2, 1}))), {.steps = 0}),
+                "evaluate: steps is at least 1, unlike 0");
   EXPECT_MISUSE(ValueError, model.train_on_batch(ones({2, 2}), ones({1, 1})), "train_on_batch: x float32[2,2] and y");
   EXPECT_CONTAINS(
       errorOf<StateError>([&] { function([&](const Tensor &x) { return model.predict(x)[0]; })(ones({2, 2})); }),

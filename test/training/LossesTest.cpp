@@ -168,6 +168,21 @@ TEST(Loss, HasNames) {
   EXPECT_MISUSE(LookupError, losses::get("mean"), "losses: no loss has the name 'mean'");
 }
 
+TEST(Loss, FocalHasGradientsWhereNothingIsMissing) {
+  using namespace losses;
+  Tensor y = tensor<double>({1, 0, 0}, {1, 3}), logits = tensor<double>({900, -900, 0}, {1, 3});
+  for (double gamma : {0.5, 1.0, 2.0}) {
+    auto slope = [&](auto loss) { return valuesOf(grad([&](const Tensor &x) { return sum(loss(x)); })(logits)); };
+    for (double each : slope([&](const Tensor &x) {
+           return categorical_focal_crossentropy(y, x, {.from_logits = true, .gamma = gamma});
+         }))
+      EXPECT_TRUE(std::isfinite(each)) << gamma;
+    for (double each :
+         slope([&](const Tensor &x) { return binary_focal_crossentropy(y, x, {.from_logits = true, .gamma = gamma}); }))
+      EXPECT_TRUE(std::isfinite(each)) << gamma;
+  }
+}
+
 TEST(Loss, RefusesWhatDoesNotFit) {
   using namespace losses;
   Tensor x = ones({4, 3});

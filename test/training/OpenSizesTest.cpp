@@ -90,6 +90,14 @@ TEST(OpenBatch, EveryLayerTakesItForwardAndInTraining) {
     }
 }
 
+TEST(OpenBatch, CroppingCutsOpenLengths) {
+  auto cut = function([](const Tensor &x) { return layers::Cropping1D(1, 2)(x); },
+                      {.input_signature = {TensorSpec<double>({kDynamic, kDynamic, 1})}});
+  expectNear(cut(tensor<double>({0, 1, 2, 3, 4}, {1, 5, 1})), {1, 2}, 0);
+  expectNear(cut(tensor<double>({0, 1, 2, 3}, {1, 4, 1})), {1}, 0);
+  EXPECT_THROW(cut(ones({1, 2, 1}, DType::Float64)), ShapeError);
+}
+
 TEST(OpenBatch, NetworksAreBuiltWithoutKnowingIt) {
   layers::Sequential model{layers::Flatten(), layers::Dense(3)};
   model.build({kDynamic, 2, 2});

@@ -38,6 +38,12 @@ std::vector<Case> cases() {
       {"sgd", [] { return SGD(0.1, {}, {.weight_decay = 0.1}); }},
       {"adam", [] { return Adam(0.1, {}, {.use_ema = true, .ema_momentum = 0.5, .ema_overwrite_frequency = 2}); }},
       {"adam", [] { return Adam(0.1, {}, {.gradient_accumulation_steps = 2}); }},
+      {"adam",
+       [] {
+         return Adam(
+             0.1, {},
+             {.use_ema = true, .ema_momentum = 0.5, .ema_overwrite_frequency = 2, .gradient_accumulation_steps = 2});
+       }},
   };
 }
 } // namespace

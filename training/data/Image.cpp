@@ -58,6 +58,14 @@ Pixels pixelsOf(const char *name, const Tensor &image, bool isJpeg, SourceLocati
     throw ShapeError(absl::StrCat(name, ": takes an image [height,width,channels] of ", isJpeg ? "1 or 3" : "1 to 4",
                                   " channels; this one has shape ", shape.str()),
                      where);
+  // A JPEG has 16 bits for each, and the library takes no more than 65,500.
+  constexpr std::int64_t kMostOfJpeg = 65'500;
+  if (isJpeg && (shape[0] > kMostOfJpeg || shape[1] > kMostOfJpeg))
+    throw ShapeError(absl::StrCat(name, ": takes an image of at most ", kMostOfJpeg,
+                                  " pixels in each direction; this "
+                                  "one has shape ",
+                                  shape.str()),
+                     where);
   auto sizeAt = [&](std::size_t d) { return static_cast<std::size_t>(std::int64_t(shape[d])); };
   Pixels pixels{sizeAt(1), sizeAt(0), sizeAt(2), {}, {}};
   const bool isFloat = is_floating(image.dtype());

@@ -55,13 +55,6 @@ void insert(const std::string &className, std::type_index body, LayerMaker make,
 
 } // namespace
 
-DType dtypeNamed(const std::string &name) {
-  for (DType dtype : {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64})
-    if (name == name_of(dtype))
-      return dtype;
-  fail<ValueError>(absl::StrCat("config: there is no element type '", name, "'"));
-}
-
 void registerOwn(const std::string &className, std::type_index body, LayerMaker make) {
   insert(className, body, std::move(make), {});
 }

@@ -94,14 +94,10 @@ template <typename Body, std::size_t rank> struct CroppingBody : WindowedBody<Bo
       if (before == 0 && behind == 0)
         continue;
       const Size size = input.shape()[i + 1];
-      if (!size.is_known())
-        fail<ShapeError>(absl::StrCat(this->title(), ": the size of axis ", i + 1, ", which is cut, is not known in ",
-                                      input.shape().str()));
-      const std::int64_t left = std::int64_t(size) - before - behind;
-      if (left < 1)
+      if (size.is_known() && (before >= size || behind >= std::int64_t(size) - before))
         fail<ShapeError>(absl::StrCat(this->title(), ": cuts ", before, " and ", behind, " off axis ", i + 1,
                                       " of an input of shape ", input.shape().str(), ", which is not larger"));
-      x = gather(x, iota({left}, DType::Int64) + before, static_cast<std::int64_t>(i) + 1);
+      x = split(x, {before, -1, behind}, static_cast<std::int64_t>(i) + 1)[1];
     }
     return x;
   }

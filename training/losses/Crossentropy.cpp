@@ -41,6 +41,9 @@ namespace losses {
 namespace {
 Tensor clipped(const Tensor &probabilities) { return clip(probabilities, kEpsilon, 1 - kEpsilon); }
 
+// The probability that is missing at a label, as the base of a power: at 0 a power below 1 has no gradient.
+Tensor leastMissing(const Tensor &missing) { return maximum(missing, kEpsilon); }
+
 // ValueError unless in [0, 1].
 void checkSmoothing(const char *what, double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
@@ -100,7 +103,7 @@ Tensor binary_focal_crossentropy(const Operand &y_true, const Operand &y_pred, B
   Tensor labels;
   auto [loss, missing] =
       binary("binary_focal_crossentropy", y_true, y_pred, options.from_logits, options.label_smoothing, &labels);
-  loss = pow(missing, options.gamma) * loss;
+  loss = pow(leastMissing(missing), options.gamma) * loss;
   if (options.apply_class_balancing)
     loss = loss * (labels * options.alpha + (1 - labels) * (1 - options.alpha));
   return loss.rank() == 0 ? loss : mean(loss, {options.axis});
@@ -124,7 +127,7 @@ Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pr
   CallSite site(y_true.where(), "categorical_focal_crossentropy");
   auto [y, logs] = categorical("categorical_focal_crossentropy", y_true, y_pred, options.from_logits,
                                options.label_smoothing, options.axis);
-  Tensor missing = -expm1(logs);
+  Tensor missing = leastMissing(-expm1(logs));
   return -sum(options.alpha * pow(missing, options.gamma) * weighted(y, logs), {options.axis});
 }
 

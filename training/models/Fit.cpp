@@ -58,9 +58,10 @@ void checkEnds(const char *call, const char *what, const Batches &data, const ch
     fail<ValueError>(absl::StrCat(call, ": ", what, " has no end; ", option, " says how many batches to take"), where);
 }
 
-void checkCount(const char *what, std::int64_t value, std::int64_t least, SourceLocation where) {
+void checkCount(const char *what, std::int64_t value, std::int64_t least, SourceLocation where,
+                const char *verb = "fit") {
   if (value < least)
-    fail<ValueError>(absl::StrCat("fit: ", what, " is at least ", least, ", unlike ", value), where);
+    fail<ValueError>(absl::StrCat(verb, ": ", what, " is at least ", least, ", unlike ", value), where);
 }
 
 using callbacks::Callback;
@@ -214,6 +215,7 @@ Logs Trainer::evaluate(const Tensors &x, const Tensors &y, EvaluateOptions optio
 
 Logs Trainer::evaluate(const Batches &data, EvaluateOptions options, SourceLocation where) {
   checked("evaluate", where);
+  checkCount("steps", options.steps.value_or(1), 1, where, "evaluate");
   if (!options.steps)
     checkEnds("evaluate", "the data", data, "steps", where);
   std::vector<AnyCallback> all = options.callbacks;
@@ -234,6 +236,7 @@ Tensors Trainer::predict(const Tensors &x, PredictOptions options, SourceLocatio
 }
 
 Tensors Trainer::predict(const Batches &data, PredictOptions options, SourceLocation where) {
+  checkCount("steps", options.steps.value_or(1), 1, where, "predict");
   if (!options.steps)
     checkEnds("predict", "the data", data, "steps", where);
   Call call(state->line, where, trained(), options.callbacks, {.steps = options.steps ? options.steps : data.size()});

@@ -196,7 +196,7 @@ Config FunctionalBody::get_config() const {
     positions[inputs[i].call().get()] = -1 - static_cast<std::int64_t>(i);
     inputConfigs.push_back(Config{{"name", (inputs.begin() + static_cast<std::ptrdiff_t>(i))->first},
                                   {"dtype", name_of(inputs[i].dtype())},
-                                  {"shape", layers::configOf(inputs[i].shape())}});
+                                  {"shape", configOf(inputs[i].shape())}});
   }
   for (const Layer &layer : layers_) {
     Config config = layers::serialize(layer, SourceLocation());
@@ -243,10 +243,10 @@ Layer functionalFrom(const Config &config) {
   for (const ConfigValue &each : listOf(config.at("inputs", none))) {
     Config input = each.as<Config>(none);
     Shape shape;
-    layers::readConfig(input.at("shape", none), shape);
+    readConfig(input.at("shape", none), shape);
     if (shape.empty())
       fail<ValueError>("functional: an input in its config has no batch");
-    const auto dtype = layers::dtypeNamed(input.at("dtype", none).as<std::string>(none));
+    const auto dtype = dtypeNamed(input.at("dtype", none).as<std::string>(none));
     const auto name = input.at("name", none).as<std::string>(none);
     inputs.push_back(Input(Shape(shape.begin() + 1, shape.end()), {dtype, name, shape[0]}, none));
     named.push_back(inputs.back(), name);

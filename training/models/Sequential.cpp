@@ -80,9 +80,9 @@ public:
     }
     Config config{{"name", name()}, {"trainable", trainable()}, {"layers", configs}};
     if (input)
-      config.set("input", Config{{"name", input->name()},
-                                 {"dtype", name_of(input->dtype())},
-                                 {"shape", layers::configOf(input->shape())}});
+      config.set(
+          "input",
+          Config{{"name", input->name()}, {"dtype", name_of(input->dtype())}, {"shape", configOf(input->shape())}});
     return config;
   }
 
@@ -145,11 +145,11 @@ Layer sequentialFrom(const Config &config) {
   if (const ConfigValue *input = config.find("input")) {
     Config type = input->as<Config>(none);
     Shape shape;
-    layers::readConfig(type.at("shape", none), shape);
+    readConfig(type.at("shape", none), shape);
     if (shape.empty())
       fail<ValueError>("sequential: the input in its config has no batch");
     body->add(Input(Shape(shape.begin() + 1, shape.end()),
-                    {layers::dtypeNamed(type.at("dtype", none).as<std::string>(none)),
+                    {dtypeNamed(type.at("dtype", none).as<std::string>(none)),
                      type.at("name", none).as<std::string>(none), shape[0]},
                     none),
               none);

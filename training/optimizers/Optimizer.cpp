@@ -237,16 +237,20 @@ void OptimizerBody::step(const std::vector<std::optional<Tensor>> &gradients, co
   } else {
     updateAll(given, updated, kept, rate, cast(before + 1, DType::Float64));
   }
-  if (options.use_ema)
+  if (options.use_ema) {
+    // Keras averages at each step, and counts updates.
+    const std::int64_t period = options.gradient_accumulation_steps.value_or(1);
+    Tensor updates = period == 1 ? before : floor_divide(before, period);
     for (std::size_t i = 0; i < updated.size(); ++i) {
       // The first average is the variable.
-      Tensor momentum = where(before == 0, 0.0, scalar<double>(options.ema_momentum));
+      Tensor momentum = where(updates == 0, 0.0, scalar<double>(options.ema_momentum));
       Tensor part = cast(momentum, updated[i].dtype());
       Tensor average = part * *kept[i]->average + (1 - part) * updated[i];
       kept[i]->average->assign(average);
-      if (const auto &period = options.ema_overwrite_frequency)
-        updated[i].assign(where((before + 1) % *period == 0, average, updated[i]));
+      if (const auto &frequency = options.ema_overwrite_frequency)
+        updated[i].assign(where((updates + 1) % *frequency == 0, average, updated[i]));
     }
+  }
   steps.assign_add(1);
 }
 

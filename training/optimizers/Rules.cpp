@@ -1,9 +1,12 @@
 // The rules of the optimisers, as Keras 3 has them.
-#include "Support.h"
+#include "Fields.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
+#include "calque/callable.h"
 #include "calque/functions.h"
 #include "calque/optimizers.h"
+
+#include <deque>
+#include <mutex>
 
 namespace calque::optimizers {
 
@@ -21,12 +24,89 @@ Tensor average(Variable &of, double keep, const Tensor &x) {
   return value;
 }
 
-struct SGDBody final : OptimizerBody {
+//===-- Options -----------------------------------------------------------------------------------===//
+
+template <typename A> void describe(A &a, SGDOptions &of) {
+  a("momentum", of.momentum);
+  a("nesterov", of.nesterov);
+}
+template <typename A> void describe(A &a, RMSpropOptions &of) {
+  a("rho", of.rho);
+  a("momentum", of.momentum);
+  a("epsilon", of.epsilon);
+  a("centered", of.centered);
+}
+template <typename A> void describe(A &a, AdagradOptions &of) {
+  a("initial_accumulator_value", of.initial_accumulator_value);
+  a("epsilon", of.epsilon);
+}
+template <typename A> void describe(A &a, AdadeltaOptions &of) {
+  a("rho", of.rho);
+  a("epsilon", of.epsilon);
+}
+template <typename A, typename Options> void describeBetas(A &a, Options &of) {
+  a("beta_1", of.beta_1);
+  a("beta_2", of.beta_2);
+}
+template <typename A> void describe(A &a, AdamOptions &of) {
+  describeBetas(a, of);
+  a("epsilon", of.epsilon);
+  a("amsgrad", of.amsgrad);
+}
+template <typename A> void describe(A &a, AdamWOptions &of) { // its decay is an option of all
+  describeBetas(a, of);
+  a("epsilon", of.epsilon);
+  a("amsgrad", of.amsgrad);
+}
+template <typename A> void describe(A &a, AdamaxOptions &of) {
+  describeBetas(a, of);
+  a("epsilon", of.epsilon);
+}
+template <typename A> void describe(A &a, NadamOptions &of) {
+  describeBetas(a, of);
+  a("epsilon", of.epsilon);
+}
+template <typename A> void describe(A &a, LionOptions &of) { describeBetas(a, of); }
+template <typename A> void describe(A &a, FtrlOptions &of) {
+  a("learning_rate_power", of.learning_rate_power);
+  a("initial_accumulator_value", of.initial_accumulator_value);
+  a("l1_regularization_strength", of.l1_regularization_strength);
+  a("l2_regularization_strength", of.l2_regularization_strength);
+  a("l2_shrinkage_regularization_strength", of.l2_shrinkage_regularization_strength);
+  a("beta", of.beta);
+}
+template <typename A> void describe(A &a, OptimizerOptions &of) {
+  a("weight_decay", of.weight_decay);
+  a("clipnorm", of.clipnorm);
+  a("global_clipnorm", of.global_clipnorm);
+  a("clipvalue", of.clipvalue);
+  a("use_ema", of.use_ema);
+  a("ema_momentum", of.ema_momentum);
+  a("ema_overwrite_frequency", of.ema_overwrite_frequency);
+  a("gradient_accumulation_steps", of.gradient_accumulation_steps);
+  a("decay", of.decay);
+}
+
+//===-- Rules -------------------------------------------------------------------------------------===//
+
+// The body of an optimiser with options.
+template <typename Options> struct Rule : OptimizerBody {
+  Rule(const char *kind, LearningRate rate, std::vector<SlotSpec> slots, const Options &of, OptimizerOptions options,
+       SourceLocation where)
+      : OptimizerBody(kind, std::move(rate), std::move(slots), std::move(options), where), of(of) {}
+  Config own_config() const override {
+    ConfigWriter writer;
+    Options options = of;
+    describe(writer, options);
+    return std::move(writer.config);
+  }
+  const Options of;
+};
+
+struct SGDBody final : Rule<SGDOptions> {
   SGDBody(LearningRate rate, SGDOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody("sgd", std::move(rate),
-                      of.momentum == 0 ? std::vector<SlotSpec>() : std::vector<SlotSpec>{"momentum"},
-                      std::move(options), where),
-        of(of) {
+      : Rule("sgd", std::move(rate), of.momentum == 0 ? std::vector<SlotSpec>() : std::vector<SlotSpec>{"momentum"}, of,
+             std::move(options), where) {
     hyperparameter("momentum", of.momentum, 0, 1);
     if (of.nesterov && of.momentum == 0)
       fail<ValueError>("sgd: nesterov looks ahead along the momentum, which is 0", where);
@@ -39,10 +119,9 @@ struct SGDBody final : OptimizerBody {
     slots[0].assign(velocity);
     variable.assign_add(of.nesterov ? of.momentum * velocity - step : velocity);
   }
-  const SGDOptions of;
 };
 
-struct RMSpropBody final : OptimizerBody {
+struct RMSpropBody final : Rule<RMSpropOptions> {
   static std::vector<SlotSpec> specs(const RMSpropOptions &of) {
     std::vector<SlotSpec> specs = {"velocity"};
     if (of.momentum != 0)
@@ -52,7 +131,7 @@ struct RMSpropBody final : OptimizerBody {
     return specs;
   }
   RMSpropBody(LearningRate rate, RMSpropOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody("rmsprop", std::move(rate), specs(of), std::move(options), where), of(of) {
+      : Rule("rmsprop", std::move(rate), specs(of), of, std::move(options), where) {
     hyperparameter("rho", of.rho, 0, 1);
     hyperparameter("momentum", of.momentum, 0, 1);
     hyperparameter("epsilon", of.epsilon, 0);
@@ -68,14 +147,12 @@ struct RMSpropBody final : OptimizerBody {
     }
     variable.assign_sub(step);
   }
-  const RMSpropOptions of;
 };
 
-struct AdagradBody final : OptimizerBody {
+struct AdagradBody final : Rule<AdagradOptions> {
   AdagradBody(LearningRate rate, AdagradOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody("adagrad", std::move(rate), {{"accumulator", of.initial_accumulator_value}}, std::move(options),
-                      where),
-        of(of) {
+      : Rule("adagrad", std::move(rate), {{"accumulator", of.initial_accumulator_value}}, of, std::move(options),
+             where) {
     hyperparameter("initial_accumulator_value", of.initial_accumulator_value, 0);
     hyperparameter("epsilon", of.epsilon, 0);
   }
@@ -84,14 +161,12 @@ struct AdagradBody final : OptimizerBody {
     slots[0].assign(squares);
     variable.assign_sub(prepared[0] * gradient / sqrt(squares + of.epsilon));
   }
-  const AdagradOptions of;
 };
 
-struct AdadeltaBody final : OptimizerBody {
+struct AdadeltaBody final : Rule<AdadeltaOptions> {
   AdadeltaBody(LearningRate rate, AdadeltaOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody("adadelta", std::move(rate), {"accumulated_grad", "accumulated_delta_var"}, std::move(options),
-                      where),
-        of(of) {
+      : Rule("adadelta", std::move(rate), {"accumulated_grad", "accumulated_delta_var"}, of, std::move(options),
+             where) {
     hyperparameter("rho", of.rho, 0, 1);
     hyperparameter("epsilon", of.epsilon, 0);
   }
@@ -101,16 +176,14 @@ struct AdadeltaBody final : OptimizerBody {
     average(slots[1], of.rho, square(delta));
     variable.assign_sub(prepared[0] * delta);
   }
-  const AdadeltaOptions of;
 };
 
-struct AdamBody final : OptimizerBody {
+struct AdamBody final : Rule<AdamOptions> {
   AdamBody(const char *kind, LearningRate rate, AdamOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody(kind, std::move(rate),
-                      of.amsgrad ? std::vector<SlotSpec>{"momentum", "velocity", "velocity_hat"}
-                                 : std::vector<SlotSpec>{"momentum", "velocity"},
-                      std::move(options), where),
-        of(of) {
+      : Rule(kind, std::move(rate),
+             of.amsgrad ? std::vector<SlotSpec>{"momentum", "velocity", "velocity_hat"}
+                        : std::vector<SlotSpec>{"momentum", "velocity"},
+             of, std::move(options), where) {
     hyperparameter("beta_1", of.beta_1, 0, 1);
     hyperparameter("beta_2", of.beta_2, 0, 1);
     hyperparameter("epsilon", of.epsilon, 0);
@@ -126,12 +199,11 @@ struct AdamBody final : OptimizerBody {
     }
     variable.assign_sub(prepared[0] * first / (sqrt(second) + of.epsilon));
   }
-  const AdamOptions of;
 };
 
-struct AdamaxBody final : OptimizerBody {
+struct AdamaxBody final : Rule<AdamaxOptions> {
   AdamaxBody(LearningRate rate, AdamaxOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody("adamax", std::move(rate), {"momentum", "norm"}, std::move(options), where), of(of) {
+      : Rule("adamax", std::move(rate), {"momentum", "norm"}, of, std::move(options), where) {
     hyperparameter("beta_1", of.beta_1, 0, 1);
     hyperparameter("beta_2", of.beta_2, 0, 1);
     hyperparameter("epsilon", of.epsilon, 0);
@@ -142,12 +214,11 @@ struct AdamaxBody final : OptimizerBody {
     slots[1].assign(norm);
     variable.assign_sub(prepared[0] * first / (norm + of.epsilon));
   }
-  const AdamaxOptions of;
 };
 
-struct NadamBody final : OptimizerBody {
+struct NadamBody final : Rule<NadamOptions> {
   NadamBody(LearningRate rate, NadamOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody("nadam", std::move(rate), {"momentum", "velocity"}, std::move(options), where), of(of) {
+      : Rule("nadam", std::move(rate), {"momentum", "velocity"}, of, std::move(options), where) {
     hyperparameter("beta_1", of.beta_1, 0, 1);
     hyperparameter("beta_2", of.beta_2, 0, 1);
     hyperparameter("epsilon", of.epsilon, 0);
@@ -163,13 +234,12 @@ struct NadamBody final : OptimizerBody {
     Tensor ahead = prepared[1] * first + prepared[2] * gradient;
     variable.assign_sub(prepared[0] * ahead / (sqrt(second * prepared[3]) + of.epsilon));
   }
-  const NadamOptions of;
   Variable uProduct = variable("u_product", scalar<double>(1), false);
 };
 
-struct LionBody final : OptimizerBody {
+struct LionBody final : Rule<LionOptions> {
   LionBody(LearningRate rate, LionOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody("lion", std::move(rate), {"momentum"}, std::move(options), where), of(of) {
+      : Rule("lion", std::move(rate), {"momentum"}, of, std::move(options), where) {
     hyperparameter("beta_1", of.beta_1, 0, 1);
     hyperparameter("beta_2", of.beta_2, 0, 1);
   }
@@ -177,14 +247,12 @@ struct LionBody final : OptimizerBody {
     variable.assign_sub(prepared[0] * sign(of.beta_1 * slots[0] + (1 - of.beta_1) * gradient));
     average(slots[0], of.beta_2, gradient);
   }
-  const LionOptions of;
 };
 
-struct FtrlBody final : OptimizerBody {
+struct FtrlBody final : Rule<FtrlOptions> {
   FtrlBody(LearningRate rate, FtrlOptions of, OptimizerOptions options, SourceLocation where)
-      : OptimizerBody("ftrl", std::move(rate), {{"accumulator", of.initial_accumulator_value}, "linear"},
-                      std::move(options), where),
-        of(of) {
+      : Rule("ftrl", std::move(rate), {{"accumulator", of.initial_accumulator_value}, "linear"}, of, std::move(options),
+             where) {
     if (!(of.learning_rate_power <= 0))
       fail<ValueError>(
           absl::StrCat("ftrl: learning_rate_power is at most 0, unlike ", Number(of.learning_rate_power).str()), where);
@@ -205,7 +273,6 @@ struct FtrlBody final : OptimizerBody {
     slots[0].assign(squares);
     slots[1].assign(linear);
   }
-  const FtrlOptions of;
 };
 
 } // namespace
@@ -232,30 +299,126 @@ AdamW::AdamW(LearningRate learning_rate, AdamWOptions of, OptimizerOptions optio
         return std::make_shared<AdamBody>("adamw", std::move(learning_rate), adam, std::move(options), where);
       }()) {}
 
-Optimizer::Optimizer(const char *name, SourceLocation where) {
-  using Make = Optimizer (*)();
-  static const absl::flat_hash_map<std::string, Make> known = [] {
-    absl::flat_hash_map<std::string, Make> made;
-#define CALQUE_OPTIMIZER(Name, snake)                                                                                  \
-  for (const char *each : {#Name, snake})                                                                              \
-  made.emplace(each, []() -> Optimizer { return Name(); })
-    CALQUE_OPTIMIZER(SGD, "sgd");
-    CALQUE_OPTIMIZER(RMSprop, "rmsprop");
-    CALQUE_OPTIMIZER(Adagrad, "adagrad");
-    CALQUE_OPTIMIZER(Adadelta, "adadelta");
-    CALQUE_OPTIMIZER(Adam, "adam");
-    CALQUE_OPTIMIZER(AdamW, "adamw");
-    CALQUE_OPTIMIZER(Adamax, "adamax");
-    CALQUE_OPTIMIZER(Nadam, "nadam");
-    CALQUE_OPTIMIZER(Lion, "lion");
-    CALQUE_OPTIMIZER(Ftrl, "ftrl");
+//===-- Names -------------------------------------------------------------------------------------===//
+
+namespace {
+
+struct Class {
+  std::string name, kind; // "AdamW", "adamw"; no kind for a user's own
+  std::type_index body;
+  OptimizerMaker make;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::deque<Class> classes; // which stay where they are
+
+  Registry() {
+#define CALQUE_OPTIMIZER(Name, Body, snake)                                                                            \
+  classes.push_back(                                                                                                   \
+      {#Name, snake, typeid(Body), [](std::optional<LearningRate> rate, const Config &own, OptimizerOptions options) { \
+         Name##Options of;                                                                                             \
+         ConfigReader reader(own);                                                                                     \
+         describe(reader, of);                                                                                         \
+         reader.finish(snake);                                                                                         \
+         return Optimizer(rate ? Name(*rate, of, std::move(options), {}) : made<Name>(of, std::move(options)));        \
+       }})
+    CALQUE_OPTIMIZER(SGD, SGDBody, "sgd");
+    CALQUE_OPTIMIZER(RMSprop, RMSpropBody, "rmsprop");
+    CALQUE_OPTIMIZER(Adagrad, AdagradBody, "adagrad");
+    CALQUE_OPTIMIZER(Adadelta, AdadeltaBody, "adadelta");
+    CALQUE_OPTIMIZER(Adam, AdamBody, "adam");
+    CALQUE_OPTIMIZER(AdamW, AdamBody, "adamw");
+    CALQUE_OPTIMIZER(Adamax, AdamaxBody, "adamax");
+    CALQUE_OPTIMIZER(Nadam, NadamBody, "nadam");
+    CALQUE_OPTIMIZER(Lion, LionBody, "lion");
+    CALQUE_OPTIMIZER(Ftrl, FtrlBody, "ftrl");
 #undef CALQUE_OPTIMIZER
-    return made;
-  }();
-  auto found = known.find(name);
-  if (found == known.end())
+  }
+  // With the rate that is the class's default.
+  template <typename Name, typename Options> static Name made(const Options &of, OptimizerOptions options) {
+    return Name(Name().learning_rate().value().template item<double>(), of, std::move(options), {});
+  }
+  template <typename Is> const Class *find(Is is) {
+    std::lock_guard lock(mutex);
+    for (const Class &each : classes)
+      if (is(each))
+        return &each;
+    return nullptr;
+  }
+};
+Registry &registry() {
+  static Registry known;
+  return known;
+}
+
+} // namespace
+
+Optimizer::Optimizer(const char *name, SourceLocation where) {
+  if (!name)
+    calque::detail::throwNothingToCall("optimizer", where);
+  const Class *found = registry().find([&](const Class &each) { return each.name == name || each.kind == name; });
+  if (!found)
     fail<LookupError>(absl::StrCat("optimizers: no optimizer has the name '", name, "'"), where);
-  body_ = found->second().body();
+  body_ = found->make({}, {}, {}).body();
+}
+
+Config OptimizerBody::get_config(SourceLocation where) const {
+  Config config{{"name", name_}};
+  // What a schedule last gave is no option, but what was assigned to a rate is.
+  config.set("learning_rate", rate_.schedule() ? rate_.get_config(where) : learningRate.value().item<double>());
+  for (const auto &[name, value] : own_config())
+    config.set(name, value);
+  ConfigWriter writer;
+  OptimizerOptions common = options;
+  describe(writer, common);
+  for (const auto &[name, value] : writer.config)
+    config.set(name, value);
+  return config;
+}
+
+Config serialize(const Optimizer &optimizer, SourceLocation where) {
+  CallSite site(where, "serialize");
+  Config config = optimizer.get_config(where);
+  const OptimizerBody &body = *optimizer.body();
+  const std::type_index type = typeid(body);
+  const Class *found = registry().find(
+      [&](const Class &each) { return each.body == type && (each.kind.empty() || each.kind == body.kind); });
+  if (!found)
+    fail<StateError>(absl::StrCat("serialize: the class of the optimizer '", optimizer.name(),
+                                  "' is not known; register_optimizer() gives it a name"));
+  return {{"class_name", found->name}, {"config", config}};
+}
+
+Optimizer deserialize(const Config &config, SourceLocation where) {
+  CallSite site(where, "deserialize");
+  const std::string name = config.at("class_name", where).as<std::string>(where);
+  const Class *found = registry().find([&](const Class &each) { return each.name == name; });
+  if (!found)
+    fail<LookupError>(absl::StrCat("deserialize: there is no optimizer '", name,
+                                   "'; register_optimizer() makes one of your own known"));
+  Config own = config.contains("config") ? config.at("config").as<Config>(where) : Config();
+  OptimizerOptions common;
+  ConfigReader reader(own);
+  describe(reader, common);
+  reader("name", common.name);
+  std::optional<LearningRate> rate;
+  if (const ConfigValue *given = own.find("learning_rate"))
+    rate = LearningRate::from_config(*given, where);
+  // What is left is its own.
+  for (const std::string &read : reader.names())
+    own.erase(read);
+  own.erase("learning_rate");
+  return found->make(std::move(rate), own, std::move(common));
+}
+
+void register_optimizer(const std::string &class_name, std::type_index body, OptimizerMaker make,
+                        SourceLocation where) {
+  calque::detail::requireCallable(make, "register_optimizer", where);
+  if (registry().find([&](const Class &each) { return each.name == class_name || each.body == body; }))
+    fail<ValueError>(absl::StrCat("register_optimizer: there is an optimizer '", class_name, "' already"), where);
+  std::lock_guard lock(registry().mutex);
+  registry().classes.push_back({class_name, {}, body, std::move(make)});
 }
 
 } // namespace calque::optimizers

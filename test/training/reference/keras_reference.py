@@ -219,6 +219,8 @@ OPTIMIZERS = [
     ("SGD", {"weight_decay": 0.1, "learning_rate": 0.1}),
     ("Adam", {"use_ema": True, "ema_momentum": 0.5, "ema_overwrite_frequency": 2, "learning_rate": 0.1}),
     ("Adam", {"gradient_accumulation_steps": 2, "learning_rate": 0.1}),
+    ("Adam", {"gradient_accumulation_steps": 2, "use_ema": True, "ema_momentum": 0.5, "ema_overwrite_frequency": 2,
+              "learning_rate": 0.1}),
 ]
 STEPS = 6
 

@@ -7,6 +7,8 @@
 //   adam.learning_rate().assign(1e-4);                             // also in between the calls of a compiled step
 //   optimizers::SGD sgd(schedules::CosineDecay(0.1, 10'000), {.momentum = 0.9}, {.clipnorm = 1});
 //   optimizers::Optimizer named = "rmsprop";
+//   Config config = optimizers::serialize(adam);                   // {"class_name":"Adam","config":{...}}
+//   optimizers::Optimizer same = optimizers::deserialize(config);  // without the state
 //
 // An optimiser is a shared handle to a module. Its variables are the number of steps, the learning rate, and the slots:
 // the state that it keeps for each variable, under the variable's name: "momentum/dense/kernel". A variable's slots are
@@ -23,12 +25,21 @@
 //     }
 //   };
 //   optimizers::Optimizer mine(std::make_shared<SignBody>(0.1));
+//
+// For configs it is registered, and overrides own_config() if it has options of its own:
+//
+//   optimizers::register_optimizer<SignBody>(
+//       "Sign", [](std::optional<LearningRate> rate, const Config &, optimizers::OptimizerOptions) {
+//         return optimizers::Optimizer(std::make_shared<SignBody>(rate ? rate->number() : 0.1));
+//       });
 #ifndef CALQUE_OPTIMIZERS_H
 #define CALQUE_OPTIMIZERS_H
 
+#include "calque/config.h"
 #include "calque/module.h"
 #include "calque/schedules.h"
 
+#include <typeindex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -41,7 +52,8 @@ struct OptimizerOptions {
   // At most one of: bounds for each gradient's norm, for that of all together, for each element's magnitude.
   std::optional<double> clipnorm = std::nullopt, global_clipnorm = std::nullopt, clipvalue = std::nullopt;
   // Keeps a moving average of each variable: ema_momentum * average + (1 - ema_momentum) * w after each step. It is
-  // written to the variables every `ema_overwrite_frequency` steps, and by finalize_variable_values().
+  // written to the variables every `ema_overwrite_frequency` updates, and by finalize_variable_values(). An update is a
+  // step, or with gradient accumulation several.
   bool use_ema = false;
   double ema_momentum = 0.99;
   std::optional<std::int64_t> ema_overwrite_frequency = std::nullopt;
@@ -58,6 +70,10 @@ struct SlotSpec {
   SlotSpec(const char *called, double value = 0) : name(called), initial(value) {}
 };
 
+class Optimizer;
+// {"class_name": ..., "config": ...}. StateError for a class that is not known, and as of get_config().
+CALQUE_API Config serialize(const Optimizer &optimizer, SourceLocation where = SourceLocation::current());
+
 // The object that handles to one optimiser share.
 class CALQUE_API OptimizerBody : public Module {
 public:
@@ -67,8 +83,12 @@ public:
   const std::string &name() const { return name_; }
   // Its hyperparameters, in order: {"learning_rate", 0.001}, {"beta_1", 0.9}.
   const std::vector<std::pair<std::string, Number>> &hyperparameters() const { return numbers; }
+  // What it is made of: its name, its rate, and its options, those of all optimisers last.
+  Config get_config(SourceLocation where = SourceLocation::current()) const;
 
 protected:
+  // The options of its own.
+  virtual Config own_config() const { return {}; }
   // Once a step, before the updates: numbers that all variables share, float64 scalars. `step` counts the updates from
   // 1 on. The rate, unless it is overridden.
   virtual std::vector<Tensor> prepare(const Tensor &rate, const Tensor & /*step*/) { return {rate}; }
@@ -80,6 +100,7 @@ protected:
 
 private:
   friend class Optimizer;
+  friend CALQUE_API Config serialize(const Optimizer &optimizer, SourceLocation where);
   const SourceLocation made; // errors of hyperparameters name it
   struct Slots {
     Variable of; // keeps the variable alive, so that no other one gets its address
@@ -112,7 +133,7 @@ class CALQUE_API Optimizer {
 public:
   explicit Optimizer(std::shared_ptr<OptimizerBody> body) : body_(std::move(body)) {}
   // By name, with its defaults: "sgd", "rmsprop", "adagrad", "adadelta", "adam", "adamax", "nadam", "adamw", "lion",
-  // "ftrl"; or that of the class. LookupError for another.
+  // "ftrl"; that of a class, also of one that is registered. LookupError for another.
   Optimizer(const char *name, SourceLocation where = SourceLocation::current());
   Optimizer(const std::string &name, SourceLocation where = SourceLocation::current())
       : Optimizer(name.c_str(), where) {}
@@ -157,6 +178,8 @@ public:
   named_variables(SourceLocation where = SourceLocation::current()) const {
     return checked(where).named_variables(where);
   }
+  // As of its body. StateError for a rate that is a function and not registered.
+  Config get_config(SourceLocation where = SourceLocation::current()) const { return checked(where).get_config(where); }
   const std::shared_ptr<OptimizerBody> &body() const noexcept { return body_; }
   bool same_as(const Optimizer &other) const noexcept { return body_ == other.body_; }
 
@@ -164,6 +187,22 @@ private:
   OptimizerBody &checked(SourceLocation where) const;
   std::shared_ptr<OptimizerBody> body_;
 };
+
+// An optimiser as it was made, without its state. LookupError for a class that is not known, ValueError for an option
+// that the class has not.
+CALQUE_API Optimizer deserialize(const Config &config, SourceLocation where = SourceLocation::current());
+
+// Makes an optimiser of the config that own_config() gave. The rate is none where the config names none.
+using OptimizerMaker =
+    std::function<Optimizer(std::optional<LearningRate> rate, const Config &own, OptimizerOptions options)>;
+// Names the class of a body. ValueError for a name or a body that is known already.
+CALQUE_API void register_optimizer(const std::string &class_name, std::type_index body, OptimizerMaker make,
+                                   SourceLocation where = SourceLocation::current());
+template <typename Body>
+void register_optimizer(const std::string &class_name, OptimizerMaker make,
+                        SourceLocation where = SourceLocation::current()) {
+  register_optimizer(class_name, typeid(Body), std::move(make), where);
+}
 
 #define CALQUE_DECLARE_OPTIMIZER(Name, rate)                                                                           \
   class CALQUE_API Name : public Optimizer {                                                                           \

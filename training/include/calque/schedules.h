@@ -1,13 +1,17 @@
 // Schedules: learning rates that depend on the number of the step.
 //
 //   optimizers::SGD sgd(schedules::ExponentialDecay(0.1, 1000, 0.96));
-//   optimizers::SGD own([](const Tensor &step) { return 0.1 / sqrt(step + 1); }); // step is a float64 scalar, at first
-//   0 Tensor rate = schedules::CosineDecay(0.1, 100)(50);
+//   optimizers::SGD own([](const Tensor &step) { return 0.1 / sqrt(step + 1); }); // a float64 scalar, at first 0
+//   Tensor rate = schedules::CosineDecay(0.1, 100)(50);
+//   Config config = schedules::CosineDecay(0.1, 100).get_config(); // {"class_name":"CosineDecay","config":{...}}
+//   schedules::Schedule same = schedules::Schedule::from_config(config);
+//   register_schedule("root", own_rate);                           // one's own, which is "root" then
 //
 // The formulas are those of Keras 3, in float64. A step that an optimiser makes is the number of steps before it.
 #ifndef CALQUE_SCHEDULES_H
 #define CALQUE_SCHEDULES_H
 
+#include "calque/config.h"
 #include "calque/tensor.h"
 
 #include <functional>
@@ -26,10 +30,22 @@ public:
     requires(!std::is_base_of_v<Schedule, std::remove_cvref_t<F>> &&
              std::is_invocable_r_v<Tensor, const F &, const Tensor &>)
   explicit Schedule(F f) : rate_(std::move(f)) {}
+  // That which has been registered under a name. LookupError for a name that there is not.
+  explicit Schedule(const std::string &name, SourceLocation where = SourceLocation::current());
   Tensor operator()(const Operand &step) const;
+
+  // {"class_name": its class, "config": its options}, or the name under which it is registered. StateError for a
+  // function that is not.
+  ConfigValue get_config(SourceLocation where = SourceLocation::current()) const;
+  // LookupError for a class or a name that there is not, ValueError for options that it has not.
+  static Schedule from_config(const ConfigValue &config, SourceLocation where = SourceLocation::current());
+
+protected:
+  template <typename Formula> static Schedule made(Formula formula, SourceLocation where);
 
 private:
   std::function<Tensor(const Tensor &)> rate_;
+  ConfigValue config_; // null for a function
 };
 
 struct StaircaseOptions {
@@ -47,7 +63,8 @@ public:
   InverseTimeDecay(double initial_learning_rate, std::int64_t decay_steps, double decay_rate,
                    StaircaseOptions options = {}, SourceLocation where = SourceLocation::current());
 };
-// values[i] up to step boundaries[i], and then the last one. ValueError unless there is one value more than boundaries.
+// values[i] up to step boundaries[i], and then the last one. ValueError unless there is one value more than boundaries,
+// and the boundaries ascend.
 class CALQUE_API PiecewiseConstantDecay : public Schedule {
 public:
   PiecewiseConstantDecay(std::vector<std::int64_t> boundaries, std::vector<double> values,
@@ -75,7 +92,8 @@ public:
               SourceLocation where = SourceLocation::current());
 };
 struct CosineDecayRestartsOptions {
-  double t_mul = 2, m_mul = 1, alpha = 0; // by how much longer and higher each period is than the one before
+  double t_mul = 2, m_mul = 1,
+         alpha = 0; // by how much longer and higher each period is than the one before, both above 0
 };
 class CALQUE_API CosineDecayRestarts : public Schedule {
 public:
@@ -84,6 +102,10 @@ public:
 };
 
 } // namespace schedules
+
+// Gives a function of the step a name, so that it can stand in configs. ValueError for a name that there is.
+CALQUE_API void register_schedule(const std::string &name, std::function<Tensor(const Tensor &)> rate,
+                                  SourceLocation where = SourceLocation::current());
 
 // A learning rate as an option: a number, a schedule, or a function of the step.
 class CALQUE_API LearningRate {
@@ -100,6 +122,11 @@ public:
       schedule_ = std::make_shared<schedules::Schedule>(schedules::Schedule(std::move(schedule)));
   }
   double number() const { return number_; }
+  // A number, or the config of a schedule.
+  ConfigValue get_config(SourceLocation where = SourceLocation::current()) const {
+    return schedule_ ? schedule_->get_config(where) : ConfigValue(number_);
+  }
+  static LearningRate from_config(const ConfigValue &config, SourceLocation where = SourceLocation::current());
   // Null for a number.
   const schedules::Schedule *schedule() const { return schedule_.get(); }
 
