@@ -12,6 +12,7 @@
 
 namespace calque {
 
+using detail::typeOf;
 using schema::OpId;
 
 Padding::Padding(const Pairs &pairs) {
@@ -24,8 +25,6 @@ Padding::Padding(const Pairs &pairs) {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
-
-std::string typeOf(const Tensor &x) { return detail::implOf(x).type->str(); }
 
 // A call of a public function: its line and its name in messages.
 struct Called {
@@ -124,6 +123,11 @@ Tensor depthwise_conv2d(const Operand &input, const Operand &filter, DepthwiseOp
                                               std::move(options.dilations), channels));
 }
 
+namespace {
+// Of a dilated window: more is refused before sizes overflow.
+constexpr std::int64_t kMostReach = std::int64_t(1) << 40;
+} // namespace
+
 Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTransposeOptions options) {
   Called call(input, detail::kConvTranspose);
   std::vector<Tensor> operands = adopted(input, filter);
@@ -151,14 +155,43 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
       call.refuse(
           schema::shapeFault(absl::StrCat("the filters' window must be known and not empty: ", typeOf(filters))));
   }
-  if (options.padding != "same" && options.padding != "valid")
+  const bool same = options.padding == "same";
+  if (!same && options.padding != "valid")
     call.refuse(
         schema::valueFault(absl::StrCat("padding must be \"same\" or \"valid\", not \"", options.padding, "\"")));
+  Ints dilations = call.perDimension(std::move(options.dilations), rank, "dilations"), outputPadding, pads;
+  if (!options.output_padding.empty())
+    outputPadding = call.perDimension(std::move(options.output_padding), rank, "output padding");
   // The images are the result of a convolution, and the result is the cotangent of its operand, whose sizes are those
-  // of a tensor that nothing reads: each place repeated by the strides, and what a window reaches further.
+  // of a tensor that nothing reads: each place repeated by the strides, and what a window reaches further, or less.
   Ints further(rank + 2, 0);
-  for (std::size_t i = 0; i < rank && options.padding == "valid"; ++i)
-    further[i + 1] = std::max<std::int64_t>(window[i] - strides[i], 0);
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (dilations[i] < 1)
+      call.refuse(
+          schema::valueFault(absl::StrCat("dilations must be positive numbers, not ", schema::listString(dilations))));
+    std::int64_t reach = 0;
+    if (__builtin_mul_overflow(std::int64_t(window[i]) - 1, dilations[i], &reach) || reach > kMostReach)
+      call.refuse(schema::valueFault(absl::StrCat("the dilations ", schema::listString(dilations), " of the window ",
+                                                  typeOf(filters), " are more than a dimension can have")));
+    const std::int64_t size = reach + 1;
+    if (outputPadding.empty()) {
+      further[i + 1] = same ? 0 : std::max<std::int64_t>(size - strides[i], 0);
+      continue;
+    }
+    const std::int64_t added = outputPadding[i];
+    if (added < 0 || added >= strides[i])
+      call.refuse(schema::valueFault(absl::StrCat("output padding must not be negative, and less than the strides ",
+                                                  schema::listString(strides), ", unlike ",
+                                                  schema::listString(outputPadding))));
+    const std::int64_t pad = same ? size / 2 : 0;
+    further[i + 1] = size - strides[i] - 2 * pad + added;
+    // Where Keras lets the first window begin.
+    const std::int64_t around = same ? size + size % 2 - 2 + added : 2 * (size - 1) + added;
+    const std::int64_t before = same ? std::min(around / 2 + around % 2, size - 1) : size - 1;
+    const std::int64_t low = size - 1 - before;
+    pads.push_back(low);
+    pads.push_back(std::max<std::int64_t>(2 * pad - added - low, 0));
+  }
   Shape whole = shape;
   Tensor like;
   if (shape.is_known()) {
@@ -168,7 +201,7 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
           __builtin_add_overflow(size, further[i + 1], &size))
         call.refuse(schema::valueFault(absl::StrCat("the strides ", schema::listString(strides), " times the sizes of ",
                                                     typeOf(images), " are more than a dimension can have")));
-      whole[i + 1] = size;
+      whole[i + 1] = std::max<std::int64_t>(size, 0);
     }
     whole.back() = window[rank];
     like = zeros(whole, images.dtype(), call.where);
@@ -178,13 +211,19 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
     repeats.push_back(1);
     like = detail::apply(OpId::StopGradient, {&images, 1}, {}, call.where);
     like = tile(Operand(sum(Operand(like, call.where), -1, true), call.where), repeats);
+    for (std::size_t i = 0; i < rank; ++i)
+      if (std::int64_t &more = further[i + 1]; more < 0) {
+        like = split(Operand(like, call.where), {-1, -more}, static_cast<std::int64_t>(i) + 1)[0];
+        more = 0;
+      }
     like = pad(Operand(like, call.where), Ints(rank + 2, 0), further);
     whole = like.shape();
     whole.back() = window[rank];
     like = broadcast_to(Operand(like, call.where), whole);
   }
   const Tensor all[] = {images, filters, like};
-  const schema::Attribute attributes[] = {std::move(strides), options.padding, Ints(), Ints(), std::int64_t(1)};
+  const schema::Attribute attributes[] = {std::move(strides), pads.empty() ? options.padding : std::string("valid"),
+                                          std::move(pads), std::move(dilations), std::int64_t(1)};
   return call.withOverride(operands, detail::apply(OpId::ConvInputGrad, all, attributes, call.where));
 }
 

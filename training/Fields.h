@@ -20,6 +20,10 @@ inline ConfigValue configOf(const std::vector<double> &values) {
   return ConfigValue(ConfigValue::List(values.begin(), values.end()));
 }
 
+template <typename T> ConfigValue configOf(const std::optional<T> &value) {
+  return value ? configOf(*value) : ConfigValue();
+}
+
 template <typename T> void readConfig(const ConfigValue &from, T &value) {
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
     value = from.as<T>(SourceLocation());

@@ -223,10 +223,14 @@ TEST(Windows, DepthwiseConvolution) {
 TEST(Windows, TransposedConvolution) {
   std::mt19937 random(53);
   struct Transposed {
-    Ints sizes, window, strides;
+    Ints sizes, window, strides, added = {}, dilations = {};
   };
-  for (const Transposed &c : {Transposed{{4}, {3}, {2}}, Transposed{{3}, {2}, {3}}, Transposed{{3, 4}, {3, 2}, {2, 1}},
-                              Transposed{{3, 2}, {1, 4}, {2, 3}}, Transposed{{2, 2, 3}, {2, 3, 1}, {1, 2, 2}}})
+  for (const Transposed &c :
+       {Transposed{{4}, {3}, {2}}, Transposed{{3}, {2}, {3}}, Transposed{{3, 4}, {3, 2}, {2, 1}},
+        Transposed{{3, 2}, {1, 4}, {2, 3}}, Transposed{{2, 2, 3}, {2, 3, 1}, {1, 2, 2}}, Transposed{{4}, {3}, {2}, {0}},
+        Transposed{{4}, {4}, {3}, {2}}, Transposed{{3}, {1}, {2}, {1}}, Transposed{{3, 2}, {2, 3}, {2, 2}, {1, 0}},
+        Transposed{{4}, {3}, {1}, {}, {2}}, Transposed{{3}, {2}, {2}, {1}, {3}},
+        Transposed{{2, 3}, {2, 3}, {3, 1}, {}, {1, 2}}})
     for (const char *padding : {"valid", "same"}) {
       SCOPED_TRACE(schema::shapeString(c.sizes) + " window " + schema::shapeString(c.window) + " " + padding);
       const bool same = padding == std::string("same");
@@ -235,11 +239,17 @@ TEST(Windows, TransposedConvolution) {
       Ints before;
       for (std::int64_t i = 0; i < rank; ++i) {
         images.push_back(c.sizes[i]);
-        std::int64_t size = c.sizes[i] * c.strides[i];
-        if (!same)
-          size += std::max<std::int64_t>(c.window[i] - c.strides[i], 0);
-        result.push_back(size);
-        before.push_back(same ? std::max<std::int64_t>(c.window[i] - c.strides[i], 0) / 2 : 0);
+        const std::int64_t stride = c.strides[i], dilation = c.dilations.empty() ? 1 : c.dilations[i];
+        const std::int64_t reach = (c.window[i] - 1) * dilation, window = reach + 1;
+        if (c.added.empty()) {
+          result.push_back(c.sizes[i] * stride + (same ? 0 : std::max<std::int64_t>(window - stride, 0)));
+          before.push_back(same ? std::max<std::int64_t>(window - stride, 0) / 2 : 0);
+        } else {
+          // As Keras has it: what it pads the images with, of which half and a half's rest is in front.
+          result.push_back((c.sizes[i] - 1) * stride + window - (same ? window / 2 * 2 : 0) + c.added[i]);
+          const std::int64_t padding = window + window % 2 - 2 + c.added[i];
+          before.push_back(same ? reach - std::min(padding / 2 + padding % 2, reach) : 0);
+        }
       }
       images.push_back(channels);
       window.push_back(filters);
@@ -254,7 +264,8 @@ TEST(Windows, TransposedConvolution) {
             continue;
           bool isInside = true;
           for (std::int64_t d = 0; d < rank; ++d) {
-            std::int64_t place = at[d + 1] * c.strides[d] + of[d] - before[d];
+            const std::int64_t dilation = c.dilations.empty() ? 1 : c.dilations[d];
+            std::int64_t place = at[d + 1] * c.strides[d] + of[d] * dilation - before[d];
             isInside &= place >= 0 && place < result[d + 1];
             at[d + 1] = isInside ? place : 0;
           }
@@ -263,7 +274,9 @@ TEST(Windows, TransposedConvolution) {
             expected[ravel(at, result)] += xs[i] * ws[k];
         }
       Body f = [&](const std::vector<Tensor> &in) {
-        return conv_transpose(in[0], in[1], {.strides = c.strides, .padding = padding});
+        return conv_transpose(
+            in[0], in[1],
+            {.strides = c.strides, .padding = padding, .output_padding = c.added, .dilations = c.dilations});
       };
       expectValues(f, {x, w}, result, expected);
       expectAllDerivatives(f, {x, w}, 2, rank == 1);

@@ -64,6 +64,8 @@ TEST(LayersMisuse, OfInputsNamesTheShape) {
                 "cropping1d: cuts 2 and 2 off axis 1 of an input of shape [1,4,1], which is not larger");
   EXPECT_MISUSE(ShapeError, layers::Cropping1D(INT64_MAX)(ones({1, 4, 1})),
                 "cropping1d: cuts 9223372036854775807 and 9223372036854775807 off axis 1");
+  EXPECT_MISUSE(ValueError, layers::Conv2DTranspose(2, 3, {.strides = 2, .output_padding = 2}),
+                "conv2d_transpose: output_padding is at least 0 and less than the stride, unlike 2 and 2");
   EXPECT_MISUSE(ShapeError, layers::Conv3D(2, 2)(ones({1, 4, 4, 1})),
                 "conv3d: takes inputs of rank 5, channels last; this one has shape [1,4,4,1]");
   EXPECT_MISUSE(ShapeError, layers::Conv1D(4, 2, {.groups = 2})(ones({1, 4, 3})),

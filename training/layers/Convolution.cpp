@@ -144,10 +144,20 @@ public:
   void check(SourceLocation where) const {
     checkAtLeastOne(this->LayerBody::kind().c_str(), "the number of filters", filters, where);
     this->checkWindow(where);
+    const char *kind = this->LayerBody::kind().c_str();
+    checkExtent(kind, "the dilation rate", this->options.dilation_rate, where);
+    if (const auto &added = this->options.output_padding)
+      for (std::size_t i = 0; i < rank; ++i)
+        if (added->sizes[i] < 0 || added->sizes[i] >= this->options.strides.sizes[i])
+          fail<ValueError>(absl::StrCat(kind, ": output_padding is at least 0 and less than the stride, unlike ",
+                                        added->sizes[i], " and ", this->options.strides.sizes[i]),
+                           where);
   }
   template <typename A> void describe(A &a) {
     a("filters", filters);
     this->describeWindow(a);
+    a("output_padding", this->options.output_padding);
+    a("dilation_rate", this->options.dilation_rate);
     this->describeResult(a);
     a("kernel_initializer", this->options.kernel_initializer);
     a("kernel_regularizer", this->options.kernel_regularizer);
@@ -162,8 +172,12 @@ protected:
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     this->checkInput(x, inputs);
-    return this->finished(
-        conv_transpose(x, kernel, {.strides = sizesOf(this->options.strides), .padding = this->options.padding}));
+    const auto &added = this->options.output_padding;
+    return this->finished(conv_transpose(x, kernel,
+                                         {.strides = sizesOf(this->options.strides),
+                                          .padding = this->options.padding,
+                                          .output_padding = added ? sizesOf(*added) : std::vector<std::int64_t>(),
+                                          .dilations = sizesOf(this->options.dilation_rate)}));
   }
 
 private:

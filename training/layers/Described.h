@@ -49,6 +49,11 @@ template <std::size_t rank> void readConfig(const ConfigValue &from, Extents<ran
   for (std::size_t i = 0; i < rank; ++i)
     value.sizes[i] = sizes[i].as<std::int64_t>(SourceLocation());
 }
+template <std::size_t rank> void readConfig(const ConfigValue &from, std::optional<Extents<rank>> &value) {
+  value.reset();
+  if (!from.is_null())
+    readConfig(from, value.emplace(1));
+}
 
 // The base of bodies. `Body` can be made without arguments, has `describe(a)`, and `check(where)`, which refuses
 // options.

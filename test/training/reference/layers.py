@@ -243,5 +243,17 @@ case("up_sampling3d", layers.UpSampling3D((1, 2, 3)), {"size": [1, 2, 3]}, volum
 case("zero_padding3d", layers.ZeroPadding3D(((1, 0), (0, 2), (1, 1))), {"padding": [1, 0, 0, 2, 1, 1]}, volume(2, 1, 2))
 case("cropping3d", layers.Cropping3D(((1, 0), (0, 2), (1, 1))), {"cropping": [1, 0, 0, 2, 1, 1]}, volume(2, 3, 4))
 
+# Transposed convolutions with output padding and dilations
+for rank in [1, 2, 3]:
+    sizes = (4, 3, 2)[:rank]
+    of = getattr(layers, "Conv%dDTranspose" % rank)
+    for padding in ["valid", "same"]:
+        for size, strides, added in [(3, 2, 0), (3, 2, 1), (4, 3, 1), (2, 3, 2)]:
+            case("conv_transpose %d %s output padding %d" % (rank, padding, added),
+                 of(2, size, strides=strides, padding=padding, output_padding=added),
+                 {"filters": 2, "kernel_size": size, "strides": strides, "padding": padding, "output_padding": added if rank == 1 else [added] * rank}, volume(*sizes))
+        case("conv_transpose %d %s dilation" % (rank, padding), of(2, 3, padding=padding, dilation_rate=2),
+             {"filters": 2, "kernel_size": 3, "padding": padding, "dilation_rate": 2 if rank == 1 else [2] * rank}, volume(*sizes))
+
 (HERE / "layers.json").write_text("\n".join(lines) + "\n")
 print(len(lines), "cases by Keras", keras.__version__, "on JAX", jax.__version__, "with NumPy", np.__version__)
