@@ -206,6 +206,9 @@ TEST(Images, PngKeepsEveryPixel) {
   EXPECT_EQ(colour.to_vector<int>()[5], 37);
   EXPECT_EQ(colour.to_vector<int>()[7], 255);
   EXPECT_EQ(data::decode_image(data::encode_png(picture(2, 3, 4)), {.channels = 2}).shape(), (Shape{2, 3, 2}));
+  // One pixel is its own mean; of two, each channel moves away from its mean.
+  expectValues(data::adjust_contrast(tensor<float>({0.5f, 0, 0}, {1, 1, 3}), 2), {0.5, 0, 0});
+  expectValues(data::adjust_contrast(tensor<float>({1, 4, 3, 0}, {1, 2, 2}), 2), {0, 6, 4, -2});
   const Tensor unit = data::decode_image(data::encode_png(grey), {.dtype = DType::Float64});
   EXPECT_EQ(unit.to_vector<double>()[1], 37 / 255.0);
   expectEqual(data::decode_image(data::encode_png(unit)), grey);
@@ -253,6 +256,10 @@ TEST(Images, SayWhatIsWrong) {
                 "an image is read as int32, float32 or float64, not as bool");
   EXPECT_MISUSE(ValueError, data::decode_image(jpeg, {.channels = 4}),
                 "a JPEG has no opacity, and so none of 4 channels");
+  EXPECT_MISUSE(ShapeError, data::adjust_contrast(ones({3, 3}), 2),
+                "adjust_contrast: takes images [...,height,width,channels]; these have shape [3,3]");
+  EXPECT_MISUSE(DTypeError, data::adjust_contrast(ones({3, 3, 1}, DType::Int32), 2),
+                "adjust_contrast: takes images of floats, not of int32");
   EXPECT_MISUSE(ShapeError, data::encode_png(ones({3, 3})),
                 "encode_png: takes an image [height,width,channels] of 1 to 4 channels; this one has shape [3,3]");
   EXPECT_MISUSE(ShapeError, data::encode_jpeg(ones({3, 3, 4})),

@@ -315,6 +315,8 @@ TEST(Transformations, TakeSkipShardRepeatConcatenateEnumerate) {
   EXPECT_EQ(numbersOf(ten.take(0).repeat()), Numbers()); // ends
   EXPECT_EQ(numbersOf(ten.skip(8).concatenate(ten.take(1))), (Numbers{8, 9, 0}));
   Numbers counts;
+  EXPECT_EQ((*ten.enumerate(INT64_MAX).begin()).first.item<std::int64_t>(), INT64_MAX);
+  EXPECT_MISUSE(ValueError, ++ ++ten.enumerate(INT64_MAX - 1).begin(), "enumerate: there is no number behind");
   for (auto [i, pair] : data::zip(ten, ten).skip(7).enumerate(5))
     counts.insert(counts.end(), {numberIn(i), numberIn(pair.second)});
   EXPECT_EQ(counts, (Numbers{5, 7, 6, 8, 7, 9}));
@@ -399,6 +401,9 @@ TEST(Transformations, BucketByLength) {
   EXPECT_MISUSE(ValueError,
                 numbersOf(ragged(4).bucket_by_sequence_length(length, {2}, {1, 1}, {.pad_to_bucket_boundary = true})),
                 "an element is longer than all boundaries, and so has none to be padded to");
+  EXPECT_MISUSE(ValueError,
+                numbersOf(ragged(4).bucket_by_sequence_length([](const Tensor &) { return -1; }, {3}, {1, 1})),
+                "bucket_by_sequence_length: a length is at least 0, unlike -1");
   EXPECT_MISUSE(ValueError, ragged(4).bucket_by_sequence_length(length, {3, 3}, {1, 1, 1}),
                 "bucket_by_sequence_length: boundary 3 follows 3, and boundaries must rise");
   EXPECT_MISUSE(ValueError, ragged(4).bucket_by_sequence_length(length, {3}, {1}),

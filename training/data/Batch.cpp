@@ -248,6 +248,9 @@ struct Bucket : Stage {
       for (Item one; from->next(one);) {
         one.settle();
         const std::int64_t length = bucket->length(one.parts);
+        if (length < 0)
+          throw ValueError(absl::StrCat("bucket_by_sequence_length: a length is at least 0, unlike ", length),
+                           bucket->where);
         const auto &boundaries = bucket->boundaries;
         const auto own = static_cast<std::size_t>(std::upper_bound(boundaries.begin(), boundaries.end(), length) -
                                                   boundaries.begin());

@@ -1,6 +1,7 @@
 #include "data/Image.h"
 #include "Support.h"
 #include "calque/data/images.h"
+#include "calque/functions.h"
 #include "data/File.h"
 
 #include "absl/strings/str_cat.h"
@@ -98,6 +99,20 @@ Tensor read_image(const std::string &path, ImageOptions options, SourceLocation 
 }
 Tensor decode_image(const std::string &bytes, ImageOptions options, SourceLocation where) {
   return decode(bytes, options, "decode_image: ", CallSite::resolve(where));
+}
+
+Tensor adjust_contrast(const Operand &images, const Operand &factor) {
+  CallSite site(images.where(), "adjust_contrast");
+  Tensor x = images.toTensor();
+  if (x.rank() < 3)
+    throw ShapeError(
+        absl::StrCat("adjust_contrast: takes images [...,height,width,channels]; these have shape ", x.shape().str()),
+        CallSite::resolve({}));
+  if (!is_floating(x.dtype()))
+    throw DTypeError(absl::StrCat("adjust_contrast: takes images of floats, not of ", name_of(x.dtype())),
+                     CallSite::resolve({}));
+  Tensor means = mean(x, {-3, -2}, true);
+  return (x - means) * factor + means;
 }
 
 std::string encode_png(const Tensor &image, SourceLocation where) {

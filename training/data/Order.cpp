@@ -202,23 +202,30 @@ struct Concatenate : Stage {
 };
 
 struct Enumerate : Stage {
-  Enumerate(NodePtr from, std::int64_t start) : Stage(std::move(from)), start(start) {}
+  Enumerate(NodePtr from, std::int64_t start, SourceLocation where)
+      : Stage(std::move(from)), start(start), where(where) {}
   struct At : Cursor {
-    At(std::unique_ptr<Cursor> from, std::int64_t number) : from(std::move(from)), number(number) {}
+    At(std::unique_ptr<Cursor> from, std::int64_t start, SourceLocation where)
+        : from(std::move(from)), start(start), where(where) {}
     bool next(Item &item) override {
       if (!from->next(item))
         return false;
+      std::int64_t number = 0;
+      if (__builtin_add_overflow(start, done++, &number))
+        throw ValueError(absl::StrCat("enumerate: there is no number behind ", INT64_MAX), where);
       item.settle();
-      item.parts.tensors.insert(item.parts.tensors.begin(), scalar(number++));
+      item.parts.tensors.insert(item.parts.tensors.begin(), scalar(number));
       return true;
     }
     std::int64_t skip(std::int64_t count) override {
       count = from->skip(count);
-      number += count;
+      done += count;
       return count;
     }
     const std::unique_ptr<Cursor> from;
-    std::int64_t number;
+    const std::int64_t start;
+    const SourceLocation where;
+    std::int64_t done = 0;
   };
   std::string name() const override { return absl::StrCat("enumerate(", start, ")"); }
   std::optional<Spec> spec() const override {
@@ -228,9 +235,10 @@ struct Enumerate : Stage {
     return spec;
   }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {
-    return std::make_unique<At>(from->open(opening), start);
+    return std::make_unique<At>(from->open(opening), start, where);
   }
   const std::int64_t start;
+  const SourceLocation where;
 };
 
 struct Zip : Node {
@@ -345,7 +353,7 @@ Untyped Untyped::concatenate(const Untyped &other, SourceLocation where) const {
   return make<Concatenate>(node(where), other.node(where));
 }
 Untyped Untyped::enumerate(std::int64_t start, SourceLocation where) const {
-  return make<Enumerate>(node(where), start);
+  return make<Enumerate>(node(where), start, where);
 }
 Untyped Untyped::zip(const std::vector<Untyped> &all, SourceLocation where) {
   std::vector<NodePtr> nodes;

@@ -29,6 +29,11 @@ CALQUE_API Tensor read_image(const std::string &path, ImageOptions options = {},
 CALQUE_API Tensor decode_image(const std::string &bytes, ImageOptions options = {},
                                SourceLocation where = SourceLocation::current());
 
+// The images with other contrast: (x - mean) * factor + mean, with the mean of each channel over height and width, as
+// tf.image.adjust_contrast has it, but for images of floats alone. They are [...,height,width,channels]. ShapeError for
+// a rank below 3, DTypeError for other types.
+CALQUE_API Tensor adjust_contrast(const Operand &images, const Operand &factor);
+
 // The bytes of an image file of a tensor [height,width,channels], integers from 0 to 255 or floats from 0 to 1, of 1 to
 // 4 channels, and of 1 or 3 for JPEG. ShapeError for other shapes and ValueError for values beyond. `quality` is from 1
 // to 100.
