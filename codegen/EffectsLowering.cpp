@@ -1,5 +1,6 @@
 #include "codegen/Lowering.h"
 #include "ir/Conversion.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -22,7 +23,8 @@ static Value word(LinalgBuilder &b, int64_t value) {
 
 // A program may have thousands of assertions, so each is one operation.
 Lowered lower(LinalgBuilder &b, ir::AssertOp op, LoweringContext &context) {
-  int32_t site = context.addSite(Site::Kind::AssertionFailed, op, op.getMessage());
+  const auto kind = op->hasAttr(kChecksNumerics) ? Site::Kind::NotFinite : Site::Kind::AssertionFailed;
+  int32_t site = context.addSite(kind, op, op.getMessage());
   Value condition = op.getCondition(), count = word(b, 1);
   if (LinalgBuilder::rankOf(condition) != 0) {
     condition = b.flatten(condition);

@@ -43,7 +43,11 @@ std::unique_ptr<Pass> createCanonicalize() {
       GreedyRewriteConfig().setUseTopDownTraversal().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled));
 }
 
-void differentiate(OpPassManager &manager) { manager.addNestedPass<func::FuncOp>(createDifferentiate()); }
+void differentiate(OpPassManager &manager, const CompileOptions &options) {
+  manager.addNestedPass<func::FuncOp>(createDifferentiate());
+  if (options.checkNumerics)
+    manager.addNestedPass<func::FuncOp>(createCheckNumerics());
+}
 
 void simplify(OpPassManager &manager, const CompileOptions &options) {
   manager.addNestedPass<func::FuncOp>(createStateToValues());
@@ -117,7 +121,7 @@ void lowerToLLVM(OpPassManager &manager) {
 void addStage(OpPassManager &manager, Stage stage, const CompileOptions &options) {
   switch (stage) {
   case Stage::Differentiated:
-    return differentiate(manager);
+    return differentiate(manager, options);
   case Stage::Simplified:
     return simplify(manager, options);
   case Stage::Linalg:
@@ -189,7 +193,8 @@ LogicalResult Pipelines::runWithParts(ModuleOp module, Stage from, Stage fromOfP
 }
 
 LogicalResult Pipelines::runAlone(ModuleOp module, Stage from, Stage to, const CompileOptions &options) {
-  std::unique_ptr<PassManager> &manager = made[{from, to, options.optimize, options.cpu, options.timing}];
+  std::unique_ptr<PassManager> &manager =
+      made[{from, to, options.optimize, options.checkNumerics, options.cpu, options.timing}];
   if (!manager) {
     manager = std::make_unique<PassManager>(&context);
     // To verify after each pass takes a third of the time of kernels' passes, and half of that of programs.

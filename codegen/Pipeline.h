@@ -37,7 +37,7 @@ private:
 
   mlir::MLIRContext &context;
   bool verifyEach;
-  std::map<std::tuple<Stage, Stage, bool, runtime::Cpu, bool>, std::unique_ptr<mlir::PassManager>> made;
+  std::map<std::tuple<Stage, Stage, bool, bool, runtime::Cpu, bool>, std::unique_ptr<mlir::PassManager>> made;
 };
 
 // The fill that initialises the result of a reduction, if no operation between the two uses the buffer.

@@ -57,6 +57,7 @@ constexpr KindName kKinds[] = {{Site::Kind::IndexOutOfRange, "index_out_of_range
                                {Site::Kind::SizesDiffer, "sizes_differ"},
                                {Site::Kind::SizeTooSmall, "size_too_small"},
                                {Site::Kind::SizeNotDivisible, "size_not_divisible"},
+                               {Site::Kind::NotFinite, "not_finite"},
                                {Site::Kind::TooManyBytes, "too_many_bytes"},
                                {Site::Kind::OutOfMemory, "out_of_memory"}};
 

@@ -10,6 +10,7 @@
 #include "frontend/Epoch.h"
 #include "frontend/Execute.h"
 #include "frontend/Movement.h"
+#include "frontend/Numerics.h"
 #include "frontend/Observer.h"
 #include "frontend/PerThread.h"
 #include "frontend/Shape.h"
@@ -115,6 +116,8 @@ void runEagerly(OpId op, Operands operands, std::span<const schema::Attribute> a
     schema::SourceLine line = recordedLine(where);
     run(code, operands, {}, {results.data(), results.size()}, {where, nullptr, &line, op, text});
   }
+  if (checksNumerics()) [[unlikely]]
+    requireFinite(nameInMessages(op, recordedLine(where)), operands, {results.data(), results.size()}, where);
   if (eagerTapesActive())
     recordEager(op, copiesOf(operands), attributes, {results.data(), results.size()}, where);
 }

@@ -17,13 +17,12 @@
 
 namespace calque {
 
+using detail::typeOf;
 using schema::OpId;
 
 namespace {
 
 bool differ(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
-
-std::string typeOf(const Tensor &x) { return detail::implOf(x).type->str(); }
 
 // The dimension that an axis means, of a tensor of this rank.
 std::size_t dimensionOf(std::int64_t axis, std::int64_t rank, const char *function, SourceLocation where) {

@@ -4,6 +4,7 @@
 #include "frontend/KeyCache.h"
 #include "frontend/KnownCode.h"
 #include "frontend/Movement.h"
+#include "frontend/Numerics.h"
 #include "frontend/Tape.h"
 
 #include <bit>
@@ -107,13 +108,16 @@ constexpr int kMostPositions = 2;
 
 } // namespace
 
-StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where) {
+StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where, bool checks) {
   using CodeRef = std::unique_ptr<const Code>;
-  static auto *cache = new KeyCache<CodeRef>(kMostCachedOperations); // never destroyed: other threads may still run
+  // Never destroyed: other threads may still run.
+  static auto *plain = new KeyCache<CodeRef>(kMostCachedOperations),
+              *checked = new KeyCache<CodeRef>(kMostCachedOperations);
+  auto *cache = checks ? checked : plain;
   auto codeOf = [&](const schema::Recording &program, const Key &key) -> const Code & {
     return *cache->findOrMake(key, [&] {
       dump(program, Dumped::Eager, where);
-      return compileRecording(program, {}, where);
+      return compileRecording(program, {}, where, checks);
     });
   };
   static auto *forms = new Versions; // as `cache`
@@ -134,10 +138,10 @@ StructuredCode codeByStructure(const schema::Recording &recording, SourceLocatio
 
 std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where) {
   ReadScope scope;
-  StructuredCode structured = codeByStructure(slice.recording, where);
   std::vector<const Tensor *> inputs;
   for (std::size_t parameter : slice.parameters)
     inputs.push_back(&parameters[parameter]);
+  StructuredCode structured = codeByStructure(slice.recording, where, canCheckNumerics(inputs));
   for (const Tensor &indices : structured.indices)
     inputs.push_back(&indices);
   std::vector<Tensor> results(slice.recording.results.size());
@@ -152,8 +156,9 @@ std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<c
   ReadScope scope;
   // Code names host calls by number, so recordings of equal structure may call different ones: these are not cached.
   std::unique_ptr<const Code> once =
-      hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions, where);
-  StructuredCode structured = once ? StructuredCode{*once, {}, {}} : codeByStructure(recording, where);
+      hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions, where, canCheckNumerics(parameters));
+  StructuredCode structured =
+      once ? StructuredCode{*once, {}, {}} : codeByStructure(recording, where, canCheckNumerics(parameters));
   std::vector<const Tensor *> inputs(parameters.begin(), parameters.end());
   for (const Tensor &indices : structured.indices)
     inputs.push_back(&indices);

@@ -37,8 +37,9 @@ struct StructuredCode {
   std::vector<Tensor> indices;
   std::optional<schema::Recording> indexed; // what the code is of, where it is not the recording itself
 };
-// The code of a recording, cached by structure. Valid within the caller's ReadScope.
-StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where);
+// The code of a recording, cached by structure, with checks of debug::enable_check_numerics() or without. Valid within
+// the caller's ReadScope.
+StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where, bool checks);
 
 // Runs a slice, whose code is cached by structure. `parameters` are those of the whole recording.
 std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where);

@@ -4,6 +4,7 @@
 #include "frontend/Apply.h"
 #include "frontend/CompilationCount.h"
 #include "frontend/KnownCode.h"
+#include "frontend/Numerics.h"
 #include "frontend/OwnStack.h"
 #include "frontend/UserOperations.h"
 
@@ -101,6 +102,8 @@ std::string setting(const char *variable) {
 
 CompileOptions optionsByEnvironment() {
   CompileOptions options;
+  if (std::string check = setting("CALQUE_CHECK_NUMERICS"); !check.empty() && check != "0" && check != "1")
+    throw ValueError(absl::StrCat("CALQUE_CHECK_NUMERICS is '", check, "' and must be 0 or 1"));
   if (std::string optimize = setting("CALQUE_OPTIMIZE"); !optimize.empty()) {
     if (optimize != "0" && optimize != "1")
       throw ValueError(absl::StrCat("CALQUE_OPTIMIZE is '", optimize, "' and must be 0 or 1"));
@@ -129,6 +132,12 @@ CompileOptions compileOptions() {
 }
 void setCompileOptions(std::optional<CompileOptions> options) { optionsOfThread = options; }
 
+CompileOptions checkedOptions() {
+  CompileOptions options = compileOptions();
+  options.checkNumerics = checksNumerics();
+  return options;
+}
+
 namespace {
 std::atomic<std::uint64_t> compilations{0};
 }
@@ -148,21 +157,15 @@ std::unique_ptr<const Code> codeOf(const schema::Recording &recording, CompiledP
 }
 } // namespace
 
-std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
-                                      std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
-  std::optional<CompiledProgram> program = KnownCode::ofProcess().find(recording, compileOptions());
+namespace {
+std::unique_ptr<const Code> find(const schema::Recording &recording, const CompileOptions &options,
+                                 std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
+  std::optional<CompiledProgram> program = KnownCode::ofProcess().find(recording, options);
   return program ? codeOf(recording, *std::move(program), std::move(hostFunctions)) : nullptr;
 }
-
-std::unique_ptr<const Code> installedCode(const schema::Recording &recording) {
-  std::optional<CompiledProgram> program = KnownCode::ofProcess().findInstalled(recording, compileOptions());
-  return program ? codeOf(recording, *std::move(program), {}) : nullptr;
-}
-
-std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
-                                           std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
-                                           SourceLocation where) {
-  CompileOptions options = compileOptions();
+std::unique_ptr<const Code> compile(const schema::Recording &recording, const CompileOptions &options,
+                                    std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                    SourceLocation where) {
   KnownCode &known = KnownCode::ofProcess();
   compilations.fetch_add(1);
   CompileResult compiled = compiler().compile(recording, known, options);
@@ -174,12 +177,31 @@ std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
   known.add(recording, options, *compiled.program);
   return codeOf(recording, *std::move(compiled.program), std::move(hostFunctions));
 }
+} // namespace
+
+std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
+                                      std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
+  return find(recording, compileOptions(), std::move(hostFunctions));
+}
+
+std::unique_ptr<const Code> installedCode(const schema::Recording &recording) {
+  std::optional<CompiledProgram> program = KnownCode::ofProcess().findInstalled(recording, compileOptions());
+  return program ? codeOf(recording, *std::move(program), {}) : nullptr;
+}
+
+std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
+                                           std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                           SourceLocation where) {
+  return compile(recording, compileOptions(), std::move(hostFunctions), where);
+}
 
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
-                                             SourceLocation where) {
-  std::unique_ptr<const Code> code = knownCode(recording, hostFunctions);
-  return code ? std::move(code) : compileUnknown(recording, std::move(hostFunctions), where);
+                                             SourceLocation where, bool checkNumerics) {
+  CompileOptions options = compileOptions();
+  options.checkNumerics = checkNumerics;
+  std::unique_ptr<const Code> code = find(recording, options, hostFunctions);
+  return code ? std::move(code) : compile(recording, options, std::move(hostFunctions), where);
 }
 
 } // namespace calque::detail

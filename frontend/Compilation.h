@@ -20,6 +20,9 @@ CALQUE_API void setCompileOptions(std::optional<CompileOptions> options);
 // What CALQUE_TARGET stands for on a machine with such a CPU. ValueError for what is no target or can't run there.
 CALQUE_API runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host);
 
+// The same, with checks while debug::enable_check_numerics() holds.
+CompileOptions checkedOptions();
+
 // Native code, and the types of its results and variables.
 struct Code {
   // For code with open sizes, where each call has the same ones.
@@ -43,10 +46,10 @@ std::unique_ptr<const Code> installedCode(const schema::Recording &recording);
 std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
                                            std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                            SourceLocation where);
-// Known code, or else compiled.
+// Known code, or else compiled; with checks of debug::enable_check_numerics() or without.
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
-                                             SourceLocation where);
+                                             SourceLocation where, bool checkNumerics = false);
 
 } // namespace calque::detail
 #endif

@@ -106,7 +106,7 @@ void dump(const schema::Recording &recording, Dumped kind, SourceLocation where)
     absl::StrAppend(&title, " of ", lineOf(where).str());
   std::string text;
   for (const StageName &stage : settings.stages) {
-    PrintResult printed = compiler().print(recording, stage.stage, compileOptions());
+    PrintResult printed = compiler().print(recording, stage.stage, checkedOptions());
     absl::StrAppend(&text, kDumpSeparator, "// ", title, ", stage ", stage.name, "\n");
     text += printed.error.empty() ? printed.text : asComment(absl::StrCat("error: ", printed.error));
   }

@@ -1,4 +1,5 @@
 // Records for eager tapes: operations when they are applied, and calls of compiled functions when these return.
+#include "frontend/Numerics.h"
 #include "frontend/PerThread.h"
 #include "frontend/Tape.h"
 
@@ -81,6 +82,8 @@ void EagerRecorder::record(OpId op, std::span<const Tensor> operands, std::span<
     if (is_floating(operands[i].dtype()))
       taken |= schema.takenBy(i);
   }
+  if (checksNumerics()) [[unlikely]] // those look at all elements
+    taken = ~std::uint32_t(0);
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (i >= kMostCountedOperands ? taken == ~std::uint32_t(0) : taken >> i & 1)
       keep(values[i], operands[i]);

@@ -1,4 +1,5 @@
 #include "frontend/Execute.h"
+#include "frontend/Numerics.h"
 
 #include "absl/container/fixed_array.h"
 #include "absl/strings/str_cat.h"
@@ -261,6 +262,8 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
     if (isFollowedCheckAt(site, caller))
       throw LoopTooFar(site.text, where, !isHeard);
     throw AssertionError(text ? *text : site.text, where);
+  case Site::Kind::NotFinite:
+    throwNotFinite(failure.operation, where);
   case Site::Kind::SizesDiffer:
   case Site::Kind::SizeTooSmall:
   case Site::Kind::SizeNotDivisible:

@@ -56,7 +56,7 @@ void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
     runConcrete(core, *concrete, arguments, body, results, where);
     return;
   } catch (const SizesDisagree &refusal) { // a size that was broadcast, say
-    if (refusal.code != concrete->latest().code.load())
+    if (!concrete->latest().isCode(refusal.code))
       throw;
     reason = refusal.what();
   }
@@ -118,7 +118,7 @@ std::string printTrace(const Concrete &concrete, const std::string &stage, const
   std::optional<Stage> known = stageNamed(stage);
   if (!known)
     throw ValueError(absl::StrCat("there is no stage '", stage, "'; the stages are ", stageNames()), where);
-  PrintResult printed = compiler().print(concrete.recording, *known, compileOptions());
+  PrintResult printed = compiler().print(concrete.recording, *known, checkedOptions());
   if (!printed.error.empty())
     throw CompileError(printed.error, printed.line.empty() ? where : locationOf(printed.line));
   return printed.text;

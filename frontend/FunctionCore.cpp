@@ -6,6 +6,7 @@
 #include "calque/warnings.h"
 #include "frontend/Apply.h"
 #include "frontend/Dump.h"
+#include "frontend/Numerics.h"
 #include "frontend/Shape.h"
 #include "frontend/Tracer.h"
 
@@ -203,7 +204,20 @@ void FunctionCore::compile(Concrete &concrete, SourceLocation call) {
     concrete.history->milliseconds += millisecondsSince(start);
 }
 
+const Code &FunctionCore::checkedCodeOf(Concrete &concrete, const SourceLocation &where) {
+  if (const Code *code = concrete.checkedCode.load(std::memory_order_acquire))
+    return *code;
+  TraceLock::Guard guard(lock);
+  if (!concrete.checkedCode.load(std::memory_order_acquire)) {
+    concrete.checked = compileRecording(concrete.recording, concrete.hostFunctions, userLine(where), true);
+    concrete.checkedCode.store(concrete.checked.get(), std::memory_order_release);
+  }
+  return *concrete.checked;
+}
+
 const Code &FunctionCore::codeOf(Concrete &concrete, const SourceLocation &where) {
+  if (checksNumerics()) [[unlikely]]
+    return checkedCodeOf(concrete, where);
   if (const Code *code = concrete.code.load(std::memory_order_acquire))
     return *code;
   TraceLock::Guard guard(lock);
@@ -375,7 +389,7 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
       made = trace(std::move(signature), arguments, body, call, false);
     concrete = insert(std::move(made), call, millisecondsSince(start), std::move(note), true);
     // A trace that can't be compiled is kept, so that it can be shown. The next call compiles again.
-    if (!concrete->code.load(std::memory_order_relaxed))
+    if (!checksNumerics() && !concrete->code.load(std::memory_order_relaxed))
       compile(*concrete, call);
     toWarn = warning();
   }

@@ -35,6 +35,10 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   std::shared_ptr<const void> prototype;
   std::unique_ptr<const Code> compiled;
   std::atomic<const Code *> code{nullptr}; // `compiled`, once it is there
+  // The same for calls while debug::enable_check_numerics() holds.
+  std::unique_ptr<const Code> checked;
+  std::atomic<const Code *> checkedCode{nullptr};
+  bool isCode(const void *which) const { return which == code.load() || which == checkedCode.load(); }
   // What tapes record of a call; made at the first call that one sees.
   const CalledProgram &called() const;
   std::shared_ptr<TraceHistory> history;
@@ -91,6 +95,7 @@ public:
   // Makes the trace that follows loops farther than one by which a call could not be served.
   Concrete &fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body, SourceLocation where);
   const Code &codeOf(Concrete &concrete, const SourceLocation &where);
+  const Code &checkedCodeOf(Concrete &concrete, const SourceLocation &where);
   void noteCall() {
     // The count stops at the length of the history, so that a steady call writes to no memory that threads share.
     if (callsSinceTrace.load(std::memory_order_relaxed) < kWarningHistory)

@@ -78,7 +78,8 @@ std::optional<runtime::CacheKey> KnownCode::keyOf(const schema::Recording &recor
 }
 
 std::optional<runtime::CacheKey> KnownCode::keyOf(const schema::Recording &recording, CompileOptions options) const {
-  return keyOf(recording, absl::StrCat(runtime::nameOf(options.cpu), options.optimize ? " optimized" : " plain"));
+  return keyOf(recording, absl::StrCat(runtime::nameOf(options.cpu), options.optimize ? " optimized" : " plain",
+                                       options.checkNumerics ? " checked" : ""));
 }
 
 std::optional<CompiledProgram> KnownCode::find(const schema::Recording &recording, CompileOptions options) {

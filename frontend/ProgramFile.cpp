@@ -89,7 +89,7 @@ template <typename Form, typename Type> void tensorType(Form &form, Type &type) 
 }
 
 template <typename Form, typename S> void siteForm(Form &form, S &site) {
-  form.choice(site.kind, Site::Kind::OutOfMemory);
+  form.choice(site.kind, Site::Kind::NotFinite);
   form(site.operation);
   form(site.text);
   form(site.recorded);

@@ -102,10 +102,4 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   return product;
 }
 
-void assert_true(const Operand &condition, std::string message) {
-  Tensor value = condition.toTensor();
-  schema::Attribute attribute = std::move(message);
-  detail::apply(OpId::Assert, {&value, 1}, {&attribute, 1}, condition.where());
-}
-
 } // namespace calque

@@ -7,6 +7,7 @@
 #include "frontend/EagerCode.h"
 #include "frontend/KeyCache.h"
 #include "frontend/Movement.h"
+#include "frontend/Numerics.h"
 #include "frontend/OpenForm.h"
 #include "frontend/Tape.h"
 
@@ -26,6 +27,7 @@ namespace {
 struct Shape {
   std::vector<bool> needed, hasCotangent;
   std::optional<std::int64_t> examples = {}; // of a batched one
+  bool checks = false;                       // of debug::enable_check_numerics()
 };
 
 // The program of a pullback. Its parameters are the operands, the results and the cotangents that there are. The
@@ -216,10 +218,10 @@ Pullback makePullback(const Applied &applied, const Shape &shape, SourceLocation
   for (std::size_t i = 0; i < pullback.program.recording->parameters.size(); ++i)
     pullback.program.inputs.push_back({CalledProgram::From::Parameter, i});
   pullback.connected = connectedOperands(program, shape);
-  if (!applied.called)
+  if (!applied.called && !shape.checks)
     takeOpenCode(pullback, applied, program, shape, where);
   if (!pullback.code) {
-    StructuredCode structured = codeByStructure(*pullback.program.recording, where);
+    StructuredCode structured = codeByStructure(*pullback.program.recording, where, shape.checks);
     if (!structured.indexed)
       pullback.code = structured.code;
   }
@@ -245,6 +247,7 @@ Key keyOf(const Applied &applied, const Shape &shape) {
     key.push_back(mask->size());
   }
   key.push_back(shape.examples ? static_cast<std::uint64_t>(*shape.examples) + 1 : 0);
+  key.push_back(shape.checks);
   return key;
 }
 
@@ -288,6 +291,11 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
       shape.examples = cotangent.impl()->type->dims[0];
   }
 
+  std::vector<const Tensor *> pointers;
+  for (const Tensor &input : inputs)
+    pointers.push_back(&input);
+  shape.checks = canCheckNumerics(pointers);
+
   ReadScope scope;
   using PullbackRef = std::unique_ptr<const Pullback>;
   static auto *cache = new KeyCache<PullbackRef>(kMostCachedOperations); // never destroyed: other threads may still run
@@ -296,10 +304,7 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
   PullbackRef once = applied.called && !applied.called->id ? make() : nullptr;
   const Pullback &pullback = once ? *once : *cache->findOrMake(keyOf(applied, shape), make);
 
-  std::vector<const Tensor *> pointers, given;
-  for (const Tensor &input : inputs)
-    pointers.push_back(&input);
-  given = pointers;
+  std::vector<const Tensor *> given = pointers;
   if (pullback.sizes.impl())
     given.insert(given.begin() + static_cast<std::ptrdiff_t>(applied.operands.size()), &pullback.sizes);
   for (const Tensor &indices : pullback.indices)
@@ -321,7 +326,7 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
   if (pullback.code) {
     run(*pullback.code, given, {}, results, caller);
   } else {
-    StructuredCode structured = codeByStructure(*pullback.program.recording, where);
+    StructuredCode structured = codeByStructure(*pullback.program.recording, where, shape.checks);
     for (const Tensor &indices : structured.indices)
       given.push_back(&indices);
     if (structured.indexed && caller.recording)

@@ -28,6 +28,8 @@ std::uint64_t nextId();
 
 // The object of a handle; refuses an empty one.
 const TensorImpl &implOf(const Tensor &x, SourceLocation where = {});
+// "float32[2,3]".
+inline std::string typeOf(const Tensor &x) { return implOf(x).type->str(); }
 
 // A type, cached: a call with recently used sizes allocates no types for its results.
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);

@@ -13,6 +13,9 @@ namespace calque {
 // The attribute of a function that lists the arguments, of variables, whose new values are its last results.
 inline constexpr llvm::StringLiteral kAssignedAttr = "calque.assigned";
 
+// The attribute of an assertion that an operation's results are finite if its operands are.
+inline constexpr llvm::StringLiteral kChecksNumerics = "calque.checks_numerics";
+
 // Whether a path leads to each result of a function that returns results of one `gradient`, its last operation; expands
 // what it has of transformations. True where that can't be said.
 llvm::SmallVector<bool> connectedResults(mlir::func::FuncOp function);

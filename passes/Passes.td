@@ -96,6 +96,26 @@ def UnrollLoops : Pass<"calque-unroll-loops", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"unrolled", "unrolled", "Loops that are there no more">];
 }
 
+def CheckNumerics : Pass<"calque-check-numerics", "::mlir::func::FuncOp"> {
+  let summary = "Fail the call at the first operation that makes a NaN or an infinity of finite numbers";
+  let description = [{
+    Behind each operation on floats stands an assertion that its results are finite, or that an operand is not. It is called
+    as the operation, and has its line. A composite is checked as one, and what has regions by the operations in them.
+
+    ```mlir
+    %y = calque.log %x : (tensor<3xf32>) -> tensor<3xf32>
+    ```
+    is followed by
+    ```mlir
+    %0 = calque.isfinite %y : (tensor<3xf32>) -> tensor<3xi1>
+    %1 = calque.reduce_all %0 : (tensor<3xi1>) -> tensor<i1>
+    ...
+    calque.assert %4 {calque.checks_numerics, message = ""} : (tensor<i1>) -> ()
+    ```
+  }];
+  let statistics = [Statistic<"numChecks", "checks", "Assertions that are added">];
+}
+
 def HoistInvariants : Pass<"calque-hoist-invariants", "::mlir::func::FuncOp"> {
   let summary = "Compute before a loop what is the same in all of its iterations";
   let description = [{

@@ -74,7 +74,8 @@ struct Site {
     SizeTooSmall,
     SizeNotDivisible,
     TooManyBytes,
-    OutOfMemory // of the stacks of a loop: its iterations so far, and what is kept of each
+    OutOfMemory, // of the stacks of a loop: its iterations so far, and what is kept of each
+    NotFinite    // a NaN or an infinity that an operation makes of finite numbers
   };
   Kind kind;
   std::string operation; // "gather"
@@ -150,6 +151,8 @@ struct CompileOptions {
   bool optimize = true;
   // The CPU that runs the code.
   runtime::Cpu cpu = runtime::hostCpu();
+  // Fails a call at the first operation that makes a NaN or an infinity of finite numbers.
+  bool checkNumerics = false;
   // Measures each step. What all compilations of the process took is printed to standard error when it ends.
   bool timing = false;
 };

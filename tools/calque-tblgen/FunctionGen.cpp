@@ -135,7 +135,8 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
         "`scatter_add`, "
         "`scatter_max`,\n"
         "`conv`, `conv2d`, `depthwise_conv2d`, `conv_transpose`, `reduce_window`, `max_pool`, `average_pool`, "
-        "`max_pool2d`\nand `assert_true` in `frontend/include/calque/functions.h`, `print` in "
+        "`max_pool2d`\nin `frontend/include/calque/functions.h`, `assert_true` and others in "
+        "`frontend/include/calque/assertions.h`, `print` in "
         "`frontend/include/calque/print.h`, and `tensor`,\n"
         "`scalar`, `full`, `zeros`, `ones` and `eye` in `frontend/include/calque/tensor.h`.\n\n";
   for (size_t i = 0; i < operations.size(); ++i)

@@ -2,6 +2,11 @@
 //
 //   Tensor y = debug::verify(step, x);                 // as step(x); AssertionError where the two differ
 //   Tensor z = debug::verify(loss, std::tuple(x, y));  // several arguments
+//
+// Finds the operation that makes the first NaN:
+//
+//   debug::enable_check_numerics();                    // or CALQUE_CHECK_NUMERICS=1
+//   step(x);                                           // AssertionError at the line of the log that took a 0
 #ifndef CALQUE_DEBUG_H
 #define CALQUE_DEBUG_H
 
@@ -10,6 +15,15 @@
 namespace calque {
 
 namespace debug {
+
+// From now on the first operation that makes a NaN or an infinity of finite numbers is an AssertionError with the
+// operation and its line: eagerly, in functions, also those that have run before and are compiled once more for it, in
+// branches and loops, and in gradients, whose operations have the lines of those that they are of. An operand that is
+// not finite, a mask of -infinity say, is taken for meant, and what is made of it is not looked at. Costs nothing while
+// it is off, and much while it is on.
+CALQUE_API void enable_check_numerics(bool on = true);
+CALQUE_API bool checks_numerics();
+
 struct VerifyOptions {
   // Two elements agree if they differ by at most atol + rtol * the larger magnitude. Unless given: rtol is 1e-4 for
   // float32 and for smaller types, 1e-9 for float64; atol is rtol times the largest magnitude in the tensor. Integers

@@ -2,6 +2,7 @@
 #ifndef CALQUE_FUNCTIONS_H
 #define CALQUE_FUNCTIONS_H
 
+#include "calque/assertions.h"
 #include "calque/tensor.h"
 
 #include <limits>
@@ -176,10 +177,16 @@ CALQUE_API Tensor depthwise_conv2d(const Operand &input, const Operand &filter, 
 struct ConvTransposeOptions {
   std::vector<std::int64_t> strides = {};
   std::string padding = "valid"; // or "same"
+  // What is added to the sizes; less than the stride, and than the dilation if that is larger. None means as much as
+  // gives the sizes below.
+  std::vector<std::int64_t> output_padding = {};
+  std::vector<std::int64_t> dilations = {};
 };
 // The transpose of a convolution, as in Keras: images [N,...,C] and filters [...,F,C] give [N,...,F]. For "same" the
 // sizes are multiplied by the strides; for "valid" the result is larger by as much as a window is larger than its
-// stride. Errors are those of conv.
+// stride. With output_padding they are (size - 1) stride + window - 2 pad + output_padding, where pad is 0 for "valid"
+// and window / 2, rounded down, for "same", and a window has (taps - 1) dilation + 1 elements. Errors are those of
+// conv, and ValueError for output padding that is negative, or not less than the stride.
 CALQUE_API Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTransposeOptions options = {});
 
 struct PoolOptions {
@@ -200,10 +207,6 @@ CALQUE_API Tensor average_pool(const Operand &input, std::vector<std::int64_t> w
 // max_pool of images [N,H,W,C].
 CALQUE_API Tensor max_pool2d(const Operand &input, std::vector<std::int64_t> window, std::vector<std::int64_t> strides,
                              Padding padding = "valid");
-
-// AssertionError with the message unless all elements of a bool tensor hold, in compiled code at every call. A call
-// that fails leaves all variables as they were.
-CALQUE_API void assert_true(const Operand &condition, std::string message);
 
 } // namespace calque
 #endif

@@ -1,0 +1,63 @@
+#include "frontend/Numerics.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/debug.h"
+#include "frontend/TensorImpl.h"
+
+#include <cmath>
+#include <cstdlib>
+
+namespace calque {
+
+namespace detail {
+
+namespace {
+bool asked() {
+  const char *text = std::getenv("CALQUE_CHECK_NUMERICS");
+  return text && std::string_view(text) == "1";
+}
+
+bool areFinite(const Tensor &x) {
+  const TensorImpl &impl = *x.impl();
+  if (!is_floating(impl.type->dtype))
+    return true;
+  return dispatch(impl.type->dtype, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const auto *elements = static_cast<const T *>(impl.buffer.data());
+      return std::all_of(elements, elements + impl.type->numElements(), [](T x) { return std::isfinite(x); });
+    }
+    return true;
+  });
+}
+} // namespace
+
+std::atomic<bool> checkingNumerics = asked();
+
+bool canCheckNumerics(std::span<const Tensor *const> inputs) {
+  return checksNumerics() && std::ranges::all_of(inputs, [](const Tensor *x) {
+           return x->impl()->buffer.data() || x->impl()->type->numElements() == 0;
+         });
+}
+
+void throwNotFinite(std::string_view operation, SourceLocation where) {
+  throw AssertionError(
+      absl::StrCat(std::string(operation),
+                   ": the result has a NaN or an infinity, and the operands are finite (check_numerics)"),
+      where);
+}
+
+void requireFinite(std::string_view operation, std::span<const Tensor *const> operands, std::span<const Tensor> results,
+                   SourceLocation where) {
+  auto isFloat = [](const Tensor *x) { return is_floating(x->impl()->type->dtype); };
+  if (std::ranges::all_of(results, areFinite) || std::ranges::none_of(operands, isFloat) ||
+      !std::ranges::all_of(operands, [](const Tensor *x) { return areFinite(*x); }))
+    return;
+  throwNotFinite(operation, where);
+}
+
+} // namespace detail
+
+void debug::enable_check_numerics(bool on) { detail::checkingNumerics.store(on); }
+bool debug::checks_numerics() { return detail::checksNumerics(); }
+
+} // namespace calque

@@ -1,0 +1,173 @@
+// Assertions, and debug::enable_check_numerics: the first operation that makes a NaN or an infinity.
+#include "test/Tensors.h"
+#include "test/frontend/Misuse.h"
+#include "test/frontend/Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+struct Checking {
+  Checking() { debug::enable_check_numerics(); }
+  ~Checking() { debug::enable_check_numerics(false); }
+};
+
+// The message of the AssertionError that a call throws, and its line.
+template <typename F> std::pair<std::string, unsigned> failureOf(F f) {
+  try {
+    f();
+  } catch (const AssertionError &error) {
+    const std::string text = error.what();
+    return {text.substr(0, text.find('\n')), error.location().line};
+  }
+  return {"", 0};
+}
+
+std::string fault(const std::string &operation) {
+  return operation + ": the result has a NaN or an infinity, and the operands are finite (check_numerics)";
+}
+
+unsigned logLine = 0;
+// Five lines, of which one takes the logarithm of -1.
+Tensor badly(const Tensor &x) {
+  Tensor a = x * 2;
+  Tensor b = a - 3;
+  logLine = __LINE__ + 1;
+  Tensor c = log(b);
+  Tensor d = c + 1;
+  return sum(d * d);
+}
+
+} // namespace
+
+TEST(CheckNumerics, NamesTheFirstOperationAndItsLine) {
+  Tensor good = tensor<float>({2, 3}), bad = tensor<float>({2, 1});
+  auto f = function(badly);
+  EXPECT_TRUE(std::isnan(f(bad).item<float>())) << "off: no check";
+  {
+    Checking checking;
+    EXPECT_TRUE(debug::checks_numerics());
+    EXPECT_FLOAT_EQ(f(good).item<float>(), badly(good).item<float>());
+    // Eagerly, and by code of a function that has run before without checks.
+    for (const auto &[message, line] : {failureOf([&] { badly(bad); }), failureOf([&] { f(bad); })}) {
+      EXPECT_EQ(message, fault("log"));
+      EXPECT_EQ(line, logLine);
+    }
+    // A function that is traced now.
+    auto g = function(badly);
+    EXPECT_EQ(failureOf([&] { g(bad); }).first, fault("log"));
+  }
+  EXPECT_FALSE(debug::checks_numerics());
+  EXPECT_TRUE(std::isnan(f(bad).item<float>()));
+  EXPECT_TRUE(std::isnan(badly(bad).item<float>()));
+}
+
+TEST(CheckNumerics, LooksIntoGradients) {
+  unsigned root = 0;
+  // The root of 0 is finite, and its gradient is not.
+  auto slope = [&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    root = __LINE__ + 1;
+    Tensor y = sqrt(x);
+    return *tape.gradient(sum(y), x);
+  };
+  Tensor x = tensor<double>({4, 0});
+  auto f = function(slope);
+  EXPECT_FALSE(std::isfinite(valuesOf(f(x))[1]));
+  Checking checking;
+  for (const auto &[message, line] : {failureOf([&] { slope(x); }), failureOf([&] { f(x); })}) {
+    EXPECT_NE(message.find("the operands are finite (check_numerics)"), std::string::npos) << message;
+    EXPECT_EQ(line, root);
+  }
+  EXPECT_DOUBLE_EQ(valuesOf(f(tensor<double>({4, 1})))[1], 0.5);
+}
+
+TEST(CheckNumerics, LooksIntoBranchesAndLoops) {
+  Checking checking;
+  auto f = function([](const Tensor &x) {
+    Tensor y = x;
+    for (Tensor i : range(cast(x[0], DType::Int64)))
+      if (y[1] > 0)
+        y = log(y - 1);
+    return y;
+  });
+  EXPECT_EQ(failureOf([&] { f(tensor<float>({3, 5})); }).first, fault("log"));
+  EXPECT_FLOAT_EQ(valuesOf(f(tensor<float>({1.5f, 5})))[1], std::log(4.0f));
+}
+
+TEST(CheckNumerics, TakesGivenInfinitiesForMeant) {
+  Checking checking;
+  const double infinity = std::numeric_limits<double>::infinity();
+  Tensor mask = tensor<double>({0, -infinity, 0}), x = tensor<double>({1, 2, 3});
+  auto f = [&](const Tensor &a) { return softmax(a + mask, -1) * 1.0; };
+  EXPECT_EQ(valuesOf(f(x))[1], 0);
+  EXPECT_EQ(valuesOf(function(f)(x))[1], 0);
+  EXPECT_EQ(valuesOf(max(tensor<double>({-infinity, 2}))), (std::vector<double>{2}));
+  // A product that overflows, and a quotient by 0.
+  EXPECT_EQ(failureOf([&] { x * 1e308 * 10.0; }).first, fault("mul"));
+  EXPECT_EQ(failureOf([&] { function([](const Tensor &a) { return 1.0 / (a - 1.0); })(x); }).first, fault("div"));
+}
+
+TEST(CheckNumerics, KeepsVariables) {
+  Checking checking;
+  Variable v(tensor<float>({1, 1}));
+  auto f = function([&](const Tensor &x) {
+    v.assign_add(x);
+    return log(x);
+  });
+  EXPECT_EQ(failureOf([&] { f(tensor<float>({1, -1})); }).first, fault("log"));
+  EXPECT_EQ(valuesOf(v.value()), (std::vector<double>{1, 1}));
+}
+
+TEST(Assertions, HoldOrFailTheCall) {
+  auto all = [](const Tensor &x) {
+    assert_equal(x, x);
+    assert_less(x, x + 1);
+    assert_less_equal(x, x, "of itself");
+    assert_greater(x, x - 1);
+    assert_greater_equal(x, 0);
+    assert_rank(x, 1);
+    return check_numerics(x);
+  };
+  Tensor x = tensor<float>({0, 2});
+  EXPECT_EQ(valuesOf(all(x)), valuesOf(function(all)(x)));
+  auto expectFault = [](const std::string &message, auto f) {
+    Tensor x = tensor<float>({0, 2});
+    auto compiled = function([&](const Tensor &a) {
+      f(a);
+      return a;
+    });
+    EXPECT_EQ(failureOf([&] { f(x); }).first, message);
+    EXPECT_EQ(failureOf([&] { compiled(x); }).first, message);
+  };
+  expectFault("assert_equal: not all elements are equal: the shares",
+              [](const Tensor &x) { assert_equal(x, 2, "the shares"); });
+  expectFault("assert_less: not all elements are less", [](const Tensor &x) { assert_less(x, 2); });
+  expectFault("assert_less_equal: not all elements are less or equal",
+              [](const Tensor &x) { assert_less_equal(x, 1); });
+  expectFault("assert_greater: not all elements are greater", [](const Tensor &x) { assert_greater(x, 0); });
+  expectFault("assert_greater_equal: not all elements are greater or equal",
+              [](const Tensor &x) { assert_greater_equal(x, 1); });
+  expectFault("check_numerics: an element is NaN or infinite: the loss",
+              [](const Tensor &x) { check_numerics(1 / x, "the loss"); });
+  // The gradient passes through the check.
+  EXPECT_EQ(valuesOf(grad([](const Tensor &a) { return sum(check_numerics(a) * a); })(x)), (std::vector<double>{0, 4}));
+}
+
+TEST(Assertions, CompareShapes) {
+  Tensor x = ones({5, 3}), y = ones({5}), z = ones({4});
+  assert_shapes({{x, {"N", 3}}, {y, {"N"}}, {z, {kDynamic}}});
+  auto same = function(
+      [](const Tensor &a, const Tensor &b) {
+        assert_shapes({{a, {"N", 3}}, {b, {"N"}}});
+        return sum(a);
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic, kDynamic}), TensorSpec<float>({kDynamic})}});
+  EXPECT_EQ(same(x, y).item<float>(), 15);
+  EXPECT_EQ(failureOf([&] { same(x, z); }).first,
+            "assert_shapes: dimension 0 of tensor 1, float32[?], must be 'N', dimension 0 of tensor 0, float32[?,?]");
+  EXPECT_EQ(failureOf([&] { same(ones({5, 2}), y); }).first,
+            "assert_shapes: dimension 1 of tensor 0, float32[?,?], must be 3");
+}
