@@ -467,6 +467,9 @@ private:
         results = body();
         for (const Tensor &result : results.tensors)
           values.push_back(trace->valueOf(result, where));
+      } catch (const AssertionError &failed) { // about what is known on this path, which no call may take
+        path.throws = true;
+        end = firstLine(failed.what());
       } catch (const Error &error) {
         // Of a path that is far from any that the lambda's user has in mind, such as shapes that grow in each
         // iteration.

@@ -151,6 +151,31 @@ TEST(NativeRange, AssignsVariablesAndTrains) {
   EXPECT_NEAR(function(f)(scalar<double>(2.0)).item<double>(), eager.item<double>(), 1e-12);
 }
 
+// The path that leaves after one iteration finds elements unwritten, which no call does.
+TEST(NativeRange, FillsAnArrayOfKnownSize) {
+  auto powers = [](const Tensor &x) {
+    TensorArray all(4);
+    Tensor power = x;
+    for (Tensor i : range(4)) {
+      all.write(i, power);
+      power = power * x;
+    }
+    return all.stack();
+  };
+  expectSame(powers, {numbers({3}), numbers({3}, -1)});
+  auto some = [](const Tensor &x, const Tensor &n) {
+    TensorArray all(3, DType::Float64, {});
+    for (Tensor i : range(n))
+      all.write(i, x * asDouble(i));
+    return all.stack();
+  };
+  auto compiled = function(some);
+  Tensor x = scalar<double>(2);
+  EXPECT_EQ(valuesOf(compiled(x, scalar(3))), (std::vector<double>{0, 2, 4}));
+  for (int n : {0, 1, 2})
+    EXPECT_CONTAINS(errorOf<AssertionError>([&] { compiled(x, scalar(n)); }), "TensorArray::stack: ");
+}
+
 TEST(NativeRange, IsRefusedWithTheLine) {
   auto refused = [](const char *part, const std::function<void()> &statement) {
     for (bool traced : {false, true}) {
