@@ -250,6 +250,8 @@ Tensor scatterAlong(OpId op, const char *function, const Operand &x, const Opera
   CallSite library(where, function);
   const Operand *operands[] = {&x, &indices, &updates};
   std::vector<Tensor> tensors = detail::adoptNumbers(op, operands);
+  if (!is_integer(tensors[1].dtype()))
+    throw DTypeError(absl::StrCat(function, ": indices must be int32 or int64, not ", typeOf(tensors[1])), where);
   const auto first = static_cast<std::int64_t>(dimensionOf(axis, tensors[0].rank(), function, where));
   // Moves `count` dimensions from one place to another.
   auto moved = [&](const Tensor &value, std::int64_t from, std::int64_t count, std::int64_t to) {

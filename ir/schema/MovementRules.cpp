@@ -42,7 +42,7 @@ Fault constant(const OpCall &call, std::vector<TensorType> &results) {
 Fault iota(const OpCall &call, std::vector<TensorType> &results) {
   TensorType result{call.attribute<DType>(1), ints(call, 0)};
   if (result.dtype == DType::Bool)
-    return dtypeFault("takes numbers, not bool");
+    return dtypeFault("makes numbers, not bool");
   if (Fault fault = checkSizes(result.dims))
     return fault;
   std::int64_t axis = 0;

@@ -389,6 +389,8 @@ TEST(Misuse, OfArrayFunctions) {
       MISUSE(ValueError, "top_k: axis -1 is out of range for a tensor of rank 0, which has none", top_k(1.0f, 1)),
       MISUSE(ValueError, "top_k: the number of elements must not be negative: -1", top_k(x(), -1)),
       MISUSE(ShapeError, "top_k: 3 elements asked for, and the last axis of float32[2] has 2", top_k(x(), 3)),
+      MISUSE(DTypeError, "iota: makes numbers, not bool", iota({3}, DType::Bool, 0)),
+      MISUSE(DTypeError, "scatter_add: indices must be int32 or int64, not float32[2]", scatter_add(zeros({3}), tensor<float>({0, 1}), ones({2}))),
       MISUSE(DTypeError, "take_along_axis: indices must be int32 or int64, not float32[2]", take_along_axis(x(), x())),
       MISUSE(ShapeError, "take_along_axis: the indices must have the rank of float32[2], unlike int32[1,2]", take_along_axis(x(), ones({1, 2}, DType::Int32))),
       MISUSE(ShapeError, "take_along_axis: the indices must have the sizes of float32[2,3] but along axis 1, unlike int32[4,3]", take_along_axis(ones({2, 3}), ones({4, 3}, DType::Int32))),
