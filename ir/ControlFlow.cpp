@@ -169,10 +169,6 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
 //===-- while -----------------------------------------------------------------------------------===//
 
 namespace {
-// On a loop that keeps what its reverse takes: for each stack the number of the loop variable whose values are on it,
-// kResidual for that of a value of the body, kRead for that of a slice of a loop variable, or kEffect for that of a
-// result of an effect.
-constexpr llvm::StringLiteral kKeptAttr = "calque.kept";
 constexpr int64_t kResidual = -1, kRead = -2, kEffect = -3;
 
 // What takes long to compute again, and what elementwise operations alone make of it, such as the sum of two products:

@@ -9,6 +9,11 @@
 
 namespace calque::ir {
 
+// On a loop that keeps what its reverse takes: for each stack the number of the loop variable whose values are on it,
+// kResidual for that of a value of the body, kRead for that of a slice of a loop variable, or kEffect for that of a
+// result of an effect.
+inline constexpr llvm::StringLiteral kKeptAttr = "calque.kept";
+
 // The values with these numbers.
 inline llvm::SmallVector<mlir::Value> selected(mlir::ValueRange values, llvm::ArrayRef<unsigned> numbers) {
   return llvm::map_to_vector(numbers, [&](unsigned i) { return values[i]; });

@@ -24,6 +24,11 @@ public:
     if (!batch || batch->getBlock() != unbatch->getBlock())
       return unbatch.emitOpError("belongs to no batch of its block");
     begin(batch);
+    for (Operation *op = batch->getNextNode(), *next; op != unbatch.getOperation(); op = next) {
+      next = op->getNextNode();
+      if (op->getNumRegions())
+        calque::deferAssertions(op, emitted);
+    }
     for (Operation *op = batch->getNextNode(); op != unbatch.getOperation(); op = op->getNextNode()) {
       // An assignment is refused even of one value for all indices: one after the other, each would see that of the
       // last.

@@ -28,6 +28,10 @@ llvm::LogicalResult expand(ir::GradientOp gradient, Emitted &emitted,
 llvm::LogicalResult expand(ir::JvpOp jvp, Emitted &emitted);         // forward mode
 llvm::LogicalResult expand(ir::UnbatchOp unbatch, Emitted &emitted); // vmap; together with its `batch`
 
+// Replaces a branch or a loop whose effects are assertions by one without effects and assertions behind it. Others
+// stay.
+void deferAssertions(mlir::Operation *op, Emitted &emitted);
+
 // Whether the value is a tensor of floats.
 inline bool isDifferentiable(mlir::Value value) {
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());

@@ -299,7 +299,7 @@ private:
   }
 
   // The arguments of a state after a loop: those that the last iteration has from before the loop are what they were.
-  // `always`: there was an iteration.
+  // `always`: there was an iteration. Without one, a variable that an iteration takes from another is still its own.
   void passBy(std::vector<Tensor> &after, const std::vector<Tensor> &ofBody, const std::vector<Tensor> &parameters,
               const std::vector<Tensor> &initial, const std::vector<bool> &isInvariant, bool always) const {
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -308,7 +308,7 @@ private:
       if (always && isVisible(ofBody[i]))
         after[i] = ofBody[i];
       for (std::size_t k = 0; k < parameters.size(); ++k)
-        if (isInvariant[k] && areSame(ofBody[i], parameters[k]))
+        if (isInvariant[k] && areSame(ofBody[i], parameters[k]) && (always || i == k))
           after[i] = initial[k];
     }
   }

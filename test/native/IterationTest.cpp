@@ -176,6 +176,31 @@ TEST(NativeRange, FillsAnArrayOfKnownSize) {
     EXPECT_CONTAINS(errorOf<AssertionError>([&] { compiled(x, scalar(n)); }), "TensorArray::stack: ");
 }
 
+// An assertion in a branch or a loop, such as that an element is written once, is one of each example.
+TEST(NativeRange, FillsAnArrayForEachExample) {
+  auto powers = [](const Tensor &x) {
+    TensorArray all(4, DType::Float64, {});
+    for (Tensor i : range(4))
+      all.write(i, x * asDouble(i + 1));
+    return sum(all.stack() * all.stack());
+  };
+  Tensor x = numbers({3});
+  Tensor expected = stack({powers(x[0]), powers(x[1]), powers(x[2])});
+  for (const Tensor &found : {vmap(powers)(x), vmap(function(powers))(x), function(vmap(powers))(x)})
+    EXPECT_EQ(valuesOf(found), valuesOf(expected));
+  EXPECT_EQ(valuesOf(vmap(grad(powers))(x)),
+            valuesOf(stack({grad(powers)(x[0]), grad(powers)(x[1]), grad(powers)(x[2])})));
+  // As many iterations as the example says; the third example writes an element twice.
+  auto some = [](const Tensor &n) {
+    TensorArray all(3, DType::Float64, {}, {.zeros = true});
+    for (Tensor i : range(n))
+      all.write(minimum(i, 2), asDouble(i) + 1);
+    return sum(all.stack());
+  };
+  EXPECT_EQ(valuesOf(vmap(some)(tensor({1, 3}))), (std::vector<double>{1, 6}));
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { vmap(some)(tensor({1, 3, 4})); }), "an element was written before");
+}
+
 TEST(NativeRange, IsRefusedWithTheLine) {
   auto refused = [](const char *part, const std::function<void()> &statement) {
     for (bool traced : {false, true}) {

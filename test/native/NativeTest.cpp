@@ -42,6 +42,93 @@ Tensor power(const Tensor &x) {
 
 } // namespace
 
+//===-- Values ----------------------------------------------------------------------------------===//
+
+// A loop assigns one tensor another, which it leaves as it is. Without an iteration the first one is still its own.
+TEST(NativeValues, StayWhereALoopHasNoIteration) {
+  const std::vector<double> inputs{1, 3, 101, 200, 300};
+  auto all = [&](auto f) {
+    expectSame(f, inputs);
+    expectSame(grad(f), inputs);
+    expectSame([f](const Tensor &x) { return grad(function(f))(x); }, inputs);
+    expectSame([f](const Tensor &x) { return function(grad(f))(x); }, inputs);
+  };
+  all([](Tensor x) {
+    Tensor a = x * x, c = x * 0.5;
+    while (x > 100) {
+      c = a;
+      x = x - 60;
+    }
+    return c;
+  });
+  all([](Tensor x) {
+    Tensor a = sin(x), c = cos(x), d = x * 3;
+    while (x > 100) {
+      c = a;
+      d = d + 1;
+      x = x - 60;
+    }
+    return c + d * a;
+  });
+  all([](const Tensor &x) {
+    Tensor a = x * 3, c = x * x;
+    if (x > 100)
+      for (Tensor i : range(1))
+        c = a;
+    return c * 1;
+  });
+  all([](const Tensor &x) {
+    Tensor a = sin(x), c = cos(x);
+    if (x > 100)
+      for (Tensor i : range(3))
+        c = a;
+    return c * 1;
+  });
+  all([](const Tensor &x) {
+    Tensor a = x * 3, c = x * x, rows = stack({x, x * 2});
+    if (x > 100)
+      for (Tensor row : rows)
+        c = a;
+    return c * 1;
+  });
+  all([](const Tensor &x) {
+    Tensor a = x * 3, c = x * x, k = x * 0;
+    if (x > 100)
+      do {
+        c = a;
+        k = k + 1;
+      } while (k < 3);
+    return c + k;
+  });
+  all([](const Tensor &x) {
+    Tensor a = x * 3, c = x * x;
+    for (int j = 0; j < 2; ++j)
+      if (x > 100 + j)
+        for (Tensor i : range(2))
+          c = a;
+    return c * 1;
+  });
+  all([](const Tensor &x) {
+    Tensor a = x * 3, b = x * 5, c = x * x;
+    for (Tensor i : range(cast(x / 100, DType::Int64))) {
+      c = b;
+      b = a;
+    }
+    return c * b;
+  });
+  Variable v(scalar<double>(5)), w(scalar<double>(0));
+  auto assigns = function([&](const Tensor &x) {
+    Tensor a = x * 2, c = v * 1;
+    if (x > 100)
+      for (Tensor i : range(3))
+        c = a;
+    w.assign(c);
+    return w * 1;
+  });
+  EXPECT_EQ(assigns(scalar<double>(1)).item<double>(), 5);
+  EXPECT_EQ(assigns(scalar<double>(200)).item<double>(), 400);
+}
+
 //===-- Derivatives -----------------------------------------------------------------------------===//
 
 TEST(NativeDerivatives, AreThoseOfThePathTaken) {
