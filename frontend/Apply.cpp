@@ -116,7 +116,7 @@ void runEagerly(OpId op, Operands operands, std::span<const schema::Attribute> a
     schema::SourceLine line = recordedLine(where);
     run(code, operands, {}, {results.data(), results.size()}, {where, nullptr, &line, op, text});
   }
-  if (checksNumerics()) [[unlikely]]
+  if (checksNumerics() && !schema::moveRuleOf(op)) [[unlikely]] // what only moves elements makes none
     requireFinite(nameInMessages(op, recordedLine(where)), operands, {results.data(), results.size()}, where);
   if (eagerTapesActive())
     recordEager(op, copiesOf(operands), attributes, {results.data(), results.size()}, where);
@@ -345,5 +345,14 @@ CallSite::~CallSite() {
     detail::calledIndex = nullptr;
 }
 SourceLocation CallSite::resolve(SourceLocation where) { return detail::userLine(where); }
+
+UserCode::UserCode()
+    : line(std::exchange(detail::callSite, {})), function(std::exchange(detail::calledFunction, nullptr)),
+      index(std::exchange(detail::calledIndex, nullptr)) {}
+UserCode::~UserCode() {
+  detail::callSite = line;
+  detail::calledFunction = function;
+  detail::calledIndex = index;
+}
 
 } // namespace calque

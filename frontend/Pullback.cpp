@@ -333,6 +333,13 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
       caller.recording = &*structured.indexed;
     run(structured.code, given, {}, results, caller);
   }
+  if (checksNumerics() && !shape.checks) { // a tape that has recorded before has not kept all that a check reads
+    std::vector<const Tensor *> kept;
+    for (const Tensor &input : inputs)
+      if (input.impl()->buffer.data())
+        kept.push_back(&input);
+    requireFinite(nameInMessages(applied.op, applied.line), kept, results, locationOf(applied.line));
+  }
   if (eagerTapesActive())
     recordCall(pullback.program, pointers, {}, {}, results, locationOf(applied.line));
   std::vector<std::optional<Tensor>> cotangents;

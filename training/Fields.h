@@ -85,7 +85,8 @@ public:
   // ValueError for a name that was not asked for.
   void finish(const std::string &kind) const {
     for (const auto &[name, value] : config)
-      if (std::find(known.begin(), known.end(), name) == known.end())
+      // Keras writes null for what is not there.
+      if (!value.is_null() && std::find(known.begin(), known.end(), name) == known.end())
         training::fail<ValueError>(absl::StrCat(kind, ": its config has '", name, "', which is no option of it"));
   }
 

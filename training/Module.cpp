@@ -65,6 +65,13 @@ std::vector<std::pair<std::string, Variable>> Module::named_variables(SourceLoca
 std::vector<Variable> Module::variables(SourceLocation where) const {
   return variablesThat(where, [](const Found &) { return true; });
 }
+void Module::set_trainable(bool trainable) {
+  trainable_ = trainable;
+  for (const Part &part : parts_)
+    if (part.module)
+      part.module->set_trainable(trainable);
+}
+
 std::vector<Variable> Module::trainable_variables(SourceLocation where) const {
   return variablesThat(where, [](const Found &found) { return found.trainable; });
 }

@@ -8,6 +8,15 @@
 
 namespace calque {
 
+using training::fail;
+
+Regularizer::Regularizer(const char *name, SourceLocation where) {
+  const std::string text = name ? name : "";
+  if (text != "l1" && text != "l2" && text != "l1_l2")
+    fail<LookupError>(absl::StrCat("regularizer: there is no '", text, "'; there are l1, l2, l1_l2"), where);
+  *this = regularizers::l1_l2(text == "l2" ? 0 : 0.01, text == "l1" ? 0 : 0.01, where);
+}
+
 Tensor Regularizer::operator()(const Tensor &weight) const {
   Tensor loss;
   if (l1 != 0)

@@ -333,8 +333,6 @@ int main() {
     model.compile({.optimizer = optimizers::SGD(0.), .loss = loss});
     std::cout << model.train_on_batch(x, labels)["loss"] << ' '
               << model.train_on_batch(x, labels, {.sample_weight = weights})["loss"] << ' ';
-    model.reset_metrics();
-    std::cout << model.train_on_batch(x, labels, {.sample_weight = weights})["loss"] << ' ';
     for (const std::map<std::int64_t, double> &of_class :
          {std::map<std::int64_t, double>{{0, 1.}, {1, 5.}}, {{1, 0.}}}) {
       History history = model.fit(x, labels, {.verbose = 0, .class_weight = of_class});

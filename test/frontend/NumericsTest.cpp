@@ -84,6 +84,16 @@ TEST(CheckNumerics, LooksIntoGradients) {
   EXPECT_DOUBLE_EQ(valuesOf(f(tensor<double>({4, 1})))[1], 0.5);
 }
 
+// A tape that has recorded while there were no checks has not kept all that they read.
+TEST(CheckNumerics, LooksIntoGradientsOfWhatWasRecordedBefore) {
+  Tensor x = tensor<float>({0, 1});
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = sum(sqrt(x));
+  Checking checking;
+  EXPECT_EQ(failureOf([&] { tape.gradient(y, x); }).first, fault("sqrt"));
+}
+
 TEST(CheckNumerics, LooksIntoBranchesAndLoops) {
   Checking checking;
   auto f = function([](const Tensor &x) {
@@ -105,6 +115,7 @@ TEST(CheckNumerics, TakesGivenInfinitiesForMeant) {
   EXPECT_EQ(valuesOf(f(x))[1], 0);
   EXPECT_EQ(valuesOf(function(f)(x))[1], 0);
   EXPECT_EQ(valuesOf(max(tensor<double>({-infinity, 2}))), (std::vector<double>{2}));
+  EXPECT_EQ(valuesOf(pad(x, {1}, {0}, -infinity))[0], -infinity);
   // A product that overflows, and a quotient by 0.
   EXPECT_EQ(failureOf([&] { x * 1e308 * 10.0; }).first, fault("mul"));
   EXPECT_EQ(failureOf([&] { function([](const Tensor &a) { return 1.0 / (a - 1.0); })(x); }).first, fault("div"));

@@ -563,6 +563,9 @@ TEST(Grad, TakesTheNumbersOfArguments) {
   auto compiled = function<std::vector<Tensor>(const Tensor &, const Tensor &)>(
       [&](const Tensor &x, const Tensor &y) { return grad(f, {.argnums = {0, 2}})(x, 2, y); });
   expectValues(compiled(scalar(3.0), v)[0], {60});
+  auto wrapped = function(grad(f, {.argnums = {2, 0}}));
+  expectValues(wrapped(scalar(3.0), 2, scalar(5.0))[1], {60});
+  expectValues(function(value_and_grad(f, {.argnums = {2}}))(scalar(3.0), 2, scalar(5.0)).second[0], {18});
   expectValues(grad(f, {.argnums = {2}})(scalar(3.0), 2, v)[0], {18});
 
   auto at = [&](std::vector<std::int64_t> numbers) {

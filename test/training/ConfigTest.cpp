@@ -345,6 +345,17 @@ TEST(OptimizerConfig, KnowsThoseOfOnesOwn) {
   EXPECT_EQ(optimizers::Optimizer("Sign").learning_rate().item<double>(), 0.5);
 }
 
+// Keras writes null for what a class has not here: its own Adam's loss_scale_factor, a layer's kernel_constraint.
+TEST(OptimizerConfig, LeavesOutWhatIsNull) {
+  EXPECT_EQ(
+      optimizers::deserialize({{"class_name", "Adam"}, {"config", Config{{"loss_scale_factor", std::nullopt}}}}).str(),
+      optimizers::Adam().str());
+  EXPECT_EQ(
+      layers::Dense(1, {.kernel_regularizer = "l2"}).get_config()["kernel_regularizer"].as<Config>()["l2"].as<double>(),
+      0.01);
+  EXPECT_MISUSE(LookupError, Regularizer("l3"), "regularizer: there is no 'l3'; there are l1, l2, l1_l2");
+}
+
 TEST(OptimizerConfig, MisuseIsNamed) {
   EXPECT_MISUSE(LookupError, optimizers::deserialize({{"class_name", "Adm"}}), "there is no optimizer 'Adm'");
   EXPECT_MISUSE(LookupError, optimizers::deserialize(Config()), "config: there is no 'class_name'");

@@ -177,6 +177,34 @@ TEST(Fit, TellsMetricsOfOneNameApart) {
                 "compile: there are two numbers called 'loss'; give the metric another name");
 }
 
+// Errors in a user's lambda have its lines, not that of fit().
+TEST(Fit, NamesTheLineInCodeOfTheUser) {
+  int line = 0;
+  auto loss = [&](const Tensor &y_true, const Tensor &y_pred) {
+    line = __LINE__ + 1;
+    return mean(y_pred * ones({7, 5}) + y_true, {-1});
+  };
+  Sequential model{layers::Dense(1)};
+  model.compile({.loss = loss});
+  auto where = [&](std::string text) {
+    EXPECT_CONTAINS(text, "FitTest.cpp:" + std::to_string(line));
+    return text;
+  };
+  EXPECT_CONTAINS(where(errorOf<ShapeError>([&] { model.fit(ones({4, 2}), ones({4, 1}), {.verbose = 0}); })), "mul: ");
+  layers::Lambda cut([&](const Tensor &x) {
+    line = __LINE__ + 1;
+    return matmul(x, ones({9, 2}));
+  });
+  EXPECT_CONTAINS(where(errorOf<ShapeError>([&] { cut(ones({4, 2})); })), "matmul: ");
+}
+
+TEST(Fit, WithoutEpochsNeedsNoVariables) {
+  Sequential model{layers::Dense(1)};
+  model.compile({.loss = "mse"});
+  EXPECT_TRUE(model.fit(ones({2, 2}), ones({2, 1}), {.epochs = 0, .verbose = 0}).epoch.empty());
+  EXPECT_TRUE(model.fit(ones({2, 2}), ones({2, 1}), {.epochs = 3, .verbose = 0, .initial_epoch = 5}).epoch.empty());
+}
+
 TEST(Fit, NamesTheCallThatWasMade) {
   Sequential model{layers::Dense(1)};
   model.compile({.loss = "mse"});
@@ -184,6 +212,12 @@ TEST(Fit, NamesTheCallThatWasMade) {
   EXPECT_MISUSE(ValueError, model.evaluate(zeros({0, 2}), zeros({0, 1})), "evaluate: there are no examples");
   EXPECT_MISUSE(ValueError, model.predict(zeros({0, 2})), "predict: there are no examples");
   EXPECT_MISUSE(ValueError, model.predict(ones({1, 2}), {.batch_size = 0}), "predict: a batch has at least one");
+  callbacks::LambdaCallback again(
+      {.on_epoch_end = [&](std::int64_t, Logs &) { model.fit(ones({2, 2}), ones({2, 1}), {.verbose = 0}); }});
+  EXPECT_CONTAINS(
+      errorOf<StateError>([&] { model.fit(ones({2, 2}), ones({2, 1}), {.verbose = 0, .callbacks = {again}}); }),
+      "fit: is called while it trains this model");
+  model.fit(ones({2, 2}), ones({2, 1}), {.verbose = 0}); // what has failed is over
   EXPECT_MISUSE(ValueError, model.predict(data::from_tensors(ones({2, 2})), {.steps = 0}),
                 "predict: steps is at least 1, unlike 0");
   EXPECT_MISUSE(ValueError, model.evaluate(data::from_tensors(std::pair(ones({2, 2}), ones({2, 1}))), {.steps = 0}),
@@ -204,10 +238,9 @@ TEST(Fit, WeighsExamplesAndClasses) {
   EXPECT_EQ(logs["mae"], (1 + 6) / 4.0);
   History history = model.fit(x, y, {.verbose = 0, .class_weight = {{2, 3}}});
   EXPECT_EQ(history.history.at("loss")[0], 6.5);
-  model.reset_metrics();
   EXPECT_EQ(model.train_on_batch(x, y, {.sample_weight = tensor<float>({2, 1}), .class_weight = {{2, 3}}})["loss"],
             (2 * 1 + 3 * 4) / 2.0);
-  EXPECT_EQ(model.test_on_batch(x, y)["loss"], (7 + 2.5) / 2); // the metrics go on
+  EXPECT_EQ(model.test_on_batch(x, y)["loss"], 2.5) << "the metrics begin anew, as in Keras";
 }
 
 TEST(Fit, TracesOnceForEachKindOfBatch) {

@@ -90,7 +90,23 @@ TEST(Model, FreezesItsParts) {
   net.hidden.set_trainable(true);
   net.set_trainable(false);
   EXPECT_TRUE(net.trainable_variables().empty());
-  EXPECT_FALSE(net.head.trainable_variables().empty()) << "the part by itself is trainable";
+  EXPECT_TRUE(net.head.trainable_variables().empty()) << "its parts are frozen with it, as in Keras";
+  net.set_trainable(true);
+  EXPECT_EQ(net.head.trainable_variables().size(), 2u);
+}
+
+// Keras 3.15.1: a batch normalisation inside of a frozen model keeps its moving statistics and uses them.
+TEST(Model, FreezesBatchNormalizationsInIt) {
+  Sequential base{Input({1}), layers::BatchNormalization({.momentum = 0.5})};
+  base.set_trainable(false);
+  Tensor x = tensor({{1.}, {3.}});
+  Tensor y = base(x, {.training = true});
+  EXPECT_NEAR(valuesOf(y)[0], 0.9995, 1e-4);
+  EXPECT_NEAR(valuesOf(y)[1], 2.9985, 1e-4);
+  EXPECT_EQ(valuesOf(base.layers()[0].variables()[2].value()), (std::vector<double>{0}));
+  EXPECT_FALSE(base.layers()[0].trainable());
+  layers::Layer again = layers::deserialize(layers::serialize(base));
+  EXPECT_TRUE(again.trainable_variables().empty());
 }
 
 TEST(Model, GivesAndTakesWeights) {

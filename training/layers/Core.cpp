@@ -231,7 +231,10 @@ public:
   }
 
 protected:
-  Tensors call_inputs(const Tensors &inputs, const CallOptions &) override { return f(inputs); }
+  Tensors call_inputs(const Tensors &inputs, const CallOptions &) override {
+    UserCode scope;
+    return f(inputs);
+  }
   std::vector<Mask> compute_masks(const Tensors &, const CallOptions &options) override { return {options.mask_of(0)}; }
 
 private:

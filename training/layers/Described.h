@@ -94,7 +94,8 @@ template <typename Body> void registerDescribed(const std::string &className) {
     body->describe(reader);
     reader.finish(static_cast<const LayerBody &>(*body).kind());
     body->set_name(name);
-    body->set_trainable(trainable);
+    if (!trainable) // and else as its parts say
+      body->set_trainable(false);
     body->check({});
     return Layer(body);
   });

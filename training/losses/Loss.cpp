@@ -118,24 +118,30 @@ Tensor Loss::operator()(const Operand &y_true, const Operand &y_pred, const Loss
 namespace {
 class FunctionLoss final : public Loss {
 public:
-  explicit FunctionLoss(std::function<Tensor(const Tensor &, const Tensor &)> function)
-      : Loss({.name = "loss"}), function(std::move(function)) {}
+  FunctionLoss(std::function<Tensor(const Tensor &, const Tensor &)> function, bool isUsers)
+      : Loss({.name = "loss"}), function(std::move(function)), isUsers(isUsers) {}
   FunctionLoss(const FunctionLoss &) = default;
 
 protected:
-  Tensor call(const Tensor &y_true, const Tensor &y_pred) const override { return function(y_true, y_pred); }
+  Tensor call(const Tensor &y_true, const Tensor &y_pred) const override {
+    std::optional<UserCode> scope;
+    if (isUsers)
+      scope.emplace();
+    return function(y_true, y_pred);
+  }
 
 private:
   std::function<Tensor(const Tensor &, const Tensor &)> function;
+  bool isUsers; // and not one of the library's, which has the line of its call
 };
 } // namespace
 
 AnyLoss::AnyLoss(const char *name, SourceLocation where) : AnyLoss(get(name, where)) {}
 AnyLoss::AnyLoss(Tensor (*function)(const Operand &, const Operand &))
-    : AnyLoss(ofFunction([function](const Tensor &y_true, const Tensor &y_pred) { return function(y_true, y_pred); })) {
-}
+    : AnyLoss(std::make_shared<FunctionLoss>(
+          [function](const Tensor &y_true, const Tensor &y_pred) { return function(y_true, y_pred); }, false)) {}
 AnyLoss AnyLoss::ofFunction(std::function<Tensor(const Tensor &, const Tensor &)> function) {
-  return AnyLoss(std::make_shared<FunctionLoss>(std::move(function)));
+  return AnyLoss(std::make_shared<FunctionLoss>(std::move(function), true));
 }
 
 } // namespace losses

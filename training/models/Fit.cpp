@@ -1,6 +1,7 @@
 // The loops over epochs and batches.
 #include "Trainer.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "calque/functions.h"
 #include "calque/models/trainer.h"
@@ -126,7 +127,13 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
                                  .validates = validation.has_value(),
                                  .verbose = options.verbose,
                                  .where = where};
+  if (state->isFitting)
+    fail<StateError>("fit: is called while it trains this model; a callback may evaluate, and stop_training ends the "
+                     "training",
+                     where);
   Call call(state->line, where, trained(), all, params);
+  state->isFitting = true;
+  absl::Cleanup done = [this] { state->isFitting = false; };
   Batches train = training::withClassWeights(data, options.class_weight, where);
 
   state->history.emplace();
@@ -175,7 +182,8 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
       state->history->history[name].push_back(value);
   }
   // The weights are their averages, if the optimiser keeps them.
-  compiled.options.optimizer.finalize_variable_values(trained().trainable_variables(where), where);
+  if (!state->history->epoch.empty()) // or there may be no variables yet
+    compiled.options.optimizer.finalize_variable_values(trained().trainable_variables(where), where);
   each(all, &Callback::on_train_end, logs);
   return *state->history;
 }
@@ -295,6 +303,7 @@ Logs Trainer::train_on_batch(const Tensors &x, const Tensors &y, BatchOptions op
   checked("train_on_batch", where);
   std::vector<AnyCallback> none;
   Call call(state->line, where, trained(), none, {});
+  reset_metrics(where);
   return step(true, single("train_on_batch", x, y, options, where));
 }
 
@@ -302,6 +311,7 @@ Logs Trainer::test_on_batch(const Tensors &x, const Tensors &y, BatchOptions opt
   checked("test_on_batch", where);
   std::vector<AnyCallback> none;
   Call call(state->line, where, trained(), none, {});
+  reset_metrics(where);
   return step(false, single("test_on_batch", x, y, options, where));
 }
 

@@ -1,4 +1,5 @@
 #include "calque/models/functional.h"
+#include "calque/functions.h"
 
 #include "SymbolicCall.h"
 #include "absl/container/flat_hash_map.h"
@@ -62,7 +63,10 @@ protected:
     absl::flat_hash_map<const SymbolicCall *, Masked> made;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const std::size_t from = argumentOf(x, i);
-      made[inputs[i].call().get()] = {Tensors(x[from]), {options.mask_of(from)}};
+      // Integers become what the input takes, as in Keras.
+      const DType dtype = inputs[i].dtype();
+      made[inputs[i].call().get()] = {Tensors(x[from].dtype() == dtype ? x[from] : cast(x[from], dtype)),
+                                      {options.mask_of(from)}};
     }
     for (const Call &call : calls) {
       Tensors arguments;
@@ -169,7 +173,7 @@ private:
     std::string types = absl::StrCat(title(), ": the input '", inputName(i), "' takes ",
                                      training::describe(expected.dtype(), expected.shape()), ", and is given ",
                                      training::describe(given.dtype(), given.shape()));
-    if (given.dtype() != expected.dtype())
+    if (given.dtype() != expected.dtype() && !(is_floating(expected.dtype()) && is_integer(given.dtype())))
       fail<DTypeError>(types);
     if (!given.shape().is_compatible_with(expected.shape()))
       fail<ShapeError>(types);
@@ -274,7 +278,8 @@ Layer functionalFrom(const Config &config) {
   for (const ConfigValue &place : listOf(config.at("outputs", none)))
     at(place, outputs);
   Functional model(named, outputs, {config.at("name", none).as<std::string>(none)}, none);
-  model.set_trainable(config.at("trainable", none).as<bool>(none));
+  if (!config.at("trainable", none).as<bool>(none)) // and else as its layers say
+    model.set_trainable(false);
   return model;
 }
 

@@ -141,7 +141,8 @@ Layer sequentialFrom(const Config &config) {
   const SourceLocation none;
   auto body = std::make_shared<SequentialBody>();
   body->set_name(config.at("name", none).as<std::string>(none));
-  body->set_trainable(config.at("trainable", none).as<bool>(none));
+  if (!config.at("trainable", none).as<bool>(none)) // and else as its layers say
+    body->set_trainable(false);
   if (const ConfigValue *input = config.find("input")) {
     Config type = input->as<Config>(none);
     Shape shape;

@@ -48,6 +48,7 @@ struct Trainer::State {
   std::optional<Compiled> compiled;
   std::optional<StepFunction> predict;
   std::optional<History> history;
+  bool isFitting = false;
   SourceLocation line; // of the call that runs
 };
 

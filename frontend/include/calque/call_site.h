@@ -24,5 +24,19 @@ private:
   bool outermost, names, namesIndex;
 };
 
+// A library's call of code that the user gave it, such as a loss or a layer's function: while it lives, operations have
+// their own lines and names again.
+class CALQUE_API UserCode {
+public:
+  UserCode();
+  ~UserCode();
+  UserCode(const UserCode &) = delete;
+  UserCode &operator=(const UserCode &) = delete;
+
+private:
+  const SourceLocation line;
+  const char *const function, *const index;
+};
+
 } // namespace calque
 #endif

@@ -177,8 +177,7 @@ CALQUE_API Tensor depthwise_conv2d(const Operand &input, const Operand &filter, 
 struct ConvTransposeOptions {
   std::vector<std::int64_t> strides = {};
   std::string padding = "valid"; // or "same"
-  // What is added to the sizes; less than the stride, and than the dilation if that is larger. None means as much as
-  // gives the sizes below.
+  // What is added to the sizes, less than the stride. None means as much as gives the sizes below.
   std::vector<std::int64_t> output_padding = {};
   std::vector<std::int64_t> dilations = {};
 };

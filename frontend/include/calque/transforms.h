@@ -88,6 +88,8 @@ template <typename S> struct TransformedSignatures { // void
   using Same = void;
   using Gradient = void;
   using ValueAndGradient = void;
+  using Gradients = void; // with respect to several arguments
+  using ValueAndGradients = void;
   using Jacobian = void;
   using HessianProduct = void;
 };
@@ -100,6 +102,8 @@ template <typename R, typename X, typename... Others> struct TransformedSignatur
   using Same = Value(X, Others...);
   using Gradient = First(X, Others...);
   using ValueAndGradient = std::pair<Value, First>(X, Others...);
+  using Gradients = std::vector<Tensor>(X, Others...);
+  using ValueAndGradients = std::pair<Value, std::vector<Tensor>>(X, Others...);
   using Jacobian = Tensor(X, Others...);
   using HessianProduct = First(const First &, const First &);
 };
@@ -448,17 +452,19 @@ struct GradOptions {
 };
 template <typename F> auto value_and_grad(F &&f, GradOptions options, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "value_and_grad", made);
-  return detail::derivative<void>([f = detail::hold(std::forward<F>(f)), argnums = std::move(options.argnums)](
-                                      const SourceLocation &where, const auto &...args) mutable {
-    return detail::valueAndGradients("value_and_grad", where, f, argnums, args...);
-  });
+  return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::ValueAndGradients>(
+      [f = detail::hold(std::forward<F>(f)), argnums = std::move(options.argnums)](const SourceLocation &where,
+                                                                                   const auto &...args) mutable {
+        return detail::valueAndGradients("value_and_grad", where, f, argnums, args...);
+      });
 }
 template <typename F> auto grad(F &&f, GradOptions options, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "grad", made);
-  return detail::derivative<void>([f = detail::hold(std::forward<F>(f)), argnums = std::move(options.argnums)](
-                                      const SourceLocation &where, const auto &...args) mutable {
-    return detail::valueAndGradients("grad", where, f, argnums, args...).second;
-  });
+  return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Gradients>(
+      [f = detail::hold(std::forward<F>(f)), argnums = std::move(options.argnums)](const SourceLocation &where,
+                                                                                   const auto &...args) mutable {
+        return detail::valueAndGradients("grad", where, f, argnums, args...).second;
+      });
 }
 
 namespace detail {

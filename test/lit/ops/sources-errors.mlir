@@ -20,7 +20,7 @@ func.func @vector() {
 // -----
 
 func.func @iota_bool() {
-  // expected-error @below {{iota: takes numbers, not bool}}
+  // expected-error @below {{iota: makes numbers, not bool}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.iota {dtype = i1, shape = array<i64: 3>} : () -> tensor<3xi1>
   return

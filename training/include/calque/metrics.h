@@ -1,10 +1,13 @@
 // Metrics of training and testing. Their state is variables, so that they work eagerly and in traced functions.
 //
 //   metrics::SparseCategoricalAccuracy accuracy;
-//   accuracy.update_state(labels, logits);                          // accuracy(labels, logits) gives the result as
-//   well accuracy.update_state(labels, logits, weights);                 // weights of examples std::cout <<
-//   accuracy.result() << '\n'; accuracy.reset_state(); metrics::Mean loss("loss"); loss(l); metrics::Metric m =
-//   metrics::get("auc");                        // by name
+//   accuracy.update_state(labels, logits);          // accuracy(labels, logits) gives the result as well
+//   accuracy.update_state(labels, logits, weights); // weights of examples
+//   std::cout << accuracy.result() << '\n';
+//   accuracy.reset_state();
+//   metrics::Mean loss("loss");
+//   loss(l);
+//   metrics::Metric m = metrics::get("auc"); // by name
 //
 // A metric of one's own is a body with a handle, as a layer is:
 //

@@ -73,9 +73,10 @@ public:
   // All modules below this one, each once, in the order in which they were registered; a part before its own parts.
   std::vector<std::shared_ptr<Module>> submodules() const;
 
-  // Whether training changes the variables. Of a module that is not trainable no part is.
+  // Whether training changes the variables. Of a module that is not trainable no part is: to set it sets it for all
+  // parts there are, as in Keras.
   bool trainable() const { return trainable_; }
-  void set_trainable(bool trainable) { trainable_ = trainable; }
+  void set_trainable(bool trainable);
 
   // The name under which it was registered, at first empty.
   const std::string &name() const { return name_; }

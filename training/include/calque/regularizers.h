@@ -15,6 +15,11 @@ namespace calque {
 struct CALQUE_API Regularizer {
   double l1 = 0, l2 = 0;
 
+  Regularizer() = default;
+  Regularizer(double ofL1, double ofL2) : l1(ofL1), l2(ofL2) {}
+  // "l1", "l2" or "l1_l2", with the factors that they have by default. LookupError for another name.
+  Regularizer(const char *name, SourceLocation where = SourceLocation::current());
+
   Tensor operator()(const Tensor &weight) const;
   explicit operator bool() const { return l1 != 0 || l2 != 0; }
   // Null for nothing.

@@ -275,7 +275,7 @@ public:
   // The outputs for all examples. Needs no compile().
   Tensors predict(const Tensors &x, PredictOptions options = {}, SourceLocation where = SourceLocation::current());
   Tensors predict(const Batches &data, PredictOptions options = {}, SourceLocation where = SourceLocation::current());
-  // One step. The metrics go on from the last; reset_metrics() begins anew.
+  // One step. The metrics are those of this batch, as in Keras.
   Logs train_on_batch(const Tensors &x, const Tensors &y, BatchOptions options = {},
                       SourceLocation where = SourceLocation::current());
   Logs test_on_batch(const Tensors &x, const Tensors &y, BatchOptions options = {},
