@@ -63,9 +63,7 @@ Pixels pixelsOf(const char *name, const Tensor &image, bool isJpeg, SourceLocati
   constexpr std::int64_t kMostOfJpeg = 65'500;
   if (isJpeg && (shape[0] > kMostOfJpeg || shape[1] > kMostOfJpeg))
     throw ShapeError(absl::StrCat(name, ": takes an image of at most ", kMostOfJpeg,
-                                  " pixels in each direction; this "
-                                  "one has shape ",
-                                  shape.str()),
+                                  " pixels in each direction; this one has shape ", shape.str()),
                      where);
   auto sizeAt = [&](std::size_t d) { return static_cast<std::size_t>(std::int64_t(shape[d])); };
   Pixels pixels{sizeAt(1), sizeAt(0), sizeAt(2), {}, {}};

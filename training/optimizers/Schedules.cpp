@@ -63,8 +63,8 @@ struct Decay {
   double period() const { return static_cast<double>(decay_steps); }
 };
 
-struct Exponential : Decay {
-  static constexpr const char *className = "ExponentialDecay", *kind = "exponential_decay";
+// Those of a rate of decay, which change at each step or at every `decay_steps` alone.
+struct RateDecay : Decay {
   double decay_rate = 0;
   StaircaseOptions options;
 
@@ -77,30 +77,22 @@ struct Exponential : Decay {
     checkDecay(is);
     is.notNegative("decay_rate", decay_rate);
   }
-  Tensor operator()(const Tensor &step) const {
-    Tensor passed = step / period();
-    return initial_learning_rate * raised(decay_rate, options.staircase ? floor(passed) : passed);
+  Tensor passed(const Tensor &step) const {
+    Tensor periods = step / period();
+    return options.staircase ? floor(periods) : periods;
   }
 };
 
-struct InverseTime : Decay {
-  static constexpr const char *className = "InverseTimeDecay", *kind = "inverse_time_decay";
-  double decay_rate = 0;
-  StaircaseOptions options;
+struct Exponential : RateDecay {
+  static constexpr const char *className = "ExponentialDecay", *kind = "exponential_decay";
 
-  template <typename A> void describe(A &a) {
-    describeDecay(a);
-    a("decay_rate", decay_rate);
-    a("staircase", options.staircase);
-  }
-  void check(const Checks &is) const {
-    checkDecay(is);
-    is.notNegative("decay_rate", decay_rate);
-  }
-  Tensor operator()(const Tensor &step) const {
-    Tensor passed = step / period();
-    return initial_learning_rate / (1 + decay_rate * (options.staircase ? floor(passed) : passed));
-  }
+  Tensor operator()(const Tensor &step) const { return initial_learning_rate * raised(decay_rate, passed(step)); }
+};
+
+struct InverseTime : RateDecay {
+  static constexpr const char *className = "InverseTimeDecay", *kind = "inverse_time_decay";
+
+  Tensor operator()(const Tensor &step) const { return initial_learning_rate / (1 + decay_rate * passed(step)); }
 };
 
 struct PiecewiseConstant {
@@ -297,10 +289,10 @@ Schedule Schedule::from_config(const ConfigValue &config, SourceLocation where) 
 
 ExponentialDecay::ExponentialDecay(double initial, std::int64_t steps, double decay, StaircaseOptions options,
                                    SourceLocation where)
-    : Schedule(made(Exponential{{initial, steps}, decay, options}, where)) {}
+    : Schedule(made(Exponential{{{initial, steps}, decay, options}}, where)) {}
 InverseTimeDecay::InverseTimeDecay(double initial, std::int64_t steps, double decay, StaircaseOptions options,
                                    SourceLocation where)
-    : Schedule(made(InverseTime{{initial, steps}, decay, options}, where)) {}
+    : Schedule(made(InverseTime{{{initial, steps}, decay, options}}, where)) {}
 PiecewiseConstantDecay::PiecewiseConstantDecay(std::vector<std::int64_t> boundaries, std::vector<double> values,
                                                SourceLocation where)
     : Schedule(made(PiecewiseConstant{std::move(boundaries), std::move(values)}, where)) {}

@@ -92,8 +92,9 @@ public:
               SourceLocation where = SourceLocation::current());
 };
 struct CosineDecayRestartsOptions {
-  double t_mul = 2, m_mul = 1,
-         alpha = 0; // by how much longer and higher each period is than the one before, both above 0
+  // By how much longer, at least 1, and higher, above 0, each period is than the one before.
+  double t_mul = 2, m_mul = 1;
+  double alpha = 0;
 };
 class CALQUE_API CosineDecayRestarts : public Schedule {
 public:
