@@ -4,19 +4,11 @@
 #include "calque/call_site.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <filesystem>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <utility>
 #include <zlib.h>
 
 namespace calque::data {
-
-//===-- Reading ---------------------------------------------------------------------------------===//
 
 void FileReader::Close::operator()(gzFile_s *file) const { gzclose(file); }
 
@@ -79,49 +71,6 @@ std::string FileReader::readSome(std::uint64_t count) {
 }
 
 void FileReader::fail(const std::string &fault) const {
-  throw DataError(absl::StrCat(path, ": ", fault), CallSite::resolve(where));
-}
-
-//===-- Writing ---------------------------------------------------------------------------------===//
-
-FileWriter::FileWriter(std::string given, SourceLocation where) : path(std::move(given)), where(where) {
-  static std::atomic<unsigned> count{0}; // tells apart what threads write to one path
-  // A link stays one, and what it leads to is written.
-  std::error_code fault;
-  const std::filesystem::path real = std::filesystem::canonical(path, fault);
-  target = fault ? path : real.string();
-  struct stat before{};
-  const bool exists = ::stat(target.c_str(), &before) == 0;
-  if (exists && !S_ISREG(before.st_mode))
-    fail("can't be written: it is no regular file");
-  temporary = absl::StrCat(target, ".", ::getpid(), ".", count.fetch_add(1));
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
-  if (!file)
-    fail(absl::StrCat("can't be written: ", std::strerror(errno)));
-  if (exists) // who may read it now may read it afterwards, and no others
-    ::fchmod(descriptor, before.st_mode & 07777);
-}
-
-FileWriter::~FileWriter() {
-  if (!file)
-    return;
-  std::fclose(file);
-  ::unlink(temporary.c_str());
-}
-
-void FileWriter::write(const void *bytes, std::size_t count) {
-  if (count && std::fwrite(bytes, 1, count, file) != count)
-    fail(absl::StrCat("can't be written: ", std::strerror(errno)));
-}
-
-void FileWriter::finish() {
-  if (std::fflush(file) || ::fsync(::fileno(file)) || ::rename(temporary.c_str(), target.c_str()))
-    fail(absl::StrCat("can't be written: ", std::strerror(errno)));
-  std::fclose(std::exchange(file, nullptr));
-}
-
-void FileWriter::fail(const std::string &fault) const {
   throw DataError(absl::StrCat(path, ": ", fault), CallSite::resolve(where));
 }
 

@@ -1,8 +1,9 @@
-// Files that are read from their beginning to their end, and files that are written whole or not at all.
+// Files that are read from their beginning to their end.
 #ifndef CALQUE_TRAINING_DATA_FILE_H
 #define CALQUE_TRAINING_DATA_FILE_H
 
 #include "calque/error.h"
+#include "calque/file_writer.h"
 
 #include <cstdint>
 #include <cstdio>
@@ -49,28 +50,7 @@ private:
   std::uint64_t position_ = 0;
 };
 
-// Writes beside the path, and moves the file there when it is whole. What is not finished is removed. Links stay, and
-// so do the rights of a file that is written anew; what is no regular file is refused.
-class FileWriter {
-public:
-  // DataError for a file that can't be made or, below, written.
-  FileWriter(std::string path, SourceLocation where);
-  ~FileWriter();
-  FileWriter(const FileWriter &) = delete;
-  FileWriter &operator=(const FileWriter &) = delete;
-  void write(const void *bytes, std::size_t count);
-  void write(const std::string &bytes) { write(bytes.data(), bytes.size()); }
-  void finish();
-
-private:
-  [[noreturn]] void fail(const std::string &fault) const;
-
-  const std::string path;
-  std::string target; // where the path leads
-  const SourceLocation where;
-  std::string temporary;
-  std::FILE *file;
-};
+using calque::detail::FileWriter;
 
 } // namespace calque::data
 #endif

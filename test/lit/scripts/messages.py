@@ -236,6 +236,7 @@ class Message:
 FAULTS = {"shapeFault": "ShapeError", "dtypeFault": "DTypeError", "valueFault": "ValueError"}
 SUBCLASSES = {"SizesDisagree": "ShapeError"} # of Calque's own, which users know as the public class
 OF_OPERATION, OF_OP, OF_FILE = (None, ": "), ("'", None, "' op "), (None, ": ")
+OF_FILES = ("training/data", "frontend/FileWriter", "frontend/TensorFile", "frontend/Checkpoint") # whose fail() begins with the path
 
 
 def given(source):
@@ -268,7 +269,7 @@ def given(source):
             yield "tool", i + 1, ()
         elif name in ("warn", "printWarning") and "void" not in (found[i - 1].text, found[i - 3].text): # no declaration, no definition
             yield "warning", i + 1, ()
-        elif name == "fail" and source.name.startswith("training/data") and found[i - 1].text not in ("void", "::"):
+        elif name == "fail" and source.name.startswith(OF_FILES) and found[i - 1].text not in ("void", "::"):
             yield "DataError", i + 1, OF_FILE
         elif name == "refused" and source.name.startswith("runtime") and found[i - 1].text != "LoadResult":
             yield "CompileError", i + 1, ()

@@ -1,0 +1,48 @@
+// For libraries on top of Calque: files that are written whole or not at all.
+//
+//   detail::FileWriter file(path, where);
+//   file.write(bytes);
+//   file.finish(); // now the path has the new file, and before it had the old one or none
+#ifndef CALQUE_FILE_WRITER_H
+#define CALQUE_FILE_WRITER_H
+
+#include "calque/error.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace calque::detail {
+
+// Writes beside the path, and moves the file there when it is whole and on the disk, so that a process that is killed,
+// or a system that goes down, leaves the old file or the new one. What is not finished is removed. Links stay, and so do
+// the rights of a file that is written anew; what is no regular file is refused.
+class CALQUE_API FileWriter {
+public:
+  // DataError for a file that can't be made or, below, written.
+  FileWriter(std::string path, SourceLocation where);
+  ~FileWriter();
+  FileWriter(const FileWriter &) = delete;
+  FileWriter &operator=(const FileWriter &) = delete;
+  void write(const void *bytes, std::size_t count);
+  void write(const std::string &bytes) { write(bytes.data(), bytes.size()); }
+  // In the place of bytes that are written.
+  void overwrite(std::uint64_t position, const std::string &bytes);
+  void finish();
+
+  // Removes what processes that ended while they wrote files of a directory have left there.
+  static void removeUnfinished(const std::string &directory);
+
+private:
+  [[noreturn]] void fail(const std::string &fault) const;
+
+  const std::string path;
+  std::string target; // where the path leads
+  const SourceLocation where;
+  std::string temporary;
+  std::FILE *file;
+  std::uint64_t written = 0;
+};
+
+} // namespace calque::detail
+#endif
