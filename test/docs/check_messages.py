@@ -26,6 +26,7 @@ RELAYED = {
     "settings.error": "of the cache on disk",
     "text?*text:site.text": "the user's own, of assert_true",
     "absl::StrCat(path,: ,fault)": "of the calls of fail",
+    "absl::StrCat(path_,: ,fault)": "of the calls of fail",
     "message": "of the calls of requireType and fitting",
     "why": "of the calls of refuse",
     "errno?std::strerror(errno):can't be opened": "of the operating system",

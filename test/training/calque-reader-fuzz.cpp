@@ -3,6 +3,7 @@
 //
 //   calque-reader-fuzz --seconds 60 --seed 7 [READER...]
 #include "Idx.h"
+#include "calque/safetensors.h"
 #include "calque/training.h"
 
 #include <chrono>
@@ -13,6 +14,7 @@
 
 using namespace calque;
 using namespace calque::testing;
+using namespace std::string_literals;
 
 namespace {
 
@@ -75,6 +77,18 @@ std::vector<Target> targets(const TemporaryDirectory &directory) {
        {file([&](const std::string &path) { data::write_npz(path, {{"x", floats}, {"y", integers}}); }),
         file([&](const std::string &path) { data::write_npz(path, {{"x", floats}}, {.compressed = true}); })},
        [](auto &path) { data::read_npz(path); }},
+      {"safetensors",
+       {file([&](const std::string &path) { save_safetensors(path, {{"x", floats}, {"y", integers}}, {{"k", "v"}}); }),
+        // Without a digest, so that what is behind it is reached.
+        "\xbf\0\0\0\0\0\0\0"s
+        R"({"__metadata__":{"k":"v"},"x":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},)"
+        R"("b":{"dtype":"BOOL","shape":[3],"data_offsets":[8,11]},)"
+        R"("e":{"dtype":"I64","shape":[0],"data_offsets":[11,11]}})"
+        "\0\0\0\0\0\0\0\0\1\0\1"s},
+       [](auto &path) {
+         load_safetensors(path);
+         load_safetensors_metadata(path);
+       }},
       {"png", {data::encode_png(image)}, [](auto &path) { data::read_image(path); }},
       {"jpeg", {data::encode_jpeg(image, 80)}, [](auto &path) { data::read_image(path); }},
       {"cache",

@@ -1,0 +1,61 @@
+// Files of named tensors in the format safetensors, which Python's package of that name reads and writes.
+//
+//   save_safetensors("w.safetensors", {{"w", w}, {"b", b}}, {{"epoch", "3"}}); // tensors or variables, and texts
+//   save_safetensors("net.safetensors", net.named_variables());
+//   std::map<std::string, Tensor> tensors = load_safetensors("w.safetensors");
+//   std::string epoch = load_safetensors_metadata("w.safetensors").at("epoch");
+//
+// Bool, int32, int64, float32 and float64 are BOOL, I32, I64, F32 and F64 of the format. docs/saving.md has the format.
+#ifndef CALQUE_SAFETENSORS_H
+#define CALQUE_SAFETENSORS_H
+
+#include "calque/variable.h"
+
+#include <concepts>
+#include <map>
+
+namespace calque {
+
+// Writes the file whole or not at all: a process that is killed leaves the old file or the new one. What is written
+// has a SHA-256 among the metadata, by which load_safetensors finds every byte that is another one.
+// ValueError for names and texts that are not UTF-8, for the name "__metadata__", for names that are given twice and
+// for names of metadata that begin with "calque."; LeakedTensorError for a traced tensor; DataError for a file that
+// can't be written, which leaves the one before as it was.
+CALQUE_API void save_safetensors(const std::string &path, const std::map<std::string, Tensor> &tensors,
+                                 const std::map<std::string, std::string> &metadata = {},
+                                 SourceLocation where = SourceLocation::current());
+// The values that variables have now, as of named_variables(). StateError in a trace.
+template <std::same_as<std::vector<std::pair<std::string, Variable>>> Named>
+void save_safetensors(const std::string &path, const Named &variables,
+                      const std::map<std::string, std::string> &metadata = {},
+                      SourceLocation where = SourceLocation::current());
+
+struct LoadSafetensorsOptions {
+  // Whether a file without the SHA-256 of save_safetensors is refused. Python writes none.
+  bool require_digest = false;
+};
+// All tensors of a file. DataError, which begins with the path, for a file that can't be read, is damaged or cut, or is
+// none of this format, and for a tensor of another element type than those above; MemoryError.
+CALQUE_API std::map<std::string, Tensor> load_safetensors(const std::string &path,
+                                                          LoadSafetensorsOptions options = {},
+                                                          SourceLocation where = SourceLocation::current());
+// The texts of a file, without those that Calque keeps for itself. The tensors are neither read nor checked.
+CALQUE_API std::map<std::string, std::string>
+load_safetensors_metadata(const std::string &path, SourceLocation where = SourceLocation::current());
+
+namespace detail {
+CALQUE_API void saveSafetensors(const std::string &path, const std::vector<std::pair<std::string, Tensor>> &tensors,
+                                const std::map<std::string, std::string> &metadata, SourceLocation where);
+}
+
+template <std::same_as<std::vector<std::pair<std::string, Variable>>> Named>
+void save_safetensors(const std::string &path, const Named &variables,
+                      const std::map<std::string, std::string> &metadata, SourceLocation where) {
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  for (const auto &[name, variable] : variables)
+    tensors.emplace_back(name, variable.value(where));
+  detail::saveSafetensors(path, tensors, metadata, where);
+}
+
+} // namespace calque
+#endif
