@@ -114,6 +114,9 @@ std::unique_ptr<Builder> Builder::builderOf(const Step &step, const Transform &t
 int Builder::resultLike(const TensorType &type, int argument) {
   std::vector<int> fitting = valuesOfSteps();
   std::erase_if(fitting, [&](int value) { return program.typeOf(value) != type; });
+  // A loop variable may get the value of another, as it is.
+  if (argument >= 0 && random.chance(0.1))
+    return anyOf(type);
   if (!fitting.empty() && random.chance(0.85))
     return random.chance(0.6) ? fitting.back() : random.of(fitting);
   if (argument < 0)

@@ -252,6 +252,7 @@ private:
       });
       return text + indent + "}\n";
     }
+    const std::string update = hasTapes(*transform.body) ? own("next") : made + " = next;\n";
     auto call = [&](const Program &body, const std::string &parameters, const std::string &arguments) {
       return lambda(at, body, parameters + reference + "state", given, deeper) + "(" + arguments + ")";
     };
@@ -260,14 +261,15 @@ private:
       line("for (Tensor i : range(" + name(at.operands[0]) + ", " + last + ", " + std::to_string(transform.stride) +
            "))");
       text += "std::vector<Tensor> next = " + call(*transform.body, "const Tensor &i, ", "i, " + made) + ";\n" +
-              deeper + own("next");
+              deeper + update;
     } else {
       line(transform.most % 2 ? "for (int done = 0; done < " + std::to_string(transform.most) + "; ++done)"
                               : "for (Tensor done : range(" + std::to_string(transform.most) + "))");
       text += "if (!" + call(*transform.alternatives[0], "", made) + ")\n" + deeper + "  break;\n" + deeper +
-              "std::vector<Tensor> next = " + call(*transform.body, "", made) + ";\n" + deeper + own("next");
+              "std::vector<Tensor> next = " + call(*transform.body, "", made) + ";\n" + deeper + update;
     }
-    return text + indent + "}\n";
+    return text + indent + "}\n" + indent + "for (Tensor &each : " + made + ")\n" + deeper +
+           "each = reshape(each, each.shape());\n";
   }
 
   void controlFlow(const Step &at, const std::string &indent) {

@@ -266,7 +266,10 @@ std::vector<Tensor> Execution::nativeControlFlow(const Step &step, int index, st
         return own(bodyOf(step, index, number ? *transform.alternatives[number - 1] : *transform.body, {})({}));
     return own(bodyOf(step, index, count ? *transform.alternatives[count - 1] : *transform.body, {})({}));
   }
-  const Body body = bodyOf(step, index, *transform.body, places);
+  // A loop may give a variable the value of another, as `last = best` does; a tape inside would take both for one.
+  const Body plain = bodyOf(step, index, *transform.body, places);
+  const bool mayShare = !hasTapes(*transform.body);
+  const Body body = [&](const std::vector<Tensor> &given) { return mayShare ? plain(given) : own(plain(given)); };
   state = own(std::move(state));
   if (transform.kind == Kind::Range) {
     const Range numbers = calque::range(calque::Operand(values[step.operands[0]], where), calque::Operand(last, where),
@@ -274,21 +277,21 @@ std::vector<Tensor> Execution::nativeControlFlow(const Step &step, int index, st
     for (auto i = numbers.begin(where); i != numbers.end(); ++i) {
       std::vector<Tensor> arguments = state;
       arguments.insert(arguments.begin(), *i);
-      state = own(body(arguments));
+      state = body(arguments);
     }
-    return state;
+    return own(std::move(state));
   }
   // The limit is counted by the host, or by the program.
   const Body condition = bodyOf(step, index, *transform.alternatives[0], places);
   auto goesOn = [&] { return bool(condition(state)[0]); };
   if (transform.most % 2)
     for (std::int64_t done = 0; done < transform.most && goesOn(); ++done)
-      state = own(body(state));
+      state = body(state);
   else
     for (auto done = calque::range(calque::Operand(transform.most, where)).begin(where);
          done != std::default_sentinel && goesOn(); ++done)
-      state = own(body(state));
-  return state;
+      state = body(state);
+  return own(std::move(state));
 }
 
 void Execution::controlFlow(const Step &step, int index) {

@@ -99,6 +99,15 @@ bool hasEffects(const Step &step) {
   return any;
 }
 
+bool hasTapes(const Program &program) {
+  return std::ranges::any_of(program.steps, [](const Step &step) {
+    bool any = step.tape.has_value();
+    if (step.transform)
+      eachBody(*step.transform, [&](const Program &body) { any |= hasTapes(body); });
+    return any;
+  });
+}
+
 bool hasControlFlow(const Program &program, int begin, int end, bool isLoop) {
   bool any = false;
   for (int i = begin; i < end; ++i)

@@ -132,6 +132,9 @@ bool isReachedFrom(const std::vector<bool> &marked, const Step &step);
 // Whether a step does more than to compute, as programs inside of it may.
 bool hasEffects(const Step &step);
 
+// Whether a tape is asked in a program or in one inside of it.
+bool hasTapes(const Program &program);
+
 // Steps that one nested function runs.
 struct Nested {
   int begin, end;
