@@ -163,8 +163,14 @@ std::vector<Element> Differences::cotangents(const Environment &base, const Seen
     for (int value : moved)
       moves.push_back({value, {{e, 1}}});
     Real h = stepAt(base.values[moved[0]]->elements[e].value);
-    result[e] =
-        derive([&](Real by) { return targetsAt(base, seen, affected, moves, targets, by); }, h, &weights, withDoubt)[0];
+    auto derivative = [&](Real step) {
+      return derive([&](Real by) { return targetsAt(base, seen, affected, moves, targets, by); }, step, &weights,
+                    withDoubt)[0];
+    };
+    result[e] = derivative(h);
+    // A step that is wide beside 1 sees nothing of a sine's periods; a narrow one is lost beside a huge number.
+    if (constexpr Real narrow = 0x1p-10L; withDoubt && h > 128 * narrow)
+      result[e].doubt += h < std::ldexp(narrow, 40) ? distance(derivative(narrow).value, result[e].value) : kUnknown;
     if (mayHide && hidesSingularity(base, seen, affected, moves, h, moves))
       result[e].doubt = kUnknown;
   }

@@ -278,6 +278,18 @@ TEST(Interpreter, KnowsNoDerivativeBesideAPole) {
   EXPECT_EQ(compare(program, meaning, runAll(program)), "");
 }
 
+TEST(Interpreter, KnowsNoDerivativeOfASineFarOut) {
+  Step sine{OpId::Sin, {0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  Program program =
+      programOf({{Input::Kind::Parameter, floats({3}, {1, 3000, static_cast<float>(3e20)})}}, {sine, gradient}, {2});
+  Meaning meaning = meaningOf(program);
+  const std::vector<Num> &elements = meaning.values[2]->elements;
+  EXPECT_NEAR(static_cast<double>(elements[0].value), std::cos(1.), 1e-6);
+  EXPECT_GT(elements[1].off, 0.5);
+  EXPECT_EQ(elements[2].off, kUnknown);
+  EXPECT_EQ(compare(program, meaning, runAll(program)), "");
+}
+
 TEST(Interpreter, KnowsNoGradientOfInfiniteSeeds) {
   // 0 / x has the derivative 0, which an infinite seed makes NaN.
   Step quotient{OpId::Div, {1, 0}, {}, {}, 0, {}},
