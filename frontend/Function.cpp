@@ -107,6 +107,11 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
       runTrace(core, *trace, arguments, results, where);
       return;
     } catch (const LoopTooFar &error) {
+      if (core.choose)
+        throw StateError(absl::StrCat(error.reason, "; function '", core.name,
+                                      "' was loaded, so that there is no C++ code to follow: save it after a call "
+                                      "that goes as far, or loop by while_loop or for_range"),
+                         error.location());
       trace = &core.fartherThan(*trace, arguments, body, userLine(where));
       warnOfFarthest(trace->level, error); // without the function's lock: a handler may call it
       if (!error.mayRepeat)

@@ -100,6 +100,8 @@ Signature FunctionCore::describe(CallBody body, const SourceLocation &where) con
 }
 
 Signature FunctionCore::byInputSignature(const Signature &given, SourceLocation where) const {
+  if (choose)
+    return choose(given, where);
   return inputSignature.empty() ? given : declared(given, inputSignature, name, where);
 }
 
@@ -459,6 +461,14 @@ std::string FunctionCore::list() {
   for (const std::shared_ptr<Concrete> &concrete : table.entries())
     text += concrete->str(name);
   return text;
+}
+
+std::vector<std::shared_ptr<Concrete>> FunctionCore::all() {
+  TraceLock::Guard guard(lock);
+  std::vector<std::shared_ptr<Concrete>> traces;
+  for (const std::shared_ptr<Concrete> &concrete : table.entries())
+    traces.push_back(concrete->latest().shared_from_this());
+  return traces;
 }
 
 void FunctionCore::clear() {

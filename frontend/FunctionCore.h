@@ -107,6 +107,11 @@ public:
   std::vector<Retrace> retraces();
   std::string list();
   void clear();
+  // All traces, each followed as far as it ever was.
+  std::vector<std::shared_ptr<Concrete>> all();
+
+  // Of a function that was loaded: the signature of the trace that serves a call. SignatureError.
+  std::function<Signature(const Signature &given, SourceLocation where)> choose;
 
   const FunctionOptions options;
   const std::string name; // a symbol

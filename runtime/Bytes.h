@@ -26,6 +26,12 @@ public:
     for (std::size_t i = 0; i < sizeof(T); ++i)
       bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
   }
+  // In as few bytes as it needs, 7 bits in each, the lowest first.
+  void compact(std::uint64_t value) {
+    for (; value >= 128; value >>= 7)
+      bytes.push_back(static_cast<std::byte>(value | 128));
+    bytes.push_back(static_cast<std::byte>(value));
+  }
   void block(std::span<const std::byte> block) {
     number<std::uint64_t>(block.size());
     raw(block);
@@ -57,14 +63,30 @@ public:
       value = static_cast<T>(value | static_cast<T>(taken[i]) << (8 * i));
     return value;
   }
+  // Only in the form in which ByteWriter writes it.
+  std::uint64_t compact() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      auto taken = number<std::uint8_t>();
+      std::uint64_t bits = taken & 127;
+      if (bits << shift >> shift != bits || (shift && !taken))
+        break;
+      value |= bits << shift;
+      if (taken < 128)
+        return value;
+    }
+    known = false;
+    return 0;
+  }
   std::span<const std::byte> block() { return raw(number<std::uint64_t>()); }
   std::string text() {
     std::span<const std::byte> taken = block();
     return std::string(reinterpret_cast<const char *>(taken.data()), taken.size());
   }
   // The length of a list whose entries take at least so many bytes each: never more than there can be.
-  std::size_t count(std::size_t entryBytes) {
-    std::uint64_t count = number<std::uint64_t>();
+  std::size_t count(std::size_t entryBytes) { return atMost(number<std::uint64_t>(), entryBytes); }
+  std::size_t compactCount(std::size_t entryBytes) { return atMost(compact(), entryBytes); }
+  std::size_t atMost(std::uint64_t count, std::size_t entryBytes) {
     if (count <= rest.size() / entryBytes)
       return count;
     complete = false;

@@ -2,11 +2,14 @@
 
 #include "test/fuzz/Execution.h"
 
+#include "calque/saved_functions.h"
 #include "frontend/Compilation.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
+#include <unistd.h>
 
 namespace calque::fuzz {
 
@@ -70,11 +73,15 @@ public:
     return specs;
   }
 
-  // One run from the variables' first values.
-  template <typename F> Outcome observe(const F &run) {
+  void reset() {
     for (std::size_t i = 0; i < variables.size(); ++i)
       variables[i].assign(toTensor(program.variables[i].data));
+  }
+  // One run from the variables' first values.
+  template <typename F> Outcome observe(Way way, const F &run) {
+    reset();
     Outcome outcome;
+    outcome.way = way;
     std::ostringstream printed;
     std::streambuf *console = std::cout.rdbuf(printed.rdbuf());
     try {
@@ -106,6 +113,9 @@ std::string text(Real value) {
 
 bool sameBits(Real a, Real b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
+bool sameBits(const Data &a, const Data &b) {
+  return a.type == b.type && std::ranges::equal(a.values, b.values, [](Real x, Real y) { return sameBits(x, y); });
 }
 bool within(Real a, Real b, Real bound) {
   if (bound == 0)
@@ -156,9 +166,11 @@ const char *nameOf(Way way) {
   case Way::Target:
     return "compiled for another target";
   case Way::Open:
+    return "compiled with open sizes";
+  case Way::Saved:
     break;
   }
-  return "compiled with open sizes";
+  return "saved and loaded";
 }
 
 namespace {
@@ -187,6 +199,31 @@ bool isRefusal(const std::string &error) {
   return std::any_of(std::begin(messages), std::end(messages),
                      [&](const char *message) { return error.find(message) != std::string::npos; });
 }
+// Saves a function with its variables' first values, loads it and runs what was loaded.
+template <typename F> std::optional<Outcome> runSaved(Subject &subject, const F &compiled) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("calque-fuzz-" + std::to_string(::getpid()) + ".calque")).string();
+  subject.reset();
+  try {
+    save_functions(path, {{"program", compiled}});
+  } catch (const StateError &) { // it could not be traced
+    return std::nullopt;
+  } catch (const ValueError &) { // it calls the host
+    return std::nullopt;
+  }
+  return subject.observe(Way::Saved, [&] {
+    SavedFunctions loaded = load_functions(path);
+    std::filesystem::remove(path);
+    auto [tensors, variables] = subject.arguments();
+    std::vector<Tensor> results =
+        loaded.function<std::vector<Tensor>(const std::vector<Tensor> &, const std::vector<Variable> &)>("program")(
+            tensors, variables);
+    for (std::size_t i = 0; i < subject.variables.size(); ++i)
+      if (auto own = loaded.variables().find("w" + std::to_string(i)); own != loaded.variables().end())
+        subject.variables[i].assign(own->second);
+    return results;
+  });
+}
 bool isUncaptured(const std::string &error) {
   return error.find("the branches and loops of the lambda can't be captured") != std::string::npos;
 }
@@ -196,27 +233,29 @@ std::vector<Outcome> runAll(const Program &program) {
   Subject subject(program);
   auto [tensors, variables] = subject.arguments();
   std::vector<Outcome> outcomes;
-  outcomes.push_back(subject.observe([&] { return subject.body(tensors, variables, program.eagerNested); }));
+  outcomes.push_back(subject.observe(Way::Eager, [&] { return subject.body(tensors, variables, program.eagerNested); }));
   auto compiled = subject.compiled();
-  for (int call = 0; call < 2; ++call)
-    outcomes.push_back(subject.observe([&] { return compiled(tensors, variables); }));
-  auto compiledWith = [&](auto change) {
+  for (Way way : {Way::Compiled, Way::Again})
+    outcomes.push_back(subject.observe(way, [&] { return compiled(tensors, variables); }));
+  auto compiledWith = [&](Way way, auto change) {
     CompileOptions options = detail::compileOptions();
     change(options);
     detail::setCompileOptions(options);
     auto function = subject.compiled();
-    outcomes.push_back(subject.observe([&] { return function(tensors, variables); }));
+    outcomes.push_back(subject.observe(way, [&] { return function(tensors, variables); }));
     detail::setCompileOptions({});
   };
-  compiledWith([](CompileOptions &options) { options.optimize = false; });
-  compiledWith([&](CompileOptions &options) {
+  compiledWith(Way::Plain, [](CompileOptions &options) { options.optimize = false; });
+  compiledWith(Way::Target, [&](CompileOptions &options) {
     auto others = static_cast<std::size_t>(runtime::hostCpu());
     options.cpu = runtime::kCpus[others ? program.steps.size() % others : 0];
   });
   if (program.leavesOpen()) {
     auto open = subject.compiled(subject.openSpecs());
-    outcomes.push_back(subject.observe([&] { return open(tensors, variables); }));
+    outcomes.push_back(subject.observe(Way::Open, [&] { return open(tensors, variables); }));
   }
+  if (std::optional<Outcome> saved = runSaved(subject, compiled))
+    outcomes.push_back(std::move(*saved));
   return outcomes;
 }
 
@@ -237,10 +276,12 @@ std::string compare(const Program &program, const Meaning &meaning, const std::v
     if (isRefused)
       return "";
   }
-  for (std::size_t way = 0; way < outcomes.size(); ++way) {
-    std::string by = nameOf(static_cast<Way>(way));
-    const Outcome &outcome = outcomes[way];
-    if (static_cast<Way>(way) == Way::Open) {
+  for (const Outcome &outcome : outcomes) {
+    const Way way = outcome.way;
+    std::string by = nameOf(way);
+    if (figures)
+      figures->saved += way == Way::Saved;
+    if (way == Way::Open) {
       bool refused = outcome.error != expected &&
                      (isRefusal(outcome.error) || (hasNative(program) && isUncaptured(outcome.error)));
       if (figures) {
@@ -253,7 +294,7 @@ std::string compare(const Program &program, const Meaning &meaning, const std::v
     if (outcome.error != expected)
       return "fails " + by + " with [" + outcome.error + "] and should with [" + expected + "]";
     // What an eager call did before it failed stays.
-    if (meaning.failure && way == 0)
+    if (meaning.failure && way == Way::Eager)
       continue;
     if (!meaning.failure && outcome.results.size() != program.results.size())
       return "has " + std::to_string(outcome.results.size()) + " results " + by + ", not " +
@@ -262,15 +303,17 @@ std::string compare(const Program &program, const Meaning &meaning, const std::v
       std::string what = "result " + std::to_string(i) + " (v" + std::to_string(program.results[i]) + ")";
       const Array &array = *meaning.values[program.results[i]];
       std::string difference = compareData(what, outcome.results[i], by, nullptr, "", array, figures);
-      if (difference.empty() && way > 0)
+      if (difference.empty() && way != Way::Eager)
         difference = compareData(what, outcome.results[i], by, &eager.results[i], nameOf(Way::Eager), array, nullptr);
+      if (difference.empty() && way == Way::Saved && !sameBits(outcome.results[i], outcomes[1].results[i]))
+        difference = what + " has other bits " + by + " than " + nameOf(Way::Compiled);
       if (!difference.empty())
         return difference;
     }
     for (std::size_t i = 0; i < outcome.variables.size(); ++i) {
       std::string what = "variable " + std::to_string(i);
       std::string difference = compareData(what, outcome.variables[i], by, nullptr, "", *meaning.variables[i], figures);
-      if (difference.empty() && way > 0 && !meaning.failure)
+      if (difference.empty() && way != Way::Eager && !meaning.failure)
         difference = compareData(what, outcome.variables[i], by, &eager.variables[i], nameOf(Way::Eager),
                                  *meaning.variables[i], nullptr);
       if (!difference.empty())

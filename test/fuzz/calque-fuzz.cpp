@@ -45,7 +45,7 @@ struct Shared {
   std::atomic<std::int64_t> nextBlock, findings;
   std::atomic<std::int64_t> programs, failing, steps, gradients, second, transforms, branches, branchGradients, nested,
       states;
-  std::atomic<std::int64_t> elements, exact, unknown, open, refused, native, uncaptured;
+  std::atomic<std::int64_t> elements, exact, unknown, open, refused, native, uncaptured, saved;
   std::atomic<std::int64_t> operations[kMostOperations];
   std::atomic<std::int64_t> current[kMostJobs]; // the program that a worker is at; -1: none
 };
@@ -204,6 +204,7 @@ bool work(const Options &options, Shared &shared, int worker, Generator &generat
       shared.exact += figures.exact;
       shared.unknown += figures.unknown;
       shared.open += figures.open;
+      shared.saved += figures.saved;
       shared.refused += figures.refused;
       shared.native += figures.native;
       shared.uncaptured += figures.uncaptured;
@@ -281,6 +282,7 @@ int runWorkers(const Options &options) {
   std::cout << shared.elements << " elements compared with the interpreter, " << ofElements(shared.exact)
             << " % of them exactly, " << ofElements(shared.unknown) << " % unknown to it\n"
             << shared.open << " programs compiled with open sizes, " << shared.refused << " of them refused\n"
+            << shared.saved << " programs saved and loaded\n"
             << shared.native << " programs with C++ branches and loops, " << shared.uncaptured << " of them refused\n";
   std::string never;
   std::int64_t least = INT64_MAX;

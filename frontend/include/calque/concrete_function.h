@@ -16,6 +16,7 @@ namespace calque {
 namespace detail {
 
 class ConcreteCore;
+struct SavedAccess;
 
 CALQUE_API std::shared_ptr<ConcreteCore> makeConcrete(std::shared_ptr<FunctionCore> core, const Arguments &arguments,
                                                       CallBody body, const SourceLocation &where);
@@ -118,6 +119,7 @@ public:
 
 private:
   friend class Function<R(Args...)>;
+  friend struct detail::SavedAccess;
   friend Bound;
   ConcreteFunction(std::shared_ptr<State> state, std::shared_ptr<detail::ConcreteCore> core,
                    std::tuple<std::remove_cvref_t<Args>...> values)

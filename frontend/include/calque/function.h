@@ -76,6 +76,7 @@ CALQUE_API void clearFunction(FunctionCore &core);
 CALQUE_API std::vector<Retrace> retracesOf(FunctionCore &core);
 CALQUE_API std::string listFunction(FunctionCore &core);
 struct Verification;
+struct SavedAccess;
 } // namespace detail
 
 // A shared handle: copies share the lambda and its traces. Several threads may call it. Simultaneous first calls make
@@ -192,6 +193,7 @@ public:
 
 private:
   friend struct detail::Verification;
+  friend struct detail::SavedAccess;
   template <typename> friend class Function;
   // StateError for an empty function, and for one that was moved from.
   State &state(const SourceLocation &where) const {

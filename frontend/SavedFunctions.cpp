@@ -1,0 +1,271 @@
+#include "frontend/SavedFunctions.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
+#include "frontend/Apply.h"
+#include "frontend/Shape.h"
+
+#include <algorithm>
+
+namespace calque {
+namespace detail {
+
+using schema::OpId;
+
+//===-- Calls -----------------------------------------------------------------------------------===//
+
+std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> arguments,
+                           std::span<const Variable> variables) {
+  const schema::Recording &program = *trace.program;
+  std::vector<Tensor> values(program.numValues());
+  for (std::size_t i = 0; i < program.parameters.size(); ++i)
+    values[schema::index(program.parameters[i])] =
+        i < arguments.size() ? arguments[i] : trace.captures[i - arguments.size()];
+  UserCode lines; // each operation has its own
+  for (const schema::RecordedOp &op : program.ops()) {
+    CallSite site(locationOf(op.line), op.line.function, op.line.index);
+    const SourceLocation where = locationOf(op.line);
+    std::vector<Tensor> operands;
+    for (schema::ValueId operand : program.operandsOf(op))
+      operands.push_back(values[schema::index(operand)]);
+    std::span<const schema::Attribute> attributes = program.attributesOf(op);
+    std::vector<Tensor> results;
+    if (op.op == OpId::VariableRead || op.op == OpId::VariableAssign) {
+      const BoundVariable &bound = trace.variables[static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]))];
+      Variable variable =
+          bound.argument >= 0 ? variables[static_cast<std::size_t>(bound.argument)] : Variable(bound.captured);
+      if (op.op == OpId::VariableRead)
+        results.push_back(variable.value(where));
+      else
+        variable.assign(Operand(operands[0], where));
+    } else {
+      results = applyAll(op.op, operands, attributes, where);
+    }
+    std::move(results.begin(), results.end(), values.begin() + op.firstResult);
+  }
+  std::vector<Tensor> results;
+  for (schema::ValueId result : program.results)
+    results.push_back(values[schema::index(result)]);
+  return results;
+}
+
+namespace {
+// The number of the trace that serves a call. SignatureError.
+std::size_t traceFor(const SavedFunction &function, const Signature &given, SourceLocation where) {
+  std::string text;
+  for (std::size_t i = 0; i < function.traces.size(); ++i) {
+    text = mismatch(function.traces[i].signature, given);
+    if (text.empty())
+      return i;
+  }
+  if (function.traces.size() > 1) {
+    text = "it was saved for other calls; these are";
+    for (const SavedTrace &trace : function.traces) {
+      const char *separator = text.ends_with("are") ? " (" : "), (";
+      absl::StrAppend(&text, separator);
+      const char *comma = "";
+      for (const SignaturePart &part : trace.signature.parts)
+        if (part.kind != SignaturePart::Kind::Count)
+          absl::StrAppend(&text, std::exchange(comma, ", "), part.text);
+    }
+    absl::StrAppend(&text, "), and the call has (");
+    const char *comma = "";
+    for (const SignaturePart &part : given.parts)
+      if (part.kind != SignaturePart::Kind::Count)
+        absl::StrAppend(&text, std::exchange(comma, ", "), part.text);
+    absl::StrAppend(&text, ")");
+  }
+  throw SignatureError(absl::StrCat(function.name, ": ", text), where);
+}
+} // namespace
+
+SavedResults callSaved(const std::shared_ptr<const SavedFunction> &function, SavedArguments &arguments,
+                       const SourceLocation &where) {
+  std::size_t number = traceFor(*function, arguments.signature.take(), userLine(where));
+  return {function, number, replay(function->traces[number], arguments.tensors, arguments.variables), where};
+}
+
+FunctionOptions optionsOf(const SavedFunction &function) { return {.name = function.name}; }
+
+void serveSaved(FunctionCore &core, std::shared_ptr<const SavedFunction> function) {
+  core.choose = [function](const Signature &given, SourceLocation where) {
+    const SavedTrace &trace = function->traces[traceFor(*function, given, where)];
+    std::vector<ExpectedTensor> expected;
+    for (const SignaturePart &part : trace.signature.parts)
+      if (part.kind == SignaturePart::Kind::Tensor)
+        expected.push_back({part.type, false, ""});
+    return declared(given, expected, function->name, where);
+  };
+}
+
+//===-- Results ---------------------------------------------------------------------------------===//
+
+SavedResults::SavedResults(std::shared_ptr<const SavedFunction> saved, std::size_t number, std::vector<Tensor> made,
+                           const SourceLocation &line)
+    : function(std::move(saved)), trace(number), tensors(std::move(made)), where(line) {}
+
+void SavedResults::refuse(const std::string &wanted) const {
+  const std::vector<SavedPart> &parts = function->traces[trace].results;
+  std::string given = nextPart < parts.size()
+                          ? absl::StrCat(parts[nextPart].part.path, " is ", parts[nextPart].part.text)
+                          : "there are no more results";
+  throw SignatureError(absl::StrCat(function->name, ": ", given, ", and the C++ signature has ", wanted), where);
+}
+
+Tensor SavedResults::tensor() {
+  const std::vector<SavedPart> &parts = function->traces[trace].results;
+  if (nextPart >= parts.size() || parts[nextPart].part.kind != SignaturePart::Kind::Tensor)
+    refuse("a tensor there");
+  ++nextPart;
+  return tensors[nextTensor++];
+}
+
+std::uint64_t SavedResults::host(const std::string &type) {
+  const std::vector<SavedPart> &parts = function->traces[trace].results;
+  if (nextPart >= parts.size() || parts[nextPart].part.kind != SignaturePart::Kind::Host ||
+      !parts[nextPart].part.text.starts_with(type))
+    refuse(absl::StrCat("the host value ", type.substr(0, type.size() - 1), " there"));
+  return parts[nextPart++].bits;
+}
+
+namespace {
+constexpr std::string_view kString = "string \"", kKey = "the key \"";
+// The text between the quotation marks.
+std::string quoted(const std::string &text, std::string_view before) {
+  return text.substr(before.size(), text.size() - before.size() - 1);
+}
+bool isQuoted(const std::string &text, std::string_view before) {
+  return text.size() > before.size() && text.starts_with(before) && text.ends_with('"');
+}
+} // namespace
+
+std::string SavedResults::text() {
+  const std::vector<SavedPart> &parts = function->traces[trace].results;
+  if (nextPart >= parts.size() || !isQuoted(parts[nextPart].part.text, kString))
+    refuse("a text there");
+  return quoted(parts[nextPart++].part.text, kString);
+}
+
+std::size_t SavedResults::count() {
+  const std::vector<SavedPart> &parts = function->traces[trace].results;
+  std::size_t count = 0;
+  if (nextPart >= parts.size() || parts[nextPart].part.kind != SignaturePart::Kind::Count ||
+      std::sscanf(parts[nextPart].part.text.c_str(), "%zu", &count) != 1)
+    refuse("a container there");
+  ++nextPart;
+  return count;
+}
+
+std::string SavedResults::key() {
+  const std::vector<SavedPart> &parts = function->traces[trace].results;
+  if (nextPart >= parts.size() || !isQuoted(parts[nextPart].part.text, kKey))
+    refuse("a map there");
+  return quoted(parts[nextPart++].part.text, kKey);
+}
+
+void SavedResults::end() const {
+  if (nextPart < function->traces[trace].results.size())
+    refuse("no more results");
+}
+
+} // namespace detail
+
+//===-- The public handle -----------------------------------------------------------------------===//
+
+using namespace detail;
+
+const SavedFile &SavedFunctions::file(const SourceLocation &where) const {
+  if (!file_)
+    throwEmptyHandle("file of functions", where);
+  return *file_;
+}
+
+std::shared_ptr<const SavedFunction> SavedFunctions::find(const std::string &name, const SourceLocation &where) const {
+  const SavedFile &file = this->file(where);
+  for (const std::shared_ptr<const SavedFunction> &function : file.functions)
+    if (function->name == name)
+      return function;
+  std::string known;
+  for (const std::shared_ptr<const SavedFunction> &function : file.functions)
+    absl::StrAppend(&known, known.empty() ? "" : ", ", function->name);
+  throw LookupError(absl::StrCat(file.path, ": there is no function '", name, "'; the functions are ", known),
+                    userLine(where));
+}
+
+std::vector<std::string> SavedFunctions::names(SourceLocation where) const {
+  std::vector<std::string> names;
+  for (const std::shared_ptr<const SavedFunction> &function : file(where).functions)
+    names.push_back(function->name);
+  return names;
+}
+
+const std::map<std::string, Variable> &SavedFunctions::variables(SourceLocation where) const {
+  return file(where).variables;
+}
+
+Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::operator[](const std::string &name) const {
+  std::shared_ptr<const SavedFunction> function = find(name, {});
+  auto flat = std::make_shared<SavedFunction>(*function);
+  auto list = [](const std::vector<SignaturePart> &parts, const char *path) {
+    std::vector<SignaturePart> tensors(1);
+    tensors[0].kind = SignaturePart::Kind::Count;
+    tensors[0].path = path;
+    std::ranges::copy_if(parts, std::back_inserter(tensors),
+                         [](const SignaturePart &part) { return part.kind == SignaturePart::Kind::Tensor; });
+    tensors[0].text = schema::counted(tensors.size() - 1, "element");
+    return tensors;
+  };
+  for (SavedTrace &trace : flat->traces) {
+    for (const SignaturePart &part : trace.signature.parts)
+      if (part.kind == SignaturePart::Kind::Variable)
+        throw SignatureError(absl::StrCat(name, ": ", part.path, " is a variable; ask for the function with its C++ "
+                                                                 "signature, as function<Signature>(name)"),
+                             userLine({}));
+    trace.signature.parts = list(trace.signature.parts, "argument 0");
+    std::vector<SignaturePart> results;
+    for (const SavedPart &result : trace.results)
+      results.push_back(result.part);
+    trace.results.clear();
+    for (SignaturePart &part : list(results, "result"))
+      trace.results.push_back({std::move(part)});
+  }
+  return LoadedFunction<std::vector<Tensor>(const std::vector<Tensor> &)>::make(std::move(flat), {});
+}
+
+std::vector<std::vector<TensorSpec<>>> SavedFunctions::argument_specs(const std::string &name,
+                                                                      SourceLocation where) const {
+  std::vector<std::vector<TensorSpec<>>> all;
+  for (const SavedTrace &trace : find(name, where)->traces) {
+    std::vector<TensorSpec<>> &specs = all.emplace_back();
+    for (const SignaturePart &part : trace.signature.parts)
+      if (part.kind == SignaturePart::Kind::Tensor)
+        specs.emplace_back(part.type.dtype, shapeOf(part.type.dims));
+  }
+  return all;
+}
+
+std::vector<std::string> SavedFunctions::result_names(const std::string &name, SourceLocation where) const {
+  std::vector<std::string> names;
+  for (const SavedPart &result : find(name, where)->traces[0].results)
+    if (result.part.kind == SignaturePart::Kind::Tensor)
+      names.push_back(result.part.path);
+  return names;
+}
+
+std::string SavedFunctions::str(SourceLocation where) const {
+  std::string text;
+  for (const std::shared_ptr<const SavedFunction> &function : file(where).functions)
+    for (const SavedTrace &trace : function->traces) {
+      Signature results;
+      for (const SavedPart &result : trace.results)
+        results.parts.push_back(result.part);
+      std::string given = results.str("  ");
+      absl::StrAppend(&text, function->name, "\n", trace.signature.str("  "), given.empty() ? "  no result\n" : given);
+    }
+  for (const auto &[name, variable] : file(where).variables)
+    absl::StrAppend(&text, "variable '", name, "': ", variable.state()->type->str(),
+                    variable.state()->trainable ? "" : ", not trainable", "\n");
+  return text;
+}
+
+} // namespace calque

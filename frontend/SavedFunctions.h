@@ -1,0 +1,43 @@
+// Functions in a file, and what is made of them when they are loaded.
+#ifndef CALQUE_FRONTEND_SAVEDFUNCTIONS_H
+#define CALQUE_FRONTEND_SAVEDFUNCTIONS_H
+
+#include "calque/saved_functions.h"
+#include "frontend/FunctionCore.h"
+
+namespace calque::detail {
+
+// A part of a signature, without its place in a key.
+struct SavedPart {
+  SignaturePart part;
+  std::uint64_t bits = 0; // of a host value
+};
+
+struct SavedTrace {
+  Signature signature; // without a key
+  std::vector<SavedPart> results;
+  schema::RecordingRef program;
+  std::vector<Tensor> captures; // the parameters after the arguments
+  std::vector<BoundVariable> variables;
+
+  std::size_t numArguments() const { return program->parameters.size() - captures.size(); }
+};
+
+struct SavedFunction {
+  std::string name;
+  std::vector<SavedTrace> traces; // those with fewer open sizes first
+};
+
+struct SavedFile {
+  std::string path;
+  std::vector<std::shared_ptr<const SavedFunction>> functions; // in the order in which they were saved
+  std::map<std::string, Variable> variables;
+};
+
+// Runs the program of a trace again, operation by operation through the door: in a function that is traced, which it
+// becomes a part of, or eagerly. Operations keep their lines.
+std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> arguments,
+                           std::span<const Variable> variables);
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,282 @@
+// Functions that outlive the program that made them: program, weights and signatures in one file, which a program
+// without their code loads, runs and differentiates.
+//
+//   save_functions("model.calque", {{"forward", forward.get_concrete_function(TensorSpec<float>({kDynamic, 784}))},
+//                                   {"step", step}});
+//
+//   SavedFunctions model = load_functions("model.calque"); // in another program
+//   auto forward = model.function<Tensor(const Tensor &)>("forward");
+//   Tensor logits = forward(images);
+//   model.variables().at("dense/kernel");
+//
+// What is loaded are functions as any others: compiled at the first call, or found on disk; inlined where another
+// function calls them; differentiated by tapes and transforms. Their results have the bits of the function that was
+// saved. Errors inside of them name the lines of the program that saved them.
+#ifndef CALQUE_SAVED_FUNCTIONS_H
+#define CALQUE_SAVED_FUNCTIONS_H
+
+#include "calque/function.h"
+
+#include <initializer_list>
+#include <map>
+
+namespace calque {
+
+namespace detail {
+struct SavedAccess;
+struct SavedFile;
+struct SavedFunction;
+} // namespace detail
+
+// What is saved of a function: one trace of it, or all that it has now. A function without a trace is a StateError.
+class CALQUE_API FunctionToSave {
+public:
+  template <typename Signature> FunctionToSave(const Function<Signature> &f);
+  template <typename Signature> FunctionToSave(const ConcreteFunction<Signature> &f);
+
+private:
+  friend struct detail::SavedAccess;
+  std::shared_ptr<detail::FunctionCore> function_;
+  std::shared_ptr<detail::ConcreteCore> concrete_;
+};
+
+struct SaveFunctionsOptions {
+  // What the file calls variables. Others have their own names, with a number behind where several have the same.
+  std::vector<std::pair<std::string, Variable>> variables = {};
+};
+
+// Saves functions with the variables that they capture, as these are at the call. Functions may share variables. The
+// file is written whole or not at all. Variables that are arguments stay arguments.
+//
+// StateError while a function is traced and for a function without a trace. ValueError for names that are given twice,
+// and for what is code of this program alone: a host call, named with its line. DataError where the file can't be
+// written.
+CALQUE_API void save_functions(const std::string &path,
+                               const std::vector<std::pair<std::string, FunctionToSave>> &functions,
+                               SaveFunctionsOptions options = {}, SourceLocation where = SourceLocation::current());
+
+// The functions of a file. It is a shared handle; so are the functions, which have the same variables.
+class CALQUE_API SavedFunctions {
+public:
+  // An empty handle, until one is assigned: to use it is a StateError.
+  SavedFunctions() = default;
+
+  std::vector<std::string> names(SourceLocation where = SourceLocation::current()) const;
+  // The variables by the names that the file has for them. To assign one changes what the functions compute.
+  const std::map<std::string, Variable> &variables(SourceLocation where = SourceLocation::current()) const;
+
+  // The function of a name, with a C++ signature. Arguments and results have the structure that they had when the
+  // function was saved, in any types that have it: a struct of two tensors may be a tuple. Numbers and texts among the
+  // arguments are bound to the values that they had. Results are made anew, so that an aggregate among them needs a
+  // default constructor. LookupError for a name that the file has not. A call of other types than any that was saved is a
+  // SignatureError.
+  template <typename Signature>
+  Function<Signature> function(const std::string &name, SourceLocation where = SourceLocation::current()) const;
+  // The function of a name on its tensors alone, in order, whatever their structure was. SignatureError for one that
+  // takes variables.
+  Function<std::vector<Tensor>(const std::vector<Tensor> &)>
+  operator[](const std::string &name) const; // NOLINT: its errors have no line of their own
+
+  // One entry for each trace of a function: the types of its tensors.
+  std::vector<std::vector<TensorSpec<>>> argument_specs(const std::string &name,
+                                                        SourceLocation where = SourceLocation::current()) const;
+  // What messages call its results: "result[0]", "result["logits"]".
+  std::vector<std::string> result_names(const std::string &name,
+                                        SourceLocation where = SourceLocation::current()) const;
+  // The signatures of all functions, and the variables, as text.
+  std::string str(SourceLocation where = SourceLocation::current()) const;
+
+private:
+  friend CALQUE_API SavedFunctions load_functions(const std::string &path, SourceLocation where);
+  std::shared_ptr<const detail::SavedFunction> find(const std::string &name, const SourceLocation &where) const;
+  const detail::SavedFile &file(const SourceLocation &where) const;
+  std::shared_ptr<const detail::SavedFile> file_;
+};
+
+// Reads functions. DataError, which begins with the path, for a file that is missing, damaged or no file of functions,
+// for one of a later version, and for an operation that this Calque does not know. LookupError for a user's operation
+// that this program has not registered.
+CALQUE_API SavedFunctions load_functions(const std::string &path, SourceLocation where = SourceLocation::current());
+
+namespace detail {
+
+// The results of a call of a saved function, part by part in the order in which they were visited.
+class CALQUE_API SavedResults {
+public:
+  SavedResults(std::shared_ptr<const SavedFunction> function, std::size_t trace, std::vector<Tensor> tensors,
+               const SourceLocation &where);
+  // SignatureError where the next part is something else.
+  Tensor tensor();
+  std::uint64_t host(const std::string &type);
+  std::string text();
+  std::size_t count();
+  std::string key();
+  void end() const;
+
+private:
+  [[noreturn]] void refuse(const std::string &wanted) const;
+  std::shared_ptr<const SavedFunction> function;
+  std::size_t trace;
+  std::vector<Tensor> tensors;
+  SourceLocation where;
+  std::size_t nextPart = 0, nextTensor = 0;
+};
+
+// Makes a structure of the results.
+template <typename T> struct Remade {
+  static T make(SavedResults &results) {
+    if constexpr (Structure<T>::isHost) {
+      std::uint64_t bits = results.host(nameOfHost());
+      if constexpr (std::is_same_v<T, long double>) {
+        double value;
+        std::memcpy(&value, &bits, sizeof(value));
+        return value;
+      } else {
+        T value{};
+        std::memcpy(&value, &bits, std::min(sizeof(value), sizeof(bits)));
+        return value;
+      }
+    } else {
+      static_assert(Structure<T>::hasFields, "a saved function gives tensors, numbers, texts, and the containers and "
+                                             "aggregates of these: this result type is none of them");
+      static_assert(std::is_default_constructible_v<T>,
+                    "the results of a saved function are made anew: this aggregate needs a default constructor");
+      return withFields(T{}, [&](const auto &...fields) {
+        return T{Remade<std::remove_cvref_t<decltype(fields)>>::make(results)...};
+      });
+    }
+  }
+
+private:
+  static std::string nameOfHost() {
+    if constexpr (std::is_same_v<T, bool>)
+      return "bool ";
+    else if constexpr (std::is_enum_v<T>)
+      return "enum ";
+    else
+      return nameOfNumber<T>();
+  }
+};
+template <> struct Remade<Tensor> {
+  static Tensor make(SavedResults &results) { return results.tensor(); }
+};
+template <> struct Remade<std::string> {
+  static std::string make(SavedResults &results) { return results.text(); }
+};
+template <typename T> struct Remade<std::vector<T>> {
+  static std::vector<T> make(SavedResults &results) {
+    std::vector<T> made;
+    for (std::size_t n = results.count(); n > 0; --n)
+      made.push_back(Remade<T>::make(results));
+    return made;
+  }
+};
+template <typename T> struct Remade<std::optional<T>> {
+  static std::optional<T> make(SavedResults &results) {
+    return results.count() ? std::optional<T>(Remade<T>::make(results)) : std::nullopt;
+  }
+};
+template <typename T, std::size_t N> struct Remade<std::array<T, N>> {
+  static std::array<T, N> make(SavedResults &results) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::array<T, N>{((void)I, Remade<T>::make(results))...};
+    }(std::make_index_sequence<N>());
+  }
+};
+template <typename A, typename B> struct Remade<std::pair<A, B>> {
+  static std::pair<A, B> make(SavedResults &results) {
+    return std::pair<A, B>{Remade<A>::make(results), Remade<B>::make(results)};
+  }
+};
+template <typename... T> struct Remade<std::tuple<T...>> {
+  static std::tuple<T...> make(SavedResults &results) { return std::tuple<T...>{Remade<T>::make(results)...}; }
+};
+template <typename Map> struct RemadeMap {
+  static Map make(SavedResults &results) {
+    Map made;
+    for (std::size_t n = results.count(); n > 0; --n) {
+      using Key = typename Map::key_type;
+      auto key = [&] {
+        if constexpr (std::is_same_v<Key, std::string>)
+          return results.key();
+        else
+          return Remade<Key>::make(results);
+      }();
+      made.emplace(std::move(key), Remade<typename Map::mapped_type>::make(results));
+    }
+    return made;
+  }
+};
+template <typename K, typename T, typename C> struct Remade<std::map<K, T, C>> : RemadeMap<std::map<K, T, C>> {};
+template <typename K, typename T, typename H, typename E>
+struct Remade<std::unordered_map<K, T, H, E>> : RemadeMap<std::unordered_map<K, T, H, E>> {};
+
+// The arguments of a call of a saved function.
+struct SavedArguments : TensorCollector {
+  explicit SavedArguments(const SourceLocation &where) : signature(where) {}
+  void variable(const Variable &x) { variables.push_back(x); }
+  template <typename T> void add(const T &argument) {
+    signature.begin("argument " + std::to_string(index++));
+    visit_structure(argument, signature);
+    visit_structure(argument, *this);
+  }
+  SignatureBuilder signature;
+  std::vector<Variable> variables;
+  std::size_t index = 0;
+};
+CALQUE_API SavedResults callSaved(const std::shared_ptr<const SavedFunction> &function, SavedArguments &arguments,
+                                  const SourceLocation &where);
+CALQUE_API FunctionOptions optionsOf(const SavedFunction &function);
+// Lets a function be called only as what was saved was, and makes its traces of the saved ones.
+CALQUE_API void serveSaved(FunctionCore &core, std::shared_ptr<const SavedFunction> function);
+
+struct SavedAccess {
+  template <typename Signature> static std::shared_ptr<FunctionCore> coreOf(const Function<Signature> &f) {
+    return f.state_ ? f.state_->core : nullptr;
+  }
+  template <typename Signature> static std::shared_ptr<ConcreteCore> coreOf(const ConcreteFunction<Signature> &f) {
+    return f.core_;
+  }
+  static const std::shared_ptr<FunctionCore> &functionOf(const FunctionToSave &f) { return f.function_; }
+  static const std::shared_ptr<ConcreteCore> &concreteOf(const FunctionToSave &f) { return f.concrete_; }
+};
+
+template <typename Signature> struct LoadedFunction;
+template <typename R, typename... Args> struct LoadedFunction<R(Args...)> {
+  static Function<R(Args...)> make(std::shared_ptr<const SavedFunction> saved, const SourceLocation &where) {
+    using Result = std::remove_cvref_t<R>;
+    FunctionOptions options = optionsOf(*saved);
+    Function<R(Args...)> f(
+        [saved](Args... args, const SourceLocation &line) -> Result {
+          SavedArguments arguments(line);
+          (arguments.add(args), ...);
+          SavedResults results = callSaved(saved, arguments, line);
+          if constexpr (!std::is_void_v<R>) {
+            Result made = Remade<Result>::make(results);
+            results.end();
+            return made;
+          } else {
+            results.end();
+          }
+        },
+        std::move(options), where);
+    serveSaved(*SavedAccess::coreOf(f), std::move(saved));
+    return f;
+  }
+};
+
+} // namespace detail
+
+template <typename Signature>
+FunctionToSave::FunctionToSave(const Function<Signature> &f) : function_(detail::SavedAccess::coreOf(f)) {}
+template <typename Signature>
+FunctionToSave::FunctionToSave(const ConcreteFunction<Signature> &f) : concrete_(detail::SavedAccess::coreOf(f)) {}
+
+template <typename Signature>
+Function<Signature> SavedFunctions::function(const std::string &name, SourceLocation where) const {
+  static_assert(std::is_function_v<Signature>, "name the signature of the function: function<Tensor(Tensor)>(\"name\")");
+  return detail::LoadedFunction<Signature>::make(find(name, where), where);
+}
+
+} // namespace calque
+#endif

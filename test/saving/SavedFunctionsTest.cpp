@@ -1,0 +1,274 @@
+// Functions that are saved and loaded: structures, variables, signatures, and what is refused.
+#include "calque/operation.h"
+#include "calque/safetensors.h"
+#include "calque/saved_functions.h"
+#include "test/training/Idx.h"
+#include "test/training/Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+struct Outputs {
+  Tensor loss;
+  std::vector<Tensor> gradients;
+  std::map<std::string, Tensor> named;
+  std::optional<Tensor> none;
+  int count = 0;
+  bool good = false;
+  std::string text;
+};
+struct SameOutputs {
+  Tensor first;
+  std::vector<Tensor> second;
+  std::unordered_map<std::string, Tensor> third;
+  std::optional<Tensor> fourth;
+  int fifth = 0;
+  bool sixth = false;
+  std::string seventh;
+};
+
+class SavedFunctionsTest : public ::testing::Test {
+protected:
+  TemporaryDirectory directory;
+  const std::string path = directory.file("f.calque");
+  const Tensor x = tensor<float>({0.5f, -1, 2, 3, 0.25f, -2}, {2, 3});
+};
+
+void expectSame(const Tensor &found, const Tensor &expected) {
+  EXPECT_EQ(found.dtype(), expected.dtype());
+  EXPECT_EQ(found.shape().str(), expected.shape().str());
+  EXPECT_TRUE(std::ranges::equal(found.bytes(), expected.bytes())) << found << " and " << expected;
+}
+
+TEST_F(SavedFunctionsTest, KeepStructures) {
+  auto f = function([](const std::pair<Tensor, Tensor> &given, const std::vector<Tensor> &list, int n, bool flag,
+                       const std::string &name) {
+    Tensor sum = given.first * given.second + list[0] * float(n);
+    return Outputs{mean(sum), {sum, -sum}, {{"a", exp(sum)}, {"b", sum > 0.f}}, std::nullopt, n + 1, flag, name + "!"};
+  });
+  const Outputs expected = f({x, x + 1.f}, {x}, 3, true, "key");
+  save_functions(path, {{"f", f}});
+  auto loaded = load_functions(path).function<SameOutputs(const std::tuple<Tensor, Tensor> &,
+                                                          const std::array<Tensor, 1> &, int, bool, std::string)>("f");
+  // An array has no number of elements in the signature, a vector has.
+  EXPECT_MISUSE(SignatureError, loaded({x, x + 1.f}, {x}, 3, true, "key"), "f: argument 1 must be 1 element");
+  auto again = load_functions(path).function<SameOutputs(const std::tuple<Tensor, Tensor> &,
+                                                         const std::vector<Tensor> &, int, bool, std::string)>("f");
+  const SameOutputs found = again({x, x + 1.f}, {x}, 3, true, "key");
+  expectSame(found.first, expected.loss);
+  expectSame(found.second.at(1), expected.gradients[1]);
+  expectSame(found.third.at("a"), expected.named.at("a"));
+  expectSame(found.third.at("b"), expected.named.at("b"));
+  EXPECT_FALSE(found.fourth);
+  EXPECT_EQ(found.fifth, 4);
+  EXPECT_TRUE(found.sixth);
+  EXPECT_EQ(found.seventh, "key!");
+  EXPECT_MISUSE(SignatureError, again({x, x}, {x}, 4, true, "key"), "f: argument 2 is bound to int 3, not int 4");
+  EXPECT_MISUSE(SignatureError, again({x, x}, {x, x}, 3, true, "key"),
+                "f: argument 1 must be 1 element, not 2 elements");
+}
+
+TEST_F(SavedFunctionsTest, TakeTensorsAlone) {
+  auto f = function([](const std::map<std::string, Tensor> &given) {
+    return std::map<std::string, Tensor>{{"sum", given.at("a") + given.at("b")}, {"product", given.at("a") * 2.f}};
+  });
+  auto expected = f({{"a", x}, {"b", x}});
+  save_functions(path, {{"f", f}});
+  SavedFunctions loaded = load_functions(path);
+  std::vector<Tensor> found = loaded["f"]({x, x});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(loaded.result_names("f"), (std::vector<std::string>{"result[\"product\"]", "result[\"sum\"]"}));
+  expectSame(found[0], expected.at("product"));
+  expectSame(found[1], expected.at("sum"));
+  EXPECT_EQ(loaded.argument_specs("f").at(0).at(1).str(), "float32[2,3]");
+  EXPECT_THROW(loaded["f"]({x}), SignatureError);
+}
+
+TEST_F(SavedFunctionsTest, HaveVariablesAndAssignThem) {
+  Variable w(ones({3}), {.name = "w"}), other(zeros({3}), {.name = "w", .trainable = false}),
+      counter(scalar(0), {.name = "n"});
+  auto predict = function([=](const Tensor &given) { return sum(given * w, {1}) + sum(other); });
+  auto step = function([=](const Tensor &given) {
+    GradientTape tape;
+    Tensor loss = mean(square(sum(given * w, {1})));
+    Variable(w).assign_sub(0.1f * *tape.gradient(loss, w));
+    Variable(counter).assign_add(1);
+    return loss;
+  });
+  predict(x);
+  step(x);
+  save_functions(path, {{"predict", predict}, {"step", step}}, {.variables = {{"model/w", w}}});
+  const Tensor saved = w.value();
+  w.assign(zeros({3})); // what is saved is the state at the call
+  w.assign(saved);
+  SavedFunctions loaded = load_functions(path);
+  const std::map<std::string, Variable> &variables = loaded.variables();
+  ASSERT_EQ(variables.size(), 3u);
+  expectSame(variables.at("model/w").value(), w.value());
+  EXPECT_FALSE(variables.at("w").trainable());
+  EXPECT_EQ(variables.at("n").value().item<int>(), 1);
+  auto loadedStep = loaded.function<Tensor(const Tensor &)>("step"),
+       loadedPredict = loaded.function<Tensor(const Tensor &)>("predict");
+  for (int i = 0; i < 3; ++i)
+    expectSame(loadedStep(x), step(x));
+  expectSame(variables.at("model/w").value(), w.value());
+  EXPECT_EQ(variables.at("n").value().item<int>(), 4);
+  expectSame(loadedPredict(x), predict(x)); // they share the variable
+  Variable(variables.at("model/w")).assign(zeros({3}));
+  EXPECT_EQ(sum(loadedPredict(x)).item<float>(), 0);
+  EXPECT_CONTAINS(loaded.str(), "predict\n  argument 0: float32[2,3]\n  result: float32[2]\n");
+  EXPECT_CONTAINS(loaded.str(), "variable 'w': float32[3], not trainable\n");
+}
+
+TEST_F(SavedFunctionsTest, TakeVariables) {
+  auto f = function([](Variable &a, Variable &b, const Tensor &given) {
+    a.assign_add(given);
+    return b * 2.f;
+  });
+  Variable a(ones({2})), b(ones({2})), same(full({2}, 3.f));
+  f(a, b, ones({2}));
+  f(same, same, ones({2}));
+  save_functions(path, {{"f", f}});
+  auto loaded = load_functions(path).function<Tensor(Variable &, Variable &, const Tensor &)>("f");
+  EXPECT_EQ(valuesOf(loaded(a, b, ones({2}))), (std::vector<double>{2, 2}));
+  EXPECT_EQ(valuesOf(a.value()), (std::vector<double>{3, 3}));
+  EXPECT_EQ(valuesOf(loaded(same, same, ones({2}))), (std::vector<double>{10, 10}));
+  EXPECT_THROW(load_functions(path)["f"], SignatureError);
+}
+
+TEST_F(SavedFunctionsTest, ServeOpenSizesAndSeveralTraces) {
+  auto f = function([](const Tensor &given) { return softmax(given, 1) / cast(size(given, 0), given.dtype()); });
+  auto open = f.get_concrete_function(TensorSpec<float>({kDynamic, 3}));
+  f(cast(x, DType::Float64));
+  save_functions(path, {{"f", f}});
+  auto loaded = load_functions(path).function<Tensor(const Tensor &)>("f");
+  for (int n : {1, 2, 7}) {
+    Tensor given = reshape(sin(iota({n * 3}, DType::Float32)), {n, 3});
+    expectSame(loaded(given), open(given));
+  }
+  EXPECT_EQ(loaded.trace_count(), 1);
+  expectSame(loaded(cast(x, DType::Float64)), f(cast(x, DType::Float64)));
+  EXPECT_EQ(loaded.trace_count(), 2);
+  EXPECT_MISUSE(SignatureError, loaded(ones({2, 4})),
+                "f: it was saved for other calls; these are (float64[2,3]), (float32[?,3]), and the call has "
+                "(float32[2,4])");
+}
+
+TEST_F(SavedFunctionsTest, AreDifferentiatedAndTransformed) {
+  Variable w(ones({3}), {.name = "w"});
+  auto f = function([=](const Tensor &given) { return sum(tanh(given * w) * given, {1}); });
+  f(x);
+  save_functions(path, {{"f", f}});
+  SavedFunctions file = load_functions(path);
+  auto loaded = file.function<Tensor(const Tensor &)>("f");
+  auto total = [](auto &g) { return [&g](const Tensor &given) { return sum(g(given)); }; };
+  expectSame(grad(total(loaded))(x), grad(total(f))(x));
+  expectSame(hessian(total(loaded))(x), hessian(total(f))(x));
+  expectSame(function(grad(total(loaded)))(x), function(grad(total(f)))(x));
+  GradientTape tape, other;
+  expectSame(*tape.gradient(loaded(x), file.variables().at("w")), *other.gradient(f(x), w));
+  Tensor batch = stack({x, x + 1.f, x * 2.f});
+  EXPECT_EQ(vmap(loaded)(batch).shape().str(), "[3,2]");
+  // Once more: what is loaded can be saved.
+  save_functions(path, {{"again", loaded}});
+  expectSame(load_functions(path).function<Tensor(Tensor)>("again")(x), f(x));
+}
+
+TEST_F(SavedFunctionsTest, NameTheLinesOfWhoSavedThem) {
+  auto f = function([](const Tensor &given, const Tensor &index) { return gather(given, index); });
+  const std::string line = std::string(__FILE__) + ":" + std::to_string(__LINE__ - 1);
+  f(x, tensor({0}));
+  save_functions(path, {{"f", f}});
+  auto loaded = load_functions(path).function<Tensor(Tensor, Tensor)>("f");
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { loaded(x, tensor({5})); }), line);
+}
+
+TEST_F(SavedFunctionsTest, SayHowFarALoopWasFollowed) {
+  auto f = function([](const Tensor &n) {
+    Tensor y = n * 0.f;
+    while (y < n)
+      y = y + 1.f;
+    return y;
+  });
+  f(scalar(100.f));
+  save_functions(path, {{"f", f}});
+  auto loaded = load_functions(path).function<Tensor(Tensor)>("f");
+  expectSame(loaded(scalar(5'000.f)), scalar(5'000.f));
+  EXPECT_CONTAINS(errorOf<StateError>([&] { loaded(scalar(30'000.f)); }),
+                  "function 'f' was loaded, so that there is no C++ code to follow");
+  f(scalar(30'000.f));
+  save_functions(path, {{"f", f}});
+  expectSame(load_functions(path).function<Tensor(Tensor)>("f")(scalar(30'000.f)), scalar(30'000.f));
+}
+
+TEST_F(SavedFunctionsTest, AreRefusedWhereTheyAreCodeOfTheProgram) {
+  auto f = function([](const Tensor &given) {
+    return host_call([](std::span<const Tensor> in) { return in[0]; }, {given}, {TensorSpec<float>({2, 3})});
+  });
+  EXPECT_MISUSE(StateError, save_functions(path, {{"f", f}}), "save_functions: function 'f' has no trace yet");
+  f(x);
+  EXPECT_MISUSE(ValueError, save_functions(path, {{"f", f}}), "save_functions: function 'f' calls the host at ");
+  EXPECT_MISUSE(ValueError, save_functions(path, {}), "save_functions: there is no function to save");
+  auto g = function([](const Tensor &given) { return given + 1.f; });
+  g(x);
+  EXPECT_MISUSE(ValueError, save_functions(path, {{"g", g}, {"g", g}}),
+                "save_functions: the name 'g' is given to two functions");
+  Variable v(ones({2}));
+  EXPECT_MISUSE(ValueError, save_functions(path, {{"g", g}}, {.variables = {{"v", v}, {"v", v}}}),
+                "save_functions: the name 'v' is given to two variables");
+  EXPECT_MISUSE(ValueError, save_functions(path, {{"\xff", g}}), "is not UTF-8");
+  EXPECT_MISUSE(StateError, save_functions(path, {{"g", Function<Tensor(Tensor)>()}}), "empty function");
+  auto saves = function([&](const Tensor &given) {
+    save_functions(path, {{"g", g}});
+    return given;
+  });
+  EXPECT_THROW(saves(x), StateError);
+  Variable w(ones({3}));
+  auto both = function([=](Variable &given) { return given + w; });
+  both(w);
+  EXPECT_MISUSE(ValueError, save_functions(path, {{"both", both}}), "a variable is both an argument and captured");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_THROW(save_functions(directory.file("none/f.calque"), {{"g", g}}), DataError);
+}
+
+TEST_F(SavedFunctionsTest, RefuseWrongNamesTypesAndFiles) {
+  auto f = function([](const Tensor &given) { return std::pair(given + 1.f, given); });
+  f(x);
+  save_functions(path, {{"f", f}, {"g", f}});
+  SavedFunctions loaded = load_functions(path);
+  EXPECT_EQ(loaded.names(), (std::vector<std::string>{"f", "g"}));
+  EXPECT_MISUSE(LookupError, loaded.function<Tensor(Tensor)>("h"), "there is no function 'h'; the functions are f, g");
+  EXPECT_MISUSE(SignatureError, (loaded.function<Tensor(Tensor)>("f")(x)), "and the C++ signature has no more results");
+  EXPECT_MISUSE(SignatureError, (loaded.function<std::tuple<Tensor, Tensor, Tensor>(Tensor)>("f")(x)),
+                "there are no more results, and the C++ signature has a tensor there");
+  EXPECT_MISUSE(SignatureError, (loaded.function<std::pair<Tensor, int>(Tensor)>("f")(x)),
+                "result[1] is float32[2,3], and the C++ signature has the host value int there");
+  EXPECT_MISUSE(SignatureError, (loaded.function<std::pair<Tensor, std::string>(Tensor)>("f")(x)), "has a text there");
+  EXPECT_MISUSE(SignatureError, (loaded.function<std::vector<Tensor>(Tensor)>("f")(x)), "has a container there");
+  EXPECT_MISUSE(StateError, SavedFunctions().names(), "empty file of functions");
+  EXPECT_MISUSE(DataError, load_functions(directory.file("none")), "can't be opened");
+  save_safetensors(path, {{"x", x}});
+  EXPECT_MISUSE(DataError, load_functions(path), path + ": it is no file of functions");
+}
+
+TEST_F(SavedFunctionsTest, FindEveryDamage) {
+  auto f = function([](const Tensor &given) { return given * tensor<float>({1, 2, 3}); });
+  f(x);
+  save_functions(path, {{"f", f}});
+  const std::string whole = readFile(path);
+  const std::string damaged = directory.file("damaged");
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string bytes = whole;
+    bytes[at] ^= 0x10;
+    writeFile(damaged, bytes);
+    EXPECT_TRUE(errorOf<DataError>([&] { load_functions(damaged); }).starts_with(damaged)) << at;
+  }
+  for (std::size_t length = 0; length < whole.size(); length += length < 256 ? 1 : 37) {
+    writeFile(damaged, whole.substr(0, length));
+    EXPECT_TRUE(errorOf<DataError>([&] { load_functions(damaged); }).starts_with(damaged)) << length;
+  }
+}
+
+} // namespace
