@@ -180,9 +180,8 @@ Value LinalgBuilder::reshape(Value value, ArrayRef<Size> shape) {
     return value;
   }
   // The number of elements may be a constant in one of the two types only. It may be known while a size is not.
-  RankedTensorType target = to.hasStaticShape()
-                                ? typeWith({sizes.product(shape)}, element)
-                                : RankedTensorType::get({ShapedType::kDynamic}, element);
+  RankedTensorType target = to.hasStaticShape() ? typeWith({sizes.product(shape)}, element)
+                                                : RankedTensorType::get({ShapedType::kDynamic}, element);
   if (typeOf(value) != target)
     value = castTo(value, target);
   if (to.getRank() == 0) {

@@ -15,9 +15,9 @@ void detail::saveSafetensors(const std::string &path, const std::vector<std::pai
   where = userLine(where);
   for (const auto &[name, text] : metadata)
     if (name.starts_with(kOwn))
-      throw ValueError(absl::StrCat("save_safetensors: the name '", name,
-                                    "' of metadata begins with 'calque.', as Calque's own do"),
-                       where);
+      throw ValueError(
+          absl::StrCat("save_safetensors: the name '", name, "' of metadata begins with 'calque.', as Calque's own do"),
+          where);
   std::vector<TensorEntry> entries;
   for (const auto &[name, tensor] : tensors)
     entries.push_back(TensorEntry::of(name, tensor, where));

@@ -218,8 +218,9 @@ Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::opera
   for (SavedTrace &trace : flat->traces) {
     for (const SignaturePart &part : trace.signature.parts)
       if (part.kind == SignaturePart::Kind::Variable)
-        throw SignatureError(absl::StrCat(name, ": ", part.path, " is a variable; ask for the function with its C++ "
-                                                                 "signature, as function<Signature>(name)"),
+        throw SignatureError(absl::StrCat(name, ": ", part.path,
+                                          " is a variable; ask for the function with its C++ "
+                                          "signature, as function<Signature>(name)"),
                              userLine({}));
     trace.signature.parts = list(trace.signature.parts, "argument 0");
     std::vector<SignaturePart> results;

@@ -5,6 +5,7 @@
 #include "frontend/Shape.h"
 #include "frontend/TensorFile.h"
 #include "frontend/UserOperations.h"
+#include "frontend/native/Following.h"
 #include "ir/schema/ProgramBytes.h"
 
 #include <algorithm>
@@ -180,6 +181,14 @@ private:
 
 //===-- Loading ---------------------------------------------------------------------------------===//
 
+// Keeps a text. What calls refuse for reasons of their own is told by the address of a text.
+const char *keptText(const std::string &text) {
+  for (const char *mark : {kAssignment, kFollowedCheck})
+    if (text == mark)
+      return mark;
+  return interned(text);
+}
+
 class Loader {
 public:
   Loader(const std::string &path, SourceLocation where)
@@ -240,7 +249,7 @@ private:
     const TensorEntry *entry = file.find(absl::StrCat("programs/", saved.at("program").get<std::size_t>()));
     if (!entry)
       file.fail(absl::StrCat("a program of function '", name, "' is missing"), where);
-    schema::ReadProgram program = schema::readProgram(entry->bytes, interned);
+    schema::ReadProgram program = schema::readProgram(entry->bytes, keptText);
     if (!program.program)
       file.fail(absl::StrCat("a program of function '", name, "': ", program.fault), where);
     trace.program = program.program;
@@ -336,8 +345,7 @@ private:
     }
     for (const SavedPart &result : trace.results)
       if (result.part.kind == SignaturePart::Kind::Tensor)
-        if (numResults >= program.results.size() ||
-            program.typeOf(program.results[numResults++]) != result.part.type)
+        if (numResults >= program.results.size() || program.typeOf(program.results[numResults++]) != result.part.type)
           return absl::StrCat(result.part.path, " is not what its program gives");
     return numResults == program.results.size() ? "" : "its program gives other results";
   }

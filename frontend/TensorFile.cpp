@@ -126,9 +126,9 @@ void TensorFile::write(const std::string &path, std::vector<TensorEntry> entries
       throw ValueError(absl::StrCat("a tensor file: the name '", entry.name, "' is ",
                                     entry.name == kMetadata ? "the format's own" : "given to two tensors"),
                        where);
-    absl::StrAppend(&header, ",", quoted(entry.name, "the name", where), ":{\"dtype\":\"", entry.code,
-                    "\",\"shape\":[", absl::StrJoin(entry.dims, ","), "],\"data_offsets\":[", offset, ",",
-                    offset + entry.bytes.size(), "]}");
+    absl::StrAppend(&header, ",", quoted(entry.name, "the name", where), ":{\"dtype\":\"", entry.code, "\",\"shape\":[",
+                    absl::StrJoin(entry.dims, ","), "],\"data_offsets\":[", offset, ",", offset + entry.bytes.size(),
+                    "]}");
     offset += entry.bytes.size();
   }
   header += "}";
@@ -214,8 +214,9 @@ public:
       try {
         entry.buffer = runtime::Buffer::allocate(count);
       } catch (const std::bad_alloc &) {
-        throw MemoryError(absl::StrCat(file.path_, ": there is no memory for ", entry.type(), ", which has ", count, " bytes"),
-                          userLine(where));
+        throw MemoryError(
+            absl::StrCat(file.path_, ": there is no memory for ", entry.type(), ", which has ", count, " bytes"),
+            userLine(where));
       }
       auto *data = static_cast<std::byte *>(entry.buffer.data());
       entry.bytes = {data, count};

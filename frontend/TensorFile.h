@@ -41,8 +41,8 @@ class TensorFile {
 public:
   using Metadata = std::map<std::string, std::string>;
 
-  // Writes a file whole or not at all, with its digest. ValueError for names that are given twice, that are not UTF-8 or
-  // that the format has for itself; DataError for a file that can't be written.
+  // Writes a file whole or not at all, with its digest. ValueError for names that are given twice, that are not UTF-8
+  // or that the format has for itself; DataError for a file that can't be written.
   static void write(const std::string &path, std::vector<TensorEntry> entries, const Metadata &metadata,
                     SourceLocation where);
 

@@ -17,10 +17,11 @@ struct Code {
   std::size_t bits;
 };
 // Those of version 0.8 of Python's package.
-constexpr Code kCodes[] = {{"BOOL", 8},        {"F4", 4},       {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},
-                           {"F8_E5M2", 8},     {"F8_E4M3", 8},  {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-                           {"F8_E5M2FNUZ", 8}, {"I16", 16},     {"U16", 16},    {"F16", 16},    {"BF16", 16}, {"I32", 32},
-                           {"U32", 32},        {"F32", 32},     {"C64", 64},    {"F64", 64},    {"I64", 64},  {"U64", 64}};
+constexpr Code kCodes[] = {{"BOOL", 8},        {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
+                           {"I8", 8},          {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+                           {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},
+                           {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
+                           {"I64", 64},        {"U64", 64}};
 
 // Takes the header apart while it is parsed, and ends where it is not of the one form that the format has. So nothing
 // is kept that the format has not, names that are given twice are seen, and nothing nests deeply.
@@ -190,7 +191,8 @@ std::string parseHeader(const std::string &text, TensorHeader &header) {
     if (!bitsOf(entry.code))
       return absl::StrCat(type, ", and there is no such element type");
     if (entry.begin != end || entry.end < entry.begin)
-      return absl::StrCat(type, " in bytes ", entry.begin, " to ", entry.end, " of the data, and those before it end at ", end);
+      return absl::StrCat(type, " in bytes ", entry.begin, " to ", entry.end,
+                          " of the data, and those before it end at ", end);
     const std::optional<std::uint64_t> bytes = bytesOf(entry);
     if (bytes != entry.end - entry.begin)
       return absl::StrCat(type, ", which takes ", bytes ? absl::StrCat(*bytes) : "no number of", " bytes, and it has ",

@@ -1,6 +1,6 @@
 // Programs as bytes: operations by their mnemonics, attributes by their names. The bytes are the same in every process
-// and on every machine, and no number among them follows the order of the records. Saved functions are made of them, and
-// the keys of native code. docs/saving.md has the form byte by byte.
+// and on every machine, and no number among them follows the order of the records. Saved functions are made of them,
+// and the keys of native code. docs/saving.md has the form byte by byte.
 #ifndef CALQUE_IR_SCHEMA_PROGRAMBYTES_H
 #define CALQUE_IR_SCHEMA_PROGRAMBYTES_H
 

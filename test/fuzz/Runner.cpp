@@ -233,7 +233,8 @@ std::vector<Outcome> runAll(const Program &program) {
   Subject subject(program);
   auto [tensors, variables] = subject.arguments();
   std::vector<Outcome> outcomes;
-  outcomes.push_back(subject.observe(Way::Eager, [&] { return subject.body(tensors, variables, program.eagerNested); }));
+  outcomes.push_back(
+      subject.observe(Way::Eager, [&] { return subject.body(tensors, variables, program.eagerNested); }));
   auto compiled = subject.compiled();
   for (Way way : {Way::Compiled, Way::Again})
     outcomes.push_back(subject.observe(way, [&] { return compiled(tensors, variables); }));

@@ -1,6 +1,6 @@
 // Files of tensors in the format safetensors: what is written, what is read, and what is refused.
-#include "calque/file_writer.h"
 #include "calque/safetensors.h"
+#include "calque/file_writer.h"
 #include "test/training/Idx.h"
 #include "test/training/Testing.h"
 
@@ -190,7 +190,8 @@ TEST(Safetensors, NamesWhatIsWrongInAFile) {
   EXPECT_CONTAINS(headerFault("{\"a\":" + entry("U8", "[1.0]", "[0,1]") + "}", "x"), "'a' has a number that is no int");
   EXPECT_CONTAINS(headerFault("{\"a\":" + entry("U8", "[[1]]", "[0,1]") + "}", "x"), "'a' has a list where it may not");
   EXPECT_CONTAINS(headerFault("{\"a\":" + entry("U8", "[1]", "[0,1,1]") + "}", "x"), "'a' has a number where it may");
-  EXPECT_CONTAINS(headerFault("{\"a\":" + entry("U8", "[1]", "[0]") + "}", "x"), "'a' has a list of other than two num");
+  EXPECT_CONTAINS(headerFault("{\"a\":" + entry("U8", "[1]", "[0]") + "}", "x"),
+                  "'a' has a list of other than two num");
   EXPECT_CONTAINS(headerFault("{\"a\":" + entry("U9", "[1]", "[0,1]") + "}", "x"),
                   "'a' is U9[1], and there is no such element type");
   EXPECT_CONTAINS(headerFault("{\"a\":" + entry("F32", "[1]", "[0,1]") + "}", "x"),

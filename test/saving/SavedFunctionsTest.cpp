@@ -50,12 +50,14 @@ TEST_F(SavedFunctionsTest, KeepStructures) {
   });
   const Outputs expected = f({x, x + 1.f}, {x}, 3, true, "key");
   save_functions(path, {{"f", f}});
-  auto loaded = load_functions(path).function<SameOutputs(const std::tuple<Tensor, Tensor> &,
-                                                          const std::array<Tensor, 1> &, int, bool, std::string)>("f");
+  auto loaded = load_functions(path)
+                    .function<SameOutputs(const std::tuple<Tensor, Tensor> &, const std::array<Tensor, 1> &, int, bool,
+                                          std::string)>("f");
   // An array has no number of elements in the signature, a vector has.
   EXPECT_MISUSE(SignatureError, loaded({x, x + 1.f}, {x}, 3, true, "key"), "f: argument 1 must be 1 element");
-  auto again = load_functions(path).function<SameOutputs(const std::tuple<Tensor, Tensor> &,
-                                                         const std::vector<Tensor> &, int, bool, std::string)>("f");
+  auto again = load_functions(path)
+                   .function<SameOutputs(const std::tuple<Tensor, Tensor> &, const std::vector<Tensor> &, int, bool,
+                                         std::string)>("f");
   const SameOutputs found = again({x, x + 1.f}, {x}, 3, true, "key");
   expectSame(found.first, expected.loss);
   expectSame(found.second.at(1), expected.gradients[1]);

@@ -1,5 +1,5 @@
-// calque-safetensors-files write FILE: a file for Python to read. calque-safetensors-files read FILE: prints what Python
-// wrote.
+// calque-safetensors-files write FILE: a file for Python to read. calque-safetensors-files read FILE: prints what
+// Python wrote.
 #include "calque/calque.h"
 #include "calque/safetensors.h"
 

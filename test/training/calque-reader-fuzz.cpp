@@ -4,12 +4,14 @@
 //   calque-reader-fuzz --seconds 60 --seed 7 [READER...]
 #include "Idx.h"
 #include "calque/safetensors.h"
+#include "calque/saved_functions.h"
 #include "calque/training.h"
 
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <nettle/sha2.h>
 #include <sys/resource.h>
 
 using namespace calque;
@@ -35,6 +37,40 @@ std::string written(const TemporaryDirectory &directory, const std::function<voi
   const std::string path = directory.file("seed");
   write(path);
   return readFile(path);
+}
+
+// The file with the digest that its bytes have, so that what is behind the digest is reached.
+std::string digested(std::string bytes) {
+  const std::string name = R"("calque.sha256":")";
+  const std::size_t at = bytes.find(name) + name.size(), digits = 64;
+  if (at < name.size() || at + digits > bytes.size())
+    return bytes;
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), digits, '0');
+  sha256_ctx context;
+  sha256_init(&context);
+  sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t *>(bytes.data()));
+  std::uint8_t digest[SHA256_DIGEST_SIZE];
+  sha256_digest(&context, sizeof digest, digest);
+  for (std::size_t i = 0; i < sizeof digest; ++i) {
+    bytes[at + 2 * i] = "0123456789abcdef"[digest[i] >> 4];
+    bytes[at + 2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+  }
+  return bytes;
+}
+
+// Loads functions, and traces what has been loaded.
+void traceFunctions(const std::string &path) {
+  const std::string own = path + ".digested";
+  writeFile(own, digested(readFile(path)));
+  const SavedFunctions functions = load_functions(own);
+  for (const std::string &name : functions.names())
+    for (const std::vector<TensorSpec<>> &specs : functions.argument_specs(name))
+      try {
+        functions[name].ir("traced", std::vector<Tensor>(specs.begin(), specs.end()));
+      } catch (const DataError &) {
+        throw std::logic_error("tracing finds damage");
+      } catch (const Error &) { // its operations don't fit what they are given now
+      }
 }
 
 std::vector<Target> targets(const TemporaryDirectory &directory) {
@@ -89,6 +125,24 @@ std::vector<Target> targets(const TemporaryDirectory &directory) {
          load_safetensors(path);
          load_safetensors_metadata(path);
        }},
+      {"functions",
+       {file([&](const std::string &path) {
+          Variable w(floats);
+          auto f = function([&](const Tensor &x, const Tensor &n) {
+            Tensor y = x * w + tensor<float>({1, 2, 3});
+            while (sum(y) < 100)
+              y = y * 2;
+            w.assign_add(y);
+            return std::pair(grad([](const Tensor &z) { return sum(sin(z)); })(y), cast(n, DType::Float64));
+          });
+          f(floats, integers);
+          save_functions(path, {{"f", f}, {"g", f}});
+        }),
+        file([&](const std::string &path) {
+          auto f = function([&](const Tensor &x) { return softmax(x, 1); });
+          save_functions(path, {{"f", f.get_concrete_function(TensorSpec<float>({kDynamic, 3}))}});
+        })},
+       traceFunctions},
       {"png", {data::encode_png(image)}, [](auto &path) { data::read_image(path); }},
       {"jpeg", {data::encode_jpeg(image, 80)}, [](auto &path) { data::read_image(path); }},
       {"cache",

@@ -15,8 +15,8 @@
 namespace calque::detail {
 
 // Writes beside the path, and moves the file there when it is whole and on the disk, so that a process that is killed,
-// or a system that goes down, leaves the old file or the new one. What is not finished is removed. Links stay, and so do
-// the rights of a file that is written anew; what is no regular file is refused.
+// or a system that goes down, leaves the old file or the new one. What is not finished is removed. Links stay, and so
+// do the rights of a file that is written anew; what is no regular file is refused.
 class CALQUE_API FileWriter {
 public:
   // DataError for a file that can't be made or, below, written.

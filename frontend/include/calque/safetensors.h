@@ -36,8 +36,7 @@ struct LoadSafetensorsOptions {
 };
 // All tensors of a file. DataError, which begins with the path, for a file that can't be read, is damaged or cut, or is
 // none of this format, and for a tensor of another element type than those above; MemoryError.
-CALQUE_API std::map<std::string, Tensor> load_safetensors(const std::string &path,
-                                                          LoadSafetensorsOptions options = {},
+CALQUE_API std::map<std::string, Tensor> load_safetensors(const std::string &path, LoadSafetensorsOptions options = {},
                                                           SourceLocation where = SourceLocation::current());
 // The texts of a file, without those that Calque keeps for itself. The tensors are neither read nor checked.
 CALQUE_API std::map<std::string, std::string>

@@ -68,8 +68,8 @@ public:
   // The function of a name, with a C++ signature. Arguments and results have the structure that they had when the
   // function was saved, in any types that have it: a struct of two tensors may be a tuple. Numbers and texts among the
   // arguments are bound to the values that they had. Results are made anew, so that an aggregate among them needs a
-  // default constructor. LookupError for a name that the file has not. A call of other types than any that was saved is a
-  // SignatureError.
+  // default constructor. LookupError for a name that the file has not. A call of other types than any that was saved is
+  // a SignatureError.
   template <typename Signature>
   Function<Signature> function(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   // The function of a name on its tensors alone, in order, whatever their structure was. SignatureError for one that
@@ -274,7 +274,8 @@ FunctionToSave::FunctionToSave(const ConcreteFunction<Signature> &f) : concrete_
 
 template <typename Signature>
 Function<Signature> SavedFunctions::function(const std::string &name, SourceLocation where) const {
-  static_assert(std::is_function_v<Signature>, "name the signature of the function: function<Tensor(Tensor)>(\"name\")");
+  static_assert(std::is_function_v<Signature>,
+                "name the signature of the function: function<Tensor(Tensor)>(\"name\")");
   return detail::LoadedFunction<Signature>::make(find(name, where), where);
 }
 
