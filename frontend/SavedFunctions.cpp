@@ -245,6 +245,14 @@ std::vector<std::vector<TensorSpec<>>> SavedFunctions::argument_specs(const std:
   return all;
 }
 
+std::vector<std::string> SavedFunctions::argument_names(const std::string &name, SourceLocation where) const {
+  std::vector<std::string> names;
+  for (const SignaturePart &part : find(name, where)->traces[0].signature.parts)
+    if (part.kind == SignaturePart::Kind::Tensor)
+      names.push_back(part.path);
+  return names;
+}
+
 std::vector<std::string> SavedFunctions::result_names(const std::string &name, SourceLocation where) const {
   std::vector<std::string> names;
   for (const SavedPart &result : find(name, where)->traces[0].results)

@@ -1,6 +1,7 @@
 // Shows the IR of each stage of the compiler: of a .mlir file, or of the functions that a program traces.
 //
 //   calque-dump --stage=linalg model.mlir
+//   calque-dump --stage=linalg model.calque
 //   calque-dump --stage=differentiated -- ./program arguments
 //
 // A program is asked by its environment (frontend/Dump.h) to write into a pipe, whose text becomes the standard output
@@ -17,7 +18,9 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/ToolUtilities.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -60,6 +63,7 @@ std::string overview() {
   std::string text = R"(Shows the IR of each stage of Calque's compiler, with the user's lines.
 
   calque-dump --stage=linalg model.mlir                         a file ("-" is standard input)
+  calque-dump --stage=linalg model.calque                       functions that were saved
   calque-dump --stage=differentiated -- ./program arguments     each function that a program traces
   calque-dump --cache                                           the native code that is kept on disk
 
@@ -159,6 +163,25 @@ int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
   if (timing)
     calque::codegen::TimeReport::ofProcess().print(llvm::errs());
   return 0;
+}
+
+// Prints the functions of a file that save_functions has written: calque-run, which lies beside this program, does.
+int dumpSaved(const char *self, llvm::ArrayRef<calque::StageName> stages) {
+  std::string tool = llvm::sys::fs::getMainExecutable(self, reinterpret_cast<void *>(&dumpSaved));
+  tool = (llvm::sys::path::parent_path(tool) + "/calque-run").str();
+  llvm::SmallVector<std::string> arguments{tool, file};
+  for (const calque::StageName &stage : stages)
+    arguments.append({"--ir", stage.name});
+  if (!functionOption.empty())
+    arguments.append({"--function", functionOption});
+  if (timing)
+    setenv("CALQUE_TIMING", "1", 1);
+  llvm::SmallVector<char *> pointers;
+  for (std::string &argument : arguments)
+    pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  execv(tool.c_str(), pointers.data());
+  return fail(tool + " can't be run: " + strerror(errno), NotFound);
 }
 
 //===-- Programs --------------------------------------------------------------------------------===//
@@ -261,6 +284,8 @@ int main(int argc, char **argv) {
     return fail("give a FILE.mlir, or a program after --; --help says more", Misused);
   if (eager && command == end)
     return fail("--eager is about programs, not files", Misused);
+  if (llvm::StringRef(file).ends_with(".calque"))
+    return outputOption == "-" ? dumpSaved(argv[0], stages) : fail("-o is about IR and programs", Misused);
 
   std::string error;
   std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputOption, &error);

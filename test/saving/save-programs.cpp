@@ -1,6 +1,7 @@
 // save-programs DIRECTORY: saves programs of every kind as NAME.calque, each function named by what it is, and what
 // their calls give as NAME.expected: "in.I", and for call C "out.C.I" and the gradients "grad.C.I". run-programs, which has none
 // of the code below, must get the same bits.
+#include "calque/operation.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
 #include "calque/training.h"
@@ -223,6 +224,23 @@ void saveNetworks() {
               tensor({1, 2}));
 }
 
+// What the program that loads it has not.
+void saveUserOperation() {
+  const Operation op({.name = "cube",
+                      .types = [](const std::vector<TensorSpec<>> &in) { return in; },
+                      .kernel = [](const KernelTensor *in, const KernelTensor *out, void *) -> std::int32_t {
+                        const auto *x = static_cast<const float *>(in->data);
+                        *static_cast<float *>(out->data) = *x * *x * *x;
+                        return 0;
+                      }});
+  auto f = function([op](const Tensor &x) { return op({x})[0]; });
+  f(scalar(2.f));
+  save_functions(directory + "/cube.own", {{"cube", f}});
+  // Here there is one of this name.
+  if (load_functions(directory + "/cube.own")["cube"]({scalar(2.f)})[0].item<float>() != 8)
+    throw InternalError("the loaded operation is another one");
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -233,6 +251,7 @@ int main(int argc, char **argv) {
     saveControlFlow();
     saveTransforms();
     saveNetworks();
+    saveUserOperation();
   } catch (const Error &error) {
     std::cerr << error.what() << '\n';
     return 1;

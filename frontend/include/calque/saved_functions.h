@@ -71,7 +71,7 @@ public:
   // default constructor. LookupError for a name that the file has not. A call of other types than any that was saved is
   // a SignatureError.
   template <typename Signature>
-  Function<Signature> function(const std::string &name, SourceLocation where = SourceLocation::current()) const;
+  auto function(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   // The function of a name on its tensors alone, in order, whatever their structure was. SignatureError for one that
   // takes variables.
   Function<std::vector<Tensor>(const std::vector<Tensor> &)>
@@ -80,7 +80,9 @@ public:
   // One entry for each trace of a function: the types of its tensors.
   std::vector<std::vector<TensorSpec<>>> argument_specs(const std::string &name,
                                                         SourceLocation where = SourceLocation::current()) const;
-  // What messages call its results: "result[0]", "result["logits"]".
+  // What messages call the tensors of its arguments, "argument 0 'x'", and its results, "result[0]", "result["logits"]".
+  std::vector<std::string> argument_names(const std::string &name,
+                                          SourceLocation where = SourceLocation::current()) const;
   std::vector<std::string> result_names(const std::string &name,
                                         SourceLocation where = SourceLocation::current()) const;
   // The signatures of all functions, and the variables, as text.
@@ -122,10 +124,21 @@ private:
   std::size_t nextPart = 0, nextTensor = 0;
 };
 
+// Whether Calque itself knows the parts of a structure, and can make it of them.
+template <typename T>
+inline constexpr bool isPlain = requires {
+  Structure<T>::isHost;
+  Structure<T>::hasFields;
+};
+
 // Makes a structure of the results.
 template <typename T> struct Remade {
   static T make(SavedResults &results) {
-    if constexpr (Structure<T>::isHost) {
+    static_assert(isPlain<T>, "a saved function gives tensors, numbers, texts, and the containers and aggregates of "
+                              "these: this result type is none of them");
+    if constexpr (!isPlain<T>) {
+      return refused<T>();
+    } else if constexpr (Structure<T>::isHost) {
       std::uint64_t bits = results.host(nameOfHost());
       if constexpr (std::is_same_v<T, long double>) {
         double value;
@@ -137,13 +150,14 @@ template <typename T> struct Remade {
         return value;
       }
     } else {
-      static_assert(Structure<T>::hasFields, "a saved function gives tensors, numbers, texts, and the containers and "
-                                             "aggregates of these: this result type is none of them");
       static_assert(std::is_default_constructible_v<T>,
                     "the results of a saved function are made anew: this aggregate needs a default constructor");
-      return withFields(T{}, [&](const auto &...fields) {
-        return T{Remade<std::remove_cvref_t<decltype(fields)>>::make(results)...};
-      });
+      if constexpr (std::is_default_constructible_v<T>)
+        return withFields(T{}, [&](const auto &...fields) {
+          return T{Remade<std::remove_cvref_t<decltype(fields)>>::make(results)...};
+        });
+      else
+        return refused<T>();
     }
   }
 
@@ -272,11 +286,11 @@ FunctionToSave::FunctionToSave(const Function<Signature> &f) : function_(detail:
 template <typename Signature>
 FunctionToSave::FunctionToSave(const ConcreteFunction<Signature> &f) : concrete_(detail::SavedAccess::coreOf(f)) {}
 
-template <typename Signature>
-Function<Signature> SavedFunctions::function(const std::string &name, SourceLocation where) const {
+template <typename Signature> auto SavedFunctions::function(const std::string &name, SourceLocation where) const {
   static_assert(std::is_function_v<Signature>,
                 "name the signature of the function: function<Tensor(Tensor)>(\"name\")");
-  return detail::LoadedFunction<Signature>::make(find(name, where), where);
+  if constexpr (std::is_function_v<Signature>)
+    return detail::LoadedFunction<Signature>::make(find(name, where), where);
 }
 
 } // namespace calque
