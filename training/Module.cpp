@@ -26,8 +26,36 @@ Module::Module(std::string name, SourceLocation where) { set_name(std::move(name
 Module::~Module() = default;
 void Module::checkBuilt(SourceLocation) const {}
 Module::Registration::~Registration() {
-  if (!kept)
-    module.parts_.resize(before);
+  if (kept)
+    return;
+  module.unmake([this](CheckpointVisitor &visitor) {
+    for (std::size_t i = before; i < module.parts_.size(); ++i)
+      visitPart(visitor, module.parts_[i]);
+  });
+  module.parts_.resize(before);
+}
+
+void Module::visitPart(CheckpointVisitor &visitor, const Part &part) {
+  if (part.module)
+    visitor.part(part.name, *part.module);
+  else
+    visitor.variable(part.name, *part.variable);
+}
+
+void Module::checkpoint_parts(CheckpointVisitor &visitor) {
+  for (const Part &part : parts_)
+    visitPart(visitor, part);
+  visitor.later(*this);
+}
+
+void Module::registerPart(Part part) {
+  parts_.push_back(std::move(part));
+  try {
+    restore_made([this](CheckpointVisitor &visitor) { visitPart(visitor, parts_.back()); });
+  } catch (...) { // it is of another type than the checkpoint's
+    parts_.pop_back();
+    throw;
+  }
 }
 
 void Module::collect(const std::string &path, bool trainable, Collector &collector) const {
@@ -159,7 +187,7 @@ void Module::checkName(const std::string &name, SourceLocation where) const {
 Variable Module::variable(std::string name, const Operand &initial, bool trainable) {
   checkName(name, initial.where());
   Variable made(initial, {.name = name_.empty() ? name : absl::StrCat(name_, "/", name), .trainable = trainable});
-  parts_.push_back({std::move(name), made, nullptr});
+  registerPart({std::move(name), made, nullptr});
   return made;
 }
 
@@ -176,7 +204,7 @@ void Module::adopt(std::string name, const Variable &variable, SourceLocation wh
   checkName(name, where);
   if (!variable.state())
     fail<StateError>(absl::StrCat("module: the part '", name, "' is empty"), where);
-  parts_.push_back({std::move(name), variable, nullptr});
+  registerPart({std::move(name), variable, nullptr});
 }
 
 void Module::adopt_state(std::string name, const Variable &variable, SourceLocation where) {
@@ -191,7 +219,8 @@ void Module::adopt_parts(const std::shared_ptr<Module> &module, SourceLocation w
     fail<ValueError>(absl::StrCat("module: the part '", module->name(), "' has this module as a part itself"), where);
   for (const Part &part : module->parts_)
     checkName(part.name, where);
-  parts_.insert(parts_.end(), module->parts_.begin(), module->parts_.end());
+  for (const Part &part : module->parts_)
+    registerPart(part);
 }
 
 void Module::adopt(std::string name, std::shared_ptr<Module> module, SourceLocation where) {
@@ -202,7 +231,7 @@ void Module::adopt(std::string name, std::shared_ptr<Module> module, SourceLocat
     fail<ValueError>(absl::StrCat("module: the part '", name, "' has this module as a part itself"), where);
   if (module->name_.empty())
     module->name_ = name;
-  parts_.push_back({std::move(name), std::nullopt, std::move(module)});
+  registerPart({std::move(name), std::nullopt, std::move(module)});
 }
 
 } // namespace calque

@@ -23,6 +23,8 @@ namespace {
 // The part of a slot's path, so that "momentum" has "dense" which has "kernel".
 struct Folder : Module {
   using Module::adopt;
+  // A checkpoint has slots by the paths of their variables.
+  void checkpoint_parts(CheckpointVisitor &) override {}
   std::unordered_map<std::string, std::shared_ptr<Folder>> folders;
   std::unordered_set<std::string> taken;
 
@@ -119,7 +121,23 @@ OptimizerBody::Slots &OptimizerBody::slotsOf(const Variable &of, const std::stri
     made.accumulator = slot("gradient_accumulator", path, of, 0);
   if (options.use_ema)
     made.average = slot("average", path, of, 0);
+  restore_made([&](CheckpointVisitor &visitor) { visitSlots(visitor, made); });
   return slots.emplace(of.state().get(), std::move(made)).first->second;
+}
+
+void OptimizerBody::visitSlots(CheckpointVisitor &visitor, const Slots &of) const {
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    visitor.slot(specs[i].name, of.of, of.own[i]);
+  if (of.accumulator)
+    visitor.slot("gradient_accumulator", of.of, *of.accumulator);
+  if (of.average)
+    visitor.slot("average", of.of, *of.average);
+}
+
+void OptimizerBody::checkpoint_parts(CheckpointVisitor &visitor) {
+  Module::checkpoint_parts(visitor);
+  for (const auto &[state, each] : slots)
+    visitSlots(visitor, each);
 }
 
 void OptimizerBody::check(const std::vector<std::optional<Tensor>> &gradients,

@@ -14,7 +14,7 @@
 #ifndef CALQUE_MODULE_H
 #define CALQUE_MODULE_H
 
-#include "calque/variable.h"
+#include "calque/trackable.h"
 
 #include <concepts>
 #include <memory>
@@ -42,10 +42,10 @@ concept ModuleHandle = requires(const H &handle) {
 };
 
 // A module is neither copied nor moved, because its parts may refer to it.
-class CALQUE_API Module {
+class CALQUE_API Module : public Trackable {
 public:
   Module() = default;
-  virtual ~Module();
+  ~Module() override;
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
@@ -72,6 +72,10 @@ public:
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children() const;
   // All modules below this one, each once, in the order in which they were registered; a part before its own parts.
   std::vector<std::shared_ptr<Module>> submodules() const;
+
+  // For checkpoints (checkpoint.h): all parts, under the names that they were registered with. What is registered after
+  // a restore gets its value then.
+  void checkpoint_parts(CheckpointVisitor &visitor) override;
 
   // Whether training changes the variables. Of a module that is not trainable no part is: to set it sets it for all
   // parts there are, as in Keras.
@@ -135,6 +139,9 @@ private:
   struct Found;
   struct Collector;
 
+  static void visitPart(CheckpointVisitor &visitor, const Part &part);
+  // Registers a part, which gets its value if a checkpoint has one.
+  void registerPart(Part part);
   void checkName(const std::string &name, SourceLocation where) const;
   bool contains(const Module &other) const;
   void collect(const std::string &path, bool trainable, Collector &collector) const;

@@ -85,6 +85,8 @@ public:
   const std::vector<std::pair<std::string, Number>> &hyperparameters() const { return numbers; }
   // What it is made of: its name, its rate, and its options, those of all optimisers last.
   Config get_config(SourceLocation where = SourceLocation::current()) const;
+  // Of a module, and the slots by the paths that their variables have in the checkpoint.
+  void checkpoint_parts(CheckpointVisitor &visitor) override;
 
 protected:
   // The options of its own.
@@ -108,6 +110,7 @@ private:
     std::optional<Variable> accumulator, average;
   };
   Slots &slotsOf(const Variable &variable, const std::string &path);
+  void visitSlots(CheckpointVisitor &visitor, const Slots &slots) const;
   Variable slot(const std::string &name, const std::string &path, const Variable &of, double initial);
   void check(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables) const;
   void step(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables);

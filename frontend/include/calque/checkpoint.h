@@ -1,0 +1,197 @@
+// Checkpoints: the values of variables and of everything else that a program goes on with, in a file.
+//
+//   Variable x(2.0);
+//   Checkpoint checkpoint{{"x", x}};
+//   std::string path = checkpoint.save("./ckpt/"); // "./ckpt/-1": the file ./ckpt/-1.safetensors
+//   x.assign(11.0);
+//   checkpoint.restore(path);                      // x is 2
+//
+//   Checkpoint all{{"model", model}, {"optimizer", adam}, {"data", iterator}, {"epoch", epoch}};
+//   CheckpointManager manager(all, "./ckpt", {.max_to_keep = 3});
+//   manager.restore_or_initialize();
+//   for (; epoch < 10; manager.save())
+//     epoch = train(model, adam, iterator, epoch);
+//
+// What is restored is found by its path among the parts: "model/dense/kernel". What is made later, as the variables of
+// a layer at its first call or what an optimiser keeps for them, gets its value when it is made. docs/saving.md is the
+// guide, and has the file byte by byte.
+#ifndef CALQUE_CHECKPOINT_H
+#define CALQUE_CHECKPOINT_H
+
+#include "calque/random.h"
+#include "calque/trackable.h"
+
+#include <initializer_list>
+#include <optional>
+
+namespace calque {
+
+namespace detail {
+struct CheckpointState;
+}
+
+// A part of a checkpoint. Variables, generators and other handles are kept as copies; numbers, texts, tensors,
+// iterators and objects by reference, so that they must live as long as the checkpoint.
+class CALQUE_API CheckpointPart {
+public:
+  CheckpointPart(const Variable &variable);
+  CheckpointPart(std::vector<Variable> variables); // "0", "1" and so on
+  CheckpointPart(const random::Generator &generator);
+  CheckpointPart(Trackable &object) : object_(&object) {}
+  CheckpointPart(std::shared_ptr<Trackable> object) : owner_(std::move(object)), object_(owner_.get()) {}
+  // A layer, a model, an optimiser, a metric.
+  template <typename H>
+    requires requires(const H &handle) {
+      { handle.body() } -> std::convertible_to<std::shared_ptr<Trackable>>;
+    }
+  CheckpointPart(const H &handle) : CheckpointPart(std::shared_ptr<Trackable>(handle.body())) {}
+  CheckpointPart(Tensor &x);
+  CheckpointPart(std::string &text);
+  template <typename T>
+    requires(std::is_arithmetic_v<T> && !std::is_const_v<T>)
+  CheckpointPart(T &number)
+      : visit_([&number](CheckpointVisitor &visitor, const std::string &name) { visitor.value(name, number); }) {}
+  // An iterator of a data set: where it stands.
+  template <typename T>
+    requires requires(T &iterator, const std::string &text) {
+      { iterator.get_state() } -> std::convertible_to<std::string>;
+      iterator.set_state(text);
+    }
+  CheckpointPart(T &iterator)
+      : visit_([&iterator](CheckpointVisitor &visitor, const std::string &name) {
+          visitor.text(
+              name, [&iterator] { return iterator.get_state(); },
+              [&iterator](const std::string & text) { iterator.set_state(text); });
+        }) {}
+
+private:
+  friend class Checkpoint;
+  friend struct detail::CheckpointState;
+  std::shared_ptr<Trackable> owner_;
+  Trackable *object_ = nullptr; // or
+  std::function<void(CheckpointVisitor &, const std::string &name)> visit_;
+};
+
+// What a restore has done. Copies are about the same one.
+class CALQUE_API RestoreStatus {
+public:
+  // AssertionError unless all that the file has was restored, and all that there is now was in the file.
+  const RestoreStatus &assert_consumed(SourceLocation where = SourceLocation::current()) const;
+  // AssertionError unless all that there is now was in the file.
+  const RestoreStatus &assert_existing_objects_matched(SourceLocation where = SourceLocation::current()) const;
+  // Says that not all is restored, so that nothing warns of it.
+  const RestoreStatus &expect_partial() const;
+  // The paths of the file that nothing has taken so far, and those of what there is now that the file had not.
+  std::vector<std::string> unused() const;
+  std::vector<std::string> missing() const;
+
+private:
+  friend class Checkpoint;
+  RestoreStatus(std::shared_ptr<detail::Restoration> of, std::shared_ptr<detail::CheckpointState> parts)
+      : of_(std::move(of)), parts_(std::move(parts)) {}
+  std::shared_ptr<detail::Restoration> of_; // none where there was no file
+  std::shared_ptr<detail::CheckpointState> parts_;
+};
+
+struct CheckpointOptions {
+  // Writes on a thread beside the program. What is saved are the values at the call. An error comes at the next save
+  // or wait().
+  bool enable_async = false;
+};
+
+// A shared handle: copies have the same parts. One is used by one thread at a time.
+class CALQUE_API Checkpoint {
+public:
+  struct Entry {
+    std::string name;
+    CheckpointPart part;
+    SourceLocation where;
+    Entry(std::string name, CheckpointPart part, SourceLocation where = SourceLocation::current())
+        : name(std::move(name)), part(std::move(part)), where(where) {}
+  };
+  // ValueError for a name that is empty, has a '/', begins with "calque." or is given twice; StateError for an empty
+  // handle.
+  Checkpoint(std::initializer_list<Entry> parts) : Checkpoint(std::vector<Entry>(parts)) {}
+  explicit Checkpoint(std::vector<Entry> parts);
+  // An object whose parts are those of the checkpoint: the paths begin with their names.
+  explicit Checkpoint(Trackable &root, SourceLocation where = SourceLocation::current());
+  template <typename H>
+    requires requires(const H &handle) {
+      { handle.body() } -> std::convertible_to<std::shared_ptr<Trackable>>;
+    }
+  explicit Checkpoint(const H &root, SourceLocation where = SourceLocation::current())
+      : Checkpoint(std::vector<Entry>{Entry(std::string(), CheckpointPart(root), where)}) {}
+
+  // Saves to <prefix>-<number>.safetensors, and gives the path without the ending, which restore() takes. Numbers go
+  // on from those that the directory has, and from that of the checkpoint that was restored. Directories are made. The
+  // file appears whole or not at all. DataError for one that can't be written; StateError in a trace.
+  std::string save(const std::string &prefix, CheckpointOptions options = {},
+                   SourceLocation where = SourceLocation::current()) const;
+  // The same without a number, in place of what was there: <path>.safetensors.
+  std::string write(const std::string &path, CheckpointOptions options = {},
+                    SourceLocation where = SourceLocation::current()) const;
+  // Waits for what is written beside the program, and throws its error.
+  void wait(SourceLocation where = SourceLocation::current()) const;
+
+  // Restores all or nothing from the path that save() or write() gave, with or without its ending. What the file has
+  // not stays as it is; what is not there yet gets its value when it is made. DataError for a file that is missing,
+  // damaged, cut or no checkpoint; ShapeError and DTypeError for a variable of another type; StateError in a trace. No
+  // path restores nothing: `restore(latest_checkpoint(directory))`.
+  RestoreStatus restore(const std::optional<std::string> &path, SourceLocation where = SourceLocation::current()) const;
+  // The same, but for the number, which save() goes on from.
+  RestoreStatus read(const std::optional<std::string> &path, SourceLocation where = SourceLocation::current()) const;
+
+private:
+  friend class CheckpointManager;
+  std::shared_ptr<detail::CheckpointState> state;
+};
+
+// The path, without its ending, of the checkpoint with the highest number in a directory; of those that are called
+// <name>-<number>, where a name is given. None where there is none.
+CALQUE_API std::optional<std::string> latest_checkpoint(const std::string &directory,
+                                                        const std::optional<std::string> &name = std::nullopt);
+
+struct CheckpointManagerOptions {
+  std::optional<std::int64_t> max_to_keep = std::nullopt; // how many there are at most; none: all are kept
+  std::string checkpoint_name = "ckpt";
+  // Of those that would be removed, one for every so many hours is kept.
+  std::optional<double> keep_checkpoint_every_n_hours = std::nullopt;
+  // With both, save() saves only where the counter is at least so much more than at the last save.
+  std::optional<Variable> step_counter = std::nullopt;
+  std::optional<std::int64_t> checkpoint_interval = std::nullopt;
+  // What restore_or_initialize() calls where there is nothing to restore.
+  std::function<void()> init_fn = {};
+};
+
+// Saves into a directory, and removes old checkpoints there when a new one is whole. It goes by the files of the
+// directory alone, of which nobody else should save ones of the same name.
+class CALQUE_API CheckpointManager {
+public:
+  // Makes the directory where it is missing, and removes what ended processes have left half written. ValueError for
+  // options out of range.
+  CheckpointManager(Checkpoint checkpoint, std::string directory, CheckpointManagerOptions options = {},
+                    SourceLocation where = SourceLocation::current());
+
+  // Gives the path, or none where the interval is not over. ValueError for a number that is not above those there are.
+  std::optional<std::string> save(std::optional<std::int64_t> checkpoint_number = std::nullopt,
+                                  CheckpointOptions options = {}, SourceLocation where = SourceLocation::current());
+  // The paths of those that are kept for now, the oldest first, and the last of them.
+  std::vector<std::string> checkpoints() const;
+  std::optional<std::string> latest_checkpoint() const;
+  // Restores the latest and gives its path; without one calls init_fn and gives none. Errors as of restore().
+  std::optional<std::string> restore_or_initialize(SourceLocation where = SourceLocation::current());
+
+  const std::string &directory() const { return directory_; }
+  const Checkpoint &checkpoint() const { return checkpoint_; }
+
+private:
+  struct Kept;
+  Checkpoint checkpoint_;
+  std::string directory_;
+  CheckpointManagerOptions options_;
+  std::shared_ptr<Kept> kept; // also of the thread that writes
+  std::optional<std::int64_t> lastStep;
+};
+
+} // namespace calque
+#endif

@@ -1,0 +1,121 @@
+// What of an object goes into checkpoints: it names its parts, for saving and for restoring alike.
+//
+//   struct Progress : Trackable {
+//     int epoch = 0;
+//     Tensor best = zeros({});
+//     void checkpoint_parts(CheckpointVisitor &visitor) override {
+//       visitor.value("epoch", epoch);
+//       visitor.tensor("best", best);
+//     }
+//   };
+//
+// Modules, and so layers, models, optimisers and metrics, are Trackable: see checkpoint.h.
+#ifndef CALQUE_TRACKABLE_H
+#define CALQUE_TRACKABLE_H
+
+#include "calque/variable.h"
+
+#include <charconv>
+#include <functional>
+
+namespace calque {
+
+class CheckpointVisitor;
+class Trackable;
+namespace detail {
+class Restoration;
+struct CheckpointItems;
+// A checkpoint that has values left for what an object makes later, and the object's path in it.
+struct Awaited {
+  std::shared_ptr<Restoration> from;
+  std::string path;
+};
+[[noreturn]] CALQUE_API void throwNoNumber(const std::string &name, const std::string &text, const char *kind);
+} // namespace detail
+
+class CALQUE_API Trackable {
+public:
+  Trackable() = default;
+  virtual ~Trackable();
+
+  // Names the parts. Names have no meaning but for their order: "kernel", "block".
+  virtual void checkpoint_parts(CheckpointVisitor &visitor) = 0;
+
+protected:
+  // For an object that makes parts later, such as a layer at its first call, and calls visitor.later(*this): gives the
+  // parts that it names what the checkpoints that were restored have for them. DTypeError and ShapeError for a variable
+  // of another type; then all are as they were.
+  void restore_made(const std::function<void(CheckpointVisitor &)> &parts);
+  // Of parts that go again, as of a layer that can't be built: their values wait once more.
+  void unmake(const std::function<void(CheckpointVisitor &)> &parts);
+
+private:
+  friend class detail::Restoration;
+  std::vector<detail::Awaited> awaited_; // those that were restored last first
+};
+
+// Takes the names and parts of an object, to save or to restore them. Names are not empty, have no '/', and are
+// different for the parts of one object.
+class CALQUE_API CheckpointVisitor {
+public:
+  // A variable that an earlier part has too is saved once, with that part.
+  void variable(const std::string &name, const Variable &variable);
+  // What an optimiser keeps for a variable. It is called by the path of that variable in the checkpoint,
+  // "momentum/model/kernel", or by its own name where the checkpoint has not the variable.
+  void slot(const std::string &kind, const Variable &of, const Variable &slot);
+  // A tensor of any type, which is assigned when it is restored. An empty one is not saved.
+  void tensor(const std::string &name, Tensor &x);
+  // A number, a bool or a text.
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  void value(const std::string &name, T &x);
+  void value(const std::string &name, std::string &x);
+  // What becomes a text, such as JSON in UTF-8, and is found in it again. What `restore` throws passes to the caller of
+  // restore(), and everything is as it was.
+  void text(const std::string &name, std::function<std::string()> save,
+            std::function<void(const std::string &)> restore);
+  // An object. It is visited once, with the first part that has it.
+  void part(const std::string &name, Trackable &part);
+  // Says that the object makes parts later, which it gives to restore_made().
+  void later(Trackable &object);
+
+private:
+  friend class Trackable;
+  friend class detail::Restoration;
+  friend struct detail::CheckpointItems;
+  CheckpointVisitor(detail::CheckpointItems &items, std::string path) : items(items), path(std::move(path)) {}
+  std::string pathOf(const std::string &name) const;
+
+  detail::CheckpointItems &items;
+  std::string path;
+};
+
+template <typename T>
+  requires std::is_arithmetic_v<T>
+void CheckpointVisitor::value(const std::string &name, T &x) {
+  if constexpr (std::is_same_v<T, bool>)
+    text(
+        name, [&x] { return std::string(x ? "true" : "false"); },
+        [&x, name](const std::string &from) {
+          if (from != "true" && from != "false")
+            detail::throwNoNumber(name, from, "bool");
+          x = from == "true";
+        });
+  else
+    text(
+        name,
+        [&x] {
+          char digits[64]; // the shortest text that reads back as the same number
+          return std::string(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
+        },
+        [&x, name](const std::string &from) {
+          T read{};
+          const auto [end, fault] = std::from_chars(from.data(), from.data() + from.size(), read);
+          if (fault != std::errc() || end != from.data() + from.size())
+            detail::throwNoNumber(name, from, std::is_integral_v<T> ? "integer of its type" : "number");
+          x = read;
+        });
+}
+
+} // namespace calque
+#endif

@@ -1,0 +1,702 @@
+// Checkpoints: what is saved and restored, later and in part, all or nothing, beside the program.
+#include "calque/checkpoint.h"
+#include "test/training/Idx.h"
+#include "test/training/Testing.h"
+
+#include <nettle/sha2.h>
+#include <sys/fsuid.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <thread>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+std::vector<std::string> namesIn(const std::string &directory) {
+  std::vector<std::string> names;
+  for (const auto &entry : std::filesystem::directory_iterator(directory))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Warnings while it lives.
+struct Warnings {
+  Warnings() {
+    before = set_warning_handler([this](const Warning &warning) { texts.push_back(warning.message); });
+  }
+  ~Warnings() { set_warning_handler(before); }
+  WarningHandler before;
+  std::vector<std::string> texts;
+};
+
+struct Net : Module {
+  layers::Dense hidden = submodule("hidden", layers::Dense(4, {.activation = "relu"}));
+  layers::Dropout dropout = submodule("dropout", layers::Dropout(0.5));
+  layers::Dense head = submodule("head", layers::Dense(1));
+  Tensor operator()(const Tensor &x) const { return head(dropout(hidden(x), {.training = true})); }
+};
+
+// A program that trains, all of whose state is in a checkpoint.
+struct Program {
+  Net net;
+  optimizers::Adam adam{0.1};
+  metrics::Mean loss;
+  random::Generator noise{3};
+  data::Dataset<Tensor> dataset = data::from_tensor_slices(tensor<float>({1, 2, 3, 4, 5, 6, 7, 8}, {8, 1}))
+                                      .shuffle(8, {.seed = 5})
+                                      .repeat()
+                                      .batch(2);
+  data::Dataset<Tensor>::Iterator at = dataset.begin();
+  std::int64_t steps = 0;
+  std::string note = "new";
+  Checkpoint checkpoint{{"net", net}, {"adam", adam},   {"loss", loss}, {"noise", noise},
+                        {"data", at}, {"steps", steps}, {"note", note}};
+  Function<Tensor(Tensor)> step = function([this](const Tensor &x) {
+    Tensor noisy = x + noise.normal({2, 1}) * 0.01;
+    return adam.minimize([&] { return mean(square(net(noisy) - 2 * x)); }, weights());
+  });
+  std::vector<Variable> weights() { return net.trainable_variables(); }
+
+  void train(int count) {
+    for (int i = 0; i < count; ++i, ++at, ++steps) {
+      if (!net.head.built())
+        net(*at);
+      loss(step(*at));
+    }
+  }
+  std::vector<std::byte> bits() {
+    std::vector<std::byte> all;
+    for (const auto &list : {net.variables(), adam.variables(), loss.variables(), {noise.state()}})
+      for (const Variable &each : list)
+        for (std::byte byte : each.value().bytes())
+          all.push_back(byte);
+    return all;
+  }
+};
+
+std::string sha256(const std::string &bytes) {
+  sha256_ctx context;
+  std::uint8_t digest[SHA256_DIGEST_SIZE];
+  sha256_init(&context);
+  sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t *>(bytes.data()));
+  sha256_digest(&context, sizeof digest, digest);
+  std::string digits;
+  for (std::uint8_t byte : digest)
+    for (int half : {byte >> 4, byte & 15})
+      digits += "0123456789abcdef"[half];
+  return digits;
+}
+
+struct Adopting : Module {
+  using Module::adopt;
+  using Module::variable;
+};
+
+} // namespace
+
+TEST(Checkpoint, IsSavedAndRestored) {
+  TemporaryDirectory directory;
+  Variable x(2.0);
+  Checkpoint checkpoint{{"x", x}};
+  const std::string path = checkpoint.save(directory.file("ckpt/"));
+  EXPECT_EQ(path, directory.file("ckpt/-1"));
+  x.assign(11.0);
+  checkpoint.restore(path).assert_consumed();
+  EXPECT_EQ(x.item<float>(), 2);
+  x.assign(3.0);
+  EXPECT_EQ(checkpoint.save(directory.file("ckpt/")), directory.file("ckpt/-2"));
+  EXPECT_EQ(latest_checkpoint(directory.file("ckpt")), directory.file("ckpt/-2"));
+  EXPECT_EQ(latest_checkpoint(directory.file("ckpt/")), directory.file("ckpt/-2"));
+  EXPECT_EQ(namesIn(directory.file("ckpt")), (std::vector<std::string>{"-1.safetensors", "-2.safetensors"}));
+  checkpoint.restore(path + ".safetensors");
+  EXPECT_EQ(x.item<float>(), 2);
+  checkpoint.restore(latest_checkpoint(directory.file("none"))); // there is none
+  EXPECT_EQ(x.item<float>(), 2);
+  // Other tools read the file.
+  EXPECT_EQ(load_safetensors(path + ".safetensors").at("x").item<float>(), 2);
+}
+
+TEST(Checkpoint, NumbersGoOn) {
+  TemporaryDirectory directory;
+  Variable x(1.0);
+  Checkpoint first{{"x", x}}, second{{"x", x}}, third{{"x", x}};
+  first.save(directory.file("a"));
+  const std::string path = first.save(directory.file("a"));
+  EXPECT_EQ(second.save(directory.file("a")), directory.file("a-3")) << "nothing is written over";
+  third.restore(path);
+  EXPECT_EQ(third.save(directory.file("b")), directory.file("b-3"));
+  third.read(path);
+  EXPECT_EQ(third.write(directory.file("c")), directory.file("c"));
+  EXPECT_EQ(third.write(directory.file("c.safetensors")), directory.file("c.safetensors"));
+  third.read(directory.file("c"));
+  EXPECT_EQ(latest_checkpoint(directory.path), directory.file("b-3"));
+  EXPECT_EQ(latest_checkpoint(directory.path, "a"), directory.file("a-3"));
+  EXPECT_EQ(latest_checkpoint(directory.path, "c"), std::nullopt);
+  writeFile(directory.file("a-07.safetensors"), "");
+  writeFile(directory.file("a-x.safetensors"), "");
+  std::filesystem::create_directory(directory.file("a-9.safetensors"));
+  EXPECT_EQ(latest_checkpoint(directory.path, "a"), directory.file("a-3"));
+}
+
+TEST(Checkpoint, ResumesBitForBit) {
+  TemporaryDirectory directory;
+  Program whole, first;
+  set_seed(1);
+  whole.train(8);
+  set_seed(1);
+  first.train(4);
+  first.note = "four";
+  const std::string path = first.checkpoint.save(directory.file("program"));
+  Program second; // dropout has another seed
+  second.checkpoint.restore(path);
+  EXPECT_EQ(second.steps, 4);
+  EXPECT_EQ(second.note, "four");
+  second.net(ones({2, 1}));
+  second.checkpoint.restore(path); // now that the layers are there, as their call has drawn numbers
+  second.train(4);
+  EXPECT_EQ(second.steps, 8);
+  EXPECT_EQ(second.bits(), whole.bits());
+}
+
+TEST(Checkpoint, GivesWhatIsMadeLaterItsValueBeforeItIsUsed) {
+  TemporaryDirectory directory;
+  Program first;
+  first.train(3);
+  const std::string path = first.checkpoint.save(directory.file("program"));
+  Program second;
+  RestoreStatus status = second.checkpoint.restore(path);
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { status.assert_consumed(); }), "restore: nothing has taken 'adam/");
+  status.assert_existing_objects_matched();
+  EXPECT_EQ(status.unused().size(), 13u) << "four weights, two slots for each, and the state of dropout";
+  // The first use is in a trace.
+  Tensor before = first.net.head(first.net.hidden(ones({2, 1})));
+  Tensor after = function([&](const Tensor &x) { return second.net.head(second.net.hidden(x)); })(ones({2, 1}));
+  EXPECT_TRUE(std::ranges::equal(before.bytes(), after.bytes()));
+  EXPECT_EQ(status.unused().size(), 9u);
+  second.net.dropout.build(Shape{2, 4});
+  second.adam.build(second.weights());
+  status.assert_consumed();
+  EXPECT_EQ(second.bits(), first.bits());
+}
+
+TEST(Checkpoint, GivesSlotsThatATraceMakesTheirValues) {
+  TemporaryDirectory directory;
+  struct Model {
+    Variable w{tensor<float>({1, 2}), {.name = "w"}};
+    optimizers::Adam adam{0.1};
+    Checkpoint checkpoint{{"w", w}, {"adam", adam}};
+    Function<Tensor(Tensor)> step =
+        function([this](const Tensor &x) { return adam.minimize([&] { return sum(square(w * x)); }, {w}); });
+  };
+  Model whole, first, second;
+  for (int i = 0; i < 4; ++i)
+    whole.step(ones({2}));
+  for (int i = 0; i < 2; ++i)
+    first.step(ones({2}));
+  const std::string path = first.checkpoint.save(directory.file("m"));
+  RestoreStatus status = second.checkpoint.restore(path);
+  EXPECT_EQ(status.unused(), (std::vector<std::string>{"adam/momentum/w", "adam/velocity/w"}));
+  for (int i = 0; i < 2; ++i)
+    second.step(ones({2}));
+  status.assert_consumed();
+  EXPECT_TRUE(std::ranges::equal(second.w.value().bytes(), whole.w.value().bytes()));
+}
+
+TEST(Checkpoint, KnowsSlotsByThePathsOfTheirVariables) {
+  TemporaryDirectory directory;
+  Variable a(tensor<float>({1}), {.name = "w"}), b(tensor<float>({2}), {.name = "w"}), c(tensor<float>({3}));
+  optimizers::SGD sgd(0.1, {.momentum = 0.5});
+  sgd.build({a, b, c});
+  Checkpoint checkpoint{{"a", a}, {"b", b}, {"sgd", sgd}};
+  const std::string file = checkpoint.write(directory.file("x")) + ".safetensors";
+  const std::map<std::string, Tensor> saved = load_safetensors(file);
+  for (const char *path : {"a", "b", "sgd/iterations", "sgd/learning_rate", "sgd/momentum/a", "sgd/momentum/b",
+                           "sgd/momentum/Variable"}) // which the checkpoint has not
+    EXPECT_TRUE(saved.contains(path)) << path;
+  EXPECT_EQ(saved.size(), 7u);
+  // The order in which they are made does not matter.
+  Variable a2(tensor<float>({0}), {.name = "other"}), b2(tensor<float>({0}), {.name = "w"});
+  optimizers::SGD other(0.1, {.momentum = 0.5});
+  other.build({b2, a2});
+  sgd.variables()[2].assign(tensor<float>({7}));
+  checkpoint.write(directory.file("x"));
+  RestoreStatus status = Checkpoint{{"a", a2}, {"b", b2}, {"sgd", other}}.read(directory.file("x"));
+  status.expect_partial();
+  EXPECT_EQ(status.unused(), std::vector<std::string>{"sgd/momentum/Variable"});
+  EXPECT_EQ(other.named_variables()[3].first, "momentum/other");
+  EXPECT_EQ(other.named_variables()[3].second.item<float>(), 7);
+}
+
+TEST(Checkpoint, RestoresInPartAndSaysWhat) {
+  TemporaryDirectory directory;
+  Variable a(1.0), b(2.0), c(3.0);
+  const std::string path = Checkpoint{{"a", a}, {"b", b}}.save(directory.file("x"));
+  a.assign(5.0);
+  c.assign(6.0);
+  Warnings warnings;
+  {
+    RestoreStatus status = Checkpoint{{"a", a}, {"c", c}}.restore(path);
+    EXPECT_EQ(a.item<float>(), 1);
+    EXPECT_EQ(c.item<float>(), 6);
+    EXPECT_EQ(status.unused(), std::vector<std::string>{"b"});
+    EXPECT_EQ(status.missing(), std::vector<std::string>{"c"});
+    EXPECT_MISUSE(AssertionError, status.assert_existing_objects_matched(), "x-1.safetensors has not 'c'");
+    EXPECT_MISUSE(AssertionError, status.assert_consumed(), "x-1.safetensors has not 'c'");
+    EXPECT_TRUE(warnings.texts.empty());
+  }
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_CONTAINS(warnings.texts[0], "x-1.safetensors has 1 value that nothing has taken, the first is 'b'; "
+                                     "expect_partial() says that it is meant so");
+  Checkpoint{{"a", a}}.restore(path).expect_partial().assert_existing_objects_matched();
+  EXPECT_MISUSE(AssertionError, (Checkpoint{{"a", a}}.restore(path).assert_consumed()),
+                "restore: nothing has taken 'b' of ");
+  EXPECT_EQ(warnings.texts.size(), 1u);
+  Checkpoint{{"a", a}, {"b", b}}.restore(path).assert_consumed();
+  RestoreStatus none = Checkpoint{{"a", a}}.restore(std::nullopt);
+  EXPECT_TRUE(none.assert_consumed().unused().empty());
+  EXPECT_TRUE(none.missing().empty());
+}
+
+TEST(Checkpoint, RestoresAllOrNothing) {
+  TemporaryDirectory directory;
+  Variable a(tensor<float>({1, 2})), b(tensor<float>({3}));
+  std::int64_t steps = 1;
+  const std::string path = Checkpoint{{"a", a}, {"b", b}, {"steps", steps}}.save(directory.file("x"));
+  Variable other(tensor<float>({8, 9})), longer(tensor<float>({7, 7})), integers(tensor({7}));
+  steps = 5;
+  EXPECT_MISUSE(ShapeError, (Checkpoint{{"a", other}, {"b", longer}, {"steps", steps}}.restore(path)),
+                "restore: 'b' is float32[2] here, and float32[1] in " + path + ".safetensors");
+  EXPECT_MISUSE(DTypeError, (Checkpoint{{"a", other}, {"b", integers}, {"steps", steps}}.restore(path)),
+                "restore: 'b' is int32[1] here, and float32[1] in ");
+  std::string note = "old";
+  bool flag = true;
+  const std::string texts = Checkpoint{{"a", a}, {"flag", note}, {"note", note}}.save(directory.file("y"));
+  note = "kept";
+  EXPECT_MISUSE(DataError, (Checkpoint{{"a", other}, {"note", note}, {"flag", flag}}.restore(texts)),
+                "restore: 'flag' is 'old', which is no bool");
+  EXPECT_EQ(note, "kept");
+  float number = 4;
+  EXPECT_CONTAINS(errorOf<DataError>([&] { Checkpoint{{"flag", number}}.restore(texts); }),
+                  "restore: 'flag' is 'old', which is no number");
+  std::int8_t small = 4;
+  EXPECT_CONTAINS(errorOf<DataError>([&] { Checkpoint{{"note", small}}.restore(texts); }),
+                  "restore: 'note' is 'old', which is no integer of its type");
+  EXPECT_EQ(steps, 5);
+  expectNear(other.value(), {8, 9});
+  data::Dataset<Tensor> numbers = data::range(10), two = numbers.shuffle(3);
+  auto at = numbers.begin(), another = two.begin();
+  const std::string position = Checkpoint{{"note", note}, {"data", at}}.save(directory.file("z"));
+  note = "new";
+  EXPECT_THROW((Checkpoint{{"note", note}, {"data", another}}.restore(position)), ValueError);
+  EXPECT_EQ(note, "new");
+}
+
+TEST(Checkpoint, KeepsNumbersExactly) {
+  TemporaryDirectory directory;
+  double tenth = 0.1, infinite = -std::numeric_limits<double>::infinity(), none = std::nan("");
+  float third = 1.0f / 3;
+  std::uint64_t large = UINT64_MAX;
+  std::int64_t small = INT64_MIN;
+  bool flag = true;
+  std::string text = "ä \"quoted\"\n\0 \\";
+  text.push_back('\0');
+  Tensor kept = tensor<std::int64_t>({1, 2}), undefined;
+  std::vector<Variable> list = {Variable(1.0), Variable(2.0)};
+  Checkpoint checkpoint{{"tenth", tenth}, {"infinite", infinite},   {"none", none},
+                        {"third", third}, {"large", large},         {"small", small},
+                        {"flag", flag},   {"text", text},           {"kept", kept},
+                        {"list", list},   {"undefined", undefined}, {"dice", random::global_generator()}};
+  const std::string path = checkpoint.save(directory.file("x")), expected = text;
+  tenth = infinite = none = third = 0;
+  large = 0, small = 0, flag = false, text = "", kept = zeros({3});
+  list[1].assign(0.0);
+  checkpoint.restore(path).assert_consumed();
+  EXPECT_EQ(tenth, 0.1);
+  EXPECT_EQ(infinite, -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(none));
+  EXPECT_EQ(third, 1.0f / 3);
+  EXPECT_EQ(large, UINT64_MAX);
+  EXPECT_EQ(small, INT64_MIN);
+  EXPECT_TRUE(flag);
+  EXPECT_EQ(text, expected);
+  EXPECT_EQ(kept.to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(list[1].item<float>(), 2);
+  EXPECT_EQ(load_safetensors(path + ".safetensors").at("list/1").item<float>(), 2);
+}
+
+TEST(Checkpoint, TakesPartsOfOnesOwn) {
+  TemporaryDirectory directory;
+  struct Progress : Trackable {
+    int epoch = 0;
+    Tensor best;
+    Variable rate{0.5};
+    std::map<std::string, int> counts;
+    void checkpoint_parts(CheckpointVisitor &visitor) override {
+      visitor.value("epoch", epoch);
+      visitor.tensor("best", best);
+      visitor.variable("rate", rate);
+      visitor.text(
+          "counts",
+          [this] {
+            Config json;
+            for (const auto &[name, count] : counts)
+              json.set(name, count);
+            return json.str();
+          },
+          [this](const std::string &text) {
+            counts.clear();
+            for (const auto &[name, count] : Config::parse(text))
+              counts[name] = static_cast<int>(count.as<std::int64_t>());
+          });
+    }
+  };
+  Progress first, second;
+  first.epoch = 7;
+  first.best = tensor<float>({1, 2});
+  first.rate.assign(0.25);
+  first.counts = {{"seen", 3}};
+  const std::string path = Checkpoint{{"progress", first}}.save(directory.file("x"));
+  Checkpoint{{"progress", second}}.restore(path).assert_consumed();
+  EXPECT_EQ(second.epoch, 7);
+  expectNear(second.best, {1, 2});
+  EXPECT_EQ(second.rate.item<float>(), 0.25);
+  EXPECT_EQ(second.counts, first.counts);
+  // An object itself, and a shared one.
+  auto shared = std::make_shared<Progress>();
+  const std::string root = Checkpoint(first).save(directory.file("root"));
+  EXPECT_TRUE(load_safetensors(root + ".safetensors").contains("rate"));
+  Checkpoint(*shared).restore(root).assert_consumed();
+  EXPECT_EQ(shared->epoch, 7);
+  shared->epoch = 0;
+  Checkpoint{{"progress", std::shared_ptr<Trackable>(shared)}}.restore(path).assert_consumed();
+  EXPECT_EQ(shared->epoch, 7);
+  // A model as the root.
+  models::Sequential model({layers::Dense(2)});
+  model.build(Shape{1, 3});
+  EXPECT_TRUE(
+      load_safetensors(Checkpoint(model).write(directory.file("model")) + ".safetensors").contains("dense/bias"));
+}
+
+TEST(Checkpoint, SavesWhatIsSharedOnce) {
+  TemporaryDirectory directory;
+  auto inner = std::make_shared<Adopting>();
+  Variable w = inner->variable("w", 1.0);
+  Adopting outer;
+  outer.adopt("one", inner);
+  outer.adopt("two", inner);
+  outer.adopt("three", w);
+  Checkpoint checkpoint{{"outer", outer}, {"w", w}};
+  const std::string path = checkpoint.save(directory.file("x"));
+  EXPECT_EQ(load_safetensors(path + ".safetensors").size(), 1u);
+  w.assign(2.0);
+  checkpoint.restore(path).assert_consumed();
+  EXPECT_EQ(w.item<float>(), 1);
+}
+
+TEST(Checkpoint, GivesVariablesThatAreRegisteredLaterTheirValues) {
+  TemporaryDirectory directory;
+  Adopting saved, restored;
+  saved.variable("a", tensor<float>({1}));
+  auto part = std::make_shared<Adopting>();
+  part->variable("b", tensor<float>({2}));
+  saved.adopt("part", part);
+  const std::string path = Checkpoint(saved).save(directory.file("x"));
+  RestoreStatus status = Checkpoint(restored).restore(path);
+  EXPECT_EQ(restored.variable("a", tensor<float>({0})).item<float>(), 1);
+  // A module with variables, and one that gets them later; a type that does not fit leaves everything as it is.
+  auto wrong = std::make_shared<Adopting>(), right = std::make_shared<Adopting>();
+  Variable c = wrong->variable("b", tensor({0}));
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { restored.adopt("part", wrong); }),
+                  "restore: 'part/b' is int32[1] here, and float32[1] in ");
+  EXPECT_TRUE(restored.children().empty());
+  restored.adopt("part", right);
+  EXPECT_EQ(right->variable("b", tensor<float>({0})).item<float>(), 2);
+  status.assert_consumed();
+  // A restore takes the place of the one before.
+  Adopting twice;
+  Checkpoint root(twice);
+  saved.variables()[0].assign(tensor<float>({5}));
+  const std::string later = Checkpoint(saved).save(directory.file("x"));
+  root.restore(path).expect_partial();
+  root.restore(later).expect_partial();
+  EXPECT_EQ(twice.variable("a", tensor<float>({0})).item<float>(), 5);
+}
+
+TEST(Checkpoint, AFailedBuildGivesItsValuesBack) {
+  TemporaryDirectory directory;
+  struct Body : layers::LayerBody {
+    Body() : LayerBody("body") {}
+    void build(const Shape &, DType dtype) override {
+      weight("w", {2}, dtype, zeros);
+      if (fails)
+        throw std::runtime_error("not yet");
+    }
+    Tensor call(const Tensor &x, const layers::CallOptions &) override { return x; }
+    bool fails = false;
+  };
+  auto saved = std::make_shared<Body>(), restored = std::make_shared<Body>();
+  layers::Layer(saved).build(Shape{2});
+  saved->variables()[0].assign(tensor<float>({1, 2}));
+  const std::string path = Checkpoint(*saved).save(directory.file("x"));
+  RestoreStatus status = Checkpoint(*restored).restore(path);
+  restored->fails = true;
+  EXPECT_THROW(layers::Layer(restored).build(Shape{2}), std::runtime_error);
+  EXPECT_EQ(status.unused(), std::vector<std::string>{"w"});
+  restored->fails = false;
+  layers::Layer(restored).build(Shape{2});
+  expectNear(restored->variables()[0].value(), {1, 2});
+  status.assert_consumed();
+}
+
+TEST(Checkpoint, BesideTheProgramSavesTheValuesAtTheCall) {
+  TemporaryDirectory directory;
+  Variable x(zeros({1 << 20}));
+  std::int64_t step = 0;
+  Checkpoint checkpoint{{"x", x}, {"step", step}};
+  auto add = function([&](const Tensor &one) { x.assign_add(one); }); // in place
+  std::vector<std::string> paths;
+  for (int i = 0; i < 5; ++i) {
+    paths.push_back(checkpoint.save(directory.file("x"), {.enable_async = true}));
+    for (int j = 0; j < 10; ++j, ++step)
+      add(ones({}));
+  }
+  checkpoint.wait();
+  for (int i = 0; i < 5; ++i) {
+    checkpoint.restore(paths[static_cast<std::size_t>(i)]).assert_consumed();
+    EXPECT_EQ(step, i * 10);
+    const std::vector<float> values = x.to_vector<float>();
+    EXPECT_TRUE(std::ranges::all_of(values, [&](float value) { return value == static_cast<float>(i * 10); }));
+  }
+}
+
+TEST(Checkpoint, BesideTheProgramFailsAtTheNextSave) {
+  TemporaryDirectory directory;
+  Variable x(zeros({1000}));
+  Warnings warnings;
+  const std::string blocked = directory.file("blocked");
+  {
+    Checkpoint checkpoint{{"x", x}};
+    std::filesystem::create_directory(blocked + ".safetensors");
+    checkpoint.write(blocked, {.enable_async = true});
+    EXPECT_CONTAINS(errorOf<DataError>([&] { checkpoint.write(directory.file("y")); }),
+                    blocked + ".safetensors: can't be written: it is no regular file");
+    checkpoint.write(blocked, {.enable_async = true});
+    EXPECT_CONTAINS(errorOf<DataError>([&] { checkpoint.wait(); }), "CheckpointTest.cpp:");
+    checkpoint.wait();
+    checkpoint.write(directory.file("y"), {.enable_async = true});
+    EXPECT_TRUE(warnings.texts.empty());
+  } // waits
+  EXPECT_TRUE(std::filesystem::exists(directory.file("y.safetensors")));
+  Checkpoint{{"x", x}}.write(blocked, {.enable_async = true});
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_CONTAINS(warnings.texts[0], "checkpoint: a save beside the program has failed: " + blocked);
+}
+
+TEST(Checkpoint, IsRefusedWhereItIsMisused) {
+  TemporaryDirectory directory;
+  Variable x(1.0);
+  Checkpoint checkpoint{{"x", x}};
+  const std::string path = directory.file("x");
+  EXPECT_MISUSE(DataError, checkpoint.restore("/no/such"), "/no/such.safetensors: can't be opened: No such file");
+  EXPECT_MISUSE(DataError, checkpoint.save("/proc/none/x"), "/proc/none/: the directory can't be made: ");
+  save_safetensors(path + ".safetensors", {{"x", scalar(1.0)}});
+  EXPECT_MISUSE(DataError, checkpoint.restore(path), "this is no checkpoint, but another file of tensors");
+  EXPECT_MISUSE(
+      ValueError, (Checkpoint{{"a/b", x}}),
+      "checkpoint: 'a/b' is no name of a part; it must not be empty, have no '/' and not begin with 'calque.'");
+  EXPECT_MISUSE(ValueError, (Checkpoint{{"", x}}), "checkpoint: '' is no name of a part");
+  EXPECT_MISUSE(ValueError, (Checkpoint{{"calque.x", x}}), "checkpoint: 'calque.x' is no name of a part");
+  EXPECT_MISUSE(ValueError, (Checkpoint{{"x", x}, {"x", x}}), "checkpoint: the name 'x' is given twice");
+  EXPECT_MISUSE(StateError, (Checkpoint{{"x", std::shared_ptr<Trackable>()}}), "checkpoint: the part 'x' is empty");
+  EXPECT_MISUSE(StateError, (Checkpoint{{"x", layers::Layer(nullptr)}}), "checkpoint: the part 'x' is empty");
+  struct Twice : Trackable {
+    Variable one{1.0}, two{2.0};
+    void checkpoint_parts(CheckpointVisitor &visitor) override {
+      visitor.variable("w", one);
+      visitor.variable("w", two);
+    }
+  } twice;
+  EXPECT_MISUSE(ValueError, (Checkpoint{{"twice", twice}}.save(path)),
+                "checkpoint: two parts would be saved as 'twice/w'");
+  auto traced = [&](auto body) {
+    return errorOf<StateError>([&] {
+      function([&](const Tensor &y) {
+        body();
+        return y;
+      })(ones({2}));
+    });
+  };
+  EXPECT_CONTAINS(traced([&] { checkpoint.save(path); }), "save: a checkpoint holds values, and there are none while ");
+  EXPECT_CONTAINS(traced([&] { checkpoint.restore(path); }), "restore: a checkpoint holds values, and there are none");
+  EXPECT_EQ(checkpoint.save(path), path + "-1") << "nothing was counted";
+}
+
+TEST(Checkpoint, RefusesVersionsThatItDoesNotKnow) {
+  TemporaryDirectory directory;
+  Variable x(1.0);
+  Checkpoint checkpoint{{"x", x}};
+  // The version has a right digest, as in a file that a later Calque wrote.
+  const std::string path = checkpoint.write(directory.file("x")) + ".safetensors", whole = readFile(path);
+  const std::string version = "\"calque.checkpoint\":\"", digest = "\"calque.sha256\":\"";
+  std::string bytes = whole;
+  bytes[bytes.find(version) + version.size()] = '2';
+  const std::size_t at = bytes.find(digest) + digest.size();
+  bytes.replace(at, 64, 64, '0');
+  bytes.replace(at, 64, sha256(bytes));
+  writeFile(path, bytes);
+  EXPECT_MISUSE(DataError, checkpoint.restore(path), "version '2' of checkpoints is not known; this is version 1");
+}
+
+TEST(Checkpoint, EveryByteThatIsAnotherOneIsFound) {
+  TemporaryDirectory directory;
+  Variable x(tensor<float>({1, 2}));
+  std::int64_t step = 3;
+  Checkpoint checkpoint{{"x", x}, {"step", step}};
+  const std::string path = checkpoint.write(directory.file("x")) + ".safetensors", whole = readFile(path);
+  x.assign(tensor<float>({5, 6}));
+  step = 7;
+  auto expectRefused = [&](const std::string &bytes) {
+    std::filesystem::remove(path); // to cut a file and write it anew takes a disk milliseconds
+    writeFile(path, bytes);
+    EXPECT_TRUE(errorOf<DataError>([&] { checkpoint.restore(path); }).starts_with(path + ": "));
+    EXPECT_EQ(step, 7);
+    EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{5, 6}));
+  };
+  for (std::size_t at = 0; at < whole.size(); ++at)
+    for (int mask : {1, 32, 255}) {
+      std::string bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ mask);
+      SCOPED_TRACE("byte " + std::to_string(at) + " by " + std::to_string(mask));
+      expectRefused(bytes);
+    }
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    expectRefused(whole.substr(0, length));
+  writeFile(path, whole);
+  checkpoint.restore(path).assert_consumed();
+  EXPECT_EQ(step, 3);
+}
+
+TEST(Checkpoint, AFullDiskLosesNothing) {
+  TemporaryDirectory directory;
+  Variable x(zeros({1000}));
+  CheckpointManager manager(Checkpoint{{"x", x}}, directory.path, {.max_to_keep = 1});
+  const std::string path = *manager.save();
+  rlimit limit, small;
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  small = limit;
+  small.rlim_cur = 2000;
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  std::string text = errorOf<DataError>([&] { manager.save(); });
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_CONTAINS(text, directory.file("ckpt-2.safetensors: can't be written: File too large"));
+  EXPECT_EQ(manager.latest_checkpoint(), path);
+  EXPECT_EQ(namesIn(directory.path), std::vector<std::string>{"ckpt-1.safetensors"});
+  EXPECT_EQ(manager.save(), directory.file("ckpt-2"));
+}
+
+TEST(CheckpointManager, KeepsTheNewest) {
+  TemporaryDirectory directory;
+  Variable x(0.0);
+  const std::string folder = directory.file("deep/er");
+  int made = 0;
+  CheckpointManager manager(Checkpoint{{"x", x}}, folder, {.max_to_keep = 2, .init_fn = [&] { ++made; }});
+  EXPECT_EQ(manager.restore_or_initialize(), std::nullopt);
+  EXPECT_EQ(made, 1);
+  for (int i = 1; i <= 4; ++i) {
+    x.assign(i);
+    EXPECT_EQ(manager.save(std::nullopt, {.enable_async = i % 2 == 0}), folder + "/ckpt-" + std::to_string(i));
+  }
+  manager.checkpoint().wait();
+  EXPECT_EQ(manager.checkpoints(), (std::vector<std::string>{folder + "/ckpt-3", folder + "/ckpt-4"}));
+  EXPECT_EQ(manager.latest_checkpoint(), folder + "/ckpt-4");
+  EXPECT_EQ(manager.directory(), folder);
+  writeFile(folder + "/other-9.safetensors", "");
+  // In another process.
+  Variable y(0.0);
+  CheckpointManager other(Checkpoint{{"x", y}}, folder, {.max_to_keep = 2});
+  EXPECT_EQ(other.restore_or_initialize(), folder + "/ckpt-4");
+  EXPECT_EQ(y.item<float>(), 4);
+  EXPECT_EQ(other.save(), folder + "/ckpt-5");
+  EXPECT_EQ(other.save(10), folder + "/ckpt-10");
+  EXPECT_EQ(other.checkpoints(), (std::vector<std::string>{folder + "/ckpt-5", folder + "/ckpt-10"}));
+  EXPECT_MISUSE(ValueError, other.save(7),
+                "checkpoint manager: number 7 is not above 10, that of the latest checkpoint, which would stay the");
+  EXPECT_TRUE(std::filesystem::exists(folder + "/other-9.safetensors"));
+}
+
+TEST(CheckpointManager, SaysWhatItCantWriteAndRemove) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can become another user";
+  TemporaryDirectory directory;
+  Variable x(0.0);
+  CheckpointManager manager(Checkpoint{{"x", x}}, directory.path, {.max_to_keep = 1});
+  manager.save();
+  ::chmod(directory.path.c_str(), 0755);
+  ::setfsuid(65534); // nobody, in this thread
+  std::string written = errorOf<DataError>([&] { manager.save(); });
+  ::setfsuid(0);
+  EXPECT_CONTAINS(written, "ckpt-2.safetensors: can't be written: Permission denied");
+  EXPECT_EQ(namesIn(directory.path), std::vector<std::string>{"ckpt-1.safetensors"});
+  ::chmod(directory.path.c_str(), 01777); // files are removed by their owners
+  ::setfsuid(65534);
+  std::string removed = errorOf<DataError>([&] { manager.save(); });
+  ::setfsuid(0);
+  EXPECT_CONTAINS(removed, "ckpt-1.safetensors: can't be removed: Operation not permitted");
+  EXPECT_EQ(manager.latest_checkpoint(), directory.file("ckpt-2"));
+  EXPECT_EQ(manager.save(), directory.file("ckpt-3"));
+  EXPECT_EQ(namesIn(directory.path), std::vector<std::string>{"ckpt-3.safetensors"});
+}
+
+TEST(CheckpointManager, KeepsOneForSomeHours) {
+  TemporaryDirectory directory;
+  Variable x(0.0);
+  Checkpoint checkpoint{{"x", x}};
+  CheckpointManager manager(checkpoint, directory.path, {.max_to_keep = 1, .keep_checkpoint_every_n_hours = 2});
+  auto later = [&](int number, int hours) {
+    std::filesystem::last_write_time(directory.file("ckpt-" + std::to_string(number) + ".safetensors"),
+                                     std::filesystem::file_time_type::clock::now() + std::chrono::hours(hours));
+  };
+  for (int i = 1; i <= 6; ++i) {
+    manager.save();
+    later(i, i);
+  }
+  manager.save();
+  const std::vector<std::string> kept = {"ckpt-2.safetensors", "ckpt-4.safetensors", "ckpt-6.safetensors",
+                                         "ckpt-7.safetensors"};
+  EXPECT_EQ(namesIn(directory.path).size(), 4u);
+  EXPECT_EQ(manager.checkpoints(), std::vector<std::string>{directory.file("ckpt-7")});
+  CheckpointManager next(checkpoint, directory.path, {.max_to_keep = 1, .keep_checkpoint_every_n_hours = 2});
+  next.save();
+  EXPECT_EQ(next.checkpoints(), std::vector<std::string>{directory.file("ckpt-8")});
+  EXPECT_EQ(namesIn(directory.path).size(), 4u);
+}
+
+TEST(CheckpointManager, SavesWhereTheIntervalIsOver) {
+  TemporaryDirectory directory;
+  Variable step(scalar(std::int64_t(0)));
+  CheckpointManager manager(Checkpoint{{"step", step}}, directory.path,
+                            {.step_counter = step, .checkpoint_interval = 10});
+  int saves = 0;
+  for (int i = 0; i < 35; ++i) {
+    saves += manager.save().has_value();
+    step.assign_add(1);
+  }
+  EXPECT_EQ(saves, 4);
+}
+
+TEST(CheckpointManager, RefusesOptionsOutOfRange) {
+  TemporaryDirectory directory;
+  Variable x(0.0);
+  Checkpoint checkpoint{{"x", x}};
+  EXPECT_MISUSE(ValueError, CheckpointManager(checkpoint, directory.path, {.max_to_keep = 0}),
+                "checkpoint manager: max_to_keep is above 0, unlike 0");
+  EXPECT_MISUSE(ValueError, CheckpointManager(checkpoint, directory.path, {.keep_checkpoint_every_n_hours = -1}),
+                "checkpoint manager: keep_checkpoint_every_n_hours is above 0, unlike -1");
+  EXPECT_MISUSE(ValueError, CheckpointManager(checkpoint, directory.path, {.checkpoint_interval = 2}),
+                "checkpoint manager: checkpoint_interval and step_counter are given together");
+  EXPECT_MISUSE(ValueError, CheckpointManager(checkpoint, directory.path, {.checkpoint_name = "a/b"}),
+                "checkpoint manager: the name 'a/b' must have no '/'");
+}
