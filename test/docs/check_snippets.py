@@ -1,6 +1,6 @@
 """Fails unless the programs of a page, which stand indented, are in a source file that is compiled and run: PAGE SOURCE
 
-Indentation does not count."""
+Indentation does not count. What stands between fences is another test's."""
 import pathlib
 import re
 import sys
@@ -12,6 +12,7 @@ def plain(text):
     return "\n".join(line.strip() for line in text.strip().splitlines() if line.strip())
 
 
+page = re.sub(r"^```.*?^```", "", page, flags=re.S | re.M)
 programs = [plain(block) for block in re.findall(r"(?:^ {4}.*\n(?:\n(?= {4}))?)+", page, flags=re.M)]
 if not programs:
     sys.exit("the page has no programs")
