@@ -50,6 +50,15 @@ std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> argu
 }
 
 namespace {
+// "(float32[?,3], int 2)".
+std::string typesOf(const Signature &signature) {
+  std::string text;
+  for (const SignaturePart &part : signature.parts)
+    if (part.kind != SignaturePart::Kind::Count)
+      absl::StrAppend(&text, text.empty() ? "(" : ", ", part.text);
+  return absl::StrCat(text.empty() ? "(" : text, ")");
+}
+
 // The number of the trace that serves a call. SignatureError.
 std::size_t traceFor(const SavedFunction &function, const Signature &given, SourceLocation where) {
   std::string text;
@@ -59,21 +68,12 @@ std::size_t traceFor(const SavedFunction &function, const Signature &given, Sour
       return i;
   }
   if (function.traces.size() > 1) {
-    text = "it was saved for other calls; these are";
-    for (const SavedTrace &trace : function.traces) {
-      const char *separator = text.ends_with("are") ? " (" : "), (";
-      absl::StrAppend(&text, separator);
-      const char *comma = "";
-      for (const SignaturePart &part : trace.signature.parts)
-        if (part.kind != SignaturePart::Kind::Count)
-          absl::StrAppend(&text, std::exchange(comma, ", "), part.text);
-    }
-    absl::StrAppend(&text, "), and the call has (");
-    const char *comma = "";
-    for (const SignaturePart &part : given.parts)
-      if (part.kind != SignaturePart::Kind::Count)
-        absl::StrAppend(&text, std::exchange(comma, ", "), part.text);
-    absl::StrAppend(&text, ")");
+    std::string saved;
+    for (const SavedTrace &trace : function.traces)
+      absl::StrAppend(&saved, saved.empty() ? "" : ", ", typesOf(trace.signature));
+    throw SignatureError(absl::StrCat(function.name, ": it was saved for other calls; these are ", saved,
+                                      ", and the call has ", typesOf(given)),
+                         where);
   }
   throw SignatureError(absl::StrCat(function.name, ": ", text), where);
 }
