@@ -137,8 +137,9 @@ TEST_F(SavedFunctionsTest, TakeVariables) {
   EXPECT_EQ(valuesOf(loaded(a, b, ones({2}))), (std::vector<double>{2, 2}));
   EXPECT_EQ(valuesOf(a.value()), (std::vector<double>{3, 3}));
   EXPECT_EQ(valuesOf(loaded(same, same, ones({2}))), (std::vector<double>{10, 10}));
-  EXPECT_CONTAINS(errorOf<SignatureError>([&] { load_functions(path)["f"]; }),
-                  "f: argument 0 is a variable; ask for the function with its C++ signature, as function<Signature>(name)");
+  EXPECT_CONTAINS(
+      errorOf<SignatureError>([&] { load_functions(path)["f"]; }),
+      "f: argument 0 is a variable; ask for the function with its C++ signature, as function<Signature>(name)");
 }
 
 TEST_F(SavedFunctionsTest, ServeOpenSizesAndSeveralTraces) {
@@ -232,7 +233,8 @@ TEST_F(SavedFunctionsTest, AreRefusedWhereTheyAreCodeOfTheProgram) {
   Variable w(ones({3}));
   auto both = function([=](Variable &given) { return given + w; });
   both(w);
-  EXPECT_MISUSE(ValueError, save_functions(path, {{"both", both}}), "save_functions: in function 'both' a variable is both an argument and captured, which can't be saved");
+  EXPECT_MISUSE(ValueError, save_functions(path, {{"both", both}}),
+                "save_functions: in function 'both' a variable is both an argument and captured, which can't be saved");
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_THROW(save_functions(directory.file("none/f.calque"), {{"g", g}}), DataError);
 }

@@ -1,5 +1,6 @@
-// run-programs DIRECTORY [TOLERANCE]: loads what save-programs has saved, runs it, and compares results and gradients with what they were
-// there: their bits, or numbers within a tolerance where the files are another machine's. It has none of the programs' code.
+// run-programs DIRECTORY [TOLERANCE]: loads what save-programs has saved, runs it, and compares results and gradients
+// with what they were there: their bits, or numbers within a tolerance where the files are another machine's. It has
+// none of the programs' code.
 #include "calque/calque.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
@@ -59,8 +60,8 @@ void run(const std::filesystem::path &path, double tolerance) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (auto gradient = gradientOf(i); gradient != expected.end())
         compare(path.stem().string() + ": grad." + number + std::to_string(i),
-                *tape.gradient(target, inputs[i], {.unconnected_gradients = UnconnectedGradients::Zero}), gradient->second,
-                tolerance);
+                *tape.gradient(target, inputs[i], {.unconnected_gradients = UnconnectedGradients::Zero}),
+                gradient->second, tolerance);
   }
 }
 

@@ -1,6 +1,6 @@
 // save-programs DIRECTORY: saves programs of every kind as NAME.calque, each function named by what it is, and what
-// their calls give as NAME.expected: "in.I", and for call C "out.C.I" and the gradients "grad.C.I". run-programs, which has none
-// of the code below, must get the same bits.
+// their calls give as NAME.expected: "in.I", and for call C "out.C.I" and the gradients "grad.C.I". run-programs, which
+// has none of the code below, must get the same bits.
 #include "calque/operation.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
@@ -70,117 +70,161 @@ Tensor numbers(std::initializer_list<std::int64_t> sizes, float scale = 1) {
 
 void saveControlFlow() {
   const Tensor x = numbers({3, 2}), one = scalar(1.5f);
-  save("cond", [](const Tensors &in) {
-    return Tensors{cond(sum(in[0]) > 0.f, [&] { return in[0] * 2.f; }, [&] { return exp(in[0]); })};
-  }, {x});
-  save("switch_case", [](const Tensors &in) {
-    return Tensors{switch_case(in[1], std::vector<std::function<Tensor()>>{[&] { return in[0] + 1.f; }, [&] { return sin(in[0]); }, [&] { return -in[0]; }})};
-  }, {x, scalar(1)});
-  save("while_loop", [](const Tensors &in) {
-    auto [y, n] = while_loop([](const Tensor &y, const Tensor &) { return sum(square(y)) < 100.f; },
-                             [](const Tensor &y, const Tensor &n) { return std::tuple(y * 1.5f, n + 1); },
-                             std::tuple(in[0], scalar(0)));
-    return Tensors{y, n};
-  }, {x});
-  save("for_range", [](const Tensors &in) {
-    return Tensors{for_range(0, in[1], in[0], [](const Tensor &i, const Tensor &y) { return sin(y) + cast(i, y.dtype()); })};
-  }, {x, scalar(4)});
-  save("map_fn", [](const Tensors &in) { return Tensors{map_fn([](const Tensor &row) { return cumsum(row, 0); }, in[0])}; },
+  save("cond",
+       [](const Tensors &in) {
+         return Tensors{cond(sum(in[0]) > 0.f, [&] { return in[0] * 2.f; }, [&] { return exp(in[0]); })};
+       },
        {x});
+  save("switch_case",
+       [](const Tensors &in) {
+         return Tensors{switch_case(in[1], std::vector<std::function<Tensor()>>{[&] { return in[0] + 1.f; },
+                                                                                [&] { return sin(in[0]); },
+                                                                                [&] { return -in[0]; }})};
+       },
+       {x, scalar(1)});
+  save("while_loop",
+       [](const Tensors &in) {
+         auto [y, n] = while_loop([](const Tensor &y, const Tensor &) { return sum(square(y)) < 100.f; },
+                                  [](const Tensor &y, const Tensor &n) { return std::tuple(y * 1.5f, n + 1); },
+                                  std::tuple(in[0], scalar(0)));
+         return Tensors{y, n};
+       },
+       {x});
+  save("for_range",
+       [](const Tensors &in) {
+         return Tensors{
+             for_range(0, in[1], in[0], [](const Tensor &i, const Tensor &y) { return sin(y) + cast(i, y.dtype()); })};
+       },
+       {x, scalar(4)});
+  save("map_fn",
+       [](const Tensors &in) { return Tensors{map_fn([](const Tensor &row) { return cumsum(row, 0); }, in[0])}; }, {x});
   auto scanned = [](const Tensors &in) {
-    auto [last, all] = scan([](const Tensor &h, const Tensor &row) { Tensor next = tanh(h + row); return std::pair(next, next * 2.f); },
-                            zeros({2}), in[0]);
+    auto [last, all] = scan(
+        [](const Tensor &h, const Tensor &row) {
+          Tensor next = tanh(h + row);
+          return std::pair(next, next * 2.f);
+        },
+        zeros({2}), in[0]);
     return Tensors{last, all};
   };
   save("scan", scanned, {x});
   save("scan_open", scanned, {x}, true, {TensorSpec<float>({kDynamic, 2})});
-  save("fold", [](const Tensors &in) {
-    return Tensors{fold([](const Tensor &sum, const Tensor &row) { return sum * 0.5f + row; }, zeros({2}), in[0])};
-  }, {x});
-  save("native_branch", [](const Tensors &in) {
-    Tensor y = in[0];
-    if (y > 1.f)
-      y = y * y;
-    else
-      y = -y;
-    return Tensors{y};
-  }, {one});
-  save("native_while", [](const Tensors &in) { // Newton's method
-    Tensor y = in[0];
-    for (int i = 0; i < 50; ++i) {
-      Tensor step = (y * y - in[0]) / (2.f * y);
-      y = y - step;
-      if (abs(step) < 1e-5f)
-        break;
-    }
-    return Tensors{y};
-  }, {one});
-  save("native_rows", [](const Tensors &in) {
-    Tensor h = zeros({2});
-    for (Tensor row : in[0]) {
-      h = tanh(h + row);
-      if (sum(h) > 1.9f)
-        break;
-    }
-    return Tensors{h};
-  }, {x});
-  save("native_return", [](const Tensors &in) {
-    Tensor y = in[0];
-    while (y < 100.f) {
-      if (y > 50.f)
-        return Tensors{-y};
-      y = y * 3.f;
-    }
-    return Tensors{y};
-  }, {one});
-  save("array", [](const Tensors &in) {
-    TensorArray all(4, DType::Float32, {2});
-    Tensor y = in[0][0];
-    for (Tensor i : range(4)) {
-      y = y * 1.1f;
-      all.write(i, y);
-    }
-    return Tensors{all.stack()};
-  }, {x});
-  save("checkpoint", [](const Tensors &in) {
-    return Tensors{while_loop([](const Tensor &y) { return sum(square(y)) < 1000.f; }, [](const Tensor &y) { return y * 1.01f; },
-                              in[0], {.checkpoint = true})};
-  }, {x});
+  save("fold",
+       [](const Tensors &in) {
+         return Tensors{fold([](const Tensor &sum, const Tensor &row) { return sum * 0.5f + row; }, zeros({2}), in[0])};
+       },
+       {x});
+  save("native_branch",
+       [](const Tensors &in) {
+         Tensor y = in[0];
+         if (y > 1.f)
+           y = y * y;
+         else
+           y = -y;
+         return Tensors{y};
+       },
+       {one});
+  save("native_while",
+       [](const Tensors &in) { // Newton's method
+         Tensor y = in[0];
+         for (int i = 0; i < 50; ++i) {
+           Tensor step = (y * y - in[0]) / (2.f * y);
+           y = y - step;
+           if (abs(step) < 1e-5f)
+             break;
+         }
+         return Tensors{y};
+       },
+       {one});
+  save("native_rows",
+       [](const Tensors &in) {
+         Tensor h = zeros({2});
+         for (Tensor row : in[0]) {
+           h = tanh(h + row);
+           if (sum(h) > 1.9f)
+             break;
+         }
+         return Tensors{h};
+       },
+       {x});
+  save("native_return",
+       [](const Tensors &in) {
+         Tensor y = in[0];
+         while (y < 100.f) {
+           if (y > 50.f)
+             return Tensors{-y};
+           y = y * 3.f;
+         }
+         return Tensors{y};
+       },
+       {one});
+  save("array",
+       [](const Tensors &in) {
+         TensorArray all(4, DType::Float32, {2});
+         Tensor y = in[0][0];
+         for (Tensor i : range(4)) {
+           y = y * 1.1f;
+           all.write(i, y);
+         }
+         return Tensors{all.stack()};
+       },
+       {x});
+  save("checkpoint",
+       [](const Tensors &in) {
+         return Tensors{while_loop([](const Tensor &y) { return sum(square(y)) < 1000.f; },
+                                   [](const Tensor &y) { return y * 1.01f; }, in[0], {.checkpoint = true})};
+       },
+       {x});
 }
 
 //===-- Operations and transforms ---------------------------------------------------------------===//
 
 void saveTransforms() {
   const Tensor x = numbers({3, 2}), flags = x > 0.f, integers = cast(x * 10.f, DType::Int64);
-  save("types", [](const Tensors &in) {
-    return Tensors{cast(in[0], DType::Float64) * 0.1, logical_not(in[1]), in[2] * 3, cast(in[2], DType::Int32), in[0].rows(0, 0)};
-  }, {x, flags, integers}, false);
-  save("grad", [](const Tensors &in) {
-    return Tensors{grad([](const Tensor &y) { return sum(sin(y) * y); })(in[0]),
-                   hessian([](const Tensor &y) { return sum(y * y * y); })(in[0][0])};
-  }, {x});
-  save("tape", [](const Tensors &in) {
-    GradientTape tape;
-    tape.watch(in[0]);
-    Tensor y = sum(exp(in[0]) * in[0]);
-    return Tensors{y, *tape.gradient(y, in[0])};
-  }, {x});
-  save("vmap", [](const Tensors &in) { return Tensors{vmap([](const Tensor &row) { return row * sum(row); })(in[0])}; }, {x});
-  save("custom_gradient", [](const Tensors &in) {
-    auto clipped = custom_gradient([](const Tensor &y) {
-      return std::pair(y * y, [y](const Tensor &g) { return clip(g * 2.f * y, -1.f, 1.f); });
-    });
-    return Tensors{clipped(in[0]), checkpoint([](const Tensor &y) { return tanh(y) * y; })(in[0])};
-  }, {x});
+  save(
+      "types",
+      [](const Tensors &in) {
+        return Tensors{cast(in[0], DType::Float64) * 0.1, logical_not(in[1]), in[2] * 3, cast(in[2], DType::Int32),
+                       in[0].rows(0, 0)};
+      },
+      {x, flags, integers}, false);
+  save("grad",
+       [](const Tensors &in) {
+         return Tensors{grad([](const Tensor &y) { return sum(sin(y) * y); })(in[0]),
+                        hessian([](const Tensor &y) { return sum(y * y * y); })(in[0][0])};
+       },
+       {x});
+  save("tape",
+       [](const Tensors &in) {
+         GradientTape tape;
+         tape.watch(in[0]);
+         Tensor y = sum(exp(in[0]) * in[0]);
+         return Tensors{y, *tape.gradient(y, in[0])};
+       },
+       {x});
+  save("vmap", [](const Tensors &in) { return Tensors{vmap([](const Tensor &row) { return row * sum(row); })(in[0])}; },
+       {x});
+  save("custom_gradient",
+       [](const Tensors &in) {
+         auto clipped = custom_gradient([](const Tensor &y) {
+           return std::pair(y * y, [y](const Tensor &g) { return clip(g * 2.f * y, -1.f, 1.f); });
+         });
+         return Tensors{clipped(in[0]), checkpoint([](const Tensor &y) { return tanh(y) * y; })(in[0])};
+       },
+       {x});
   random::Generator dice(7);
-  save("random", [dice](const Tensors &in) mutable { return Tensors{dice.normal({2, 2}), dice.uniform({3}) * in[0][0][0]}; },
+  save("random",
+       [dice](const Tensors &in) mutable { return Tensors{dice.normal({2, 2}), dice.uniform({3}) * in[0][0][0]}; },
        {x});
   Variable count(scalar(0), {.name = "count"});
-  save("assertions", [count](const Tensors &in) {
-    Variable(count).assign_add(1);
-    assert_true(count.value() < 10, "called too often");
-    return Tensors{in[0] + cast(count.value(), DType::Float32)};
-  }, {x}, false);
+  save(
+      "assertions",
+      [count](const Tensors &in) {
+        Variable(count).assign_add(1);
+        assert_true(count.value() < 10, "called too often");
+        return Tensors{in[0] + cast(count.value(), DType::Float32)};
+      },
+      {x}, false);
 }
 
 //===-- Networks --------------------------------------------------------------------------------===//
@@ -189,8 +233,8 @@ void saveTransforms() {
 auto stepOf(ModelHandle model, optimizers::Adam adam) {
   return [=](const Tensors &in) mutable {
     GradientTape tape;
-    Tensor loss = mean(losses::sparse_categorical_crossentropy(in[1], model(in[0], {.training = true}),
-                                                               {.from_logits = true}));
+    Tensor loss =
+        mean(losses::sparse_categorical_crossentropy(in[1], model(in[0], {.training = true}), {.from_logits = true}));
     const std::vector<Variable> weights = model.trainable_variables();
     adam.apply_gradients(tape.gradient(loss, weights), weights);
     return Tensors{loss};
@@ -211,8 +255,8 @@ void saveNetworks() {
   set_seed(3);
   Sequential cnn({Conv2D(4, 3, {.padding = "same", .activation = "relu"}), BatchNormalization(), MaxPooling2D(2),
                   Flatten(), Dense(8, {.activation = "relu"}), Dropout(0.5), Dense(3)});
-  saveNetwork("cnn", cnn, numbers({4, 8, 8, 1}), {TensorSpec<float>({kDynamic, 8, 8, 1}), TensorSpec<std::int32_t>({kDynamic})},
-              tensor({0, 2, 1, 1}));
+  saveNetwork("cnn", cnn, numbers({4, 8, 8, 1}),
+              {TensorSpec<float>({kDynamic, 8, 8, 1}), TensorSpec<std::int32_t>({kDynamic})}, tensor({0, 2, 1, 1}));
   Sequential lstm({Embedding(5, 4), LSTM(6), Dense(3)});
   saveNetwork("lstm", lstm, tensor({{1, 2, 3, 4}, {4, 0, 0, 1}}),
               {TensorSpec<std::int32_t>({kDynamic, kDynamic}), TensorSpec<std::int32_t>({kDynamic})}, tensor({0, 2}));
@@ -220,8 +264,8 @@ void saveNetworks() {
   auto heard = Add()({input, MultiHeadAttention(2, 4)(LayerNormalization()(input))});
   auto wide = Dense(8)(Dense(16, {.activation = "gelu"})(LayerNormalization()(heard)));
   models::Functional block(input, Dense(3)(GlobalAveragePooling1D()(Add()({heard, wide}))));
-  saveNetwork("transformer", block, numbers({2, 5, 8}), {TensorSpec<float>({kDynamic, 5, 8}), TensorSpec<std::int32_t>({kDynamic})},
-              tensor({1, 2}));
+  saveNetwork("transformer", block, numbers({2, 5, 8}),
+              {TensorSpec<float>({kDynamic, 5, 8}), TensorSpec<std::int32_t>({kDynamic})}, tensor({1, 2}));
 }
 
 // What the program that loads it has not.

@@ -80,7 +80,8 @@ public:
   // One entry for each trace of a function: the types of its tensors.
   std::vector<std::vector<TensorSpec<>>> argument_specs(const std::string &name,
                                                         SourceLocation where = SourceLocation::current()) const;
-  // What messages call the tensors of its arguments, "argument 0 'x'", and its results, "result[0]", "result["logits"]".
+  // What messages call the tensors of its arguments, "argument 0 'x'", and its results, "result[0]",
+  // "result["logits"]".
   std::vector<std::string> argument_names(const std::string &name,
                                           SourceLocation where = SourceLocation::current()) const;
   std::vector<std::string> result_names(const std::string &name,
