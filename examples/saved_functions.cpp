@@ -22,7 +22,8 @@ void make(const std::string &path) {
   for (int i = 0; i < 100; ++i)
     step(points(), sin(3 * points()));
   const TensorSpec<float> any({kDynamic, 1});
-  save_functions(path, {{"predict", predict.get_concrete_function(any)}, {"step", step.get_concrete_function(any, any)}});
+  save_functions(path,
+                 {{"predict", predict.get_concrete_function(any)}, {"step", step.get_concrete_function(any, any)}});
   std::cout << "made " << mean(square(predict(points()) - sin(3 * points()))).item<float>() << '\n';
 }
 

@@ -1,7 +1,5 @@
 #include "runtime/Print.h"
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "calque/dtype.h"
 
 #include <algorithm>
@@ -72,7 +70,7 @@ template <std::floating_point T> T exponentLimit(T limit) {
 // The text of a tensor of rank 0. NumPy's scalars have other bounds than its arrays, and no fixed precision.
 std::string scalarText(uint8_t value) { return value ? "True" : "False"; }
 
-template <std::signed_integral T> std::string scalarText(T value) { return absl::StrCat(value); }
+template <std::signed_integral T> std::string scalarText(T value) { return std::to_string(value); }
 
 template <std::floating_point T> std::string scalarText(T value) {
   if (std::isnan(value))
@@ -83,10 +81,14 @@ template <std::floating_point T> std::string scalarText(T value) {
   double limit = std::is_same_v<T, double> ? 1e16 : static_cast<double>(exponentLimit(T(1e16)));
   if (magnitude == 0 || (magnitude >= 1e-4 && magnitude < limit)) {
     Decimal parts = positional(value);
-    return absl::StrCat(parts.whole, ".", parts.fraction.empty() ? "0" : parts.fraction);
+    return parts.whole + "." + (parts.fraction.empty() ? "0" : parts.fraction);
   }
   Decimal parts = toDecimal(value, std::chars_format::scientific);
   return parts.whole + (parts.fraction.empty() ? "" : ".") + parts.fraction + parts.exponent;
+}
+
+std::string rightAligned(const std::string &text, size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
 // The format of a tensor's elements. It follows from all elements that are shown, so that they have one width.
@@ -102,9 +104,9 @@ template <std::signed_integral T> class ElementFormat<T> {
 public:
   explicit ElementFormat(const std::vector<T> &shown) {
     for (T value : shown)
-      width = std::max(width, absl::StrCat(value).size());
+      width = std::max(width, std::to_string(value).size());
   }
-  std::string operator()(T value) const { return absl::StrFormat("%*d", static_cast<int>(width), value); }
+  std::string operator()(T value) const { return rightAligned(std::to_string(value), width); }
 
 private:
   size_t width = 0;
@@ -138,14 +140,14 @@ public:
 
   std::string operator()(T value) const {
     if (!std::isfinite(value))
-      return absl::StrFormat("%*s", static_cast<int>(left + 1 + right + exponentSize), scalarText(value));
+      return rightAligned(scalarText(value), left + 1 + right + exponentSize);
     Decimal parts = shortest(value);
     if (scientific && parts.fraction.size() < right)
       parts = toDecimal(value, std::chars_format::scientific, static_cast<int>(right));
     if (parts.exponent.size() < exponentSize)
       parts.exponent.insert(2, exponentSize - parts.exponent.size(), '0');
-    return absl::StrFormat("%*s.%-*s%s", static_cast<int>(left), parts.whole, static_cast<int>(right), parts.fraction,
-                           parts.exponent);
+    parts.fraction.resize(std::max(parts.fraction.size(), right), ' ');
+    return rightAligned(parts.whole, left) + "." + parts.fraction + parts.exponent;
   }
 
 private:
@@ -274,7 +276,7 @@ std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const voi
       using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>; // a byte that is 0 or 1
       return format<Stored>(dims, data);
     });
-  throw std::invalid_argument(absl::StrCat("formatTensor: no dtype has the code ", dtype));
+  throw std::invalid_argument("formatTensor: no dtype has the code " + std::to_string(dtype));
 }
 
 } // namespace calque::runtime

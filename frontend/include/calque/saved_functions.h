@@ -90,6 +90,7 @@ public:
   std::string str(SourceLocation where = SourceLocation::current()) const;
 
 private:
+  friend struct detail::SavedAccess;
   friend CALQUE_API SavedFunctions load_functions(const std::string &path, SourceLocation where);
   std::shared_ptr<const detail::SavedFunction> find(const std::string &name, const SourceLocation &where) const;
   const detail::SavedFile &file(const SourceLocation &where) const;
@@ -253,6 +254,10 @@ struct SavedAccess {
     return f.core_;
   }
   static const std::shared_ptr<FunctionCore> &functionOf(const FunctionToSave &f) { return f.function_; }
+  static std::shared_ptr<const SavedFunction> functionOf(const SavedFunctions &file, const std::string &name,
+                                                         const SourceLocation &where) {
+    return file.find(name, where);
+  }
   static const std::shared_ptr<ConcreteCore> &concreteOf(const FunctionToSave &f) { return f.concrete_; }
 };
 

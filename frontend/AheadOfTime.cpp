@@ -1,0 +1,362 @@
+#include "calque/ahead_of_time.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/file_writer.h"
+#include "calque/functions.h"
+#include "calque/transforms.h"
+#include "frontend/Apply.h"
+#include "frontend/ElfObject.h"
+#include "frontend/ProgramFile.h"
+#include "frontend/SavedFunctions.h"
+#include "frontend/Shape.h"
+#include "runtime/standalone/Description.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace calque {
+namespace detail {
+
+using schema::OpId;
+
+namespace {
+
+// Keeps kernels as images, which nothing runs here.
+class KernelImages : public runtime::KernelSource {
+public:
+  runtime::KernelRef find(const runtime::KernelKey &key) override {
+    std::lock_guard lock(mutex);
+    return numbers.contains(key) ? refOf(key) : nullptr;
+  }
+  runtime::KernelRef add(const runtime::KernelKey &key, const runtime::Image &image, std::string &) override {
+    std::lock_guard lock(mutex);
+    if (numbers.try_emplace(key, images.size()).second)
+      images.push_back(image);
+    return refOf(key);
+  }
+  std::uint32_t numberOf(const runtime::KernelKey &key) const { return static_cast<std::uint32_t>(numbers.at(key)); }
+  const std::vector<runtime::Image> &all() const { return images; }
+
+private:
+  static runtime::KernelRef refOf(const runtime::KernelKey &key) {
+    return std::make_shared<const runtime::LoadedKernel>(runtime::LoadedKernel{{}, nullptr, key, ""});
+  }
+  std::mutex mutex;
+  std::map<runtime::KernelKey, std::size_t> numbers;
+  std::vector<runtime::Image> images;
+};
+
+bool isName(const std::string &text) {
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+// "argument 0 'x'" is x, "argument 1[2]" argument_1_2.
+std::string nameOf(const std::string &path) {
+  if (std::size_t quote = path.find(" '"); quote != std::string::npos && path.ends_with('\''))
+    if (std::string name = path.substr(quote + 2, path.size() - quote - 3); isName(name))
+      return name;
+  std::string name;
+  for (char c : path)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      name += c;
+    else if (!name.ends_with('_'))
+      name += '_';
+  while (name.ends_with('_'))
+    name.pop_back();
+  return name;
+}
+
+const char *typeInC(DType dtype) {
+  switch (dtype) {
+  case DType::Bool:
+    return "uint8_t"; // 0 or 1
+  case DType::Int32:
+    return "int32_t";
+  case DType::Int64:
+    return "int64_t";
+  case DType::Float32:
+    return "float";
+  case DType::Float64:
+    return "double";
+  }
+  return "void";
+}
+
+class AheadCompiler {
+public:
+  AheadCompiler(std::string name, runtime::Cpu cpu, SourceLocation where)
+      : name(std::move(name)), where(where), object(runtime::hostMachine()) {
+    options = compileOptions();
+    options.cpu = cpu;
+    description.cpu = cpu;
+  }
+
+  void add(const std::string &function, const SavedTrace &trace) {
+    std::vector<std::string> arguments, results;
+    for (const SignaturePart &part : trace.signature.parts) {
+      if (part.kind == SignaturePart::Kind::Variable)
+        throw ValueError(absl::StrCat("compile_ahead: ", part.path, " of function '", function,
+                                      "' is a variable, which a C function has no argument for"),
+                         where);
+      if (part.kind == SignaturePart::Kind::Tensor)
+        arguments.push_back(nameOf(part.path));
+    }
+    for (const SavedPart &part : trace.results)
+      if (part.part.kind == SignaturePart::Kind::Tensor)
+        results.push_back(nameOf(part.part.path));
+    add(function, *trace.program, trace.captures, trace.variables, arguments, results);
+  }
+
+  void addPullback(const std::string &function, const Function<std::vector<Tensor>(const std::vector<Tensor> &)> &f,
+                   const SavedTrace &trace) {
+    using Tensors = std::vector<Tensor>;
+    std::vector<Tensor> given;
+    std::vector<std::string> arguments, results;
+    auto spec = [&](const schema::TensorType &type) { given.push_back(TensorSpec<>(type.dtype, shapeOf(type.dims))); };
+    for (const SignaturePart &part : trace.signature.parts)
+      if (part.kind == SignaturePart::Kind::Tensor) {
+        spec(part.type);
+        arguments.push_back(nameOf(part.path));
+      }
+    const std::size_t count = given.size();
+    std::vector<std::string> cotangents;
+    for (std::size_t i = 0; i < count; ++i)
+      if (is_floating(given[i].dtype()))
+        cotangents.push_back(absl::StrCat(arguments[i], "_cotangent"));
+    for (const SavedPart &part : trace.results)
+      if (part.part.kind == SignaturePart::Kind::Tensor && is_floating(part.part.type.dtype)) {
+        results.push_back(nameOf(part.part.path));
+        spec(part.part.type);
+        arguments.push_back(absl::StrCat(results.back(), "_cotangent"));
+      }
+    results.insert(results.end(), cotangents.begin(), cotangents.end());
+    auto pull = calque::function<Tensors(const Tensors &)>([&](const Tensors &all) {
+      Tensors inputs(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)), floating;
+      for (const Tensor &input : inputs)
+        if (is_floating(input.dtype()))
+          floating.push_back(input);
+      auto [values, pullback] = vjp(
+          [&](const Tensors &moved) {
+            Tensors whole = inputs, results;
+            auto next = moved.begin();
+            for (Tensor &input : whole)
+              if (is_floating(input.dtype()))
+                input = *next++;
+            for (const Tensor &value : f(whole))
+              if (is_floating(value.dtype()))
+                results.push_back(value);
+            return results;
+          },
+          floating);
+      Tensors gradients = pullback(Tensors(all.begin() + static_cast<std::ptrdiff_t>(count), all.end()));
+      values.insert(values.end(), gradients.begin(), gradients.end());
+      return values;
+    });
+    FunctionToSave concrete = pull.get_concrete_function(given);
+    const Concrete &made = SavedAccess::concreteOf(concrete)->only(where);
+    add(absl::StrCat(function, "_pullback"), made.recording, made.captures, made.variables, arguments, results);
+  }
+
+  void write(const std::string &objectPath, const std::string &headerPath) {
+    std::vector<std::optional<ElfObject::FunctionAddress>> addresses;
+    for (const runtime::Image &image : images.all()) {
+      std::size_t number = object.addImage(image);
+      addresses.push_back(ElfObject::FunctionAddress{number, runtime::kKernelSymbol});
+      const bool hasScratch = std::ranges::any_of(
+          image.symbols, [](const runtime::Image::Symbol &symbol) { return symbol.name == runtime::kScratchSymbol; });
+      addresses.push_back(hasScratch ? std::optional(ElfObject::FunctionAddress{number, runtime::kScratchSymbol})
+                                     : std::nullopt);
+    }
+    const std::vector<std::byte> bytes = standalone::serialize(description);
+    object.addBytes(absl::StrCat(name, "_description"), bytes);
+    object.addAddresses(absl::StrCat(name, "_kernels"), addresses);
+    const std::vector<std::byte> file = object.file();
+    FileWriter out(objectPath, where);
+    out.write(file.data(), file.size());
+    FileWriter text(headerPath, where);
+    text.write(headerText(bytes.size()));
+    out.finish();
+    text.finish();
+  }
+
+private:
+  void add(const std::string &function, const schema::Recording &program, const std::vector<Tensor> &captures,
+           const std::vector<BoundVariable> &variables, std::vector<std::string> arguments,
+           const std::vector<std::string> &results) {
+    std::string own = function;
+    for (int number = 1; !taken.insert(own).second; ++number)
+      own = absl::StrCat(function, "_", number);
+    if (!isName(own))
+      throw ValueError(absl::StrCat("compile_ahead: '", function, "' is no name of a function in C"), where);
+    CompileResult compiled = compiler().compile(program, images, options);
+    if (!compiled.program)
+      throw CompileError(compiled.error, compiled.line.empty() ? where : locationOf(compiled.line));
+    standalone::StandaloneFunction made;
+    made.name = own;
+    std::vector<StoredKernel> kernels;
+    for (const runtime::KernelRef &kernel : compiled.program->kernels) {
+      kernels.push_back({kernel->runtime, {}});
+      made.kernels.push_back(kernel->runtime.empty() ? images.numberOf(kernel->key) : 0);
+    }
+    for (const Site &site : compiled.program->interface.sites) {
+      if (site.kind == Site::Kind::Extern)
+        throw ValueError(absl::StrCat("compile_ahead: function '", function, "' applies operation '", site.text,
+                                      "', which is C++ of this program"),
+                         where);
+      made.lines.push_back(site.line);
+    }
+    made.program = serialize(*compiled.program, kernels);
+    for (schema::ValueId parameter : program.parameters)
+      made.inputs.push_back(program.typeOf(parameter));
+    made.numArguments = arguments.size();
+    for (const Tensor &capture : captures)
+      made.captures.push_back(numberOf(capture));
+    for (const BoundVariable &bound : variables) {
+      made.variables.push_back(numberOf(bound.captured));
+      made.inputs.push_back(*bound.captured->type);
+    }
+    for (std::size_t i = 0; i < results.size(); ++i)
+      made.results.push_back(program.typeOf(program.results[i]));
+    declare(made, compiled.program->interface, arguments, results);
+    description.functions.push_back(std::move(made));
+  }
+
+  static standalone::StandaloneValue valueOf(std::string name, const Tensor &x) {
+    const TensorImpl &impl = implOf(x);
+    const auto *first = static_cast<const std::byte *>(impl.buffer.data());
+    return {std::move(name), *impl.type, {first, first + impl.type->numBytes()}};
+  }
+  std::uint32_t numberOf(const Tensor &capture) {
+    auto [found, isNew] = captureNumbers.try_emplace(capture.impl().get(), description.captures.size());
+    if (isNew)
+      description.captures.push_back(valueOf("", capture));
+    return static_cast<std::uint32_t>(found->second);
+  }
+  std::uint32_t numberOf(const std::shared_ptr<VariableState> &variable) {
+    auto [found, isNew] = variableNumbers.try_emplace(variable.get(), description.variables.size());
+    if (isNew)
+      description.variables.push_back(valueOf(variable->name, Variable(variable).value(where)));
+    return static_cast<std::uint32_t>(found->second);
+  }
+
+  // Adds the C function to the header.
+  void declare(const standalone::StandaloneFunction &made, const ProgramInterface &interface,
+               std::vector<std::string> arguments, std::vector<std::string> results) {
+    std::set<std::string> used{"model", "result_sizes"};
+    auto makeUnique = [&](std::string &each) {
+      const std::string own = isName(each) ? each : absl::StrCat("_", each);
+      each = own;
+      for (int number = 1; !used.insert(each).second; ++number)
+        each = absl::StrCat(own, "_", number);
+    };
+    std::ranges::for_each(arguments, makeUnique);
+    std::ranges::for_each(results, makeUnique);
+    std::string parameters = "calque_model *model", types, given, sizes, places, capacities;
+    auto list = [](std::string &to, const std::string &entry) { absl::StrAppend(&to, to.empty() ? "" : ", ", entry); };
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      absl::StrAppend(&parameters, ", const ", typeInC(made.inputs[i].dtype), " *", arguments[i]);
+      list(types, absl::StrCat(arguments[i], ": ", made.inputs[i].str()));
+      list(given, arguments[i]);
+      for (const UnknownSize &unknown : interface.unknownInputs)
+        if (unknown.index == i) {
+          const std::string size = absl::StrCat(arguments[i], "_size", unknown.dimension);
+          absl::StrAppend(&parameters, ", int64_t ", size);
+          list(sizes, size);
+        }
+    }
+    types += types.empty() ? "->" : " ->";
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      absl::StrAppend(&parameters, ", ", typeInC(made.results[i].dtype), " *", results[i]);
+      absl::StrAppend(&types, i ? ", " : " ", results[i], ": ", made.results[i].str());
+      list(places, results[i]);
+      if (!made.results[i].isStatic()) {
+        const std::string capacity = absl::StrCat(results[i], "_capacity");
+        absl::StrAppend(&parameters, ", int64_t ", capacity);
+        list(capacities, capacity);
+      }
+    }
+    if (!capacities.empty())
+      parameters += ", int64_t *result_sizes";
+    auto array = [](const char *type, const char *called, const std::string &entries) {
+      return entries.empty() ? std::string() : absl::StrCat("  ", type, called, "[] = {", entries, "};\n");
+    };
+    absl::StrAppend(&declarations, "\n/* ", types, " */\nstatic inline int ", name, "_", made.name, "(", parameters,
+                    ") {\n", array("const void *const ", "arguments_", given), array("const int64_t ", "sizes_", sizes),
+                    array("void *const ", "results_", places), array("const int64_t ", "capacities_", capacities),
+                    "  return calque_call(model, ", description.functions.size(), ", ",
+                    given.empty() ? "NULL" : "arguments_", ", ", sizes.empty() ? "NULL" : "sizes_", ", ",
+                    places.empty() ? "NULL" : "results_", ", ", capacities.empty() ? "NULL" : "capacities_", ", ",
+                    capacities.empty() ? "NULL" : "result_sizes", ");\n}\n");
+  }
+
+  std::string headerText(std::size_t bytes) const {
+    std::string guard = absl::StrCat("CALQUE_AHEAD_", name, "_H");
+    std::string variables;
+    for (const standalone::StandaloneValue &variable : description.variables)
+      absl::StrAppend(&variables, "     ", variable.name, ": ", variable.type.str(), "\n");
+    return absl::StrCat("/* Functions that Calque has compiled ahead of time, for CPUs of the level ",
+                        runtime::nameOf(description.cpu),
+                        ". calque/standalone.h says how they\n   are called. The variables are:\n", variables,
+                        "*/\n#ifndef ", guard, "\n#define ", guard,
+                        "\n\n#include <calque/standalone.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nextern "
+                        "const unsigned char ",
+                        name, "_description[];\nextern void (*const ", name,
+                        "_kernels[])(const int64_t *);\nstatic const calque_library ", name, " = {", name,
+                        "_description, ", bytes, "u, ", name, "_kernels};\n", declarations,
+                        "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+  }
+
+  const std::string name;
+  const SourceLocation where;
+  CompileOptions options;
+  KernelImages images;
+  ElfObject object;
+  standalone::Description description;
+  std::set<std::string> taken;
+  std::map<const TensorImpl *, std::size_t> captureNumbers;
+  std::map<const VariableState *, std::size_t> variableNumbers;
+  std::string declarations;
+};
+
+} // namespace
+} // namespace detail
+
+void compile_ahead(const SavedFunctions &functions, const std::string &object, const std::string &header,
+                   AheadOptions options, SourceLocation where) {
+  where = detail::userLine(where);
+  std::string name = options.name;
+  if (name.empty()) {
+    name = object.substr(object.rfind('/') + 1);
+    name = name.substr(0, name.find('.'));
+  }
+  if (!detail::isName(name))
+    throw ValueError(absl::StrCat("compile_ahead: '", name, "' is no name in C; the option name gives another"), where);
+  runtime::Cpu cpu = runtime::hostCpu();
+  if (!options.target.empty()) {
+    std::optional<runtime::Cpu> named = runtime::cpuNamed(options.target);
+    if (!named)
+      throw ValueError(absl::StrCat("compile_ahead: there is no target '", options.target, "'; the targets are ",
+                                    runtime::cpuNames()),
+                       where);
+    cpu = *named;
+  }
+  const std::vector<std::string> names = functions.names(where);
+  for (const std::string &each : options.pullbacks)
+    if (std::ranges::find(names, each) == names.end())
+      throw LookupError(absl::StrCat("compile_ahead: there is no function '", each, "' to compile the pullback of"),
+                        where);
+  detail::AheadCompiler compiler(std::move(name), cpu, where);
+  for (const std::string &each : names) {
+    std::shared_ptr<const detail::SavedFunction> function = detail::SavedAccess::functionOf(functions, each, where);
+    for (const detail::SavedTrace &trace : function->traces)
+      compiler.add(each, trace);
+    if (std::ranges::find(options.pullbacks, each) != options.pullbacks.end())
+      for (const detail::SavedTrace &trace : function->traces)
+        compiler.addPullback(each, functions[each], trace);
+  }
+  compiler.write(object, header);
+}
+
+} // namespace calque

@@ -1,0 +1,35 @@
+// Saved functions as object files, for programs that have no compiler and no Calque: C and C++ programs on small
+// machines, in other languages, in other processes. docs/ahead-of-time.md shows one.
+//
+//   compile_ahead(load_functions("digits.calque"), "digits.o", "digits.h");
+//
+// The object file has native code, weights and plans. It is linked with the library calque-standalone; the header
+// declares a C function for each saved one.
+#ifndef CALQUE_AHEAD_OF_TIME_H
+#define CALQUE_AHEAD_OF_TIME_H
+
+#include "calque/saved_functions.h"
+
+namespace calque {
+
+struct AheadOptions {
+  // What names in C begin with: letters, digits and underscores. Empty: the name of the object file.
+  std::string name = {};
+  // The CPU that the code is for: "baseline", "avx2" or "avx512". Empty: this one.
+  std::string target = {};
+  // Functions whose pullbacks are compiled, too: NAME_pullback takes the arguments and a cotangent for each
+  // floating-point result, and gives these results and a cotangent for each floating-point argument.
+  std::vector<std::string> pullbacks = {};
+};
+
+// Compiles all functions of a file. Where a function was saved with several traces, those behind the first have a number
+// at the end of their names.
+//
+// ValueError for a name that is none in C or is given to two functions, for a target that there is not, and for
+// functions that take variables as arguments or apply the user's operations. LookupError for a pullback of a function
+// that the file has not. CompileError. DataError where a file can't be written.
+CALQUE_API void compile_ahead(const SavedFunctions &functions, const std::string &object, const std::string &header,
+                              AheadOptions options = {}, SourceLocation where = SourceLocation::current());
+
+} // namespace calque
+#endif

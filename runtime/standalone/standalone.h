@@ -1,0 +1,58 @@
+/* What a program needs to call functions that calque-compile has compiled: this header, the object file and its header,
+   and the library calque-standalone, which has no compiler. In C.
+
+     calque_model *model = calque_open(&digits);           // digits.h declares it
+     float image[784], logits[10];
+     if (digits_predict(model, image, 1, logits, 10, NULL))
+       puts(calque_error(model));
+     calque_close(model);
+
+   A model has the variables of its functions. Calls of one model come one after the other; different models may be used
+   by different threads at once. Functions return 0, or a number that is not 0 after a failure: then no variable has
+   changed. */
+#ifndef CALQUE_STANDALONE_H
+#define CALQUE_STANDALONE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an object file has. Its header declares one. */
+typedef struct calque_library {
+  const unsigned char *description; /* functions, weights and plans, as bytes */
+  uint64_t size;
+  void (*const *kernels)(const int64_t *words); /* two for each: the kernel, and what says its memory or null */
+} calque_library;
+
+typedef struct calque_model calque_model;
+
+/* A model with the values that variables had when it was saved. Null where there is no memory, where the file is not of
+   this version, and where this CPU can't run its code. */
+calque_model *calque_open(const calque_library *library);
+void calque_close(calque_model *model);
+
+/* What went wrong in the last call that failed: one line, which the model keeps. */
+const char *calque_error(const calque_model *model);
+
+/* The elements of a variable, which may be read and written between calls; null for a name that the model has not. Where
+   `bytes` is not null, it receives how many bytes they have. A call may move them. */
+void *calque_variable(calque_model *model, const char *name, size_t *bytes);
+
+/* On how many threads calls run; 1 starts none. Before the first call; else it has no effect. Without it, as many as the
+   environment variable OMP_NUM_THREADS says, or as there are CPUs. */
+void calque_set_threads(int threads);
+
+/* What the functions of the header call. An argument is the address of its elements, row-major. `sizes` are the sizes
+   of arguments that are not known from the header, in order. A result is memory for its elements; `capacities` has, for
+   each result of sizes that are not known, how many elements fit; `result_sizes` receives those sizes, in order, unless
+   it is null. */
+int calque_call(calque_model *model, uint32_t function, const void *const *arguments, const int64_t *sizes,
+                void *const *results, const int64_t *capacities, int64_t *result_sizes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
