@@ -192,7 +192,8 @@ private:
       throw ValueError(absl::StrCat("compile_ahead: '", function, "' is no name of a function in C"), where);
     CompileResult compiled = compiler().compile(program, images, options);
     if (!compiled.program)
-      throw CompileError(compiled.error, compiled.line.empty() ? where : locationOf(compiled.line));
+      throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
+                         compiled.line.empty() ? where : locationOf(compiled.line));
     standalone::StandaloneFunction made;
     made.name = own;
     std::vector<StoredKernel> kernels;
@@ -296,16 +297,15 @@ private:
     std::string variables;
     for (const standalone::StandaloneValue &variable : description.variables)
       absl::StrAppend(&variables, "     ", variable.name, ": ", variable.type.str(), "\n");
-    return absl::StrCat("/* Functions that Calque has compiled ahead of time, for CPUs of the level ",
-                        runtime::nameOf(description.cpu),
-                        ". calque/standalone.h says how they\n   are called. The variables are:\n", variables,
-                        "*/\n#ifndef ", guard, "\n#define ", guard,
-                        "\n\n#include <calque/standalone.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nextern "
-                        "const unsigned char ",
-                        name, "_description[];\nextern void (*const ", name,
-                        "_kernels[])(const int64_t *);\nstatic const calque_library ", name, " = {", name,
-                        "_description, ", bytes, "u, ", name, "_kernels};\n", declarations,
-                        "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+    return absl::StrCat(
+        "/* Functions that Calque has compiled ahead of time, for CPUs of the level ", runtime::nameOf(description.cpu),
+        ". calque/standalone.h says how they\n   are called. The variables are:\n", variables, "*/\n#ifndef ", guard,
+        "\n#define ", guard,
+        "\n\n#include <calque/standalone.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nextern "
+        "const unsigned char ",
+        name, "_description[];\nextern void (*const ", name,
+        "_kernels[])(const int64_t *);\nstatic const calque_library ", name, " = {", name, "_description, ", bytes,
+        "u, ", name, "_kernels};\n", declarations, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
   }
 
   const std::string name;

@@ -95,10 +95,23 @@ void ElfObject::addAddresses(const std::string &name, std::span<const std::optio
 std::vector<std::byte> ElfObject::file() const {
   // The sections: none, the three with contents, their relocations, symbols, their names, the sections' names, and the
   // note that no stack is executed.
-  enum { None, Code, Data, Addresses, CodeRelocations, DataRelocations, AddressRelocations, Symbols, Names, SectionNames, NoStack, Count };
-  static constexpr const char *kNames[] = {"",          ".text",       ".rodata", ".data.rel.ro",
-                                           ".rela.text", ".rela.rodata", ".rela.data.rel.ro",
-                                           ".symtab",   ".strtab",     ".shstrtab", ".note.GNU-stack"};
+  enum {
+    None,
+    Code,
+    Data,
+    Addresses,
+    CodeRelocations,
+    DataRelocations,
+    AddressRelocations,
+    Symbols,
+    Names,
+    SectionNames,
+    NoStack,
+    Count
+  };
+  static constexpr const char *kNames[] = {"",           ".text",        ".rodata",           ".data.rel.ro",
+                                           ".rela.text", ".rela.rodata", ".rela.data.rel.ro", ".symtab",
+                                           ".strtab",    ".shstrtab",    ".note.GNU-stack"};
   std::vector<std::byte> out(sizeof(Elf64_Ehdr));
   Elf64_Shdr headers[Count] = {};
   auto put = [&](int section, std::span<const std::byte> bytes, std::uint64_t alignment) {

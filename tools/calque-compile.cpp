@@ -12,9 +12,10 @@ using namespace calque;
 int main(int argc, char **argv) {
   std::string file, object, header;
   AheadOptions options;
-  CLI::App app("Compiles the functions of a file that Calque's save_functions has written: an object file that is linked\n"
-               "with -lcalque-standalone -lstdc++ -lm -lpthread, and a header for C.\n"
-               "The exit code is 0; 1 for a file that is wrong and a function that can't be compiled, 2 for wrong options.");
+  CLI::App app(
+      "Compiles the functions of a file that Calque's save_functions has written: an object file that is linked\n"
+      "with -lcalque-standalone -lstdc++ -lm -lpthread, and a header for C.\n"
+      "The exit code is 0; 1 for a file that is wrong and a function that can't be compiled, 2 for wrong options.");
   app.add_option("FILE", file, "The file of functions")->required();
   app.add_option("-o,--output", object, "The object file")->required();
   app.add_option("--header", header, "The header")->required();

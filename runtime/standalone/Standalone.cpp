@@ -27,7 +27,7 @@ struct Loaded {
 std::string describeSize(const Site::Size &size, std::int64_t value) {
   std::string what =
       size.dimension >= 0 ? "dimension " + std::to_string(size.dimension) + " of " : "the number of elements of ";
-  std::string whose = size.argument >= 0 ? "argument " + std::to_string(size.argument)
+  std::string whose = size.argument >= 0  ? "argument " + std::to_string(size.argument)
                       : size.operand >= 0 ? "operand " + std::to_string(size.operand)
                                           : "an operand";
   return what + whose + " is " + std::to_string(value);
@@ -232,8 +232,8 @@ calque_model *calque_open(const calque_library *library) try {
         continue;
       }
       const std::size_t place = 2 * static_cast<std::size_t>(function.kernels[i]);
-      stored->program.kernels.push_back(std::make_shared<const runtime::LoadedKernel>(runtime::LoadedKernel{
-          {library->kernels[place], library->kernels[place + 1]}, nullptr, {}, ""}));
+      stored->program.kernels.push_back(std::make_shared<const runtime::LoadedKernel>(
+          runtime::LoadedKernel{{library->kernels[place], library->kernels[place + 1]}, nullptr, {}, ""}));
     }
     model->functions.emplace_back(function, std::move(stored->program));
   }

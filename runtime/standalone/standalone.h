@@ -37,12 +37,12 @@ void calque_close(calque_model *model);
 /* What went wrong in the last call that failed: one line, which the model keeps. */
 const char *calque_error(const calque_model *model);
 
-/* The elements of a variable, which may be read and written between calls; null for a name that the model has not. Where
-   `bytes` is not null, it receives how many bytes they have. A call may move them. */
+/* The elements of a variable, which may be read and written between calls; null for a name that the model has not.
+   Where `bytes` is not null, it receives how many bytes they have. A call may move them. */
 void *calque_variable(calque_model *model, const char *name, size_t *bytes);
 
-/* On how many threads calls run; 1 starts none. Before the first call; else it has no effect. Without it, as many as the
-   environment variable OMP_NUM_THREADS says, or as there are CPUs. */
+/* On how many threads calls run; 1 starts none. Before the first call; else it has no effect. Without it, as many as
+   the environment variable OMP_NUM_THREADS says, or as there are CPUs. */
 void calque_set_threads(int threads);
 
 /* What the functions of the header call. An argument is the address of its elements, row-major. `sizes` are the sizes

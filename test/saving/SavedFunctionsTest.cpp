@@ -1,4 +1,5 @@
 // Functions that are saved and loaded: structures, variables, signatures, and what is refused.
+#include "calque/ahead_of_time.h"
 #include "calque/operation.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
@@ -257,6 +258,48 @@ TEST_F(SavedFunctionsTest, RefuseWrongNamesTypesAndFiles) {
   EXPECT_MISUSE(DataError, load_functions(directory.file("none")), "can't be opened");
   save_safetensors(path, {{"x", x}});
   EXPECT_MISUSE(DataError, load_functions(path), path + ": it is no file of functions");
+}
+
+TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
+  const std::string object = directory.file("net.o"), header = directory.file("net.h");
+  auto f = function([](const Tensor &given) { return given + 1.f; });
+  auto g = function([](Variable &v) { return v * 2.f; });
+  Variable w(ones({2}));
+  f(x);
+  f(cast(x, DType::Float64));
+  g(w);
+  save_functions(path, {{"f", f}, {"g", g}});
+  SavedFunctions both = load_functions(path);
+  EXPECT_MISUSE(ValueError, compile_ahead(both, object, header),
+                "compile_ahead: argument 0 of function 'g' is a variable, which a C function has no argument for");
+  save_functions(path, {{"f", f}});
+  SavedFunctions one = load_functions(path);
+  EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.name = "1st"}),
+                "compile_ahead: '1st' is no name in C; the option name gives another");
+  EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.target = "neon"}),
+                "compile_ahead: there is no target 'neon'; the targets are baseline, avx2 and avx512");
+  EXPECT_MISUSE(LookupError, compile_ahead(one, object, header, {.pullbacks = {"h"}}),
+                "compile_ahead: there is no function 'h' to compile the pullback of");
+  EXPECT_THROW(compile_ahead(one, directory.file("none/net.o"), header), DataError);
+  EXPECT_FALSE(std::filesystem::exists(object));
+  EXPECT_FALSE(std::filesystem::exists(header));
+  compile_ahead(one, object, header, {.target = "baseline", .pullbacks = {"f"}});
+  const std::string text = readFile(header);
+  EXPECT_CONTAINS(text, "/* argument_0: float32[2,3] -> result: float32[2,3] */\nstatic inline int net_f(");
+  EXPECT_CONTAINS(text, "static inline int net_f_1(calque_model *model, const double *argument_0, double *result) {");
+  EXPECT_CONTAINS(text, "static inline int net_f_pullback(calque_model *model, const float *argument_0, "
+                        "const float *result_cotangent, float *result, float *argument_0_cotangent) {");
+  save_functions(path, {{"f-g", f}});
+  EXPECT_MISUSE(ValueError, compile_ahead(load_functions(path), object, header),
+                "compile_ahead: 'f-g' is no name of a function in C");
+  const Operation op({.name = "ahead_negate",
+                      .types = [](const std::vector<TensorSpec<>> &in) { return in; },
+                      .kernel = [](const KernelTensor *, const KernelTensor *, void *) -> std::int32_t { return 0; }});
+  auto h = function([op](const Tensor &given) { return op({given})[0]; });
+  h(x);
+  save_functions(path, {{"h", h}});
+  EXPECT_MISUSE(ValueError, compile_ahead(load_functions(path), object, header),
+                "compile_ahead: function 'h' applies operation 'ahead_negate', which is C++ of this program");
 }
 
 TEST_F(SavedFunctionsTest, FindEveryDamage) {

@@ -22,8 +22,8 @@ struct AheadOptions {
   std::vector<std::string> pullbacks = {};
 };
 
-// Compiles all functions of a file. Where a function was saved with several traces, those behind the first have a number
-// at the end of their names.
+// Compiles all functions of a file. Where a function was saved with several traces, those behind the first have a
+// number at the end of their names.
 //
 // ValueError for a name that is none in C or is given to two functions, for a target that there is not, and for
 // functions that take variables as arguments or apply the user's operations. LookupError for a pullback of a function
