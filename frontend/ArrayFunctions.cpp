@@ -17,22 +17,13 @@
 
 namespace calque {
 
+using detail::dimensionOf;
 using detail::typeOf;
 using schema::OpId;
 
 namespace {
 
 bool differ(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
-
-// The dimension that an axis means, of a tensor of this rank.
-std::size_t dimensionOf(std::int64_t axis, std::int64_t rank, const char *function, SourceLocation where) {
-  std::int64_t normal = 0;
-  if (schema::Fault fault = schema::normalizeAxis(axis, rank, normal)) {
-    fault.message = absl::StrCat(function, ": ", fault.message);
-    detail::throwFault(fault, where);
-  }
-  return static_cast<std::size_t>(normal);
-}
 
 } // namespace
 

@@ -5,6 +5,7 @@
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
 #include "frontend/Trace.h"
+#include "ir/schema/TypeRules.h"
 
 #include <algorithm>
 #include <ostream>
@@ -107,6 +108,15 @@ Tensor sizeAsTensor(const Size &size, SourceLocation where) {
   Tensor source = apply(schema::OpId::StopGradient, {&x, 1}, {}, where);
   schema::Attribute attribute = axis;
   return apply(schema::OpId::SizeOf, {&source, 1}, {&attribute, 1}, where);
+}
+
+std::size_t dimensionOf(std::int64_t axis, std::int64_t rank, const char *function, SourceLocation where) {
+  std::int64_t normal = 0;
+  if (schema::Fault fault = schema::normalizeAxis(axis, rank, normal)) {
+    fault.message = absl::StrCat(function, ": ", fault.message);
+    throwFault(fault, where);
+  }
+  return static_cast<std::size_t>(normal);
 }
 
 Tensor applyOpen(schema::OpId open, std::span<const Tensor> operands, const Shape &shape,

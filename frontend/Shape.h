@@ -28,6 +28,10 @@ schema::Dims knownDims(const Shape &shape, SourceLocation where);
 // The same, schema::kOpenSize where one is not known.
 schema::Dims openDims(const Shape &shape);
 
+// The dimension that an axis means, of a tensor of this rank. ValueError, by the name of the function, if there is
+// none.
+std::size_t dimensionOf(std::int64_t axis, std::int64_t rank, const char *function, SourceLocation where);
+
 // A size that is not known, as the int64 scalar that it is in each call. ValueError for kDynamic.
 Tensor sizeAsTensor(const Size &size, SourceLocation where);
 

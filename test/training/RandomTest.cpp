@@ -105,8 +105,16 @@ TEST(Random, NormalAndBernoulliNumbersHaveTheirMoments) {
 TEST(Random, AGeneratorGivesTheSameNumbersEagerlyAndCompiled) {
   random::Generator eager(11), compiled(11);
   auto draw = [](random::Generator &g) {
-    return std::vector<Tensor>{g.uniform({3, 3}), g.normal({5}), cast(g.bernoulli({7}, 0.4), DType::Int32),
-                               g.uniform({2}, {.dtype = DType::Float64}), g.normal({3}, {.dtype = DType::Float64})};
+    return std::vector<Tensor>{g.uniform({3, 3}),
+                               g.normal({5}),
+                               cast(g.bernoulli({7}, 0.4), DType::Int32),
+                               g.uniform({2}, {.dtype = DType::Float64}),
+                               g.normal({3}, {.dtype = DType::Float64}),
+                               g.randint({5}, -2, 3),
+                               g.randint({3}, 0, 1LL << 40, {.dtype = DType::Int64}),
+                               g.categorical(tensor<float>({{0, 1, 2}, {3, 2, 1}}), 2),
+                               g.permutation(5),
+                               g.shuffle(iota({6, 2}, DType::Int32))};
   };
   auto f = function([&] { return draw(compiled); });
   for (int call = 0; call < 3; ++call) {
@@ -114,8 +122,8 @@ TEST(Random, AGeneratorGivesTheSameNumbersEagerlyAndCompiled) {
     for (std::size_t i = 0; i < a.size(); ++i)
       expectSameBits(a[i], b[i]);
     EXPECT_EQ(valuesOf<std::int64_t>(eager.state().value()), valuesOf<std::int64_t>(compiled.state().value()));
-    // 3, twice 2, 2, 1, twice 2 counters.
-    EXPECT_EQ(valuesOf<std::int64_t>(eager.state().value()), (std::vector<std::int64_t>{11, 14 * (call + 1)}));
+    // 3, twice 2, 2, 1, twice 2, three times 2, four times 1, 3, 3, 3 counters.
+    EXPECT_EQ(valuesOf<std::int64_t>(eager.state().value()), (std::vector<std::int64_t>{11, 33 * (call + 1)}));
   }
   EXPECT_EQ(f.trace_count(), 1);
 }
@@ -144,8 +152,166 @@ TEST(Random, SetSeedStartsTheGlobalGeneratorAnew) {
   EXPECT_NE(valuesOf(random::uniform({4})), valuesOf(a));
 }
 
+TEST(Random, IntegersAreTheIntervalTimesAFractionOfManyDigits) {
+  auto digits = [](std::int64_t key, int count) {
+    std::vector<std::vector<double>> all;
+    for (int i = 0; i < count; ++i)
+      all.push_back(uniforms(key, 3 * i, 11, DType::Float32)); // 11 numbers use 3 counters
+    return all;
+  };
+  auto fraction = [](const std::vector<std::vector<double>> &all, std::size_t at) {
+    unsigned __int128 bits = 0;
+    for (const std::vector<double> &each : all)
+      bits = bits << 24 | static_cast<std::uint32_t>(each[at] * 0x1p24);
+    return bits;
+  };
+  for (auto [minval, maxval] : {std::pair<std::int64_t, std::int64_t>{0, 6},
+                                {-3, -2},
+                                {INT32_MIN, std::int64_t(INT32_MAX) + 1},
+                                {1, 1 << 24},
+                                {-5, (1 << 24) - 4},
+                                {100, 300000000}}) {
+    SCOPED_TRACE(std::to_string(minval) + " to " + std::to_string(maxval));
+    for (DType dtype : {DType::Int32, DType::Int64}) {
+      const int count = dtype == DType::Int32 ? 3 : 4;
+      Tensor x = random::stateless_randint({11}, random::state(5, 0), minval, maxval, {.dtype = dtype});
+      ASSERT_EQ(x.dtype(), dtype);
+      auto drawn = digits(5, count);
+      std::vector<double> values = valuesOf(x);
+      for (std::size_t i = 0; i < 11 && (count == 3 || maxval - minval <= INT32_MAX); ++i) {
+        auto product = fraction(drawn, i) * static_cast<std::uint64_t>(maxval - minval);
+        EXPECT_EQ(values[i], static_cast<double>(minval + static_cast<std::int64_t>(product >> (24 * count))));
+      }
+    }
+  }
+  // All of int64: the first 64 bits.
+  Tensor x = random::stateless_randint({11}, random::state(5, 0), INT64_MIN, std::nullopt, {.dtype = DType::Int64});
+  auto drawn = digits(5, 4);
+  std::vector<std::int64_t> values = valuesOf<std::int64_t>(x);
+  for (std::size_t i = 0; i < 11; ++i)
+    EXPECT_EQ(static_cast<std::uint64_t>(values[i]),
+              static_cast<std::uint64_t>(fraction(drawn, i) >> 32) + (std::uint64_t(1) << 63));
+  // And all but the largest one: the interval has 2^64 - 1 integers.
+  values = valuesOf<std::int64_t>(
+      random::stateless_randint({11}, random::state(5, 0), INT64_MIN, INT64_MAX, {.dtype = DType::Int64}));
+  for (std::size_t i = 0; i < 11; ++i)
+    EXPECT_LE(std::uint64_t(valuesOf<std::int64_t>(x)[i]) - std::uint64_t(values[i]), 1u);
+}
+
+TEST(Random, IntegersReachBothEndsAndAreEquallyLikely) {
+  random::Generator generator(4);
+  std::vector<int> counts(7);
+  for (double value : valuesOf(generator.randint({14000}, -3, 4))) {
+    ASSERT_GE(value, -3);
+    ASSERT_LT(value, 4);
+    ++counts[static_cast<std::size_t>(value + 3)];
+  }
+  for (int count : counts)
+    EXPECT_NEAR(count, 2000, 180); // more than four standard deviations
+  EXPECT_EQ(valuesOf<std::int32_t>(generator.randint({3}, INT32_MAX, std::nullopt)),
+            (std::vector<std::int32_t>(3, INT32_MAX)));
+  EXPECT_EQ(valuesOf<std::int64_t>(generator.randint({2}, INT64_MAX, std::nullopt, {.dtype = DType::Int64})),
+            (std::vector<std::int64_t>(2, INT64_MAX)));
+  EXPECT_EQ(valuesOf<std::int32_t>(generator.randint({}, INT32_MIN, INT32_MIN + 1)),
+            (std::vector<std::int32_t>{INT32_MIN}));
+  EXPECT_EQ(generator.randint({0, 2}, 0, 2).shape(), Shape({0, 2}));
+}
+
+TEST(Random, ClassesAreDrawnByTheirProbabilities) {
+  random::Generator generator(2);
+  const double none = -std::numeric_limits<double>::infinity();
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    Tensor logits =
+        cast(tensor<double>({{std::log(0.5), std::log(0.2), std::log(0.3), none}, {none, 70, none, none}}), dtype);
+    Tensor drawn = generator.categorical(logits, 20000);
+    EXPECT_EQ(drawn.dtype(), DType::Int64);
+    ASSERT_EQ(drawn.shape(), Shape({2, 20000}));
+    std::vector<std::int64_t> values = valuesOf<std::int64_t>(drawn);
+    std::vector<int> counts(4);
+    for (std::size_t i = 0; i < 20000; ++i)
+      ++counts[static_cast<std::size_t>(values[i])];
+    EXPECT_NEAR(counts[0], 10000, 300);
+    EXPECT_NEAR(counts[1], 4000, 240);
+    EXPECT_NEAR(counts[2], 6000, 270);
+    EXPECT_EQ(counts[3], 0);
+    EXPECT_TRUE(std::all_of(values.begin() + 20000, values.end(), [](std::int64_t each) { return each == 1; }));
+  }
+  EXPECT_EQ(generator.categorical(zeros({3}), 2).shape(), Shape({2}));
+  EXPECT_EQ(generator.categorical(zeros({2, 3, 4}), 5).shape(), Shape({2, 3, 5}));
+  EXPECT_EQ(generator.categorical(zeros({2, 3}), 0).shape(), Shape({2, 0}));
+  // The smallest uniform number is 0, whose noise would be infinite: the one class that is possible is still drawn.
+  Tensor one = tensor<float>({-INFINITY, 0});
+  EXPECT_EQ(valuesOf(random::stateless_categorical(one, random::state(0, 0), 100000)), std::vector<double>(100000, 1));
+}
+
+TEST(Random, OrdersAreEquallyLikely) {
+  random::Generator generator(6);
+  std::map<std::vector<std::int64_t>, int> counts;
+  for (int i = 0; i < 1200; ++i)
+    ++counts[valuesOf<std::int64_t>(generator.permutation(3))];
+  EXPECT_EQ(counts.size(), 6u);
+  for (const auto &[order, count] : counts)
+    EXPECT_NEAR(count, 200, 60) << order[0] << order[1] << order[2];
+  std::vector<std::int64_t> many = valuesOf<std::int64_t>(generator.permutation(1000));
+  EXPECT_FALSE(std::is_sorted(many.begin(), many.end()));
+  std::sort(many.begin(), many.end());
+  for (std::size_t i = 0; i < many.size(); ++i)
+    ASSERT_EQ(many[i], static_cast<std::int64_t>(i));
+  EXPECT_EQ(generator.permutation(0).shape(), Shape({0}));
+}
+
+TEST(Random, ShuffledSlicesStayWhole) {
+  Tensor x = tensor<float>({{0, 10, 20}, {1, 11, 21}, {2, 12, 22}, {3, 13, 23}}), state = random::state(1, 7);
+  std::vector<std::int64_t> rows = valuesOf<std::int64_t>(random::stateless_permutation(4, state));
+  std::vector<double> shuffled = valuesOf(random::stateless_shuffle(x, state));
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      EXPECT_EQ(shuffled[i * 3 + j], static_cast<double>(rows[i]) + 10.0 * static_cast<double>(j));
+  expectSameBits(random::stateless_shuffle(x, state, -1), gather(x, random::stateless_permutation(3, state), 1));
+  expectGradients(
+      [&](const std::vector<Tensor> &y) {
+        return sum(random::stateless_shuffle(y[0], state) * iota({4, 3}, DType::Float64));
+      },
+      {cast(x, DType::Float64)});
+}
+
+TEST(Random, OpenSizesGiveTheNumbersOfKnownOnes) {
+  random::Generator open(3), known(3);
+  auto draw = [](random::Generator &g, const Tensor &x) {
+    return std::vector<Tensor>{g.randint({x.shape()[0], 2}, 0, 9), g.categorical(x, 3), g.permutation(x.shape()[0]),
+                               g.shuffle(x), g.uniform({2})};
+  };
+  auto f =
+      function([&](const Tensor &x) { return draw(open, x); }, {.input_signature = {TensorSpec<float>({kDynamic, 2})}});
+  for (std::int64_t rows : {3, 1, 6}) {
+    Tensor x = iota({rows, 2}, DType::Float32);
+    std::vector<Tensor> a = f(x), b = draw(known, x);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      expectSameBits(a[i], b[i]);
+  }
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
 TEST(Random, MisuseNamesTheLine) {
   random::Generator generator(0);
+  EXPECT_MISUSE(ValueError, generator.randint({2}, 3, 3), "randint: no integer is in [3, 3); minval must be less");
+  EXPECT_MISUSE(ValueError, random::randint({2}, 0, INT64_MIN), "minval must be less than maxval");
+  EXPECT_MISUSE(ValueError, random::randint({2}, 0, 1LL << 32),
+                "randint: int32 does not hold all integers of [0, 4294967296)");
+  EXPECT_MISUSE(ValueError, random::randint({2}, 1LL << 31, std::nullopt),
+                "does not hold all integers of [2147483648, ");
+  EXPECT_MISUSE(DTypeError, random::randint({2}, 0, 2, {.dtype = DType::Float32}),
+                "randint: makes numbers of int32 and int64, not float32");
+  EXPECT_MISUSE(DTypeError, random::randint({2}, 0, 2, {.dtype = DType::Bool}), "not bool");
+  EXPECT_MISUSE(ValueError, generator.categorical(scalar(1.0f), 2),
+                "categorical: logits have an axis of classes, and these are a scalar");
+  EXPECT_MISUSE(ShapeError, generator.categorical(zeros({2, 0}), 2), "categorical: axis 1 of float32[2,0] is empty");
+  EXPECT_MISUSE(ValueError, generator.categorical(zeros({2, 3}), -1), "categorical: there are no -1 samples");
+  EXPECT_MISUSE(DTypeError, generator.categorical(zeros({2, 3}, DType::Int32), 1),
+                "categorical: takes logits of float32 and float64, not int32[2,3]");
+  EXPECT_MISUSE(ValueError, generator.permutation(-2), "-2");
+  EXPECT_MISUSE(ValueError, generator.shuffle(zeros({2, 3}), 2), "shuffle: ");
+  EXPECT_MISUSE(ValueError, random::stateless_shuffle(scalar(1.0f), random::state(0, 0)), "shuffle: ");
   EXPECT_MISUSE(ValueError, generator.uniform({2}, {.minval = 1, .maxval = 1}), "uniform: no number is in [1");
   EXPECT_MISUSE(ValueError, random::uniform({2}, {.maxval = INFINITY}), "both finite");
   EXPECT_MISUSE(ValueError, random::normal({2}, {.stddev = -1}),

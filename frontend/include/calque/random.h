@@ -6,10 +6,14 @@
 //   random::Generator dice(1);                               // a stream of one's own, its counter a Variable
 //   Tensor a = dice.uniform({3}), b = dice.uniform({3});     // different numbers, in compiled code at every call
 //   Tensor same = random::stateless_uniform({3}, random::state(1, 0)); // those of a
+//   Tensor sides = random::randint({5}, 1, 7);               // as if thrown: 1 to 6
+//   Tensor words = random::categorical(logits, 3);           // three classes of each row, by their probabilities
 #ifndef CALQUE_RANDOM_H
 #define CALQUE_RANDOM_H
 
 #include "calque/variable.h"
+
+#include <optional>
 
 namespace calque {
 
@@ -28,6 +32,9 @@ struct NormalOptions {
   double mean = 0, stddev = 1;
   DType dtype = default_dtype();
 };
+struct IntegerOptions {
+  DType dtype = DType::Int32; // or Int64
+};
 
 // A state for the stateless functions: int64[2], key and counter.
 CALQUE_API Tensor state(std::int64_t key, std::int64_t counter, SourceLocation where = SourceLocation::current());
@@ -43,9 +50,25 @@ CALQUE_API Tensor stateless_uniform(const Shape &shape, const Operand &state, Un
 CALQUE_API Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options = {});
 // Bools that are true with a probability.
 CALQUE_API Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double probability = 0.5);
+// Uniform integers in [minval, maxval), as numpy.random.randint; without a maxval through the largest one of the type.
+// Those of an interval are equally likely up to 2^-32 of their probability. ValueError for an interval that is empty or
+// not in the type; DTypeError for a type that is no integer.
+CALQUE_API Tensor stateless_randint(const Shape &shape, const Operand &state, std::int64_t minval,
+                                    std::optional<std::int64_t> maxval, IntegerOptions options = {});
+// Classes by the softmax of the last axis of the logits, as Keras' and TensorFlow's: [..., C] gives int64
+// [..., num_samples]. The largest of the logits with Gumbel noise is taken, so that a class with the logit -infinity is
+// never drawn, unless all are so. ValueError for a scalar and for a negative number of samples; ShapeError for no
+// classes; DTypeError for logits that are not floating-point.
+CALQUE_API Tensor stateless_categorical(const Operand &logits, const Operand &state, std::int64_t num_samples);
+// The integers in [0, n) in random order, int64 [n]; each order is as likely as any other. n may not be known while
+// tracing. ValueError for one below 0.
+CALQUE_API Tensor stateless_permutation(const Size &n, const Operand &state);
+// The slices of x along an axis, such as its rows, in random order: gather(x, stateless_permutation(size of the axis),
+// axis), through which gradients pass. ValueError for an axis that x does not have.
+CALQUE_API Tensor stateless_shuffle(const Operand &x, const Operand &state, std::int64_t axis = 0);
 
-// By how much a counter increases for `count` uniform numbers of a type; by twice as much for normal ones.
-// ValueError for a count below 0.
+// By how much a counter increases for `count` uniform numbers of a type; by twice as much for normal ones. Generators
+// show with state() what other draws use. ValueError for a count below 0.
 CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = default_dtype(),
                                       SourceLocation where = SourceLocation::current());
 
@@ -60,6 +83,11 @@ public:
   Tensor uniform(const Shape &shape, UniformOptions options = {}, SourceLocation where = SourceLocation::current());
   Tensor normal(const Shape &shape, NormalOptions options = {}, SourceLocation where = SourceLocation::current());
   Tensor bernoulli(const Shape &shape, double probability = 0.5, SourceLocation where = SourceLocation::current());
+  Tensor randint(const Shape &shape, std::int64_t minval, std::optional<std::int64_t> maxval,
+                 IntegerOptions options = {}, SourceLocation where = SourceLocation::current());
+  Tensor categorical(const Operand &logits, std::int64_t num_samples);
+  Tensor permutation(const Size &n, SourceLocation where = SourceLocation::current());
+  Tensor shuffle(const Operand &x, std::int64_t axis = 0);
 
   // Key and counter, int64[2].
   const Variable &state() const { return state_; }
@@ -84,6 +112,11 @@ CALQUE_API Tensor normal(const Shape &shape, NormalOptions options = {},
                          SourceLocation where = SourceLocation::current());
 CALQUE_API Tensor bernoulli(const Shape &shape, double probability = 0.5,
                             SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor randint(const Shape &shape, std::int64_t minval, std::optional<std::int64_t> maxval,
+                          IntegerOptions options = {}, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor categorical(const Operand &logits, std::int64_t num_samples);
+CALQUE_API Tensor permutation(const Size &n, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor shuffle(const Operand &x, std::int64_t axis = 0);
 
 } // namespace random
 } // namespace calque
