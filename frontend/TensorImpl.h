@@ -56,6 +56,7 @@ struct VariableState {
   TypeRef type;
   bool trainable = true;
   bool standIn = false;
+  std::function<Tensor(const Tensor &)> constraint;
   std::shared_ptr<VariableState> original; // the variable behind a stand-in, during the trace
 
   mutable std::shared_mutex mutex;

@@ -60,6 +60,7 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
   auto state = std::make_shared<VariableState>();
   state->name = std::move(options.name);
   state->type = value.impl()->type;
+  state->constraint = std::move(options.constraint);
   state->trainable = options.trainable && is_floating(value.dtype());
   // A tensor of its own: tapes tell variables that are made of one tensor apart by their values.
   const detail::TensorImpl &impl = *value.impl();
@@ -77,6 +78,9 @@ const std::string &Variable::name(SourceLocation where) const { return detail::s
 DType Variable::dtype(SourceLocation where) const { return detail::stateOf(*this, where)->type->dtype; }
 Shape Variable::shape(SourceLocation where) const { return detail::shapeOf(detail::stateOf(*this, where)->type->dims); }
 bool Variable::trainable(SourceLocation where) const { return detail::stateOf(*this, where)->trainable; }
+const std::function<Tensor(const Tensor &)> &Variable::constraint(SourceLocation where) const {
+  return detail::stateOf(*this, where)->constraint;
+}
 bool Variable::is_argument(SourceLocation where) const { return detail::stateOf(*this, where)->standIn; }
 
 Tensor Variable::value(SourceLocation where) const {

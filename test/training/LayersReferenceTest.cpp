@@ -155,8 +155,9 @@ INSTANTIATE_TEST_SUITE_P(All, LayersReference, ::testing::ValuesIn(groups()),
 // What is registered is in the cases, or draws numbers, or is a model, and then other tests look at it.
 TEST(LayersReference, LacksNoLayer) {
   std::vector<std::string> with = groups();
-  for (const char *other : {"Arithmetic", "Functional", "Sequential", "Dropout", "SpatialDropout1D", "SpatialDropout2D",
-                            "SpatialDropout3D", "GaussianNoise", "GaussianDropout", "Normalization"})
+  for (const char *other :
+       {"Arithmetic", "Functional", "Sequential", "Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+        "GaussianNoise", "GaussianDropout", "Normalization", "ActivityRegularization"})
     with.emplace_back(other);
   for (const std::string &name : layers::registered_layers())
     if (name != "Scaled") // another test's own

@@ -45,11 +45,15 @@ public:
     a("kernel_initializer", options.kernel_initializer);
     a("bias_initializer", options.bias_initializer);
     a("kernel_regularizer", options.kernel_regularizer);
+    a("kernel_constraint", options.kernel_constraint);
     a("bias_regularizer", options.bias_regularizer);
+    a("activity_regularizer", options.activity_regularizer);
+    a("bias_constraint", options.bias_constraint);
     a("seed", options.seed);
   }
 
 protected:
+  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
   void build_inputs(const std::vector<TensorSpec<>> &inputs) override {
     std::vector<std::string> names;
     for (const TensorSpec<> &input : inputs)
@@ -163,12 +167,14 @@ private:
       fail<ShapeError>(absl::StrCat(title(), ": takes sequences [N,T,features]; the input has shape ", input.str()));
   }
   Variable weightOf(const std::string &name, const Shape &shape, DType dtype) {
-    return weight(name + "_kernel", shape, dtype, options.kernel_initializer, true, options.kernel_regularizer);
+    return weight(name + "_kernel", shape, dtype, options.kernel_initializer, true, options.kernel_regularizer,
+                  options.kernel_constraint);
   }
   Variable biasOf(const std::string &name, const Shape &shape, DType dtype) {
     if (!options.use_bias)
       return Variable(nullptr);
-    return weight(name + "_bias", shape, dtype, options.bias_initializer, true, options.bias_regularizer);
+    return weight(name + "_bias", shape, dtype, options.bias_initializer, true, options.bias_regularizer,
+                  options.bias_constraint);
   }
 
   std::int64_t heads, size;

@@ -39,6 +39,8 @@ protected:
     a("use_bias", options.use_bias);
     a("bias_initializer", options.bias_initializer);
     a("bias_regularizer", options.bias_regularizer);
+    a("activity_regularizer", options.activity_regularizer);
+    a("bias_constraint", options.bias_constraint);
   }
   void checkWindow(SourceLocation where) const {
     const std::string &kind = this->LayerBody::kind();
@@ -54,13 +56,15 @@ protected:
   }
   void buildBias(std::int64_t count, DType dtype) {
     if (options.use_bias)
-      bias = this->weight("bias", {count}, dtype, options.bias_initializer, true, options.bias_regularizer);
+      bias = this->weight("bias", {count}, dtype, options.bias_initializer, true, options.bias_regularizer,
+                          options.bias_constraint);
   }
   void checkInput(const Tensor &x, std::int64_t expected) const {
     checkRank(this->title(), x.shape(), rank + 2);
     checkChannels(this->title(), x.shape(), expected);
   }
   Tensor finished(const Tensor &y) const { return options.activation(options.use_bias ? y + bias : y); }
+  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
   // Each channel with its own filters of a kernel [..., C, multiplier].
   Tensor depthwise(const Tensor &x, const Tensor &kernel) const {
     const Shape shape = kernel.shape();
@@ -103,6 +107,7 @@ public:
     this->describeResult(a);
     a("kernel_initializer", this->options.kernel_initializer);
     a("kernel_regularizer", this->options.kernel_regularizer);
+    a("kernel_constraint", this->options.kernel_constraint);
   }
 
 protected:
@@ -113,7 +118,8 @@ protected:
                                     " can't be divided into ", this->options.groups, " groups of one size"));
     inputs = count;
     kernel = this->weight("kernel", kernelShape(this->size, count / this->options.groups, filters), dtype,
-                          this->options.kernel_initializer, true, this->options.kernel_regularizer);
+                          this->options.kernel_initializer, true, this->options.kernel_regularizer,
+                          this->options.kernel_constraint);
     this->buildBias(filters, dtype);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
@@ -161,13 +167,14 @@ public:
     this->describeResult(a);
     a("kernel_initializer", this->options.kernel_initializer);
     a("kernel_regularizer", this->options.kernel_regularizer);
+    a("kernel_constraint", this->options.kernel_constraint);
   }
 
 protected:
   void build(const Shape &input, DType dtype) override {
     inputs = this->channelsToBuild(input, dtype);
     kernel = this->weight("kernel", kernelShape(this->size, filters, inputs), dtype, this->options.kernel_initializer,
-                          true, this->options.kernel_regularizer);
+                          true, this->options.kernel_regularizer, this->options.kernel_constraint);
     this->buildBias(filters, dtype);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
@@ -203,13 +210,15 @@ public:
     this->describeResult(a);
     a("depthwise_initializer", this->options.depthwise_initializer);
     a("depthwise_regularizer", this->options.depthwise_regularizer);
+    a("depthwise_constraint", this->options.depthwise_constraint);
   }
 
 protected:
   void build(const Shape &input, DType dtype) override {
     const std::int64_t count = this->channelsToBuild(input, dtype);
     kernel = this->weight("kernel", kernelShape(this->size, count, this->options.depth_multiplier), dtype,
-                          this->options.depthwise_initializer, true, this->options.depthwise_regularizer);
+                          this->options.depthwise_initializer, true, this->options.depthwise_regularizer,
+                          this->options.depthwise_constraint);
     this->buildBias(count * this->options.depth_multiplier, dtype);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
@@ -244,17 +253,20 @@ public:
     a("depthwise_initializer", this->options.depthwise_initializer);
     a("pointwise_initializer", this->options.pointwise_initializer);
     a("depthwise_regularizer", this->options.depthwise_regularizer);
+    a("depthwise_constraint", this->options.depthwise_constraint);
     a("pointwise_regularizer", this->options.pointwise_regularizer);
+    a("pointwise_constraint", this->options.pointwise_constraint);
   }
 
 protected:
   void build(const Shape &input, DType dtype) override {
     const std::int64_t count = this->channelsToBuild(input, dtype), between = count * this->options.depth_multiplier;
-    depthwiseKernel =
-        this->weight("depthwise_kernel", kernelShape(this->size, count, this->options.depth_multiplier), dtype,
-                     this->options.depthwise_initializer, true, this->options.depthwise_regularizer);
+    depthwiseKernel = this->weight("depthwise_kernel", kernelShape(this->size, count, this->options.depth_multiplier),
+                                   dtype, this->options.depthwise_initializer, true,
+                                   this->options.depthwise_regularizer, this->options.depthwise_constraint);
     pointwiseKernel = this->weight("pointwise_kernel", kernelShape(Extents<rank>(1), between, filters), dtype,
-                                   this->options.pointwise_initializer, true, this->options.pointwise_regularizer);
+                                   this->options.pointwise_initializer, true, this->options.pointwise_regularizer,
+                                   this->options.pointwise_constraint);
     this->buildBias(filters, dtype);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {

@@ -19,7 +19,9 @@ public:
     a("kernel_initializer", options.kernel_initializer);
     a("bias_initializer", options.bias_initializer);
     a("kernel_regularizer", options.kernel_regularizer);
+    a("kernel_constraint", options.kernel_constraint);
     a("bias_regularizer", options.bias_regularizer);
+    a("bias_constraint", options.bias_constraint);
     a("activity_regularizer", options.activity_regularizer);
   }
 
@@ -28,20 +30,19 @@ protected:
     checkFloating(title(), input, dtype);
     checkHasChannels(title(), input);
     kernel = weight("kernel", {channelsOf(title(), input), units}, dtype, options.kernel_initializer, true,
-                    options.kernel_regularizer);
+                    options.kernel_regularizer, options.kernel_constraint);
     if (options.use_bias)
-      bias = weight("bias", {units}, dtype, options.bias_initializer, true, options.bias_regularizer);
+      bias = weight("bias", {units}, dtype, options.bias_initializer, true, options.bias_regularizer,
+                    options.bias_constraint);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     checkHasChannels(title(), x.shape());
     checkChannels(title(), x.shape(), kernel.shape()[0]);
     Tensor y = contract(x, kernel, {}, {}, {x.rank() - 1}, {0});
-    y = options.activation(options.use_bias ? y + bias : y);
-    if (options.activity_regularizer) // of one example, as Keras has it
-      add_loss(options.activity_regularizer(y) / y.shape()[0]);
-    return y;
+    return options.activation(options.use_bias ? y + bias : y);
   }
   Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }
+  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
 
 private:
   std::int64_t units;
@@ -66,6 +67,8 @@ public:
     a("output_dim", outputs);
     a("embeddings_initializer", options.embeddings_initializer);
     a("embeddings_regularizer", options.embeddings_regularizer);
+    a("activity_regularizer", options.activity_regularizer);
+    a("embeddings_constraint", options.embeddings_constraint);
     a("mask_zero", options.mask_zero);
     a("dtype", options.dtype);
   }
@@ -73,7 +76,7 @@ public:
 protected:
   void build(const Shape &, DType) override {
     embeddings = weight("embeddings", {inputs, outputs}, options.dtype, options.embeddings_initializer, true,
-                        options.embeddings_regularizer);
+                        options.embeddings_regularizer, options.embeddings_constraint);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     if (x.dtype() != DType::Int32 && x.dtype() != DType::Int64)
@@ -84,6 +87,7 @@ protected:
   Mask compute_mask(const Tensor &x, const Mask &) override {
     return options.mask_zero ? Mask(not_equal(x, 0)) : std::nullopt;
   }
+  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
 
 private:
   std::int64_t inputs, outputs;
@@ -330,6 +334,7 @@ public:
   template <typename A> void describe(A &a) {
     a("alpha_initializer", options.alpha_initializer);
     a("alpha_regularizer", options.alpha_regularizer);
+    a("alpha_constraint", options.alpha_constraint);
     a("shared_axes", options.shared_axes);
   }
 
@@ -347,7 +352,8 @@ protected:
       fail<ShapeError>(absl::StrCat(title(),
                                     ": its variables are made by the sizes of the input, which are not known in ",
                                     input.str(), "; shared_axes names those that need none"));
-    alpha = weight("alpha", slopes, dtype, options.alpha_initializer, true, options.alpha_regularizer);
+    alpha = weight("alpha", slopes, dtype, options.alpha_initializer, true, options.alpha_regularizer,
+                   options.alpha_constraint);
   }
   Tensor call(const Tensor &x, const CallOptions &) override { return relu(x) - alpha * relu(-x); }
   Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }

@@ -11,13 +11,17 @@
 namespace calque {
 
 inline ConfigValue configOf(const Initializer &value) { return ConfigValue(value.get_config(SourceLocation())); }
-inline ConfigValue configOf(const Regularizer &value) { return value.get_config(); }
+inline ConfigValue configOf(const Regularizer &value) { return value.get_config(SourceLocation()); }
+inline ConfigValue configOf(const Constraint &value) { return value.get_config(SourceLocation()); }
 inline void readConfig(const ConfigValue &from, Initializer &value) {
   value = from.is<std::string>() ? Initializer(from.as<std::string>(SourceLocation()), SourceLocation())
                                  : Initializer::from_config(from.as<Config>(SourceLocation()), SourceLocation());
 }
 inline void readConfig(const ConfigValue &from, Regularizer &value) {
   value = Regularizer::from_config(from, SourceLocation());
+}
+inline void readConfig(const ConfigValue &from, Constraint &value) {
+  value = Constraint::from_config(from, SourceLocation());
 }
 
 } // namespace calque

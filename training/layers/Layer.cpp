@@ -3,6 +3,7 @@
 #include "Support.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "calque/functions.h"
 #include "calque/init_scope.h"
 
 namespace calque::layers {
@@ -64,8 +65,23 @@ template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLoc
   });
   Scope scope(*this);
   auto results = call();
+  if constexpr (std::is_same_v<decltype(results), Masked>)
+    regularize(results.results);
+  else
+    regularize(results);
   scope.done();
   return results;
+}
+
+void LayerBody::regularize(const Tensors &results) {
+  const Regularizer regularizer = activity_regularizer();
+  if (!regularizer)
+    return;
+  for (const auto &[name, result] : results) {
+    Tensor loss = regularizer(result);
+    // Of a batch without examples, too.
+    add_loss(result.rank() == 0 ? loss : loss / cast(maximum(size(result, 0), 1), loss.dtype()));
+  }
 }
 
 Tensors LayerBody::apply(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
@@ -161,7 +177,7 @@ void LayerBody::build_parts(const std::vector<TensorSpec<>> &) {}
 std::string LayerBody::title() const { return name().empty() ? kind_ : absl::StrCat(kind_, " '", name(), "'"); }
 
 Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
-                           bool trainable, const Regularizer &regularizer) {
+                           bool trainable, const Regularizer &regularizer, const Constraint &constraint) {
   Tensor initial;
   {
     InitScope now;
@@ -169,7 +185,7 @@ Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, co
   }
   // Outside of the InitScope, because the rule that a function makes variables only in its first trace holds for layers
   // too.
-  Variable made = variable(std::move(name), initial, trainable);
+  Variable made = variable(std::move(name), initial, trainable, constraint);
   if (regularizer)
     regularized.emplace_back(made, regularizer);
   return made;

@@ -20,7 +20,10 @@ template <typename A, typename Options> void describeAffine(A &a, Options &optio
   a("beta_initializer", options.beta_initializer);
   a("gamma_initializer", options.gamma_initializer);
   a("beta_regularizer", options.beta_regularizer);
+  a("beta_constraint", options.beta_constraint);
   a("gamma_regularizer", options.gamma_regularizer);
+  a("activity_regularizer", options.activity_regularizer);
+  a("gamma_constraint", options.gamma_constraint);
 }
 
 class BatchNormalizationBody : public Described<BatchNormalizationBody> {
@@ -48,9 +51,11 @@ protected:
     checkHasChannels(title(), input);
     Shape channels = {sizeOfAxis(title(), input, options.axis)};
     if (options.scale)
-      gamma = weight("gamma", channels, dtype, options.gamma_initializer, true, options.gamma_regularizer);
+      gamma = weight("gamma", channels, dtype, options.gamma_initializer, true, options.gamma_regularizer,
+                     options.gamma_constraint);
     if (options.center)
-      beta = weight("beta", channels, dtype, options.beta_initializer, true, options.beta_regularizer);
+      beta = weight("beta", channels, dtype, options.beta_initializer, true, options.beta_regularizer,
+                    options.beta_constraint);
     movingMean = weight("moving_mean", channels, dtype, options.moving_mean_initializer, false);
     movingVariance = weight("moving_variance", channels, dtype, options.moving_variance_initializer, false);
   }
@@ -84,6 +89,7 @@ protected:
     return normalise(centred, variance, x, axis);
   }
   Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }
+  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
 
 private:
   // A mask [N,T] as numbers [N,T,1...].
@@ -136,9 +142,11 @@ protected:
     for (std::int64_t axis : axesOf(input))
       sizes.push_back(sizeOfAxis(title(), input, axis));
     if (options.scale)
-      gamma = weight("gamma", sizes, dtype, options.gamma_initializer, true, options.gamma_regularizer);
+      gamma = weight("gamma", sizes, dtype, options.gamma_initializer, true, options.gamma_regularizer,
+                     options.gamma_constraint);
     if (options.center)
-      beta = weight("beta", sizes, dtype, options.beta_initializer, true, options.beta_regularizer);
+      beta = weight("beta", sizes, dtype, options.beta_initializer, true, options.beta_regularizer,
+                    options.beta_constraint);
     builtFor = sizes;
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
@@ -153,6 +161,7 @@ protected:
     return options.center ? y + along(beta, x, axes) : y;
   }
   Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }
+  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
 
 private:
   std::vector<std::int64_t> axesOf(const Shape &input) const {
@@ -201,9 +210,11 @@ protected:
       fail<ShapeError>(absl::StrCat(title(), ": ", groups, " groups don't divide the ", channels,
                                     " channels of an input of shape ", input.str()));
     if (options.scale)
-      gamma = weight("gamma", {channels}, dtype, options.gamma_initializer, true, options.gamma_regularizer);
+      gamma = weight("gamma", {channels}, dtype, options.gamma_initializer, true, options.gamma_regularizer,
+                     options.gamma_constraint);
     if (options.center)
-      beta = weight("beta", {channels}, dtype, options.beta_initializer, true, options.beta_regularizer);
+      beta = weight("beta", {channels}, dtype, options.beta_initializer, true, options.beta_regularizer,
+                    options.beta_constraint);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
     checkHasChannels(title(), x.shape());
@@ -223,6 +234,7 @@ protected:
     return options.center ? y + beta : y;
   }
   Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }
+  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
 
 private:
   GroupNormalizationOptions options;

@@ -50,8 +50,12 @@ public:
     a("recurrent_initializer", options.recurrent_initializer);
     a("bias_initializer", options.bias_initializer);
     a("kernel_regularizer", options.kernel_regularizer);
+    a("kernel_constraint", options.kernel_constraint);
     a("recurrent_regularizer", options.recurrent_regularizer);
+    a("recurrent_constraint", options.recurrent_constraint);
     a("bias_regularizer", options.bias_regularizer);
+    a("activity_regularizer", options.activity_regularizer);
+    a("bias_constraint", options.bias_constraint);
     a("dropout", options.dropout);
     a("recurrent_dropout", options.recurrent_dropout);
     a("seed", options.seed);
@@ -63,6 +67,7 @@ public:
   }
 
 protected:
+  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
   void build_inputs(const std::vector<TensorSpec<>> &inputs) override {
     const Shape input = inputs[0].shape();
     const DType dtype = inputs[0].dtype();
@@ -70,12 +75,13 @@ protected:
     checkSequence(this->title(), input);
     const std::int64_t width = Body::gates * units;
     kernel = this->weight("kernel", {channelsOf(this->title(), input), width}, dtype, options.kernel_initializer, true,
-                          options.kernel_regularizer);
+                          options.kernel_regularizer, options.kernel_constraint);
     recurrent = this->weight("recurrent_kernel", {units, width}, dtype, options.recurrent_initializer, true,
-                             options.recurrent_regularizer);
+                             options.recurrent_regularizer, options.recurrent_constraint);
     if (options.use_bias)
       bias = this->weight("bias", static_cast<Body *>(this)->biasShape(width), dtype,
-                          static_cast<Body *>(this)->biasInitializer(), true, options.bias_regularizer);
+                          static_cast<Body *>(this)->biasInitializer(), true, options.bias_regularizer,
+                          options.bias_constraint);
     if (options.dropout > 0 || options.recurrent_dropout > 0) {
       generator.emplace(options.seed ? *options.seed : random::global_generator().draw_seed());
       this->adopt_state("generator", generator->state());

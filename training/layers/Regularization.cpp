@@ -105,6 +105,25 @@ struct GaussianDropoutBody : RateBody<GaussianDropoutBody> {
   }
 };
 
+class ActivityRegularizationBody : public Described<ActivityRegularizationBody> {
+public:
+  explicit ActivityRegularizationBody(ActivityRegularizationOptions options = {})
+      : Described("activity_regularization", false), options(std::move(options)) {}
+  void check(SourceLocation where) const { regularizers::l1_l2(options.l1, options.l2, where); }
+  template <typename A> void describe(A &a) {
+    a("l1", options.l1);
+    a("l2", options.l2);
+  }
+
+protected:
+  Tensor call(const Tensor &x, const CallOptions &) override { return x; }
+  Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }
+  Regularizer activity_regularizer() const override { return regularizers::l1_l2(options.l1, options.l2); }
+
+private:
+  ActivityRegularizationOptions options;
+};
+
 } // namespace
 
 Dropout::Dropout(double rate, DropoutOptions options, SourceLocation where)
@@ -119,8 +138,11 @@ GaussianNoise::GaussianNoise(double stddev, DropoutOptions options, SourceLocati
     : Layer(made<GaussianNoiseBody>(options.name, where, stddev, options)) {}
 GaussianDropout::GaussianDropout(double rate, DropoutOptions options, SourceLocation where)
     : Layer(made<GaussianDropoutBody>(options.name, where, rate, options)) {}
+ActivityRegularization::ActivityRegularization(ActivityRegularizationOptions options, SourceLocation where)
+    : Layer(made<ActivityRegularizationBody>(options.name, where, options)) {}
 
 void registerRegularization() {
+  registerDescribed<ActivityRegularizationBody>("ActivityRegularization");
   registerDescribed<DropoutBody>("Dropout");
   registerDescribed<SpatialDropout1DBody>("SpatialDropout1D");
   registerDescribed<SpatialDropout2DBody>("SpatialDropout2D");

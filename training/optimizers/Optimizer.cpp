@@ -269,6 +269,10 @@ void OptimizerBody::step(const std::vector<std::optional<Tensor>> &gradients, co
         updated[i].assign(where((updates + 1) % *frequency == 0, average, updated[i]));
     }
   }
+  // As Keras: last, and also after a step that accumulates.
+  for (Variable &variable : updated)
+    if (const auto &constraint = variable.constraint())
+      variable.assign(constraint(variable));
   steps.assign_add(1);
 }
 

@@ -8,6 +8,7 @@
 
 #include "calque/tensor.h"
 
+#include <functional>
 #include <string>
 
 namespace calque {
@@ -19,6 +20,9 @@ struct VariableState;
 struct VariableOptions {
   std::string name = "Variable";
   bool trainable = true; // tapes watch it when it is read
+  // What an optimiser assigns after each step that updates the variable, given the value that it has then. None:
+  // nothing.
+  std::function<Tensor(const Tensor &)> constraint = {};
 };
 
 // A shared handle: copies are the same variable. One that was moved from, or made of a null pointer, is empty. Reads
@@ -36,6 +40,8 @@ public:
   DType dtype(SourceLocation where = SourceLocation::current()) const;
   Shape shape(SourceLocation where = SourceLocation::current()) const;
   bool trainable(SourceLocation where = SourceLocation::current()) const;
+  // Empty where there is none.
+  const std::function<Tensor(const Tensor &)> &constraint(SourceLocation where = SourceLocation::current()) const;
   // Whether it stands for an argument of the function that is being traced.
   bool is_argument(SourceLocation where = SourceLocation::current()) const;
 

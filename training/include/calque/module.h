@@ -15,6 +15,8 @@
 #define CALQUE_MODULE_H
 
 #include "calque/trackable.h"
+#include "calque/constraints.h"
+#include "calque/variable.h"
 
 #include <concepts>
 #include <memory>
@@ -90,7 +92,7 @@ protected:
   explicit Module(std::string name, SourceLocation where = SourceLocation::current());
 
   // Members are initialised by these. ValueError for a name that is empty, is another part's, or has a '/'.
-  Variable variable(std::string name, const Operand &initial, bool trainable = true);
+  Variable variable(std::string name, const Operand &initial, bool trainable = true, const Constraint &constraint = {});
   template <ModuleHandle H> H submodule(std::string name, H handle, SourceLocation where = SourceLocation::current()) {
     adopt(std::move(name), handle.body(), where);
     return handle;

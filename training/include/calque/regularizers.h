@@ -1,34 +1,68 @@
-// Regularisers: what weights add to the loss.
+// Regularisers: what weights and results of layers add to the loss.
 //
 //   layers::Dense dense(128, {.kernel_regularizer = regularizers::l2(1e-4)});
 //   dense(x);
 //   dense.losses(); // 1e-4 * sum(square(kernel))
+//   layers::Dense even(128, {.activity_regularizer = [](const Tensor &y) { return square(mean(y)); }});
 #ifndef CALQUE_REGULARIZERS_H
 #define CALQUE_REGULARIZERS_H
 
+#include "calque/call_site.h"
+#include "calque/callable.h"
 #include "calque/config.h"
 #include "calque/tensor.h"
 
+#include <functional>
+
 namespace calque {
 
-// l1 * sum(|w|) + l2 * sum(w * w), or nothing.
-struct CALQUE_API Regularizer {
-  double l1 = 0, l2 = 0;
+// A regulariser as an option of a layer: nothing, a name, what a function below gives, or a callable on a tensor that
+// gives a scalar. LookupError for a name that there is not: "l1", "l2", "l1_l2", and those that were registered.
+class CALQUE_API Regularizer {
+public:
+  using Function = std::function<Tensor(const Tensor &)>;
 
   Regularizer() = default;
-  Regularizer(double ofL1, double ofL2) : l1(ofL1), l2(ofL2) {}
-  // "l1", "l2" or "l1_l2", with the factors that they have by default. LookupError for another name.
   Regularizer(const char *name, SourceLocation where = SourceLocation::current());
+  Regularizer(const std::string &name, SourceLocation where = SourceLocation::current())
+      : Regularizer(name.c_str(), where) {}
+  template <typename F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, Regularizer> && std::is_invocable_r_v<Tensor, F &, const Tensor &>)
+  Regularizer(F f, SourceLocation where = SourceLocation::current()) {
+    detail::requireCallable(f, "regularizer", where);
+    function_ = [f = std::move(f)](const Tensor &x) mutable {
+      UserCode scope;
+      return Tensor(f(x));
+    };
+  }
+  // With a name and options, by which a registered regulariser is made again.
+  Regularizer(std::string name, Config options, Function function)
+      : name_(std::move(name)), options_(std::move(options)), function_(std::move(function)) {}
 
-  Tensor operator()(const Tensor &weight) const;
-  explicit operator bool() const { return l1 != 0 || l2 != 0; }
-  // Null for nothing.
-  ConfigValue get_config() const;
+  // ValueError for a callable that gives no scalar.
+  Tensor operator()(const Tensor &x) const;
+  explicit operator bool() const { return function_ != nullptr; }
+
+  // {"class_name": "l1_l2", "config": {"l1": 0, "l2": 0.01}}, and null for nothing. StateError for a callable that is
+  // not registered.
+  ConfigValue get_config(SourceLocation where = SourceLocation::current()) const;
+  // Also of Keras' configs, such as {"class_name": "L2", "config": {"l2": 0.01}}, of {"l1": 0, "l2": 0.01}, and of a
+  // name.
   static Regularizer from_config(const ConfigValue &config, SourceLocation where = SourceLocation::current());
+  const std::string &name() const { return name_; }
+
+private:
+  std::string name_; // empty for a callable
+  Config options_;
+  Function function_;
 };
 
+// Makes a regulariser of one's own known by a name, to options and configs. ValueError for a name that is taken.
+CALQUE_API void register_regularizer(const std::string &name, std::function<Regularizer(const Config &options)> make,
+                                     SourceLocation where = SourceLocation::current());
+
 namespace regularizers {
-// ValueError for factors that are not finite or below 0.
+// factor * sum(|x|), factor * sum(x * x), and both. ValueError for factors that are not finite or below 0.
 CALQUE_API Regularizer l1(double factor = 0.01, SourceLocation where = SourceLocation::current());
 CALQUE_API Regularizer l2(double factor = 0.01, SourceLocation where = SourceLocation::current());
 CALQUE_API Regularizer l1_l2(double l1 = 0.01, double l2 = 0.01, SourceLocation where = SourceLocation::current());

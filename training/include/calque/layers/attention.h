@@ -19,7 +19,8 @@ struct MultiHeadAttentionOptions {
   bool use_causal_mask = false;                          // no step sees later ones
   bool return_attention_scores = false;                  // the weights [N,heads,T,S] are a second result
   Initializer kernel_initializer = "glorot_uniform", bias_initializer = "zeros";
-  Regularizer kernel_regularizer = {}, bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::optional<std::int64_t> seed = std::nullopt;
   std::string name = {};
 };

@@ -31,7 +31,8 @@ template <std::size_t rank> struct ConvLayerOptions {
   bool use_bias = true;
   Initializer kernel_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
-  Regularizer kernel_regularizer = {}, bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 using Conv1DOptions = ConvLayerOptions<1>;
@@ -66,7 +67,8 @@ template <std::size_t rank> struct ConvTransposeLayerOptions {
   bool use_bias = true;
   Initializer kernel_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
-  Regularizer kernel_regularizer = {}, bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 using Conv1DTransposeOptions = ConvTransposeLayerOptions<1>;
@@ -99,7 +101,8 @@ template <std::size_t rank> struct DepthwiseConvLayerOptions {
   bool use_bias = true;
   Initializer depthwise_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
-  Regularizer depthwise_regularizer = {}, bias_regularizer = {};
+  Regularizer depthwise_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint depthwise_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 using DepthwiseConv1DOptions = DepthwiseConvLayerOptions<1>;
@@ -127,7 +130,8 @@ template <std::size_t rank> struct SeparableConvLayerOptions {
   Initializer depthwise_initializer = "glorot_uniform";
   Initializer pointwise_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
-  Regularizer depthwise_regularizer = {}, pointwise_regularizer = {}, bias_regularizer = {};
+  Regularizer depthwise_regularizer = {}, pointwise_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint depthwise_constraint = {}, pointwise_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 using SeparableConv1DOptions = SeparableConvLayerOptions<1>;

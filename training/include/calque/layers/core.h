@@ -22,6 +22,7 @@ struct DenseOptions {
   Initializer kernel_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
   Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 // activation(x * kernel + bias) over the last dimension: [..., in] gives [..., units]. ValueError for fewer than one
@@ -36,7 +37,8 @@ public:
 
 struct EmbeddingOptions {
   Initializer embeddings_initializer = "random_uniform";
-  Regularizer embeddings_regularizer = {};
+  Regularizer embeddings_regularizer = {}, activity_regularizer = {};
+  Constraint embeddings_constraint = {};
   bool mask_zero = false; // the mask of the result is where the input is not 0
   DType dtype = DType::Float32;
   std::string name = {};
@@ -148,6 +150,7 @@ public:
 struct PReLUOptions {
   Initializer alpha_initializer = "zeros";
   Regularizer alpha_regularizer = {};
+  Constraint alpha_constraint = {};
   std::vector<std::int64_t> shared_axes = {}; // count from 1; those have one slope for all
   std::string name = {};
 };

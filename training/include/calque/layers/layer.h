@@ -19,6 +19,7 @@
 
 #include "calque/callable.h"
 #include "calque/config.h"
+#include "calque/constraints.h"
 #include "calque/initializers.h"
 #include "calque/module.h"
 #include "calque/regularizers.h"
@@ -96,9 +97,13 @@ protected:
 
   // Registers a variable. Its initial value is computed at once, also while tracing.
   Variable weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
-                  bool trainable = true, const Regularizer &regularizer = {});
+                  bool trainable = true, const Regularizer &regularizer = {}, const Constraint &constraint = {});
   // In call(): adds a scalar to losses().
   void add_loss(const Operand &value);
+
+  // What each result of a call adds to losses(), divided by the number of examples: nothing, unless the layer says
+  // otherwise.
+  virtual Regularizer activity_regularizer() const { return {}; }
 
   // Its full name in messages: "dense 'head'".
   std::string title() const;
@@ -107,6 +112,7 @@ protected:
 private:
   friend class Layer;
   template <typename Specs> void ensureBuilt(const Specs &specs);
+  void regularize(const Tensors &results);
   template <typename Call> auto called(const Tensors &inputs, SourceLocation where, Call call);
   class Scope;
 

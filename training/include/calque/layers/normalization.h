@@ -12,7 +12,8 @@ struct BatchNormalizationOptions {
   std::int64_t axis = -1;           // that of the channels
   Initializer beta_initializer = "zeros", gamma_initializer = "ones";
   Initializer moving_mean_initializer = "zeros", moving_variance_initializer = "ones";
-  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Regularizer beta_regularizer = {}, gamma_regularizer = {}, activity_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
   std::string name = {};
 };
 // gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel. In training, mean and (biased) variance are
@@ -38,7 +39,8 @@ struct LayerNormalizationOptions {
   double epsilon = 1e-3;
   bool center = true, scale = true;
   Initializer beta_initializer = "zeros", gamma_initializer = "ones";
-  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Regularizer beta_regularizer = {}, gamma_regularizer = {}, activity_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
   std::string name = {};
 };
 // gamma * (x - mean) / sqrt(variance + epsilon) + beta, mean and (biased) variance over the axes of each example. Ba,
@@ -55,7 +57,8 @@ struct GroupNormalizationOptions {
   double epsilon = 1e-3;
   bool center = true, scale = true;
   Initializer beta_initializer = "zeros", gamma_initializer = "ones";
-  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Regularizer beta_regularizer = {}, gamma_regularizer = {}, activity_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
   std::string name = {};
 };
 // The same over all elements of an example in each group of channels, the last dimension. Wu, He: Group normalization,

@@ -19,7 +19,8 @@ struct SimpleRNNOptions {
   ActivationFunction activation = "tanh";
   bool use_bias = true;
   Initializer kernel_initializer = "glorot_uniform", recurrent_initializer = "orthogonal", bias_initializer = "zeros";
-  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0, recurrent_dropout = 0; // in training; the same elements in all steps
   std::optional<std::int64_t> seed = std::nullopt;
   bool return_sequences = false;     // the results of all steps [N,T,units], not of the last one [N,units]
@@ -46,7 +47,8 @@ struct LSTMOptions {
   bool use_bias = true;
   Initializer kernel_initializer = "glorot_uniform", recurrent_initializer = "orthogonal", bias_initializer = "zeros";
   bool unit_forget_bias = true; // the bias of the forget gate starts at 1
-  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0, recurrent_dropout = 0;
   std::optional<std::int64_t> seed = std::nullopt;
   bool return_sequences = false, return_state = false, go_backwards = false, zero_output_for_mask = false;
@@ -68,7 +70,8 @@ struct GRUOptions {
   ActivationFunction activation = "tanh", recurrent_activation = "sigmoid";
   bool use_bias = true;
   Initializer kernel_initializer = "glorot_uniform", recurrent_initializer = "orthogonal", bias_initializer = "zeros";
-  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0, recurrent_dropout = 0;
   std::optional<std::int64_t> seed = std::nullopt;
   bool return_sequences = false, return_state = false, go_backwards = false, zero_output_for_mask = false;

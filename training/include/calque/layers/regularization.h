@@ -46,5 +46,17 @@ public:
   explicit GaussianDropout(double rate, DropoutOptions options = {}, SourceLocation where = SourceLocation::current());
 };
 
+struct ActivityRegularizationOptions {
+  double l1 = 0, l2 = 0;
+  std::string name = {};
+};
+// Gives its input, and adds l1 * sum(|x|) + l2 * sum(x * x), divided by the number of examples, to losses(). Masks
+// pass. ValueError for factors that are not finite or below 0.
+class CALQUE_API ActivityRegularization : public Layer {
+public:
+  explicit ActivityRegularization(ActivityRegularizationOptions options = {},
+                                  SourceLocation where = SourceLocation::current());
+};
+
 } // namespace calque::layers
 #endif
