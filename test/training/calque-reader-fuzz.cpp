@@ -13,6 +13,7 @@
 #include <iostream>
 #include <nettle/sha2.h>
 #include <sys/resource.h>
+#include <zlib.h>
 
 using namespace calque;
 using namespace calque::testing;
@@ -26,6 +27,8 @@ struct Target {
   std::function<void(const std::string &path)> read;
   // What DataErrors need not begin with, as the reader knows no file.
   bool hasNoPath = false;
+  // Mutates what checksums would keep from being looked at; none: any bytes.
+  std::string (*mutate)(std::string bytes, std::mt19937_64 &random) = nullptr;
 };
 
 template <typename Element> void goThrough(const data::Dataset<Element> &dataset) {
@@ -72,6 +75,8 @@ void traceFunctions(const std::string &path) {
       } catch (const Error &) { // its operations don't fit what they are given now
       }
 }
+std::string mutated(std::string bytes, std::mt19937_64 &random);
+std::string mutatedPng(std::string bytes, std::mt19937_64 &random);
 
 std::vector<Target> targets(const TemporaryDirectory &directory) {
   const Tensor floats = tensor<float>({1, 2, 3, 4, 5, 6}, {2, 3}), integers = tensor<std::int64_t>({7, -8});
@@ -144,6 +149,7 @@ std::vector<Target> targets(const TemporaryDirectory &directory) {
         })},
        traceFunctions},
       {"png", {data::encode_png(image)}, [](auto &path) { data::read_image(path); }},
+      {"png", {data::encode_png(image)}, [](auto &path) { data::read_image(path); }, false, mutatedPng},
       {"jpeg", {data::encode_jpeg(image, 80)}, [](auto &path) { data::read_image(path); }},
       {"cache",
        {file([&](const std::string &path) {
@@ -189,6 +195,89 @@ std::string mutated(std::string bytes, std::mt19937_64 &random) {
     }
   }
   return bytes;
+}
+
+std::uint32_t bigEndian(const std::string &bytes, std::size_t at) {
+  std::uint32_t number = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return number;
+}
+std::string bigEndian(std::uint32_t number) {
+  return {static_cast<char>(number >> 24), static_cast<char>(number >> 16), static_cast<char>(number >> 8),
+          static_cast<char>(number)};
+}
+std::string inflated(const std::string &bytes) {
+  std::string result(1 << 16, '\0');
+  uLongf size = result.size();
+  if (uncompress(reinterpret_cast<Bytef *>(result.data()), &size, reinterpret_cast<const Bytef *>(bytes.data()),
+                 bytes.size()) != Z_OK)
+    return {};
+  result.resize(size);
+  return result;
+}
+std::string deflated(const std::string &bytes) {
+  std::string result(compressBound(bytes.size()), '\0');
+  uLongf size = result.size();
+  compress(reinterpret_cast<Bytef *>(result.data()), &size, reinterpret_cast<const Bytef *>(bytes.data()),
+           bytes.size());
+  result.resize(size);
+  return result;
+}
+
+// A chunk's data is mutated, or what is compressed in it, or the chunks are moved; then all have their checksums. One
+// file in four is mutated as any other is.
+std::string mutatedPng(std::string bytes, std::mt19937_64 &random) {
+  if (random() % 4 == 0)
+    return mutated(std::move(bytes), random);
+  std::vector<std::pair<std::string, std::string>> chunks; // type and data
+  for (std::size_t at = 8; at + 12 <= bytes.size();) {
+    const std::size_t length = bigEndian(bytes, at);
+    chunks.emplace_back(bytes.substr(at + 4, 4), bytes.substr(at + 8, length));
+    at += 12 + length;
+  }
+  auto &[type, data] = chunks[random() % chunks.size()];
+  switch (random() % 8) {
+  case 0:
+    chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(random() % chunks.size()),
+                  chunks[random() % chunks.size()]);
+    break;
+  case 1:
+    chunks.erase(chunks.begin() + static_cast<std::ptrdiff_t>(random() % chunks.size()));
+    break;
+  case 2:
+    std::swap(chunks[random() % chunks.size()], chunks[random() % chunks.size()]);
+    break;
+  case 3: { // chunks that the seed has not
+    const char *others[] = {"PLTE", "tRNS", "IDAT", "gAMA", "abcd", "Abcd", "IEND"};
+    chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(random() % (chunks.size() + 1)),
+                  {others[random() % 7], mutated(std::string(random() % 9, '\1'), random)});
+    break;
+  }
+  case 4: // of a header that fits: another depth, kind of colour or interlacing
+    for (auto &[each, header] : chunks)
+      if (each == "IHDR") {
+        header[8] = "\1\2\4\10\20"[random() % 5];
+        header[9] = "\0\2\3\4\6"[random() % 5];
+        header[12] = static_cast<char>(random() % 2);
+      }
+    [[fallthrough]];
+  case 5:
+    for (auto &[each, compressed] : chunks)
+      if (each == "IDAT")
+        compressed = deflated(mutated(inflated(compressed), random));
+    break;
+  default:
+    data = mutated(data, random);
+  }
+  std::string result = bytes.substr(0, 8);
+  for (const auto &[each, content] : chunks) {
+    const std::string whole = each + content;
+    const auto sum = crc32(0, reinterpret_cast<const Bytef *>(whole.data()), static_cast<uInt>(whole.size()));
+    result +=
+        bigEndian(static_cast<std::uint32_t>(content.size())) + whole + bigEndian(static_cast<std::uint32_t>(sum));
+  }
+  return result;
 }
 
 // Whether the reader did nothing that it may not do.
@@ -238,7 +327,7 @@ int main(int argc, char **argv) {
       const std::string &valid = target.seeds[files % target.seeds.size()];
       // First each as it is, which must be read.
       const bool isWhole = files < target.seeds.size();
-      const std::string bytes = isWhole ? valid : mutated(valid, random);
+      const std::string bytes = isWhole ? valid : (target.mutate ? target.mutate : mutated)(valid, random);
       const std::string path = directory.file("file");
       writeFile(path, bytes);
       std::string text;
