@@ -125,6 +125,20 @@ Non-trainable params: 12
 )");
   EXPECT_CONTAINS(model.dot(), "\"add\" -> \"dense_1\"");
   Sequential net{layers::Dense(2), layers::Dropout(0.5)};
+  EXPECT_EQ(net.summary(), R"(Model: "sequential"
+Layer (type)       Output      Param #
+--------------------------------------
+dense (dense)      ?       0 (unbuilt)
+dropout (dropout)  ?       0 (unbuilt)
+--------------------------------------
+Total params: 0
+Trainable params: 0
+Non-trainable params: 0
+)");
+  layers::Dense known(4);
+  known(ones({1, 2}));
+  EXPECT_CONTAINS(Sequential({known, layers::Dense(2)}).summary(), "12\ndense_1 (dense)  ?       0 (unbuilt)\n");
+  EXPECT_CONTAINS(Sequential({known, layers::Dense(2)}).summary(), "Total params: 12\nTrainable params: 12\n");
   net(ones({1, 3}));
   EXPECT_EQ(net.summary(), R"(Model: "sequential"
 Layer (type)       Output  Param #

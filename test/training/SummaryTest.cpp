@@ -124,6 +124,7 @@ struct Read {
   std::map<std::string, std::vector<std::pair<std::int64_t, Fields>>> histograms;
   std::map<std::string, std::string> texts;
   std::vector<std::string> nodes;
+  std::map<std::string, std::vector<std::string>> inputs; // of each node
   int versions = 0;
 };
 Read readFrom(const std::string &directory) {
@@ -135,8 +136,13 @@ Read readFrom(const std::string &directory) {
       ++read.versions;
     }
     if (auto graph = event.find(4); graph != event.end())
-      for (const auto &[number, node] : parse(graph->second.bytes))
-        read.nodes.push_back(parse(node.bytes).find(1)->second.bytes);
+      for (const auto &[number, node] : parse(graph->second.bytes)) {
+        const Fields fields = parse(node.bytes);
+        const std::string name = fields.find(1)->second.bytes;
+        read.nodes.push_back(name);
+        for (auto [at, end] = fields.equal_range(3); at != end; ++at)
+          read.inputs[name].push_back(at->second.bytes);
+      }
     auto summary = event.find(5);
     if (summary == event.end())
       continue;
@@ -245,6 +251,38 @@ TEST(Summary, RecordsEverySoManySteps) {
   std::filesystem::remove_all(directory);
 }
 
+// A branch that is added again, and a layer of several results.
+TEST(TensorBoard, WritesTheEdgesOfAGraphOfLayers) {
+  SymbolicTensor x = Input({4, 2}, {.name = "steps"});
+  layers::LSTM lstm(3, {.return_state = true, .name = "lstm"});
+  SymbolicTensors all = lstm.apply(x);
+  layers::Dense shared(3, {.name = "shared"});
+  SymbolicTensor sum = layers::Add({.name = "both"})({shared(all[0]), shared(all[2])});
+  models::Functional model(x, layers::Dense(1, {.name = "head"})(sum));
+  const std::string directory = freshDirectory("edges");
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  model.fit(ones({4, 4, 2}), ones({4, 1}),
+            {.verbose = 0, .callbacks = {callbacks::TensorBoard({.log_dir = directory})}});
+  Read train = readFrom(directory + "/train");
+  auto inputsOf = [&](const std::string &node) { return train.inputs["functional/" + node]; };
+  auto paths = [](std::vector<std::string> nodes) {
+    for (std::string &node : nodes)
+      node = "functional/" + node;
+    return nodes;
+  };
+  EXPECT_TRUE(inputsOf("steps").empty());
+  EXPECT_EQ(inputsOf("lstm/call"), paths({"steps", "lstm/kernel", "lstm/recurrent_kernel", "lstm/bias"}));
+  EXPECT_EQ(inputsOf("shared/call"), paths({"lstm/call", "shared/kernel", "shared/bias"}));
+  EXPECT_EQ(inputsOf("shared/call_1"), paths({"lstm/call:2", "shared/kernel", "shared/bias"}));
+  EXPECT_EQ(inputsOf("head/call"), paths({"both/call", "head/kernel", "head/bias"}));
+  // Every edge comes from a node.
+  for (const auto &[name, inputs] : train.inputs)
+    for (const std::string &input : inputs)
+      EXPECT_NE(std::find(train.nodes.begin(), train.nodes.end(), input.substr(0, input.find(':'))), train.nodes.end())
+          << input;
+  std::filesystem::remove_all(directory);
+}
+
 TEST(TensorBoard, WritesTrainingAndValidation) {
   const std::string directory = freshDirectory("board");
   Sequential model({layers::Dense(2, {.activation = "relu"}), layers::Dense(1)});
@@ -272,6 +310,9 @@ TEST(TensorBoard, WritesTrainingAndValidation) {
             (std::vector<std::string>{"sequential/dense/kernel", "sequential/dense/bias", "sequential/dense_1/kernel",
                                       "sequential/dense_1/bias", "sequential/input", "sequential/dense/call",
                                       "sequential/dense_1/call"}));
+  EXPECT_EQ(
+      train.inputs["sequential/dense_1/call"],
+      (std::vector<std::string>{"sequential/dense/call", "sequential/dense_1/kernel", "sequential/dense_1/bias"}));
   EXPECT_MISUSE(ValueError, callbacks::TensorBoard({.update_freq = -1}),
                 "tensorboard: histogram_freq and update_freq are not below 0");
 

@@ -2,9 +2,13 @@
 #include "Support.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "calque/callbacks.h"
 #include "calque/functions.h"
 #include "calque/models/model.h"
+
+#include <algorithm>
+#include <set>
 
 namespace calque::callbacks {
 
@@ -18,9 +22,10 @@ struct TensorBoard::Files {
 
 namespace {
 
-// The layers and their weights as a GraphDef: a node for each, below those that it is a part of. What flows between
-// layers is written for those of a Sequential.
-Message graphOf(Model &model) {
+// The layers and their weights as a GraphDef: a node for each call of a layer and for each weight, below the model.
+// What flows between layers is written for a Sequential and for a graph of layers; of a layer that is called several
+// times it comes from the latest call before.
+template <typename Rows> Message graphOf(Model &model, const Rows &rows) {
   Message graph;
   auto node = [&](const std::string &name, const std::string &operation, const std::vector<std::string> &inputs) {
     Message made;
@@ -31,28 +36,51 @@ Message graphOf(Model &model) {
     graph.message(1, made);
   };
   const std::string root = model.name().empty() ? model.kind() : model.name();
-  std::map<std::string, std::vector<std::string>> variables; // of each layer's path
   std::vector<std::string> paths;
   for (const auto &[path, variable] : model.named_variables()) {
-    const std::size_t slash = path.rfind('/');
-    const std::string owner = slash == std::string::npos ? "" : path.substr(0, slash);
-    if (!variables.contains(owner))
-      paths.push_back(owner);
-    const std::string name = absl::StrCat(root, "/", path);
-    variables[owner].push_back(name);
-    node(name, "VarHandleOp", {});
+    paths.push_back(path);
+    node(absl::StrCat(root, "/", path), "VarHandleOp", {});
   }
-  node(absl::StrCat(root, "/input"), "Placeholder", {});
-  std::string before = absl::StrCat(root, "/input");
+  std::map<std::string, std::string> latest; // the node of each input, and of the latest call of each layer
+  std::string before;
+  const bool hasInputs = std::any_of(rows.begin(), rows.end(), [](const auto &row) { return !row.layer; });
+  if (!hasInputs) {
+    before = absl::StrCat(root, "/input");
+    node(before, "Placeholder", {});
+  }
   const bool isChain = model.kind() == "sequential";
-  for (const std::string &path : paths) {
-    const std::string name = path.empty() ? absl::StrCat(root, "/call") : absl::StrCat(root, "/", path, "/call");
-    std::vector<std::string> inputs = variables[path];
+  std::set<std::string> taken;
+  for (const auto &row : rows) {
+    std::string name = absl::StrCat(root, "/", row.name, row.layer ? "/call" : "");
+    for (int i = 1; !taken.insert(name).second; ++i)
+      name = absl::StrCat(root, "/", row.name, "/call_", i);
+    std::vector<std::string> inputs;
     if (isChain)
-      inputs.insert(inputs.begin(), before);
-    node(name, "Layer", inputs);
-    before = name;
+      inputs.push_back(before);
+    for (const std::string &connection : row.connections) {
+      // "lstm[1]" is a result of several, which GraphDef calls "lstm:1".
+      const std::size_t bracket = connection.find('[');
+      auto found = latest.find(connection.substr(0, bracket));
+      if (found == latest.end())
+        continue;
+      const std::string result = bracket == std::string::npos ? "" : connection.substr(bracket + 1);
+      inputs.push_back(result.empty() || result == "0]"
+                           ? found->second
+                           : absl::StrCat(found->second, ":", absl::StripSuffix(result, "]")));
+    }
+    for (const std::string &path : paths)
+      if (absl::StartsWith(path, row.name + "/"))
+        inputs.push_back(absl::StrCat(root, "/", path));
+    node(name, row.layer ? "Layer" : "Placeholder", inputs);
+    latest[row.name] = before = name;
   }
+  // The model's own weights.
+  std::vector<std::string> own;
+  for (const std::string &path : paths)
+    if (path.find('/') == std::string::npos)
+      own.push_back(absl::StrCat(root, "/", path));
+  if (!own.empty())
+    node(absl::StrCat(root, "/call"), "Layer", own);
   return graph;
 }
 
@@ -93,7 +121,7 @@ void TensorBoard::on_epoch_end(std::int64_t epoch, Logs &logs) {
   if (!logs.contains("learning_rate"))
     write(false, "epoch_learning_rate", optimizer.learning_rate().value().item<double>(), epoch);
   if (of.write_graph && !hasGraph)
-    files->train->graph(graphOf(model()));
+    files->train->graph(graphOf(model(), model().rows()));
   hasGraph = true;
   if (of.histogram_freq > 0 && epoch % of.histogram_freq == 0)
     for (const auto &[path, variable] : model().named_variables())

@@ -93,18 +93,37 @@ std::int64_t elementsOf(const std::vector<Variable> &variables) {
   }
   return total;
 }
+
+// Whether a module and its parts have their variables.
+bool isBuilt(const Module &module) {
+  auto has = [](const Module &each) {
+    const auto *layer = dynamic_cast<const LayerBody *>(&each);
+    return !layer || layer->built();
+  };
+  const std::vector<std::shared_ptr<Module>> parts = module.submodules();
+  return has(module) && std::all_of(parts.begin(), parts.end(), [&](const auto &part) { return has(*part); });
+}
 } // namespace
 
 std::string Model::summary(SourceLocation where) const {
-  const std::int64_t all = count_params(where);
-  const std::int64_t trainable = elementsOf(trainable_variables(where));
+  const bool allBuilt = isBuilt(*this);
+  std::int64_t all = allBuilt ? count_params(where) : 0;
+  std::int64_t trainable = allBuilt ? elementsOf(trainable_variables(where)) : 0;
   std::vector<std::array<std::string, 4>> cells = {{"Layer (type)", "Output", "Param #", "Connected to"}};
   std::vector<const Module *> counted;
   for (const Row &row : rows()) {
     std::string params = "0";
     // A layer that is called several times is counted where it is first.
     if (row.layer && std::find(counted.begin(), counted.end(), row.layer.get()) == counted.end()) {
-      params = grouped(row.layer->count_params(where));
+      if (!isBuilt(*row.layer)) {
+        params = "0 (unbuilt)"; // as Keras has it
+      } else {
+        params = grouped(row.layer->count_params(where));
+        if (!allBuilt) {
+          all += row.layer->count_params(where);
+          trainable += elementsOf(row.layer->trainable_variables(where));
+        }
+      }
       counted.push_back(row.layer.get());
     }
     cells.push_back({absl::StrCat(row.name, " (", row.kind, ")"),

@@ -45,7 +45,7 @@ public:
   layers::Layer get_layer(std::int64_t index, SourceLocation where = SourceLocation::current()) const;
 
   // A table of the layers: name and kind, type of the result, number of weights, and what it is connected to. What no
-  // graph says is "?". StateError before the weights are made.
+  // graph says is "?", and a layer whose weights are not made yet has "0 (unbuilt)" of them.
   std::string summary(SourceLocation where = SourceLocation::current()) const;
   // The layers as a picture, in Graphviz's language: `dot -Tsvg` draws it.
   std::string dot() const;
@@ -62,6 +62,7 @@ protected:
     std::shared_ptr<const Module> layer; // of an input, none
   };
   virtual std::vector<Row> rows() const;
+  friend class callbacks::TensorBoard;
   // The name of a layer in this model.
   std::string nameOf(const layers::Layer &layer) const;
 };
