@@ -376,6 +376,59 @@ TEST(Fit, RefusesAStepThatGivesNoNumbers) {
                 "fit: 'each' is float32[4,1], and what a step gives is a number");
 }
 
+namespace {
+struct WrongStep : OwnStep {
+  unsigned line = 0;
+
+protected:
+  Tensors train_step(const Batch &data) override {
+    line = __LINE__ + 1;
+    return {{"loss", matmul(data.x[0], data.x[0])}};
+  }
+};
+struct WrongLayer : layers::LayerBody {
+  WrongLayer() : LayerBody("wrong", false) {}
+  Tensor call(const Tensor &x, const layers::CallOptions &) override {
+    line = __LINE__ + 1;
+    return matmul(x, x);
+  }
+  unsigned line = 0;
+};
+// What an error says without its line, and its line.
+template <typename F> std::pair<std::string, unsigned> failureOf(F f) {
+  try {
+    f();
+  } catch (const ShapeError &error) {
+    const std::string text = error.what();
+    return {text.substr(0, text.find(';')), error.location().line};
+  }
+  return {};
+}
+} // namespace
+
+// Errors in a layer or a step of the user's have its lines, not those of what calls it.
+TEST(Fit, NamesTheLineInTheUsersOwnCode) {
+  const std::string misfit = "matmul: the inner dimensions are 2 and 4 and must be equal";
+  for (bool eager : {false, true}) {
+    WrongStep model;
+    model.compile({.loss = "mse", .run_eagerly = eager});
+    auto [text, line] = failureOf([&] { model.fit(ones({4, 2}), ones({4, 1}), {.verbose = 0}); });
+    EXPECT_EQ(text, misfit);
+    EXPECT_EQ(line, model.line);
+
+    auto body = std::make_shared<WrongLayer>();
+    layers::Layer wrong(body);
+    Sequential net{layers::Dense(2), wrong};
+    net.compile({.loss = "mse", .run_eagerly = eager});
+    std::tie(text, line) = failureOf([&] { net.fit(ones({4, 2}), ones({4, 1}), {.verbose = 0}); });
+    EXPECT_EQ(text, misfit);
+    EXPECT_EQ(line, body->line);
+    std::tie(text, line) = failureOf([&] { wrong(ones({4, 2})); });
+    EXPECT_EQ(text, misfit);
+    EXPECT_EQ(line, body->line);
+  }
+}
+
 TEST(Fit, StopsWhereACallbackSaysSo) {
   Points points(8);
   Sequential model = line();

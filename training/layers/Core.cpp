@@ -235,6 +235,7 @@ public:
   }
 
 protected:
+  bool is_of_library() const override { return true; }
   Tensors call_inputs(const Tensors &inputs, const CallOptions &) override {
     UserCode scope;
     return f(inputs);

@@ -75,6 +75,9 @@ public:
     return std::move(writer.config);
   }
   void check(SourceLocation) const {}
+
+protected:
+  bool is_of_library() const override { return true; }
 };
 
 template <typename Body, typename... Args>

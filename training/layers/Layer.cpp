@@ -21,11 +21,13 @@ Mask CallOptions::mask_of(std::size_t input) const {
 // A call of a layer. The outermost one of a thread keeps the losses that are added inside.
 class LayerBody::Scope {
 public:
-  explicit Scope(LayerBody &body) : body(body), outer(outermost) {
+  Scope(LayerBody &body, SourceLocation where)
+      : body(body), outer(outermost), lineBefore(std::exchange(innermostLine, where)) {
     if (!outer)
       outermost = this;
   }
   ~Scope() {
+    innermostLine = lineBefore;
     if (!outer)
       outermost = nullptr;
   }
@@ -33,6 +35,8 @@ public:
   Scope &operator=(const Scope &) = delete;
 
   static Scope *current() { return outermost; }
+  // That of the call of the layer, for errors of its own while the user's code runs.
+  static SourceLocation line() { return innermostLine; }
   void add(Tensor loss) { losses.push_back(std::move(loss)); }
   // The call has its results.
   void done() {
@@ -44,11 +48,14 @@ public:
 
 private:
   static thread_local Scope *outermost;
+  static thread_local SourceLocation innermostLine;
   LayerBody &body;
   Scope *const outer;
+  const SourceLocation lineBefore;
   std::vector<Tensor> losses;
 };
 thread_local LayerBody::Scope *LayerBody::Scope::outermost = nullptr;
+thread_local SourceLocation LayerBody::Scope::innermostLine;
 
 LayerBody::LayerBody(std::string kind, bool builds)
     : kind_(std::move(kind)), inMessages(calque::detail::interned(kind_)), built_(!builds) {}
@@ -63,8 +70,13 @@ template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLoc
       specs.emplace_back(input.dtype(), input.shape(), name);
     return specs;
   });
-  Scope scope(*this);
-  auto results = call();
+  Scope scope(*this, where);
+  auto results = [&] {
+    std::optional<UserCode> user;
+    if (!is_of_library())
+      user.emplace();
+    return call();
+  }();
   if constexpr (std::is_same_v<decltype(results), Masked>)
     regularize(results.results);
   else
@@ -107,7 +119,8 @@ void LayerBody::add_loss(const Operand &value) {
   Tensor loss = value.toTensor();
   if (loss.rank() != 0 || !is_floating(loss.dtype()))
     fail<ShapeError>(absl::StrCat(title(), ": add_loss takes a floating-point scalar, not ",
-                                  training::describe(loss.dtype(), loss.shape())));
+                                  training::describe(loss.dtype(), loss.shape())),
+                     value.where());
   if (Scope *scope = Scope::current())
     scope->add(std::move(loss));
   else
@@ -141,7 +154,7 @@ Config LayerBody::get_config() const {
 
 void LayerBody::build(const Shape &, DType) {}
 Tensor LayerBody::call(const Tensor &, const CallOptions &) {
-  fail<StateError>(absl::StrCat(title(), ": its class overrides neither call() nor call_inputs()"));
+  fail<StateError>(absl::StrCat(title(), ": its class overrides neither call() nor call_inputs()"), Scope::line());
 }
 Mask LayerBody::compute_mask(const Tensor &, const Mask &) { return std::nullopt; }
 
@@ -153,7 +166,7 @@ void LayerBody::build_inputs(const std::vector<TensorSpec<>> &inputs) {
 
 Tensors LayerBody::call_inputs(const Tensors &inputs, const CallOptions &options) {
   if (inputs.size() != 1)
-    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()));
+    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()), Scope::line());
   if (options.masks.empty())
     return call(inputs[0], options);
   CallOptions one = options;

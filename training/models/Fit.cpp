@@ -276,8 +276,12 @@ Tensors Trainer::predict_on_batch(const Tensors &x, SourceLocation where) {
   std::vector<AnyCallback> none;
   Call call(state->line, where, trained(), none, {});
   if (!state->predict)
-    state->predict.emplace([this](const Batch &data) { return predict_step(data); },
-                           FunctionOptions{.name = "predict_step", .reduce_retracing = true}, where);
+    state->predict.emplace(
+        [this](const Batch &data) {
+          UserCode scope;
+          return predict_step(data);
+        },
+        FunctionOptions{.name = "predict_step", .reduce_retracing = true}, where);
   const bool runsEagerly = state->compiled && state->compiled->options.run_eagerly;
   return runsEagerly ? state->predict->eager({x}, where) : (*state->predict)({x}, where);
 }

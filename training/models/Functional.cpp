@@ -51,6 +51,7 @@ public:
   SymbolicTensors inputs, outputs;
 
 protected:
+  bool is_of_library() const override { return true; }
   Tensors call_inputs(const Tensors &x, const CallOptions &options) override { return call_masked(x, options).results; }
   std::vector<Mask> compute_masks(const Tensors &x, const CallOptions &options) override {
     return call_masked(x, options).masks;

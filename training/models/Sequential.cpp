@@ -89,6 +89,7 @@ public:
   std::optional<SymbolicTensor> input, output; // of the graph, where there is one
 
 protected:
+  bool is_of_library() const override { return true; }
   Tensors call_inputs(const Tensors &inputs, const CallOptions &options) override {
     return call_masked(inputs, options).results;
   }

@@ -43,9 +43,16 @@ void Trainer::compile(CompileOptions options, SourceLocation where) {
   options.optimizer.name(where); // StateError for an empty handle
   FunctionOptions ofTrain{.name = "train_step", .reduce_retracing = true}, ofTest = ofTrain;
   ofTest.name = "test_step";
-  state->compiled.emplace(std::move(options),
-                          StepFunction([this](const Batch &data) { return train_step(data); }, ofTrain, where),
-                          StepFunction([this](const Batch &data) { return test_step(data); }, ofTest, where));
+  // A step may be the user's own, with lines of its own.
+  auto train = [this](const Batch &data) {
+    UserCode scope;
+    return train_step(data);
+  };
+  auto test = [this](const Batch &data) {
+    UserCode scope;
+    return test_step(data);
+  };
+  state->compiled.emplace(std::move(options), StepFunction(train, ofTrain, where), StepFunction(test, ofTest, where));
 }
 bool Trainer::compiled() const { return state->compiled.has_value(); }
 
@@ -96,6 +103,7 @@ std::vector<std::string> namesOf(const Tensors &outputs) {
 
 std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors &y_pred,
                                                 const std::vector<std::optional<Tensor>> &masks) {
+  CallSite site(state->line);
   Compiled &compiled = checked("compute_loss", state->line);
   const std::vector<std::string> names = namesOf(y_pred);
   const auto loss = perOutput("loss", compiled.options.loss, names, state->line);
@@ -138,6 +146,7 @@ std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors
 
 Tensor Trainer::compute_loss(const Batch &data, const Tensors &y_pred,
                              const std::vector<std::optional<Tensor>> &masks) {
+  CallSite site(state->line);
   Compiled &compiled = checked("compute_loss", state->line);
   std::vector<Tensor> parts;
   compiled.latest.clear();
@@ -235,6 +244,7 @@ std::vector<metrics::Metric> Trainer::metrics() {
 
 Tensors Trainer::compute_metrics(const Batch &data, const Tensors &y_pred, const Tensor &loss,
                                  const std::vector<std::optional<Tensor>> &masks) {
+  CallSite site(state->line);
   Compiled &compiled = checked("compute_metrics", state->line);
   const std::vector<Output> outputs = outputsOf(data, y_pred, masks);
   attach(outputs);
@@ -283,6 +293,7 @@ Tensors Trainer::compute_metrics(const Batch &data, const Tensors &y_pred, const
 
 //===-- Steps -------------------------------------------------------------------------------------===//
 Tensors Trainer::train_step(const Batch &data) {
+  CallSite site(state->line);
   Compiled &compiled = checked("train_step", state->line);
   Model &model = trained();
   GradientTape tape({}, state->line);
@@ -299,6 +310,7 @@ Tensors Trainer::train_step(const Batch &data) {
 }
 
 Tensors Trainer::test_step(const Batch &data) {
+  CallSite site(state->line);
   layers::LayerBody::Masked outputs = trained().apply_masked(data.x, {}, state->line);
   Tensor loss = compute_loss(data, outputs.results, outputs.masks);
   return compute_metrics(data, outputs.results, loss, outputs.masks);

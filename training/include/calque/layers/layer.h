@@ -105,6 +105,9 @@ protected:
   // otherwise.
   virtual Regularizer activity_regularizer() const { return {}; }
 
+  // Whether it is one of the library's: then errors in its computation have the line of its caller, and else their own.
+  virtual bool is_of_library() const { return false; }
+
   // Its full name in messages: "dense 'head'".
   std::string title() const;
   void checkBuilt(SourceLocation where) const override;
