@@ -100,6 +100,8 @@ void assert_shapes(const std::vector<std::pair<Tensor, std::vector<ExpectedSize>
       };
       if (!expected[d].name()) {
         const std::int64_t wanted = expected[d].size();
+        if (wanted < -1)
+          throw ValueError(absl::StrCat("assert_shapes: ", dimension, " can't have the size ", wanted), where);
         if (wanted >= 0 && !shape[d].is_known())
           require(sizeAt(here), wanted, absl::StrCat(wanted));
         else if (wanted >= 0 && shape[d] != wanted)

@@ -164,7 +164,8 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
     outputPadding = call.perDimension(std::move(options.output_padding), rank, "output padding");
   // The images are the result of a convolution, and the result is the cotangent of its operand, whose sizes are those
   // of a tensor that nothing reads: each place repeated by the strides, and what a window reaches further, or less.
-  Ints further(rank + 2, 0);
+  Ints further(rank + 2, 0), beyond(rank + 2, 0);
+  bool isNothing = false; // of images without elements
   for (std::size_t i = 0; i < rank; ++i) {
     if (dilations[i] < 1)
       call.refuse(
@@ -178,11 +179,13 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
       further[i + 1] = same ? 0 : std::max<std::int64_t>(size - strides[i], 0);
       continue;
     }
-    const std::int64_t added = outputPadding[i];
-    if (added < 0 || added >= strides[i])
-      call.refuse(schema::valueFault(absl::StrCat("output padding must not be negative, and less than the strides ",
-                                                  schema::listString(strides), ", unlike ",
-                                                  schema::listString(outputPadding))));
+    if (outputPadding[i] < 0 || outputPadding[i] >= std::max(strides[i], dilations[i]))
+      call.refuse(schema::valueFault(absl::StrCat(
+          "output padding must not be negative, and less than the strides ", schema::listString(strides),
+          " or the dilations ", schema::listString(dilations), ", unlike ", schema::listString(outputPadding))));
+    // As much as the stride no window reaches any more: zeros.
+    const std::int64_t added = std::min(outputPadding[i], strides[i] - 1);
+    beyond[i + 1] = outputPadding[i] - added;
     const std::int64_t pad = same ? size / 2 : 0;
     further[i + 1] = size - strides[i] - 2 * pad + added;
     // Where Keras lets the first window begin.
@@ -202,6 +205,7 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
         call.refuse(schema::valueFault(absl::StrCat("the strides ", schema::listString(strides), " times the sizes of ",
                                                     typeOf(images), " are more than a dimension can have")));
       whole[i + 1] = std::max<std::int64_t>(size, 0);
+      isNothing |= size < 0;
     }
     whole.back() = window[rank];
     like = zeros(whole, images.dtype(), call.where);
@@ -221,10 +225,15 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
     whole.back() = window[rank];
     like = broadcast_to(Operand(like, call.where), whole);
   }
+  if (isNothing)
+    return call.withOverride(operands, pad(Operand(like, call.where), Ints(rank + 2, 0), beyond));
   const Tensor all[] = {images, filters, like};
   const schema::Attribute attributes[] = {std::move(strides), pads.empty() ? options.padding : std::string("valid"),
                                           std::move(pads), std::move(dilations), std::int64_t(1)};
-  return call.withOverride(operands, detail::apply(OpId::ConvInputGrad, all, attributes, call.where));
+  Tensor result = detail::apply(OpId::ConvInputGrad, all, attributes, call.where);
+  if (std::ranges::any_of(beyond, [](std::int64_t more) { return more > 0; }))
+    result = pad(Operand(result, call.where), Ints(rank + 2, 0), beyond);
+  return call.withOverride(operands, std::move(result));
 }
 
 //===-- Pooling ---------------------------------------------------------------------------------===//

@@ -162,8 +162,8 @@ const ConfigValue &Config::at(const std::string &name, SourceLocation where) con
   if (const ConfigValue *found = find(name))
     return *found;
   auto appendName = [](std::string *text, const Entry &entry) { absl::StrAppend(text, "'", entry.first, "'"); };
-  fail<LookupError>(
-      absl::StrCat("config: there is no '", name, "'; there are ", absl::StrJoin(entries_, ", ", appendName)), where);
+  const std::string names = entries_.empty() ? "it is empty" : "there are " + absl::StrJoin(entries_, ", ", appendName);
+  fail<LookupError>(absl::StrCat("config: there is no '", name, "'; ", names), where);
 }
 
 void Config::set(const std::string &name, ConfigValue value) {

@@ -36,33 +36,33 @@ training::Named<Constraint> &known() {
     all->add("max_norm", "MaxNorm", [](const Config &config) {
       constraints::MaxNormOptions options;
       AxesOption axis;
-      ConfigReader reader(config);
+      ConfigReader reader(config, "constraint max_norm");
       reader("max_value", options.max_value);
       reader("axis", axis);
-      reader.finish("constraint max_norm");
+      reader.finish();
       options.axis = axis.axes;
       return constraints::MaxNorm(options, SourceLocation());
     });
     all->add("non_neg", "NonNeg", [](const Config &config) {
-      ConfigReader(config).finish("constraint non_neg");
+      ConfigReader(config, "constraint non_neg").finish();
       return constraints::NonNeg();
     });
     all->add("unit_norm", "UnitNorm", [](const Config &config) {
       AxesOption axis;
-      ConfigReader reader(config);
+      ConfigReader reader(config, "constraint unit_norm");
       reader("axis", axis);
-      reader.finish("constraint unit_norm");
+      reader.finish();
       return constraints::UnitNorm(axis.axes);
     });
     all->add("min_max_norm", "MinMaxNorm", [](const Config &config) {
       constraints::MinMaxNormOptions options;
       AxesOption axis;
-      ConfigReader reader(config);
+      ConfigReader reader(config, "constraint min_max_norm");
       reader("min_value", options.min_value);
       reader("max_value", options.max_value);
       reader("rate", options.rate);
       reader("axis", axis);
-      reader.finish("constraint min_max_norm");
+      reader.finish();
       options.axis = axis.axes;
       return constraints::MinMaxNorm(options, SourceLocation());
     });
@@ -129,10 +129,8 @@ Constraint MinMaxNorm(MinMaxNormOptions o, SourceLocation where) {
                      where);
   if (!(o.rate >= 0 && o.rate <= 1))
     fail<ValueError>(absl::StrCat("min_max_norm: the rate is in [0, 1], unlike ", Number(o.rate).str()), where);
-  Config config{{"min_value", o.min_value},
-                {"max_value", o.max_value},
-                {"rate", o.rate},
-                {"axis", configOf(AxesOption{o.axis})}};
+  Config config{
+      {"min_value", o.min_value}, {"max_value", o.max_value}, {"rate", o.rate}, {"axis", configOf(AxesOption{o.axis})}};
   return {"min_max_norm", config, [o](const Tensor &w) {
             Tensor norms = normsOf(w, o.axis);
             Tensor desired = o.rate * clip(norms, o.min_value, o.max_value) + (1 - o.rate) * norms;

@@ -65,6 +65,13 @@ template <typename T> void readConfig(const ConfigValue &from, std::optional<T> 
     readConfig(from, value.emplace());
 }
 
+// What an error says, without its line, and without saying that it is about a config.
+inline std::string messageOf(const Error &error) {
+  std::string text = error.what();
+  text = text.substr(0, text.find("\n  at "));
+  return text.starts_with("config: ") ? text.substr(8) : text;
+}
+
 class ConfigWriter {
 public:
   template <typename T> void operator()(const char *name, const T &value) { config.set(name, configOf(value)); }
@@ -74,16 +81,27 @@ public:
 // Options that the config lacks keep their defaults.
 class ConfigReader {
 public:
-  explicit ConfigReader(const Config &config) : config(config) {}
+  // Errors name the kind of what is made, and the field.
+  explicit ConfigReader(const Config &config, std::string kind) : config(config), kind(std::move(kind)) {}
   template <typename T> void operator()(const char *name, T &value) {
     known.emplace_back(name);
-    if (const ConfigValue *found = config.find(name))
+    const ConfigValue *found = config.find(name);
+    if (!found)
+      return;
+    try {
       readConfig(*found, value);
+    } catch (const ValueError &error) {
+      training::fail<ValueError>(absl::StrCat(kind, ": '", name, "' of its config: ", messageOf(error)),
+                                 error.location());
+    } catch (const LookupError &error) {
+      training::fail<LookupError>(absl::StrCat(kind, ": '", name, "' of its config: ", messageOf(error)),
+                                  error.location());
+    }
   }
   // Those that were asked for.
   const std::vector<std::string> &names() const { return known; }
   // ValueError for a name that was not asked for.
-  void finish(const std::string &kind) const {
+  void finish() const {
     for (const auto &[name, value] : config)
       // Keras writes null for what is not there.
       if (!value.is_null() && std::find(known.begin(), known.end(), name) == known.end())
@@ -92,6 +110,7 @@ public:
 
 private:
   const Config &config;
+  const std::string kind;
   std::vector<std::string> known;
 };
 

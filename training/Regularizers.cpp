@@ -18,10 +18,10 @@ training::Named<Regularizer> &known() {
     auto add = [&](const char *name, const char *className, double l1, double l2) {
       all->add(name, className, [=](const Config &config) {
         double first = l1, second = l2;
-        ConfigReader reader(config);
+        ConfigReader reader(config, std::string("regularizer ") + name);
         reader("l1", first);
         reader("l2", second);
-        reader.finish(std::string("regularizer ") + name);
+        reader.finish();
         return regularizers::l1_l2(first, second, SourceLocation());
       });
     };

@@ -388,7 +388,10 @@ Fault slice(const OpCall &call, std::vector<TensorType> &results) {
     std::int64_t size = call[0].dims[i];
     if (strides[i] < 1)
       return valueFault(absl::StrCat("strides must be positive, not ", strides[i], " in dimension ", i));
-    if (starts[i] < 0 || limits[i] < starts[i])
+    if (starts[i] < 0)
+      return valueFault(absl::StrCat("the start ", starts[i], " in dimension ", i, " of ", call[0].str(),
+                                     " is negative; rows() counts from the end"));
+    if (limits[i] < starts[i])
       return valueFault(
           absl::StrCat("[", starts[i], ", ", limits[i], ") is no range in dimension ", i, " of ", call[0].str()));
     if (size != kOpenSize && limits[i] > size)

@@ -329,7 +329,7 @@ TEST(Misuse, OfWindows) {
       MISUSE(DTypeError, "conv_transpose: takes operands of float32 and float64, not int32[2,5,4,3]", conv_transpose(ones({2, 5, 4, 3}, DType::Int32), ones({3, 2, 4, 3}, DType::Int32))),
       MISUSE(ValueError, "conv_transpose: dilations must be positive numbers, not [1,0]", conv_transpose(images(), ones({3, 2, 4, 3}), {.dilations = {1, 0}})),
       MISUSE(ValueError, "conv_transpose: the dilations [4611686018427387904,1] of the window float32[3,2,4,3] are more than a dimension can have", conv_transpose(images(), ones({3, 2, 4, 3}), {.dilations = {std::int64_t(1) << 62, 1}})),
-      MISUSE(ValueError, "conv_transpose: output padding must not be negative, and less than the strides [2,1], unlike [1,1]", conv_transpose(images(), ones({3, 2, 4, 3}), {.strides = {2, 1}, .output_padding = {1, 1}})),
+      MISUSE(ValueError, "conv_transpose: output padding must not be negative, and less than the strides [2,1] or the dilations [1,1], unlike [1,1]", conv_transpose(images(), ones({3, 2, 4, 3}), {.strides = {2, 1}, .output_padding = {1, 1}})),
       MISUSE(ValueError, "conv_transpose: output padding must be a number for each of 2 dimensions, not [1]", conv_transpose(images(), ones({3, 2, 4, 3}), {.strides = {2, 2}, .output_padding = {1}})),
       MISUSE(ValueError, "conv_transpose: the strides [4611686018427387904,1] times the sizes of float32[2,5,4,3] are more than a dimension can have", conv_transpose(images(), ones({3, 2, 4, 3}), {.strides = {std::int64_t(1) << 62, 1}})),
       MISUSE(ValueError, "max_pool: the window must be one to three positive numbers, not [2,0]", max_pool(images(), {2, 0})),

@@ -170,6 +170,8 @@ TEST(Assertions, HoldOrFailTheCall) {
 TEST(Assertions, CompareShapes) {
   Tensor x = ones({5, 3}), y = ones({5}), z = ones({4});
   assert_shapes({{x, {"N", 3}}, {y, {"N"}}, {z, {kDynamic}}});
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { assert_shapes({{x, {"N", -5}}}); }),
+                  "assert_shapes: dimension 1 of tensor 0, float32[5,3], can't have the size -5");
   auto same = function(
       [](const Tensor &a, const Tensor &b) {
         assert_shapes({{a, {"N", 3}}, {b, {"N"}}});

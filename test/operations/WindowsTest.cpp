@@ -287,6 +287,40 @@ TEST(Windows, TransposedConvolution) {
     }
 }
 
+// As PyTorch has it: what no window reaches is zero.
+TEST(Windows, OutputPaddingMayReachTheDilation) {
+  Tensor x = reshape(iota({6}, DType::Float64), {1, 3, 2}) + 1, w = reshape(iota({6}, DType::Float64), {3, 1, 2}) - 2;
+  Body f = [](const std::vector<Tensor> &in) {
+    return conv_transpose(in[0], in[1], {.output_padding = {2}, .dilations = {3}});
+  };
+  Tensor reached = conv_transpose(x, w, {.output_padding = {0}, .dilations = {3}});
+  expectSameBits(f({x, w}), pad(reached, {0, 0, 0}, {0, 2, 0}));
+  expectGradients([&](const std::vector<Tensor> &in) { return sum(square(f(in))); }, {x, w});
+  try {
+    conv_transpose(x, w, {.output_padding = {3}, .dilations = {3}});
+    ADD_FAILURE() << "no error";
+  } catch (const ValueError &error) {
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with("conv_transpose: output padding must not be negative, and less "
+                                 "than the strides [1] or the dilations [3], unlike [3]"))
+        << error.what();
+  }
+}
+
+TEST(Windows, TransposedConvolutionsOfNothingAreEmpty) {
+  for (std::int64_t window : {1, 2, 3, 4, 5})
+    for (std::int64_t stride : {1, 2, 3})
+      for (std::int64_t added = 0; added < stride; ++added)
+        for (const char *padding : {"valid", "same"}) {
+          Tensor y = conv_transpose(zeros({2, 0, 3}), ones({window, 4, 3}),
+                                    {.strides = {stride}, .padding = padding, .output_padding = {added}});
+          const std::int64_t around = std::string(padding) == "same" ? 2 * (window / 2) : 0;
+          EXPECT_EQ(y.shape(), Shape({2, std::max<std::int64_t>(window - stride - around + added, 0), 4}))
+              << window << stride << added << padding;
+          EXPECT_EQ(sum(abs(y)).item<float>(), 0);
+        }
+}
+
 //===-- Pooling ---------------------------------------------------------------------------------===//
 namespace {
 const std::vector<Case> &pools() {

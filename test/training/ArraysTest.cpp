@@ -109,6 +109,7 @@ TEST(Npy, NamesWhatIsWrong) {
                            "{'descr': '<f4', 'shape': (1,), 'shape': (1,)} x"})
     EXPECT_CONTAINS(fault(npy(text, four)),
                     "the header of the array is damaged, or one of fields: " + std::string(text));
+  EXPECT_CONTAINS(fault(npy("{'descr': \x93\n\x1b", four)), "or one of fields: {'descr': \\x93\\x0a\\x1b");
   EXPECT_CONTAINS(fault(npy(header("<f4", "(2,)"), four)),
                   "the header says <f4[2], which are 8 bytes, and there are 4");
   EXPECT_CONTAINS(fault(npy(header("<f4", "()"), "12345")),

@@ -194,11 +194,18 @@ TEST(Registry, TakesLayersOfTheUsers) {
   expectValues(again(ones({1, 2})), {3, 3});
   EXPECT_MISUSE(ValueError, layers::register_layer<ScaledBody>("Scaled", make),
                 "register_layer: there is a layer 'Scaled' already");
-  EXPECT_MISUSE(LookupError, layers::deserialize({{"class_name", "Dens"}}), "deserialize: there is no layer 'Dens'");
+  EXPECT_MISUSE(LookupError, layers::deserialize({{"class_name", "Dens"}}),
+                "deserialize: there is no layer 'Dens'; the nearest are Dense, ");
   EXPECT_MISUSE(ValueError, layers::deserialize({{"class_name", "Dense"}, {"config", Config{{"unitz", 3}}}}),
                 "dense: its config has 'unitz', which is no option of it");
   EXPECT_MISUSE(ValueError, layers::deserialize({{"class_name", "Dense"}, {"config", Config{{"units", 0}}}}),
                 "dense: the number of units is 0");
+  EXPECT_MISUSE(ValueError, layers::deserialize({{"class_name", "Dense"}, {"config", Config{{"units", "three"}}}}),
+                "dense: 'units' of its config: \"three\" is not of the kind that is asked for: integer");
+  EXPECT_MISUSE(
+      LookupError,
+      layers::deserialize({{"class_name", "Dense"}, {"config", Config{{"units", 3}, {"kernel_constraint", "max"}}}}),
+      "dense: 'kernel_constraint' of its config: constraint: there is no 'max'; there are max_norm, ");
   EXPECT_MISUSE(StateError, layers::Lambda([](const Tensor &x) { return x; }).get_config(),
                 "lambda: a callable has no config; make a class of it");
   struct Own : layers::LayerBody {
@@ -347,6 +354,25 @@ TEST(OptimizerConfig, KnowsThoseOfOnesOwn) {
   optimizers::Optimizer same = optimizers::deserialize(config);
   EXPECT_EQ(optimizers::serialize(same), config);
   EXPECT_EQ(optimizers::Optimizer("Sign").learning_rate().item<double>(), 0.5);
+
+  struct NeedyBody : SignBody {
+    using SignBody::SignBody;
+  };
+  struct WrongBody : SignBody {
+    using SignBody::SignBody;
+  };
+  optimizers::register_optimizer<NeedyBody>(
+      "Needy", [](std::optional<LearningRate> rate, const Config &own, optimizers::OptimizerOptions options) {
+        return optimizers::Optimizer(
+            std::make_shared<NeedyBody>(rate.value_or(0.5), own["scale"].as<double>(), std::move(options)));
+      });
+  optimizers::register_optimizer<WrongBody>(
+      "Wrong", [](std::optional<LearningRate> rate, const Config &, optimizers::OptimizerOptions options) {
+        return optimizers::Optimizer(std::make_shared<WrongBody>(rate.value_or(-1), 1, std::move(options)));
+      });
+  EXPECT_MISUSE(LookupError, optimizers::Optimizer("Needy"),
+                "optimizers: 'Needy' can't be made by its name alone: there is no 'scale'; it is empty");
+  EXPECT_MISUSE(ValueError, optimizers::Optimizer("Wrong"), "optimizers: 'Wrong' can't be made by its name alone: ");
 }
 
 // Keras writes null for what a class has not here: its own Adam's loss_scale_factor, a layer's kernel_constraint.
@@ -359,15 +385,17 @@ TEST(OptimizerConfig, LeavesOutWhatIsNull) {
 }
 
 TEST(OptimizerConfig, MisuseIsNamed) {
-  EXPECT_MISUSE(LookupError, optimizers::deserialize({{"class_name", "Adm"}}), "there is no optimizer 'Adm'");
+  EXPECT_MISUSE(LookupError, optimizers::deserialize({{"class_name", "Adm"}}), "there is no optimizer 'Adm'; ");
   EXPECT_MISUSE(LookupError, optimizers::deserialize(Config()), "config: there is no 'class_name'");
   EXPECT_MISUSE(ValueError, optimizers::deserialize({{"class_name", "Adam"}, {"config", Config{{"beta_3", 0.5}}}}),
                 "adam: its config has 'beta_3', which is no option of it");
   EXPECT_MISUSE(ValueError, optimizers::deserialize({{"class_name", "Adam"}, {"config", Config{{"beta_1", 1.5}}}}),
                 "adam: beta_1 is in [0, 1), unlike 1.5");
-  EXPECT_MISUSE(LookupError, schedules::Schedule::from_config("rot"), "schedule: there is no 'rot'");
+  EXPECT_MISUSE(LookupError, schedules::Schedule::from_config("rot"),
+                "; register_schedule() makes one of your own known");
   EXPECT_MISUSE(LookupError, schedules::Schedule::from_config(Config{{"class_name", "Rot"}}),
-                "schedule: there is no class 'Rot'");
+                "schedule: there is no class 'Rot'; there are CosineDecay, ");
+  EXPECT_MISUSE(LookupError, Config().at("rate"), "config: there is no 'rate'; it is empty");
   EXPECT_MISUSE(ValueError, schedules::Schedule::from_config(Config{{"class_name", "CosineDecay"}}),
                 "cosine_decay: the number of steps is above 0, unlike 0");
   EXPECT_MISUSE(ValueError, schedules::CosineDecayRestarts(0.1, 10, {.t_mul = 0.5}),

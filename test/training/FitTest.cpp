@@ -456,8 +456,9 @@ TEST(Fit, RefusesWhatDoesNotFit) {
   Points points(8);
   Sequential model = line();
   EXPECT_MISUSE(StateError, model.fit(points.x, points.y), "fit: the model is not compiled; call compile() first");
-  EXPECT_MISUSE(LookupError, model.compile({.loss = "mes"}), "losses: no loss has the name 'mes'");
-  EXPECT_MISUSE(LookupError, model.compile({.metrics = {"mes"}}), "metrics: no metric has the name 'mes'");
+  EXPECT_MISUSE(LookupError, model.compile({.loss = "mes"}), "losses: no loss has the name 'mes'; the nearest are ");
+  EXPECT_MISUSE(LookupError, model.compile({.metrics = {"mes"}}),
+                "metrics: no metric has the name 'mes'; the nearest are ");
   model.compile({.loss = "mse"});
   auto silent = [](FitOptions options) {
     options.verbose = 0;

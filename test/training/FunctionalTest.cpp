@@ -162,7 +162,7 @@ TEST(Functional, MisuseNamesTheLine) {
                 "functional: an output needs the input 'y' of type float32[?,3], which is not among the inputs");
   SymbolicTensor nameless = layers::Add()({x, Input({3})});
   EXPECT_MISUSE(ValueError, models::Functional(x, nameless),
-                "functional: an output needs the input '(without a name)' of type float32[?,3]");
+                "functional: an output needs the input 'input' of type float32[?,3]");
   EXPECT_MISUSE(ValueError, models::Functional(z, z), "functional: an input is the result of the layer 'dense'");
   EXPECT_MISUSE(ValueError, models::Functional({x, x}, z), "functional: an input is given twice");
   EXPECT_MISUSE(ValueError, models::Functional({x, y}, SymbolicTensors()), "functional: there are no outputs");

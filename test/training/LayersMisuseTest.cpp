@@ -64,8 +64,9 @@ TEST(LayersMisuse, OfInputsNamesTheShape) {
                 "cropping1d: cuts 2 and 2 off axis 1 of an input of shape [1,4,1], which is not larger");
   EXPECT_MISUSE(ShapeError, layers::Cropping1D(INT64_MAX)(ones({1, 4, 1})),
                 "cropping1d: cuts 9223372036854775807 and 9223372036854775807 off axis 1");
-  EXPECT_MISUSE(ValueError, layers::Conv2DTranspose(2, 3, {.strides = 2, .output_padding = 2}),
-                "conv2d_transpose: output_padding is at least 0 and less than the stride, unlike 2 and 2");
+  EXPECT_MISUSE(
+      ValueError, layers::Conv2DTranspose(2, 3, {.strides = 2, .output_padding = 2}),
+      "conv2d_transpose: output_padding is at least 0 and less than the stride or the dilation, unlike 2 and 2 and 1");
   EXPECT_MISUSE(ShapeError, layers::Conv3D(2, 2)(ones({1, 4, 4, 1})),
                 "conv3d: takes inputs of rank 5, channels last; this one has shape [1,4,4,1]");
   EXPECT_MISUSE(ShapeError, layers::Conv1D(4, 2, {.groups = 2})(ones({1, 4, 3})),
@@ -227,6 +228,16 @@ TEST(Attention, SeesWhatMasksLetItSee) {
   expectNear(attention({x, x}, {.masks = {std::nullopt, keep}}), expected, 1e-5);
   Tensor seen = broadcast_to(expand_dims(keep, {1}), {1, 4, 4});
   expectNear(attention(Tensors{{"query", x}, {"value", x}, {"attention_mask", seen}}), expected, 1e-5);
+}
+
+TEST(Pooling, TakesOptionsWithoutAWindow) {
+  Tensor x = reshape(iota({25}, DType::Float32), {1, 5, 5, 1});
+  expectSameBits(layers::MaxPooling2D({.padding = "same"})(x), layers::MaxPooling2D(2, {.padding = "same"})(x));
+  expectSameBits(layers::MaxPooling2D({.pool_size = {3, 2}, .strides = 1})(x),
+                 layers::MaxPooling2D({3, 2}, {.strides = 1})(x));
+  expectSameBits(layers::AveragePooling2D({.strides = 3})(x), layers::AveragePooling2D(2, {.strides = 3})(x));
+  EXPECT_EQ(layers::AvgPool1D({.name = "halve"}).name(), "halve");
+  EXPECT_MISUSE(ValueError, layers::MaxPooling1D({.padding = "full"}), "max_pool1d: ");
 }
 
 TEST(Lambda, IsAFunctionOfTheUsers) {

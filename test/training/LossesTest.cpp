@@ -165,7 +165,7 @@ TEST(Loss, HasNames) {
   losses::AnyLoss function = losses::huber, lambda = [](const Tensor &a, const Tensor &b) { return sum(abs(a - b)); };
   EXPECT_EQ(function(y, p).item<float>(), 0.5f);
   EXPECT_EQ(lambda(y, p).item<float>(), 6);
-  EXPECT_MISUSE(LookupError, losses::get("mean"), "losses: no loss has the name 'mean'");
+  EXPECT_MISUSE(LookupError, losses::get("mean"), "losses: no loss has the name 'mean'; the nearest are ");
 }
 
 TEST(Loss, FocalHasGradientsWhereNothingIsMissing) {

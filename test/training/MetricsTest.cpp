@@ -105,7 +105,8 @@ TEST(Metric, HasNames) {
     EXPECT_EQ(metrics::get(name).name(), "mean_squared_error");
   EXPECT_EQ(metrics::get("AUC").name(), "auc");
   EXPECT_FALSE(metrics::get("auc").same_as(metrics::get("auc")));
-  EXPECT_MISUSE(LookupError, metrics::get("precisions"), "metrics: no metric has the name 'precisions'");
+  EXPECT_MISUSE(LookupError, metrics::get("precisions"),
+                "metrics: no metric has the name 'precisions'; the nearest are Precision, precision, ");
 }
 
 TEST(ConfusionMatrix, CountsLabelsByPredictions) {

@@ -177,7 +177,8 @@ TEST(Optimizer, HasANameAndHyperparameters) {
             "mine(learning_rate=schedule, momentum=0)");
   for (const char *name : {"rmsprop", "adagrad", "adadelta", "adamw", "adamax", "nadam", "lion", "ftrl"})
     EXPECT_EQ(optimizers::Optimizer(name).name(), name);
-  EXPECT_MISUSE(LookupError, optimizers::Optimizer("adams"), "optimizers: no optimizer has the name 'adams'");
+  EXPECT_MISUSE(LookupError, optimizers::Optimizer("adams"),
+                "optimizers: no optimizer has the name 'adams'; there are ");
 }
 
 // lr / (1 + decay * iterations), the iterations from 0 on.

@@ -80,7 +80,8 @@ TEST(Regularizers, OfActivitiesAndConstraintsAreKeras) {
       };
       Shape open = x.shape();
       open[0] = kDynamic;
-      auto f = function<std::vector<Tensor>(const Tensor &)>(losses, {.input_signature = {TensorSpec<>(x.dtype(), open)}});
+      auto f =
+          function<std::vector<Tensor>(const Tensor &)>(losses, {.input_signature = {TensorSpec<>(x.dtype(), open)}});
       auto g = function<void(const Tensor &)>(step, {.input_signature = {TensorSpec<>(x.dtype(), open)}});
       expectAll(compiled ? f(x) : losses(x), json["losses"]);
       for (int i = 0; i < 3; ++i)
@@ -131,8 +132,8 @@ TEST(Constraints, OfOnesOwn) {
   });
   layers::Dense dense(1, {.use_bias = false,
                           .kernel_initializer = "ones",
-                          .kernel_constraint = Constraint::from_config(ConfigValue(
-                              Config{{"class_name", "at_most"}, {"config", Config{{"bound", 1.5}}}}))});
+                          .kernel_constraint = Constraint::from_config(
+                              ConfigValue(Config{{"class_name", "at_most"}, {"config", Config{{"bound", 1.5}}}}))});
   layers::Layer again = layers::deserialize(layers::serialize(dense));
   again.build({1, 2});
   std::vector<Variable> weights = again.trainable_variables();
@@ -150,7 +151,8 @@ TEST(Constraints, OfOnesOwn) {
   expectValues(still, {-1});
 
   Variable wrong(tensor<float>({1, 2}), {.constraint = [](const Tensor &w) { return sum(w); }});
-  EXPECT_MISUSE(ShapeError, optimizers::SGD(1.0).apply_gradients({tensor<float>({3, 1})}, {wrong}), "can't be assigned");
+  EXPECT_MISUSE(ShapeError, optimizers::SGD(1.0).apply_gradients({tensor<float>({3, 1})}, {wrong}),
+                "can't be assigned");
 }
 
 TEST(Constraints, MisuseNamesTheLine) {

@@ -153,6 +153,19 @@ std::vector<std::size_t> fortranOrder(const Shape &shape, std::size_t count) {
 
 } // namespace
 
+namespace {
+// With what is no letter of ASCII in hexadecimal: \x93.
+std::string printable(std::string_view bytes) {
+  std::string text;
+  for (char byte : bytes)
+    if (byte >= ' ' && byte <= '~')
+      text += byte;
+    else
+      absl::StrAppend(&text, "\\x", absl::Hex(static_cast<unsigned char>(byte), absl::kZeroPad2));
+  return text;
+}
+} // namespace
+
 Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string &place) {
   if (!bytes.starts_with(kMagic))
     file.fail(absl::StrCat(place, "this is no array of NumPy: it does not begin with its magic number"));
@@ -168,7 +181,7 @@ Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string
   Header header;
   if (!HeaderParser(bytes.substr(before, length)).parse(header))
     file.fail(absl::StrCat(place, "the header of the array is damaged, or one of fields: ",
-                           std::string(bytes.substr(before, std::min<std::size_t>(length, 200)))));
+                           printable(bytes.substr(before, std::min<std::size_t>(length, 200)))));
   bytes.remove_prefix(before + length);
 
   const std::string &descr = header.descr;

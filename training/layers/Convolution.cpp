@@ -154,9 +154,11 @@ public:
     checkExtent(kind, "the dilation rate", this->options.dilation_rate, where);
     if (const auto &added = this->options.output_padding)
       for (std::size_t i = 0; i < rank; ++i)
-        if (added->sizes[i] < 0 || added->sizes[i] >= this->options.strides.sizes[i])
-          fail<ValueError>(absl::StrCat(kind, ": output_padding is at least 0 and less than the stride, unlike ",
-                                        added->sizes[i], " and ", this->options.strides.sizes[i]),
+        if (const std::int64_t stride = this->options.strides.sizes[i], dilation = this->options.dilation_rate.sizes[i];
+            added->sizes[i] < 0 || added->sizes[i] >= std::max(stride, dilation))
+          fail<ValueError>(absl::StrCat(kind,
+                                        ": output_padding is at least 0 and less than the stride or the dilation, ",
+                                        "unlike ", added->sizes[i], " and ", stride, " and ", dilation),
                            where);
   }
   template <typename A> void describe(A &a) {

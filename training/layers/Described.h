@@ -93,13 +93,13 @@ void registerOwn(const std::string &className, std::type_index body, LayerMaker 
 template <typename Body> void registerDescribed(const std::string &className) {
   registerOwn(className, typeid(Body), [](const Config &config) {
     auto body = std::make_shared<Body>();
-    ConfigReader reader(config);
+    ConfigReader reader(config, static_cast<const LayerBody &>(*body).kind());
     std::string name;
     bool trainable = true;
     reader("name", name);
     reader("trainable", trainable);
     body->describe(reader);
-    reader.finish(static_cast<const LayerBody &>(*body).kind());
+    reader.finish();
     body->set_name(name);
     if (!trainable) // and else as its parts say
       body->set_trainable(false);

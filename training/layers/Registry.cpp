@@ -1,6 +1,7 @@
 #include "calque/layers/registry.h"
 
 #include "Described.h"
+#include "Nearest.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_join.h"
 
@@ -90,8 +91,9 @@ Layer deserialize(const Config &config, SourceLocation where) {
     std::lock_guard lock(filled().mutex);
     auto found = registry().makers.find(name);
     if (found == registry().makers.end())
-      fail<LookupError>(
-          absl::StrCat("deserialize: there is no layer '", name, "'; register_layer() makes one of your own known"));
+      fail<LookupError>(absl::StrCat("deserialize: there is no layer '", name, "'; ",
+                                     training::nearest(name, registry().names),
+                                     "; register_layer() makes one of your own known"));
     make = found->second;
   }
   const ConfigValue *options = config.find("config");

@@ -1,5 +1,6 @@
 // The loss objects of the functions, and their names.
 #include "Labels.h"
+#include "Nearest.h"
 #include "Support.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -78,7 +79,9 @@ AnyLoss get(const std::string &name, SourceLocation where) {
   }();
   auto found = known.find(name);
   if (found == known.end())
-    training::fail<LookupError>(absl::StrCat("losses: no loss has the name '", name, "'"), where);
+    training::fail<LookupError>(
+        absl::StrCat("losses: no loss has the name '", name, "'; ", training::nearest(name, training::keysOf(known))),
+        where);
   return found->second();
 }
 

@@ -1,3 +1,4 @@
+#include "Nearest.h"
 #include "Support.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -49,7 +50,9 @@ Metric get(const std::string &name, SourceLocation where) {
   }();
   auto found = known.find(name);
   if (found == known.end())
-    training::fail<LookupError>(absl::StrCat("metrics: no metric has the name '", name, "'"), where);
+    training::fail<LookupError>(absl::StrCat("metrics: no metric has the name '", name, "'; ",
+                                             training::nearest(name, training::keysOf(known))),
+                                where);
   return found->second();
 }
 

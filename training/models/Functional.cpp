@@ -125,9 +125,8 @@ private:
         open.pop_back();
       } else if (!at->layer) {
         const std::string &name = at->results[0].name();
-        fail<ValueError>(absl::StrCat("functional: an output needs the input '",
-                                      name.empty() ? "(without a name)" : name, "' of type ", at->results[0].str(),
-                                      ", which is not among the inputs"),
+        fail<ValueError>(absl::StrCat("functional: an output needs the input '", name.empty() ? "input" : name,
+                                      "' of type ", at->results[0].str(), ", which is not among the inputs"),
                          where);
       } else if (next < at->inputs.size()) {
         Call needed = at->inputs[next++].call();

@@ -1,5 +1,6 @@
 // The rules of the optimisers, as Keras 3 has them.
 #include "Fields.h"
+#include "Nearest.h"
 #include "absl/container/flat_hash_map.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
@@ -318,9 +319,9 @@ struct Registry {
   classes.push_back(                                                                                                   \
       {#Name, snake, typeid(Body), [](std::optional<LearningRate> rate, const Config &own, OptimizerOptions options) { \
          Name##Options of;                                                                                             \
-         ConfigReader reader(own);                                                                                     \
+         ConfigReader reader(own, snake);                                                                              \
          describe(reader, of);                                                                                         \
-         reader.finish(snake);                                                                                         \
+         reader.finish();                                                                                              \
          return Optimizer(rate ? Name(*rate, of, std::move(options), {}) : made<Name>(of, std::move(options)));        \
        }})
     CALQUE_OPTIMIZER(SGD, SGDBody, "sgd");
@@ -338,6 +339,13 @@ struct Registry {
   // With the rate that is the class's default.
   template <typename Name, typename Options> static Name made(const Options &of, OptimizerOptions options) {
     return Name(Name().learning_rate().value().template item<double>(), of, std::move(options), {});
+  }
+  std::vector<std::string> names() {
+    std::lock_guard lock(mutex);
+    std::vector<std::string> all;
+    for (const Class &each : classes)
+      all.push_back(each.kind.empty() ? each.name : each.kind);
+    return all;
   }
   template <typename Is> const Class *find(Is is) {
     std::lock_guard lock(mutex);
@@ -359,8 +367,19 @@ Optimizer::Optimizer(const char *name, SourceLocation where) {
     calque::detail::throwNothingToCall("optimizer", where);
   const Class *found = registry().find([&](const Class &each) { return each.name == name || each.kind == name; });
   if (!found)
-    fail<LookupError>(absl::StrCat("optimizers: no optimizer has the name '", name, "'"), where);
-  body_ = found->make({}, {}, {}).body();
+    fail<LookupError>(absl::StrCat("optimizers: no optimizer has the name '", name, "'; ",
+                                   training::nearest(name, registry().names())),
+                      where);
+  // What a maker of the user's asks for and does not get.
+  try {
+    body_ = found->make({}, {}, {}).body();
+  } catch (const LookupError &error) {
+    fail<LookupError>(absl::StrCat("optimizers: '", name, "' can't be made by its name alone: ", messageOf(error)),
+                      where);
+  } catch (const ValueError &error) {
+    fail<ValueError>(absl::StrCat("optimizers: '", name, "' can't be made by its name alone: ", messageOf(error)),
+                     where);
+  }
 }
 
 Config OptimizerBody::get_config(SourceLocation where) const {
@@ -395,11 +414,12 @@ Optimizer deserialize(const Config &config, SourceLocation where) {
   const std::string name = config.at("class_name", where).as<std::string>(where);
   const Class *found = registry().find([&](const Class &each) { return each.name == name; });
   if (!found)
-    fail<LookupError>(absl::StrCat("deserialize: there is no optimizer '", name,
-                                   "'; register_optimizer() makes one of your own known"));
+    fail<LookupError>(absl::StrCat("deserialize: there is no optimizer '", name, "'; ",
+                                   training::nearest(name, registry().names()),
+                                   "; register_optimizer() makes one of your own known"));
   Config own = config.contains("config") ? config.at("config").as<Config>(where) : Config();
   OptimizerOptions common;
-  ConfigReader reader(own);
+  ConfigReader reader(own, found->kind.empty() ? found->name : found->kind);
   describe(reader, common);
   reader("name", common.name);
   std::optional<LearningRate> rate;

@@ -1,5 +1,6 @@
 #include "calque/schedules.h"
 #include "Fields.h"
+#include "Nearest.h"
 #include "absl/container/flat_hash_map.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
@@ -240,8 +241,10 @@ Schedule::Schedule(const std::string &name, SourceLocation where) : config_(name
   std::lock_guard lock(registry().mutex);
   auto found = registry().rates.find(name);
   if (found == registry().rates.end())
-    fail<LookupError>(
-        absl::StrCat("schedule: there is no '", name, "'; register_schedule() makes one of your own known"), where);
+    fail<LookupError>(absl::StrCat("schedule: there is no '", name, "'; ",
+                                   training::nearest(name, training::keysOf(registry().rates)),
+                                   "; register_schedule() makes one of your own known"),
+                      where);
   rate_ = found->second;
 }
 
@@ -265,9 +268,9 @@ Schedule Schedule::from_config(const ConfigValue &config, SourceLocation where) 
   {                                                                                                                    \
     Formula::className, [](const Config &from, SourceLocation where) {                                                 \
       Formula formula;                                                                                                 \
-      ConfigReader reader(from);                                                                                       \
+      ConfigReader reader(from, Formula::kind);                                                                        \
       formula.describe(reader);                                                                                        \
-      reader.finish(Formula::kind);                                                                                    \
+      reader.finish();                                                                                                 \
       return made(std::move(formula), where);                                                                          \
     }                                                                                                                  \
   }
@@ -282,7 +285,10 @@ Schedule Schedule::from_config(const ConfigValue &config, SourceLocation where) 
   for (const auto &[className, make] : classes)
     if (name == className)
       return make(options ? options->as<Config>(where) : Config(), where);
-  fail<LookupError>(absl::StrCat("schedule: there is no class '", name, "'"), where);
+  std::vector<std::string> names;
+  for (const auto &[className, make] : classes)
+    names.push_back(className);
+  fail<LookupError>(absl::StrCat("schedule: there is no class '", name, "'; ", training::nearest(name, names)), where);
 }
 
 //===-- Classes -----------------------------------------------------------------------------------===//

@@ -177,7 +177,7 @@ CALQUE_API Tensor depthwise_conv2d(const Operand &input, const Operand &filter, 
 struct ConvTransposeOptions {
   std::vector<std::int64_t> strides = {};
   std::string padding = "valid"; // or "same"
-  // What is added to the sizes, less than the stride. None means as much as gives the sizes below.
+  // What is added to the sizes, less than the stride or the dilation. None means as much as gives the sizes below.
   std::vector<std::int64_t> output_padding = {};
   std::vector<std::int64_t> dilations = {};
 };
@@ -185,7 +185,8 @@ struct ConvTransposeOptions {
 // sizes are multiplied by the strides; for "valid" the result is larger by as much as a window is larger than its
 // stride. With output_padding they are (size - 1) stride + window - 2 pad + output_padding, where pad is 0 for "valid"
 // and window / 2, rounded down, for "same", and a window has (taps - 1) dilation + 1 elements. Errors are those of
-// conv, and ValueError for output padding that is negative, or not less than the stride.
+// conv, and ValueError for output padding that is negative, or not less than the stride or the
+// dilation.
 CALQUE_API Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTransposeOptions options = {});
 
 struct PoolOptions {

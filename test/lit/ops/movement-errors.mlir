@@ -425,7 +425,7 @@ func.func @slice_stride_zero(%a: tensor<7x?xf32>) {
 // -----
 
 func.func @slice_negative(%a: tensor<7x?xf32>) {
-  // expected-error @below {{slice: [-1, 3) is no range in dimension 1 of float32[7,?]}}
+  // expected-error @below {{slice: the start -1 in dimension 1 of float32[7,?] is negative; rows() counts from the end}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.slice %a {limits = array<i64: 7, 3>, starts = array<i64: 0, -1>} : (tensor<7x?xf32>) -> tensor<7x4xf32>
   return

@@ -14,8 +14,8 @@
 
 namespace calque {
 
-// A constraint as an option of a layer: nothing, a name, what a function below gives, or a callable that gives the value
-// that a weight shall have instead. LookupError for a name that there is not: "max_norm", "non_neg", "unit_norm",
+// A constraint as an option of a layer: nothing, a name, what a function below gives, or a callable that gives the
+// value that a weight shall have instead. LookupError for a name that there is not: "max_norm", "non_neg", "unit_norm",
 // "min_max_norm", and those that were registered.
 class CALQUE_API Constraint {
 public:

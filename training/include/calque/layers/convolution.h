@@ -61,7 +61,7 @@ public:
 template <std::size_t rank> struct ConvTransposeLayerOptions {
   Extents<rank> strides = 1;
   std::string padding = "valid";                              // or "same"
-  std::optional<Extents<rank>> output_padding = std::nullopt; // as of conv_transpose(), less than the strides
+  std::optional<Extents<rank>> output_padding = std::nullopt; // as of conv_transpose()
   Extents<rank> dilation_rate = 1;
   ActivationFunction activation = "linear";
   bool use_bias = true;

@@ -13,6 +13,20 @@ template <std::size_t rank> struct PoolLayerOptions {
   std::string padding = "valid";                       // or "same"
   std::string name = {};
 };
+namespace detail {
+// Stands first, so that an option has its name: `{2, 3}` is a window.
+struct ByName {
+  explicit ByName() = default;
+};
+} // namespace detail
+// The same with the size of the window: MaxPooling2D({.padding = "same"}).
+template <std::size_t rank> struct PoolWindowOptions {
+  detail::ByName by_name = detail::ByName();
+  Extents<rank> pool_size = 2;
+  std::optional<Extents<rank>> strides = std::nullopt;
+  std::string padding = "valid";
+  std::string name = {};
+};
 using MaxPool1DOptions = PoolLayerOptions<1>;
 using MaxPool2DOptions = PoolLayerOptions<2>;
 using MaxPool3DOptions = PoolLayerOptions<3>;
@@ -25,32 +39,44 @@ class CALQUE_API MaxPool1D : public Layer {
 public:
   explicit MaxPool1D(Extents<1> pool_size = 2, PoolLayerOptions<1> options = {},
                      SourceLocation where = SourceLocation::current());
+  explicit MaxPool1D(PoolWindowOptions<1> options, SourceLocation where = SourceLocation::current())
+      : MaxPool1D(options.pool_size, {options.strides, options.padding, options.name}, where) {}
 };
 class CALQUE_API MaxPool2D : public Layer {
 public:
   explicit MaxPool2D(Extents<2> pool_size = 2, PoolLayerOptions<2> options = {},
                      SourceLocation where = SourceLocation::current());
+  explicit MaxPool2D(PoolWindowOptions<2> options, SourceLocation where = SourceLocation::current())
+      : MaxPool2D(options.pool_size, {options.strides, options.padding, options.name}, where) {}
 };
 class CALQUE_API MaxPool3D : public Layer {
 public:
   explicit MaxPool3D(Extents<3> pool_size = 2, PoolLayerOptions<3> options = {},
                      SourceLocation where = SourceLocation::current());
+  explicit MaxPool3D(PoolWindowOptions<3> options, SourceLocation where = SourceLocation::current())
+      : MaxPool3D(options.pool_size, {options.strides, options.padding, options.name}, where) {}
 };
 // The mean of each window; what stands around the images does not count.
 class CALQUE_API AveragePooling1D : public Layer {
 public:
   explicit AveragePooling1D(Extents<1> pool_size = 2, PoolLayerOptions<1> options = {},
                             SourceLocation where = SourceLocation::current());
+  explicit AveragePooling1D(PoolWindowOptions<1> options, SourceLocation where = SourceLocation::current())
+      : AveragePooling1D(options.pool_size, {options.strides, options.padding, options.name}, where) {}
 };
 class CALQUE_API AveragePooling2D : public Layer {
 public:
   explicit AveragePooling2D(Extents<2> pool_size = 2, PoolLayerOptions<2> options = {},
                             SourceLocation where = SourceLocation::current());
+  explicit AveragePooling2D(PoolWindowOptions<2> options, SourceLocation where = SourceLocation::current())
+      : AveragePooling2D(options.pool_size, {options.strides, options.padding, options.name}, where) {}
 };
 class CALQUE_API AveragePooling3D : public Layer {
 public:
   explicit AveragePooling3D(Extents<3> pool_size = 2, PoolLayerOptions<3> options = {},
                             SourceLocation where = SourceLocation::current());
+  explicit AveragePooling3D(PoolWindowOptions<3> options, SourceLocation where = SourceLocation::current())
+      : AveragePooling3D(options.pool_size, {options.strides, options.padding, options.name}, where) {}
 };
 using MaxPooling1D = MaxPool1D;
 using MaxPooling2D = MaxPool2D;
