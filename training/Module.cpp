@@ -186,13 +186,11 @@ void Module::checkName(const std::string &name, SourceLocation where) const {
 
 Variable Module::variable(std::string name, const Operand &initial, bool trainable, const Constraint &constraint) {
   checkName(name, initial.where());
-  Variable made(initial, {.name = name_.empty() ? name : absl::StrCat(name_, "/", name), .trainable = trainable});
-  registerPart({std::move(name), made, nullptr});
   VariableOptions options{.name = name_.empty() ? name : absl::StrCat(name_, "/", name), .trainable = trainable};
   if (constraint)
     options.constraint = constraint;
   Variable made(initial, std::move(options));
-  parts_.push_back({std::move(name), made, nullptr});
+  registerPart({std::move(name), made, nullptr});
   return made;
 }
 

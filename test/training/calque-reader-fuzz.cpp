@@ -75,6 +75,7 @@ void traceFunctions(const std::string &path) {
       } catch (const Error &) { // its operations don't fit what they are given now
       }
 }
+
 std::string mutated(std::string bytes, std::mt19937_64 &random);
 std::string mutatedPng(std::string bytes, std::mt19937_64 &random);
 
@@ -148,7 +149,6 @@ std::vector<Target> targets(const TemporaryDirectory &directory) {
           save_functions(path, {{"f", f.get_concrete_function(TensorSpec<float>({kDynamic, 3}))}});
         })},
        traceFunctions},
-      {"png", {data::encode_png(image)}, [](auto &path) { data::read_image(path); }},
       {"png", {data::encode_png(image)}, [](auto &path) { data::read_image(path); }, false, mutatedPng},
       {"jpeg", {data::encode_jpeg(image, 80)}, [](auto &path) { data::read_image(path); }},
       {"cache",

@@ -14,9 +14,8 @@
 #ifndef CALQUE_MODULE_H
 #define CALQUE_MODULE_H
 
-#include "calque/trackable.h"
 #include "calque/constraints.h"
-#include "calque/variable.h"
+#include "calque/trackable.h"
 
 #include <concepts>
 #include <memory>
