@@ -3,89 +3,38 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "calque/file_writer.h"
-#include "calque/functions.h"
+#include "calque/call_site.h"
 #include "calque/warnings.h"
 #include "frontend/Apply.h"
+#include "frontend/CheckpointState.h"
 #include "frontend/Execute.h"
-#include "frontend/Restoration.h"
 #include "frontend/Trace.h"
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <sys/stat.h>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 
 namespace calque {
 
+using detail::fail;
+
 namespace {
 
-constexpr const char *kEnding = ".safetensors";
 // Metadata of a checkpoint's own: its version, and the number of the last save.
 constexpr const char *kCheckpoint = "calque.checkpoint", *kVersion = "1", *kCounter = "calque.save_counter";
 
-[[noreturn]] void fail(const std::string &fault, const std::string &path, SourceLocation where) {
-  throw DataError(absl::StrCat(path, ": ", fault), where);
+std::string fileOf(const std::string &path) {
+  return absl::EndsWith(path, detail::kCheckpointEnding) ? path : path + detail::kCheckpointEnding;
 }
 
-void refuseTrace(const char *what, SourceLocation where) {
-  if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace())
+} // namespace
+
+void detail::refuseTrace(const char *what, SourceLocation where) {
+  if (const std::shared_ptr<Trace> &trace = currentTrace())
     throw StateError(absl::StrCat(what, ": a checkpoint holds values, and there are none while ", trace->recording.name,
                                   " is traced; call it outside, or in a host call"),
                      where);
 }
-
-std::string fileOf(const std::string &path) { return absl::EndsWith(path, kEnding) ? path : path + kEnding; }
-
-std::string joined(const std::string &directory, const std::string &name) {
-  return directory.empty() || directory.back() == '/' ? directory + name : absl::StrCat(directory, "/", name);
-}
-
-void makeDirectory(const std::string &directory, SourceLocation where) {
-  std::error_code fault;
-  if (!directory.empty() && !std::filesystem::create_directories(directory, fault) && fault)
-    fail(absl::StrCat("the directory can't be made: ", fault.message()), directory, where);
-}
-
-// <name>-<number>.safetensors in a directory.
-struct Numbered {
-  std::int64_t number;
-  std::string name; // without the number
-  timespec written;
-  std::string path(const std::string &directory) const { return joined(directory, absl::StrCat(name, "-", number)); }
-};
-
-// Those of one name or of all, by their numbers.
-std::vector<Numbered> numberedIn(const std::string &directory, const std::optional<std::string> &name) {
-  std::vector<Numbered> found;
-  std::error_code fault;
-  for (std::filesystem::directory_iterator at(directory.empty() ? "." : directory, fault), end; !fault && at != end;
-       at.increment(fault)) {
-    std::string file = at->path().filename();
-    if (!absl::EndsWith(file, kEnding))
-      continue;
-    file.resize(file.size() - std::char_traits<char>::length(kEnding));
-    const std::size_t dash = file.rfind('-');
-    std::int64_t number = 0;
-    struct stat status{};
-    if (dash == std::string::npos || (name && file.compare(0, dash, *name) != 0))
-      continue;
-    const auto [stop, wrong] = std::from_chars(file.data() + dash + 1, file.data() + file.size(), number);
-    if (wrong == std::errc() && absl::StrCat(number) == file.substr(dash + 1) &&
-        ::stat(at->path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
-      found.push_back({number, file.substr(0, dash), status.st_mtim});
-  }
-  std::sort(found.begin(), found.end(), [](const Numbered &a, const Numbered &b) {
-    auto key = [](const Numbered &x) { return std::tuple(x.number, x.written.tv_sec, x.written.tv_nsec); };
-    return key(a) < key(b);
-  });
-  return found;
-}
-
-} // namespace
 
 //===-- Parts -----------------------------------------------------------------------------------===//
 
@@ -102,56 +51,37 @@ CheckpointPart::CheckpointPart(Tensor &x)
 CheckpointPart::CheckpointPart(std::string &text)
     : visit_([&text](CheckpointVisitor &visitor, const std::string &name) { visitor.value(name, text); }) {}
 
-struct detail::CheckpointState {
-  std::vector<Checkpoint::Entry> parts;
-  std::int64_t counter = 0; // of the last save
-
-  ~CheckpointState() {
+detail::CheckpointState::~CheckpointState() {
+  try {
+    wait();
+  } catch (const std::exception &error) {
     try {
-      wait();
-    } catch (const std::exception &error) {
-      try {
-        warn(absl::StrCat("checkpoint: a save beside the program has failed: ", error.what()), {});
-      } catch (...) { // of a handler
-      }
+      warn(absl::StrCat("checkpoint: a save beside the program has failed: ", error.what()), {});
+    } catch (...) { // of a handler
     }
   }
+}
 
-  void visit(CheckpointVisitor &visitor) const {
-    for (const Checkpoint::Entry &each : parts)
-      if (each.part.visit_)
-        each.part.visit_(visitor, each.name);
-      else if (each.name.empty()) // the root
-        each.part.object_->checkpoint_parts(visitor);
-      else
-        visitor.part(each.name, *each.part.object_);
-  }
-  CheckpointItems items() const {
-    return CheckpointItems::of("", [&](CheckpointVisitor &visitor) { visit(visitor); });
-  }
+void detail::CheckpointState::visit(CheckpointVisitor &visitor) const {
+  for (const Checkpoint::Entry &each : parts)
+    if (each.part.visit_)
+      each.part.visit_(visitor, each.name);
+    else if (each.name.empty()) // the root
+      each.part.object_->checkpoint_parts(visitor);
+    else
+      visitor.part(each.name, *each.part.object_);
+}
 
-  // The values now.
-  struct Snapshot {
-    std::vector<TensorEntry> entries;
-    TensorFile::Metadata metadata;
-  };
-  Snapshot snapshot(SourceLocation where) const;
+detail::CheckpointItems detail::CheckpointState::items() const {
+  return CheckpointItems::of("", [&](CheckpointVisitor &visitor) { visit(visitor); });
+}
 
-  // Writes here, or on a thread beside. Then does what is left.
-  void write(const std::string &file, CheckpointOptions options, SourceLocation where, std::function<void()> then);
-  void wait() {
-    if (writer.joinable())
-      writer.join();
-    if (std::exception_ptr thrown = std::exchange(fault, nullptr))
-      std::rethrow_exception(thrown);
-  }
-  // None where there is no path.
-  std::shared_ptr<Restoration> restored(const std::optional<std::string> &path, bool counts, SourceLocation where);
-
-private:
-  std::thread writer;
-  std::exception_ptr fault; // of the writer, until it is joined
-};
+void detail::CheckpointState::wait() {
+  if (writer.joinable())
+    writer.join();
+  if (std::exception_ptr thrown = std::exchange(fault, nullptr))
+    std::rethrow_exception(thrown);
+}
 
 //===-- Saving ----------------------------------------------------------------------------------===//
 
@@ -187,6 +117,7 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
   for (const CheckpointItems::OfTensor &item : all.tensors)
     if (item.tensor->defined())
       result.entries.push_back(TensorEntry::of(name(item.path), *item.tensor, where));
+  CallSite site(where); // of what an iterator of a data set may find fault with
   for (const CheckpointItems::OfText &item : all.texts)
     result.metadata[name(item.path)] = item.save();
   result.metadata[kCheckpoint] = kVersion;
@@ -204,13 +135,32 @@ void detail::CheckpointState::write(const std::string &file, CheckpointOptions o
   };
   if (!options.enable_async)
     return work();
-  writer = std::thread([this, work = std::move(work)] {
-    try {
-      work();
-    } catch (...) {
-      fault = std::current_exception();
-    }
-  });
+  const auto shared = std::make_shared<decltype(work)>(std::move(work));
+  try {
+    writer = std::thread([this, shared] {
+      try {
+        (*shared)();
+      } catch (...) {
+        fault = std::current_exception();
+      }
+    });
+  } catch (const std::system_error &) { // there can be no more threads
+    (*shared)();
+  }
+}
+
+std::string detail::CheckpointState::writeNumbered(const std::string &prefix, std::int64_t number,
+                                                   CheckpointOptions options, SourceLocation where,
+                                                   std::function<void()> then) {
+  const std::int64_t before = std::exchange(counter, number);
+  std::string path = absl::StrCat(prefix, "-", number);
+  try {
+    write(path + kCheckpointEnding, options, where, std::move(then));
+  } catch (...) {
+    counter = before;
+    throw;
+  }
+  return path;
 }
 
 Checkpoint::Checkpoint(std::vector<Entry> parts) : state(std::make_shared<detail::CheckpointState>()) {
@@ -236,30 +186,22 @@ Checkpoint::Checkpoint(Trackable &root, SourceLocation where)
 
 std::string Checkpoint::save(const std::string &prefix, CheckpointOptions options, SourceLocation where) const {
   where = detail::userLine(where);
-  refuseTrace("save", where);
+  detail::refuseTrace("save", where);
   state->wait();
   const std::size_t slash = prefix.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : prefix.substr(0, slash + 1);
-  makeDirectory(directory, where);
-  const std::vector<Numbered> others = numberedIn(directory, prefix.substr(directory.size()));
-  const std::int64_t last = state->counter;
-  state->counter = std::max(last, others.empty() ? 0 : others.back().number) + 1;
-  std::string path = absl::StrCat(prefix, "-", state->counter);
-  try {
-    state->write(path + kEnding, options, where, {});
-  } catch (...) {
-    state->counter = last;
-    throw;
-  }
-  return path;
+  detail::makeDirectory(directory, where);
+  const std::vector<detail::NumberedFile> others = detail::numberedFiles(directory, prefix.substr(directory.size()));
+  const std::int64_t last = std::max(state->counter, others.empty() ? 0 : others.back().number);
+  return state->writeNumbered(prefix, last + 1, options, where, {});
 }
 
 std::string Checkpoint::write(const std::string &path, CheckpointOptions options, SourceLocation where) const {
   where = detail::userLine(where);
-  refuseTrace("write", where);
+  detail::refuseTrace("write", where);
   state->wait();
   const std::size_t slash = path.rfind('/');
-  makeDirectory(slash == std::string::npos ? "" : path.substr(0, slash + 1), where);
+  detail::makeDirectory(slash == std::string::npos ? "" : path.substr(0, slash + 1), where);
   state->write(fileOf(path), options, where, {});
   return path;
 }
@@ -345,143 +287,6 @@ const RestoreStatus &RestoreStatus::assert_consumed(SourceLocation where) const 
                          detail::userLine(where));
   }
   return *this;
-}
-
-//===-- Several checkpoints ---------------------------------------------------------------------===//
-
-std::optional<std::string> latest_checkpoint(const std::string &directory, const std::optional<std::string> &name) {
-  const std::vector<Numbered> found = numberedIn(directory, name);
-  return found.empty() ? std::nullopt : std::optional(found.back().path(directory));
-}
-
-struct CheckpointManager::Kept {
-  std::string directory, name;
-  std::optional<std::int64_t> most;
-  std::optional<std::chrono::duration<double>> every;
-  std::mutex mutex;
-  // Those that are not removed, and when the last of them was written.
-  std::set<std::int64_t> forever;
-  double last = 0;
-
-  static double secondsOf(const timespec &time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-  }
-
-  std::vector<Numbered> forNow() {
-    std::vector<Numbered> found = numberedIn(directory, name);
-    std::lock_guard lock(mutex);
-    std::erase_if(found, [&](const Numbered &each) { return forever.contains(each.number); });
-    return found;
-  }
-
-  // Removes the oldest ones beyond those that are kept.
-  void rotate(SourceLocation where) {
-    const std::vector<Numbered> found = forNow();
-    const std::size_t kept = most ? static_cast<std::size_t>(*most) : found.size();
-    for (std::size_t i = 0; i + kept < found.size(); ++i) {
-      const double written = secondsOf(found[i].written);
-      if (every && written - last >= every->count()) {
-        std::lock_guard lock(mutex);
-        forever.insert(found[i].number);
-        last = written;
-        continue;
-      }
-      const std::string path = found[i].path(directory) + kEnding;
-      if (::unlink(path.c_str()) && errno != ENOENT)
-        fail(absl::StrCat("can't be removed: ", std::strerror(errno)), path, where);
-    }
-  }
-};
-
-CheckpointManager::CheckpointManager(Checkpoint checkpoint, std::string directory, CheckpointManagerOptions options,
-                                     SourceLocation where)
-    : checkpoint_(std::move(checkpoint)), directory_(std::move(directory)), options_(std::move(options)),
-      kept(std::make_shared<Kept>()) {
-  where = detail::userLine(where);
-  auto positive = [&](const char *name, double value) {
-    if (!(value > 0))
-      throw ValueError(absl::StrCat("checkpoint manager: ", name, " is above 0, unlike ", Number(value).str()), where);
-  };
-  if (options_.max_to_keep)
-    positive("max_to_keep", static_cast<double>(*options_.max_to_keep));
-  if (options_.keep_checkpoint_every_n_hours)
-    positive("keep_checkpoint_every_n_hours", *options_.keep_checkpoint_every_n_hours);
-  if (options_.checkpoint_interval)
-    positive("checkpoint_interval", static_cast<double>(*options_.checkpoint_interval));
-  if (options_.checkpoint_interval.has_value() != options_.step_counter.has_value())
-    throw ValueError("checkpoint manager: checkpoint_interval and step_counter are given together", where);
-  if (absl::StrContains(options_.checkpoint_name, "/"))
-    throw ValueError(absl::StrCat("checkpoint manager: the name '", options_.checkpoint_name, "' must have no '/'"),
-                     where);
-  makeDirectory(directory_, where);
-  detail::FileWriter::removeUnfinished(directory_);
-  kept->directory = directory_;
-  kept->name = options_.checkpoint_name;
-  kept->most = options_.max_to_keep;
-  if (const std::optional<double> &hours = options_.keep_checkpoint_every_n_hours) {
-    kept->every = std::chrono::duration<double>(*hours * 3600);
-    kept->last = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    // A manager before this one would have removed the others.
-    const std::vector<Numbered> found = numberedIn(directory_, options_.checkpoint_name);
-    const std::size_t newest = options_.max_to_keep ? static_cast<std::size_t>(*options_.max_to_keep) : found.size();
-    for (std::size_t i = 0; i + newest < found.size(); ++i) {
-      kept->forever.insert(found[i].number);
-      kept->last = Kept::secondsOf(found[i].written);
-    }
-  }
-}
-
-std::optional<std::string> CheckpointManager::save(std::optional<std::int64_t> checkpoint_number,
-                                                   CheckpointOptions options, SourceLocation where) {
-  where = detail::userLine(where);
-  refuseTrace("save", where);
-  detail::CheckpointState &state = *checkpoint_.state;
-  std::optional<std::int64_t> step;
-  if (options_.step_counter) {
-    step = std::int64_t(cast(options_.step_counter->value(where), DType::Int64).item<std::int64_t>());
-    if (lastStep && *step < *lastStep + *options_.checkpoint_interval)
-      return std::nullopt;
-  }
-  state.wait();
-  const std::vector<Numbered> others = numberedIn(directory_, options_.checkpoint_name);
-  const std::int64_t highest = others.empty() ? 0 : others.back().number;
-  if (checkpoint_number && (*checkpoint_number < 0 || (!others.empty() && *checkpoint_number <= highest)))
-    throw ValueError(absl::StrCat("checkpoint manager: number ", *checkpoint_number, " is not above ", highest,
-                                  ", that of the latest checkpoint, which would stay the latest"),
-                     where);
-  const std::int64_t last = state.counter;
-  state.counter = checkpoint_number.value_or(std::max(last, highest) + 1);
-  std::string path = joined(directory_, absl::StrCat(options_.checkpoint_name, "-", state.counter));
-  makeDirectory(directory_, where);
-  try {
-    state.write(path + kEnding, options, where, [kept = kept, where] { kept->rotate(where); });
-  } catch (...) {
-    state.counter = last;
-    throw;
-  }
-  lastStep = step;
-  return path;
-}
-
-std::vector<std::string> CheckpointManager::checkpoints() const {
-  std::vector<std::string> paths;
-  for (const Numbered &each : kept->forNow())
-    paths.push_back(each.path(directory_));
-  return paths;
-}
-
-std::optional<std::string> CheckpointManager::latest_checkpoint() const {
-  return calque::latest_checkpoint(directory_, options_.checkpoint_name);
-}
-
-std::optional<std::string> CheckpointManager::restore_or_initialize(SourceLocation where) {
-  checkpoint_.wait(where);
-  std::optional<std::string> latest = latest_checkpoint();
-  if (latest)
-    checkpoint_.restore(latest, where);
-  else if (options_.init_fn)
-    options_.init_fn();
-  return latest;
 }
 
 } // namespace calque

@@ -26,34 +26,34 @@ void Trackable::unmake(const std::function<void(CheckpointVisitor &)> &parts) {
 }
 
 std::string CheckpointVisitor::pathOf(const std::string &name) const {
-  return path.empty() ? name : absl::StrCat(path, "/", name);
+  return path_.empty() ? name : absl::StrCat(path_, "/", name);
 }
 
 void CheckpointVisitor::variable(const std::string &name, const Variable &variable) {
   const std::shared_ptr<detail::VariableState> &state = detail::stateOf(variable, {});
-  if (items.seen.insert(state.get()).second)
-    items.variables.push_back({pathOf(name), state});
+  if (items_.seen.insert(state.get()).second)
+    items_.variables.push_back({pathOf(name), state});
 }
 void CheckpointVisitor::slot(const std::string &kind, const Variable &of, const Variable &slot) {
   const std::shared_ptr<detail::VariableState> &state = detail::stateOf(slot, {});
-  if (items.seen.insert(state.get()).second)
-    items.slots.push_back({path, kind, detail::stateOf(of, {}), state});
+  if (items_.seen.insert(state.get()).second)
+    items_.slots.push_back({path_, kind, detail::stateOf(of, {}), state});
 }
-void CheckpointVisitor::tensor(const std::string &name, Tensor &x) { items.tensors.push_back({pathOf(name), &x}); }
+void CheckpointVisitor::tensor(const std::string &name, Tensor &x) { items_.tensors.push_back({pathOf(name), &x}); }
 void CheckpointVisitor::value(const std::string &name, std::string &x) {
   text(name, [&x] { return x; }, [&x](const std::string &from) { x = from; });
 }
 void CheckpointVisitor::text(const std::string &name, std::function<std::string()> save,
                              std::function<void(const std::string &)> restore) {
-  items.texts.push_back({pathOf(name), std::move(save), std::move(restore)});
+  items_.texts.push_back({pathOf(name), std::move(save), std::move(restore)});
 }
 void CheckpointVisitor::part(const std::string &name, Trackable &part) {
-  if (!items.seen.insert(&part).second)
+  if (!items_.seen.insert(&part).second)
     return;
-  CheckpointVisitor inside(items, pathOf(name));
+  CheckpointVisitor inside(items_, pathOf(name));
   part.checkpoint_parts(inside);
 }
-void CheckpointVisitor::later(Trackable &object) { items.later.emplace_back(&object, path); }
+void CheckpointVisitor::later(Trackable &object) { items_.later.emplace_back(&object, path_); }
 
 namespace detail {
 

@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
       },
       {.argument_names = {"image", "label"}});
   // The sizes of step are known, so that each call takes a whole batch; predict takes any number of images.
-  save_functions(argv[1],
-                 {{"predict", predict.get_concrete_function(TensorSpec<float>({kDynamic, 10, 10, 1}))},
-                  {"step", step.get_concrete_function(TensorSpec<float>({32, 10, 10, 1}), TensorSpec<std::int32_t>({32}))}});
+  save_functions(argv[1], {{"predict", predict.get_concrete_function(TensorSpec<float>({kDynamic, 10, 10, 1}))},
+                           {"step", step.get_concrete_function(TensorSpec<float>({32, 10, 10, 1}),
+                                                               TensorSpec<std::int32_t>({32}))}});
 }

@@ -139,6 +139,33 @@ void dataSets(const Tensor &x, const Examples &batch) {
     std::cout << one.x;
 }
 
+struct Progress : Trackable {
+  int epoch = 0;
+  double rate = 0;
+  bool done = false;
+  std::string note;
+  void checkpoint_parts(CheckpointVisitor &visitor) override {
+    visitor.value("epoch", epoch);
+    visitor.value("rate", rate);
+    visitor.value("done", done);
+    visitor.value("note", note);
+  }
+};
+
+void saving(const Tensor &x, const Variable &v) {
+  Progress progress;
+  Tensor kept = x;
+  float number = 0;
+  auto at = data::range(3).begin();
+  layers::Dense dense(3);
+  Checkpoint checkpoint{{"progress", progress}, {"kept", kept}, {"number", number}, {"at", at}, {"v", v},
+                        {"dense", dense}};
+  checkpoint.restore(checkpoint.save("x"));
+  Checkpoint(dense).restore(latest_checkpoint("."));
+  save_safetensors("x", dense.named_variables());
+  save_safetensors("x", {{"x", x}, {"v", v}});
+}
+
 void hostCalls(const Tensor &x) {
   host_call([](std::span<const Tensor> in) { return in[0]; }, {x}, {TensorSpec<float>({1})});
   host_call([](const std::vector<Tensor> &in) { return in; }, {x}, {TensorSpec<float>({1})});
@@ -153,6 +180,7 @@ void use(const Tensor &x, const Variable &v, const Examples &batch) {
   tapes(x, v);
   values(x, v);
   hostCalls(x);
+  saving(x, v);
   dataSets(x, batch);
   layers::Dense(3, {.activation = [](const Tensor &t) { return t; },
                     .kernel_initializer = [](const Shape &shape, DType dtype) { return ones(shape, dtype); }})(x);

@@ -1,8 +1,7 @@
 // Files of tensors in the format safetensors: what is written, what is read, and what is refused.
 #include "calque/safetensors.h"
 #include "calque/file_writer.h"
-#include "test/training/Idx.h"
-#include "test/training/Testing.h"
+#include "test/saving/Testing.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -25,13 +24,6 @@ void expectSame(const Tensor &x, const Tensor &expected) {
   EXPECT_EQ(x.dtype(), expected.dtype());
   EXPECT_EQ(x.shape().str(), expected.shape().str());
   EXPECT_TRUE(std::ranges::equal(x.bytes(), expected.bytes()));
-}
-
-std::vector<std::string> namesIn(const std::string &directory) {
-  std::vector<std::string> names;
-  for (const auto &entry : std::filesystem::directory_iterator(directory))
-    names.push_back(entry.path().filename());
-  return names;
 }
 
 std::string faultIn(const std::string &path) {

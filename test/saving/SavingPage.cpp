@@ -1,6 +1,5 @@
 // The programs of docs/saving.md, which a test compares with this file.
-#include "test/training/Idx.h"
-#include "test/training/Testing.h"
+#include "test/saving/Testing.h"
 
 using namespace calque;
 using namespace calque::testing;

@@ -53,15 +53,15 @@ public:
       : visit_([&number](CheckpointVisitor &visitor, const std::string &name) { visitor.value(name, number); }) {}
   // An iterator of a data set: where it stands.
   template <typename T>
-    requires requires(T &iterator, const std::string &text) {
-      { iterator.get_state() } -> std::convertible_to<std::string>;
-      iterator.set_state(text);
+    requires requires(T &iterator, const std::string &text, SourceLocation where) {
+      { iterator.get_state(where) } -> std::convertible_to<std::string>;
+      iterator.set_state(text, where);
     }
   CheckpointPart(T &iterator)
       : visit_([&iterator](CheckpointVisitor &visitor, const std::string &name) {
           visitor.text(
-              name, [&iterator] { return iterator.get_state(); },
-              [&iterator](const std::string & text) { iterator.set_state(text); });
+              name, [&iterator] { return iterator.get_state(SourceLocation()); },
+              [&iterator](const std::string & text) { iterator.set_state(text, SourceLocation()); });
         }) {}
 
 private:
@@ -106,8 +106,8 @@ public:
     std::string name;
     CheckpointPart part;
     SourceLocation where;
-    Entry(std::string name, CheckpointPart part, SourceLocation where = SourceLocation::current())
-        : name(std::move(name)), part(std::move(part)), where(where) {}
+    Entry(std::string called, CheckpointPart of, SourceLocation line = SourceLocation::current())
+        : name(std::move(called)), part(std::move(of)), where(line) {}
   };
   // ValueError for a name that is empty, has a '/', begins with "calque." or is given twice; StateError for an empty
   // handle.

@@ -24,7 +24,7 @@ namespace calque {
 CALQUE_API void save_safetensors(const std::string &path, const std::map<std::string, Tensor> &tensors,
                                  const std::map<std::string, std::string> &metadata = {},
                                  SourceLocation where = SourceLocation::current());
-// The values that variables have now, as of named_variables(). StateError in a trace.
+// The values that variables have now, as of named_variables(). LeakedTensorError in a trace.
 template <std::same_as<std::vector<std::pair<std::string, Variable>>> Named>
 void save_safetensors(const std::string &path, const Named &variables,
                       const std::map<std::string, std::string> &metadata = {},

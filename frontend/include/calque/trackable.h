@@ -83,11 +83,11 @@ private:
   friend class Trackable;
   friend class detail::Restoration;
   friend struct detail::CheckpointItems;
-  CheckpointVisitor(detail::CheckpointItems &items, std::string path) : items(items), path(std::move(path)) {}
+  CheckpointVisitor(detail::CheckpointItems &items, std::string path) : items_(items), path_(std::move(path)) {}
   std::string pathOf(const std::string &name) const;
 
-  detail::CheckpointItems &items;
-  std::string path;
+  detail::CheckpointItems &items_;
+  std::string path_;
 };
 
 template <typename T>
