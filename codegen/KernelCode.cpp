@@ -39,7 +39,7 @@ runtime::KernelKey keyOf(StringRef text, CompileOptions options) {
     digest.update(part);
   };
   add(compilerVersion());
-  add(llvm::sys::getProcessTriple());
+  add(tripleOf(options.cpu));
   add(runtime::nameOf(options.cpu));
   add(options.optimize ? "optimized" : "plain");
   add(text);

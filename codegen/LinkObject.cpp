@@ -21,7 +21,14 @@ using File = llvm::object::ELFFile<ELF>;
 //===-- What depends on the machine --------------------------------------------------------------===//
 
 runtime::Machine machineOf(const ELF::Ehdr &header) {
-  return header.e_machine == llvm::ELF::EM_X86_64 ? runtime::Machine::X86_64 : runtime::Machine::None;
+  switch (header.e_machine) {
+  case llvm::ELF::EM_X86_64:
+    return runtime::Machine::X86_64;
+  case llvm::ELF::EM_AARCH64:
+    return runtime::Machine::Aarch64;
+  default:
+    return runtime::Machine::None;
+  }
 }
 
 struct Relocation {
@@ -30,7 +37,28 @@ struct Relocation {
 };
 
 // None for those that LLVM does not make for position-independent code.
-std::optional<Relocation> relocationOf(uint32_t type) {
+std::optional<Relocation> relocationOf(runtime::Machine machine, uint32_t type) {
+  if (machine == runtime::Machine::Aarch64)
+    switch (type) { // of those, the image says what they are
+    case llvm::ELF::R_AARCH64_ABS64:
+    case llvm::ELF::R_AARCH64_PREL32:
+    case llvm::ELF::R_AARCH64_PREL64:
+    case llvm::ELF::R_AARCH64_CALL26:
+    case llvm::ELF::R_AARCH64_JUMP26:
+    case llvm::ELF::R_AARCH64_ADR_PREL_PG_HI21:
+    case llvm::ELF::R_AARCH64_ADD_ABS_LO12_NC:
+    case llvm::ELF::R_AARCH64_LDST8_ABS_LO12_NC:
+    case llvm::ELF::R_AARCH64_LDST16_ABS_LO12_NC:
+    case llvm::ELF::R_AARCH64_LDST32_ABS_LO12_NC:
+    case llvm::ELF::R_AARCH64_LDST64_ABS_LO12_NC:
+    case llvm::ELF::R_AARCH64_LDST128_ABS_LO12_NC:
+      return Relocation{Fixup::Kind::Elf};
+    case llvm::ELF::R_AARCH64_ADR_GOT_PAGE:
+    case llvm::ELF::R_AARCH64_LD64_GOT_LO12_NC:
+      return Relocation{Fixup::Kind::Elf, true};
+    default:
+      return std::nullopt;
+    }
   switch (type) {
   case llvm::ELF::R_X86_64_PC32:
   case llvm::ELF::R_X86_64_PLT32:
@@ -219,7 +247,7 @@ bool Linker::relocate(const File &file, const ELF::Shdr &section) {
     uint32_t type = each.getType(false);
     if (type == llvm::ELF::R_X86_64_NONE)
       continue;
-    std::optional<Relocation> relocation = relocationOf(type);
+    std::optional<Relocation> relocation = relocationOf(image.machine, type);
     if (!relocation) {
       error = "native code has a relocation of an unknown kind: " +
               llvm::object::getELFRelocationTypeName(file.getHeader().e_machine, type).str();
@@ -234,8 +262,13 @@ bool Linker::relocate(const File &file, const ELF::Shdr &section) {
                 .import = target.import,
                 .offset = found->second.offset + each.r_offset,
                 .addend = each.r_addend + static_cast<int64_t>(target.offset)};
+    if (fixup.kind == Fixup::Kind::Elf)
+      fixup.relocation = type;
     if (relocation->throughAddress && target.target == Fixup::Target::Import) {
       fixup.target = Fixup::Target::ImportAddress;
+    } else if (relocation->throughAddress && fixup.kind == Fixup::Kind::Elf) {
+      error = "native code refers to its own data by a table of addresses";
+      return false;
     } else if (relocation->throughAddress) {
       fixup.target = Fixup::Target::Data;
       fixup.addend = each.r_addend + static_cast<int64_t>(addressOf(target));

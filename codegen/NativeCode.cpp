@@ -30,6 +30,10 @@
 
 namespace calque::codegen {
 
+std::string tripleOf(runtime::Cpu cpu) {
+  return cpu == runtime::Cpu::Aarch64 ? "aarch64-unknown-linux-gnu" : llvm::sys::getProcessTriple();
+}
+
 namespace {
 
 void initializeTarget() {
@@ -41,9 +45,23 @@ void initializeTarget() {
   });
 }
 
+// For code ahead of time.
+void initializeAarch64() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
+  });
+}
+
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(CompileOptions compileOptions, std::string &error) {
   initializeTarget();
-  llvm::Triple triple(llvm::sys::getProcessTriple());
+  if (compileOptions.cpu == runtime::Cpu::Aarch64)
+    initializeAarch64();
+  llvm::Triple triple(tripleOf(compileOptions.cpu));
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
@@ -246,7 +264,9 @@ constexpr unsigned kRegisterBits = 128;
 // A vector of a whole register, of which code generation knows nothing.
 llvm::Value *hide(llvm::IRBuilder<> &builder, llvm::Value *vector) {
   llvm::Type *type = vector->getType();
-  auto *same = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "", "=x,0", /*hasSideEffects=*/false);
+  const bool isX86 = builder.GetInsertBlock()->getModule()->getTargetTriple().isX86();
+  auto *same = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "", isX86 ? "=x,0" : "=w,0",
+                                    /*hasSideEffects=*/false);
   return builder.CreateCall(same, {vector});
 }
 

@@ -23,6 +23,9 @@ private:
   bool allowed;
 };
 
+// The kind of machine and system, as LLVM names it.
+std::string tripleOf(runtime::Cpu cpu);
+
 // What the code of a kernel depends on beside its text, the options and the target.
 std::string compilerVersion();
 

@@ -13,6 +13,7 @@ const Target &Target::of(Cpu cpu) {
       {Cpu::Baseline, 16, 16, false, "x86-64", ""},
       {Cpu::Avx2, 32, 16, true, "x86-64-v3", ""},
       {Cpu::Avx512, 64, 32, true, "x86-64-v4", "-prefer-256-bit"},
+      {Cpu::Aarch64, 16, 32, true, "generic", "+neon"},
   };
   static_assert(std::size(targets) == std::size(runtime::kCpus));
   return targets[static_cast<size_t>(cpu)];

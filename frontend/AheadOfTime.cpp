@@ -84,10 +84,14 @@ const char *typeInC(DType dtype) {
   return "void";
 }
 
+runtime::Machine machineOf(runtime::Cpu cpu) {
+  return cpu == runtime::Cpu::Aarch64 ? runtime::Machine::Aarch64 : runtime::Machine::X86_64;
+}
+
 class AheadCompiler {
 public:
   AheadCompiler(std::string name, runtime::Cpu cpu, SourceLocation where)
-      : name(std::move(name)), where(where), object(runtime::hostMachine()) {
+      : name(std::move(name)), where(where), object(machineOf(cpu)) {
     options = compileOptions();
     options.cpu = cpu;
     description.cpu = cpu;
@@ -338,7 +342,7 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
     std::optional<runtime::Cpu> named = runtime::cpuNamed(options.target);
     if (!named)
       throw ValueError(absl::StrCat("compile_ahead: there is no target '", options.target, "'; the targets are ",
-                                    runtime::cpuNames()),
+                                    runtime::cpuNames(runtime::Cpu::Aarch64)),
                        where);
     cpu = *named;
   }

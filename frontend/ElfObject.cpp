@@ -47,7 +47,8 @@ std::size_t ElfObject::addImage(const Image &image) {
     const bool inCode = fixup.part == Fixup::Part::Code;
     Relocation made{inCode ? Section::Code : Section::Data, (inCode ? placed.code : placed.data) + fixup.offset, 0, 0,
                     fixup.addend};
-    made.type = fixup.kind == Fixup::Kind::Absolute64   ? R_X86_64_64
+    made.type = fixup.kind == Fixup::Kind::Elf          ? fixup.relocation
+                : fixup.kind == Fixup::Kind::Absolute64 ? R_X86_64_64
                 : fixup.kind == Fixup::Kind::Relative64 ? R_X86_64_PC64
                                                         : R_X86_64_PC32;
     switch (fixup.target) {
@@ -65,7 +66,8 @@ std::size_t ElfObject::addImage(const Image &image) {
       break;
     case Fixup::Target::ImportAddress:
       made.symbol = importOf(image.imports[fixup.import]);
-      made.type = R_X86_64_GOTPCREL;
+      if (fixup.kind != Fixup::Kind::Elf)
+        made.type = R_X86_64_GOTPCREL;
       break;
     }
     relocations.push_back(made);
@@ -88,7 +90,9 @@ void ElfObject::addAddresses(const std::string &name, std::span<const std::optio
     const Placed &image = images[addresses[i]->image];
     if (auto found = image.symbols.find(addresses[i]->symbol); found != image.symbols.end())
       relocations.push_back(
-          {Section::Addresses, offset + 8 * i, R_X86_64_64, 1, static_cast<std::int64_t>(found->second)});
+          {Section::Addresses, offset + 8 * i,
+           static_cast<std::uint32_t>(machine == runtime::Machine::X86_64 ? R_X86_64_64 : R_AARCH64_ABS64), 1,
+           static_cast<std::int64_t>(found->second)});
   }
 }
 

@@ -11,17 +11,19 @@
 
 namespace calque::runtime {
 
-// The levels of x86-64 of its System V ABI that differ for numerical code. Each can run the code of those before it.
-// Which model a CPU is changes no code, so that code can be moved between machines.
+// The levels of x86-64 of its System V ABI that differ for numerical code, each of which can run the code of those
+// before it, and what code is only made for ahead of time. Which model a CPU is changes no code, so that code can be
+// moved between machines.
 enum class Cpu {
   Baseline, // x86-64: 16 vector registers of 16 bytes
   Avx2,     // x86-64-v3: 16 of 32 bytes, fused multiply-add
   Avx512,   // x86-64-v4: 32 of 64 bytes, fused multiply-add
+  Aarch64,  // ARMv8-A: 32 of 16 bytes, fused multiply-add
 };
-inline constexpr Cpu kCpus[] = {Cpu::Baseline, Cpu::Avx2, Cpu::Avx512};
+inline constexpr Cpu kCpus[] = {Cpu::Baseline, Cpu::Avx2, Cpu::Avx512, Cpu::Aarch64};
 
 constexpr const char *nameOf(Cpu cpu) {
-  constexpr const char *names[] = {"baseline", "avx2", "avx512"};
+  constexpr const char *names[] = {"baseline", "avx2", "avx512", "aarch64"};
   static_assert(std::size(names) == std::size(kCpus));
   return names[static_cast<std::size_t>(cpu)];
 }
@@ -49,6 +51,8 @@ inline Cpu hostCpu() {
     return Cpu::Avx512;
   if (__builtin_cpu_supports("x86-64-v3"))
     return Cpu::Avx2;
+#elif defined(__aarch64__)
+  return Cpu::Aarch64;
 #endif
   return Cpu::Baseline;
 }

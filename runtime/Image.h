@@ -20,7 +20,7 @@
 namespace calque::runtime {
 
 // The instruction set, by ELF's numbers.
-enum class Machine : std::uint32_t { None = 0, X86_64 = 62 };
+enum class Machine : std::uint32_t { None = 0, X86_64 = 62, Aarch64 = 183 };
 // What this process runs, or None where no image can be loaded yet.
 constexpr Machine hostMachine() {
 #if defined(__x86_64__) && defined(__LP64__)
@@ -32,8 +32,9 @@ constexpr Machine hostMachine() {
 
 // A place that depends on where code, data and imported functions are.
 struct Fixup {
-  // What is written there: the target's address plus the addend, or its distance from the place.
-  enum class Kind : std::uint8_t { Relative32, Relative64, Absolute64 };
+  // What is written there: the target's address plus the addend, or its distance from the place. Elf is what ELF's
+  // number `relocation` says, for machines whose code is linked by others alone.
+  enum class Kind : std::uint8_t { Relative32, Relative64, Absolute64, Elf };
   enum class Part : std::uint8_t { Code, Data };
   // Import is the function itself, or a jump to it where it is out of reach; ImportAddress is a place that holds its
   // address.
@@ -45,6 +46,7 @@ struct Fixup {
   std::uint32_t import = 0; // its number, if the target is one
   std::uint64_t offset;     // of the place in its part
   std::int64_t addend = 0;
+  std::uint32_t relocation = 0; // of Kind::Elf
 
   bool operator==(const Fixup &) const = default;
 };

@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
   app.add_option("-o,--output", object, "The object file")->required();
   app.add_option("--header", header, "The header")->required();
   app.add_option("--name", options.name, "What names in C begin with; without it, the name of the object file");
-  app.add_option("--target", options.target, "The CPU: baseline, avx2 or avx512; without it, this one");
+  app.add_option("--target", options.target, "The CPU: baseline, avx2, avx512 or aarch64; without it, this one");
   app.add_option("--pullback", options.pullbacks, "A function whose gradients are compiled too, as NAME_pullback");
   try {
     app.parse(argc, argv);

@@ -248,7 +248,7 @@ std::vector<Outcome> runAll(const Program &program) {
   };
   compiledWith(Way::Plain, [](CompileOptions &options) { options.optimize = false; });
   compiledWith(Way::Target, [&](CompileOptions &options) {
-    auto others = static_cast<std::size_t>(runtime::hostCpu());
+    auto others = static_cast<std::size_t>(runtime::hostCpu()); // those that this CPU runs, too
     options.cpu = runtime::kCpus[others ? program.steps.size() % others : 0];
   });
   if (program.leavesOpen()) {

@@ -15,7 +15,7 @@ namespace calque {
 struct AheadOptions {
   // What names in C begin with: letters, digits and underscores. Empty: the name of the object file.
   std::string name = {};
-  // The CPU that the code is for: "baseline", "avx2" or "avx512". Empty: this one.
+  // The CPU that the code is for: "baseline", "avx2", "avx512" or "aarch64". Empty: this one.
   std::string target = {};
   // Functions whose pullbacks are compiled, too: NAME_pullback takes the arguments and a cotangent for each
   // floating-point result, and gives these results and a cotangent for each floating-point argument.
