@@ -135,38 +135,18 @@ struct Host : runtime::HostCallbacks {
         std::memset(addresses[i], 0, bytes);
     return false;
   }
-  // Appends the text of a line up to the place of its next tensor, or to its end. Whether there is such a place.
-  bool copyText(const std::string &text) {
-    while (copied < text.size()) {
-      const char *at = text.c_str() + copied++;
-      if (*at == '{' && at[1] == '}') {
-        ++copied;
-        return true;
-      }
-      line += *at;
-      if ((*at == '{' || *at == '}') && at[1] == *at)
-        ++copied;
-    }
-    return false;
-  }
   static void write(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
                     const void *data) {
     try {
       Host &host = *static_cast<Host *>(self);
       host.isHeard = true;
       const std::string &text = host.textOf(host.executable.sites.at(static_cast<std::size_t>(site)));
-      if (!std::exchange(host.isInLine, true) && !host.copyText(text) && dtype >= 0 && !text.empty())
-        host.line += ' '; // a label
-      if (dtype >= 0)
-        host.line += runtime::formatTensor(dtype, {dims, static_cast<std::size_t>(rank)}, data);
-      if (host.copyText(text)) // another tensor follows
+      std::optional<std::string> line = host.line.add(text, dtype, {dims, static_cast<std::size_t>(rank)}, data);
+      if (!line)
         return;
-      host.isInLine = false;
-      host.copied = 0;
-      std::string line = std::exchange(host.line, {}) + "\n";
       static std::mutex mutex;
       std::lock_guard lock(mutex);
-      std::cout << line << std::flush;
+      std::cout << *line + "\n" << std::flush;
     } catch (...) { // a stream that throws must not end the process
     }
   }
@@ -175,9 +155,7 @@ struct Host : runtime::HostCallbacks {
   const Caller &caller;
   KeptByCall kept;
   std::exception_ptr thrown;
-  std::string line; // that is being printed, and how much of its text is in it
-  std::size_t copied = 0;
-  bool isInLine = false;
+  runtime::PrintedLine line;
   bool isHeard = false; // it has printed, or called the host: others than the caller notice the call
 };
 

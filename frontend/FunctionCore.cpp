@@ -463,11 +463,11 @@ std::string FunctionCore::list() {
   return text;
 }
 
-std::vector<std::shared_ptr<Concrete>> FunctionCore::all() {
+std::vector<std::shared_ptr<const Concrete>> FunctionCore::all() {
   TraceLock::Guard guard(lock);
-  std::vector<std::shared_ptr<Concrete>> traces;
+  std::vector<std::shared_ptr<const Concrete>> traces;
   for (const std::shared_ptr<Concrete> &concrete : table.entries())
-    traces.push_back(concrete->latest().shared_from_this());
+    traces.push_back(concrete->shareLatest());
   return traces;
 }
 

@@ -47,6 +47,9 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   int level = 0;
   std::shared_ptr<Concrete> fartherOwned;
   std::atomic<Concrete *> farther{nullptr}; // `fartherOwned`, once it is there
+  std::shared_ptr<const Concrete> shareLatest() const {
+    return const_cast<Concrete *>(this)->latest().shared_from_this(); // which is no change of it
+  }
   Concrete &latest() {
     Concrete *trace = this;
     while (Concrete *next = trace->farther.load(std::memory_order_acquire))
@@ -108,7 +111,7 @@ public:
   std::string list();
   void clear();
   // All traces, each followed as far as it ever was.
-  std::vector<std::shared_ptr<Concrete>> all();
+  std::vector<std::shared_ptr<const Concrete>> all();
 
   // Of a function that was loaded: the signature of the trace that serves a call. SignatureError.
   std::function<Signature(const Signature &given, SourceLocation where)> choose;

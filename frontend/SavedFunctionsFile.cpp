@@ -78,7 +78,7 @@ public:
       if (other["name"] == name)
         throw ValueError(absl::StrCat("save_functions: the name '", name, "' is given to two functions"), where);
     Json traces = Json::array();
-    for (const std::shared_ptr<Concrete> &concrete : tracesOf(name, given))
+    for (const std::shared_ptr<const Concrete> &concrete : tracesOf(name, given))
       traces.push_back(trace(name, *concrete));
     functions.push_back({{"name", name}, {"traces", std::move(traces)}});
   }
@@ -113,13 +113,13 @@ public:
   }
 
 private:
-  std::vector<std::shared_ptr<Concrete>> tracesOf(const std::string &name, const FunctionToSave &given) {
+  std::vector<std::shared_ptr<const Concrete>> tracesOf(const std::string &name, const FunctionToSave &given) {
     if (const std::shared_ptr<ConcreteCore> &core = SavedAccess::concreteOf(given))
-      return {const_cast<Concrete &>(core->only(where)).latest().shared_from_this()};
+      return {core->only(where).shareLatest()};
     const std::shared_ptr<FunctionCore> &core = SavedAccess::functionOf(given);
     if (!core)
       throwEmptyHandle("function", where);
-    std::vector<std::shared_ptr<Concrete>> traces = core->all();
+    std::vector<std::shared_ptr<const Concrete>> traces = core->all();
     if (traces.empty())
       throw StateError(absl::StrCat("save_functions: function '", name,
                                     "' has no trace yet: call it first, or save what get_concrete_function gives"),

@@ -11,6 +11,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace calque::runtime {
@@ -277,6 +278,31 @@ std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const voi
       return format<Stored>(dims, data);
     });
   throw std::invalid_argument("formatTensor: no dtype has the code " + std::to_string(dtype));
+}
+
+bool PrintedLine::copyText(const std::string &text) {
+  while (copied < text.size()) {
+    const char *at = text.c_str() + copied++;
+    if (*at == '{' && at[1] == '}') {
+      ++copied;
+      return true;
+    }
+    line += *at;
+    if ((*at == '{' || *at == '}') && at[1] == *at)
+      ++copied;
+  }
+  return false;
+}
+
+std::optional<std::string> PrintedLine::add(const std::string &text, int32_t dtype, std::span<const int64_t> dims,
+                                            const void *data) {
+  if (!std::exchange(hasBegun, true) && !copyText(text) && dtype >= 0 && !text.empty())
+    line += ' '; // a label
+  if (dtype >= 0)
+    line += formatTensor(dtype, dims, data);
+  if (copyText(text)) // another tensor follows
+    return std::nullopt;
+  return std::exchange(*this, {}).line;
 }
 
 } // namespace calque::runtime

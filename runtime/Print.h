@@ -18,6 +18,7 @@
 
 #include "runtime/abi.h"
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -39,6 +40,24 @@ struct HostCallbacks {
 // 1000 elements, "..." stands between the first and the last three of each dimension. Rank 0 is the bare value with all
 // its digits; a tensor without elements is []. `dtype` is a calque::DType; std::invalid_argument for any other number.
 std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const void *data);
+
+// A line that is printed tensor by tensor, as the calls of HostCallbacks::print give them.
+class PrintedLine {
+public:
+  // Adds the next tensor, or none for a dtype below 0, to a line of such a text: each `{}` of it is the place of a
+  // tensor, `{{` and `}}` are braces, and a text without a place is a label. The whole line, without an end, once it is
+  // complete.
+  std::optional<std::string> add(const std::string &text, int32_t dtype, std::span<const int64_t> dims,
+                                 const void *data);
+
+private:
+  // Appends the text up to the place of its next tensor, or to its end. Whether there is such a place.
+  bool copyText(const std::string &text);
+
+  std::string line;
+  size_t copied = 0; // of the text
+  bool hasBegun = false;
+};
 
 } // namespace calque::runtime
 #endif

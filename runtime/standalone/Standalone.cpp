@@ -85,9 +85,7 @@ struct calque_model : runtime::HostCallbacks {
   std::vector<Buffer> captures, variables;
   std::string error;
   const Loaded *running = nullptr;
-  std::string line; // that is being printed, and how much of its text is in it
-  std::size_t copied = 0;
-  bool isInLine = false;
+  runtime::PrintedLine line;
 
   int call(std::uint32_t number, const void *const *arguments, const std::int64_t *sizes, void *const *results,
            const std::int64_t *capacities, std::int64_t *resultSizes);
@@ -97,33 +95,12 @@ private:
     error = std::move(text);
     return 1;
   }
-  // Copies the text of a print up to the place of the next tensor. Whether there is one.
-  bool copyText(const std::string &text) {
-    for (; copied < text.size(); ++copied) {
-      const bool isDouble = copied + 1 < text.size() && text[copied + 1] == text[copied];
-      if (text[copied] == '{' && copied + 1 < text.size() && text[copied + 1] == '}') {
-        copied += 2;
-        return true;
-      }
-      copied += (text[copied] == '{' || text[copied] == '}') && isDouble;
-      line += text[copied];
-    }
-    return false;
-  }
   static void print(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
                     const void *data) {
     auto &model = *static_cast<calque_model *>(static_cast<runtime::HostCallbacks *>(self));
     const std::string &text = model.running->executable.sites.at(static_cast<std::size_t>(site)).text;
-    if (!std::exchange(model.isInLine, true) && !model.copyText(text) && dtype >= 0 && !text.empty())
-      model.line += ' '; // a label
-    if (dtype >= 0)
-      model.line += runtime::formatTensor(dtype, {dims, static_cast<std::size_t>(rank)}, data);
-    if (model.copyText(text)) // another tensor follows
-      return;
-    model.isInLine = false;
-    model.copied = 0;
-    std::puts(model.line.c_str());
-    model.line.clear();
+    if (std::optional<std::string> line = model.line.add(text, dtype, {dims, static_cast<std::size_t>(rank)}, data))
+      std::puts(line->c_str());
   }
 };
 
