@@ -117,15 +117,16 @@ Batches training::batchesOf(const char *call, const Batch &tensors, std::int64_t
     source->weight.emplace(*tensors.sample_weight);
   auto edge = [&](double part) { return static_cast<std::int64_t>(std::floor(static_cast<double>(rows) * part)); };
   const std::int64_t first = edge(from), last = edge(to);
-  auto random = std::make_shared<std::mt19937_64>(shuffles ? drawnSeed() : 0);
   auto open = [=] {
     std::vector<std::int64_t> order;
     if (shuffles) {
+      // Each epoch draws anew, so that training that goes on later, by the generator's state then, has the same orders.
+      std::mt19937_64 random(drawnSeed());
       order.resize(static_cast<std::size_t>(rows));
       std::iota(order.begin(), order.end(), 0);
       order.resize(static_cast<std::size_t>(last));
       order.erase(order.begin(), order.begin() + first);
-      shuffle(order, *random);
+      shuffle(order, random);
     }
     return Batches::Next(
         [=, order = std::move(order), at = std::int64_t(0), scratch = std::vector<std::byte>()](Batch &batch) mutable {
