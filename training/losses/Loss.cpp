@@ -118,8 +118,8 @@ Tensor Loss::operator()(const Operand &y_true, const Operand &y_pred, const Loss
 namespace {
 class FunctionLoss final : public Loss {
 public:
-  FunctionLoss(std::function<Tensor(const Tensor &, const Tensor &)> function, bool isUsers)
-      : Loss({.name = "loss"}), function(std::move(function)), isUsers(isUsers) {}
+  FunctionLoss(std::string name, std::function<Tensor(const Tensor &, const Tensor &)> function, bool isUsers)
+      : Loss({.name = std::move(name)}), function(std::move(function)), isUsers(isUsers) {}
   FunctionLoss(const FunctionLoss &) = default;
 
 protected:
@@ -139,9 +139,13 @@ private:
 AnyLoss::AnyLoss(const char *name, SourceLocation where) : AnyLoss(get(name, where)) {}
 AnyLoss::AnyLoss(Tensor (*function)(const Operand &, const Operand &))
     : AnyLoss(std::make_shared<FunctionLoss>(
-          [function](const Tensor &y_true, const Tensor &y_pred) { return function(y_true, y_pred); }, false)) {}
-AnyLoss AnyLoss::ofFunction(std::function<Tensor(const Tensor &, const Tensor &)> function) {
-  return AnyLoss(std::make_shared<FunctionLoss>(std::move(function), true));
+          "loss", [function](const Tensor &y_true, const Tensor &y_pred) { return function(y_true, y_pred); }, false)) {
+  function_ = training::nameOfLoss(function);
+}
+AnyLoss AnyLoss::ofFunction(std::function<Tensor(const Tensor &, const Tensor &)> function, std::string name) {
+  AnyLoss made(std::make_shared<FunctionLoss>(name.empty() ? "loss" : name, std::move(function), true));
+  made.function_ = std::move(name);
+  return made;
 }
 
 } // namespace losses

@@ -32,5 +32,10 @@ inline Tensor softplus(const Tensor &x) { return maximum(x, 0) + log1p(exp(-wher
 // `what`, which is "weights" or "a mask", and the loss.
 Tensor alongExamples(const char *owner, const char *what, const Tensor &weights, const Tensor &losses);
 
+// The name of one of the library's functions, and the function of a name; empty and null for others.
+using LossFunction = Tensor (*)(const Operand &, const Operand &);
+std::string nameOfLoss(LossFunction function);
+LossFunction lossNamed(const std::string &name);
+
 } // namespace calque::training
 #endif

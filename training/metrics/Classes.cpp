@@ -1,6 +1,7 @@
 // The metrics with a state for each class or output.
 #include "Labels.h"
 #include "MeanBody.h"
+#include "Options.h"
 #include "absl/strings/str_cat.h"
 
 namespace calque::metrics {
@@ -174,13 +175,27 @@ template <typename Body, typename... Args> std::shared_ptr<MetricBody> make(Sour
 } // namespace
 
 F1Score::F1Score(F1ScoreOptions of, std::string name, DType dtype, SourceLocation where)
-    : Metric(make<F1Body>(where, std::move(of), std::move(name), dtype)) {}
+    : Metric(make<F1Body>(where, of, std::move(name), dtype)) {
+  made("F1Score", written(of));
+}
 R2Score::R2Score(R2ScoreOptions of, std::string name, DType dtype, SourceLocation where)
-    : Metric(make<R2Body>(where, std::move(of), std::move(name), dtype)) {}
+    : Metric(make<R2Body>(where, of, std::move(name), dtype)) {
+  made("R2Score", written(of));
+}
 ConfusionMatrix::ConfusionMatrix(std::int64_t num_classes, ClassesOptions options, std::string name, DType dtype,
                                  SourceLocation where)
-    : Metric(make<MatrixBody>(where, num_classes, options, std::move(name), dtype)) {}
+    : Metric(make<MatrixBody>(where, num_classes, options, std::move(name), dtype)) {
+  Config config{{"num_classes", num_classes}};
+  for (const auto &[key, value] : written(options))
+    config.set(key, value);
+  made("ConfusionMatrix", config);
+}
 MeanIoU::MeanIoU(std::int64_t num_classes, ClassesOptions options, std::string name, DType dtype, SourceLocation where)
-    : Metric(make<MeanIoUBody>(where, num_classes, options, std::move(name), dtype)) {}
+    : Metric(make<MeanIoUBody>(where, num_classes, options, std::move(name), dtype)) {
+  Config config{{"num_classes", num_classes}};
+  for (const auto &[key, value] : written(options))
+    config.set(key, value);
+  made("MeanIoU", config);
+}
 
 } // namespace calque::metrics

@@ -1,5 +1,6 @@
 // The metrics that count right and wrong decisions.
 #include "MeanBody.h"
+#include "Options.h"
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -87,17 +88,23 @@ std::shared_ptr<MetricBody> atThresholds(ThresholdOptions of, std::string name, 
 } // namespace
 
 Precision::Precision(PrecisionOptions of, std::string name, DType dtype, SourceLocation where)
-    : Metric(atThresholds(std::move(of), std::move(name), dtype, where, [](const ThresholdsBody &of) {
+    : Metric(atThresholds(of, std::move(name), dtype, where, [](const ThresholdsBody &of) {
         return divided(of.truePositives, of.truePositives + of.falsePositives);
-      })) {}
+      })) {
+  made("Precision", written(of));
+}
 Recall::Recall(RecallOptions of, std::string name, DType dtype, SourceLocation where)
-    : Metric(atThresholds(std::move(of), std::move(name), dtype, where, [](const ThresholdsBody &of) {
+    : Metric(atThresholds(of, std::move(name), dtype, where, [](const ThresholdsBody &of) {
         return divided(of.truePositives, of.truePositives + of.falseNegatives);
-      })) {}
+      })) {
+  made("Recall", written(of));
+}
 #define CALQUE_DEFINE_COUNT(Name, counted)                                                                             \
   Name::Name(CountOptions of, std::string name, DType dtype, SourceLocation where)                                     \
-      : Metric(atThresholds({.thresholds = std::move(of.thresholds)}, std::move(name), dtype, where,                   \
-                            [](const ThresholdsBody &body) { return body.counted.value(); })) {}
+      : Metric(atThresholds({.thresholds = of.thresholds}, std::move(name), dtype, where,                              \
+                            [](const ThresholdsBody &body) { return body.counted.value(); })) {                        \
+    made(#Name, written(of));                                                                                          \
+  }
 CALQUE_DEFINE_COUNT(TruePositives, truePositives)
 CALQUE_DEFINE_COUNT(FalsePositives, falsePositives)
 CALQUE_DEFINE_COUNT(TrueNegatives, trueNegatives)
@@ -169,7 +176,9 @@ struct AUCBody final : ThresholdsBody {
 AUC::AUC(AUCOptions of, std::string name, DType dtype, SourceLocation where)
     : Metric([&] {
         CallSite site(where);
-        return std::make_shared<AUCBody>(std::move(of), std::move(name), dtype);
-      }()) {}
+        return std::make_shared<AUCBody>(of, std::move(name), dtype);
+      }()) {
+  made("AUC", written(of));
+}
 
 } // namespace calque::metrics

@@ -1,6 +1,7 @@
 // The metrics that are means over the examples.
 #include "Labels.h"
 #include "MeanBody.h"
+#include "Options.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
 #include "calque/losses.h"
@@ -65,7 +66,9 @@ Accuracy::Accuracy(std::string name, DType dtype, SourceLocation where)
                 pairOf(name.c_str(), y_true, is_floating(y_pred.dtype()) ? y_pred : cast(y_pred, DType::Float64));
             return y == p;
           },
-          name, dtype, where)) {}
+          name, dtype, where)) {
+  made("Accuracy", {});
+}
 
 BinaryAccuracy::BinaryAccuracy(BinaryAccuracyOptions of, std::string name, DType dtype, SourceLocation where)
     : Metric(wrap(
@@ -73,7 +76,9 @@ BinaryAccuracy::BinaryAccuracy(BinaryAccuracyOptions of, std::string name, DType
             auto [y, p] = pairOf(name.c_str(), y_true, y_pred);
             return y == cast(p > of.threshold, y.dtype());
           },
-          name, dtype, where)) {}
+          name, dtype, where)) {
+  made("BinaryAccuracy", written(of));
+}
 
 CategoricalAccuracy::CategoricalAccuracy(std::string name, DType dtype, SourceLocation where)
     : Metric(wrap(
@@ -81,7 +86,9 @@ CategoricalAccuracy::CategoricalAccuracy(std::string name, DType dtype, SourceLo
             auto [y, p] = pairOf(name.c_str(), y_true, y_pred);
             return argmax(y) == argmax(p);
           },
-          name, dtype, where)) {}
+          name, dtype, where)) {
+  made("CategoricalAccuracy", {});
+}
 
 SparseCategoricalAccuracy::SparseCategoricalAccuracy(std::string name, DType dtype, SourceLocation where)
     : Metric(wrap(
@@ -89,7 +96,9 @@ SparseCategoricalAccuracy::SparseCategoricalAccuracy(std::string name, DType dty
             Tensor labels = training::labelsFor(name.c_str(), y_true, y_pred);
             return argmax(y_pred) == cast(labels, DType::Int64);
           },
-          name, dtype, where)) {}
+          name, dtype, where)) {
+  made("SparseCategoricalAccuracy", {});
+}
 
 TopKCategoricalAccuracy::TopKCategoricalAccuracy(TopKOptions of, std::string name, DType dtype, SourceLocation where)
     : Metric([&] {
@@ -100,7 +109,9 @@ TopKCategoricalAccuracy::TopKCategoricalAccuracy(TopKOptions of, std::string nam
               return isInTopK(argmax(y), p, of.k);
             },
             name, dtype, where);
-      }()) {}
+      }()) {
+  made("TopKCategoricalAccuracy", written(of));
+}
 
 SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(TopKOptions of, std::string name, DType dtype,
                                                              SourceLocation where)
@@ -111,22 +122,30 @@ SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(TopKOptions of, std
               return isInTopK(training::labelsFor(name.c_str(), y_true, y_pred), y_pred, of.k);
             },
             name, dtype, where);
-      }()) {}
+      }()) {
+  made("SparseTopKCategoricalAccuracy", written(of));
+}
 
 RootMeanSquaredError::RootMeanSquaredError(std::string name, DType dtype, SourceLocation where)
     : Metric(wrap<RootBody>(
           [](const Tensor &y_true, const Tensor &y_pred) { return losses::mean_squared_error(y_true, y_pred); }, name,
-          dtype, where)) {}
+          dtype, where)) {
+  made("RootMeanSquaredError", {});
+}
 
 CosineSimilarity::CosineSimilarity(CosineOptions of, std::string name, DType dtype, SourceLocation where)
     : Metric(wrap([of](const Tensor &y_true,
                        const Tensor &y_pred) { return -losses::cosine_similarity(y_true, y_pred, {.axis = of.axis}); },
-                  name, dtype, where)) {}
+                  name, dtype, where)) {
+  made("CosineSimilarity", written(of));
+}
 
 #define CALQUE_DEFINE_METRIC(Name, function)                                                                           \
   Name::Name(std::string name, DType dtype, SourceLocation where)                                                      \
       : Metric(wrap([](const Tensor &y_true, const Tensor &y_pred) { return losses::function(y_true, y_pred); }, name, \
-                    dtype, where)) {}
+                    dtype, where)) {                                                                                   \
+    made(#Name, {});                                                                                                   \
+  }
 CALQUE_DEFINE_METRIC(MeanSquaredError, mean_squared_error)
 CALQUE_DEFINE_METRIC(MeanAbsoluteError, mean_absolute_error)
 CALQUE_DEFINE_METRIC(MeanAbsolutePercentageError, mean_absolute_percentage_error)
@@ -145,7 +164,9 @@ BinaryCrossentropy::BinaryCrossentropy(CrossentropyOptions of, std::string name,
             return losses::binary_crossentropy(y_true, y_pred,
                                                {.from_logits = of.from_logits, .label_smoothing = of.label_smoothing});
           },
-          name, dtype, where)) {}
+          name, dtype, where)) {
+  made("BinaryCrossentropy", written(of));
+}
 
 CategoricalCrossentropy::CategoricalCrossentropy(CrossentropyOptions of, std::string name, DType dtype,
                                                  SourceLocation where)
@@ -154,7 +175,9 @@ CategoricalCrossentropy::CategoricalCrossentropy(CrossentropyOptions of, std::st
             return losses::categorical_crossentropy(
                 y_true, y_pred, {.from_logits = of.from_logits, .label_smoothing = of.label_smoothing});
           },
-          name, dtype, where)) {}
+          name, dtype, where)) {
+  made("CategoricalCrossentropy", written(of));
+}
 
 SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(SparseCategoricalCrossentropyOptions of, std::string name,
                                                              DType dtype, SourceLocation where)
@@ -162,6 +185,8 @@ SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(SparseCategoricalCr
           [of](const Tensor &y_true, const Tensor &y_pred) {
             return losses::sparse_categorical_crossentropy(y_true, y_pred, {.from_logits = of.from_logits});
           },
-          name, dtype, where)) {}
+          name, dtype, where)) {
+  made("SparseCategoricalCrossentropy", written(of));
+}
 
 } // namespace calque::metrics

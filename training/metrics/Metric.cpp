@@ -29,6 +29,11 @@ MetricBody &Metric::checked(SourceLocation where) const {
   return *body_;
 }
 
+void Metric::made(const char *class_name, Config options) const {
+  body_->class_ = class_name;
+  body_->config_ = std::move(options);
+}
+
 void Metric::update_state(const Operand &y_true, const Operand &y_pred) const {
   MetricBody &body = checked(y_true.where());
   CallSite site(y_true.where(), body.inMessages);
@@ -86,7 +91,9 @@ Mean::Mean(std::string name, DType dtype, SourceLocation where)
     : Metric([&] {
         CallSite site(where);
         return std::make_shared<training::MeanBody>(std::move(name), dtype);
-      }()) {}
+      }()) {
+  made("Mean", {});
+}
 void Mean::update_state(const Operand &values) const {
   addTo<training::MeanBody>(body(), name(values.where()).c_str(), values, std::nullopt);
 }
@@ -106,7 +113,9 @@ Sum::Sum(std::string name, DType dtype, SourceLocation where)
     : Metric([&] {
         CallSite site(where);
         return std::make_shared<SumBody>(std::move(name), dtype);
-      }()) {}
+      }()) {
+  made("Sum", {});
+}
 void Sum::update_state(const Operand &values) const {
   addTo<SumBody>(body(), name(values.where()).c_str(), values, std::nullopt);
 }

@@ -1,26 +1,61 @@
 #include "Nearest.h"
 #include "Support.h"
 #include "absl/container/flat_hash_map.h"
+#include "Options.h"
 #include "absl/strings/str_cat.h"
-#include "calque/metrics.h"
+#include "calque/callable.h"
+
+#include <deque>
+#include <map>
+#include <mutex>
 
 namespace calque::metrics {
 
-Metric get(const std::string &name, SourceLocation where) {
-  using Make = Metric (*)();
-  static const absl::flat_hash_map<std::string, Make> known = [] {
-    absl::flat_hash_map<std::string, Make> made;
-    auto add = [&]<typename M>(std::type_identity<M>, std::initializer_list<const char *> names) {
-      for (const char *each : names)
-        made.emplace(each, []() -> Metric { return M(); });
-    };
-#define CALQUE_METRIC(Name, ...) add(std::type_identity<Name>(), {#Name, __VA_ARGS__})
+using training::fail;
+
+namespace {
+
+struct Class {
+  std::vector<std::string> names;      // of the class first
+  std::optional<std::type_index> body; // of a user's own
+  MetricMaker make;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::deque<Class> classes; // which stay where they are
+  std::map<std::string, std::function<Tensor(const Tensor &, const Tensor &)>> functions;
+
+  Registry() {
+#define CALQUE_METRIC(Name, ...)                                                                                       \
+  classes.push_back({{#Name, __VA_ARGS__}, std::nullopt, [](const Config &own, std::string name, DType dtype) {        \
+                       ConfigReader(own).finish(#Name);                                                                \
+                       return Metric(name.empty() ? Name() : Name(name, dtype));                                       \
+                     }})
+#define CALQUE_METRIC_WITH_OPTIONS(Name, ...)                                                                          \
+  classes.push_back({{#Name, __VA_ARGS__}, std::nullopt, [](const Config &own, std::string name, DType dtype) {        \
+                       Name##Options of;                                                                               \
+                       ConfigReader reader(own);                                                                       \
+                       describe(reader, of);                                                                           \
+                       reader.finish(#Name);                                                                           \
+                       return Metric(name.empty() ? Name(of) : Name(of, name, dtype));                                 \
+                     }})
+#define CALQUE_METRIC_OF_CLASSES(Name)                                                                                 \
+  classes.push_back({{#Name}, std::nullopt, [](const Config &own, std::string name, DType dtype) {                     \
+                       std::int64_t classes = 0;                                                                       \
+                       ClassesOptions of;                                                                              \
+                       ConfigReader reader(own);                                                                       \
+                       reader("num_classes", classes);                                                                 \
+                       describe(reader, of);                                                                           \
+                       reader.finish(#Name);                                                                           \
+                       return Metric(name.empty() ? Name(classes, of) : Name(classes, of, name, dtype));               \
+                     }})
     CALQUE_METRIC(Accuracy, "accuracy", "acc");
-    CALQUE_METRIC(BinaryAccuracy, "binary_accuracy");
+    CALQUE_METRIC_WITH_OPTIONS(BinaryAccuracy, "binary_accuracy");
     CALQUE_METRIC(CategoricalAccuracy, "categorical_accuracy");
     CALQUE_METRIC(SparseCategoricalAccuracy, "sparse_categorical_accuracy");
-    CALQUE_METRIC(TopKCategoricalAccuracy, "top_k_categorical_accuracy");
-    CALQUE_METRIC(SparseTopKCategoricalAccuracy, "sparse_top_k_categorical_accuracy");
+    CALQUE_METRIC_WITH_OPTIONS(TopKCategoricalAccuracy, "top_k_categorical_accuracy");
+    CALQUE_METRIC_WITH_OPTIONS(SparseTopKCategoricalAccuracy, "sparse_top_k_categorical_accuracy");
     CALQUE_METRIC(MeanSquaredError, "mean_squared_error", "mse", "MSE");
     CALQUE_METRIC(RootMeanSquaredError, "root_mean_squared_error", "rmse", "RMSE");
     CALQUE_METRIC(MeanAbsoluteError, "mean_absolute_error", "mae", "MAE");
@@ -32,20 +67,136 @@ Metric get(const std::string &name, SourceLocation where) {
     CALQUE_METRIC(Hinge, "hinge");
     CALQUE_METRIC(SquaredHinge, "squared_hinge");
     CALQUE_METRIC(CategoricalHinge, "categorical_hinge");
-    CALQUE_METRIC(CosineSimilarity, "cosine_similarity");
-    CALQUE_METRIC(BinaryCrossentropy, "binary_crossentropy", "bce", "BCE");
-    CALQUE_METRIC(CategoricalCrossentropy, "categorical_crossentropy");
-    CALQUE_METRIC(SparseCategoricalCrossentropy, "sparse_categorical_crossentropy");
-    CALQUE_METRIC(Precision, "precision");
-    CALQUE_METRIC(Recall, "recall");
-    CALQUE_METRIC(TruePositives, "true_positives");
-    CALQUE_METRIC(FalsePositives, "false_positives");
-    CALQUE_METRIC(TrueNegatives, "true_negatives");
-    CALQUE_METRIC(FalseNegatives, "false_negatives");
-    CALQUE_METRIC(AUC, "auc");
-    CALQUE_METRIC(F1Score, "f1_score");
-    CALQUE_METRIC(R2Score, "r2_score");
+    CALQUE_METRIC_WITH_OPTIONS(CosineSimilarity, "cosine_similarity");
+    CALQUE_METRIC_WITH_OPTIONS(BinaryCrossentropy, "binary_crossentropy", "bce", "BCE");
+    CALQUE_METRIC_WITH_OPTIONS(CategoricalCrossentropy, "categorical_crossentropy");
+    CALQUE_METRIC_WITH_OPTIONS(SparseCategoricalCrossentropy, "sparse_categorical_crossentropy");
+    CALQUE_METRIC_WITH_OPTIONS(Precision, "precision");
+    CALQUE_METRIC_WITH_OPTIONS(Recall, "recall");
+    CALQUE_METRIC_WITH_OPTIONS(TruePositives, "true_positives");
+    CALQUE_METRIC_WITH_OPTIONS(FalsePositives, "false_positives");
+    CALQUE_METRIC_WITH_OPTIONS(TrueNegatives, "true_negatives");
+    CALQUE_METRIC_WITH_OPTIONS(FalseNegatives, "false_negatives");
+    CALQUE_METRIC_WITH_OPTIONS(AUC, "auc");
+    CALQUE_METRIC_WITH_OPTIONS(F1Score, "f1_score");
+    CALQUE_METRIC_WITH_OPTIONS(R2Score, "r2_score");
+    // Options can't name these, which need more or are of values.
+    CALQUE_METRIC_OF_CLASSES(ConfusionMatrix);
+    CALQUE_METRIC_OF_CLASSES(MeanIoU);
+    CALQUE_METRIC(Mean);
+    CALQUE_METRIC(Sum);
 #undef CALQUE_METRIC
+#undef CALQUE_METRIC_WITH_OPTIONS
+#undef CALQUE_METRIC_OF_CLASSES
+  }
+  // Null where there is none. The lock must be held.
+  const Class *named(const std::string &name) const {
+    for (const Class &each : classes)
+      if (std::find(each.names.begin(), each.names.end(), name) != each.names.end())
+        return &each;
+    return nullptr;
+  }
+  const Class *of(std::type_index body) const {
+    for (const Class &each : classes)
+      if (each.body == body)
+        return &each;
+    return nullptr;
+  }
+  void checkNew(const std::string &name, std::optional<std::type_index> body, SourceLocation where) const {
+    if (named(name) || functions.contains(name) || (body && of(*body)))
+      fail<ValueError>(absl::StrCat("register_metric: there is a metric '", name, "' already"), where);
+  }
+};
+Registry &registry() {
+  static Registry known;
+  return known;
+}
+
+constexpr const char *kOfFunction = "MeanMetricWrapper";
+
+} // namespace
+
+Metric get(const std::string &name, SourceLocation where) {
+  std::function<Tensor(const Tensor &, const Tensor &)> function;
+  {
+    std::lock_guard lock(registry().mutex);
+    const Class *found = registry().named(name);
+    if (found && (found->names.size() > 1 || found->body))
+      return found->make({}, {}, DType::Float32);
+    auto registered = registry().functions.find(name);
+    if (registered == registry().functions.end())
+      fail<LookupError>(absl::StrCat("metrics: no metric has the name '", name, "'"), where);
+    function = registered->second;
+  }
+  MeanMetricWrapper made(function, name);
+  made.made(kOfFunction, {{"function", name}});
+  return made;
+}
+
+void register_metric(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,
+                     SourceLocation where) {
+  calque::detail::requireCallable(function, "register_metric", where);
+  std::lock_guard lock(registry().mutex);
+  registry().checkNew(name, std::nullopt, where);
+  registry().functions.emplace(name, std::move(function));
+}
+
+void register_metric(const std::string &class_name, std::type_index body, MetricMaker make, SourceLocation where) {
+  calque::detail::requireCallable(make, "register_metric", where);
+  std::lock_guard lock(registry().mutex);
+  registry().checkNew(class_name, body, where);
+  registry().classes.push_back({{class_name}, body, std::move(make)});
+}
+
+Config serialize(const Metric &metric, SourceLocation where) {
+  metric.name(where); // StateError for an empty handle
+  const MetricBody &body = *metric.body();
+  Config own = body.config_;
+  std::string name = body.class_;
+  if (name.empty()) {
+    std::lock_guard lock(registry().mutex);
+    const Class *found = registry().of(typeid(body));
+    if (!found)
+      fail<StateError>(absl::StrCat("serialize: the metric '", body.name(),
+                                    "' is of a function or a class that has no name; register_metric() gives it one"),
+                       where);
+    name = found->names[0];
+    own = body.own_config();
+  }
+  Config config{{"name", body.name()}, {"dtype", name_of(body.dtype())}};
+  for (const auto &[key, value] : own)
+    config.set(key, value);
+  return {{"class_name", name}, {"config", config}};
+}
+
+Metric deserialize(const Config &config, SourceLocation where) {
+  CallSite site(where, "deserialize");
+  const auto className = config.at("class_name", where).as<std::string>(where);
+  Config own = config.contains("config") ? config.at("config").as<Config>(where) : Config();
+  std::string name;
+  DType dtype = DType::Float32;
+  ConfigReader reader(own);
+  reader("name", name);
+  reader("dtype", dtype);
+  own.erase("name");
+  own.erase("dtype");
+  auto unknown = [&](const std::string &what) {
+    fail<LookupError>(
+        absl::StrCat("deserialize: there is no metric '", what, "'; register_metric() makes one of your own known"));
+  };
+  if (className == kOfFunction) {
+    const auto key = own.at("function", where).as<std::string>(where);
+    std::function<Tensor(const Tensor &, const Tensor &)> function;
+    {
+      std::lock_guard lock(registry().mutex);
+      if (auto found = registry().functions.find(key); found != registry().functions.end())
+        function = found->second;
+    }
+    if (!function)
+      unknown(key);
+    MeanMetricWrapper made(function, name, dtype);
+    made.body()->config_ = {{"function", key}};
+    made.body()->class_ = kOfFunction;
     return made;
   }();
   auto found = known.find(name);
@@ -54,6 +205,16 @@ Metric get(const std::string &name, SourceLocation where) {
                                              training::nearest(name, training::keysOf(known))),
                                 where);
   return found->second();
+  }
+  MetricMaker make;
+  {
+    std::lock_guard lock(registry().mutex);
+    const Class *found = registry().named(className);
+    if (!found)
+      unknown(className);
+    make = found->make;
+  }
+  return make(own, name, dtype);
 }
 
 } // namespace calque::metrics

@@ -191,6 +191,13 @@ std::vector<Tensor> OptimizerBody::clipped(const std::vector<Tensor> &gradients)
   return result;
 }
 
+bool OptimizerBody::decays(const Variable &variable) const {
+  bool does = !withoutDecay.contains(variable.state().get());
+  for (const std::string &text : namesWithoutDecay)
+    does = does && variable.name().find(text) == std::string::npos;
+  return does;
+}
+
 void OptimizerBody::updateAll(std::vector<Tensor> gradients, const std::vector<Variable> &variables,
                               const std::vector<Slots *> &kept, const Tensor &rate, const Tensor &number) {
   gradients = clipped(gradients);
@@ -203,10 +210,7 @@ void OptimizerBody::updateAll(std::vector<Tensor> gradients, const std::vector<V
     if (own.empty())
       for (const Tensor &x : numbers)
         own.push_back(cast(x, variable.dtype()));
-    bool decays = options.weight_decay && !withoutDecay.contains(variable.state().get());
-    for (const std::string &text : namesWithoutDecay)
-      decays = decays && variable.name().find(text) == std::string::npos;
-    if (decays)
+    if (options.weight_decay && decays(variable))
       variable.assign_sub(variable * *options.weight_decay * cast(rate, variable.dtype()));
     update(variable, gradients[i], own, kept[i]->own);
   }
@@ -323,6 +327,14 @@ void Optimizer::exclude_from_weight_decay(const std::vector<Variable> &variables
   for (const Variable &variable : variables)
     body.withoutDecay.insert(variable.state().get());
   body.namesWithoutDecay.insert(body.namesWithoutDecay.end(), names.begin(), names.end());
+}
+
+std::vector<Variable> Optimizer::excluded_from_weight_decay(const std::vector<Variable> &variables) const {
+  std::vector<Variable> excluded;
+  for (const Variable &variable : variables)
+    if (!checked({}).decays(variable))
+      excluded.push_back(variable);
+  return excluded;
 }
 
 void Optimizer::finalize_variable_values(const std::vector<Variable> &variables, SourceLocation where) const {

@@ -16,18 +16,25 @@
 //     }
 //   };
 //
+// In configs, and so in saved models, both have names: register_loss("custom_mse", f), which is `.loss = "custom_mse"`
+// then, or register_loss<CustomMSE>("CustomMSE", [](const Config &own, losses::LossOptions) {
+//   return CustomMSE(own["factor"].as<double>()); // of own_config()
+// });
+//
 // The formulas are those of Keras 3. Targets take the predictions' element type, float32 or float64. Targets [B] meet
 // predictions [B, 1] as [B, 1], and the other way round; ShapeError for others that differ in shape, DTypeError for
 // predictions that are no floats. Sizes may be open.
 #ifndef CALQUE_LOSSES_H
 #define CALQUE_LOSSES_H
 
+#include "calque/config.h"
 #include "calque/tensor.h"
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeindex>
 
 namespace calque::losses {
 
@@ -151,6 +158,8 @@ public:
 
   const std::string &name() const { return options_.name; }
   Reduction reduction() const { return options_.reduction; }
+  // The options of its own, by which a registered class is made again.
+  virtual Config own_config() const { return {}; }
 
   // ShapeError for a weight or a mask that does not fit the losses. Errors inside name the caller's line.
   Tensor operator()(const Operand &y_true, const Operand &y_pred, const LossCallOptions &options = {}) const;
@@ -190,17 +199,41 @@ public:
     return (*loss_)(y_true, y_pred, options);
   }
   const Loss &loss() const { return *loss_; }
+  // The name by which a function is known; empty for an object, and for a function that is not registered.
+  const std::string &function() const { return function_; }
 
 private:
-  static AnyLoss ofFunction(std::function<Tensor(const Tensor &, const Tensor &)> function);
+  static AnyLoss ofFunction(std::function<Tensor(const Tensor &, const Tensor &)> function, std::string name = {});
   explicit AnyLoss(std::shared_ptr<const Loss> loss) : loss_(std::move(loss)) {}
+  friend CALQUE_API AnyLoss get(const std::string &name, SourceLocation where);
+  friend CALQUE_API AnyLoss deserialize(const ConfigValue &config, SourceLocation where);
 
   std::shared_ptr<const Loss> loss_;
+  std::string function_;
 };
 
 // The loss object of a name: "categorical_crossentropy", "CategoricalCrossentropy" and, for some, a short one. Its
 // mean.
 CALQUE_API AnyLoss get(const std::string &name, SourceLocation where = SourceLocation::current());
+
+// {"class_name": ..., "config": ...}, or {"function": its name}. StateError for a class or a function that is not
+// registered.
+CALQUE_API Config serialize(const AnyLoss &loss, SourceLocation where = SourceLocation::current());
+// LookupError for a class or a function that is not known, ValueError for an option that the class has not.
+CALQUE_API AnyLoss deserialize(const ConfigValue &config, SourceLocation where = SourceLocation::current());
+
+// Gives a function a name, which options take and configs have. ValueError for a name that there is.
+CALQUE_API void register_loss(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,
+                              SourceLocation where = SourceLocation::current());
+// Names a class. ValueError for a name or a class that is known already.
+using LossMaker = std::function<AnyLoss(const Config &own, LossOptions options)>;
+CALQUE_API void register_loss(const std::string &class_name, std::type_index type, LossMaker make,
+                              SourceLocation where = SourceLocation::current());
+template <typename L>
+  requires std::is_base_of_v<Loss, L>
+void register_loss(const std::string &class_name, LossMaker make, SourceLocation where = SourceLocation::current()) {
+  register_loss(class_name, typeid(L), std::move(make), where);
+}
 
 // The objects of the functions above.
 #define CALQUE_DECLARE_LOSS(Name)                                                                                      \
@@ -215,6 +248,7 @@ CALQUE_API AnyLoss get(const std::string &name, SourceLocation where = SourceLoc
   class CALQUE_API Name : public Loss {                                                                                \
   public:                                                                                                              \
     explicit Name(Name##Options of = {}, LossOptions options = {});                                                    \
+    Config own_config() const override;                                                                                \
                                                                                                                        \
   protected:                                                                                                           \
     Tensor call(const Tensor &y_true, const Tensor &y_pred) const override;                                            \
@@ -244,6 +278,7 @@ CALQUE_DECLARE_LOSS_WITH_OPTIONS(CosineSimilarity)
 class CALQUE_API SparseCategoricalCrossentropy : public Loss {
 public:
   explicit SparseCategoricalCrossentropy(SparseCategoricalCrossentropyOptions of = {}, LossOptions options = {});
+  Config own_config() const override;
 
 protected:
   Tensor call(const Tensor &y_true, const Tensor &y_pred) const override;

@@ -21,7 +21,12 @@
 //   };
 //   metrics::Metric positives(std::make_shared<PositivesBody>());
 //
-// or the mean of a function: metrics::MeanMetricWrapper(f, "name").
+// or the mean of a function: metrics::MeanMetricWrapper(f, "name"). In configs, and so in saved models, both have
+// names: register_metric("name", f), which is `.metrics = {"name"}` then, or
+//
+//   metrics::register_metric<PositivesBody>("Positives", [](const Config &, std::string, DType) {
+//     return metrics::Metric(std::make_shared<PositivesBody>());
+//   });
 //
 // Formulas, defaults and names are those of Keras 3. State is float64, because a count in float32 stops at 2^24;
 // results have the element type that the metric is made with. Sizes may be open, but for a number of classes that
@@ -29,11 +34,17 @@
 #ifndef CALQUE_METRICS_H
 #define CALQUE_METRICS_H
 
+#include "calque/config.h"
 #include "calque/module.h"
 
 #include <functional>
+#include <typeindex>
 
 namespace calque::metrics {
+
+class Metric;
+CALQUE_API Config serialize(const Metric &metric, SourceLocation where);
+CALQUE_API Metric deserialize(const Config &config, SourceLocation where);
 
 // The object that handles to one metric share: its state and its computation.
 class CALQUE_API MetricBody : public Module {
@@ -48,12 +59,18 @@ public:
   virtual Tensor compute() const = 0;
   // Assigns zeros to all variables.
   virtual void reset();
+  // The options of its own, by which a registered class is made again.
+  virtual Config own_config() const { return {}; }
 
 private:
   friend class Metric;
+  friend CALQUE_API Config serialize(const Metric &metric, SourceLocation where);
+  friend CALQUE_API Metric deserialize(const Config &config, SourceLocation where);
   const std::string name_;
   const char *const inMessages; // the name, for as long as the process lives
   const DType dtype_;
+  std::string class_; // of the library's own
+  Config config_;
 };
 
 // A shared handle: copies are the same metric, with the same state.
@@ -88,8 +105,11 @@ public:
 protected:
   // StateError for an empty handle: one that was moved from, or made of a null pointer.
   MetricBody &checked(SourceLocation where) const;
+  // What one of the library's own is made of.
+  void made(const char *class_name, Config options) const;
 
 private:
+  friend CALQUE_API Metric get(const std::string &name, SourceLocation where);
   std::shared_ptr<MetricBody> body_;
 };
 
@@ -262,6 +282,26 @@ public:
 // A new metric by its name: "precision" or "Precision"; "mse", "mae", "mape", "msle", "bce", "kld". LookupError for
 // a name that none has. "accuracy" is Accuracy here; in compile(), it is the accuracy that fits the output.
 CALQUE_API Metric get(const std::string &name, SourceLocation where = SourceLocation::current());
+
+// {"class_name": ..., "config": ...}. StateError for a class or a function that is not registered.
+CALQUE_API Config serialize(const Metric &metric, SourceLocation where = SourceLocation::current());
+// A metric as it was made, without its state. LookupError for a class or a function that is not known, ValueError for
+// an option that the class has not.
+CALQUE_API Metric deserialize(const Config &config, SourceLocation where = SourceLocation::current());
+
+// Gives a function a name, which options take and configs have: its mean over the examples. ValueError for a name that
+// there is.
+CALQUE_API void register_metric(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,
+                                SourceLocation where = SourceLocation::current());
+// Names the class of a body. ValueError for a name or a body that is known already.
+using MetricMaker = std::function<Metric(const Config &own, std::string name, DType dtype)>;
+CALQUE_API void register_metric(const std::string &class_name, std::type_index body, MetricMaker make,
+                                SourceLocation where = SourceLocation::current());
+template <std::derived_from<MetricBody> Body>
+void register_metric(const std::string &class_name, MetricMaker make,
+                     SourceLocation where = SourceLocation::current()) {
+  register_metric(class_name, typeid(Body), std::move(make), where);
+}
 
 } // namespace calque::metrics
 #endif

@@ -110,6 +110,7 @@ private:
     std::optional<Variable> accumulator, average;
   };
   Slots &slotsOf(const Variable &variable, const std::string &path);
+  bool decays(const Variable &variable) const;
   void visitSlots(CheckpointVisitor &visitor, const Slots &slots) const;
   Variable slot(const std::string &name, const std::string &path, const Variable &of, double initial);
   void check(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables) const;
@@ -162,6 +163,8 @@ public:
   // Weight decay leaves out these variables, and those whose name has one of these texts in it.
   void exclude_from_weight_decay(const std::vector<Variable> &variables,
                                  const std::vector<std::string> &names = {}) const;
+  // Those of the variables that weight decay leaves out.
+  std::vector<Variable> excluded_from_weight_decay(const std::vector<Variable> &variables) const;
   // With use_ema: assigns the averages to the variables that have one.
   void finalize_variable_values(const std::vector<Variable> &variables,
                                 SourceLocation where = SourceLocation::current()) const;
