@@ -210,10 +210,19 @@ void LayerBody::checkBuilt(SourceLocation where) const {
                      where);
 }
 
+std::vector<TensorSpec<>> LayerBody::input_specs() const {
+  std::lock_guard lock(building);
+  return specs_;
+}
+
 template <typename Specs> void LayerBody::ensureBuilt(const Specs &specs) {
-  if (built())
+  if (built() && hasSpecs.load(std::memory_order_acquire))
     return;
   std::lock_guard lock(building);
+  if (!hasSpecs.load(std::memory_order_relaxed)) {
+    specs_ = specs();
+    hasSpecs.store(true, std::memory_order_release);
+  }
   if (built())
     return;
   Registration registration(*this);

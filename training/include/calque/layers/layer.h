@@ -60,6 +60,8 @@ public:
                   SourceLocation where = SourceLocation::current());
   // Makes the variables for inputs of such types; otherwise the first call makes them.
   void build_for(const std::vector<TensorSpec<>> &inputs, SourceLocation where = SourceLocation::current());
+  // The types of the inputs of its first call or build; none before.
+  std::vector<TensorSpec<>> input_specs() const;
   // The results and their masks, one each.
   struct Masked {
     Tensors results;
@@ -121,8 +123,9 @@ private:
 
   std::string kind_;
   const char *const inMessages; // the kind, for as long as the process lives
-  std::mutex building;          // held while building
-  std::atomic<bool> built_;
+  mutable std::mutex building;  // held while building
+  std::atomic<bool> built_, hasSpecs = false;
+  std::vector<TensorSpec<>> specs_;
   mutable std::mutex losing;
   std::vector<Tensor> losses_;
   std::vector<std::pair<Variable, Regularizer>> regularized;

@@ -115,6 +115,17 @@ public:
     return model(where).predict_on_batch(x, where);
   }
   void reset_metrics(SourceLocation where = SourceLocation::current()) const { model(where).reset_metrics(where); }
+  void save(const std::string &path, SaveOptions options = {}, SourceLocation where = SourceLocation::current()) const {
+    model(where).save(path, options, where);
+  }
+  void save_weights(const std::string &path, SaveOptions options = {},
+                    SourceLocation where = SourceLocation::current()) const {
+    model(where).save_weights(path, options, where);
+  }
+  LoadedWeights load_weights(const std::string &path, LoadWeightsOptions options = {},
+                             SourceLocation where = SourceLocation::current()) const {
+    return model(where).load_weights(path, std::move(options), where);
+  }
   std::vector<metrics::Metric> metrics(SourceLocation where = SourceLocation::current()) const {
     return model(where).metrics();
   }

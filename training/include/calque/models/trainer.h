@@ -31,6 +31,7 @@
 #include "calque/losses.h"
 #include "calque/metrics.h"
 #include "calque/optimizers.h"
+#include "calque/saving.h"
 #include "calque/tensors.h"
 
 #include <map>
@@ -91,6 +92,8 @@ public:
   // What it is called in logs: as it is given.
   const std::string &name() const { return name_; }
   metrics::Metric resolved(const Tensor &y_true, const Tensor &y_pred, const std::string &loss) const;
+  // None for a name.
+  const std::optional<metrics::Metric> &metric() const { return metric_; }
 
 private:
   std::string name_;
@@ -287,6 +290,23 @@ public:
   const History &history(SourceLocation where = SourceLocation::current()) const;
   // StateError before compile().
   optimizers::Optimizer optimizer(SourceLocation where = SourceLocation::current()) const;
+  // Saves structure, weights, and if it is compiled, the optimiser with its state and the options of compile().
+  // load_model() makes the model of it, also in another program. Directories are made. StateError before the weights
+  // are made, in a trace, and for what has no config: a class or a function of one's own that is not registered, which
+  // the error names; ValueError for a number that is not finite in a config. Then the file stays as it was. DataError
+  // for a file that can't be written.
+  void save(const std::string &path, SaveOptions options = {}, SourceLocation where = SourceLocation::current());
+  // The weights alone, under their paths: "dense/kernel". The states of random generators are none. StateError before
+  // they are made.
+  void save_weights(const std::string &path, SaveOptions options = {},
+                    SourceLocation where = SourceLocation::current());
+  // Assigns all weights or none. Also the weights of a file of save(). StateError before they are made. LookupError for
+  // weights that the file has not and tensors that no weight takes, both listed, unless strict is off; ShapeError and
+  // DTypeError for a tensor that does not fit its weight; ValueError for two tensors for one weight, and for a layout
+  // that there is not; DataError for a file that can't be read.
+  LoadedWeights load_weights(const std::string &path, LoadWeightsOptions options = {},
+                             SourceLocation where = SourceLocation::current());
+
   // Set to end the training after the batch or the epoch.
   bool stop_training = false;
 
@@ -313,6 +333,7 @@ protected:
   virtual Model &trained() = 0;
 
 private:
+  friend CALQUE_API ModelHandle load_model(const std::string &path, LoadModelOptions options, SourceLocation where);
   struct Compiled;
   struct State;
   struct Output;

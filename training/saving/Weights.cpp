@@ -1,0 +1,215 @@
+// The weights of models in files, also in those that others write.
+#include "Files.h"
+#include "absl/strings/str_replace.h"
+#include "calque/functions.h"
+#include "calque/models/model.h"
+#include "calque/safetensors.h"
+
+#include <algorithm>
+
+namespace calque {
+
+using training::describe;
+using training::fail;
+using training::listed;
+
+namespace {
+
+// A weight, and what it is a weight of.
+struct Weight {
+  std::string path;
+  Variable variable;
+  std::string kind; // of the layer: "dense"
+};
+
+void collect(const Module &module, const std::string &path, std::map<const void *, std::string> &kinds) {
+  const auto *layer = dynamic_cast<const layers::LayerBody *>(&module);
+  if (layer)
+    for (const auto &[name, variable] : module.named_variables({}))
+      if (!absl::StrContains(name, "/"))
+        kinds.emplace(variable.state().get(), layer->kind());
+  for (const auto &[name, part] : module.children())
+    collect(*part, absl::StrCat(path, name, "/"), kinds);
+}
+
+// In order, without the states of random generators.
+std::vector<Weight> weightsOf(const Module &module, SourceLocation where) {
+  std::map<const void *, std::string> kinds;
+  const std::vector<Variable> weights = module.weights(where);
+  std::vector<std::pair<std::string, Variable>> named = module.named_variables(where);
+  collect(module, "", kinds);
+  std::vector<Weight> result;
+  for (auto &[path, variable] : named)
+    if (std::any_of(weights.begin(), weights.end(), [&](const Variable &each) { return each.same_as(variable); }))
+      result.push_back({path, variable, kinds[variable.state().get()]});
+  return result;
+}
+
+std::string lastOf(const std::string &path) { return path.substr(path.rfind('/') + 1); }
+
+//===-- PyTorch -----------------------------------------------------------------------------------===//
+
+// What PyTorch calls a weight: "fc.weight" for fc/kernel.
+std::string torchName(const std::string &path) {
+  const std::string last = lastOf(path);
+  std::string name = last;
+  if (last == "kernel" || last == "gamma" || last == "embeddings" || last == "alpha")
+    name = "weight";
+  else if (last == "beta")
+    name = "bias";
+  else if (last == "moving_mean")
+    name = "running_mean";
+  else if (last == "moving_variance")
+    name = "running_var";
+  return absl::StrReplaceAll(path.substr(0, path.size() - last.size()) + name, {{"/", "."}});
+}
+
+// A tensor in the order in which the layer has it: PyTorch has outputs before inputs, and both before the places.
+Tensor fromTorch(const Weight &weight, const Tensor &x) {
+  const bool isConvolution = weight.kind.starts_with("conv");
+  const std::int64_t rank = x.rank();
+  if (lastOf(weight.path) != "kernel" || rank != std::ssize(weight.variable.shape()) || rank < 2)
+    return x;
+  if (weight.kind == "dense" || isConvolution) {
+    std::vector<std::int64_t> order;
+    for (std::int64_t i = 2; i < rank; ++i)
+      order.push_back(i);
+    order.push_back(1);
+    order.push_back(0);
+    return transpose(x, order);
+  }
+  // [channels * multiplier, 1, places...] as [places..., channels, multiplier].
+  if (weight.kind.starts_with("depthwise") && x.shape()[1] == 1) {
+    const Shape kernel = weight.variable.shape();
+    const Size channels = kernel[kernel.size() - 2], multiplier = kernel.back();
+    if (x.shape()[0] != channels * multiplier)
+      return x;
+    Shape split = x.shape();
+    split[0] = channels;
+    split[1] = multiplier;
+    std::vector<std::int64_t> order;
+    for (std::int64_t i = 2; i < rank; ++i)
+      order.push_back(i);
+    order.push_back(0);
+    order.push_back(1);
+    return transpose(reshape(x, split), order);
+  }
+  return x;
+}
+
+std::string titleOf(Model &model) { return model.name().empty() ? model.kind() : model.name(); }
+
+} // namespace
+
+void Trainer::save_weights(const std::string &path, SaveOptions options, SourceLocation where) {
+  CallSite site(where);
+  const std::string file = training::fileOf(path);
+  std::map<std::string, Tensor> tensors;
+  for (const Weight &weight : weightsOf(trained(), where))
+    tensors.emplace(weight.path, weight.variable.value(where));
+  training::checkOverwrite("save_weights", file, options, where);
+  training::makeFolderOf(file, where);
+  save_safetensors(file, tensors, {}, where);
+}
+
+LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions options, SourceLocation where) {
+  CallSite site(where);
+  const bool isTorch = options.layout == "torch";
+  if (!isTorch && options.layout != "keras")
+    fail<ValueError>(
+        absl::StrCat("load_weights: there is no layout '", options.layout, "'; it is 'keras' or 'torch'"), where);
+  Model &model = trained();
+  const std::vector<Weight> weights = weightsOf(model, where);
+  const std::string file = training::fileOf(path);
+  std::map<std::string, Tensor> tensors = load_safetensors(file, {}, where);
+
+  // Of a whole model, the weights.
+  if (load_safetensors_metadata(file, where).contains(training::kStructure)) {
+    std::map<std::string, Tensor> ofModel;
+    const std::string prefix = absl::StrCat(training::kModel, "/");
+    std::vector<std::string> states;
+    for (const auto &[name, variable] : model.named_variables(where))
+      if (std::none_of(weights.begin(), weights.end(), [&](const Weight &each) { return each.path == name; }))
+        states.push_back(name);
+    for (auto &[name, tensor] : tensors)
+      if (name.starts_with(prefix) &&
+          std::find(states.begin(), states.end(), name.substr(prefix.size())) == states.end())
+        ofModel.emplace(name.substr(prefix.size()), tensor);
+    tensors = std::move(ofModel);
+  }
+
+  // The weight of each tensor, and the tensor of each weight.
+  std::map<std::string, const Weight *> byName;
+  for (const Weight &weight : weights)
+    byName.emplace(isTorch ? torchName(weight.path) : weight.path, &weight);
+  for (const auto &[ofFile, ofModel] : options.names) {
+    if (!tensors.contains(ofFile))
+      fail<LookupError>(absl::StrCat("load_weights: names has '", ofFile, "', which ", file, " has not"), where);
+    if (std::none_of(weights.begin(), weights.end(), [&](const Weight &each) { return each.path == ofModel; }))
+      fail<LookupError>(absl::StrCat("load_weights: names has '", ofModel, "' for '", ofFile, "', and the model '",
+                                     titleOf(model), "' has no such weight"),
+                        where);
+  }
+  LoadedWeights result;
+  std::map<const Weight *, std::pair<std::string, Tensor>> found;
+  for (const auto &[name, tensor] : tensors) {
+    const Weight *weight = nullptr;
+    const std::string known = name.starts_with(options.prefix) ? name.substr(options.prefix.size()) : "";
+    if (auto given = options.names.find(name); given != options.names.end())
+      weight = &*std::find_if(weights.begin(), weights.end(),
+                              [&](const Weight &each) { return each.path == given->second; });
+    else if (auto same = byName.find(known); same != byName.end())
+      weight = same->second;
+    if (!weight) {
+      if (!isTorch || !name.ends_with("num_batches_tracked")) // a count that layers here have not
+        result.unused.push_back(name);
+      continue;
+    }
+    auto [at, isNew] = found.emplace(weight, std::pair(name, tensor));
+    if (!isNew)
+      fail<ValueError>(absl::StrCat("load_weights: '", at->second.first, "' and '", name, "' of ", file,
+                                    " are both for the weight '", weight->path, "'"),
+                       where);
+  }
+  for (const Weight &weight : weights)
+    if (!found.contains(&weight))
+      result.missing.push_back(weight.path);
+  if (options.strict && (!result.missing.empty() || !result.unused.empty())) {
+    std::vector<std::string> faults;
+    if (!result.missing.empty())
+      faults.push_back(absl::StrCat("the file has not ", listed(result.missing)));
+    if (!result.unused.empty())
+      faults.push_back(absl::StrCat("the model has not ", listed(result.unused)));
+    fail<LookupError>(absl::StrCat("load_weights: ", file, " is not of this model: ", absl::StrJoin(faults, ", and ")), where);
+  }
+
+  std::vector<std::pair<Variable, Tensor>> assigned;
+  std::vector<std::string> misfits;
+  bool isShape = true;
+  for (const Weight &weight : weights) {
+    auto at = found.find(&weight);
+    if (at == found.end())
+      continue;
+    Tensor value = isTorch ? fromTorch(weight, at->second.second) : at->second.second;
+    const bool fits = value.shape().is_compatible_with(weight.variable.shape());
+    if (value.dtype() == weight.variable.dtype() && fits) {
+      assigned.emplace_back(weight.variable, value);
+      continue;
+    }
+    result.mismatched.push_back(weight.path);
+    misfits.push_back(absl::StrCat("'", weight.path, "' is ", describe(weight.variable.dtype(), weight.variable.shape()),
+                                   ", and '", at->second.first, "' ", describe(value.dtype(), value.shape())));
+    isShape = isShape && !fits;
+  }
+  if (!misfits.empty() && !options.skip_mismatch) {
+    const std::string types = absl::StrJoin(misfits, "; ");
+    if (isShape)
+      fail<ShapeError>(absl::StrCat("load_weights: ", file, " has weights of other shapes: ", types), where);
+    fail<DTypeError>(absl::StrCat("load_weights: ", file, " has weights of other types: ", types), where);
+  }
+  for (auto &[variable, value] : assigned)
+    variable.assign(value);
+  return result;
+}
+
+} // namespace calque
