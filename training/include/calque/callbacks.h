@@ -17,6 +17,7 @@
 
 #include "calque/logs.h"
 
+#include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -167,6 +168,59 @@ private:
   std::int64_t wait = 0, stopped = 0, bestEpoch = 0;
   double best_ = 0;
   std::optional<std::vector<Tensor>> weights;
+};
+
+// How often something is saved: "epoch", or a number of batches. ValueError for another text, and a number below 1.
+class CALQUE_API SaveFrequency {
+public:
+  SaveFrequency(const char *text, SourceLocation where = SourceLocation::current());
+  SaveFrequency(const std::string &text, SourceLocation where = SourceLocation::current())
+      : SaveFrequency(text.c_str(), where) {}
+  template <std::integral I>
+  SaveFrequency(I number, SourceLocation where = SourceLocation::current())
+      : SaveFrequency(std::optional<std::int64_t>(static_cast<std::int64_t>(number)), where) {}
+  // None for "epoch".
+  const std::optional<std::int64_t> &batches() const { return batches_; }
+
+private:
+  SaveFrequency(std::optional<std::int64_t> batches, SourceLocation where);
+  std::optional<std::int64_t> batches_;
+};
+
+struct ModelCheckpointOptions {
+  std::string monitor = "val_loss";
+  int verbose = 0;             // 1 prints a line where it saves, or does not
+  bool save_best_only = false; // only where `monitor` is better than before; saves where there is no such number
+  bool save_weights_only = false;
+  std::string mode = "auto";
+  SaveFrequency save_freq = "epoch";
+  std::optional<double> initial_value_threshold = std::nullopt; // what is better than this is saved
+};
+// Saves the model, or its weights, at the end of each epoch or of every so many batches. Names in the path become
+// numbers, as by Python's str.format: "{epoch:02d}-{val_loss:.2f}" has the number of the epoch, from 1 on, and a number
+// of the logs; {batch} is the number of the batch, where it saves by batches. Directories are made. ValueError for a
+// path that can't be formatted so; LookupError for a name that the logs have not, when it saves.
+class CALQUE_API ModelCheckpoint : public Callback {
+public:
+  explicit ModelCheckpoint(std::string filepath, ModelCheckpointOptions options = {},
+                           SourceLocation where = SourceLocation::current());
+  void on_epoch_begin(std::int64_t epoch, Logs &logs) override;
+  void on_train_batch_end(std::int64_t batch, Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+
+  // None before the first that is better than nothing.
+  const std::optional<double> &best() const { return best_; }
+
+private:
+  bool isDue(std::int64_t epoch, const Logs &logs, const std::string &path);
+  void save(std::int64_t epoch, std::optional<std::int64_t> batch, const Logs &logs);
+
+  std::string filepath;
+  ModelCheckpointOptions of;
+  Monitor monitor;
+  std::optional<double> best_;
+  std::int64_t epoch = 0, seen = 0;
+  std::optional<std::int64_t> last; // batch that was seen
 };
 
 struct ReduceLROnPlateauOptions {
