@@ -9,9 +9,7 @@ namespace {
 
 // Calls the callback as fit() does, epoch by epoch, with the values of "val_loss".
 struct Playing {
-  Playing() {
-    model.compile({.optimizer = "sgd", .loss = "mse"});
-  }
+  Playing() { model.compile({.optimizer = "sgd", .loss = "mse"}); }
   // The names in the directory after it.
   std::vector<std::string> play(callbacks::Callback &callback, const std::vector<double> &values, int batches = 0,
                                 const std::string &name = "val_loss") {
@@ -131,10 +129,10 @@ TEST(ModelCheckpoint, SavesModelsOrWeights) {
              .callbacks = {ModelCheckpoint(directory.file("model"), {.monitor = "loss", .verbose = 1}),
                            ModelCheckpoint(directory.file("weights"), {.save_weights_only = true})}});
   EXPECT_EQ(::testing::internal::GetCapturedStdout(),
-            "Epoch 1: saving model to " + directory.file("model.safetensors") +
-                "\nEpoch 1: finished saving model to " + directory.file("model.safetensors") +
-                "\nEpoch 2: saving model to " + directory.file("model.safetensors") +
-                "\nEpoch 2: finished saving model to " + directory.file("model.safetensors") + "\n");
+            "Epoch 1: saving model to " + directory.file("model.safetensors") + "\nEpoch 1: finished saving model to " +
+                directory.file("model.safetensors") + "\nEpoch 2: saving model to " +
+                directory.file("model.safetensors") + "\nEpoch 2: finished saving model to " +
+                directory.file("model.safetensors") + "\n");
   ModelHandle loaded = load_model(directory.file("model"));
   EXPECT_EQ(loaded.optimizer().iterations().value().item<std::int64_t>(), 4);
   EXPECT_EQ(valuesOf(loaded.get_weights()[0]), valuesOf(model.get_weights()[0]));
@@ -148,7 +146,7 @@ TEST(ModelCheckpoint, SavesModelsOrWeights) {
   const std::string file = playing.directory.file("best.safetensors");
   ModelCheckpoint best(file, {.verbose = 1, .save_best_only = true, .save_weights_only = true});
   playing.play(best, {3, 4});
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "Epoch 1: val_loss improved from None to 3.00000, saving model to " +
-                                                          file + "\nEpoch 1: finished saving model to " + file +
-                                                          "\nEpoch 2: val_loss did not improve from 3.00000\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "Epoch 1: val_loss improved from None to 3.00000, saving model to " + file +
+                "\nEpoch 1: finished saving model to " + file + "\nEpoch 2: val_loss did not improve from 3.00000\n");
 }

@@ -102,10 +102,10 @@ void registerAll() {
     layers::register_layer<Own>("Own", [](const Config &config) {
       return ModelHandle(std::make_shared<Own>(config["units"].as<std::int64_t>()));
     });
-    losses::register_loss<Tilted>("Tilted", [](const Config &own, losses::LossOptions options) {
+    losses::register_loss<Tilted>("TiltedLoss", [](const Config &own, losses::LossOptions options) {
       return Tilted(own["slope"].as<double>(), std::move(options));
     });
-    losses::register_loss("worst", worst);
+    losses::register_loss("worst_error", worst);
     metrics::register_metric("largest_error", worst);
     metrics::register_metric<PositivesBody>("Positives", [](const Config &own, const std::string &, DType) {
       return metrics::Metric(std::make_shared<PositivesBody>(own["least"].as<double>()));
@@ -215,7 +215,7 @@ TEST(ModelFile, ClassesAndFunctionsOfOnesOwn) {
   // A model that is a variable of the program, built by a call by hand.
   Own plain(3);
   plain(x);
-  plain.compile({.optimizer = "sgd", .loss = "worst"});
+  plain.compile({.optimizer = "sgd", .loss = "worst_error"});
   plain.save(directory.file("plain"));
   ModelHandle same = load_model(directory.file("plain"));
   EXPECT_EQ(valuesOf(same.predict(x)[0]), valuesOf(plain(x)));
@@ -261,8 +261,8 @@ TEST(ModelFile, WhatHasNoNameIsRefusedBeforeTheFileIsTouched) {
     return x;
   });
   EXPECT_CONTAINS(errorOf<StateError>([&] { traced(ones({1})); }), "write: a checkpoint holds values");
-  EXPECT_MISUSE(ValueError, losses::register_loss("worst", worst),
-                "register_loss: there is a loss 'worst' already");
+  EXPECT_MISUSE(ValueError, losses::register_loss("worst_error", worst),
+                "register_loss: there is a loss 'worst_error' already");
   EXPECT_MISUSE(ValueError, losses::register_loss("mse", worst), "register_loss: there is a loss 'mse' already");
   EXPECT_MISUSE(ValueError, metrics::register_metric("mse", worst), "register_metric: there is a metric 'mse' already");
 }
@@ -306,7 +306,9 @@ TEST(ModelFile, WhatTheProgramHasNotIsNamed) {
   changed("\"units\":1", "\"units\":2");
   EXPECT_MISUSE(ShapeError, load_model(file), "kernel");
   changed("\"name\":\"dense\"", "\"name\":\"other\"");
-  EXPECT_MISUSE(DataError, load_model(file), file + ": the model of its structure has 'model/other/kernel', 'model/other/bias', and the file has not");
+  EXPECT_MISUSE(DataError, load_model(file),
+                file +
+                    ": the model of its structure has 'model/other/kernel', 'model/other/bias', and the file has not");
   changed("\"layers\":[", "\"layers\":[],\"before\":[");
   EXPECT_MISUSE(DataError, load_model(file),
                 file + ": it has 'model/dense/bias', 'model/dense/kernel', and the model of its structure has not");
@@ -352,14 +354,28 @@ TEST(ModelFile, WeightsOfAModel) {
 TEST(ModelFile, LossesAndMetricsHaveConfigs) {
   registerAll();
   using namespace losses;
-  for (const AnyLoss &loss : std::vector<AnyLoss>{
-           "mse", MeanAbsoluteError({.reduction = Reduction::Sum, .name = "mine"}), Huber({.delta = 2}), "log_cosh",
-           losses::BinaryCrossentropy({.from_logits = true, .label_smoothing = 0.1}),
-           BinaryFocalCrossentropy({.gamma = 1, .apply_class_balancing = true}),
-           losses::CategoricalCrossentropy({.label_smoothing = 0.2}), CategoricalFocalCrossentropy({.alpha = 0.5}),
-           losses::SparseCategoricalCrossentropy({.from_logits = true, .ignore_class = 255}),
-           losses::CosineSimilarity({.axis = 1}), "kld", "poisson", "hinge", "squared_hinge", "categorical_hinge",
-           "mape", "msle", losses::mean_squared_error, losses::binary_crossentropy, "worst", Tilted(3)}) {
+  for (const AnyLoss &loss :
+       std::vector<AnyLoss>{"mse",
+                            MeanAbsoluteError({.reduction = Reduction::Sum, .name = "mine"}),
+                            Huber({.delta = 2}),
+                            "log_cosh",
+                            losses::BinaryCrossentropy({.from_logits = true, .label_smoothing = 0.1}),
+                            BinaryFocalCrossentropy({.gamma = 1, .apply_class_balancing = true}),
+                            losses::CategoricalCrossentropy({.label_smoothing = 0.2}),
+                            CategoricalFocalCrossentropy({.alpha = 0.5}),
+                            losses::SparseCategoricalCrossentropy({.from_logits = true, .ignore_class = 255}),
+                            losses::CosineSimilarity({.axis = 1}),
+                            "kld",
+                            "poisson",
+                            "hinge",
+                            "squared_hinge",
+                            "categorical_hinge",
+                            "mape",
+                            "msle",
+                            losses::mean_squared_error,
+                            losses::binary_crossentropy,
+                            "worst_error",
+                            Tilted(3)}) {
     const Config config = serialize(loss);
     const AnyLoss same = deserialize(Config::parse(config.str()));
     EXPECT_EQ(serialize(same), config) << config.str();

@@ -57,18 +57,21 @@ TEST(Weights, MissingUnusedAndMisfittingOnesAreListed) {
     all.emplace("old/kernel", ones({1}));
   });
   EXPECT_MISUSE(LookupError, model.load_weights(file),
-                "load_weights: " + file + " is not of this model: the file has not 'fc/bias', 'bn/beta', and the model has not 'old/kernel'");
+                "load_weights: " + file +
+                    " is not of this model: the file has not 'fc/bias', 'bn/beta', and the model has not 'old/kernel'");
   EXPECT_EQ(valuesOfAll(model), before);
   write([](auto &all) {
     all["fc/kernel"] = zeros({3, 2});
     all["fc/bias"] = zeros({4});
   });
   EXPECT_MISUSE(ShapeError, model.load_weights(file),
-                " has weights of other shapes: 'fc/kernel' is float32[2,3], and 'fc/kernel' float32[3,2]; 'fc/bias' is float32[3], and 'fc/bias' "
+                " has weights of other shapes: 'fc/kernel' is float32[2,3], and 'fc/kernel' float32[3,2]; 'fc/bias' is "
+                "float32[3], and 'fc/bias' "
                 "float32[4]");
   EXPECT_EQ(valuesOfAll(model), before);
   write([](auto &all) { all["dense/bias"] = zeros({1}, DType::Float64); });
-  EXPECT_MISUSE(DTypeError, model.load_weights(file), " has weights of other types: 'dense/bias' is float32[1], and 'dense/bias' float64[1]");
+  EXPECT_MISUSE(DTypeError, model.load_weights(file),
+                " has weights of other types: 'dense/bias' is float32[1], and 'dense/bias' float64[1]");
   EXPECT_EQ(valuesOfAll(model), before);
 
   // What is asked for is loaded, and the rest is said.
@@ -121,16 +124,14 @@ TEST(Weights, HaveTheNamesOfOthers) {
 TEST(Weights, HaveTheOrderOfPyTorch) {
   TemporaryDirectory directory;
   const std::string file = directory.file("w.safetensors");
-  Sequential model({Input({5, 5, 2}), layers::Conv2D(3, {2, 3}, {.name = "conv1"}),
-                    layers::BatchNormalization({.name = "bn1"}),
-                    layers::DepthwiseConv2D(2, {.depth_multiplier = 2, .name = "each"}),
-                    layers::Conv2DTranspose(2, 2, {.name = "up"}), layers::Flatten(),
-                    layers::Dense(4, {.name = "fc"})});
-  Sequential other({Input({5, 5, 2}), layers::Conv2D(3, {2, 3}, {.name = "conv1"}),
-                    layers::BatchNormalization({.name = "bn1"}),
-                    layers::DepthwiseConv2D(2, {.depth_multiplier = 2, .name = "each"}),
-                    layers::Conv2DTranspose(2, 2, {.name = "up"}), layers::Flatten(),
-                    layers::Dense(4, {.name = "fc"})});
+  Sequential model(
+      {Input({5, 5, 2}), layers::Conv2D(3, {2, 3}, {.name = "conv1"}), layers::BatchNormalization({.name = "bn1"}),
+       layers::DepthwiseConv2D(2, {.depth_multiplier = 2, .name = "each"}),
+       layers::Conv2DTranspose(2, 2, {.name = "up"}), layers::Flatten(), layers::Dense(4, {.name = "fc"})});
+  Sequential other(
+      {Input({5, 5, 2}), layers::Conv2D(3, {2, 3}, {.name = "conv1"}), layers::BatchNormalization({.name = "bn1"}),
+       layers::DepthwiseConv2D(2, {.depth_multiplier = 2, .name = "each"}),
+       layers::Conv2DTranspose(2, 2, {.name = "up"}), layers::Flatten(), layers::Dense(4, {.name = "fc"})});
   std::map<std::string, Tensor> tensors;
   for (const auto &[name, variable] : model.named_variables()) {
     const Shape shape = variable.shape();

@@ -27,9 +27,8 @@ Sequential network() {
   model.add(layers::BatchNormalization());
   model.add(layers::Dropout(0.5));
   model.add(layers::Dense(10, {.activation = "softmax"}));
-  model.compile({.optimizer = optimizers::Adam(1e-3),
-                 .loss = losses::SparseCategoricalCrossentropy(),
-                 .metrics = {"accuracy"}});
+  model.compile(
+      {.optimizer = optimizers::Adam(1e-3), .loss = losses::SparseCategoricalCrossentropy(), .metrics = {"accuracy"}});
   return model;
 }
 

@@ -138,8 +138,8 @@ std::string formatted(const Field &field, double value, bool isInteger) {
 //===-- The callback ------------------------------------------------------------------------------===//
 
 ModelCheckpoint::ModelCheckpoint(std::string filepath, ModelCheckpointOptions options, SourceLocation where)
-    : filepath(std::move(filepath)), of(std::move(options)),
-      monitor("model_checkpoint", of.monitor, of.mode, 0, where), best_(of.initial_value_threshold) {
+    : filepath(std::move(filepath)), of(std::move(options)), monitor("model_checkpoint", of.monitor, of.mode, 0, where),
+      best_(of.initial_value_threshold) {
   Path(this->filepath, where).parse([](const std::string &) {}, [](const Field &) {});
 }
 

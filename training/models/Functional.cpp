@@ -46,6 +46,12 @@ public:
   }
 
   std::vector<Layer> layers() const override { return layers_; }
+  std::vector<TensorSpec<>> input_specs() const override {
+    std::vector<TensorSpec<>> specs;
+    for (const auto &[name, input] : inputs)
+      specs.emplace_back(input.dtype(), input.shape(), name);
+    return specs;
+  }
   Config get_config() const override;
 
   SymbolicTensors inputs, outputs;

@@ -65,6 +65,11 @@ public:
   }
 
   std::vector<Layer> layers() const override { return parts; }
+  std::vector<TensorSpec<>> input_specs() const override {
+    if (input)
+      return {TensorSpec<>(input->dtype(), input->shape(), input->name())};
+    return Model::input_specs();
+  }
 
   Config get_config() const override {
     ConfigValue::List configs;

@@ -41,7 +41,8 @@ inline void makeFolderOf(const std::string &file, SourceLocation where) {
 inline std::string listed(const std::vector<std::string> &names) {
   constexpr std::size_t kShown = 5;
   const std::size_t shown = std::min(names.size(), kShown);
-  std::string text = absl::StrCat("'", absl::StrJoin(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), "', '"), "'");
+  std::string text =
+      absl::StrCat("'", absl::StrJoin(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), "', '"), "'");
   if (const std::size_t rest = names.size() - shown)
     absl::StrAppend(&text, " and ", rest, rest == 1 ? " other" : " others");
   return text;

@@ -158,6 +158,14 @@ void setTrainable(Module &module, const std::string &path, bool outer, const std
     setTrainable(*part, absl::StrCat(path, path.empty() ? "" : "/", name), trainable, changed);
 }
 
+bool allBuilt(const Model &model) {
+  bool all = model.built();
+  for (const std::shared_ptr<Module> &part : model.submodules())
+    if (const auto *inner = dynamic_cast<const layers::LayerBody *>(part.get()))
+      all = all && inner->built();
+  return all;
+}
+
 // A model as a layer, for as long as the call.
 layers::Layer layerOf(Model &model) {
   return layers::Layer(std::shared_ptr<layers::LayerBody>(std::shared_ptr<void>(), &model));
@@ -189,9 +197,8 @@ std::vector<std::pair<std::string, Variable>> withSlots(const Model &model, cons
     return found;
   for (auto &[path, variable] : model.named_variables({})) {
     const std::string ending = absl::StrCat("/model/", path);
-    if (std::any_of(names.begin(), names.end(), [&](const std::string &name) {
-          return name.starts_with("optimizer/") && name.ends_with(ending);
-        }))
+    if (std::any_of(names.begin(), names.end(),
+                    [&](const std::string &name) { return name.starts_with("optimizer/") && name.ends_with(ending); }))
       found.emplace_back(path, variable);
   }
   return found;
@@ -212,8 +219,8 @@ void Trainer::save(const std::string &path, SaveOptions options, SourceLocation 
     Shape shape = input.shape();
     if (!shape.empty())
       shape[0] = kDynamic;
-    inputs.push_back(Config{
-        {"name", input.name()}, {"dtype", name_of(input.dtype())}, {"shape", calque::configOf(shape)}});
+    inputs.push_back(
+        Config{{"name", input.name()}, {"dtype", name_of(input.dtype())}, {"shape", calque::configOf(shape)}});
   }
   structure.set("inputs", inputs);
   ConfigValue::List changed;
@@ -248,14 +255,14 @@ ModelHandle load_model(const std::string &path, LoadModelOptions options, Source
     status.expect_partial();
     others = status.unused();
     if (!status.missing().empty())
-      fail<DataError>(absl::StrCat(file, ": this checkpoint has no model, as save() writes it; a Checkpoint restores it"),
-                      where);
+      fail<DataError>(
+          absl::StrCat(file, ": this checkpoint has no model, as save() writes it; a Checkpoint restores it"), where);
   }
   KeptGenerator kept;
   const Config structure = Config::parse(text, where);
   if (const auto version = structure.at("version", where).as<std::int64_t>(where); version != kVersion)
-    fail<DataError>(
-        absl::StrCat(file, ": version ", version, " of models is not known; this is version ", kVersion), where);
+    fail<DataError>(absl::StrCat(file, ": version ", version, " of models is not known; this is version ", kVersion),
+                    where);
   const layers::Layer layer = layers::deserialize(structure.at("model", where).as<Config>(where), where);
   auto model = std::dynamic_pointer_cast<Model>(layer.body());
   if (!model)
@@ -270,13 +277,10 @@ ModelHandle load_model(const std::string &path, LoadModelOptions options, Source
     inputs.emplace_back(dtypeNamed(input.at("dtype", where).as<std::string>(where)), shape,
                         input.at("name", where).as<std::string>(where), where);
   }
-  if (!inputs.empty())
+  if (!inputs.empty() && !allBuilt(*model))
     model->build_for(inputs, where);
   // Layers that are not built by that take their values when they are.
-  bool isBuilt = model->built();
-  for (const std::shared_ptr<Module> &part : model->submodules())
-    if (const auto *inner = dynamic_cast<const layers::LayerBody *>(part.get()))
-      isBuilt = isBuilt && inner->built();
+  const bool isBuilt = allBuilt(*model);
   std::vector<std::string> changed;
   readConfig(structure.at("trainable_changes", where), changed);
   setTrainable(*model, "", true, changed);

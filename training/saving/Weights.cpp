@@ -116,8 +116,8 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
   CallSite site(where);
   const bool isTorch = options.layout == "torch";
   if (!isTorch && options.layout != "keras")
-    fail<ValueError>(
-        absl::StrCat("load_weights: there is no layout '", options.layout, "'; it is 'keras' or 'torch'"), where);
+    fail<ValueError>(absl::StrCat("load_weights: there is no layout '", options.layout, "'; it is 'keras' or 'torch'"),
+                     where);
   Model &model = trained();
   const std::vector<Weight> weights = weightsOf(model, where);
   const std::string file = training::fileOf(path);
@@ -180,7 +180,8 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
       faults.push_back(absl::StrCat("the file has not ", listed(result.missing)));
     if (!result.unused.empty())
       faults.push_back(absl::StrCat("the model has not ", listed(result.unused)));
-    fail<LookupError>(absl::StrCat("load_weights: ", file, " is not of this model: ", absl::StrJoin(faults, ", and ")), where);
+    fail<LookupError>(absl::StrCat("load_weights: ", file, " is not of this model: ", absl::StrJoin(faults, ", and ")),
+                      where);
   }
 
   std::vector<std::pair<Variable, Tensor>> assigned;
@@ -197,8 +198,9 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
       continue;
     }
     result.mismatched.push_back(weight.path);
-    misfits.push_back(absl::StrCat("'", weight.path, "' is ", describe(weight.variable.dtype(), weight.variable.shape()),
-                                   ", and '", at->second.first, "' ", describe(value.dtype(), value.shape())));
+    misfits.push_back(absl::StrCat("'", weight.path, "' is ",
+                                   describe(weight.variable.dtype(), weight.variable.shape()), ", and '",
+                                   at->second.first, "' ", describe(value.dtype(), value.shape())));
     isShape = isShape && !fits;
   }
   if (!misfits.empty() && !options.skip_mismatch) {

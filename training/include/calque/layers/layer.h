@@ -60,8 +60,8 @@ public:
                   SourceLocation where = SourceLocation::current());
   // Makes the variables for inputs of such types; otherwise the first call makes them.
   void build_for(const std::vector<TensorSpec<>> &inputs, SourceLocation where = SourceLocation::current());
-  // The types of the inputs of its first call or build; none before.
-  std::vector<TensorSpec<>> input_specs() const;
+  // The types of the inputs of its first call or build; none before. Of a model with symbolic inputs, theirs.
+  virtual std::vector<TensorSpec<>> input_specs() const;
   // The results and their masks, one each.
   struct Masked {
     Tensors results;

@@ -122,6 +122,10 @@ public:
                     SourceLocation where = SourceLocation::current()) const {
     model(where).save_weights(path, options, where);
   }
+  void export_functions(const std::string &path, ExportOptions options = {},
+                        SourceLocation where = SourceLocation::current()) const {
+    model(where).export_functions(path, std::move(options), where);
+  }
   LoadedWeights load_weights(const std::string &path, LoadWeightsOptions options = {},
                              SourceLocation where = SourceLocation::current()) const {
     return model(where).load_weights(path, std::move(options), where);

@@ -32,6 +32,7 @@
 #include "calque/metrics.h"
 #include "calque/optimizers.h"
 #include "calque/saving.h"
+#include "calque/tensor_spec.h"
 #include "calque/tensors.h"
 
 #include <map>
@@ -244,6 +245,10 @@ struct PredictOptions {
   std::optional<std::int64_t> steps = std::nullopt;
   std::vector<callbacks::AnyCallback> callbacks = {};
 };
+struct ExportOptions {
+  std::vector<TensorSpec<>> inputs = {};  // none: those of the model's first call, for any number of examples
+  std::vector<TensorSpec<>> targets = {}; // with them the training step is saved as well
+};
 struct BatchOptions {
   std::optional<Tensor> sample_weight = std::nullopt;
   std::map<std::int64_t, double> class_weight = {};
@@ -306,6 +311,15 @@ public:
   // that there is not; DataError for a file that can't be read.
   LoadedWeights load_weights(const std::string &path, LoadWeightsOptions options = {},
                              SourceLocation where = SourceLocation::current());
+
+  // Saves the model as functions (saved_functions.h), for programs without its code and without this library:
+  // "predict", of a tensor, or of several in a std::vector<Tensor>, which gives a tensor, or several in a
+  // std::map<std::string, Tensor> by the names of the outputs; and with targets "train_step" of inputs and targets,
+  // which gives the loss and the metrics of the batch in such a map. The variables have their paths, those of the
+  // optimiser after "optimizer/". The path is taken as it is. StateError where the types of the inputs are not known,
+  // and for a step of a model that is not compiled; else as of save_functions().
+  void export_functions(const std::string &path, ExportOptions options = {},
+                        SourceLocation where = SourceLocation::current());
 
   // Set to end the training after the batch or the epoch.
   bool stop_training = false;

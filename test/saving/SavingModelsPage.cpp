@@ -1,0 +1,73 @@
+// The programs of docs/saving-models.md, which a test compares with this file.
+#include "calque/safetensors.h"
+#include "calque/saved_functions.h"
+#include "test/training/Idx.h"
+#include "test/training/Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+Tensor worst(const Tensor &y_true, const Tensor &y_pred) { return max(abs(y_true - y_pred), {-1}); }
+
+// Paths are those of a folder of its own.
+struct Folder {
+  Folder() { std::filesystem::current_path(directory.path); }
+  ~Folder() { std::filesystem::current_path(before); }
+  std::filesystem::path before = std::filesystem::current_path();
+  TemporaryDirectory directory;
+};
+} // namespace
+
+namespace own {
+using namespace calque;
+// clang-format off
+    struct Tilted : losses::Loss {
+      double slope;
+      Tilted(double slope, losses::LossOptions options = {.name = "tilted"}) : Loss(options), slope(slope) {}
+      Tensor call(const Tensor &y_true, const Tensor &y_pred) const override { return slope * mean(abs(y_true - y_pred), {-1}); }
+      Config own_config() const override { return {{"slope", slope}}; }
+    };
+// clang-format on
+} // namespace own
+
+TEST(SavingModelsPage, ClassesAndFunctionsOfOnesOwn) {
+  Folder folder;
+  using own::Tilted;
+  losses::register_loss<Tilted>("Tilted", [](const Config &own, losses::LossOptions options) {
+    return Tilted(own["slope"].as<double>(), options);
+  });
+  losses::register_loss("worst", worst);    // a function: `.loss = "worst"`
+  metrics::register_metric("worst", worst); // its mean: `.metrics = {"worst"}`
+  Sequential model({Input({1}), layers::Dense(1)});
+  model.compile({.optimizer = "sgd", .loss = Tilted(3), .metrics = {"worst"}});
+  model.save("net");
+  model.compile({.optimizer = "sgd", .loss = "worst"});
+  model.save("net");
+  EXPECT_TRUE(load_model("net").model().compiled());
+}
+
+TEST(SavingModelsPage, FilesOfOthersAndFunctions) {
+  Folder folder;
+  Sequential model({Input({2}), layers::Dense(3)});
+  Tensor w = ones({2, 3}), b = zeros({3});
+  save_safetensors("keras.safetensors", {{"sequential/dense/kernel", w}, {"sequential/dense/bias", b}});
+  save_safetensors("torch.safetensors", {{"dense.weight", transpose(w)}, {"dense.bias", b}});
+  save_safetensors("other.safetensors", {{"w", w}, {"b", b}});
+  // clang-format off
+  model.load_weights("keras", {.prefix = "sequential/"});  // save_file({v.path: v.numpy() for v in model.weights}, "keras.safetensors")
+  model.load_weights("torch", {.layout = "torch"});        // save_file(model.state_dict(), "torch.safetensors")
+  model.load_weights("other", {.names = {{"w", "dense/kernel"}, {"b", "dense/bias"}}});
+  // clang-format on
+  model.compile({.optimizer = "sgd", .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+                 .metrics = {"accuracy"}});
+  // clang-format off
+  model.export_functions("net.calque", {.targets = {TensorSpec<std::int32_t>({kDynamic})}});
+  SavedFunctions saved = load_functions("net.calque");
+  auto predict = saved.function<Tensor(const Tensor &)>("predict");
+  auto step = saved.function<std::map<std::string, Tensor>(const Tensor &, const Tensor &)>("train_step"); // "loss", "accuracy"
+  // clang-format on
+  expectNear(predict(ones({1, 2})), {2, 2, 2}, 1e-6);
+  auto logs = step(ones({2, 2}), zeros({2}, DType::Int32));
+  EXPECT_TRUE(logs.contains("loss") && logs.contains("accuracy"));
+}
