@@ -2,6 +2,7 @@
 #include <calque/training.h>
 using namespace calque;
 
+#include <filesystem>
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -119,6 +120,20 @@ TEST(KerasPage, Data) {
   EXPECT_EQ(first_x.shape(), (Shape{4, 2}));
   EXPECT_LE(max(first_x).item<float>(), 1);
   EXPECT_EQ(first_y.shape(), (Shape{4, 1}));
+}
+
+TEST(KerasPage, Saving) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "calque-keras-page";
+  std::filesystem::create_directories(folder);
+  std::filesystem::current_path(folder);
+  Sequential model{Input({2}), layers::Dense(1)};
+  model.save("net");
+  ModelHandle same = load_model("net");
+  same.save_weights("weights");
+  model.load_weights("weights", {.skip_mismatch = true});
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
 }
 
 // The calls in the page's tables.
