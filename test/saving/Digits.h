@@ -16,6 +16,15 @@ inline std::pair<Tensor, Tensor> digits(int argc, char **argv) {
   return {x, cast(iota({80}, DType::Int64) * 7 % 10, DType::Int32)};
 }
 
+// A batch for the graph of save-models.
+inline models::Batch sequences() {
+  auto waves = [](std::int64_t count, const Shape &shape, float step) {
+    return sin(reshape(iota({count}, DType::Float32), shape) * step);
+  };
+  return {{{"left", waves(5 * 18, {5, 6, 3}, 0.7f)}, {"right", waves(5 * 18, {5, 6, 3}, 1.3f)}},
+          {{"class", cast(iota({5}, DType::Int64) % 3, DType::Int32)}, {"score", waves(5, {5, 1}, 0.4f)}}};
+}
+
 // What training has made: the model's variables and the optimiser's.
 inline std::map<std::string, Tensor> stateOf(const ModelHandle &model) {
   std::map<std::string, Tensor> state;

@@ -59,7 +59,8 @@ TEST(SavingModelsPage, FilesOfOthersAndFunctions) {
   model.load_weights("torch", {.layout = "torch"});        // save_file(model.state_dict(), "torch.safetensors")
   model.load_weights("other", {.names = {{"w", "dense/kernel"}, {"b", "dense/bias"}}});
   // clang-format on
-  model.compile({.optimizer = "sgd", .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+  model.compile({.optimizer = "sgd",
+                 .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
                  .metrics = {"accuracy"}});
   // clang-format off
   model.export_functions("net.calque", {.targets = {TensorSpec<std::int32_t>({kDynamic})}});
