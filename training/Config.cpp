@@ -182,7 +182,14 @@ void Config::erase(const std::string &name) {
 std::string Config::str(int indent, SourceLocation where) const { return textOf(jsonOf(*this, where), indent, where); }
 
 Config Config::parse(const std::string &json, SourceLocation where) {
-  Json parsed = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  // What reads the values calls itself for those inside, and a file may have anything.
+  constexpr int kDeepest = 500;
+  auto checkDepth = [&](int depth, Json::parse_event_t, Json &) {
+    if (depth > kDeepest)
+      fail<ValueError>(absl::StrCat("config: values are nested deeper than ", kDeepest, " levels"), where);
+    return true;
+  };
+  Json parsed = Json::parse(json, checkDepth, /*allow_exceptions=*/false);
   if (parsed.is_discarded() || !parsed.is_object())
     fail<ValueError>(absl::StrCat("config: this is no object of JSON: ", json.substr(0, 60)), where);
   return configOf(parsed, where);

@@ -187,6 +187,36 @@ TEST(ModelFile, GraphsWithSharedAndNestedLayers) {
   expectTrainsOn(model, loaded, x, y);
 }
 
+TEST(ModelFile, LayersOfAllFamiliesTrainOn) {
+  TemporaryDirectory directory;
+  auto check = [&](const ModelHandle &model, const Tensors &x, const Tensors &y) {
+    model.compile({.optimizer = optimizers::Nadam(0.01), .loss = "mse"});
+    model.train_on_batch(x, y);
+    model.save(directory.file("net"));
+    expectTrainsOn(model, load_model(directory.file("net")), x, y);
+  };
+  set_seed(11);
+  Tensor words = cast(iota({4 * 6}, DType::Int64) * 7 % 9, DType::Int32);
+  check(Sequential({layers::Embedding(9, 4, {.mask_zero = true}),
+                    layers::Bidirectional(layers::GRU(3, {.dropout = 0.25, .return_sequences = true})),
+                    layers::TimeDistributed(layers::Dense(4)), layers::SimpleRNN(3), layers::PReLU(),
+                    layers::GaussianNoise(0.1), layers::Dense(1)}),
+        reshape(words, {4, 6}), points(4, 1));
+  layers::Normalization normalization;
+  Tensor images = reshape(points(3, 8 * 8 * 2), {3, 8, 8, 2});
+  normalization.adapt(images);
+  check(Sequential({layers::Rescaling(0.5, 1), normalization, layers::SeparableConv2D(4, 3),
+                    layers::GroupNormalization({.groups = 2}), layers::SpatialDropout2D(0.25),
+                    layers::DepthwiseConv2D(2, {.strides = 2}), layers::LeakyReLU(), layers::UpSampling2D(),
+                    layers::GlobalAveragePooling2D(),
+                    layers::Dense(1, {.kernel_initializer = initializers::RandomNormal({.stddev = 0.1, .seed = 5})})}),
+        images, points(3, 1));
+  SymbolicTensor x = Input({5, 4});
+  SymbolicTensor attended = layers::MultiHeadAttention(2, 3, {.dropout = 0.25})({x, x});
+  check(models::Functional(x, layers::Dense(1)(layers::Flatten()(layers::Add()({x, attended})))),
+        reshape(points(2, 20), {2, 5, 4}), points(2, 1));
+}
+
 TEST(ModelFile, ClassesAndFunctionsOfOnesOwn) {
   registerAll();
   TemporaryDirectory directory;
@@ -305,6 +335,11 @@ TEST(ModelFile, WhatTheProgramHasNotIsNamed) {
   EXPECT_MISUSE(DataError, load_model(file), "\"Flatten\" is registered in this program as a layer that is no model");
   changed("\"units\":1", "\"units\":2");
   EXPECT_MISUSE(ShapeError, load_model(file), "kernel");
+  // A file can't ask for more memory than it is long, or for more of the stack than there is.
+  changed("\"units\":1", "\"units\":1000000000000");
+  EXPECT_MISUSE(DataError, load_model(file), file + ": its structure has more weights than the ");
+  changed(structure, "{\"version\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}");
+  EXPECT_MISUSE(ValueError, load_model(file), "config: values are nested deeper than 500 levels");
   changed("\"name\":\"dense\"", "\"name\":\"other\"");
   EXPECT_MISUSE(DataError, load_model(file),
                 file +

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "calque/functions.h"
 #include "calque/init_scope.h"
+#include "saving/WeightBudget.h"
 
 namespace calque::layers {
 
@@ -191,6 +192,8 @@ std::string LayerBody::title() const { return name().empty() ? kind_ : absl::Str
 
 Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
                            bool trainable, const Regularizer &regularizer, const Constraint &constraint) {
+                           bool trainable, const Regularizer &regularizer) {
+  training::WeightBudget::take(shape, dtype);
   Tensor initial;
   {
     InitScope now;

@@ -1,6 +1,7 @@
 // Whole models in files: checkpoints with a text that says how the model is made.
 #include "Fields.h"
 #include "Files.h"
+#include "WeightBudget.h"
 #include "calque/checkpoint.h"
 #include "calque/layers/registry.h"
 #include "models/Trainer.h"
@@ -259,6 +260,8 @@ ModelHandle load_model(const std::string &path, LoadModelOptions options, Source
           absl::StrCat(file, ": this checkpoint has no model, as save() writes it; a Checkpoint restores it"), where);
   }
   KeptGenerator kept;
+  std::error_code ignored;
+  const training::WeightBudget budget(file, std::filesystem::file_size(file, ignored));
   const Config structure = Config::parse(text, where);
   if (const auto version = structure.at("version", where).as<std::int64_t>(where); version != kVersion)
     fail<DataError>(absl::StrCat(file, ": version ", version, " of models is not known; this is version ", kVersion),
