@@ -248,14 +248,18 @@ bool Linker::relocate(const File &file, const ELF::Shdr &section) {
     if (type == llvm::ELF::R_X86_64_NONE)
       continue;
     std::optional<Relocation> relocation = relocationOf(image.machine, type);
+    Target target{};
+    if (relocation && !targetOf(file, each.getSymbol(false), target))
+      return false;
+    // Others have no table of the addresses of what is ours.
+    if (relocation && relocation->throughAddress && relocation->kind == Fixup::Kind::Elf &&
+        target.target != Fixup::Target::Import)
+      relocation.reset();
     if (!relocation) {
       error = "native code has a relocation of an unknown kind: " +
               llvm::object::getELFRelocationTypeName(file.getHeader().e_machine, type).str();
       return false;
     }
-    Target target;
-    if (!targetOf(file, each.getSymbol(false), target))
-      return false;
     Fixup fixup{.kind = relocation->kind,
                 .part = found->second.part,
                 .target = target.target,
@@ -266,9 +270,6 @@ bool Linker::relocate(const File &file, const ELF::Shdr &section) {
       fixup.relocation = type;
     if (relocation->throughAddress && target.target == Fixup::Target::Import) {
       fixup.target = Fixup::Target::ImportAddress;
-    } else if (relocation->throughAddress && fixup.kind == Fixup::Kind::Elf) {
-      error = "native code refers to its own data by a table of addresses";
-      return false;
     } else if (relocation->throughAddress) {
       fixup.target = Fixup::Target::Data;
       fixup.addend = each.r_addend + static_cast<int64_t>(addressOf(target));

@@ -47,6 +47,23 @@ private:
   std::vector<runtime::Image> images;
 };
 
+// What C and C++ have for themselves, and the header.
+bool isReserved(const std::string &name) {
+  static const std::set<std::string_view> words = {
+      "alignas",   "alignof",      "and",        "and_eq",   "asm",      "auto",       "bitand",    "bitor",
+      "bool",      "break",        "case",       "catch",    "char",     "class",      "compl",     "const",
+      "continue",  "decltype",     "default",    "delete",   "do",       "double",     "else",      "enum",
+      "explicit",  "export",       "extern",     "false",    "float",    "for",        "friend",    "goto",
+      "if",        "inline",       "int",        "long",     "main",     "mutable",    "namespace", "new",
+      "noexcept",  "not",          "not_eq",     "nullptr",  "operator", "or",         "or_eq",     "private",
+      "protected", "public",       "register",   "requires", "restrict", "return",     "short",     "signed",
+      "sizeof",    "static",       "struct",     "switch",   "template", "this",       "throw",     "true",
+      "try",       "typedef",      "typeid",     "typename", "union",    "unsigned",   "using",     "virtual",
+      "void",      "volatile",     "while",      "xor",      "xor_eq",   "concept",    "constexpr", "NULL",
+      "model",     "result_sizes", "arguments_", "sizes_",   "results_", "capacities_"};
+  return words.contains(name) || name.starts_with("calque_");
+}
+
 bool isName(const std::string &text) {
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
@@ -90,8 +107,9 @@ runtime::Machine machineOf(runtime::Cpu cpu) {
 
 class AheadCompiler {
 public:
-  AheadCompiler(std::string name, runtime::Cpu cpu, SourceLocation where)
-      : name(std::move(name)), where(where), object(machineOf(cpu)) {
+  // `names` are those of the saved functions, which keep them.
+  AheadCompiler(std::string name, runtime::Cpu cpu, const std::vector<std::string> &names, SourceLocation where)
+      : name(std::move(name)), where(where), object(machineOf(cpu)), kept(names.begin(), names.end()) {
     options = compileOptions();
     options.cpu = cpu;
     description.cpu = cpu;
@@ -174,8 +192,8 @@ public:
                                      : std::nullopt);
     }
     const std::vector<std::byte> bytes = standalone::serialize(description);
-    object.addBytes(absl::StrCat(name, "_description"), bytes);
-    object.addAddresses(absl::StrCat(name, "_kernels"), addresses);
+    object.addBytes(absl::StrCat("calque_description_of_", name), bytes);
+    object.addAddresses(absl::StrCat("calque_kernels_of_", name), addresses);
     const std::vector<std::byte> file = object.file();
     FileWriter out(objectPath, where);
     out.write(file.data(), file.size());
@@ -191,8 +209,10 @@ private:
            const std::vector<std::string> &results) {
     std::string own = function;
     for (int number = 1; !taken.insert(own).second; ++number)
-      own = absl::StrCat(function, "_", number);
-    if (!isName(own))
+      do
+        own = absl::StrCat(function, "_", number);
+      while (kept.contains(own) && ++number);
+    if (!isName(absl::StrCat("_", own)))
       throw ValueError(absl::StrCat("compile_ahead: '", function, "' is no name of a function in C"), where);
     CompileResult compiled = compiler().compile(program, images, options);
     if (!compiled.program)
@@ -249,11 +269,11 @@ private:
   // Adds the C function to the header.
   void declare(const standalone::StandaloneFunction &made, const ProgramInterface &interface,
                std::vector<std::string> arguments, std::vector<std::string> results) {
-    std::set<std::string> used{"model", "result_sizes"};
+    std::set<std::string> used;
     auto makeUnique = [&](std::string &each) {
       const std::string own = isName(each) ? each : absl::StrCat("_", each);
       each = own;
-      for (int number = 1; !used.insert(each).second; ++number)
+      for (int number = 1; isReserved(each) || !used.insert(each).second; ++number)
         each = absl::StrCat(own, "_", number);
     };
     std::ranges::for_each(arguments, makeUnique);
@@ -290,7 +310,7 @@ private:
     absl::StrAppend(&declarations, "\n/* ", types, " */\nstatic inline int ", name, "_", made.name, "(", parameters,
                     ") {\n", array("const void *const ", "arguments_", given), array("const int64_t ", "sizes_", sizes),
                     array("void *const ", "results_", places), array("const int64_t ", "capacities_", capacities),
-                    "  return calque_call(model, ", description.functions.size(), ", ",
+                    "  return calque_call(model, &", name, ", ", description.functions.size(), ", ",
                     given.empty() ? "NULL" : "arguments_", ", ", sizes.empty() ? "NULL" : "sizes_", ", ",
                     places.empty() ? "NULL" : "results_", ", ", capacities.empty() ? "NULL" : "capacities_", ", ",
                     capacities.empty() ? "NULL" : "result_sizes", ");\n}\n");
@@ -299,17 +319,21 @@ private:
   std::string headerText(std::size_t bytes) const {
     std::string guard = absl::StrCat("CALQUE_AHEAD_", name, "_H");
     std::string variables;
-    for (const standalone::StandaloneValue &variable : description.variables)
-      absl::StrAppend(&variables, "     ", variable.name, ": ", variable.type.str(), "\n");
+    for (const standalone::StandaloneValue &variable : description.variables) {
+      std::string shown = variable.name;
+      for (std::size_t at = 0; (at = shown.find("*/", at)) != std::string::npos; ++at)
+        shown.replace(at, 2, "*"); // it would end the comment
+      absl::StrAppend(&variables, "     ", shown, ": ", variable.type.str(), "\n");
+    }
     return absl::StrCat(
         "/* Functions that Calque has compiled ahead of time, for CPUs of the level ", runtime::nameOf(description.cpu),
         ". calque/standalone.h says how they\n   are called. The variables are:\n", variables, "*/\n#ifndef ", guard,
         "\n#define ", guard,
         "\n\n#include <calque/standalone.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nextern "
         "const unsigned char ",
-        name, "_description[];\nextern void (*const ", name,
-        "_kernels[])(const int64_t *);\nstatic const calque_library ", name, " = {", name, "_description, ", bytes,
-        "u, ", name, "_kernels};\n", declarations, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+        "calque_description_of_", name, "[];\nextern void (*const calque_kernels_of_", name,
+        "[])(const int64_t *);\nstatic const calque_library ", name, " = {calque_description_of_", name, ", ", bytes,
+        "u, calque_kernels_of_", name, "};\n", declarations, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
   }
 
   const std::string name;
@@ -318,6 +342,7 @@ private:
   KernelImages images;
   ElfObject object;
   standalone::Description description;
+  const std::set<std::string> kept;
   std::set<std::string> taken;
   std::map<const TensorImpl *, std::size_t> captureNumbers;
   std::map<const VariableState *, std::size_t> variableNumbers;
@@ -335,7 +360,7 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
     name = object.substr(object.rfind('/') + 1);
     name = name.substr(0, name.find('.'));
   }
-  if (!detail::isName(name))
+  if (!detail::isName(name) || detail::isReserved(name))
     throw ValueError(absl::StrCat("compile_ahead: '", name, "' is no name in C; the option name gives another"), where);
   runtime::Cpu cpu = runtime::hostCpu();
   if (!options.target.empty()) {
@@ -351,7 +376,23 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
     if (std::ranges::find(names, each) == names.end())
       throw LookupError(absl::StrCat("compile_ahead: there is no function '", each, "' to compile the pullback of"),
                         where);
-  detail::AheadCompiler compiler(std::move(name), cpu, where);
+  if (object == header)
+    throw ValueError(absl::StrCat("compile_ahead: the object file and the header are one file, ", object), where);
+  for (const std::string &each : options.pullbacks) {
+    if (std::ranges::find(names, each + "_pullback") != names.end())
+      throw ValueError(absl::StrCat("compile_ahead: the file has a function '", each,
+                                    "_pullback', which is the name of the pullback of '", each, "'"),
+                       where);
+    bool hasFloat = false;
+    for (const detail::SavedTrace &trace : detail::SavedAccess::functionOf(functions, each, where)->traces)
+      for (const detail::SignaturePart &part : trace.signature.parts)
+        hasFloat |= part.kind == detail::SignaturePart::Kind::Tensor && is_floating(part.type.dtype);
+    if (!hasFloat)
+      throw ValueError(
+          absl::StrCat("compile_ahead: function '", each, "' has no pullback, as no argument is floating-point"),
+          where);
+  }
+  detail::AheadCompiler compiler(std::move(name), cpu, names, where);
   for (const std::string &each : names) {
     std::shared_ptr<const detail::SavedFunction> function = detail::SavedAccess::functionOf(functions, each, where);
     for (const detail::SavedTrace &trace : function->traces)

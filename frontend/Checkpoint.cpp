@@ -98,11 +98,20 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
     if (state.standIn)
       throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace",
                               where);
-    refuseHeld(state, where);
     // The handle keeps the elements: a program that assigns the variable writes elsewhere meanwhile.
-    std::shared_lock lock(state.mutex);
     result.entries.push_back(TensorEntry::of(name(path), state.value, where));
   };
+  // All at once, so that no call in between changes some of them.
+  std::set<const VariableState *> states;
+  for (const CheckpointItems::OfVariable &item : all.variables)
+    states.insert(item.state.get());
+  for (const CheckpointItems::OfSlot &item : all.slots)
+    states.insert(item.state.get());
+  std::vector<std::shared_lock<std::shared_mutex>> locks;
+  for (const VariableState *state : states) {
+    refuseHeld(*state, where);
+    locks.emplace_back(state->mutex);
+  }
   absl::flat_hash_map<const VariableState *, std::string> known;
   for (const CheckpointItems::OfVariable &item : all.variables) {
     known.emplace(item.state.get(), item.path);
@@ -114,6 +123,7 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
                      found == known.end() ? item.state->name : absl::StrCat(item.kind, "/", found->second)),
         *item.state);
   }
+  locks.clear(); // what follows may be code of the user's
   for (const CheckpointItems::OfTensor &item : all.tensors)
     if (item.tensor->defined())
       result.entries.push_back(TensorEntry::of(name(item.path), *item.tensor, where));

@@ -332,8 +332,8 @@ Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocatio
 }
 
 std::string FunctionCore::warning() {
-  if (callsPerTrace.size() < kWarningTraces || warnings == kMostWarnings)
-    return "";
+  if (callsPerTrace.size() < kWarningTraces || warnings == kMostWarnings || loaded)
+    return ""; // who has loaded it can't change how it is traced
   ++warnings;
   int calls = 0;
   for (int count : callsPerTrace)

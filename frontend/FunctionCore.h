@@ -22,6 +22,7 @@ struct BoundVariable {
 };
 
 struct TraceHistory;
+struct SavedFunction;
 
 // One trace, and its native code once it is compiled.
 struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
@@ -115,6 +116,7 @@ public:
 
   // Of a function that was loaded: the signature of the trace that serves a call. SignatureError.
   std::function<Signature(const Signature &given, SourceLocation where)> choose;
+  std::shared_ptr<const SavedFunction> loaded; // what it was loaded from, else null
 
   const FunctionOptions options;
   const std::string name; // a symbol

@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
+#include "frontend/Execute.h"
 #include "frontend/Shape.h"
+#include "frontend/Tape.h"
 
 #include <algorithm>
 
@@ -14,8 +16,42 @@ using schema::OpId;
 
 //===-- Calls -----------------------------------------------------------------------------------===//
 
+namespace {
+// Native code finds derivatives by the paths of the whole program, which operations by themselves do not have.
+std::vector<Tensor> runNative(const SavedTrace &trace, std::span<const Tensor> arguments,
+                              std::span<const Variable> variables, const SourceLocation &where) {
+  SavedTrace::Native &native = *trace.native;
+  std::call_once(native.once, [&] {
+    native.code = compileRecording(*trace.program, {}, userLine(where));
+    native.called = calledProgram(*trace.program);
+    native.called.id = nextId();
+  });
+  std::vector<const Tensor *> parameters;
+  for (const Tensor &argument : arguments)
+    parameters.push_back(&argument);
+  for (const Tensor &capture : trace.captures)
+    parameters.push_back(&capture);
+  std::vector<std::shared_ptr<VariableState>> states;
+  std::vector<VariableState *> pointers;
+  for (const BoundVariable &bound : trace.variables) {
+    states.push_back(bound.argument >= 0 ? variables[static_cast<std::size_t>(bound.argument)].state()
+                                         : bound.captured);
+    pointers.push_back(states.back().get());
+  }
+  std::vector<Tensor> results(trace.program->results.size()), before;
+  const Caller caller{userLine(where), trace.program.get()};
+  const bool isSeen = eagerTapesActive();
+  run(*native.code, parameters, pointers, results, caller, isSeen ? &before : nullptr);
+  if (isSeen)
+    recordCall(native.called, parameters, states, before, results, caller.where);
+  return results;
+}
+} // namespace
+
 std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> arguments,
-                           std::span<const Variable> variables) {
+                           std::span<const Variable> variables, const SourceLocation &where) {
+  if (!currentTrace())
+    return runNative(trace, arguments, variables, where);
   const schema::Recording &program = *trace.program;
   std::vector<Tensor> values(program.numValues());
   for (std::size_t i = 0; i < program.parameters.size(); ++i)
@@ -24,7 +60,7 @@ std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> argu
   UserCode lines; // each operation has its own
   for (const schema::RecordedOp &op : program.ops()) {
     CallSite site(locationOf(op.line), op.line.function, op.line.index);
-    const SourceLocation where = locationOf(op.line);
+    const SourceLocation line = locationOf(op.line);
     std::vector<Tensor> operands;
     for (schema::ValueId operand : program.operandsOf(op))
       operands.push_back(values[schema::index(operand)]);
@@ -35,11 +71,11 @@ std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> argu
       Variable variable =
           bound.argument >= 0 ? variables[static_cast<std::size_t>(bound.argument)] : Variable(bound.captured);
       if (op.op == OpId::VariableRead)
-        results.push_back(variable.value(where));
+        results.push_back(variable.value(line));
       else
-        variable.assign(Operand(operands[0], where));
+        variable.assign(Operand(operands[0], line));
     } else {
-      results = applyAll(op.op, operands, attributes, where);
+      results = applyAll(op.op, operands, attributes, line);
     }
     std::move(results.begin(), results.end(), values.begin() + op.firstResult);
   }
@@ -79,15 +115,46 @@ std::size_t traceFor(const SavedFunction &function, const Signature &given, Sour
 }
 } // namespace
 
+namespace {
+bool hasParts(const schema::Recording &program) {
+  return std::ranges::any_of(program.ops(), [&](const schema::RecordedOp &op) {
+    return std::ranges::any_of(program.attributesOf(op), [](const schema::Attribute &attribute) {
+      return std::holds_alternative<schema::RecordingRef>(attribute);
+    });
+  });
+}
+
+// The bodies of branches and loops are for the sizes with which they were saved: where these are open, a function that
+// knows them can't have them as its part.
+void requireSizesOfParts(const SavedFunction &function, const SavedTrace &trace, std::span<const Tensor> arguments,
+                         SourceLocation where) {
+  if (!currentTrace())
+    return;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const schema::TensorType &saved = trace.program->typeOf(trace.program->parameters[i]),
+                             &given = *implOf(arguments[i], where).type;
+    if (given != saved && hasParts(*trace.program))
+      throw SignatureError(absl::StrCat(function.name, ": ", trace.signature.tensorPath(i), " was saved as ",
+                                        saved.str(), ", and here it is ", given.str(),
+                                        "; a function with branches or loops is a part of another one only with the "
+                                        "sizes that it was saved with: leave them open there, or save it for these"),
+                           where);
+  }
+}
+} // namespace
+
 SavedResults callSaved(const std::shared_ptr<const SavedFunction> &function, SavedArguments &arguments,
                        const SourceLocation &where) {
   std::size_t number = traceFor(*function, arguments.signature.take(), userLine(where));
-  return {function, number, replay(function->traces[number], arguments.tensors, arguments.variables), where};
+  const SavedTrace &trace = function->traces[number];
+  requireSizesOfParts(*function, trace, arguments.tensors, userLine(where));
+  return {function, number, replay(trace, arguments.tensors, arguments.variables, where), where};
 }
 
 FunctionOptions optionsOf(const SavedFunction &function) { return {.name = function.name}; }
 
 void serveSaved(FunctionCore &core, std::shared_ptr<const SavedFunction> function) {
+  core.loaded = function;
   core.choose = [function](const Signature &given, SourceLocation where) {
     const SavedTrace &trace = function->traces[traceFor(*function, given, where)];
     std::vector<ExpectedTensor> expected;
@@ -199,12 +266,39 @@ std::vector<std::string> SavedFunctions::names(SourceLocation where) const {
   return names;
 }
 
+Variable SavedFunctions::variable(const std::string &name, SourceLocation where) const {
+  const std::map<std::string, Variable> &variables = file(where).variables;
+  if (auto found = variables.find(name); found != variables.end())
+    return found->second;
+  std::string known;
+  for (const auto &[each, variable] : variables)
+    absl::StrAppend(&known, known.empty() ? "" : ", ", each);
+  throw LookupError(absl::StrCat(file(where).path, ": there is no variable '", name, "'; the variables are ", known),
+                    userLine(where));
+}
+
 const std::map<std::string, Variable> &SavedFunctions::variables(SourceLocation where) const {
   return file(where).variables;
 }
 
 Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::operator[](const std::string &name) const {
   std::shared_ptr<const SavedFunction> function = find(name, {});
+  for (std::size_t i = 0; i < function->traces.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      auto tensorsOf = [](const SavedTrace &trace) {
+        std::vector<schema::TensorType> types;
+        for (const SignaturePart &part : trace.signature.parts)
+          if (part.kind == SignaturePart::Kind::Tensor)
+            types.push_back(part.type);
+        return types;
+      };
+      if (tensorsOf(function->traces[i]) == tensorsOf(function->traces[j]))
+        throw SignatureError(absl::StrCat(name, ": its tensors do not say which of ",
+                                          typesOf(function->traces[j].signature), " and ",
+                                          typesOf(function->traces[i].signature),
+                                          " is called; ask for the function with its C++ signature"),
+                             userLine({}));
+    }
   auto flat = std::make_shared<SavedFunction>(*function);
   auto list = [](const std::vector<SignaturePart> &parts, const char *path) {
     std::vector<SignaturePart> tensors(1);

@@ -19,6 +19,13 @@ struct SavedTrace {
   schema::RecordingRef program;
   std::vector<Tensor> captures; // the parameters after the arguments
   std::vector<BoundVariable> variables;
+  // Native code, for calls of host code that runs eagerly; made at the first one.
+  struct Native {
+    std::once_flag once;
+    std::unique_ptr<const Code> code;
+    CalledProgram called; // what tapes record
+  };
+  std::shared_ptr<Native> native = std::make_shared<Native>();
 
   std::size_t numArguments() const { return program->parameters.size() - captures.size(); }
 };
@@ -34,10 +41,10 @@ struct SavedFile {
   std::map<std::string, Variable> variables;
 };
 
-// Runs the program of a trace again, operation by operation through the door: in a function that is traced, which it
-// becomes a part of, or eagerly. Operations keep their lines.
+// Runs the program of a trace: eagerly its native code; in a function that is traced operation by operation, through
+// the door, so that it becomes a part of the function. Operations keep their lines.
 std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> arguments,
-                           std::span<const Variable> variables);
+                           std::span<const Variable> variables, const SourceLocation &where);
 
 } // namespace calque::detail
 #endif

@@ -62,6 +62,17 @@ Json partsOf(const Signature &signature) {
   return parts;
 }
 
+// Of what was loaded, whose parts have no key.
+Json partsOf(const std::vector<SavedPart> &saved) {
+  Signature signature;
+  for (const SavedPart &each : saved) {
+    signature.parts.push_back(each.part);
+    signature.parts.back().firstWord = signature.key.size();
+    signature.key.push_back(each.bits);
+  }
+  return partsOf(signature);
+}
+
 class Saver {
 public:
   explicit Saver(SourceLocation where) : where(where) {}
@@ -70,7 +81,10 @@ public:
     const std::shared_ptr<VariableState> &state = stateOf(variable, where);
     if (!variableNames.emplace(name, state).second)
       throw ValueError(absl::StrCat("save_functions: the name '", name, "' is given to two variables"), where);
-    names.emplace(state.get(), name);
+    if (auto [before, isNew] = names.emplace(state.get(), name); !isNew)
+      throw ValueError(
+          absl::StrCat("save_functions: one variable is given the names '", before->second, "' and '", name, "'"),
+          where);
   }
 
   void add(const std::string &name, const FunctionToSave &given) {
@@ -78,8 +92,15 @@ public:
       if (other["name"] == name)
         throw ValueError(absl::StrCat("save_functions: the name '", name, "' is given to two functions"), where);
     Json traces = Json::array();
-    for (const std::shared_ptr<const Concrete> &concrete : tracesOf(name, given))
-      traces.push_back(trace(name, *concrete));
+    const std::shared_ptr<FunctionCore> &core = SavedAccess::functionOf(given);
+    if (core && core->loaded) { // all that it was loaded with, called or not
+      for (const SavedTrace &trace : core->loaded->traces)
+        traces.push_back(this->trace(name, *trace.program, trace.signature, partsOf(trace.results), trace.captures,
+                                     trace.variables));
+    } else {
+      for (const std::shared_ptr<const Concrete> &concrete : tracesOf(name, given))
+        traces.push_back(trace(name, *concrete));
+    }
     functions.push_back({{"name", name}, {"traces", std::move(traces)}});
   }
 
@@ -128,33 +149,44 @@ private:
   }
 
   Json trace(const std::string &name, const Concrete &concrete) {
-    if (const schema::RecordedOp *call = findOp(concrete.recording, OpId::HostCall))
-      throw ValueError(absl::StrCat("save_functions: function '", name, "' calls the host at ", call->line.str(),
-                                    ", and C++ of this program can't be saved"),
+    if (!concrete.key.empty() && concrete.key[0]) // the mode in which it was traced
+      throw ValueError(absl::StrCat("save_functions: function '", name,
+                                    "' was traced within a GradientOverride, which no file has: clear() its traces, or "
+                                    "save a concrete function"),
                        where);
     if (!concrete.identical.empty())
       throw ValueError(absl::StrCat("save_functions: in function '", name,
                                     "' a variable is both an argument and captured, which can't be saved"),
                        where);
+    return trace(name, concrete.recording, concrete.signature, partsOf(concrete.results), concrete.captures,
+                 concrete.variables);
+  }
+
+  Json trace(const std::string &name, const schema::Recording &recording, const Signature &signature, Json results,
+             std::span<const Tensor> tensors, std::span<const BoundVariable> bindings) {
+    if (const schema::RecordedOp *call = findOp(recording, OpId::HostCall))
+      throw ValueError(absl::StrCat("save_functions: function '", name, "' calls the host at ", call->line.str(),
+                                    ", and C++ of this program can't be saved"),
+                       where);
     Json captures = Json::array(), variables = Json::array();
-    for (const Tensor &capture : concrete.captures) {
+    for (const Tensor &capture : tensors) {
       auto [found, isNew] = numbers.try_emplace(capture.impl().get(), numbers.size());
       if (isNew)
         entries.push_back(TensorEntry::of(absl::StrCat("captures/", found->second), capture, where));
       captures.push_back(found->second);
     }
-    for (const BoundVariable &bound : concrete.variables) {
+    for (const BoundVariable &bound : bindings) {
       if (bound.argument >= 0)
         variables.push_back(bound.argument);
       else
         variables.push_back(nameOf(bound.captured));
     }
     runtime::ByteWriter bytes;
-    schema::writeProgram(concrete.recording, bytes);
+    schema::writeProgram(recording, bytes);
     programs.push_back(std::move(bytes.bytes));
     return {{"program", programs.size() - 1},
-            {"arguments", partsOf(concrete.signature)},
-            {"results", partsOf(concrete.results)},
+            {"arguments", partsOf(signature)},
+            {"results", std::move(results)},
             {"captures", std::move(captures)},
             {"variables", std::move(variables)}};
   }
@@ -165,8 +197,8 @@ private:
       return found->second;
     const std::string own = state->name.empty() ? "variable" : state->name;
     std::string name = own;
-    for (int number = 1; !variableNames.emplace(name, state).second; ++number)
-      name = absl::StrCat(own, "_", number);
+    for (std::size_t &number = numbersOfNames[own]; !variableNames.emplace(name, state).second;)
+      name = absl::StrCat(own, "_", ++number);
     return names.emplace(state.get(), std::move(name)).first->second;
   }
 
@@ -177,6 +209,7 @@ private:
   std::map<const TensorImpl *, std::size_t> numbers; // of captures
   std::map<std::string, std::shared_ptr<VariableState>> variableNames;
   std::map<const VariableState *, std::string> names;
+  std::map<std::string, std::size_t> numbersOfNames; // the last number behind a name of several variables
 };
 
 //===-- Loading ---------------------------------------------------------------------------------===//
@@ -199,6 +232,8 @@ public:
     auto kind = metadata.find(kKind), text = metadata.find(kDescription);
     if (kind == metadata.end() || kind->second != kFunctions || text == metadata.end())
       file.fail("it is no file of functions", where);
+    if (isTooDeep(text->second))
+      file.fail("its description of functions is damaged", where);
     try {
       read(Json::parse(text->second));
     } catch (const Json::exception &) {
@@ -208,21 +243,49 @@ public:
   }
 
 private:
+  // The parser of JSON goes down into what lies inside of each other, and must come back.
+  static bool isTooDeep(const std::string &text) {
+    int depth = 0;
+    bool isText = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (isText && text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        isText = !isText;
+      else if (!isText)
+        depth += (text[i] == '[' || text[i] == '{') - (text[i] == ']' || text[i] == '}');
+      if (depth > 64)
+        return true;
+    }
+    return false;
+  }
+  const Json &list(const Json &object, const char *name) {
+    const Json &found = object.at(name);
+    if (!found.is_array())
+      file.fail("its description of functions is damaged", where);
+    return found;
+  }
+  std::uint64_t number(const Json &found) {
+    if (!found.is_number_unsigned())
+      file.fail("its description of functions is damaged", where);
+    return found.get<std::uint64_t>();
+  }
+
   void read(const Json &description) {
-    if (int version = description.at("version").get<int>(); version < 1 || version > kVersion)
+    if (std::uint64_t version = number(description.at("version")); version < 1 || version > kVersion)
       file.fail(absl::StrCat("it is of version ", version, ", and this Calque reads versions up to ", kVersion), where);
     made->path = file.path();
-    for (const Json &each : description.at("variables")) {
+    for (const Json &each : list(description, "variables")) {
       const auto &name = each.at("name").get_ref<const std::string &>();
       Tensor value = tensor(absl::StrCat("variables/", name));
       Variable variable(Operand(value, where), {.name = name, .trainable = each.at("trainable").get<bool>()});
       if (!made->variables.emplace(name, std::move(variable)).second)
         file.fail(absl::StrCat("variable '", name, "' is there twice"), where);
     }
-    for (const Json &each : description.at("functions")) {
+    for (const Json &each : list(description, "functions")) {
       auto function = std::make_shared<SavedFunction>();
       function->name = each.at("name").get<std::string>();
-      for (const Json &saved : each.at("traces"))
+      for (const Json &saved : list(each, "traces"))
         function->traces.push_back(trace(function->name, saved));
       if (function->traces.empty())
         file.fail(absl::StrCat("function '", function->name, "' has no trace"), where);
@@ -246,7 +309,7 @@ private:
 
   SavedTrace trace(const std::string &name, const Json &saved) {
     SavedTrace trace;
-    const TensorEntry *entry = file.find(absl::StrCat("programs/", saved.at("program").get<std::size_t>()));
+    const TensorEntry *entry = file.find(absl::StrCat("programs/", number(saved.at("program"))));
     if (!entry)
       file.fail(absl::StrCat("a program of function '", name, "' is missing"), where);
     schema::ReadProgram program = schema::readProgram(entry->bytes, keptText);
@@ -257,11 +320,12 @@ private:
     for (const SavedPart &part : partsOf(saved.at("arguments")))
       trace.signature.parts.push_back(part.part);
     trace.results = partsOf(saved.at("results"));
-    for (const Json &number : saved.at("captures"))
-      trace.captures.push_back(tensor(absl::StrCat("captures/", number.get<std::size_t>())));
-    for (const Json &each : saved.at("variables")) {
+    for (const Json &each : list(saved, "captures"))
+      trace.captures.push_back(tensor(absl::StrCat("captures/", number(each))));
+    for (const Json &each : list(saved, "variables")) {
       if (each.is_number_unsigned()) {
-        trace.variables.push_back({each.get<std::ptrdiff_t>(), nullptr});
+        constexpr std::uint64_t most = std::numeric_limits<std::ptrdiff_t>::max();
+        trace.variables.push_back({static_cast<std::ptrdiff_t>(std::min(number(each), most)), nullptr});
         continue;
       }
       auto found = made->variables.find(each.get_ref<const std::string &>());

@@ -60,14 +60,21 @@ Tensor valueOf(const std::string &text, const TensorSpec<> &spec) {
   if (text.ends_with(".npy"))
     return data::read_npy(text, nowhere);
   std::size_t end = 0;
-  double number = 0;
+  Tensor value;
   try {
-    number = std::stod(text, &end);
-  } catch (const std::exception &) {
+    if (spec.dtype() == DType::Bool && (text == "true" || text == "false"))
+      return full({}, Operand(text == "true", nowhere), DType::Bool);
+    if (is_floating(spec.dtype()))
+      value = full({}, Operand(std::stod(text, &end), nowhere), spec.dtype());
+    else if (spec.dtype() != DType::Bool)
+      value = full({}, Operand(static_cast<std::int64_t>(std::stoll(text, &end)), nowhere), spec.dtype());
+  } catch (const std::exception &) { // it is no number, or none of the type
+    end = 0;
   }
   if (text.empty() || end != text.size())
-    throw Misuse("an input is a number or a file that ends with .npy, and '" + text + "' is neither");
-  return full({}, Operand(number, nowhere), spec.dtype());
+    throw Misuse("an input is a number, true, false or a file that ends with .npy, and '" + text + "' is no " +
+                 name_of(spec.dtype()));
+  return value;
 }
 
 std::vector<Tensor> inputsOf(const SavedFunctions &file, const std::string &function, const Options &options) {

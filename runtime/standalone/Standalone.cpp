@@ -80,6 +80,7 @@ std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error) {
 struct calque_model : runtime::HostCallbacks {
   calque_model() : HostCallbacks{&print} {}
 
+  const unsigned char *library = nullptr; // its description
   standalone::Description description;
   std::vector<Loaded> functions;
   std::vector<Buffer> captures, variables;
@@ -195,6 +196,7 @@ calque_model *calque_open(const calque_library *library) try {
   if (!description || description->cpu > runtime::hostCpu())
     return nullptr;
   auto model = std::make_unique<calque_model>();
+  model->library = library->description;
   model->description = std::move(*description);
   model->functions.reserve(model->description.functions.size());
   for (const standalone::StandaloneFunction &function : model->description.functions) {
@@ -243,9 +245,13 @@ void *calque_variable(calque_model *model, const char *name, size_t *bytes) {
 
 void calque_set_threads(int threads) { runtime::setThreadCount(threads); }
 
-int calque_call(calque_model *model, uint32_t function, const void *const *arguments, const int64_t *sizes,
-                void *const *results, const int64_t *capacities, int64_t *result_sizes) {
+int calque_call(calque_model *model, const calque_library *library, uint32_t function, const void *const *arguments,
+                const int64_t *sizes, void *const *results, const int64_t *capacities, int64_t *result_sizes) {
   try {
+    if (library->description != model->library) { // each file that includes the header has a calque_library of its own
+      model->error = "the model is one of another library";
+      return 1;
+    }
     return model->call(function, arguments, sizes, results, capacities, result_sizes);
   } catch (const std::bad_alloc &) {
     model->error = "there is no memory for what the call computes";

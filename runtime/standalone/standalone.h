@@ -45,12 +45,13 @@ void *calque_variable(calque_model *model, const char *name, size_t *bytes);
    the environment variable OMP_NUM_THREADS says, or as there are CPUs. */
 void calque_set_threads(int threads);
 
-/* What the functions of the header call. An argument is the address of its elements, row-major. `sizes` are the sizes
-   of arguments that are not known from the header, in order. A result is memory for its elements; `capacities` has, for
+/* What the functions of the header call, which fail for a model of another library. The memory of results is none of
+   that of arguments or other results. An argument is the address of its elements, row-major. `sizes` are the sizes of
+   arguments that are not known from the header, in order. A result is memory for its elements; `capacities` has, for
    each result of sizes that are not known, how many elements fit; `result_sizes` receives those sizes, in order, unless
    it is null. */
-int calque_call(calque_model *model, uint32_t function, const void *const *arguments, const int64_t *sizes,
-                void *const *results, const int64_t *capacities, int64_t *result_sizes);
+int calque_call(calque_model *model, const calque_library *library, uint32_t function, const void *const *arguments,
+                const int64_t *sizes, void *const *results, const int64_t *capacities, int64_t *result_sizes);
 
 #ifdef __cplusplus
 }

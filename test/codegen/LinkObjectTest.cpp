@@ -296,9 +296,9 @@ TEST_F(LinkObject, RefusesWhatCannotBePlaced) {
 
 TEST_F(LinkObject, RefusesOtherProcessorsAndOtherFiles) {
   std::string object = objectOfAssembly({".text", ".globl entry", "entry: ret"});
-  std::string arm = object;
-  arm[18] = static_cast<char>(183);
-  EXPECT_EQ(errorOf(arm), "native code for this processor can't be linked yet");
+  std::string other = object;
+  other[18] = static_cast<char>(243);
+  EXPECT_EQ(errorOf(other), "native code for this processor can't be linked yet");
   EXPECT_EQ(errorOf("\xcf\xfa\xed\xfe, an object of another system"),
             "native code for this processor can't be linked yet");
   for (std::size_t at : {4, 5}) {

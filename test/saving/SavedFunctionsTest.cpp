@@ -181,6 +181,64 @@ TEST_F(SavedFunctionsTest, AreDifferentiatedAndTransformed) {
   expectSame(load_functions(path).function<Tensor(Tensor)>("again")(x), f(x));
 }
 
+TEST_F(SavedFunctionsTest, RunEagerlyAsTheyWereSaved) {
+  Variable w(ones({3}), {.name = "w"});
+  auto step = function([=](const Tensor &given) {
+    GradientTape tape;
+    Tensor loss = sum(square(w * given - 3.f));
+    Variable(w).assign_sub(0.01f * *tape.gradient(loss, w));
+    return std::pair(loss, hessian([](const Tensor &y) { return sum(y * y * y); })(given[0]));
+  });
+  step(x);
+  save_functions(path, {{"step", step}});
+  SavedFunctions file = load_functions(path);
+  auto loaded = file.function<std::pair<Tensor, Tensor>(const Tensor &)>("step");
+  for (int i = 0; i < 3; ++i) {
+    auto expected = step(x), found = i == 1 ? loaded(x) : loaded.eager(x);
+    expectSame(found.first, expected.first);
+    expectSame(found.second, expected.second);
+  }
+  expectSame(file.variable("w").value(), w.value());
+  GradientTape tape, other;
+  tape.watch(x);
+  other.watch(x);
+  expectSame(*tape.gradient(loaded.eager(x).first, x), *other.gradient(step(x).first, x));
+  EXPECT_MISUSE(LookupError, file.variable("v"), "there is no variable 'v'; the variables are w");
+}
+
+TEST_F(SavedFunctionsTest, KeepAllTracesWhenTheyAreSavedAgain) {
+  auto f = function([](const Tensor &given, int n) { return std::pair(given * float(n), n); });
+  for (int n : {1, 2, 3})
+    f(x, n);
+  save_functions(path, {{"f", f}});
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { load_functions(path)["f"]; }),
+                  "f: its tensors do not say which of (float32[2,3], int 1) and (float32[2,3], int 2) is called");
+  save_functions(path, {{"f", load_functions(path).function<std::pair<Tensor, int>(Tensor, int)>("f")}});
+  auto again = load_functions(path).function<std::pair<Tensor, int>(Tensor, int)>("f");
+  for (int n : {1, 2, 3}) {
+    expectSame(again(x, n).first, f(x, n).first);
+    EXPECT_EQ(again(x, n).second, n);
+  }
+}
+
+TEST_F(SavedFunctionsTest, AreNoPartsOfFunctionsOfOtherSizesWhereTheyLoop) {
+  auto f = function([](const Tensor &given) {
+    return for_range(0, 3, given, [](const Tensor &, const Tensor &y) { return sin(y); });
+  });
+  save_functions(path, {{"f", f.get_concrete_function(TensorSpec<float>({kDynamic}))}});
+  auto loaded = load_functions(path).function<Tensor(const Tensor &)>("f");
+  expectSame(loaded(x[0]), f.get_concrete_function(TensorSpec<float>({kDynamic}))(x[0]));
+  auto around = function([=](const Tensor &given) { return loaded(given) * 2.f; });
+  EXPECT_CONTAINS(
+      errorOf<SignatureError>([&] { around(x[0]); }),
+      "f: argument 0 was saved as float32[?], and here it is float32[3]; a function with branches or loops");
+  EXPECT_EQ(function([=](const Tensor &given) { return loaded(given) * 2.f; },
+                     {.input_signature = {TensorSpec<float>({kDynamic})}})(x[0])
+                .shape()
+                .str(),
+            "[3]");
+}
+
 TEST_F(SavedFunctionsTest, NameTheLinesOfWhoSavedThem) {
   auto f = function([](const Tensor &given, const Tensor &index) { return gather(given, index); });
   const std::string line = std::string(__FILE__) + ":" + std::to_string(__LINE__ - 1);
@@ -223,6 +281,17 @@ TEST_F(SavedFunctionsTest, AreRefusedWhereTheyAreCodeOfTheProgram) {
   Variable v(ones({2}));
   EXPECT_MISUSE(ValueError, save_functions(path, {{"g", g}}, {.variables = {{"v", v}, {"v", v}}}),
                 "save_functions: the name 'v' is given to two variables");
+  EXPECT_MISUSE(ValueError, save_functions(path, {{"g", g}}, {.variables = {{"v", v}, {"w", v}}}),
+                "save_functions: one variable is given the names 'v' and 'w'");
+  {
+    GradientOverride other(
+        "sin", [](const Tensor &, const Tensor &, const Tensor &g) { return std::vector<Tensor>{g * 7.f}; });
+    auto inside =
+        function([](const Tensor &given) { return grad([](const Tensor &y) { return sum(sin(y)); })(given); });
+    inside(x);
+    EXPECT_MISUSE(ValueError, save_functions(path, {{"g", inside}}),
+                  "save_functions: function 'g' was traced within a GradientOverride, which no file has");
+  }
   EXPECT_MISUSE(ValueError, save_functions(path, {{"\xff", g}}), "save_functions: a name is not UTF-8");
   EXPECT_MISUSE(StateError, save_functions(path, {{"g", Function<Tensor(Tensor)>()}}), "empty function");
   auto saves = function([&](const Tensor &given) {
@@ -283,6 +352,20 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   EXPECT_THROW(compile_ahead(one, directory.file("none/net.o"), header), DataError);
   EXPECT_FALSE(std::filesystem::exists(object));
   EXPECT_FALSE(std::filesystem::exists(header));
+  EXPECT_MISUSE(ValueError, compile_ahead(one, object, object),
+                "compile_ahead: the object file and the header are one file");
+  EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.name = "class"}),
+                "compile_ahead: 'class' is no name in C; the option name gives another");
+  auto numbers = function([](const Tensor &int_) { return int_ + 1; }, {.argument_names = {"int"}});
+  numbers(cast(x, DType::Int32));
+  save_functions(path, {{"f_pullback", f}, {"f", f}, {"n", numbers}});
+  SavedFunctions several = load_functions(path);
+  EXPECT_MISUSE(ValueError, compile_ahead(several, object, header, {.pullbacks = {"f"}}),
+                "compile_ahead: the file has a function 'f_pullback', which is the name of the pullback of 'f'");
+  EXPECT_MISUSE(ValueError, compile_ahead(several, object, header, {.pullbacks = {"n"}}),
+                "compile_ahead: function 'n' has no pullback, as no argument is floating-point");
+  compile_ahead(several, object, header);
+  EXPECT_CONTAINS(readFile(header), "net_n(calque_model *model, const int32_t *int_1, int32_t *result) {");
   compile_ahead(one, object, header, {.target = "baseline", .pullbacks = {"f"}});
   const std::string text = readFile(header);
   EXPECT_CONTAINS(text, "/* argument_0: float32[2,3] -> result: float32[2,3] */\nstatic inline int net_f(");

@@ -192,7 +192,6 @@ std::string LayerBody::title() const { return name().empty() ? kind_ : absl::Str
 
 Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
                            bool trainable, const Regularizer &regularizer, const Constraint &constraint) {
-                           bool trainable, const Regularizer &regularizer) {
   training::WeightBudget::take(shape, dtype);
   Tensor initial;
   {

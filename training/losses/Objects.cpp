@@ -2,8 +2,6 @@
 #include "Fields.h"
 #include "Labels.h"
 #include "Nearest.h"
-#include "Support.h"
-#include "absl/container/flat_hash_map.h"
 #include "Pair.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
@@ -120,15 +118,15 @@ struct Registry {
   Registry() {
 #define CALQUE_LOSS(Name, ...)                                                                                         \
   classes.push_back({{#Name, __VA_ARGS__}, typeid(Name), [](const Config &own, LossOptions options) {                  \
-                       ConfigReader(own).finish(#Name);                                                                \
+                       ConfigReader(own, "loss " #Name).finish();                                                      \
                        return AnyLoss(Name(std::move(options)));                                                       \
                      }})
 #define CALQUE_LOSS_WITH_OPTIONS(Name, ...)                                                                            \
   classes.push_back({{#Name, __VA_ARGS__}, typeid(Name), [](const Config &own, LossOptions options) {                  \
                        Name##Options of;                                                                               \
-                       ConfigReader reader(own);                                                                       \
+                       ConfigReader reader(own, "loss " #Name);                                                        \
                        describe(reader, of);                                                                           \
-                       reader.finish(#Name);                                                                           \
+                       reader.finish();                                                                                \
                        return AnyLoss(Name(of, std::move(options)));                                                   \
                      }})
     CALQUE_LOSS(MeanSquaredError, "mean_squared_error", "mse", "MSE");
@@ -149,15 +147,13 @@ struct Registry {
     CALQUE_LOSS(CategoricalHinge, "categorical_hinge");
     CALQUE_LOSS_WITH_OPTIONS(CosineSimilarity, "cosine_similarity");
 #undef CALQUE_LOSS
-    return made;
-  }();
-  auto found = known.find(name);
-  if (found == known.end())
-    training::fail<LookupError>(
-        absl::StrCat("losses: no loss has the name '", name, "'; ", training::nearest(name, training::keysOf(known))),
-        where);
-  return found->second();
 #undef CALQUE_LOSS_WITH_OPTIONS
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all = training::keysOf(functions);
+    for (const Class &each : classes)
+      all.insert(all.end(), each.names.begin(), each.names.end());
+    return all;
   }
   // Null where there is none. The lock must be held.
   const Class *named(const std::string &name) const {
@@ -193,7 +189,8 @@ AnyLoss get(const std::string &name, SourceLocation where) {
     return found->make({}, {});
   auto function = all.functions.find(name);
   if (function == all.functions.end())
-    fail<LookupError>(absl::StrCat("losses: no loss has the name '", name, "'"), where);
+    fail<LookupError>(absl::StrCat("losses: no loss has the name '", name, "'; ", training::nearest(name, all.names())),
+                      where);
   return AnyLoss::ofFunction(function->second, name);
 }
 

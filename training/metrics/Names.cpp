@@ -1,6 +1,4 @@
 #include "Nearest.h"
-#include "Support.h"
-#include "absl/container/flat_hash_map.h"
 #include "Options.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
@@ -29,25 +27,25 @@ struct Registry {
   Registry() {
 #define CALQUE_METRIC(Name, ...)                                                                                       \
   classes.push_back({{#Name, __VA_ARGS__}, std::nullopt, [](const Config &own, std::string name, DType dtype) {        \
-                       ConfigReader(own).finish(#Name);                                                                \
+                       ConfigReader(own, "metric " #Name).finish();                                                    \
                        return Metric(name.empty() ? Name() : Name(name, dtype));                                       \
                      }})
 #define CALQUE_METRIC_WITH_OPTIONS(Name, ...)                                                                          \
   classes.push_back({{#Name, __VA_ARGS__}, std::nullopt, [](const Config &own, std::string name, DType dtype) {        \
                        Name##Options of;                                                                               \
-                       ConfigReader reader(own);                                                                       \
+                       ConfigReader reader(own, "metric " #Name);                                                      \
                        describe(reader, of);                                                                           \
-                       reader.finish(#Name);                                                                           \
+                       reader.finish();                                                                                \
                        return Metric(name.empty() ? Name(of) : Name(of, name, dtype));                                 \
                      }})
 #define CALQUE_METRIC_OF_CLASSES(Name)                                                                                 \
   classes.push_back({{#Name}, std::nullopt, [](const Config &own, std::string name, DType dtype) {                     \
                        std::int64_t classes = 0;                                                                       \
                        ClassesOptions of;                                                                              \
-                       ConfigReader reader(own);                                                                       \
+                       ConfigReader reader(own, "metric " #Name);                                                      \
                        reader("num_classes", classes);                                                                 \
                        describe(reader, of);                                                                           \
-                       reader.finish(#Name);                                                                           \
+                       reader.finish();                                                                                \
                        return Metric(name.empty() ? Name(classes, of) : Name(classes, of, name, dtype));               \
                      }})
     CALQUE_METRIC(Accuracy, "accuracy", "acc");
@@ -89,6 +87,13 @@ struct Registry {
 #undef CALQUE_METRIC_WITH_OPTIONS
 #undef CALQUE_METRIC_OF_CLASSES
   }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all = training::keysOf(functions);
+    for (const Class &each : classes)
+      if (each.names.size() > 1 || each.body)
+        all.insert(all.end(), each.names.begin(), each.names.end());
+    return all;
+  }
   // Null where there is none. The lock must be held.
   const Class *named(const std::string &name) const {
     for (const Class &each : classes)
@@ -125,7 +130,9 @@ Metric get(const std::string &name, SourceLocation where) {
       return found->make({}, {}, DType::Float32);
     auto registered = registry().functions.find(name);
     if (registered == registry().functions.end())
-      fail<LookupError>(absl::StrCat("metrics: no metric has the name '", name, "'"), where);
+      fail<LookupError>(
+          absl::StrCat("metrics: no metric has the name '", name, "'; ", training::nearest(name, registry().names())),
+          where);
     function = registered->second;
   }
   MeanMetricWrapper made(function, name);
@@ -175,7 +182,7 @@ Metric deserialize(const Config &config, SourceLocation where) {
   Config own = config.contains("config") ? config.at("config").as<Config>(where) : Config();
   std::string name;
   DType dtype = DType::Float32;
-  ConfigReader reader(own);
+  ConfigReader reader(own, "metric " + className);
   reader("name", name);
   reader("dtype", dtype);
   own.erase("name");
@@ -198,13 +205,6 @@ Metric deserialize(const Config &config, SourceLocation where) {
     made.body()->config_ = {{"function", key}};
     made.body()->class_ = kOfFunction;
     return made;
-  }();
-  auto found = known.find(name);
-  if (found == known.end())
-    training::fail<LookupError>(absl::StrCat("metrics: no metric has the name '", name, "'; ",
-                                             training::nearest(name, training::keysOf(known))),
-                                where);
-  return found->second();
   }
   MetricMaker make;
   {

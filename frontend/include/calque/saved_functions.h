@@ -49,8 +49,8 @@ struct SaveFunctionsOptions {
 // file is written whole or not at all. Variables that are arguments stay arguments.
 //
 // StateError while a function is traced and for a function without a trace. ValueError for names that are given twice,
-// and for what is code of this program alone: a host call, named with its line. DataError where the file can't be
-// written.
+// and for what no file has: a host call, named with its line, and what was traced within a GradientOverride. DataError
+// where the file can't be written.
 CALQUE_API void save_functions(const std::string &path,
                                const std::vector<std::pair<std::string, FunctionToSave>> &functions,
                                SaveFunctionsOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -62,7 +62,9 @@ public:
   SavedFunctions() = default;
 
   std::vector<std::string> names(SourceLocation where = SourceLocation::current()) const;
-  // The variables by the names that the file has for them. To assign one changes what the functions compute.
+  // A variable by the name that the file has for it. To assign it changes what the functions compute. LookupError.
+  Variable variable(const std::string &name, SourceLocation where = SourceLocation::current()) const;
+  // All of them by their names.
   const std::map<std::string, Variable> &variables(SourceLocation where = SourceLocation::current()) const;
 
   // The function of a name, with a C++ signature. Arguments and results have the structure that they had when the
@@ -73,7 +75,7 @@ public:
   template <typename Signature>
   auto function(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   // The function of a name on its tensors alone, in order, whatever their structure was. SignatureError for one that
-  // takes variables.
+  // takes variables, and for one that was saved for calls which differ in host values alone.
   Function<std::vector<Tensor>(const std::vector<Tensor> &)>
   operator[](const std::string &name) const; // NOLINT: its errors have no line of their own
 
