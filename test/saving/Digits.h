@@ -6,11 +6,12 @@
 
 namespace calque::testing {
 
-// MNIST from a directory, or without one few images of its type.
+// MNIST from a directory, or its first images; without a directory few images of its type.
 inline std::pair<Tensor, Tensor> digits(int argc, char **argv) {
   if (argc > 2) {
     auto [train, test] = data::load_mnist(argv[2]);
-    return {cast(expand_dims(train.first, {-1}), DType::Float32) / 255, train.second};
+    const std::int64_t count = argc > 3 ? std::stoll(argv[3]) : std::int64_t(train.second.shape()[0]);
+    return {cast(expand_dims(train.first.rows(0, count), {-1}), DType::Float32) / 255, train.second.rows(0, count)};
   }
   Tensor x = sin(reshape(iota({80 * 28 * 28}, DType::Float32), {80, 28, 28, 1}) * 0.37f);
   return {x, cast(iota({80}, DType::Int64) * 7 % 10, DType::Int32)};

@@ -1,6 +1,6 @@
-// resume-models DIRECTORY [MNIST]: loads what save-models saved after two epochs, trains two more, and fails unless
-// everything has the bits of four epochs. resume-models --graph DIRECTORY TOLERANCE: loads its graph, which must give
-// and train on to the same numbers but for a tolerance. The models' code is not in this program.
+// resume-models DIRECTORY [MNIST [COUNT]]: loads what save-models saved after two epochs, trains two more, and fails
+// unless everything has the bits of four epochs. resume-models --graph DIRECTORY TOLERANCE: loads its graph, which must
+// give and train on to the same numbers but for a tolerance. The models' code is not in this program.
 #include "calque/safetensors.h"
 #include "test/saving/Digits.h"
 

@@ -1,6 +1,6 @@
-// save-models DIRECTORY [MNIST]: trains the convolutional network of MNIST for four epochs and writes what it has then
-// to expected.safetensors, and again for two epochs, and saves the model as half. resume-models, which has none of the
-// code below, trains that on.
+// save-models DIRECTORY [MNIST [COUNT]]: trains the convolutional network of MNIST for four epochs and writes what it
+// has then to expected.safetensors, and again for two epochs, and saves the model as half. resume-models, which has
+// none of the code below, trains that on.
 #include "calque/safetensors.h"
 #include "test/saving/Digits.h"
 
