@@ -283,6 +283,13 @@ const std::map<std::string, Variable> &SavedFunctions::variables(SourceLocation 
 
 Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::operator[](const std::string &name) const {
   std::shared_ptr<const SavedFunction> function = find(name, {});
+  for (const SavedTrace &trace : function->traces)
+    for (const SignaturePart &part : trace.signature.parts)
+      if (part.kind == SignaturePart::Kind::Variable)
+        throw SignatureError(absl::StrCat(name, ": ", part.path,
+                                          " is a variable; ask for the function with its C++ "
+                                          "signature, as function<Signature>(name)"),
+                             userLine({}));
   for (std::size_t i = 0; i < function->traces.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       auto tensorsOf = [](const SavedTrace &trace) {
@@ -310,12 +317,6 @@ Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::opera
     return tensors;
   };
   for (SavedTrace &trace : flat->traces) {
-    for (const SignaturePart &part : trace.signature.parts)
-      if (part.kind == SignaturePart::Kind::Variable)
-        throw SignatureError(absl::StrCat(name, ": ", part.path,
-                                          " is a variable; ask for the function with its C++ "
-                                          "signature, as function<Signature>(name)"),
-                             userLine({}));
     trace.signature.parts = list(trace.signature.parts, "argument 0");
     std::vector<SignaturePart> results;
     for (const SavedPart &result : trace.results)

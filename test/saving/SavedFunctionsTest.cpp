@@ -284,8 +284,9 @@ TEST_F(SavedFunctionsTest, AreRefusedWhereTheyAreCodeOfTheProgram) {
   EXPECT_MISUSE(ValueError, save_functions(path, {{"g", g}}, {.variables = {{"v", v}, {"w", v}}}),
                 "save_functions: one variable is given the names 'v' and 'w'");
   {
-    GradientOverride other(
-        "sin", [](const Tensor &, const Tensor &, const Tensor &g) { return std::vector<Tensor>{g * 7.f}; });
+    GradientOverride other("sin", [](const std::vector<Tensor> &, const Tensor &, const Tensor &g) {
+      return std::vector<Tensor>{g * 7.f};
+    });
     auto inside =
         function([](const Tensor &given) { return grad([](const Tensor &y) { return sum(sin(y)); })(given); });
     inside(x);
