@@ -290,22 +290,20 @@ Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::opera
                                           " is a variable; ask for the function with its C++ "
                                           "signature, as function<Signature>(name)"),
                              userLine({}));
-  for (std::size_t i = 0; i < function->traces.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      auto tensorsOf = [](const SavedTrace &trace) {
-        std::vector<schema::TensorType> types;
-        for (const SignaturePart &part : trace.signature.parts)
-          if (part.kind == SignaturePart::Kind::Tensor)
-            types.push_back(part.type);
-        return types;
-      };
-      if (tensorsOf(function->traces[i]) == tensorsOf(function->traces[j]))
-        throw SignatureError(absl::StrCat(name, ": its tensors do not say which of ",
-                                          typesOf(function->traces[j].signature), " and ",
-                                          typesOf(function->traces[i].signature),
-                                          " is called; ask for the function with its C++ signature"),
-                             userLine({}));
-    }
+  std::vector<std::vector<schema::TensorType>> types;
+  for (const SavedTrace &trace : function->traces) {
+    std::vector<schema::TensorType> &own = types.emplace_back();
+    for (const SignaturePart &part : trace.signature.parts)
+      if (part.kind == SignaturePart::Kind::Tensor)
+        own.push_back(part.type);
+    auto same = std::ranges::find(types, own);
+    if (&*same != &own)
+      throw SignatureError(
+          absl::StrCat(name, ": its tensors do not say which of ",
+                       typesOf(function->traces[static_cast<std::size_t>(same - types.begin())].signature), " and ",
+                       typesOf(trace.signature), " is called; ask for the function with its C++ signature"),
+          userLine({}));
+  }
   auto flat = std::make_shared<SavedFunction>(*function);
   auto list = [](const std::vector<SignaturePart> &parts, const char *path) {
     std::vector<SignaturePart> tensors(1);

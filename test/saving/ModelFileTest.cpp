@@ -315,8 +315,7 @@ TEST(ModelFile, WhatTheProgramHasNotIsNamed) {
     other.write(file);
   };
   changed("\"Dense\"", "\"Rotate\"");
-  EXPECT_MISUSE(LookupError, load_model(file),
-                "deserialize: there is no layer 'Rotate'; register_layer() makes one of your own known");
+  EXPECT_MISUSE(LookupError, load_model(file), "deserialize: there is no layer 'Rotate'; the nearest are ");
   changed("\"MeanSquaredError\"", "\"Pinball\"");
   EXPECT_MISUSE(LookupError, load_model(file),
                 "deserialize: there is no loss 'Pinball'; register_loss() makes one of your own known");
