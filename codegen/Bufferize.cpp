@@ -730,6 +730,11 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
     FailureOr<Program> program = programIn(getOperation());
     if (failed(program) || failed(checkReturned(program->function, program->sizes)))
       return signalPassFailure();
+    // Without optimisations, loops stay of whose results nothing comes: their destinations belong to no value that is
+    // written.
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program->function.getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
     Bufferizer bufferizer(program->function, program->sizes);
     if (failed(bufferizer.run()))
       return signalPassFailure();

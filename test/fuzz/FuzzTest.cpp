@@ -484,6 +484,15 @@ TEST(Compare, SeesEachKindOfFault) {
 
 //===-- What was found, where no other test runs all ways ---------------------------------------===//
 
+TEST(Found, UnusedScatterWithoutOptimisations) {
+  Data numbers = floats({3}, {1, 2, 3}), indices = dataOf(DType::Int64, {1}, {2}), added = floats({}, {5});
+  Step put{OpId::ScatterNdAdd, {0, 1, 2}, {}, {}, 0, {}};
+  Program program =
+      programOf({{Input::Kind::Parameter, numbers}, {Input::Kind::Parameter, indices}, {Input::Kind::Parameter, added}},
+                {put}, {0});
+  EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+}
+
 TEST(Found, EmptySlicesWithoutOptimisations) {
   Data none = floats({1, 0}, {}), indices = dataOf(DType::Int64, {0}, {});
   Step put{OpId::GatherPut, {0, 1, 2}, {std::int64_t(1)}, {}, 0, {}};
