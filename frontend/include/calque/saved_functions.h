@@ -7,7 +7,7 @@
 //   SavedFunctions model = load_functions("model.calque"); // in another program
 //   auto forward = model.function<Tensor(const Tensor &)>("forward");
 //   Tensor logits = forward(images);
-//   model.variables().at("dense/kernel");
+//   model.variable("dense/kernel");
 //
 // What is loaded are functions as any others: compiled at the first call, or found on disk; inlined where another
 // function calls them; differentiated by tapes and transforms. Their results have the bits of the function that was
