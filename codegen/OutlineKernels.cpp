@@ -101,8 +101,8 @@ bool readsCell(memref::LoadOp load) {
 class Outliner {
 public:
   Outliner(ArrayRef<Operation *> operations, Numbers &known)
-      : operations(operations), known(known), location(operations.back()->getLoc()), outside(operations.back()),
-        inside(operations.back()->getContext()) {
+      : operations(operations), isGroup(operations.back()->hasAttr(kGroupAttr)), known(known),
+        location(operations.back()->getLoc()), outside(operations.back()), inside(operations.back()->getContext()) {
     auto none = FunctionType::get(inside.getContext(), {}, {});
     function = func::FuncOp::create(location, "calque.kernel", none);
     function.setPrivate();
@@ -112,6 +112,7 @@ public:
 
   void outline(Kernels &kernels, bool merge) {
     IRMapping mapping;
+    findOwnBuffers();
     for (Operation *op : operations) {
       llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
       getUsedValuesDefinedAbove(op->getRegions(), used);
@@ -128,6 +129,7 @@ public:
     SmallVector<std::pair<Value, Value>> numbersMade; // a result and its cell
     for (Operation *op : operations) {
       Operation *inKernel = inside.clone(*op, mapping);
+      inKernel->removeAttr(kGroupAttr);
       for (auto [result, made] : llvm::zip_equal(op->getResults(), inKernel->getResults())) {
         if (result.use_empty())
           continue;
@@ -139,10 +141,11 @@ public:
     func::ReturnOp::create(inside, location);
     function.setFunctionType(FunctionType::get(function.getContext(), body->getArgumentTypes(), {}));
     // What a kernel writes no other argument of it reads.
-    if (auto last = dyn_cast<linalg::LinalgOp>(operations.back()))
-      for (Value init : last.getDpsInits())
-        if (auto argument = dyn_cast<BlockArgument>(rootBuffer(mapping.lookup(init))))
-          function.setArgAttr(argument.getArgNumber(), kNoAlias, inside.getUnitAttr());
+    for (Operation *op : operations)
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op); linalgOp && (isGroup || op == operations.back()))
+        for (Value init : linalgOp.getDpsInits())
+          if (auto argument = dyn_cast<BlockArgument>(rootBuffer(mapping.lookup(init))))
+            function.setArgAttr(argument.getArgNumber(), kNoAlias, inside.getUnitAttr());
     func::CallOp::create(outside, location, kernels.add(function, merge), arguments);
     for (auto [result, cell] : numbersMade) {
       auto load = memref::LoadOp::create(outside, location, cell);
@@ -159,6 +162,32 @@ private:
     auto type = dyn_cast<MemRefType>(input.get().getType());
     return type && type.hasStaticShape() && type.getLayout().isIdentity() && !op.payloadUsesValueFromOperand(&input) &&
            llvm::count(op->getOperands(), input.get()) == 1;
+  }
+
+  // Finds the buffers that nothing but a group uses, which its kernel then allocates, and those of which it uses views.
+  void findOwnBuffers() {
+    llvm::SmallPtrSet<Operation *, 8> inGroup(operations.begin(), operations.end());
+    for (Operation *op : operations)
+      for (Value operand : op->getOperands()) {
+        if (!isGroup || !isa<MemRefType>(operand.getType()))
+          continue;
+        Value root = rootBuffer(operand);
+        if (root != operand)
+          viewed.insert(root);
+        if (!root.getDefiningOp<memref::AllocOp>() || own.contains(root))
+          continue;
+        SmallVector<Value> values{root};
+        bool isOwn = true;
+        while (isOwn && !values.empty())
+          for (Operation *user : values.pop_back_val().getUsers()) {
+            if (auto view = dyn_cast<ViewLikeOpInterface>(user))
+              values.push_back(view->getResult(0));
+            else
+              isOwn &= inGroup.contains(user);
+          }
+        if (isOwn)
+          own.insert(root);
+      }
   }
 
   Value argument(Value value) {
@@ -192,13 +221,19 @@ private:
   Value passBuffer(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     Value root = rootBuffer(buffer);
-    if (root == buffer && type.getLayout().isIdentity() && type.hasStaticShape() && type.getNumElements() > 0)
+    if (own.contains(root))
+      return makeOwn(buffer);
+    if (root == buffer && type.getLayout().isIdentity() && type.hasStaticShape() && type.getNumElements() > 0 &&
+        !viewed.contains(root))
       return argument(buffer);
 
     // The address, and the offset as a number. Sizes and strides are products of numbers that the kernel takes, so that
     // it knows which of them are equal and which a multiple of another.
     Layout layout = layoutOf(outside, buffer);
-    Value base = argument(addressOf(outside, location, root));
+    // All views that a group uses of one buffer have one address, so that the kernel knows what they share.
+    Value none, &base = isGroup ? bases[root] : none;
+    if (!base)
+      base = argument(addressOf(outside, location, root));
     OpFoldResult offset = inside.getIndexAttr(0);
     if (!type.getLayout().isIdentity() || !layout.offsets.empty() || isPart(buffer))
       offset = argument(sum(layout.offsets));
@@ -219,6 +254,19 @@ private:
           shape, type.getElementType(),
           StridedLayoutAttr::get(inside.getContext(), isa<Value>(offset) ? ShapedType::kDynamic : 0, staticStrides));
     return memref::ReinterpretCastOp::create(inside, location, view, base, offset, sizes, strides);
+  }
+
+  // A buffer that exists within the kernel alone, or a view of it.
+  Value makeOwn(Value buffer) {
+    Value &inKernel = bases[buffer];
+    if (inKernel)
+      return inKernel;
+    Operation *made = buffer.getDefiningOp();
+    IRMapping mapping;
+    for (Value operand : made->getOperands())
+      mapping.map(operand, isa<MemRefType>(operand.getType()) ? makeOwn(operand) : passNumber(operand));
+    Value result = inside.clone(*made, mapping)->getResult(cast<OpResult>(buffer).getResultNumber());
+    return bases[buffer] = result;
   }
 
   // Whether a view shows a part of its buffer. Then it has an offset, if only 0: other parts may have the same kernel.
@@ -248,6 +296,9 @@ private:
   }
 
   SmallVector<Operation *, 2> operations;
+  bool isGroup;
+  llvm::DenseSet<Value> own, viewed;  // of a group: buffers that it alone uses, and those that it uses views of
+  llvm::DenseMap<Value, Value> bases; // of a group: what the kernel has for a buffer
   Numbers &known;
   Location location;
   OpBuilder outside, inside;
@@ -331,14 +382,26 @@ void outlineKernels(func::FuncOp program, Kernels &kernels, bool merge) {
         merged.insert(fill);
       }
   }
+  // A group runs where its last operation stands.
+  llvm::DenseMap<Attribute, std::pair<SmallVector<Operation *>, size_t>> groups; // with how many operations are missing
+  for (Operation *op : operations)
+    if (Attribute number = op->getAttr(kGroupAttr))
+      ++groups[number].second;
   for (Operation *op : operations) {
     if (merged.contains(op))
       continue;
-    SmallVector<Operation *, 2> group;
+    SmallVector<Operation *> alone, *group = &alone;
+    if (Attribute number = op->getAttr(kGroupAttr)) {
+      auto &[members, missing] = groups[number];
+      --missing;
+      group = &members;
+    }
     if (linalg::FillOp fill = fills.lookup(op))
-      group.push_back(fill);
-    group.push_back(op);
-    Outliner(group, known).outline(kernels, merge);
+      group->push_back(fill);
+    group->push_back(op);
+    if (Attribute number = op->getAttr(kGroupAttr); number && groups[number].second)
+      continue;
+    Outliner(*group, known).outline(kernels, merge);
   }
   operations = llvm::map_to_vector(body.without_terminator(), [](Operation &op) { return &op; });
   for (Operation *op : llvm::reverse(operations))

@@ -163,6 +163,27 @@ def AssignInPlace : Pass<"calque-assign-in-place", "::mlir::ModuleOp"> {
 
 //===-- The program at the stage outlined -------------------------------------------------------===//
 
+def GroupKernels : Pass<"calque-group-kernels", "::mlir::ModuleOp"> {
+  let summary = "Mark operations on buffers that one kernel does row by row";
+  let description = [{
+    Operations that share an outer loop, over *rows*, and of which one reads what another writes, are a group, if that
+    spares 256 KiB of memory traffic or more. The kernel runs all of them for some rows, then for the next ones, so that
+    what is passed on is in the first cache. docs/code-generation.md says when nests fit together.
+
+    ```mlir
+    linalg.exp ins(%x : memref<4096x1024xf32>) outs(%a : memref<4096x1024xf32>)
+    linalg.reduce ins(%a : memref<4096x1024xf32>) outs(%s : memref<4096xf32>) ...
+    ```
+    becomes
+    ```mlir
+    linalg.exp {calque.group = 0} ins(%x : memref<4096x1024xf32>) outs(%a : memref<4096x1024xf32>)
+    linalg.reduce {calque.group = 0} ins(%a : memref<4096x1024xf32>) outs(%s : memref<4096xf32>) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"groups", "groups", "Groups of operations">];
+}
+
 def OutlineKernels : Pass<"calque-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Make functions of all that the program does on buffers, one of those that are equal";
   let description = [{

@@ -87,6 +87,8 @@ void bufferize(OpPassManager &manager, const CompileOptions &options) {
 }
 
 void outline(OpPassManager &manager, const CompileOptions &options) {
+  if (options.optimize)
+    manager.addPass(createGroupKernels());
   manager.addPass(createOutlineKernels({options.optimize}));
   manager.addPass(createPlaceBuffers());
   manager.addPass(createMakeNumbers());

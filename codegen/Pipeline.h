@@ -46,6 +46,8 @@ mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op);
 // On a function that is a kernel.
 inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
 inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKernelAttr); }
+// On operations on buffers: the number of the group whose kernel does them.
+inline constexpr llvm::StringLiteral kGroupAttr = "calque.group";
 // On a kernel with a loop that combines elements.
 inline constexpr llvm::StringLiteral kReductionAttr = "calque.reduction";
 // On an argument of a kernel; FuncToLLVM turns it into LLVM's attribute.

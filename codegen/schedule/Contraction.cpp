@@ -400,22 +400,27 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   v.either(start.isLater, [&] { store({}); }, [&] { store(start.value); });
 }
 
-bool emitContraction(Schedule schedule, Nest nest) {
+namespace {
+
+// The roles of loops and operands, with the tile that goes with them.
+struct Choice {
+  unsigned vectorLoop = VectorBuilder::kNoLoop, rowLoop = VectorBuilder::kNoLoop;
+  int operandOfB = 0;
+  Tile tile;
+  double cycles = std::numeric_limits<double>::infinity();
+};
+
+std::optional<Choice> choose(const Nest &nest, const Target &target) {
   if (!isMultiplyAdd(nest) || !nest.hasReduction() || nest.iterations().guess() < 64)
-    return false;
+    return std::nullopt;
   unsigned unknownTerms = 0;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     unknownTerms += nest.isReduction[loop] && !nest.extents[loop].isKnown();
   if (unknownTerms > 1) // only one unknown loop over terms can be cut into blocks
-    return false;
-  int64_t lanes = schedule.lanesFor(nest);
+    return std::nullopt;
+  int64_t lanes = Schedule::lanesFor(nest, target);
   const Access &result = nest.outputs[0];
-  struct Choice {
-    unsigned vectorLoop = VectorBuilder::kNoLoop, rowLoop = VectorBuilder::kNoLoop;
-    int operandOfB = 0;
-    Tile tile;
-    double cycles = std::numeric_limits<double>::infinity();
-  } best;
+  Choice best;
   for (int operandOfB : {1, 0}) {
     const Access &a = nest.inputs[1 - operandOfB], &b = nest.inputs[operandOfB];
     for (unsigned vectorLoop = 0; vectorLoop < nest.numLoops(); ++vectorLoop) {
@@ -425,7 +430,7 @@ bool emitContraction(Schedule schedule, Nest nest) {
       int64_t extent = nest.extents[vectorLoop].guess(), vectors = (extent + lanes - 1) / lanes;
       auto consider = [&](unsigned rowLoop) {
         int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
-        Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), schedule.target);
+        Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), target);
         double cycles = tile.cycles / static_cast<double>(rows * extent);
         if (cycles < best.cycles)
           best = {vectorLoop, rowLoop, operandOfB, tile, cycles};
@@ -437,16 +442,28 @@ bool emitContraction(Schedule schedule, Nest nest) {
     }
   }
   if (best.vectorLoop == VectorBuilder::kNoLoop)
-    return false;
-  const Access &a = nest.inputs[1 - best.operandOfB], &b = nest.inputs[best.operandOfB];
+    return std::nullopt;
+  const Access &b = nest.inputs[best.operandOfB];
   // With a strided B and few rows, each gathered element would be used only once.
   int64_t uses = 1;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (!nest.isReduction[loop] && loop != best.vectorLoop)
       uses *= std::min<int64_t>(nest.extents[loop].guess(), 1 << 20);
   if (!(b.strides[best.vectorLoop] == 1) && uses < 4)
+    return std::nullopt;
+  return best;
+}
+
+} // namespace
+
+bool isContraction(const Nest &nest, const Target &target) { return choose(nest, target).has_value(); }
+
+bool emitContraction(Schedule schedule, Nest nest) {
+  std::optional<Choice> choice = choose(nest, schedule.target);
+  if (!choice)
     return false;
-  Contraction(schedule, nest, best.vectorLoop, best.rowLoop, a, b, lanes, best.tile).emit();
+  const Access &a = nest.inputs[1 - choice->operandOfB], &b = nest.inputs[choice->operandOfB];
+  Contraction(schedule, nest, choice->vectorLoop, choice->rowLoop, a, b, schedule.lanesFor(nest), choice->tile).emit();
   return true;
 }
 

@@ -157,7 +157,7 @@ private:
   mlir::SmallVector<TermLoop> termLoops; // of a block
   mlir::SmallVector<size_t, 2> starts;   // the loops at which accumulators begin anew
   bool isExact = false;                  // whether a block's sums have their rounding errors beside them
-  mlir::Operation *buffer = nullptr;
+  mlir::Value buffer;                    // of a packed panel
 };
 
 } // namespace calque::codegen

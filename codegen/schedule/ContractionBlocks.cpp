@@ -93,8 +93,7 @@ void Contraction::decideToPack(int64_t rows) {
     distance = std::max(distance, b.distance(loop) * elementBytes());
   packs = !(b.strides[vectorLoop] == 1) || (rows >= 4 * tile.rows && distance >= 512 && termsPerBlock() >= 32);
   // The inner loops over terms are not cut into blocks; with long ones a panel could overflow a thread's stack.
-  constexpr int64_t kMaxPanelBytes = 256 << 10;
-  packs &= termsPerBlock() * panelWidth() * elementBytes() <= kMaxPanelBytes;
+  packs &= termsPerBlock() * panelWidth() * elementBytes() <= kMostStackBytes;
 }
 
 void Contraction::chooseBlocksOfUnknown() {

@@ -13,25 +13,27 @@ using namespace mlir;
 
 namespace calque::codegen {
 
+Value threadMemory(OpBuilder &builder, Location location, MemRefType type) {
+  // Allocated at the front of the function that the thread runs.
+  if (auto loop = builder.getInsertionBlock()->getParentOp();
+      isa<scf::ParallelOp>(loop) || loop->getParentOfType<scf::ParallelOp>()) {
+    auto buffer = memref::AllocaOp::create(builder, location, type, builder.getI64IntegerAttr(64));
+    buffer->moveBefore(&buffer->getParentOfType<scf::ParallelOp>()->getRegion(0).front().front());
+    return buffer;
+  }
+  auto buffer = memref::AllocOp::create(builder, location, type);
+  if (Operation *outermost = buffer->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*buffer);
+      outermost != buffer)
+    buffer->moveBefore(outermost);
+  return buffer;
+}
+
 Access Contraction::pack(Position at, Value from, Value to, const Number &columns) {
   auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
-  if (!buffer) {
-    // A thread has one panel on its stack, allocated at the front of the function that it runs. Without threads the
-    // panel is in the workspace, because on the stack the panels of all kernels of a function would add up.
-    if (auto loop = v.b.getInsertionBlock()->getParentOp();
-        isa<scf::ParallelOp>(loop) || loop->getParentOfType<scf::ParallelOp>()) {
-      buffer = memref::AllocaOp::create(v.b, v.location, type, v.b.getI64IntegerAttr(64));
-      buffer->moveBefore(&buffer->getParentOfType<scf::ParallelOp>()->getRegion(0).front().front());
-    } else {
-      buffer = memref::AllocOp::create(v.b, v.location, type);
-      if (Operation *outermost =
-              buffer->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*buffer);
-          outermost != buffer)
-        buffer->moveBefore(outermost);
-    }
-  }
+  if (!buffer)
+    buffer = threadMemory(v.b, v.location, type);
   Access packed = b;
-  packed.value = buffer->getResult(0);
+  packed.value = buffer;
   packed.strides.assign(nest.numLoops(), Extent(0));
   packed.offset = 0;
   packed.unknownOffset = {};

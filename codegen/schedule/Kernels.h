@@ -24,17 +24,38 @@ constexpr int64_t kRunLength = 8;
 // Fewer terms than these are not worth cutting.
 constexpr int64_t kShortSum = 2 * kRunLength;
 
+// In which order a nest combines the terms of a result. It decides the bits of a sum, which a part of a nest shares
+// with the whole.
+struct SumOrder {
+  // The number of the reduction loop, among all reduction loops, that vectors run over; none: one term after the other.
+  std::optional<unsigned> vectorLoop;
+
+  static SumOrder of(const Nest &nest, const Target &target);
+};
+
 // What all kernels are emitted with.
 struct Schedule {
   mlir::OpBuilder &builder;
   const Target &target;
   mlir::Value initial; // a reduction's initial value, from a fill before it; null: the result buffer's elements
+  // Of a nest that is a part of a larger one, whose loops threads share already.
+  std::optional<SumOrder> order = std::nullopt;
+  // Of a part of a sum: what the additions before have rounded away, with the loops of the result. The result has what
+  // is summed up so far.
+  std::optional<Access> errors = std::nullopt;
 
   // The estimated cycles of one iteration on one lane, with operands in the first cache.
   static double cyclesOfBody(const Nest &nest);
   // The lanes of a vector, which follow from the widest element that is loaded or stored.
-  int64_t lanesFor(const Nest &nest) const;
+  static int64_t lanesFor(const Nest &nest, const Target &target);
+  int64_t lanesFor(const Nest &nest) const { return lanesFor(nest, target); }
 };
+
+// Memory of known size for each thread, on its stack if the code is within a parallel loop. Without threads it is in
+// the workspace, because on the stack that of all kernels of a function would add up.
+mlir::Value threadMemory(mlir::OpBuilder &builder, mlir::Location location, mlir::MemRefType type);
+// The most bytes that one kernel may have on a thread's stack.
+constexpr int64_t kMostStackBytes = 256 << 10;
 
 // Buffers for the results of a nest whose terms are split into pieces, which are combined in order afterwards.
 class PartialResults {
@@ -52,12 +73,23 @@ private:
   llvm::SmallVector<unsigned> loops; // those over results
 };
 
+// How threads share the terms of a reduction with few results: `count` pieces of the iterations of a loop, which may
+// leave a rest. No count: they share the results.
+struct Pieces {
+  unsigned loop = VectorBuilder::kNoLoop;
+  int64_t count = 0;
+
+  static Pieces of(const Nest &nest);
+};
+
 // Emits any nest, with vectors over one loop where that is possible, and with reductions in registers.
 void emitVectorNest(Schedule schedule, Nest nest);
 
 // Emits a sum of products, such as a contraction or a convolution, with a tile of results in registers. Returns false,
 // and emits nothing, where the nest is no such sum or would gain nothing.
 bool emitContraction(Schedule schedule, Nest nest);
+// Whether it would be one.
+bool isContraction(const Nest &nest, const Target &target);
 
 } // namespace calque::codegen
 #endif

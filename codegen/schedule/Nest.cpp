@@ -38,6 +38,20 @@ Extent Extent::operator*(const Extent &other) const {
   return product;
 }
 
+std::optional<Extent> Extent::dividedBy(const Extent &other) const {
+  if (other.factor == 0 || factor % other.factor)
+    return std::nullopt;
+  Extent quotient(factor / other.factor);
+  quotient.values = values;
+  for (Value value : other.values) {
+    auto found = llvm::find(quotient.values, value);
+    if (found == quotient.values.end())
+      return std::nullopt;
+    quotient.values.erase(found);
+  }
+  return quotient;
+}
+
 bool Extent::operator==(const Extent &other) const {
   return factor == other.factor &&
          (factor == 0 || (values.size() == other.values.size() &&
@@ -323,11 +337,9 @@ bool canMerge(const Nest &nest, unsigned outer, unsigned inner) {
 }
 
 bool mergeOnce(Nest &nest) {
-  SmallVector<bool> isIndexed(nest.numLoops(), false);
-  nest.body->walk([&](linalg::IndexOp index) {
-    if (int64_t loop = nest.loopOf[index.getDim()]; loop >= 0)
-      isIndexed[loop] = true;
-  });
+  SmallVector<bool> isIndexed;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    isIndexed.push_back(nest.isIndexed(loop));
   for (unsigned outer = 0; outer < nest.numLoops(); ++outer)
     for (unsigned inner = 0; inner < nest.numLoops(); ++inner) {
       if (outer == inner || isIndexed[outer] || isIndexed[inner] || !canMerge(nest, outer, inner))
@@ -382,12 +394,25 @@ FailureOr<Nest> Nest::of(linalg::LinalgOp op, OpBuilder &builder) {
     (op.isDpsInit(&operand) ? nest.outputs : nest.inputs).push_back(*access);
   }
   nest.loopOf = llvm::to_vector(llvm::seq<int64_t>(0, nest.numLoops()));
-  for (unsigned loop = nest.numLoops(); loop-- > 0;)
-    if (nest.extents[loop] == 1)
-      dropLoop(nest, loop);
-  while (mergeOnce(nest)) {
-  }
+  nest.firstIndex.resize(nest.numLoops());
+  nest.simplify();
   return nest;
+}
+
+bool Nest::isIndexed(unsigned loop) const {
+  return body
+      ->walk([&](linalg::IndexOp index) {
+        return loopOf[index.getDim()] == static_cast<int64_t>(loop) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void Nest::simplify() {
+  for (unsigned loop = numLoops(); loop-- > 0;)
+    if (extents[loop] == 1)
+      dropLoop(*this, loop);
+  while (mergeOnce(*this)) {
+  }
 }
 
 Extent Nest::iterations() const {

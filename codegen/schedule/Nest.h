@@ -30,6 +30,8 @@ public:
   mlir::Value emit(mlir::OpBuilder &builder, mlir::Location location) const;
   // The same as a constant where it is one.
   mlir::OpFoldResult folded(mlir::OpBuilder &builder, mlir::Location location) const;
+  // This divided by `other`, where that leaves such a product.
+  std::optional<Extent> dividedBy(const Extent &other) const;
   // The same product of other values.
   Extent mapped(llvm::function_ref<mlir::Value(mlir::Value)> map) const;
 
@@ -62,6 +64,8 @@ struct Nest {
   llvm::SmallVector<Access> inputs, outputs;
   // For each loop of the operation, the number of the nest's loop, or -1 if it has a single iteration.
   llvm::SmallVector<int64_t> loopOf;
+  // For each loop of the operation, where it begins; null: at 0.
+  llvm::SmallVector<mlir::Value> firstIndex;
 
   // The nest of an operation. Loops of one iteration are dropped; adjacent loops are merged where all operands allow
   // it. Fails where an access is not affine. Emits flat views of the operands at the builder's insertion point.
@@ -82,6 +86,10 @@ struct Nest {
   unsigned split(unsigned loop, int64_t size);
   // Restricts a loop to `count` iterations from `start` on. The body must not ask for the loop's index.
   void slice(unsigned loop, int64_t start, int64_t count);
+  // Whether the body asks for a loop's index.
+  bool isIndexed(unsigned loop) const;
+  // Drops loops of one iteration, and merges adjacent ones where all operands allow it.
+  void simplify();
 };
 
 // The sizes and strides of a buffer, and the offset of its first element from the root buffer's.

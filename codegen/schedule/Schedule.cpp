@@ -1,7 +1,7 @@
 // Chooses a kernel for each linalg operation on buffers.
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
-#include "codegen/schedule/Kernels.h"
+#include "codegen/schedule/Group.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -61,9 +61,43 @@ void schedule(linalg::LinalgOp op, const Target &target) {
     fill.erase();
 }
 
+// Schedules all operations of a kernel as one group. Returns false, and changes nothing, where they are none.
+bool scheduleGroup(func::FuncOp kernel, const Target &target) {
+  auto operations = llvm::to_vector(kernel.getBody().getOps<linalg::LinalgOp>());
+  SmallVector<linalg::LinalgOp> members;
+  SmallVector<linalg::FillOp> fills;
+  SmallVector<Value> initials;
+  std::vector<Nest> nests;
+  for (linalg::LinalgOp op : operations) {
+    if (isa<linalg::FillOp>(op))
+      continue;
+    linalg::FillOp fill;
+    if (op.getNumReductionLoops() && op.getNumDpsInits() == 1 && (fill = fillBefore(op)))
+      fills.push_back(fill);
+    initials.push_back(fill ? fill.getInputs()[0] : Value());
+    members.push_back(op);
+  }
+  if (members.size() < 2 || members.size() + fills.size() != operations.size())
+    return false;
+  OpBuilder builder(members.back());
+  for (linalg::LinalgOp op : members) {
+    FailureOr<Nest> nest = Nest::of(op, builder);
+    if (failed(nest))
+      return false;
+    nests.push_back(*nest);
+  }
+  if (!emitGroup({builder, target, Value()}, nests, initials))
+    return false;
+  if (llvm::any_of(nests, [](const Nest &nest) { return nest.hasReduction(); }))
+    kernel->setAttr(kReductionAttr, builder.getUnitAttr());
+  for (linalg::LinalgOp op : operations)
+    op.erase();
+  return true;
+}
+
 struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
   void runOnOperation() override {
-    if (!isKernel(getOperation()))
+    if (!isKernel(getOperation()) || scheduleGroup(getOperation(), Target::of(getOperation())))
       return;
     // Fills come last, because a reduction may make its fill needless.
     for (bool fills : {false, true}) {

@@ -203,8 +203,9 @@ IRMapping VectorBuilder::emitBody(const Position &position, ValueRange outputs, 
     if (auto indexOp = dyn_cast<linalg::IndexOp>(op)) {
       int64_t loop = nest.loopOf[indexOp.getDim()];
       Value scalar = index(loop < 0 ? 0 : position.shift[loop]);
-      if (loop >= 0 && position.index[loop])
-        scalar = arith::AddIOp::create(b, location, position.index[loop], scalar);
+      for (Value part : {loop >= 0 ? position.index[loop] : Value(), nest.firstIndex[indexOp.getDim()]})
+        if (part)
+          scalar = arith::AddIOp::create(b, location, part, scalar);
       Value value = splat(scalar);
       if (lanes > 1 && loop == vectorLoop) {
         auto steps = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
@@ -354,7 +355,10 @@ void VectorBuilder::parallel(const Number &extent, double cycles, const Number &
       return SmallVector<Value>();
     });
   };
-  if (extent.known && *extent.known <= 1)
+  // Threads share the outermost loop.
+  Operation *around = b.getInsertionBlock()->getParentOp();
+  if ((extent.known && *extent.known <= 1) || isa<scf::ParallelOp>(around) ||
+      around->getParentOfType<scf::ParallelOp>())
     return serial();
   auto emit = [&](Value count, int64_t grain, function_ref<void(Value)> inside) {
     auto parallelOp =

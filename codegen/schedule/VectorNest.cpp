@@ -42,7 +42,7 @@ double Schedule::cyclesOfBody(const Nest &nest) {
   return cycles;
 }
 
-int64_t Schedule::lanesFor(const Nest &nest) const {
+int64_t Schedule::lanesFor(const Nest &nest, const Target &target) {
   unsigned bits = 32;
   for (const auto *accesses : {&nest.inputs, &nest.outputs})
     for (const Access &access : *accesses)
@@ -303,7 +303,16 @@ private:
       return next;
     };
     Position origin(nest.numLoops());
-    if (isFloatSum() && !isShortSum(1)) {
+    if (schedule.errors) {
+      SmallVector<ExactSum> sums;
+      for (size_t i = 0; i < points.size(); ++i)
+        sums.push_back({values[i], v.load(*schedule.errors, points[i], valid[i])});
+      sums = reduceInRuns(origin, sums, 1, body);
+      for (size_t i = 0; i < points.size(); ++i) {
+        values[i] = sums[i].sum;
+        v.store(*schedule.errors, points[i], sums[i].error, valid[i]);
+      }
+    } else if (isFloatSum() && !isShortSum(1)) {
       Value zero = v.constant(v.b.getZeroAttr(nest.outputs[0].element));
       SmallVector<ExactSum> sums;
       for (Value value : values)
@@ -450,16 +459,17 @@ unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
 
 void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner);
 
-// Splits reductions with few results and many terms into pieces of the terms, which threads share. The number of pieces
-// depends on sizes alone.
-bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
+} // namespace
+
+// The number of pieces depends on sizes alone.
+Pieces Pieces::of(const Nest &nest) {
   constexpr int64_t kFewResults = 4096, kPieceIterations = 1 << 14, kMaxPieces = 32;
   if (!nest.isKnown())
-    return false;
+    return {};
   int64_t results = *nest.iterations(false).known(), terms = *nest.iterations(true).known();
   bool hasIndex = !nest.body->getOps<linalg::IndexOp>().empty();
   if (hasIndex || results > kFewResults || results * terms < 4 * kPieceIterations)
-    return false;
+    return {};
   unsigned split = VectorBuilder::kNoLoop;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (nest.isReduction[loop] &&
@@ -475,13 +485,23 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
     int64_t extent = *nest.extents[loop].known();
     if (!nest.isReduction[loop] &&
         ((extent >= 64 && isRow(loop)) || (extent >= 16 && !(nest.outputs[0].strides[loop] == 1))))
-      return false;
+      return {};
   }
   int64_t extent = *nest.extents[split].known(),
           pieces = std::min({kMaxPieces, results * terms / kPieceIterations, extent});
   if (pieces < 2)
-    return false;
+    return {};
+  return {split, pieces};
+}
 
+namespace {
+
+// Splits reductions with few results and many terms into pieces of the terms, which threads share.
+bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
+  auto [split, pieces] = Pieces::of(nest);
+  if (!pieces)
+    return false;
+  int64_t extent = *nest.extents[split].known(), results = *nest.iterations(false).known();
   int64_t size = extent / pieces, rest = extent - size * pieces;
   PartialResults partial(schedule, nest, combiner, pieces + (rest ? 1 : 0));
   Value identity = arith::ConstantOp::create(schedule.builder, nest.location(), combiner.identity);
@@ -505,7 +525,15 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
 
 void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner) {
   int64_t lanes = schedule.lanesFor(nest);
-  unsigned vectorLoop = chooseVectorLoop(nest, lanes, combiner.has_value());
+  unsigned vectorLoop = VectorBuilder::kNoLoop;
+  if (schedule.order && schedule.order->vectorLoop) {
+    unsigned number = 0;
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      if (nest.isReduction[loop] && number++ == *schedule.order->vectorLoop)
+        vectorLoop = loop;
+  } else {
+    vectorLoop = chooseVectorLoop(nest, lanes, combiner && !schedule.order);
+  }
   if (vectorLoop == VectorBuilder::kNoLoop)
     lanes = 1;
   else
@@ -581,8 +609,15 @@ void PartialResults::combine(Schedule &schedule) const {
 
 void emitVectorNest(Schedule schedule, Nest nest) {
   std::optional<Combiner> combiner = Combiner::of(nest);
-  if (!combiner || !emitInPieces(schedule, nest, *combiner))
+  if (schedule.order || !combiner || !emitInPieces(schedule, nest, *combiner))
     emitNest(schedule, nest, combiner);
+}
+
+SumOrder SumOrder::of(const Nest &nest, const Target &target) {
+  unsigned loop = chooseVectorLoop(nest, Schedule::lanesFor(nest, target), Combiner::of(nest).has_value());
+  if (loop == VectorBuilder::kNoLoop || !nest.isReduction[loop])
+    return {};
+  return {static_cast<unsigned>(llvm::count(ArrayRef(nest.isReduction).take_front(loop), true))};
 }
 
 } // namespace calque::codegen

@@ -96,6 +96,21 @@ TEST(Determinism, OfPooling) {
       inputsOf({{9, 27, 25, 17}}));
 }
 
+TEST(Determinism, OfGroups) {
+  for (const Shape &shape : {Shape{4099, 37}, Shape{1030, 515}, Shape{40'009, 3}})
+    expectSameOnAllThreads(
+        [](const std::vector<Tensor> &in) {
+          GradientTape tape;
+          for (const Tensor &x : in)
+            tape.watch(x);
+          Tensor centred = in[0] - mean(in[0], {-1}, true), scale = rsqrt(mean(centred * centred, {-1}, true) + 1e-5);
+          Tensor y = centred * scale * in[1];
+          auto gradients = tape.gradient(sum(tanh(y)), in);
+          return std::vector<Tensor>{y, *gradients[0], *gradients[1]};
+        },
+        inputsOf({shape, {shape[1]}}));
+}
+
 TEST(Determinism, OfATrainingStep) {
   std::vector<std::vector<Tensor>> after;
   std::vector<Tensor> initial;

@@ -1,0 +1,271 @@
+// Finds operations on buffers that one kernel can do row by row, so that what one makes for another need not pass
+// through memory.
+//
+// A group runs where its last operation stands: an operation joins only if nothing in between depends on those before.
+#include "codegen/Lowering.h"
+#include "codegen/Passes.h"
+#include "codegen/Pipeline.h"
+#include "codegen/ProgramAttributes.h"
+#include "codegen/schedule/Group.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+#define GEN_PASS_DEF_GROUPKERNELS
+#include "codegen/Passes.h.inc"
+
+namespace {
+
+// What a group spares at least. Less than this stays in the second cache between two kernels.
+constexpr double kLeastBytes = 256 << 10;
+// LLVM takes more than linear time for long functions.
+constexpr size_t kMostMembers = 24, kLongestBodies = 512;
+// How far apart the first and the last operation of a group may stand: what is moved keeps its operands alive.
+constexpr size_t kWindow = 64;
+
+using Roots = llvm::SmallDenseSet<Value, 4>;
+
+class Groups {
+public:
+  Groups(func::FuncOp program, const Target &target)
+      : program(program), target(target), analysis(program.getContext()) {
+    // What the analysis of nests computes has no place in the program.
+    analysis.setInsertionPointToEnd(&aside);
+  }
+  ~Groups() { aside.dropAllDefinedValueUses(), aside.dropAllReferences(); }
+
+  // Marks the operations of each group with its number. Returns how many groups there are.
+  unsigned mark() {
+    for (Operation &op : program.getBody().front().without_terminator())
+      visit(&op);
+    unsigned number = 0;
+    OpBuilder builder(program.getContext());
+    for (const Group &group : groups) {
+      if (group.isMerged || group.members.size() < 2 || group.saved < kLeastBytes)
+        continue;
+      for (size_t member : group.members)
+        nodes[member].op->setAttr(kGroupAttr, builder.getI64IntegerAttr(number));
+      ++number;
+    }
+    return number;
+  }
+
+private:
+  struct Node {
+    linalg::LinalgOp op;
+    Nest nest;
+    size_t position, length;
+    Roots reads, writes;
+  };
+  struct Group {
+    SmallVector<size_t> members; // in the order of the program
+    Roots reads, writes;
+    double saved = 0;
+    size_t length = 0;
+    bool isOpen = true, isMerged = false;
+  };
+
+  void visit(Operation *op) {
+    ++position;
+    if (isa<memref::AllocOp, memref::GetGlobalOp, ViewLikeOpInterface>(op) ||
+        (!op->getNumRegions() && isMemoryEffectFree(op)))
+      return;
+    Node node;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (!linalgOp && !load)
+      return closeAll();
+    if (load) {
+      node.reads.insert(rootBuffer(load.getMemRef()));
+    } else {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isa<MemRefType>(operand.get().getType()))
+          (linalgOp.isDpsInit(&operand) ? node.writes : node.reads).insert(rootBuffer(operand.get()));
+      // A body may read buffers by itself.
+      op->walk([&](memref::LoadOp inner) { node.reads.insert(rootBuffer(inner.getMemRef())); });
+      if (op->walk([&](memref::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted())
+        return closeAll();
+    }
+    // The fill of a reduction is a part of it.
+    if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isInitial(fill))
+      return;
+    SmallVector<size_t> before = dependences(node);
+    bool joins = linalgOp && (!before.empty() || isWorthALook(linalgOp)) && analyse(linalgOp, node);
+    if (!joins) {
+      for (size_t group : before)
+        groups[group].isOpen = false;
+      return;
+    }
+    size_t number = nodes.size();
+    nodes.push_back(std::move(node));
+    join(number, before);
+  }
+
+  static bool isInitial(linalg::FillOp fill) {
+    return llvm::any_of(fill.getOutputs()[0].getUsers(), [&](Operation *user) {
+      auto op = dyn_cast<linalg::LinalgOp>(user);
+      return op && op.getNumReductionLoops() && op.getNumDpsInits() == 1 && fillBefore(op) == fill;
+    });
+  }
+
+  // Small buffers are in the caches anyway, and to look at them would take the time of programs of many small
+  // operations.
+  static bool isWorthALook(linalg::LinalgOp op) {
+    return llvm::any_of(op->getOperandTypes(), [](Type type) {
+      auto buffer = dyn_cast<MemRefType>(type);
+      return buffer && (!buffer.hasStaticShape() || buffer.getNumElements() * 8 >= int64_t(kLeastBytes) / 4);
+    });
+  }
+
+  bool analyse(linalg::LinalgOp op, Node &node) {
+    if (isa<linalg::FillOp>(op) || op->getBlock() != &program.getBody().front())
+      return false;
+    FailureOr<Nest> nest = Nest::of(op, analysis);
+    if (failed(nest) || !canBeGrouped(*nest, target))
+      return false;
+    node.op = op;
+    node.nest = *nest;
+    node.position = position;
+    node.length = static_cast<size_t>(std::distance(nest->body->begin(), nest->body->end()));
+    return true;
+  }
+
+  void closeAll() {
+    for (size_t group : open)
+      groups[group].isOpen = false;
+    open.clear();
+    touching.clear();
+  }
+
+  // The open groups that an operation may not be moved across.
+  SmallVector<size_t> dependences(const Node &node) {
+    SmallVector<size_t> found;
+    auto look = [&](Value root, bool isWritten) {
+      auto places = touching.find(root);
+      if (places == touching.end())
+        return;
+      llvm::erase_if(places->second, [&](size_t group) { return !groups[group].isOpen || groups[group].isMerged; });
+      for (size_t group : places->second)
+        if ((isWritten || groups[group].writes.contains(root)) && !llvm::is_contained(found, group))
+          found.push_back(group);
+    };
+    for (Value root : node.reads)
+      look(root, false);
+    for (Value root : node.writes)
+      look(root, true);
+    llvm::sort(found);
+    return found;
+  }
+
+  // Whether nothing but the members of a group uses a buffer.
+  bool isOwn(Value root, ArrayRef<size_t> members) {
+    auto alloc = root.getDefiningOp<memref::AllocOp>();
+    if (!alloc)
+      return false;
+    SmallVector<Value> values{root};
+    while (!values.empty())
+      for (Operation *user : values.pop_back_val().getUsers()) {
+        if (auto view = dyn_cast<ViewLikeOpInterface>(user)) {
+          values.push_back(view->getResult(0));
+          continue;
+        }
+        if (!isa<linalg::FillOp>(user) &&
+            llvm::none_of(members, [&](size_t member) { return nodes[member].op.getOperation() == user; }))
+          return false;
+      }
+    return true;
+  }
+
+  std::optional<double> savedBy(ArrayRef<size_t> members) {
+    std::vector<Nest> nests;
+    for (size_t member : members)
+      nests.push_back(nodes[member].nest);
+    std::optional<GroupPlan> plan = GroupPlan::of(nests, target);
+    if (!plan)
+      return std::nullopt;
+    return plan->savedBytes([&](Value root) { return isOwn(root, members); });
+  }
+
+  void join(size_t number, ArrayRef<size_t> before) {
+    const Node &node = nodes[number];
+    auto attempt = [&](ArrayRef<size_t> with) {
+      Group merged;
+      merged.members.push_back(number);
+      merged.length = node.length;
+      double savedBefore = 0;
+      for (size_t each : with) {
+        const Group &group = groups[each];
+        merged.members.append(group.members);
+        merged.length += group.length;
+        savedBefore += group.saved;
+        merged.reads.insert(group.reads.begin(), group.reads.end());
+        merged.writes.insert(group.writes.begin(), group.writes.end());
+      }
+      llvm::sort(merged.members);
+      if (merged.members.size() > kMostMembers || merged.length > kLongestBodies ||
+          nodes[merged.members[0]].position + kWindow < position)
+        return false;
+      std::optional<double> saved = savedBy(merged.members);
+      if (!saved || *saved <= savedBefore)
+        return false;
+      merged.saved = *saved;
+      for (size_t each : with)
+        groups[each].isMerged = true;
+      add(std::move(merged), node);
+      return true;
+    };
+    bool isIn = !before.empty() && attempt(before);
+    for (size_t i = 0; !isIn && before.size() > 1 && i < before.size(); ++i)
+      isIn = attempt(before[i]);
+    for (size_t each : before)
+      if (!groups[each].isMerged)
+        groups[each].isOpen = false;
+    if (isIn)
+      return;
+    Group alone;
+    alone.members.push_back(number);
+    alone.length = node.length;
+    add(std::move(alone), node);
+  }
+
+  void add(Group group, const Node &node) {
+    group.reads.insert(node.reads.begin(), node.reads.end());
+    group.writes.insert(node.writes.begin(), node.writes.end());
+    size_t number = groups.size();
+    for (const Roots *roots : {&group.reads, &group.writes})
+      for (Value root : *roots)
+        if (SmallVector<size_t> &places = touching[root]; !llvm::is_contained(places, number))
+          places.push_back(number);
+    open.push_back(number);
+    groups.push_back(std::move(group));
+  }
+
+  func::FuncOp program;
+  const Target &target;
+  Block aside;
+  OpBuilder analysis;
+  size_t position = 0;
+  std::vector<Node> nodes;
+  std::vector<Group> groups;
+  SmallVector<size_t> open; // those that were opened since all were closed
+  llvm::DenseMap<Value, SmallVector<size_t>> touching;
+};
+
+struct GroupKernels : impl::GroupKernelsBase<GroupKernels> {
+  void runOnOperation() override {
+    FailureOr<Program> program = programIn(getOperation());
+    if (failed(program))
+      return signalPassFailure();
+    // Whether nests are a group is the same for every CPU, so that plans are.
+    groups += Groups(program->function, Target::of(runtime::Cpu::Baseline)).mark();
+  }
+};
+
+} // namespace
+} // namespace calque::codegen

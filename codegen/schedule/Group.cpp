@@ -1,0 +1,307 @@
+// Decides whether nests can be run row by row, and how many rows at a time.
+#include "codegen/schedule/Group.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+namespace {
+
+int64_t bytesOf(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
+
+// The elements of a buffer that an access reaches in one row: from `first` on, `length` of them. Each may be unknown.
+struct Reach {
+  std::optional<int64_t> first;
+  std::optional<Extent> length;
+};
+
+Reach reachInRow(const Access &access, const Nest &nest, unsigned rowLoop) {
+  Reach reach{access.offset, Extent(1)};
+  SmallVector<unsigned> loops;
+  bool isKnown = true;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (loop != rowLoop && access.varies(loop)) {
+      loops.push_back(loop);
+      isKnown &= access.strides[loop].isKnown() && nest.extents[loop].isKnown();
+    }
+  if (isKnown) {
+    int64_t low = 0, high = 0;
+    for (unsigned loop : loops) {
+      int64_t last = *access.strides[loop].known() * (*nest.extents[loop].known() - 1);
+      (last < 0 ? low : high) += last;
+    }
+    return {access.offset + low, Extent(high - low + 1)};
+  }
+  // Elements that lie one after the other.
+  llvm::stable_sort(loops, [&](unsigned a, unsigned b) { return access.distance(a) < access.distance(b); });
+  for (unsigned loop : loops) {
+    if (!(access.strides[loop] == *reach.length))
+      return {};
+    reach.length = *reach.length * nest.extents[loop];
+  }
+  return reach;
+}
+
+// What the nests do with the buffers that one of them writes for another.
+struct Use {
+  Value root;
+  unsigned members = 0;
+  bool isWritten = false;
+};
+
+SmallVector<Use> sharedBuffers(ArrayRef<Nest> nests) {
+  llvm::MapVector<Value, Use> uses;
+  for (const Nest &nest : nests) {
+    llvm::SmallDenseSet<Value> own;
+    auto note = [&](const Access &access, bool isWritten) {
+      if (!access.isBuffer)
+        return;
+      Value root = rootBuffer(access.value);
+      Use &use = uses[root];
+      use.root = root;
+      use.isWritten |= isWritten;
+      use.members += own.insert(root).second;
+    };
+    for (const Access &access : nest.inputs)
+      note(access, false);
+    for (const Access &access : nest.outputs)
+      note(access, true);
+  }
+  SmallVector<Use> shared;
+  for (auto &[root, use] : uses)
+    if (use.isWritten && use.members > 1)
+      shared.push_back(use);
+  return shared;
+}
+
+SmallVector<const Access *> accessesTo(const Nest &nest, Value root) {
+  SmallVector<const Access *> found;
+  for (const auto *accesses : {&nest.inputs, &nest.outputs})
+    for (const Access &access : *accesses)
+      if (access.isBuffer && rootBuffer(access.value) == root)
+        found.push_back(&access);
+  return found;
+}
+
+// The ways to give a nest a loop over `rows`: one of its loops, or the outer part of one. The loop may be the only one
+// of a reduction, if threads share its terms.
+std::vector<std::pair<Nest, unsigned>> withRows(const Nest &nest, const Extent &rows, const Target &target) {
+  std::vector<std::pair<Nest, unsigned>> ways;
+  Pieces pieces = nest.hasReduction() ? Pieces::of(nest) : Pieces();
+  if (pieces.count) {
+    if (nest.extents[pieces.loop] == rows && llvm::count(nest.isReduction, true) == 1 &&
+        !SumOrder::of(nest, target).vectorLoop)
+      ways.push_back({nest, pieces.loop});
+    return ways;
+  }
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
+    if (nest.isReduction[loop])
+      continue;
+    std::optional<Extent> inner = nest.extents[loop].dividedBy(rows);
+    if (!inner)
+      continue;
+    if (*inner == 1) {
+      ways.push_back({nest, loop});
+      continue;
+    }
+    if (nest.isIndexed(loop))
+      continue;
+    Nest cut = nest;
+    cut.extents[loop] = *inner;
+    cut.extents.push_back(rows);
+    cut.isReduction.push_back(false);
+    for (auto *accesses : {&cut.inputs, &cut.outputs})
+      for (Access &access : *accesses)
+        access.strides.push_back(access.strides[loop] * *inner);
+    ways.push_back({cut, cut.numLoops() - 1});
+  }
+  return ways;
+}
+
+// Whether the rows of what an access reaches lie side by side: to go through them would touch all memory again and
+// again.
+bool liesAcross(const Access &access, const Nest &nest, unsigned rowLoop) {
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (loop != rowLoop && access.varies(loop) && access.distance(loop) > access.distance(rowLoop))
+      return access.varies(rowLoop);
+  return false;
+}
+
+// Merges what an access reaches into that of all before; false where the rows would overlap.
+bool extend(GroupPlan::Exchange &exchange, const Access &access, const Nest &nest, unsigned rowLoop, bool isFirst) {
+  const Extent &stride = access.strides[rowLoop];
+  Reach reach = reachInRow(access, nest, rowLoop);
+  if (access.unknownOffset || !reach.first || !reach.length || stride.scale() <= 0)
+    return false;
+  if (isFirst) {
+    exchange.slab = stride;
+    exchange.first = *reach.first;
+    exchange.length = reach.length->known().value_or(-1);
+  } else if (!(stride == exchange.slab)) {
+    return false;
+  } else if (exchange.length >= 0 && reach.length->isKnown()) {
+    int64_t end = std::max(exchange.first + exchange.length, *reach.first + *reach.length->known());
+    exchange.first = std::min(exchange.first, *reach.first);
+    exchange.length = end - exchange.first;
+  } else if (exchange.first != *reach.first) {
+    return false;
+  } else {
+    exchange.length = -1;
+  }
+  if (std::optional<int64_t> known = stride.known(); known && exchange.length >= 0)
+    return exchange.length <= *known;
+  return *reach.length == stride || (*reach.length == 1 && exchange.length == 1);
+}
+
+} // namespace
+
+bool canBeGrouped(const Nest &nest, const Target &target) {
+  if (nest.iterations() == 0 || nest.outputs.empty() || !VectorBuilder::canVectorize(nest) ||
+      isContraction(nest, target))
+    return false;
+  return !nest.hasReduction() || Combiner::of(nest);
+}
+
+bool GroupPlan::cutIntoRows(ArrayRef<Nest> nests, const Extent &rows, const Target &target) {
+  this->rows = rows;
+  piece = 0;
+  members.clear();
+  exchanges.clear();
+  for (const Use &use : sharedBuffers(nests))
+    exchanges.push_back({use.root, Extent(0), 0, 0, 0});
+  llvm::SmallDenseSet<Value> begun;
+  for (const Nest &nest : nests) {
+    bool fits = false;
+    for (auto &[cut, rowLoop] : withRows(nest, rows, target)) {
+      SmallVector<Exchange> next = exchanges;
+      llvm::SmallDenseSet<Value> now = begun;
+      auto across = [&, row = rowLoop, &own = cut](const Access &access) { return liesAcross(access, own, row); };
+      fits = llvm::none_of(cut.inputs, across) && llvm::none_of(cut.outputs, across);
+      for (Exchange &exchange : next) {
+        for (const Access *access : accessesTo(cut, exchange.root))
+          fits = fits && extend(exchange, *access, cut, rowLoop, now.insert(exchange.root).second);
+        for (const Access &access : cut.inputs)
+          exchange.reads += access.isBuffer && access.isUsed && rootBuffer(access.value) == exchange.root;
+      }
+      if (!fits)
+        continue;
+      exchanges = std::move(next);
+      begun = std::move(now);
+      members.push_back({cut, rowLoop, Value(), {}});
+      break;
+    }
+    if (!fits)
+      return false;
+    if (!members.back().combinesRows())
+      continue;
+    int64_t own = *rows.known() / Pieces::of(nest).count;
+    if (piece && piece != own)
+      return false;
+    piece = own;
+  }
+  return true;
+}
+
+void GroupPlan::chooseBlock(const Target &target) {
+  // What a block reads and writes stays in half of the first cache, if a row is short enough for it.
+  double bytes = 0;
+  llvm::SmallDenseSet<Value> seen;
+  int64_t lanes = target.vectorBytes / 4;
+  for (const Member &member : members) {
+    for (const auto *accesses : {&member.nest.inputs, &member.nest.outputs})
+      for (const Access &access : *accesses)
+        if (access.varies(member.rowLoop) && seen.insert(rootBuffer(access.value)).second)
+          bytes += static_cast<double>(access.distance(member.rowLoop) * bytesOf(access.element));
+    lanes = std::min(lanes, Schedule::lanesFor(member.nest, target));
+  }
+  auto most = static_cast<int64_t>(static_cast<double>(target.l1Bytes) / 2 / std::max(bytes, 1.0));
+  // Threads share the blocks.
+  constexpr int64_t kFewestBlocks = 32;
+  if (std::optional<int64_t> known = rows.known())
+    most = std::min(most, std::max<int64_t>(*known / kFewestBlocks, lanes));
+  block = std::max<int64_t>(most, 1);
+  if (block >= lanes)
+    block -= block % lanes;
+  if (piece) {
+    // Blocks end where runs of sums do.
+    block = std::min((block + kRunLength - 1) / kRunLength * kRunLength, piece);
+    return;
+  }
+  std::optional<int64_t> known = rows.known();
+  if (!known)
+    return;
+  block = std::min(block, *known);
+  // A number that divides all rows leaves no rest.
+  for (int64_t candidate = block, step = block >= lanes && block % lanes == 0 ? lanes : 1; candidate > block / 2;
+       candidate -= step)
+    if (*known % candidate == 0) {
+      block = candidate;
+      return;
+    }
+}
+
+std::optional<GroupPlan> GroupPlan::of(ArrayRef<Nest> nests, const Target &target) {
+  SmallVector<Extent> candidates;
+  for (const Nest &nest : nests) {
+    Pieces pieces = nest.hasReduction() ? Pieces::of(nest) : Pieces();
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      if ((pieces.count ? loop == pieces.loop : !nest.isReduction[loop]) &&
+          !llvm::is_contained(candidates, nest.extents[loop]))
+        candidates.push_back(nest.extents[loop]);
+  }
+  llvm::stable_sort(candidates, [](const Extent &a, const Extent &b) { return a.guess() > b.guess(); });
+  // With fewer rows there is not enough for many threads, and little that a block spares.
+  constexpr int64_t kFewestRows = 16;
+  GroupPlan plan;
+  for (const Extent &rows : candidates)
+    if (rows.guess() >= kFewestRows && plan.cutIntoRows(nests, rows, target)) {
+      for (auto [member, nest] : llvm::zip_equal(plan.members, nests))
+        if (member.nest.hasReduction())
+          member.order = SumOrder::of(nest, target);
+      plan.chooseBlock(target);
+      return plan;
+    }
+  return std::nullopt;
+}
+
+double GroupPlan::savedBytes(function_ref<bool(Value)> isOwn) const {
+  double saved = 0;
+  for (const Exchange &exchange : exchanges) {
+    auto element = static_cast<double>(bytesOf(cast<MemRefType>(exchange.root.getType()).getElementType()));
+    saved += element * static_cast<double>((exchange.slab * rows).guess()) *
+             static_cast<double>(exchange.reads + (isOwn(exchange.root) ? 1 : 0));
+  }
+  // What several members read is read once.
+  llvm::SmallDenseSet<Value> seen;
+  for (const Member &member : members)
+    for (const Access &access : member.nest.inputs) {
+      if (!access.isUsed || !access.varies(member.rowLoop))
+        continue;
+      Value root = rootBuffer(access.value);
+      if (llvm::any_of(exchanges, [&](const Exchange &exchange) { return exchange.root == root; }))
+        continue;
+      double bytes = static_cast<double>(bytesOf(access.element)) *
+                     static_cast<double>((access.strides[member.rowLoop] * rows).guess());
+      if (!seen.insert(root).second)
+        saved += std::max(bytes, 0.0);
+    }
+  return saved;
+}
+
+std::string GroupPlan::text() const {
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  auto print = [&](const Extent &extent) { extent.isKnown() ? stream << *extent.known() : stream << "?"; };
+  print(rows);
+  stream << " rows, " << block << " at a time, of " << members.size() << " nests";
+  if (piece)
+    stream << ", " << llvm::count_if(members, [](const Member &member) { return member.combinesRows(); })
+           << " of which combine " << piece << " rows each";
+  return result;
+}
+
+} // namespace calque::codegen

@@ -1,0 +1,62 @@
+// Nests that become one kernel: they share an outer loop, the *rows*, and are run block by block of rows. What one nest
+// makes for another is in the first cache then, or exists for a block only.
+#ifndef CALQUE_CODEGEN_SCHEDULE_GROUP_H
+#define CALQUE_CODEGEN_SCHEDULE_GROUP_H
+
+#include "codegen/schedule/Kernels.h"
+
+#include <vector>
+
+namespace calque::codegen {
+
+// What a group's kernel does: how its nests are cut into rows, and how many rows are a block.
+class GroupPlan {
+public:
+  // A nest with a loop over the group's rows.
+  struct Member {
+    Nest nest;
+    unsigned rowLoop;
+    mlir::Value initial; // of a reduction; may be null
+    SumOrder order;
+    // Whether the nest combines the rows. Its results are there after the last row, so that no other member uses them.
+    bool combinesRows() const { return nest.isReduction[rowLoop]; }
+  };
+  // A buffer that several members use and one of them writes. Row i is its elements from first + i * slab on.
+  struct Exchange {
+    mlir::Value root;
+    Extent slab;
+    int64_t first, length; // the elements of a row that are used, where they are known; else the length is -1
+    int64_t reads;         // of how many members
+  };
+
+  // Such a plan, if there is one. The nests are in the order in which they run one after the other.
+  static std::optional<GroupPlan> of(llvm::ArrayRef<Nest> nests, const Target &target);
+
+  // The bytes of memory that need not be read and written, compared with kernels of their own. `isOwn`: whether nothing
+  // but the group uses a buffer.
+  double savedBytes(llvm::function_ref<bool(mlir::Value root)> isOwn) const;
+  // "4096 rows, 4 at a time, of 5 nests; 2 buffers of a block"
+  std::string text() const;
+
+  Extent rows;
+  int64_t block = 1;
+  // Where members combine the rows: how many rows a thread takes at a time, of whose parts the results are combined in
+  // order. As many as if the nest were alone, so that a sum has the same bits. 0: no member does.
+  int64_t piece = 0;
+  std::vector<Member> members;
+  llvm::SmallVector<Exchange> exchanges;
+
+private:
+  bool cutIntoRows(llvm::ArrayRef<Nest> nests, const Extent &rows, const Target &target);
+  void chooseBlock(const Target &target);
+};
+
+// Whether a nest can be a member of a group.
+bool canBeGrouped(const Nest &nest, const Target &target);
+
+// Emits a group's kernel at the builder's insertion point. `initials` has the initial value of each reduction. Returns
+// false, and emits nothing, where the nests are no group.
+bool emitGroup(Schedule schedule, llvm::ArrayRef<Nest> nests, llvm::ArrayRef<mlir::Value> initials);
+
+} // namespace calque::codegen
+#endif

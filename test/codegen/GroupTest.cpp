@@ -1,0 +1,182 @@
+// Operations that one kernel does row by row give what they give one by one, eagerly.
+#include "test/codegen/Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// Inputs at which a group pays, and at which its rows, blocks and pieces leave a rest.
+std::vector<Tensor> inputsOf(const std::vector<Shape> &shapes, DType dtype = DType::Float32) {
+  std::mt19937 random(19);
+  std::vector<Tensor> inputs;
+  for (const Shape &shape : shapes)
+    inputs.push_back(operand(random, shape, dtype));
+  return inputs;
+}
+
+// Sums may be in another order, since eager kernels are for all sizes: off by some eps of the largest element. A row
+// that is mixed with another is off by far more.
+void expectNear(const Tensor &a, const Tensor &b) {
+  ASSERT_EQ(a.shape(), b.shape());
+  std::vector<double> x = valuesOf(a), y = valuesOf(b);
+  double most = 0, eps = a.dtype() == DType::Float32 ? 0x1p-23 : a.dtype() == DType::Float64 ? 0x1p-52 : 0;
+  for (double value : x)
+    most = std::max(most, std::fabs(value));
+  int wrong = 0;
+  for (std::size_t i = 0; i < x.size() && wrong < 4; ++i)
+    if (!(std::fabs(x[i] - y[i]) <= 64 * eps * most)) {
+      ++wrong;
+      ADD_FAILURE() << "element " << i << " is " << y[i] << ", not " << x[i];
+    }
+}
+
+void expectAsEagerly(const ManyBody &body, const std::vector<Tensor> &inputs) {
+  std::vector<Tensor> eager = body(inputs), compiled = compile(body)(inputs);
+  ASSERT_EQ(eager.size(), compiled.size());
+  for (std::size_t i = 0; i < eager.size() && !::testing::Test::HasFailure(); ++i) {
+    SCOPED_TRACE("result " + std::to_string(i) + " of inputs " + text(inputs[0].shape()));
+    expectNear(eager[i], compiled[i]);
+  }
+}
+
+// The same with sizes that are known only when it is called, against known ones.
+void expectAsKnown(const Body &body, const Tensor &x, const Shape &open) {
+  auto of = [&](const Tensor &y) { return body({y}); };
+  dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
+    std::vector<TensorSpec<>> specs{TensorSpec<T>(open)};
+    auto f = function(of, {.input_signature = specs});
+    expectNear(function(of)(x), f(x));
+  });
+}
+
+Tensor normalised(const Tensor &x) {
+  Tensor centred = x - mean(x, {-1}, true), variance = mean(centred * centred, {-1}, true);
+  return centred * rsqrt(variance + 1e-5);
+}
+
+} // namespace
+
+TEST(Groups, OfRows) {
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (const Shape &shape :
+         {Shape{4099, 37}, Shape{513, 1030}, Shape{70'001, 3}, Shape{33, 50, 129}, Shape{17, 40'000}, Shape{3, 90'001}})
+      expectAsEagerly(
+          [](const std::vector<Tensor> &in) {
+            Tensor shifted = in[0] - max(in[0], {-1}, true), powers = exp(shifted);
+            return std::vector<Tensor>{powers / sum(powers, {-1}, true), normalised(in[0])};
+          },
+          inputsOf({shape}, dtype));
+}
+
+// What is read elsewhere too is written to memory as well.
+TEST(Groups, WhoseParts) {
+  expectAsEagerly(
+      [](const std::vector<Tensor> &in) {
+        Tensor a = tanh(in[0]) * in[1], b = sum(a * a, {-1}), c = a - reshape(b, {2051, 1});
+        return std::vector<Tensor>{a, b, c, transpose(c), slice(c, {5, 3}, {2000, 60})};
+      },
+      inputsOf({{2051, 67}, {67}}));
+}
+
+TEST(Groups, OfGraphsWithSeveralReadersAndResults) {
+  for (const Shape &shape : {Shape{300'007}, Shape{701, 503}, Shape{64, 33, 129}})
+    expectAsEagerly(
+        [](const std::vector<Tensor> &in) {
+          Tensor x = in[0], root = sqrt(x * x + 1), up = log(root) * 3, down = up - root, even = up * down;
+          return std::vector<Tensor>{up / root, down * x, even + up, cast(even, DType::Float64) * 0.1,
+                                     cast(down > 0, DType::Int32)};
+        },
+        inputsOf({shape}));
+}
+
+TEST(Groups, ThatCombineRows) {
+  for (DType dtype : {DType::Float32, DType::Float64, DType::Int32})
+    for (const Shape &shape : {Shape{40'001, 19}, Shape{4099, 37}, Shape{1000, 1030}, Shape{31, 29, 50, 16}})
+      expectAsEagerly(
+          [](const std::vector<Tensor> &in) {
+            Axes rows;
+            for (std::int64_t axis = 0; axis + 1 < in[0].rank(); ++axis)
+              rows.push_back(axis);
+            Tensor x = in[0] * in[0] + in[0], y = x * 3 - in[0];
+            return std::vector<Tensor>{sum(x, rows), max(y, rows), sum(x * y, rows), y};
+          },
+          inputsOf({shape}, dtype));
+}
+
+TEST(Groups, OfGradients) {
+  for (const Shape &shape : {Shape{2051, 67}, Shape{515, 1030}})
+    expectAsEagerly(
+        [](const std::vector<Tensor> &in) {
+          GradientTape tape;
+          for (const Tensor &x : in)
+            tape.watch(x);
+          Tensor loss = mean(tanh(normalised(in[0]) * in[1] + in[2]));
+          auto gradients = tape.gradient(loss, in);
+          return std::vector<Tensor>{*gradients[0], *gradients[1], *gradients[2]};
+        },
+        inputsOf({shape, {shape[1]}, {shape[1]}}));
+}
+
+TEST(Groups, OfOpenSizes) {
+  std::mt19937 random(5);
+  auto body = [](const std::vector<Tensor> &in) {
+    Tensor powers = exp(in[0] - max(in[0], {-1}, true)), parts = powers / sum(powers, {-1}, true);
+    return parts * log(parts + 1) + normalised(in[0]);
+  };
+  for (std::int64_t rows : {0, 1, 7, 300, 4099}) {
+    expectAsKnown(body, operand(random, {rows, 100}, DType::Float32), {kDynamic, 100});
+    expectAsKnown(body, operand(random, {rows, 3}, DType::Float64), {kDynamic, 3});
+  }
+  for (std::int64_t columns : {1, 16, 301})
+    expectAsKnown(body, operand(random, {129, columns}, DType::Float32), {kDynamic, kDynamic});
+}
+
+// Assigned in place: what is written row by row is what is read in the same rows.
+TEST(Groups, ThatAssign) {
+  std::mt19937 random(7);
+  auto run = [&](bool compiled) {
+    std::mt19937 same(7);
+    Variable w(operand(same, {600, 501}, DType::Float32)), m(operand(same, {600, 501}, DType::Float32)),
+        s(operand(same, {600, 501}, DType::Float32));
+    auto body = [&](const Tensor &g) {
+      m.assign(m * 0.9 + g * 0.1);
+      s.assign(s * s * 0.5 + g * g * 0.5);
+      w.assign(w - m / sqrt(s + 1));
+      s.assign(s + mean(w, {1}, true));
+    };
+    auto step = function(body);
+    for (int i = 0; i < 3; ++i) {
+      Tensor g = operand(same, {600, 501}, DType::Float32);
+      compiled ? step(g) : body(g);
+    }
+    return std::vector<Tensor>{w.value(), m.value(), s.value()};
+  };
+  std::vector<Tensor> eager = run(false), compiled = run(true);
+  for (std::size_t i = 0; i < eager.size(); ++i)
+    expectNear(eager[i], compiled[i]);
+}
+
+// A value is read in other rows than it is written in: no group, or wrong results.
+TEST(Groups, ThatWouldMixRows) {
+  expectAsEagerly(
+      [](const std::vector<Tensor> &in) {
+        Tensor a = exp(in[0]), turned = a + transpose(a), moved = a + concat({slice(a, {1, 0}, {512, 512}),
+                                                                              slice(a, {0, 0}, {1, 512})}, 0);
+        Tensor flipped = a * reverse(a, {0}), wide = a - reshape(reshape(a, {256, 1024}) * 2, {512, 512});
+        return std::vector<Tensor>{turned, moved, flipped, wide, a - sum(a, {0}, true), a * reshape(sum(a, {1}), {1, 512})};
+      },
+      inputsOf({{512, 512}}));
+}
+
+// Bodies that ask for an index, and numbers from memory.
+TEST(Groups, WithIndicesAndNumbers) {
+  expectAsEagerly(
+      [](const std::vector<Tensor> &in) {
+        Tensor noise = random::stateless_uniform({3001, 40}, random::state(7, 0)), x = in[0] * noise;
+        Tensor scale = sum(in[0]), y = x * scale, z = y - max(y, {1}, true);
+        Tensor hot = cast(one_hot(cast(abs(in[0]) * 10, DType::Int32), 11, DType::Float32), DType::Float32);
+        return std::vector<Tensor>{z, x + z, sum(hot, {2}) * z, cumsum(z, 1) * z};
+      },
+      inputsOf({{3001, 40}}));
+}

@@ -1,0 +1,118 @@
+// Operations are marked that one kernel can do row by row.
+// RUN: calque-opt --calque-group-kernels --split-input-file %s | FileCheck %s
+// RUN: calque-opt --calque-group-kernels --calque-outline-kernels --split-input-file %s | FileCheck %s --check-prefix=KERNEL
+// RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx2 %S/../Inputs/softmax.mlir | FileCheck %s --check-prefix=LOOPS
+
+#same = affine_map<(r, c) -> (r, c)>
+#row = affine_map<(r, c) -> (r)>
+#column = affine_map<(r, c) -> (c)>
+#turned = affine_map<(r, c) -> (c, r)>
+
+// A row's sum is read by what divides by it. Nothing else reads %powers, so that its rows exist within the kernel.
+// CHECK-LABEL: func.func @rows(
+// CHECK: linalg.exp {calque.group = 0 : i64}
+// CHECK: linalg.generic {{.*}}"reduction"]} ins{{.*}} attrs = {calque.group = 0 : i64}
+// CHECK: linalg.generic {{.*}}"parallel"]} ins{{.*}} attrs = {calque.group = 0 : i64}
+// KERNEL-LABEL: func.func @rows(
+// KERNEL: call @calque.kernel_0(%{{.*}}, %{{.*}}, %{{.*}}) : (memref<4096x256xf32>, memref<4096xf32>, memref<4096x256xf32>) -> ()
+// KERNEL-NOT: call
+// KERNEL: func.func private @calque.kernel_0
+// KERNEL: memref.alloc() : memref<4096x256xf32>
+// KERNEL: linalg.exp
+// KERNEL-NOT: calque.group
+func.func @rows(%frame: !llvm.ptr, %x: memref<4096x256xf32>, %s: memref<4096xf32>, %y: memref<4096x256xf32>) attributes {calque.inputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %powers = memref.alloc() : memref<4096x256xf32>
+  linalg.exp ins(%x : memref<4096x256xf32>) outs(%powers : memref<4096x256xf32>)
+  linalg.fill ins(%zero : f32) outs(%s : memref<4096xf32>)
+  linalg.generic {indexing_maps = [#same, #row], iterator_types = ["parallel", "reduction"]} ins(%powers : memref<4096x256xf32>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %sum = arith.addf %b, %a : f32
+    linalg.yield %sum : f32
+  }
+  linalg.generic {indexing_maps = [#same, #row, #same], iterator_types = ["parallel", "parallel"]} ins(%powers, %s : memref<4096x256xf32>, memref<4096xf32>) outs(%y : memref<4096x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %part = arith.divf %a, %b : f32
+    linalg.yield %part : f32
+  }
+  return
+}
+
+// -----
+
+#same = affine_map<(r, c) -> (r, c)>
+#turned = affine_map<(r, c) -> (c, r)>
+
+// The transpose reads rows that are not there yet.
+// CHECK-LABEL: func.func @turned(
+// CHECK-NOT: calque.group
+func.func @turned(%frame: !llvm.ptr, %x: memref<512x512xf32>, %y: memref<512x512xf32>) attributes {calque.inputs = 1 : i64} {
+  %t = memref.alloc() : memref<512x512xf32>
+  linalg.exp ins(%x : memref<512x512xf32>) outs(%t : memref<512x512xf32>)
+  linalg.generic {indexing_maps = [#turned, #same], iterator_types = ["parallel", "parallel"]} ins(%t : memref<512x512xf32>) outs(%y : memref<512x512xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+// What is small stays in the caches from one kernel to the next.
+// CHECK-LABEL: func.func @small(
+// CHECK-NOT: calque.group
+func.func @small(%frame: !llvm.ptr, %x: memref<64x64xf32>, %y: memref<64x64xf32>) attributes {calque.inputs = 1 : i64} {
+  %t = memref.alloc() : memref<64x64xf32>
+  linalg.exp ins(%x : memref<64x64xf32>) outs(%t : memref<64x64xf32>)
+  linalg.log ins(%t : memref<64x64xf32>) outs(%y : memref<64x64xf32>)
+  return
+}
+
+// -----
+
+// The kernel of the log runs after the transpose that reads what the exp writes, so that they are no group.
+#same = affine_map<(r, c) -> (r, c)>
+#turned = affine_map<(r, c) -> (c, r)>
+// CHECK-LABEL: func.func @between(
+// CHECK-NOT: calque.group
+func.func @between(%frame: !llvm.ptr, %x: memref<512x512xf32>, %y: memref<512x512xf32>, %z: memref<512x512xf32>) attributes {calque.inputs = 1 : i64} {
+  %t = memref.alloc() : memref<512x512xf32>
+  linalg.exp ins(%x : memref<512x512xf32>) outs(%t : memref<512x512xf32>)
+  linalg.generic {indexing_maps = [#turned, #same], iterator_types = ["parallel", "parallel"]} ins(%t : memref<512x512xf32>) outs(%y : memref<512x512xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  }
+  linalg.log ins(%t : memref<512x512xf32>) outs(%z : memref<512x512xf32>)
+  return
+}
+
+// -----
+
+#same = affine_map<(r, c) -> (r, c)>
+#column = affine_map<(r, c) -> (c)>
+
+// Columns are summed up by the kernel that makes the rows.
+// CHECK-LABEL: func.func @columns(
+// CHECK: linalg.exp {calque.group = 0 : i64}
+// CHECK: attrs = {calque.group = 0 : i64}
+func.func @columns(%frame: !llvm.ptr, %x: memref<4099x64xf32>, %y: memref<4099x64xf32>, %s: memref<64xf32>) attributes {calque.inputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.exp ins(%x : memref<4099x64xf32>) outs(%y : memref<4099x64xf32>)
+  linalg.fill ins(%zero : f32) outs(%s : memref<64xf32>)
+  linalg.generic {indexing_maps = [#same, #column], iterator_types = ["reduction", "parallel"]} ins(%y : memref<4099x64xf32>) outs(%s : memref<64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %sum = arith.addf %b, %a : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// The nests of a softmax are in one parallel loop, which holds a block of the powers in memory of its thread.
+// LOOPS-LABEL: func.func private @calque.kernel_0(
+// LOOPS: scf.parallel
+// LOOPS: memref.alloca() {{.*}} : memref<{{[0-9]+}}xf32>
+// LOOPS: arith.maximumf
+// LOOPS: math.exp
+// LOOPS: arith.addf
+// LOOPS: arith.divf
+// LOOPS-NOT: scf.parallel
