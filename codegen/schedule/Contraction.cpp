@@ -432,7 +432,9 @@ std::optional<Choice> choose(const Nest &nest, const Target &target) {
         int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
         Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), target);
         double cycles = tile.cycles / static_cast<double>(rows * extent);
-        if (cycles < best.cycles)
+        auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
+        // Of equal loops the one along which A's elements are nearest: windows that overlap share them.
+        if (cycles < best.cycles || (cycles == best.cycles && distance(rowLoop) < distance(best.rowLoop)))
           best = {vectorLoop, rowLoop, operandOfB, tile, cycles};
       };
       consider(VectorBuilder::kNoLoop);
