@@ -1,11 +1,12 @@
-// The two networks whose training steps are measured and checked: a perceptron of three layers and the CNN of the
-// reference training programme, on the inputs of Inputs.h.
+// The networks whose training steps are measured and checked: a perceptron of three layers, the CNN of the reference
+// training programme and a block of a transformer, on the inputs of Inputs.h.
 #ifndef CALQUE_BENCHMARKS_MODELS_H
 #define CALQUE_BENCHMARKS_MODELS_H
 
 #include "benchmarks/Inputs.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace calque::benchmarks {
 
@@ -127,6 +128,73 @@ private:
     }
     return centred * (rsqrt(v + 1e-3f) * parameters[4 * layer + 2]) + parameters[4 * layer + 3];
   }
+};
+
+// The approximation of the Gaussian error linear unit by tanh (Hendrycks, Gimpel: Gaussian error linear units).
+inline Tensor gelu(const Tensor &x) {
+  const float scale = std::sqrt(2 / std::numbers::pi_v<float>);
+  return x * (0.5f * (1.f + tanh(scale * (x + 0.044715f * (x * x * x)))));
+}
+
+inline Tensor layerNorm(const Tensor &x, const Tensor &gain, const Tensor &bias) {
+  Tensor centred = x - mean(x, {-1}, true);
+  return centred * rsqrt(mean(square(centred), {-1}, true) + 1e-5f) * gain + bias;
+}
+
+// A block of a causal transformer (Vaswani et al.: Attention is all you need) that normalises first, with 4 heads and
+// weights without biases, on sequences [8, 128, 256]. The loss is the mean square of what it gives.
+class TransformerBlock {
+public:
+  static constexpr std::int64_t kBatch = 8, kLength = 128, kWidth = 256, kHeads = 4;
+
+  TransformerBlock() {
+    auto weight = [&](std::uint64_t seed, std::int64_t rows, std::int64_t columns) {
+      parameters.push_back(Variable(lcg(seed, {rows, columns}, -1, 1, std::pow(static_cast<float>(rows), -0.5f))));
+    };
+    weight(80, kWidth, 3 * kWidth);
+    weight(81, kWidth, kWidth);
+    weight(82, kWidth, 4 * kWidth);
+    weight(83, 4 * kWidth, kWidth);
+    for (int i = 0; i < 2; ++i) {
+      parameters.push_back(Variable(ones({kWidth})));
+      parameters.push_back(Variable(zeros({kWidth})));
+    }
+    std::vector<float> later(kLength * kLength, 0.f);
+    for (std::int64_t row = 0; row < kLength; ++row)
+      for (std::int64_t column = row + 1; column < kLength; ++column)
+        later[static_cast<std::size_t>(row * kLength + column)] = -1e9f;
+    mask = tensor(later, {kLength, kLength});
+  }
+
+  Tensor loss(Tensor x) const {
+    const std::int64_t size = kWidth / kHeads;
+    Tensor h = layerNorm(x, parameters[4], parameters[5]);
+    std::vector<Tensor> heads = split(matmul(h, parameters[0]), std::vector{kWidth, kWidth, kWidth}, -1);
+    for (Tensor &each : heads)
+      each = transpose(reshape(each, {kBatch, kLength, kHeads, size}), {0, 2, 1, 3});
+    Tensor scores =
+        matmul(heads[0], heads[1], {.transpose_b = true}) * std::pow(static_cast<float>(size), -0.5f) + mask;
+    Tensor mixed = transpose(matmul(softmax(scores, -1), heads[2]), {0, 2, 1, 3});
+    x = x + matmul(reshape(mixed, {kBatch, kLength, kWidth}), parameters[1]);
+    h = layerNorm(x, parameters[6], parameters[7]);
+    x = x + matmul(gelu(matmul(h, parameters[2])), parameters[3]);
+    return mean(square(x));
+  }
+
+  // By gradient descent at 0.01.
+  Tensor step(const Tensor &x) {
+    GradientTape tape;
+    Tensor l = loss(x);
+    std::vector<std::optional<Tensor>> gradients = tape.gradient(l, parameters);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      parameters[i].assign_sub(0.01f * *gradients[i]);
+    return l;
+  }
+
+  static Tensor sequences() { return lcg(84, {kBatch, kLength, kWidth}); }
+
+  std::vector<Variable> parameters;
+  Tensor mask;
 };
 
 } // namespace calque::benchmarks

@@ -27,18 +27,6 @@ Work compiledForAll(F body, std::vector<TensorSpec<>> specs, const Inputs &...in
 
 Tensor matrix() { return lcg(7, {kRows, kColumns}); }
 
-// The approximation of the Gaussian error linear unit by tanh (Hendrycks, Gimpel: Gaussian error linear units).
-Tensor gelu(const Tensor &x) {
-  const float scale = std::sqrt(2 / std::numbers::pi_v<float>);
-  return x * (0.5f * (1.f + tanh(scale * (x + 0.044715f * (x * x * x)))));
-}
-
-Tensor layerNorm(const Tensor &x, const Tensor &gain, const Tensor &bias) {
-  Tensor m = mean(x, {-1}, true);
-  Tensor v = mean(square(x - m), {-1}, true);
-  return (x - m) * rsqrt(v + 1e-5f) * gain + bias;
-}
-
 // The prices of European call options: spot, strike, time, rate, volatility (Black, Scholes 1973).
 Tensor optionPrice(const Tensor &s, const Tensor &k, const Tensor &t, const Tensor &r, const Tensor &v) {
   Tensor q = v * sqrt(t);
@@ -89,6 +77,16 @@ Work power100() {
   return compiled(f, lcg(3, {10, 10}, 0, 0.2f));
 }
 
+// 200 products of a matrix with itself, scaled so that the elements stay near 1.
+Work matmulChain() {
+  auto f = [](const Tensor &x) {
+    return for_range(0, 200, x, [&](const Tensor &, const Tensor &y) { return matmul(y, x); });
+  };
+  Work work = compiled(f, lcg(4, {1000, 1000}, -1, 1, 0.0548f));
+  work.check = [](const Tensor &y) { return sumOf(abs(y)) / 1e6; };
+  return work;
+}
+
 Work mlpStep() {
   auto model = std::make_shared<Mlp>();
   return compiled([model](const Tensor &x, const Tensor &y) { return model->step(x, y); }, lcg(30, {128, 784}),
@@ -115,6 +113,11 @@ Work cnnStepForAll() {
                         {TensorSpec<float>({kDynamic, 28, 28, 1}), TensorSpec<std::int32_t>({kDynamic}),
                          TensorSpec<float>({kDynamic, 256})},
                         Cnn::images(), cyclicLabels(64), Cnn::keepMask());
+}
+
+Work transformerStep() {
+  auto model = std::make_shared<TransformerBlock>();
+  return compiled([model](const Tensor &x) { return model->step(x); }, TransformerBlock::sequences());
 }
 
 Work cnnForward() {
@@ -192,6 +195,7 @@ std::vector<Case> allCases() {
       return compiled([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, lcg(1, {m, k}), lcg(2, {k, n}));
     });
   add("power100", power100);
+  add("matmul_1000_x200", matmulChain);
   add("conv_200", [] {
     return compiled([](const Tensor &x, const Tensor &w) { return conv2d(x, w, {1, 1}, "valid"); },
                     lcg(5, {1, 200, 200, 100}), lcg(6, {3, 3, 100, 100}));
@@ -207,6 +211,7 @@ std::vector<Case> allCases() {
   add("mlp_step", mlpStep);
   add("mnist_cnn_step", cnnStep);
   add("mnist_cnn_forward", cnnForward);
+  add("transformer_block_step", transformerStep);
   add("black_scholes_greeks", blackScholesGreeks);
   add("hessian_32", hessianOfTanh);
   add("lstm_grad", lstmGradient);

@@ -161,10 +161,11 @@ TEST(Groups, ThatAssign) {
 TEST(Groups, ThatWouldMixRows) {
   expectAsEagerly(
       [](const std::vector<Tensor> &in) {
-        Tensor a = exp(in[0]), turned = a + transpose(a), moved = a + concat({slice(a, {1, 0}, {512, 512}),
-                                                                              slice(a, {0, 0}, {1, 512})}, 0);
+        Tensor a = exp(in[0]), turned = a + transpose(a),
+               moved = a + concat({slice(a, {1, 0}, {512, 512}), slice(a, {0, 0}, {1, 512})}, 0);
         Tensor flipped = a * reverse(a, {0}), wide = a - reshape(reshape(a, {256, 1024}) * 2, {512, 512});
-        return std::vector<Tensor>{turned, moved, flipped, wide, a - sum(a, {0}, true), a * reshape(sum(a, {1}), {1, 512})};
+        return std::vector<Tensor>{
+            turned, moved, flipped, wide, a - sum(a, {0}, true), a * reshape(sum(a, {1}), {1, 512})};
       },
       inputsOf({{512, 512}}));
 }
