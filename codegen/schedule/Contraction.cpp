@@ -131,6 +131,8 @@ void Contraction::emit() {
   Number pieces = 1;
   for (const auto &[loop, count] : shared)
     pieces = v.multiply(pieces, count);
+  if (packsAll)
+    packAll();
   // The cycles for one term of one result.
   double cycles =
       tile.cycles / static_cast<double>((rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess()) *
@@ -260,7 +262,7 @@ void Contraction::panels(Position at, Piece piece, Value from, Value to, Start s
 }
 
 void Contraction::panel(Position at, Piece piece, Value from, Value to, const Number &columns, Start start) {
-  Access columnsOfB = packs ? pack(at, from, to, columns) : b;
+  Access columnsOfB = packsAll ? partOfAll(at.index[vectorLoop], from) : packs ? pack(at, from, to, columns) : b;
   tiles(0, at, piece, 1,
         [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
 }

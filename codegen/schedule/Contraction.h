@@ -124,6 +124,14 @@ private:
   // Packs a panel of B: one row of `panelWidth` elements for each term, with zeros beyond the last column.
   Access pack(Position at, mlir::Value from, mlir::Value to, const Number &columns);
 
+  // Packs all panels before the first piece, one after the other, since several pieces read each of them.
+  void packAll();
+  // A panel's part of these for the terms from `from` on.
+  Access partOfAll(mlir::Value column, mlir::Value from);
+  // A panel's elements in memory of its own. Positions count from its first column and term.
+  Access placeIn(mlir::Value memory) const;
+  void packInto(const Access &place, Position at, mlir::Value from, mlir::Value to, const Number &columns);
+
   // Packs where B is contiguous along another loop, `along`: loads short pieces of its rows, and transposes in
   // registers.
   void packTransposed(Position at, mlir::Value from, mlir::Value to, const Number &columns, const Access &place,
@@ -153,11 +161,11 @@ private:
   mlir::SmallVector<bool> isShared;
   Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;
   int64_t termPieces = 1, mostTermBlock = 1;
-  bool packs = false, isFloat = true, inRuns = false;
+  bool packs = false, packsAll = false, isFloat = true, inRuns = false;
   mlir::SmallVector<TermLoop> termLoops; // of a block
   mlir::SmallVector<size_t, 2> starts;   // the loops at which accumulators begin anew
   bool isExact = false;                  // whether a block's sums have their rounding errors beside them
-  mlir::Value buffer;                    // of a packed panel
+  mlir::Value buffer, all;               // of a packed panel, and of all of them
 };
 
 } // namespace calque::codegen

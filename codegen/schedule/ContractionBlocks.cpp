@@ -17,9 +17,12 @@ int64_t Contraction::bytesOf(const Access &access) const {
 void Contraction::chooseBlocks() {
   constexpr double kPieceWork = 1 << 20; // multiply-adds
   constexpr int64_t kMaxPieces = 32;
+  // To read a byte of the operands takes as long as two multiply-adds, where they are read once.
+  constexpr int64_t kWorkOfByte = 2;
   int64_t extent = *nest.extents[terms[0]].known();
-  int64_t wanted = std::clamp<int64_t>(
-      static_cast<int64_t>(static_cast<double>(*nest.iterations().known()) / kPieceWork), 1, kMaxPieces);
+  auto work = static_cast<double>(std::max(
+      *nest.iterations().known(), rowLoop == VectorBuilder::kNoLoop ? kWorkOfByte * (bytesOf(a) + bytesOf(b)) : 0));
+  int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(work / kPieceWork), 1, kMaxPieces);
   int64_t rowExtent = *this->rowExtent.known, numPanels = *this->numPanels.known, rowBlock = rowExtent,
           panelBlock = numPanels, termBlock = 1;
   auto extentOf = [&](unsigned loop) { return *nest.extents[loop].known(); };
@@ -81,7 +84,12 @@ void Contraction::chooseBlocks() {
       shareRows();
   }
   rows = rows / rowExtent * rowBlock;
-  decideToPack(rows);
+  // Where several pieces of images read a panel and each has few rows, all panels are packed once.
+  constexpr int64_t kFewRows = 96;
+  int64_t perPanel = pieces / ceilDiv(numPanels, panelBlock);
+  bool canPackAll = perPanel > 1 && rows < kFewRows && batches.empty() && termPieces == 1 && isWindow();
+  decideToPack(canPackAll ? rows * perPanel : rows);
+  packsAll = packs && canPackAll;
   this->rowBlock = rowBlock;
   this->panelBlock = panelBlock;
   this->termBlock = termBlock;

@@ -32,8 +32,50 @@ Access Contraction::pack(Position at, Value from, Value to, const Number &column
   auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
   if (!buffer)
     buffer = threadMemory(v.b, v.location, type);
+  Access place = placeIn(buffer);
+  packInto(place, at, from, to, columns);
+  return place;
+}
+
+void Contraction::packAll() {
+  Number termsOfAll = v.number(nest.iterations(true)),
+         size = v.multiply(v.multiply(numPanels, panelWidth()), termsOfAll);
+  auto type = MemRefType::get({size.known.value_or(ShapedType::kDynamic)}, b.element);
+  all = memref::AllocOp::create(v.b, v.location, type, size.known ? ValueRange() : ValueRange(size.value));
+  // Threads share panels, and terms where these are long.
+  constexpr int64_t kTermsOfPart = 256;
+  Number extent = v.number(nest.extents[terms[0]]);
+  int64_t length = std::max<int64_t>(kTermsOfPart / innerTerms(), 1);
+  Number parts = v.ceilDivide(extent, length);
+  double cycles = static_cast<double>(tile.vectors * innerTerms() * length) * (b.strides[vectorLoop] == 1 ? 2 : 8);
+  v.parallel(v.multiply(numPanels, parts), cycles, 1, [&](Value number) {
+    Value panel = arith::DivUIOp::create(v.b, v.location, number, v.valueOf(parts));
+    Value part = arith::RemUIOp::create(v.b, v.location, number, v.valueOf(parts));
+    Value from = arith::MulIOp::create(v.b, v.location, part, v.index(length));
+    Value to = v.valueOf(v.minimum(v.add(Number(from), length), extent));
+    Value column = arith::MulIOp::create(v.b, v.location, panel, v.index(panelWidth()));
+    Position at(nest.numLoops());
+    at.index[vectorLoop] = column;
+    Number rest = v.remainder(columnExtent, panelWidth());
+    auto some = [&](const Number &columns) { packInto(partOfAll(column, from), at, from, to, columns); };
+    if (rest == 0 || numPanels == 1)
+      return some(rest == 0 ? Number(panelWidth()) : rest);
+    Number whole = v.divide(columnExtent, panelWidth());
+    v.either(v.less(Number(panel), whole), [&] { some(panelWidth()); }, [&] { some(rest); });
+  });
+}
+
+Access Contraction::partOfAll(Value column, Value from) {
+  Access place = placeIn(all);
+  Number start = v.add(v.multiply(Number(column), v.number(nest.iterations(true))),
+                       v.multiply(Number(from), innerTerms() * panelWidth()));
+  place.unknownOffset = v.valueOf(start);
+  return place;
+}
+
+Access Contraction::placeIn(Value memory) const {
   Access packed = b;
-  packed.value = buffer;
+  packed.value = memory;
   packed.strides.assign(nest.numLoops(), Extent(0));
   packed.offset = 0;
   packed.unknownOffset = {};
@@ -42,13 +84,15 @@ Access Contraction::pack(Position at, Value from, Value to, const Number &column
     packed.strides[loop] = stride;
     stride *= nest.extents[loop].known().value_or(1); // only the outermost may be unknown, whose product is not used
   }
-  // Positions of the copy count from the panel's first column and term.
-  Access place = packed;
-  place.strides[vectorLoop] = 1;
+  packed.strides[vectorLoop] = 1;
+  return packed;
+}
+
+void Contraction::packInto(const Access &place, Position at, Value from, Value to, const Number &columns) {
   auto contiguous = llvm::find_if(terms, [&](unsigned loop) { return b.strides[loop] == 1; });
   if (!(b.strides[vectorLoop] == 1) && contiguous != terms.end() && nest.extents[*contiguous].guess() >= v.lanes) {
     packTransposed(at, from, to, columns, place, *contiguous);
-    return place;
+    return;
   }
   sum(0, at, from, to, {}, [&](Position term, ValueRange) {
     Position target = relative(term, from);
@@ -60,7 +104,6 @@ Access Contraction::pack(Position at, Value from, Value to, const Number &column
     }
     return SmallVector<Value>();
   });
-  return place;
 }
 
 void Contraction::packTransposed(Position at, Value from, Value to, const Number &columns, const Access &place,
