@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -42,8 +44,13 @@ double cyclesOf(int64_t rows, int64_t vectors) {
 
 // `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
 // registers do not hold both, the former are loaded and stored once a run.
-Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, const Target &target) {
+// `rowBytes` is the distance between rows of A.
+Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, int64_t rowBytes, const Target &target) {
   Tile best;
+  // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest. But A is read more
+  // times, which costs more than it gains where the rows of a piece lie on more pages than the processor has at hand.
+  constexpr double kAboutAsFast = 1.01;
+  constexpr int64_t kFarRows = 2048;
   // Blocks of wide panels are short, and each block's sums take a way through memory.
   int64_t mostVectors = inRuns && rows >= 3 ? 4 : 8;
   for (int64_t r = 1; r <= std::min<int64_t>(rows, 14); ++r)
@@ -52,14 +59,19 @@ Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, const Target &target
         continue;
       bool fits = 2 * r * n + n + 1 <= target.vectorRegisters;
       auto cost = [&](int64_t tileRows, int64_t tileVectors) {
-        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / kProductRun * static_cast<double>(tileRows * tileVectors) : 0;
+        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / productRun(8) * static_cast<double>(tileRows * tileVectors) : 0;
         return cyclesOf(tileRows, tileVectors) + ofRuns;
       };
       double cycles =
           static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
           static_cast<double>(vectors / n) * cost(rows % r, n) + cost(rows % r, vectors % n);
-      // At equal speed, wider panels mean that A is read fewer times.
-      if (cycles < best.cycles * 0.999)
+      // Without runs, wider panels mean that A is read fewer times.
+      bool prefersNarrow = inRuns && rowBytes <= kFarRows;
+      double factor = prefersNarrow && n < best.vectors && vectors % n == 0 ? kAboutAsFast
+                      : prefersNarrow && n > best.vectors && best.vectors && vectors % best.vectors == 0
+                          ? 1 / kAboutAsFast
+                          : 0.999;
+      if (cycles < best.cycles * factor)
         best = {r, n, cycles};
     }
   return best;
@@ -172,6 +184,30 @@ void Contraction::emit() {
     onto.initial = {};
     v.onlyIf(hasMany, [&] { rounded->combine(onto); });
   }
+}
+
+std::string Contraction::text() const {
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  auto print = [&](const Number &number) { number.known ? stream << *number.known : stream << "?"; };
+  stream << "product, tiles of " << tile.rows << " x " << tile.vectors << " vectors of " << v.lanes << "; ";
+  nest.extents[terms[0]].isKnown() ? stream << *nest.extents[terms[0]].known() : stream << "?";
+  if (innerTerms() > 1)
+    stream << " x " << innerTerms();
+  stream << " terms, ";
+  print(termBlock);
+  stream << (innerTerms() > 1 ? " of them" : "") << " in a block";
+  if (inRuns)
+    stream << ", runs of " << runLength;
+  stream << (packsAll ? "; panels packed once" : packs ? "; panels packed by each piece" : "; panels as they are");
+  if (termPieces > 1)
+    stream << "; " << termPieces << " pieces of terms";
+  stream << "; pieces of ";
+  print(rowBlock);
+  stream << " rows and ";
+  print(panelBlock);
+  stream << " panels";
+  return result;
 }
 
 void Contraction::emitPiece(Position at, Piece piece) {
@@ -432,7 +468,10 @@ std::optional<Choice> choose(const Nest &nest, const Target &target) {
       int64_t extent = nest.extents[vectorLoop].guess(), vectors = (extent + lanes - 1) / lanes;
       auto consider = [&](unsigned rowLoop) {
         int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
-        Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), target);
+        int64_t rowBytes = rowLoop == VectorBuilder::kNoLoop
+                               ? 0
+                               : a.distance(rowLoop) * static_cast<int64_t>(a.element.getIntOrFloatBitWidth() / 8);
+        Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), rowBytes, target);
         double cycles = tile.cycles / static_cast<double>(rows * extent);
         auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
         // Of equal loops the one along which A's elements are nearest: windows that overlap share them.
@@ -467,7 +506,11 @@ bool emitContraction(Schedule schedule, Nest nest) {
   if (!choice)
     return false;
   const Access &a = nest.inputs[1 - choice->operandOfB], &b = nest.inputs[choice->operandOfB];
-  Contraction(schedule, nest, choice->vectorLoop, choice->rowLoop, a, b, schedule.lanesFor(nest), choice->tile).emit();
+  Contraction contraction(schedule, nest, choice->vectorLoop, choice->rowLoop, a, b, schedule.lanesFor(nest),
+                          choice->tile);
+  if (schedule.plan)
+    *schedule.plan = contraction.text();
+  contraction.emit();
   return true;
 }
 

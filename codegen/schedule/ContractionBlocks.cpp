@@ -43,6 +43,9 @@ void Contraction::chooseBlocks() {
       inRuns && longer > termBlock && longer * bytesOfTerm <= schedule.target.l2Bytes / 8)
     termBlock = longer;
   termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
+  int64_t blocks = ceilDiv(termsOfPiece, termBlock);
+  // With more blocks the results keep their errors.
+  runLength = productRun(blocks > kFewBlocks ? 1 : blocks);
   termsOfPiece = ceilDiv(termsOfPiece, termBlock) * termBlock;
   termPieces = ceilDiv(extent, termsOfPiece);
   mostTermBlock = termBlock;

@@ -12,7 +12,7 @@ void Contraction::cutTermsIntoRuns() {
     termLoops.push_back({loop, 1, 0, loop == terms[0] ? mostTermBlock : *nest.extents[loop].known()});
   size_t end = termLoops.size();
   for (int level = 0; level < 2; ++level) {
-    int64_t most = level == 0 ? kProductRun : kRunLength;
+    int64_t most = level == 0 ? runLength : kRunLength;
     int64_t length = 1;
     while (end > 0 && length * termLoops[end - 1].count <= most)
       length *= termLoops[--end].count;
@@ -35,7 +35,7 @@ void Contraction::cutTermsIntoRuns() {
   int64_t groups = 1;
   for (const TermLoop &each : llvm::ArrayRef(termLoops).take_front(end))
     groups *= each.count;
-  isExact = groups > kRunLength;
+  isExact = groups > kFewGroups;
 }
 
 SmallVector<Value> Contraction::sumInRuns(Position at, Value from, Value to, size_t count, SumBody body) {

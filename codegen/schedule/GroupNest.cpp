@@ -187,8 +187,9 @@ private:
       part.simplify();
       if (errors)
         errors = part.outputs.pop_back_val();
-      Schedule inner{schedule.builder, schedule.target, member.combinesRows() ? Value() : member.initial, member.order,
-                     errors};
+      Schedule inner{schedule.builder, schedule.target, member.combinesRows() ? Value() : member.initial};
+      inner.order = member.order;
+      inner.errors = errors;
       emitVectorNest(inner, part);
     }
   }
@@ -226,6 +227,8 @@ bool emitGroup(Schedule schedule, ArrayRef<Nest> nests, ArrayRef<Value> initials
     return false;
   for (auto [member, initial] : llvm::zip_equal(plan->members, initials))
     member.initial = initial;
+  if (schedule.plan)
+    *schedule.plan = plan->text();
   GroupNest(schedule, *plan).emit();
   return true;
 }

@@ -40,6 +40,10 @@ struct Schedule {
   mlir::Value initial; // a reduction's initial value, from a fill before it; null: the result buffer's elements
   // Of a nest that is a part of a larger one, whose loops threads share already.
   std::optional<SumOrder> order = std::nullopt;
+  // Takes the plan in words; may be null.
+  std::string *plan = nullptr;
+  // Whether each addition of a float sum keeps what it rounds away.
+  bool isExact = false;
   // Of a part of a sum: what the additions before have rounded away, with the loops of the result. The result has what
   // is summed up so far.
   std::optional<Access> errors = std::nullopt;
@@ -64,7 +68,7 @@ public:
   // The results of the first piece; those of the next one follow after `results` elements.
   Access access;
   Extent results;
-  void combine(Schedule &schedule) const;
+  void combine(Schedule whole) const;
 
 private:
   const Nest &nest;
@@ -81,6 +85,13 @@ struct Pieces {
 
   static Pieces of(const Nest &nest);
 };
+
+// What a nest does: "4096 x (1024): mulf addf". Loops over terms are in parentheses.
+std::string describe(const Nest &nest);
+// The floating-point operations of a nest; 0 where its sizes are not known.
+int64_t operationsOf(const Nest &nest);
+// The bytes that an access touches, however often; 0 where they are not known.
+int64_t bytesTouched(const Nest &nest, const Access &access);
 
 // Emits any nest, with vectors over one loop where that is possible, and with reductions in registers.
 void emitVectorNest(Schedule schedule, Nest nest);

@@ -40,6 +40,47 @@ linalg::FillOp fillBefore(linalg::LinalgOp op) {
 
 namespace {
 
+// Notes on a kernel what nests do, how, and what that costs.
+class Notes {
+public:
+  explicit Notes(func::FuncOp kernel) : kernel(kernel), builder(kernel.getContext()) {}
+
+  // `isOwn`: buffers that exist within the kernel alone.
+  void add(ArrayRef<Nest> nests, StringRef plan, function_ref<bool(Value)> isOwn) {
+    SmallVector<Attribute> lines;
+    if (auto before = kernel->getAttrOfType<ArrayAttr>(kNestsAttr))
+      llvm::append_range(lines, before);
+    int64_t operations = 0, bytes = 0;
+    bool isKnown = true;
+    llvm::DenseMap<Value, int64_t> touched;
+    if (nests.size() > 1)
+      lines.push_back(builder.getStringAttr(plan));
+    for (const Nest &nest : nests) {
+      lines.push_back(builder.getStringAttr(describe(nest) + (nests.size() == 1 ? "; " + plan.str() : "")));
+      isKnown &= nest.isKnown();
+      operations += operationsOf(nest);
+      for (const auto *accesses : {&nest.inputs, &nest.outputs})
+        for (const Access &access : *accesses)
+          if (Value root = access.isBuffer ? rootBuffer(access.value) : Value(); root && !isOwn(root))
+            touched[root] = std::max(touched[root], bytesTouched(nest, access));
+    }
+    for (auto [root, count] : touched)
+      bytes += count;
+    kernel->setAttr(kNestsAttr, builder.getArrayAttr(lines));
+    count(kOperationsAttr, isKnown ? operations : 0);
+    count(kBytesAttr, isKnown ? bytes : 0);
+  }
+
+private:
+  void count(StringRef name, int64_t value) {
+    auto before = kernel->getAttrOfType<IntegerAttr>(name);
+    kernel->setAttr(name, builder.getI64IntegerAttr(value + (before ? before.getInt() : 0)));
+  }
+
+  func::FuncOp kernel;
+  Builder builder;
+};
+
 void schedule(linalg::LinalgOp op, const Target &target) {
   OpBuilder builder(op);
   FailureOr<Nest> nest = Nest::of(op, builder);
@@ -48,14 +89,22 @@ void schedule(linalg::LinalgOp op, const Target &target) {
   // An operation without iterations writes nothing.
   if (succeeded(nest) && nest->iterations() == 0)
     return op.erase();
-  if (failed(nest) || !VectorBuilder::canVectorize(*nest))
-    return; // plain loops
+  Notes notes(op->getParentOfType<func::FuncOp>());
+  auto isNone = [](Value) { return false; };
+  if (failed(nest) || !VectorBuilder::canVectorize(*nest)) {
+    if (succeeded(nest))
+      notes.add(*nest, "plain loops", isNone);
+    return;
+  }
+  std::string plan;
   Schedule kernel{builder, target, Value()};
+  kernel.plan = &plan;
   linalg::FillOp fill;
   if (nest->hasReduction() && nest->outputs.size() == 1 && (fill = fillBefore(op)))
     kernel.initial = fill.getInputs()[0];
   if (!emitContraction(kernel, *nest))
     emitVectorNest(kernel, *nest);
+  notes.add(*nest, plan, isNone);
   op.erase();
   if (fill)
     fill.erase();
@@ -86,8 +135,12 @@ bool scheduleGroup(func::FuncOp kernel, const Target &target) {
       return false;
     nests.push_back(*nest);
   }
-  if (!emitGroup({builder, target, Value()}, nests, initials))
+  std::string plan;
+  Schedule group{builder, target, Value()};
+  group.plan = &plan;
+  if (!emitGroup(group, nests, initials))
     return false;
+  Notes(kernel).add(nests, plan, [](Value root) { return root.getDefiningOp<memref::AllocOp>() != nullptr; });
   if (llvm::any_of(nests, [](const Nest &nest) { return nest.hasReduction(); }))
     kernel->setAttr(kReductionAttr, builder.getUnitAttr());
   for (linalg::LinalgOp op : operations)

@@ -4,6 +4,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -40,6 +42,55 @@ double Schedule::cyclesOfBody(const Nest &nest) {
       if (access.isBuffer)
         cycles += 2; // most operands are not in the first cache
   return cycles;
+}
+
+std::string describe(const Nest &nest) {
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
+    stream << (loop ? " x " : "") << (nest.isReduction[loop] ? "(" : "");
+    nest.extents[loop].isKnown() ? stream << *nest.extents[loop].known() : stream << "?";
+    stream << (nest.isReduction[loop] ? ")" : "");
+  }
+  stream << (nest.numLoops() ? ": " : "1: ");
+  constexpr size_t kMost = 8;
+  size_t count = 0;
+  for (Operation &op : nest.body->without_terminator()) {
+    if (isa<arith::ConstantOp>(op) || ir::isOpaque(&op))
+      continue;
+    if (count < kMost)
+      stream << (count ? " " : "") << op.getName().stripDialect();
+    ++count;
+  }
+  if (count > kMost)
+    stream << " and " << count - kMost << " more";
+  if (!count)
+    stream << "copy";
+  return result;
+}
+
+int64_t operationsOf(const Nest &nest) {
+  if (!nest.isKnown())
+    return 0;
+  auto perIteration = llvm::count_if(nest.body->without_terminator(), [](Operation &op) {
+    return !isa<arith::ConstantOp>(op) && !ir::isOpaque(&op) &&
+           llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<FloatType>(type); });
+  });
+  return *nest.iterations().known() * perIteration;
+}
+
+int64_t bytesTouched(const Nest &nest, const Access &access) {
+  if (!access.isBuffer || !nest.isKnown())
+    return 0;
+  int64_t elements = 1;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (access.varies(loop))
+      elements *= *nest.extents[loop].known();
+  // Windows that overlap reach an element several times.
+  auto type = cast<MemRefType>(rootBuffer(access.value).getType());
+  if (type.hasStaticShape() && type.getNumElements() > 1)
+    elements = std::min(elements, type.getNumElements());
+  return elements * ((access.element.getIntOrFloatBitWidth() + 7) / 8);
 }
 
 int64_t Schedule::lanesFor(const Nest &nest, const Target &target) {
@@ -143,6 +194,8 @@ private:
 
   // Whether an accumulator adds up few terms in all, if the body of the loops over what is combined adds `chain`.
   bool isShortSum(int64_t chain) const {
+    if (schedule.isExact)
+      return false;
     int64_t count = chain;
     for (unsigned loop : reductions) {
       std::optional<int64_t> known = nest.extents[loop].known();
@@ -159,7 +212,7 @@ private:
     size_t first = reductions.size();
     for (length = chain; first > 0; --first) {
       std::optional<int64_t> extent = nest.extents[reductions[first - 1]].known();
-      if (!extent || length * *extent > kRunLength)
+      if (!extent || length * *extent > runLength())
         break;
       length *= *extent;
     }
@@ -179,7 +232,7 @@ private:
         return close(carried, reduce(first, place, starts, body));
       unsigned loop = reductions[depth];
       Number extent = v.number(nest.extents[loop]);
-      int64_t count = depth + 1 == first ? kRunLength / length : 1;
+      int64_t count = depth + 1 == first ? runLength() / length : 1;
       if (count <= 1)
         return v.loop(extent, 1, carried,
                       [&](Value i, ValueRange inner) { return self(depth + 1, place.at(loop, i), inner, self); });
@@ -214,6 +267,7 @@ private:
     return flat(sums);
   }
   bool isFloatSum() const { return combiner && combiner->isFloatSum(); }
+  int64_t runLength() const { return schedule.isExact ? 1 : kRunLength; }
 
   //===-- Vectors of results ----------------------------------------------------------------------===//
 
@@ -518,7 +572,10 @@ bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
   unsigned piece = main.split(split, size);
   main.isReduction[piece] = false;
   main.outputs[0].strides[piece] = results;
+  inner.plan = schedule.plan;
   emitNest(inner, main, combiner);
+  if (schedule.plan)
+    *schedule.plan += ", " + std::to_string(pieces + (rest ? 1 : 0)) + " pieces of terms";
   partial.combine(schedule);
   return true;
 }
@@ -539,6 +596,13 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
   else
     while (lanes > 2 && lanes / 2 >= nest.extents[vectorLoop].guess())
       lanes /= 2;
+  if (schedule.plan) {
+    llvm::raw_string_ostream stream(*schedule.plan);
+    if (vectorLoop == VectorBuilder::kNoLoop)
+      stream << "one element after the other";
+    else
+      stream << "vectors of " << lanes << " along " << (nest.isReduction[vectorLoop] ? "terms" : "results");
+  }
   VectorNest(schedule, nest, vectorLoop, lanes, combiner).emit();
 }
 
@@ -569,7 +633,10 @@ PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner co
   }
 }
 
-void PartialResults::combine(Schedule &schedule) const {
+void PartialResults::combine(Schedule whole) const {
+  Schedule schedule = whole;
+  schedule.plan = nullptr;
+  schedule.isExact = combiner.isFloatSum();
   OpBuilder &b = schedule.builder;
   Location location = nest.location();
   Nest gather = nest;
