@@ -138,6 +138,7 @@ void addStage(OpPassManager &manager, Stage stage, const CompileOptions &options
     return lowerToLLVM(manager);
   case Stage::Traced:
   case Stage::Object:
+  case Stage::Schedule:
     return;
   }
 }

@@ -50,6 +50,10 @@ inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKe
 inline constexpr llvm::StringLiteral kGroupAttr = "calque.group";
 // On a kernel with a loop that combines elements.
 inline constexpr llvm::StringLiteral kReductionAttr = "calque.reduction";
+// On a scheduled kernel: the floating-point operations of a call, the bytes that it reads and writes at least, each 0
+// where it is not known, and a line for each nest that says what it does and how.
+inline constexpr llvm::StringLiteral kOperationsAttr = "calque.operations", kBytesAttr = "calque.bytes",
+                                     kNestsAttr = "calque.nests";
 // On an argument of a kernel; FuncToLLVM turns it into LLVM's attribute.
 inline constexpr llvm::StringLiteral kNoAlias = "llvm.noalias";
 // What follows a kernel's name in that of the function of its memory.

@@ -1,6 +1,7 @@
 #include "codegen/PrintStage.h"
 
 #include "codegen/NativeCode.h"
+#include "codegen/ScheduleTable.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -41,8 +42,13 @@ static LogicalResult printAssembly(ModuleOp program, CompileOptions options, llv
 
 LogicalResult printAt(ModuleOp program, Stage stage, CompileOptions options, llvm::raw_ostream &os) {
   Pipelines pipelines(*program.getContext(), /*verifyEach=*/true);
-  if (failed(verify(program)) || failed(pipelines.run(program, Stage::Traced, std::min(stage, Stage::LLVM), options)))
+  Stage last = stage == Stage::Schedule ? Stage::Scheduled : std::min(stage, Stage::LLVM);
+  if (failed(verify(program)) || failed(pipelines.run(program, Stage::Traced, last, options)))
     return failure();
+  if (stage == Stage::Schedule) {
+    printSchedule(program, os);
+    return success();
+  }
   if (stage == Stage::Object)
     return printAssembly(program, options, os);
   OpPrintingFlags flags;

@@ -81,8 +81,8 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
                                   options.transpose_b ? ", the second transposed" : ""),
                      where);
 
-  // One matrix on the right for all of a batch whose size is not known: nothing is repeated.
-  bool isOneMatrix = rhs.rank() == 2 && !left.is_known();
+  // One matrix on the right for all of a batch: nothing is repeated, and its gradient is one product as well.
+  bool isOneMatrix = rhs.rank() == 2;
   std::vector<std::int64_t> batchAxes;
   if ((lhs.rank() > 2 || rhs.rank() > 2) && !isOneMatrix) {
     Shape batch = mergeBatches(left, right, shapes, where);

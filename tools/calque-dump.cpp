@@ -44,6 +44,7 @@ cl::OptionCategory category("Options");
 cl::opt<std::string> file(cl::Positional, cl::desc("FILE.mlir"), cl::cat(category));
 cl::opt<std::string> stageOption("stage", cl::desc("A stage of the compiler, or all (default: traced)"),
                                  cl::value_desc("stage"), cl::init("traced"), cl::cat(category));
+cl::opt<bool> scheduleOption("schedule", cl::desc("The same as --stage=schedule"), cl::cat(category));
 cl::opt<std::string> functionOption("function", cl::desc("Only functions of this name"), cl::value_desc("name"),
                                     cl::cat(category));
 cl::opt<bool> eager("eager", cl::desc("Also what a program runs eagerly, one operation at a time"), cl::cat(category));
@@ -65,6 +66,7 @@ std::string overview() {
   calque-dump --stage=linalg model.mlir                         a file ("-" is standard input)
   calque-dump --stage=linalg model.calque                       functions that were saved
   calque-dump --stage=differentiated -- ./program arguments     each function that a program traces
+  calque-dump --schedule -- ./program arguments                 what its kernels do, how, and what they cost
   calque-dump --cache                                           the native code that is kept on disk
 
 The stages, in the order in which a program goes through them:
@@ -110,6 +112,12 @@ int listCache(llvm::raw_ostream &os) {
 
 //===-- Files -----------------------------------------------------------------------------------===//
 
+// The CPU that code is generated for: this one, or the one that CALQUE_TARGET names.
+std::optional<calque::runtime::Cpu> targetCpu() {
+  const char *setting = getenv("CALQUE_TARGET");
+  return setting && *setting ? calque::runtime::cpuNamed(setting) : calque::runtime::hostCpu();
+}
+
 // Prints each function of one part of the file at each of the stages. Returns whether that worked.
 bool dumpPart(std::unique_ptr<llvm::MemoryBuffer> part, MLIRContext &context, llvm::ArrayRef<calque::StageName> stages,
               bool &any, llvm::raw_ostream &os) {
@@ -126,7 +134,7 @@ bool dumpPart(std::unique_ptr<llvm::MemoryBuffer> part, MLIRContext &context, ll
       OwningOpRef<ModuleOp> program = calque::codegen::programOf(*module, name);
       std::string text;
       llvm::raw_string_ostream stream(text);
-      if (failed(calque::codegen::printAt(*program, stage.stage, {.timing = timing}, stream)))
+      if (failed(calque::codegen::printAt(*program, stage.stage, {.cpu = *targetCpu(), .timing = timing}, stream)))
         return false;
       os << (std::exchange(any, true) ? calque::kDumpSeparator : "") << "// function " << name << ", stage "
          << stage.name << '\n'
@@ -270,6 +278,10 @@ int main(int argc, char **argv) {
     llvm::errs() << errors;
     return Misused;
   }
+  if (scheduleOption && stageOption.getNumOccurrences())
+    return fail("--schedule is a stage; give it or --stage", Misused);
+  if (scheduleOption)
+    stageOption = "schedule";
   llvm::SmallVector<calque::StageName> stages;
   for (const calque::StageName &stage : calque::kStages)
     if (stageOption == stage.name || stageOption == "all")
@@ -286,6 +298,11 @@ int main(int argc, char **argv) {
     return fail("--eager is about programs, not files", Misused);
   if (llvm::StringRef(file).ends_with(".calque"))
     return outputOption == "-" ? dumpSaved(argv[0], stages) : fail("-o is about IR and programs", Misused);
+
+  if (!targetCpu())
+    return fail(absl::StrCat("CALQUE_TARGET is '", getenv("CALQUE_TARGET"), "' and must be one of ",
+                             calque::runtime::cpuNames()),
+                Misused);
 
   std::string error;
   std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputOption, &error);

@@ -44,9 +44,9 @@ void registerStages() {
         std::optional<calque::Stage> stages[2];
         for (auto [stage, name] : {std::pair(&stages[0], &options.from), std::pair(&stages[1], &options.name)}) {
           *stage = calque::stageNamed(name->getValue());
-          if (!*stage || *stage == calque::Stage::Object)
+          if (!*stage || *stage >= calque::Stage::Object)
             return refuse(absl::StrCat("there is no stage '", name->getValue(), "' of IR; the stages are ",
-                                       calque::stageNames(), ", which is not IR"));
+                                       calque::stageNames(), ", of which the last two are not IR"));
         }
         auto [from, to] = stages;
         if (from > to)

@@ -25,7 +25,18 @@ namespace calque {
 inline constexpr int kCompilerInterfaceVersion = 7;
 
 // The stages of the compiler, each named after what the IR has become.
-enum class Stage { Traced, Differentiated, Simplified, Linalg, Bufferized, Outlined, Scheduled, LLVM, Object };
+enum class Stage {
+  Traced,
+  Differentiated,
+  Simplified,
+  Linalg,
+  Bufferized,
+  Outlined,
+  Scheduled,
+  LLVM,
+  Object,
+  Schedule
+};
 
 struct StageName {
   Stage stage;
@@ -43,6 +54,7 @@ inline constexpr StageName kStages[] = {
     {Stage::Scheduled, "scheduled", "kernels of vectors and parallel loops"},
     {Stage::LLVM, "llvm", "kernels in MLIR's LLVM dialect"},
     {Stage::Object, "object", "kernels in native code, as assembly"},
+    {Stage::Schedule, "schedule", "no stage but a table: what each kernel does, how, and what it costs"},
 };
 
 // Comes between the parts of a dump; MLIR's tools split a file at this line with --split-input-file.
