@@ -336,6 +336,40 @@ private:
   DenseMap<Operation *, Node> nodes;
 };
 
+// Makes a product or another reduction write its results where an operation that only moves them would put them.
+// Returns how many of these are there no more.
+int64_t foldMovesOfResults(Block &block) {
+  int64_t folded = 0;
+  for (linalg::GenericOp move : llvm::make_early_inc_range(block.getOps<linalg::GenericOp>())) {
+    if (!onlyMoves(move) || move.getNumDpsInputs() != 1 || move.getNumReductionLoops() || readsInit(move) ||
+        move.getBody()->getTerminator()->getOperand(0) != move.getBody()->getArgument(0))
+      continue;
+    Value moved = move.getDpsInputs()[0];
+    auto producer = moved.getDefiningOp<linalg::GenericOp>();
+    AffineMap from = move.getIndexingMapsArray()[0], into = move.getIndexingMapsArray()[1];
+    if (!producer || !moved.hasOneUse() || producer->getNumResults() != 1 || !producer.getNumReductionLoops() ||
+        producer->getBlock() != &block || !from.isPermutation() || !into.isPermutation())
+      continue;
+    auto fill = producer.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+    if (!fill)
+      continue;
+    OpBuilder builder(move);
+    Value start =
+        linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(), move.getDpsInits()).getResult(0);
+    auto instead = cast<linalg::GenericOp>(builder.clone(*producer));
+    instead.getOutputsMutable().assign(start);
+    instead->getResult(0).setType(move->getResult(0).getType());
+    SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
+    maps.back() = into.compose(inversePermutation(from)).compose(maps.back());
+    instead.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+    move->replaceAllUsesWith(instead);
+    move.erase();
+    producer.erase();
+    ++folded;
+  }
+  return folded;
+}
+
 struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet made(context);
@@ -352,8 +386,10 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
   }
 
   void runOnOperation() override {
-    for (Block &block : getOperation().getBody())
+    for (Block &block : getOperation().getBody()) {
+      fused += foldMovesOfResults(block);
       fused += TreeFusion(block).run();
+    }
     // MLIR's patterns do the rest: what is behind a reshape, or only moves.
     std::optional<int64_t> before;
     for (bool changed = true; changed;) {

@@ -49,7 +49,8 @@ def FuseElementwise : Pass<"calque-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise operations on tensors where nothing is computed twice";
   let description = [{
     A producer is fused with its reader if that is its only one and reads each element once. What only moves elements is
-    folded into the strides of all its readers. A fused body has at most 128 operations.
+    folded into the strides of all its readers, or, if it moves the results of a product or another reduction, into where
+    these are written. A fused body has at most 128 operations.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -181,3 +181,28 @@ func.func @onlyConstant(%x: tensor<f32>) -> tensor<7xf32> {
   %1 = calque.mul %x, %0 : (tensor<f32>, tensor<7xf32>) -> tensor<7xf32>
   return %1 : tensor<7xf32>
 }
+
+// -----
+
+// A product writes its results where its transpose has them.
+// CHECK-LABEL: func.func @movedResult(
+// CHECK: linalg.fill {{.*}} -> tensor<4x?x2x3xf32>
+// CHECK-NEXT: linalg.generic {{.*}}"reduction"]{{.*}} outs(%{{[^:]*}} : tensor<4x?x2x3xf32>)
+// CHECK-NOT: linalg.generic
+func.func @movedResult(%x: tensor<?x2x5xf32>, %y: tensor<5x3x4xf32>) -> tensor<4x?x2x3xf32> {
+  %0 = calque.contract %x, %y {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 2>, rhs_contracting = array<i64: 0>} : (tensor<?x2x5xf32>, tensor<5x3x4xf32>) -> tensor<?x2x3x4xf32>
+  %1 = calque.transpose %0 {permutation = array<i64: 3, 0, 1, 2>} : (tensor<?x2x3x4xf32>) -> tensor<4x?x2x3xf32>
+  return %1 : tensor<4x?x2x3xf32>
+}
+
+// -----
+
+// One that is read twice is not computed twice.
+// CHECK-LABEL: func.func @movedAndRead(
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @movedAndRead(%x: tensor<2x5xf32>, %y: tensor<5x3xf32>) -> (tensor<3x2xf32>, tensor<2x3xf32>) {
+  %0 = calque.contract %x, %y {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<2x5xf32>, tensor<5x3xf32>) -> tensor<2x3xf32>
+  %1 = calque.transpose %0 : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %1, %0 : tensor<3x2xf32>, tensor<2x3xf32>
+}
