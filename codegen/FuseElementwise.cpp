@@ -354,8 +354,7 @@ int64_t foldMovesOfResults(Block &block) {
     if (!fill)
       continue;
     OpBuilder builder(move);
-    Value start =
-        linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(), move.getDpsInits()).getResult(0);
+    Value start = linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(), move.getDpsInits()).getResult(0);
     auto instead = cast<linalg::GenericOp>(builder.clone(*producer));
     instead.getOutputsMutable().assign(start);
     instead->getResult(0).setType(move->getResult(0).getType());

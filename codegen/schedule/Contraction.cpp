@@ -44,13 +44,10 @@ double cyclesOf(int64_t rows, int64_t vectors) {
 
 // `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
 // registers do not hold both, the former are loaded and stored once a run.
-// `rowBytes` is the distance between rows of A.
-Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, int64_t rowBytes, const Target &target) {
+Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, const Target &target) {
   Tile best;
-  // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest. But A is read more
-  // times, which costs more than it gains where the rows of a piece lie on more pages than the processor has at hand.
+  // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest.
   constexpr double kAboutAsFast = 1.01;
-  constexpr int64_t kFarRows = 2048;
   // Blocks of wide panels are short, and each block's sums take a way through memory.
   int64_t mostVectors = inRuns && rows >= 3 ? 4 : 8;
   for (int64_t r = 1; r <= std::min<int64_t>(rows, 14); ++r)
@@ -66,11 +63,11 @@ Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, int64_t rowBytes, co
           static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
           static_cast<double>(vectors / n) * cost(rows % r, n) + cost(rows % r, vectors % n);
       // Without runs, wider panels mean that A is read fewer times.
-      bool prefersNarrow = inRuns && rowBytes <= kFarRows;
-      double factor = prefersNarrow && n < best.vectors && vectors % n == 0 ? kAboutAsFast
-                      : prefersNarrow && n > best.vectors && best.vectors && vectors % best.vectors == 0
-                          ? 1 / kAboutAsFast
-                          : 0.999;
+      double factor = 0.999;
+      if (inRuns && n < best.vectors && vectors % n == 0)
+        factor = kAboutAsFast;
+      else if (inRuns && best.vectors && n > best.vectors && vectors % best.vectors == 0)
+        factor = 1 / kAboutAsFast;
       if (cycles < best.cycles * factor)
         best = {r, n, cycles};
     }
@@ -468,10 +465,7 @@ std::optional<Choice> choose(const Nest &nest, const Target &target) {
       int64_t extent = nest.extents[vectorLoop].guess(), vectors = (extent + lanes - 1) / lanes;
       auto consider = [&](unsigned rowLoop) {
         int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
-        int64_t rowBytes = rowLoop == VectorBuilder::kNoLoop
-                               ? 0
-                               : a.distance(rowLoop) * static_cast<int64_t>(a.element.getIntOrFloatBitWidth() / 8);
-        Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), rowBytes, target);
+        Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), target);
         double cycles = tile.cycles / static_cast<double>(rows * extent);
         auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
         // Of equal loops the one along which A's elements are nearest: windows that overlap share them.

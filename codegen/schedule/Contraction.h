@@ -89,6 +89,9 @@ private:
 
   int64_t bytesOf(const Access &access) const;
 
+  // The most bytes of a panel's part of a block.
+  int64_t bytesOfPanel() const;
+
   // Decides how the loops are cut, for known sizes.
   void chooseBlocks();
 

@@ -38,7 +38,7 @@ void Contraction::chooseBlocks() {
   // Where that makes many blocks, they are longer, so that the results need no rounding errors beside them as long as
   // the panel stays in the second cache.
   int64_t bytesOfTerm = innerTerms() * panelWidth() * elementBytes();
-  termBlock = std::clamp<int64_t>(schedule.target.l1Bytes * 5 / 8 / bytesOfTerm, 1, termsOfPiece);
+  termBlock = std::clamp<int64_t>(bytesOfPanel() / bytesOfTerm, 1, termsOfPiece);
   if (int64_t longer = ceilDiv(termsOfPiece, kFewBlocks);
       inRuns && longer > termBlock && longer * bytesOfTerm <= schedule.target.l2Bytes / 8)
     termBlock = longer;
@@ -98,6 +98,11 @@ void Contraction::chooseBlocks() {
   this->termBlock = termBlock;
 }
 
+// A narrow panel takes so long to be read that the second cache can bring what has no place in the first.
+int64_t Contraction::bytesOfPanel() const {
+  return tile.vectors <= 2 ? schedule.target.l1Bytes : schedule.target.l1Bytes * 5 / 8;
+}
+
 void Contraction::decideToPack(int64_t rows) {
   int64_t distance = 0;
   for (unsigned loop : terms)
@@ -112,8 +117,8 @@ void Contraction::chooseBlocksOfUnknown() {
   Number extent = v.number(nest.extents[terms[0]]);
   Number wanted = v.maximum(v.minimum(v.divide(v.number(nest.iterations()), kPieceWork), kMaxPieces), 1);
   isShared.assign(nest.numLoops(), false);
-  mostTermBlock = std::max<int64_t>(
-      schedule.target.l1Bytes * 5 / 8 / (std::max<int64_t>(innerTerms(), 1) * panelWidth() * elementBytes()), 1);
+  mostTermBlock =
+      std::max<int64_t>(bytesOfPanel() / (std::max<int64_t>(innerTerms(), 1) * panelWidth() * elementBytes()), 1);
   if (extent.known)
     mostTermBlock = std::min(mostTermBlock, std::max<int64_t>(*extent.known, 1));
   Number termBlocks = v.maximum(v.ceilDivide(extent, mostTermBlock), 1);
