@@ -1,7 +1,8 @@
 // Finds operations on buffers that one kernel can do row by row, so that what one makes for another need not pass
 // through memory.
 //
-// A group runs where its last operation stands: an operation joins only if nothing in between depends on those before.
+// A group runs where its last operation stands, as long as nothing in between depends on those before. Once something
+// does, the group stays where it is, and an operation joins it by moving there, if it depends on nothing in between.
 #include "codegen/Lowering.h"
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
@@ -12,6 +13,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+#include <functional>
 
 using namespace mlir;
 
@@ -42,8 +46,10 @@ public:
 
   // Marks the operations of each group with its number. Returns how many groups there are.
   unsigned mark() {
-    for (Operation &op : program.getBody().front().without_terminator())
-      visit(&op);
+    // Operations are moved on the way.
+    for (Operation *op :
+         llvm::map_to_vector(program.getBody().front().without_terminator(), [](Operation &each) { return &each; }))
+      visit(op);
     unsigned number = 0;
     OpBuilder builder(program.getContext());
     for (const Group &group : groups) {
@@ -65,10 +71,14 @@ private:
   };
   struct Group {
     SmallVector<size_t> members; // in the order of the program
+    size_t last = 0;             // the member behind which the others stand
     Roots reads, writes;
     double saved = 0;
     size_t length = 0;
     bool isOpen = true, isMerged = false;
+    // Whether something behind the last member depends on one; then what is read and written behind it by others.
+    bool isFixed = false;
+    Roots readSince, writtenSince;
   };
 
   void visit(Operation *op) {
@@ -99,12 +109,72 @@ private:
     bool joins = linalgOp && (!before.empty() || isWorthALook(linalgOp)) && analyse(linalgOp, node);
     if (!joins) {
       for (size_t group : before)
-        groups[group].isOpen = false;
-      return;
+        fix(group, op);
+      return passBy(node, nullptr);
     }
     size_t number = nodes.size();
     nodes.push_back(std::move(node));
-    join(number, before);
+    passBy(nodes[number], join(number, before));
+  }
+
+  // Puts a group in front of an operation that depends on it, where it stays.
+  void fix(size_t number, Operation *op) {
+    if (groups[number].isFixed)
+      return;
+    groups[number].isFixed = true;
+    nodes[groups[number].last].op->moveBefore(op);
+    fixed.push_back(number);
+    // Each operation is compared with all of these.
+    constexpr size_t kMostFixed = 8;
+    if (fixed.size() > kMostFixed) {
+      groups[fixed.front()].isOpen = false;
+      fixed.erase(fixed.begin());
+    }
+  }
+  // Notes what an operation reads and writes behind the groups that stay where they are, but its own.
+  void passBy(const Node &node, const Group *own) {
+    llvm::erase_if(fixed, [&](size_t group) { return !groups[group].isOpen || groups[group].isMerged; });
+    for (size_t number : fixed) {
+      Group &group = groups[number];
+      if (&group == own)
+        continue;
+      group.readSince.insert(node.reads.begin(), node.reads.end());
+      group.writtenSince.insert(node.writes.begin(), node.writes.end());
+    }
+  }
+  // Whether an operation does not depend on what follows a group that stays where it is, nor that on it.
+  static bool canMoveTo(const Group &group, const Node &node) {
+    auto none = [](const Roots &roots, const Roots &others) {
+      return llvm::none_of(roots, [&](Value root) { return others.contains(root); });
+    };
+    return none(node.reads, group.writtenSince) && none(node.writes, group.writtenSince) &&
+           none(node.writes, group.readSince);
+  }
+  // What has to be moved behind an earlier operation so that an operation can stand there: what it takes, and itself as
+  // the last. None if some of it reads memory.
+  static std::optional<SmallVector<Operation *>> movedBehind(Operation *place, linalg::LinalgOp op) {
+    SmallVector<Operation *> moved;
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    bool isPossible = true;
+    linalg::FillOp fill;
+    if (op.getNumReductionLoops() && op.getNumDpsInits() == 1)
+      fill = fillBefore(op);
+    std::function<void(Operation *)> collect = [&](Operation *each) {
+      if (each->getBlock() != place->getBlock() || !place->isBeforeInBlock(each) || !seen.insert(each).second)
+        return;
+      isPossible &= each == op || each == fill || isa<memref::AllocOp, ViewLikeOpInterface>(each) ||
+                    (!each->getNumRegions() && isMemoryEffectFree(each));
+      llvm::SetVector<Value> used(each->operand_begin(), each->operand_end());
+      getUsedValuesDefinedAbove(each->getRegions(), used);
+      for (Value value : used)
+        if (Operation *made = value.getDefiningOp())
+          collect(made);
+      moved.push_back(each);
+    };
+    if (fill)
+      collect(fill);
+    collect(op);
+    return isPossible ? std::optional(std::move(moved)) : std::nullopt;
   }
 
   static bool isInitial(linalg::FillOp fill) {
@@ -140,6 +210,7 @@ private:
     for (size_t group : open)
       groups[group].isOpen = false;
     open.clear();
+    fixed.clear();
     touching.clear();
   }
 
@@ -192,8 +263,12 @@ private:
     return plan->savedBytes([&](Value root) { return isOwn(root, members); });
   }
 
-  void join(size_t number, ArrayRef<size_t> before) {
+  // Returns the group that the operation is in then.
+  Group *join(size_t number, ArrayRef<size_t> before) {
     const Node &node = nodes[number];
+    SmallVector<size_t> movable, stay;
+    for (size_t group : before)
+      (groups[group].isFixed ? stay : movable).push_back(group);
     auto attempt = [&](ArrayRef<size_t> with) {
       Group merged;
       merged.members.push_back(number);
@@ -215,23 +290,56 @@ private:
       if (!saved || *saved <= savedBefore)
         return false;
       merged.saved = *saved;
+      if (with.size() == 1 && groups[with[0]].isFixed) {
+        Group &group = groups[with[0]];
+        Operation *place = nodes[group.last].op;
+        std::optional<SmallVector<Operation *>> moved = movedBehind(place, node.op);
+        if (!moved)
+          return false;
+        for (Operation *each : *moved) {
+          each->moveAfter(place);
+          place = each;
+        }
+        merged.isFixed = true;
+        merged.readSince = group.readSince;
+        merged.writtenSince = group.writtenSince;
+      }
       for (size_t each : with)
         groups[each].isMerged = true;
+      merged.last = number;
       add(std::move(merged), node);
       return true;
     };
-    bool isIn = !before.empty() && attempt(before);
-    for (size_t i = 0; !isIn && before.size() > 1 && i < before.size(); ++i)
-      isIn = attempt(before[i]);
+    // Where an operation depends on a group that stays, it can only move there.
+    bool isIn = stay.empty() && !movable.empty() && attempt(movable);
+    for (size_t i = 0; !isIn && stay.empty() && movable.size() > 1 && i < movable.size(); ++i)
+      isIn = attempt(movable[i]);
+    for (size_t i = 0; !isIn && i < stay.size(); ++i)
+      isIn = llvm::all_of(before, [&](size_t other) { return other == stay[i] || isBefore(other, stay[i]); }) &&
+             canMoveTo(groups[stay[i]], node) && attempt(stay[i]);
+    bool isMoved = isIn && groups.back().isFixed;
     for (size_t each : before)
-      if (!groups[each].isMerged)
-        groups[each].isOpen = false;
+      if (!groups[each].isMerged) {
+        if (isMoved)
+          groups[each].isOpen = groups[each].isFixed; // it is not known what stands between it and here
+        else
+          fix(each, node.op);
+      }
+    if (isMoved)
+      fixed.push_back(groups.size() - 1);
     if (isIn)
-      return;
+      return &groups.back();
     Group alone;
+    alone.last = number;
     alone.members.push_back(number);
     alone.length = node.length;
     add(std::move(alone), node);
+    return &groups.back();
+  }
+
+  // Whether a group runs before another one.
+  bool isBefore(size_t group, size_t other) {
+    return nodes[groups[group].last].op->isBeforeInBlock(nodes[groups[other].last].op);
   }
 
   void add(Group group, const Node &node) {
@@ -253,7 +361,8 @@ private:
   size_t position = 0;
   std::vector<Node> nodes;
   std::vector<Group> groups;
-  SmallVector<size_t> open; // those that were opened since all were closed
+  SmallVector<size_t> open;  // those that were opened since all were closed
+  SmallVector<size_t> fixed; // those of them that stay where they are
   llvm::DenseMap<Value, SmallVector<size_t>> touching;
 };
 

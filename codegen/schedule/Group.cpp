@@ -219,6 +219,10 @@ void GroupPlan::chooseBlock(const Target &target) {
     lanes = std::min(lanes, Schedule::lanesFor(member.nest, target));
   }
   auto most = static_cast<int64_t>(static_cast<double>(target.l1Bytes) / 2 / std::max(bytes, 1.0));
+  // A nest takes some time to begin. What a few vectors of each nest need may be in the second cache.
+  int64_t few = 8 * lanes;
+  if (most < few && bytes * static_cast<double>(few) <= static_cast<double>(target.l2Bytes) / 4)
+    most = few;
   // Threads share the blocks.
   constexpr int64_t kFewestBlocks = 32;
   if (std::optional<int64_t> known = rows.known())

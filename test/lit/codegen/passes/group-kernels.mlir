@@ -70,11 +70,14 @@ func.func @small(%frame: !llvm.ptr, %x: memref<64x64xf32>, %y: memref<64x64xf32>
 
 // -----
 
-// The kernel of the log runs after the transpose that reads what the exp writes, so that they are no group.
 #same = affine_map<(r, c) -> (r, c)>
 #turned = affine_map<(r, c) -> (c, r)>
+
+// The transpose reads what the exp writes, so that the exp stays in front of it. The log joins it there.
 // CHECK-LABEL: func.func @between(
-// CHECK-NOT: calque.group
+// CHECK: linalg.exp {calque.group = 0 : i64}
+// CHECK-NEXT: linalg.log {calque.group = 0 : i64}
+// CHECK-NEXT: linalg.generic
 func.func @between(%frame: !llvm.ptr, %x: memref<512x512xf32>, %y: memref<512x512xf32>, %z: memref<512x512xf32>) attributes {calque.inputs = 1 : i64} {
   %t = memref.alloc() : memref<512x512xf32>
   linalg.exp ins(%x : memref<512x512xf32>) outs(%t : memref<512x512xf32>)
@@ -83,6 +86,69 @@ func.func @between(%frame: !llvm.ptr, %x: memref<512x512xf32>, %y: memref<512x51
     linalg.yield %a : f32
   }
   linalg.log ins(%t : memref<512x512xf32>) outs(%z : memref<512x512xf32>)
+  return
+}
+
+// -----
+
+#same = affine_map<(r, c) -> (r, c)>
+#turned = affine_map<(r, c) -> (c, r)>
+
+// What reads what the transpose writes can't.
+// CHECK-LABEL: func.func @behind(
+// CHECK-NOT: calque.group
+func.func @behind(%frame: !llvm.ptr, %x: memref<512x512xf32>, %y: memref<512x512xf32>, %z: memref<512x512xf32>) attributes {calque.inputs = 1 : i64} {
+  %t = memref.alloc() : memref<512x512xf32>
+  linalg.exp ins(%x : memref<512x512xf32>) outs(%t : memref<512x512xf32>)
+  linalg.generic {indexing_maps = [#turned, #same], iterator_types = ["parallel", "parallel"]} ins(%t : memref<512x512xf32>) outs(%y : memref<512x512xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  }
+  linalg.add ins(%t, %y : memref<512x512xf32>, memref<512x512xf32>) outs(%z : memref<512x512xf32>)
+  return
+}
+
+// -----
+
+#same = affine_map<(r, c) -> (r, c)>
+#turned = affine_map<(r, c) -> (c, r)>
+
+// Nor what overwrites what the transpose reads.
+// CHECK-LABEL: func.func @over(
+// CHECK-NOT: calque.group
+func.func @over(%frame: !llvm.ptr, %x: memref<512x512xf32>, %y: memref<512x512xf32>, %z: memref<512x512xf32>) attributes {calque.inputs = 1 : i64} {
+  %t = memref.alloc() : memref<512x512xf32>
+  linalg.exp ins(%x : memref<512x512xf32>) outs(%t : memref<512x512xf32>)
+  linalg.generic {indexing_maps = [#turned, #same], iterator_types = ["parallel", "parallel"]} ins(%t : memref<512x512xf32>) outs(%y : memref<512x512xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  }
+  linalg.log ins(%t : memref<512x512xf32>) outs(%t : memref<512x512xf32>)
+  return
+}
+
+// -----
+
+#same = affine_map<(r, c) -> (r, c)>
+#turned = affine_map<(r, c) -> (c, r)>
+
+// A number from memory may be made by what stands in between.
+// CHECK-LABEL: func.func @number(
+// CHECK-NOT: calque.group
+func.func @number(%frame: !llvm.ptr, %x: memref<512x512xf32>, %y: memref<512x512xf32>, %z: memref<512x512xf32>) attributes {calque.inputs = 1 : i64} {
+  %t = memref.alloc() : memref<512x512xf32>
+  linalg.exp ins(%x : memref<512x512xf32>) outs(%t : memref<512x512xf32>)
+  linalg.generic {indexing_maps = [#turned, #same], iterator_types = ["parallel", "parallel"]} ins(%t : memref<512x512xf32>) outs(%y : memref<512x512xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  }
+  %c1 = arith.constant 1 : index
+  %n = memref.load %y[%c1, %c1] : memref<512x512xf32>
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%t : memref<512x512xf32>) outs(%z : memref<512x512xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %m = arith.mulf %a, %n : f32
+    linalg.yield %m : f32
+  }
   return
 }
 
