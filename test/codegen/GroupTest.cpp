@@ -170,6 +170,45 @@ TEST(Groups, ThatWouldMixRows) {
       inputsOf({{512, 512}}));
 }
 
+// A sum of all elements, a product and a transpose read a group's results before later operations join it, which may or
+// may not depend on what these make.
+TEST(Groups, ThatStayInFrontOfTheirReaders) {
+  expectAsEagerly(
+      [](const std::vector<Tensor> &in) {
+        Tensor x = in[0], a = exp(x), b = a * x, total = sum(b), mixed = matmul(a, in[1]), turned = transpose(b);
+        Tensor free = b - tanh(a), scaled = b * total, behind = free + matmul(mixed, in[1]), late = scaled * a - free;
+        return std::vector<Tensor>{free, scaled, behind, late, turned + transpose(free), sum(late * b), total};
+      },
+      inputsOf({{300, 300}, {300, 300}}));
+}
+
+TEST(Groups, ThatOverwriteWhatIsReadInBetween) {
+  auto run = [](bool compiled) {
+    std::mt19937 random(11);
+    Variable v(operand(random, {400, 300}, DType::Float32)), total(scalar(0.f));
+    auto body = [&](const Tensor &x) {
+      Tensor before = v * 2, loss = sum(before * x);
+      total.assign(total + loss);
+      v.assign(v - before * 0.1 + x);
+      Tensor after = v * before;
+      v.assign(after * 0.5);
+      return std::vector<Tensor>{transpose(before), after - x, sum(after, {1})};
+    };
+    auto step = function(body);
+    std::vector<Tensor> results;
+    for (int i = 0; i < 2; ++i) {
+      Tensor x = operand(random, {400, 300}, DType::Float32);
+      results = compiled ? step(x) : body(x);
+    }
+    results.push_back(v.value());
+    results.push_back(total.value());
+    return results;
+  };
+  std::vector<Tensor> eager = run(false), compiled = run(true);
+  for (std::size_t i = 0; i < eager.size(); ++i)
+    expectNear(eager[i], compiled[i]);
+}
+
 // Bodies that ask for an index, and numbers from memory.
 TEST(Groups, WithIndicesAndNumbers) {
   expectAsEagerly(
