@@ -102,19 +102,24 @@ private:
       if (op->walk([&](memref::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted())
         return closeAll();
     }
-    // The fill of a reduction is a part of it.
+    // The fill of a reduction is a part of it, and stands in front of it.
     if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isInitial(fill))
       return;
+    Operation *front = op;
+    if (linalg::FillOp fill = linalgOp ? fillOf(linalgOp) : nullptr) {
+      fill->moveBefore(op);
+      front = fill;
+    }
     SmallVector<size_t> before = dependences(node);
     bool joins = linalgOp && (!before.empty() || isWorthALook(linalgOp)) && analyse(linalgOp, node);
     if (!joins) {
       for (size_t group : before)
-        fix(group, op);
+        fix(group, front);
       return passBy(node, nullptr);
     }
     size_t number = nodes.size();
     nodes.push_back(std::move(node));
-    passBy(nodes[number], join(number, before));
+    passBy(nodes[number], join(number, before, front));
   }
 
   // Puts a group in front of an operation that depends on it, where it stays.
@@ -122,7 +127,10 @@ private:
     if (groups[number].isFixed)
       return;
     groups[number].isFixed = true;
-    nodes[groups[number].last].op->moveBefore(op);
+    linalg::LinalgOp last = nodes[groups[number].last].op;
+    if (linalg::FillOp fill = fillOf(last))
+      fill->moveBefore(op);
+    last->moveBefore(op);
     fixed.push_back(number);
     // Each operation is compared with all of these.
     constexpr size_t kMostFixed = 8;
@@ -156,9 +164,7 @@ private:
     SmallVector<Operation *> moved;
     llvm::SmallPtrSet<Operation *, 8> seen;
     bool isPossible = true;
-    linalg::FillOp fill;
-    if (op.getNumReductionLoops() && op.getNumDpsInits() == 1)
-      fill = fillBefore(op);
+    linalg::FillOp fill = fillOf(op);
     std::function<void(Operation *)> collect = [&](Operation *each) {
       if (each->getBlock() != place->getBlock() || !place->isBeforeInBlock(each) || !seen.insert(each).second)
         return;
@@ -177,6 +183,10 @@ private:
     return isPossible ? std::optional(std::move(moved)) : std::nullopt;
   }
 
+  // The fill that a reduction begins with; may be null.
+  static linalg::FillOp fillOf(linalg::LinalgOp op) {
+    return op.getNumReductionLoops() && op.getNumDpsInits() == 1 ? fillBefore(op) : nullptr;
+  }
   static bool isInitial(linalg::FillOp fill) {
     return llvm::any_of(fill.getOutputs()[0].getUsers(), [&](Operation *user) {
       auto op = dyn_cast<linalg::LinalgOp>(user);
@@ -264,7 +274,7 @@ private:
   }
 
   // Returns the group that the operation is in then.
-  Group *join(size_t number, ArrayRef<size_t> before) {
+  Group *join(size_t number, ArrayRef<size_t> before, Operation *front) {
     const Node &node = nodes[number];
     SmallVector<size_t> movable, stay;
     for (size_t group : before)
@@ -323,7 +333,7 @@ private:
         if (isMoved)
           groups[each].isOpen = groups[each].isFixed; // it is not known what stands between it and here
         else
-          fix(each, node.op);
+          fix(each, front);
       }
     if (isMoved)
       fixed.push_back(groups.size() - 1);

@@ -182,6 +182,23 @@ TEST(Groups, ThatStayInFrontOfTheirReaders) {
       inputsOf({{300, 300}, {300, 300}}));
 }
 
+// A loop's variable is written over, by a product or sum that begins by filling it: behind what reads the one before.
+TEST(Groups, OfALoopsVariable) {
+  expectAsEagerly(
+      [](const std::vector<Tensor> &in) {
+        Tensor last = for_range(0, 3, in[0], [&](const Tensor &, const Tensor &h) {
+          Tensor e = tanh(h) + in[0] * 0.5;
+          return matmul(e * 0.1 + e * e * 0.01, in[1]);
+        });
+        Tensor summed = for_range(0, 3, in[0], [&](const Tensor &, const Tensor &h) {
+          Tensor e = tanh(h), wide = reshape(e, {300, 1, 300}) * reshape(e, {1, 300, 300}) * 0.01;
+          return sum(wide, {1}) * 0.1 + e;
+        });
+        return std::vector<Tensor>{last, summed};
+      },
+      inputsOf({{300, 300}, {300, 300}}));
+}
+
 TEST(Groups, ThatOverwriteWhatIsReadInBetween) {
   auto run = [](bool compiled) {
     std::mt19937 random(11);

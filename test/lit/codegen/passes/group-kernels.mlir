@@ -154,6 +154,22 @@ func.func @number(%frame: !llvm.ptr, %x: memref<512x512xf32>, %y: memref<512x512
 
 // -----
 
+// The product begins by filling what the exp reads: the exp stays in front of that.
+// CHECK-LABEL: func.func @filled(
+// CHECK: linalg.exp
+// CHECK-NEXT: linalg.fill
+// CHECK-NEXT: linalg.matmul
+func.func @filled(%frame: !llvm.ptr, %h: memref<512x512xf32>, %w: memref<512x512xf32>) attributes {calque.inputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %e = memref.alloc() : memref<512x512xf32>
+  linalg.exp ins(%h : memref<512x512xf32>) outs(%e : memref<512x512xf32>)
+  linalg.fill ins(%zero : f32) outs(%h : memref<512x512xf32>)
+  linalg.matmul ins(%e, %w : memref<512x512xf32>, memref<512x512xf32>) outs(%h : memref<512x512xf32>)
+  return
+}
+
+// -----
+
 #same = affine_map<(r, c) -> (r, c)>
 #column = affine_map<(r, c) -> (c)>
 
