@@ -41,6 +41,9 @@ public:
       : program(program), target(target), analysis(program.getContext()) {
     // What the analysis of nests computes has no place in the program.
     analysis.setInsertionPointToEnd(&aside);
+    Block &body = program.getBody().front();
+    for (OpOperand &use : body.getArgument(0).getUses())
+      effects.insert(body.findAncestorOpInBlock(*use.getOwner()));
   }
   ~Groups() { aside.dropAllDefinedValueUses(), aside.dropAllReferences(); }
 
@@ -89,7 +92,7 @@ private:
     Node node;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     auto load = dyn_cast<memref::LoadOp>(op);
-    if (!linalgOp && !load)
+    if ((!linalgOp && !load) || effects.contains(op))
       return closeAll();
     if (load) {
       node.reads.insert(rootBuffer(load.getMemRef()));
@@ -369,6 +372,9 @@ private:
   Block aside;
   OpBuilder analysis;
   size_t position = 0;
+  // What can fail, print or call C++ takes the frame. Nothing is moved across: variables that are written in place keep
+  // their values if a call fails.
+  llvm::SmallPtrSet<Operation *, 8> effects;
   std::vector<Node> nodes;
   std::vector<Group> groups;
   SmallVector<size_t> open;  // those that were opened since all were closed

@@ -199,6 +199,22 @@ TEST(Groups, OfALoopsVariable) {
       inputsOf({{300, 300}, {300, 300}}));
 }
 
+// A variable that is written in place keeps its value if the call fails before.
+TEST(Groups, WriteNoVariableBeforeWhatMayFail) {
+  std::mt19937 random(13);
+  Variable v(operand(random, {300, 300}, DType::Float32));
+  std::vector<double> before = valuesOf(v.value());
+  auto step = function([&](const Tensor &row) {
+    Tensor powers = exp(v), picked = gather(powers, row);
+    v.assign(powers * 0.5);
+    return picked;
+  });
+  EXPECT_THROW(step(tensor<std::int64_t>({2, 300})), IndexError);
+  expectElements(v.value(), {300, 300}, before);
+  step(tensor<std::int64_t>({2, 299}));
+  EXPECT_NE(valuesOf(v.value()), before);
+}
+
 TEST(Groups, ThatOverwriteWhatIsReadInBetween) {
   auto run = [](bool compiled) {
     std::mt19937 random(11);
