@@ -336,6 +336,22 @@ private:
   DenseMap<Operation *, Node> nodes;
 };
 
+// Whether a product that writes its results by a map has a loop for its vectors: that of the innermost dimension is one
+// of an operand alone.
+bool keepsVectors(linalg::GenericOp product, AffineMap results, ShapedType type) {
+  if (product.getNumDpsInputs() != 2)
+    return true;
+  for (unsigned i = results.getNumResults(); i-- > 0;) {
+    if (type.getDimSize(i) == 1)
+      continue;
+    unsigned loop = results.getDimPosition(i);
+    return llvm::count_if(product.getDpsInputOperands(), [&](OpOperand *input) {
+             return product.getMatchingIndexingMap(input).isFunctionOfDim(loop);
+           }) == 1;
+  }
+  return true;
+}
+
 // Makes a product or another reduction write its results where an operation that only moves them would put them.
 // Returns how many of these are there no more.
 int64_t foldMovesOfResults(Block &block) {
@@ -351,15 +367,15 @@ int64_t foldMovesOfResults(Block &block) {
         producer->getBlock() != &block || !from.isPermutation() || !into.isPermutation())
       continue;
     auto fill = producer.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-    if (!fill)
+    SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
+    maps.back() = into.compose(inversePermutation(from)).compose(maps.back());
+    if (!fill || !keepsVectors(producer, maps.back(), cast<ShapedType>(move->getResult(0).getType())))
       continue;
     OpBuilder builder(move);
     Value start = linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(), move.getDpsInits()).getResult(0);
     auto instead = cast<linalg::GenericOp>(builder.clone(*producer));
     instead.getOutputsMutable().assign(start);
     instead->getResult(0).setType(move->getResult(0).getType());
-    SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
-    maps.back() = into.compose(inversePermutation(from)).compose(maps.back());
     instead.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
     move->replaceAllUsesWith(instead);
     move.erase();

@@ -110,7 +110,8 @@ private:
       return;
     Operation *front = op;
     if (linalg::FillOp fill = linalgOp ? fillOf(linalgOp) : nullptr) {
-      fill->moveBefore(op);
+      if (fill->getNextNode() != op)
+        fill->moveBefore(op);
       front = fill;
     }
     SmallVector<size_t> before = dependences(node);

@@ -130,7 +130,8 @@ private:
   // Packs a panel of B: one row of `panelWidth` elements for each term, with zeros beyond the last column.
   Access pack(Position at, mlir::Value from, mlir::Value to, const Number &columns);
 
-  // Packs all panels before the first piece, one after the other, since several pieces read each of them.
+  // Packs all panels of known sizes before the first piece, one after the other, since several pieces read each of
+  // them.
   void packAll();
   // A panel's part of these for the terms from `from` on.
   Access partOfAll(mlir::Value column, mlir::Value from);

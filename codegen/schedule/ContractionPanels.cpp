@@ -38,10 +38,8 @@ Access Contraction::pack(Position at, Value from, Value to, const Number &column
 }
 
 void Contraction::packAll() {
-  Number termsOfAll = v.number(nest.iterations(true)),
-         size = v.multiply(v.multiply(numPanels, panelWidth()), termsOfAll);
-  auto type = MemRefType::get({size.known.value_or(ShapedType::kDynamic)}, b.element);
-  all = memref::AllocOp::create(v.b, v.location, type, size.known ? ValueRange() : ValueRange(size.value));
+  int64_t size = *numPanels.known * panelWidth() * *nest.iterations(true).known();
+  all = memref::AllocOp::create(v.b, v.location, MemRefType::get({size}, b.element));
   // Threads share panels, and terms where these are long.
   constexpr int64_t kTermsOfPart = 256;
   Number extent = v.number(nest.extents[terms[0]]);

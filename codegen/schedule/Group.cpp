@@ -169,6 +169,7 @@ bool canBeGrouped(const Nest &nest, const Target &target) {
 bool GroupPlan::cutIntoRows(ArrayRef<Nest> nests, const Extent &rows, const Target &target) {
   this->rows = rows;
   piece = 0;
+  int64_t stackBytes = 0;
   members.clear();
   exchanges.clear();
   for (const Use &use : sharedBuffers(nests))
@@ -199,7 +200,9 @@ bool GroupPlan::cutIntoRows(ArrayRef<Nest> nests, const Extent &rows, const Targ
     if (!members.back().combinesRows())
       continue;
     int64_t own = *rows.known() / Pieces::of(nest).count;
-    if (piece && piece != own)
+    // Their sums of a piece, and what these have rounded away, are on the thread's stack beside the blocks of buffers.
+    stackBytes += 2 * *nest.iterations(false).known() * bytesOf(nest.outputs[0].element);
+    if ((piece && piece != own) || stackBytes > kMostStackBytes / 2)
       return false;
     piece = own;
   }

@@ -35,7 +35,7 @@ public:
   // The bytes of memory that need not be read and written, compared with kernels of their own. `isOwn`: whether nothing
   // but the group uses a buffer.
   double savedBytes(llvm::function_ref<bool(mlir::Value root)> isOwn) const;
-  // "4096 rows, 4 at a time, of 5 nests; 2 buffers of a block"
+  // "4096 rows, 8 at a time, of 5 nests, 1 of which combine 128 rows each"
   std::string text() const;
 
   Extent rows;

@@ -17,7 +17,6 @@ public:
 
   void emit() {
     double cycles = 0;
-    Number times = 1;
     for (const GroupPlan::Member &member : plan.members) {
       Extent inner(plan.block);
       for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
@@ -30,7 +29,7 @@ public:
       return emitPieces(cycles);
     Number rows = v.number(plan.rows), blocks = v.divide(rows, plan.block), rest = v.remainder(rows, plan.block);
     bool hasRest = !(rest == 0);
-    v.parallel(hasRest ? v.add(blocks, 1) : blocks, cycles, times, [&](Value number) {
+    v.parallel(hasRest ? v.add(blocks, 1) : blocks, cycles, 1, [&](Value number) {
       Value first = arith::MulIOp::create(v.b, v.location, number, v.index(plan.block));
       scratch.clear();
       makeScratch();
@@ -145,7 +144,7 @@ private:
 
   // Buffers that nothing else uses exist for a block of each thread, if they are small enough.
   void makeScratch() {
-    int64_t left = kMostStackBytes;
+    int64_t left = kMostStackBytes / 2;
     for (const GroupPlan::Exchange &exchange : plan.exchanges) {
       std::optional<int64_t> slab = exchange.slab.known();
       auto alloc = exchange.root.getDefiningOp<memref::AllocOp>();

@@ -44,55 +44,6 @@ double Schedule::cyclesOfBody(const Nest &nest) {
   return cycles;
 }
 
-std::string describe(const Nest &nest) {
-  std::string result;
-  llvm::raw_string_ostream stream(result);
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    stream << (loop ? " x " : "") << (nest.isReduction[loop] ? "(" : "");
-    nest.extents[loop].isKnown() ? stream << *nest.extents[loop].known() : stream << "?";
-    stream << (nest.isReduction[loop] ? ")" : "");
-  }
-  stream << (nest.numLoops() ? ": " : "1: ");
-  constexpr size_t kMost = 8;
-  size_t count = 0;
-  for (Operation &op : nest.body->without_terminator()) {
-    if (isa<arith::ConstantOp>(op) || ir::isOpaque(&op))
-      continue;
-    if (count < kMost)
-      stream << (count ? " " : "") << op.getName().stripDialect();
-    ++count;
-  }
-  if (count > kMost)
-    stream << " and " << count - kMost << " more";
-  if (!count)
-    stream << "copy";
-  return result;
-}
-
-int64_t operationsOf(const Nest &nest) {
-  if (!nest.isKnown())
-    return 0;
-  auto perIteration = llvm::count_if(nest.body->without_terminator(), [](Operation &op) {
-    return !isa<arith::ConstantOp>(op) && !ir::isOpaque(&op) &&
-           llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<FloatType>(type); });
-  });
-  return *nest.iterations().known() * perIteration;
-}
-
-int64_t bytesTouched(const Nest &nest, const Access &access) {
-  if (!access.isBuffer || !nest.isKnown())
-    return 0;
-  int64_t elements = 1;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (access.varies(loop))
-      elements *= *nest.extents[loop].known();
-  // Windows that overlap reach an element several times.
-  auto type = cast<MemRefType>(rootBuffer(access.value).getType());
-  if (type.hasStaticShape() && type.getNumElements() > 1)
-    elements = std::min(elements, type.getNumElements());
-  return elements * ((access.element.getIntOrFloatBitWidth() + 7) / 8);
-}
-
 int64_t Schedule::lanesFor(const Nest &nest, const Target &target) {
   unsigned bits = 32;
   for (const auto *accesses : {&nest.inputs, &nest.outputs})

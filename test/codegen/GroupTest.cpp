@@ -31,13 +31,17 @@ void expectNear(const Tensor &a, const Tensor &b) {
     }
 }
 
-void expectAsEagerly(const ManyBody &body, const std::vector<Tensor> &inputs) {
-  std::vector<Tensor> eager = body(inputs), compiled = compile(body)(inputs);
+void expectAllNear(const std::vector<Tensor> &eager, const std::vector<Tensor> &compiled) {
   ASSERT_EQ(eager.size(), compiled.size());
   for (std::size_t i = 0; i < eager.size() && !::testing::Test::HasFailure(); ++i) {
-    SCOPED_TRACE("result " + std::to_string(i) + " of inputs " + text(inputs[0].shape()));
+    SCOPED_TRACE("result " + std::to_string(i));
     expectNear(eager[i], compiled[i]);
   }
+}
+
+void expectAsEagerly(const ManyBody &body, const std::vector<Tensor> &inputs) {
+  SCOPED_TRACE("inputs " + text(inputs[0].shape()));
+  expectAllNear(body(inputs), compile(body)(inputs));
 }
 
 // The same with sizes that are known only when it is called, against known ones.
@@ -134,8 +138,7 @@ TEST(Groups, OfOpenSizes) {
 
 // Assigned in place: what is written row by row is what is read in the same rows.
 TEST(Groups, ThatAssign) {
-  std::mt19937 random(7);
-  auto run = [&](bool compiled) {
+  auto run = [](bool compiled) {
     std::mt19937 same(7);
     Variable w(operand(same, {600, 501}, DType::Float32)), m(operand(same, {600, 501}, DType::Float32)),
         s(operand(same, {600, 501}, DType::Float32));
@@ -152,9 +155,7 @@ TEST(Groups, ThatAssign) {
     }
     return std::vector<Tensor>{w.value(), m.value(), s.value()};
   };
-  std::vector<Tensor> eager = run(false), compiled = run(true);
-  for (std::size_t i = 0; i < eager.size(); ++i)
-    expectNear(eager[i], compiled[i]);
+  expectAllNear(run(false), run(true));
 }
 
 // A value is read in other rows than it is written in: no group, or wrong results.
@@ -237,9 +238,7 @@ TEST(Groups, ThatOverwriteWhatIsReadInBetween) {
     results.push_back(total.value());
     return results;
   };
-  std::vector<Tensor> eager = run(false), compiled = run(true);
-  for (std::size_t i = 0; i < eager.size(); ++i)
-    expectNear(eager[i], compiled[i]);
+  expectAllNear(run(false), run(true));
 }
 
 // Bodies that ask for an index, and numbers from memory.

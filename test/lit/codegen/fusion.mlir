@@ -206,3 +206,15 @@ func.func @movedAndRead(%x: tensor<2x5xf32>, %y: tensor<5x3xf32>) -> (tensor<3x2
   %1 = calque.transpose %0 : (tensor<2x3xf32>) -> tensor<3x2xf32>
   return %1, %0 : tensor<3x2xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// With the batches innermost the product would have no loop for its vectors: it keeps its order, and is moved.
+// CHECK-LABEL: func.func @movedBatches(
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @movedBatches(%x: tensor<4x2x5xf32>, %y: tensor<4x5x3xf32>) -> tensor<2x3x4xf32> {
+  %0 = calque.contract %x, %y {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_contracting = array<i64: 1>} : (tensor<4x2x5xf32>, tensor<4x5x3xf32>) -> tensor<4x2x3xf32>
+  %1 = calque.transpose %0 {permutation = array<i64: 1, 2, 0>} : (tensor<4x2x3xf32>) -> tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}
