@@ -203,7 +203,7 @@ private:
   static bool isWorthALook(linalg::LinalgOp op) {
     return llvm::any_of(op->getOperandTypes(), [](Type type) {
       auto buffer = dyn_cast<MemRefType>(type);
-      return buffer && (!buffer.hasStaticShape() || buffer.getNumElements() * 8 >= int64_t(kLeastBytes) / 4);
+      return buffer && (!buffer.hasStaticShape() || buffer.getNumElements() >= int64_t(kLeastBytes) / 4 / 8);
     });
   }
 

@@ -8,10 +8,11 @@ using namespace mlir;
 namespace calque::codegen {
 
 int64_t Contraction::bytesOf(const Access &access) const {
+  constexpr int64_t kMost = int64_t(1) << 56; // more than memory has
   int64_t elements = 1;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    elements += std::abs(*access.strides[loop].known()) * (*nest.extents[loop].known() - 1);
-  return elements * elementBytes();
+    elements += std::abs(*(access.strides[loop] * (*nest.extents[loop].known() - 1)).known());
+  return std::min(elements, kMost) * elementBytes();
 }
 
 void Contraction::chooseBlocks() {

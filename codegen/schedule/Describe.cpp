@@ -50,10 +50,11 @@ int64_t operationsOf(const Nest &nest) {
 int64_t bytesTouched(const Nest &nest, const Access &access) {
   if (!access.isBuffer || !nest.isKnown())
     return 0;
-  int64_t elements = 1;
+  Extent reached = 1;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (access.varies(loop))
-      elements *= *nest.extents[loop].known();
+      reached = reached * nest.extents[loop];
+  int64_t elements = *reached.known();
   // Windows that overlap reach an element several times.
   auto type = cast<MemRefType>(rootBuffer(access.value).getType());
   if (type.hasStaticShape() && type.getNumElements() > 1)

@@ -30,7 +30,13 @@ int64_t Extent::guess() const {
 }
 
 Extent Extent::operator*(const Extent &other) const {
-  Extent product(factor * other.factor);
+  // A type may have more elements than memory has, and a nest more iterations than that. The limit leaves room to
+  // multiply with bytes and lanes.
+  constexpr int64_t kMost = int64_t(1) << 56;
+  int64_t result;
+  if (llvm::MulOverflow(factor, other.factor, result))
+    result = (factor < 0) == (other.factor < 0) ? kMost : -kMost;
+  Extent product(std::clamp(result, -kMost, kMost));
   if (product.factor == 0)
     return product;
   product.values = values;
