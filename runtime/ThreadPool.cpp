@@ -46,6 +46,7 @@ template <typename Done> bool spinUntil(Done done) {
 
 struct Job {
   int64_t count = 0, grain = 0, pieces = 0;
+  int threads = 1;
   CalqueLoopBody body = nullptr;
   void *context = nullptr;
 
@@ -68,22 +69,43 @@ struct Shared {
   alignas(64) std::atomic<bool> busy{false};
   Job job;
   alignas(64) std::atomic<uint32_t> gate{0};
-  std::atomic<int> sleepers{0};       // workers that wait for the gate to change and need a wake-up
-  std::atomic<uint32_t> lastIsOut{0}; // what a sleeping caller waits for
-  alignas(64) std::atomic<int64_t> nextPiece{0};
+  std::atomic<int> sleepers{0};                  // workers that wait for the gate to change and need a wake-up
+  std::atomic<uint32_t> lastIsOut{0};            // what a sleeping caller waits for
   alignas(64) std::atomic<int> wantedThreads{0}; // 0: not yet asked for
 };
 constinit Shared shared;
 
+// Each thread begins with a part of the pieces of its own, the same one in each loop: what one kernel leaves in the
+// caches of a core is what the next one wants there. Who has done its own takes what others have left.
+struct alignas(64) Part {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
+};
+constinit Part parts[MaxThreads];
+
 // Whether this thread is inside of a piece that the pool has given it.
 constinit thread_local bool runsPieces = false;
 
-void runPieces(const Job &job) {
-  for (;;) {
-    int64_t piece = shared.nextPiece.fetch_add(1, std::memory_order_relaxed);
-    if (piece >= job.pieces)
-      return;
-    job.run(piece);
+void sharePieces(const Job &job) {
+  int64_t begin = 0, least = job.pieces / job.threads, longer = job.pieces % job.threads;
+  for (int thread = 0; thread < job.threads; ++thread) {
+    int64_t end = begin + least + (thread < longer);
+    parts[thread].next.store(begin, std::memory_order_relaxed);
+    parts[thread].end = end;
+    begin = end;
+  }
+}
+
+void runPieces(const Job &job, int thread) {
+  for (int i = 0; i < job.threads; ++i) {
+    Part &part = parts[(thread + i) % job.threads];
+    // Only what has pieces left is written to.
+    while (part.next.load(std::memory_order_relaxed) < part.end) {
+      int64_t piece = part.next.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= part.end)
+        break;
+      job.run(piece);
+    }
   }
 }
 
@@ -106,7 +128,8 @@ void leave() {
   }
 }
 
-void workerMain(uint32_t served) {
+// `thread` is 0 for the caller of a loop, and counts the workers from 1 on.
+void workerMain(uint32_t served, int thread) {
   runsPieces = true;
   auto somethingIsOn = [&] {
     uint32_t gate = shared.gate.load(std::memory_order_acquire);
@@ -114,7 +137,7 @@ void workerMain(uint32_t served) {
   };
   for (;;) {
     if (enter(served)) {
-      runPieces(shared.job);
+      runPieces(shared.job, thread);
       leave();
     }
     if (spinUntil(somethingIsOn)) {
@@ -164,13 +187,13 @@ public:
       threads.reserve(count);
       uint32_t served = shared.gate.load(std::memory_order_relaxed) / JobUnit;
       while (threads.size() < count)
-        threads.emplace_back(workerMain, served);
+        threads.emplace_back(workerMain, served, static_cast<int>(threads.size()) + 1);
     } catch (...) {
       // Fewer threads do the same work, and no exception may pass through generated code.
     }
   }
 
-  bool empty() const { return threads.empty(); }
+  size_t size() const { return threads.size(); }
 
 private:
   // A forked process has none of its parent's threads, and can neither join nor detach them.
@@ -203,7 +226,7 @@ Workers &workers() {
 }
 
 void runOnWorkersToo() {
-  shared.nextPiece.store(0, std::memory_order_relaxed);
+  sharePieces(shared.job);
   shared.lastIsOut.store(0, std::memory_order_relaxed);
   // The gate is closed and no worker is inside, so no other thread writes to it.
   uint32_t number = shared.gate.load(std::memory_order_relaxed) / JobUnit;
@@ -216,7 +239,7 @@ void runOnWorkersToo() {
         shared.gate.notify_one();
   }
 
-  runPieces(shared.job);
+  runPieces(shared.job, 0);
 
   auto nobodyIsInside = [] { return (shared.gate.load(std::memory_order_acquire) & InsideMask) == 0; };
   shared.gate.fetch_and(~Open, std::memory_order_acq_rel);
@@ -269,14 +292,15 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_parallel_for(in
   if (count <= 0)
     return;
   grain = grain < 1 ? 1 : grain;
-  Job job{count, grain, pieceCount(count, grain), body, context};
+  Job job{count, grain, pieceCount(count, grain), 1, body, context};
 
   int threads = job.pieces == 1 ? 1 : threadCount();
   // A plain load first: a nested loop would otherwise take the cache line from the threads that need it.
   if (threads > 1 && !shared.busy.load(std::memory_order_relaxed) &&
       !shared.busy.exchange(true, std::memory_order_acquire)) {
     workers().resize(size_t(threads) - 1);
-    if (!workers().empty()) {
+    if (workers().size()) {
+      job.threads = static_cast<int>(workers().size()) + 1;
       shared.job = job;
       runsPieces = true;
       runOnWorkersToo();

@@ -2,7 +2,8 @@
 //
 // A loop over [0, count) is cut into pieces of `grain` iterations, the last one maybe shorter; the body runs once for
 // each. The cut depends on count and grain alone, so a body that combines its partial results by piece gives the same
-// bits on any number of threads. Which thread runs which piece, and in which order, is not fixed.
+// bits on any number of threads. Each thread begins with a part of the pieces of its own, the same in each loop, and
+// then takes what others have left: which thread runs which piece, and in which order, is not fixed.
 //
 //   std::vector<double> partial(pieceCount(values.size(), 4096));
 //   parallelFor(values.size(), 4096, [&](int64_t begin, int64_t end) {
