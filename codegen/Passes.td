@@ -45,6 +45,18 @@ def LowerToLinalg : Pass<"calque-lower-to-linalg", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numSites", "sites", "Places at which a call can fail, print or call C++">];
 }
 
+def RecomputeElementwise : Pass<"calque-recompute-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Compute cheap elementwise results again where they are read";
+  let description = [{
+    An operation of a few cheap instructions on one tensor of its own shape, and on others that are small, is computed
+    again in each operation that reads it, if all of them can be fused with it and that moves fewer bytes than to write
+    the result and to read it: `x - mean` is read as `x`. The fusion that follows makes one operation of each reader and
+    its copy. What is computed of an argument is left alone, since an argument may be a variable that is written in place.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let statistics = [Statistic<"recomputed", "recomputed", "Operations that are computed again by all that read them">];
+}
+
 def FuseElementwise : Pass<"calque-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise operations on tensors where nothing is computed twice";
   let description = [{

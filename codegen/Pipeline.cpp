@@ -67,6 +67,7 @@ void lowerToLinalg(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(createLowerToLinalg());
   if (!options.optimize)
     return;
+  manager.addNestedPass<func::FuncOp>(createRecomputeElementwise());
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
   manager.addPass(createResolveSizes());
   manager.addPass(createCanonicalize());

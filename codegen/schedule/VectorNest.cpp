@@ -483,7 +483,7 @@ Pieces Pieces::of(const Nest &nest) {
   // With enough rows there is nothing to gain. A sum of a row reads it once from end to end; pieces of rows would not.
   auto isRow = [&](unsigned loop) {
     return llvm::all_of(nest.inputs, [&](const Access &access) {
-      return !access.varies(split) || access.distance(loop) > access.distance(split);
+      return !access.varies(split) || !access.varies(loop) || access.distance(loop) > access.distance(split);
     });
   };
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
