@@ -90,6 +90,7 @@ private:
   int64_t bytesOf(const Access &access) const;
 
   // The most bytes of a panel's part of a block.
+  bool sumsImages() const;
   int64_t bytesOfPanel() const;
 
   // Decides how the loops are cut, for known sizes.

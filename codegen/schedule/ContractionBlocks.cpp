@@ -99,14 +99,21 @@ void Contraction::chooseBlocks() {
   this->termBlock = termBlock;
 }
 
+// Whether this is the gradient of filters: windows whose terms are the places in images, far from each other in A and
+// near each other in B. Its pieces have few rows each for a panel, and would pack it anew: they read it as it is. Each
+// tile of A takes as many lines of the first cache as the panel.
+bool Contraction::sumsImages() const { return isWindow() && a.distance(terms.back()) > 1; }
+
 // A narrow panel takes so long to be read that the second cache can bring what has no place in the first.
 int64_t Contraction::bytesOfPanel() const {
+  if (sumsImages())
+    return schedule.target.l1Bytes / 2;
   return tile.vectors <= 2 ? schedule.target.l1Bytes : schedule.target.l1Bytes * 5 / 8;
 }
 
 void Contraction::decideToPack(int64_t rows) {
   int64_t distance = 0;
-  for (unsigned loop : terms)
+  for (unsigned loop : sumsImages() ? ArrayRef(terms).take_back() : ArrayRef(terms))
     distance = std::max(distance, b.distance(loop) * elementBytes());
   packs = !(b.strides[vectorLoop] == 1) || (rows >= 4 * tile.rows && distance >= 512 && termsPerBlock() >= 32);
   // The inner loops over terms are not cut into blocks; with long ones a panel could overflow a thread's stack.
