@@ -197,6 +197,8 @@ std::string Contraction::text() const {
   if (inRuns)
     stream << ", runs of " << runLength;
   stream << (packsAll ? "; panels packed once" : packs ? "; panels packed by each piece" : "; panels as they are");
+  if (packsRows)
+    stream << "; rows packed by each piece";
   if (termPieces > 1)
     stream << "; " << termPieces << " pieces of terms";
   stream << "; pieces of ";
@@ -269,6 +271,8 @@ void Contraction::panels(Position at, Piece piece, Value from, Value to, Start s
   auto startOf = [&](Value number) {
     return arith::MulIOp::create(v.b, v.location, number, v.index(panelWidth())).getResult();
   };
+  if (packsRows)
+    packRows(at, piece, from, to);
   auto lastPanel = [&] { inPanel(v.valueOf(start0), rest); };
   if (panelBlock.known && panelBlock.known == numPanels.known) {
     v.loop(fullPanels, 1, {}, [&](Value number, ValueRange) {
@@ -381,13 +385,21 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   auto before = [&](int64_t i, int64_t j, Value initial) {
     return initial ? v.splat(initial) : v.load(ofPiece, point(i, j), valid[j]);
   };
+  Access rowsOfA = packsRows ? placeOfRows(at.index[rowLoop]) : a;
+  auto ofRow = [&](Position term, int64_t i) {
+    if (packsRows) {
+      term = relative(term, from);
+      term.index[rowLoop] = Value();
+    }
+    return v.loadScalar(rowsOfA, rowLoop == VectorBuilder::kNoLoop ? term : term.shifted(rowLoop, i));
+  };
   auto addTerm = [&](Position term, ValueRange carried) {
     SmallVector<Value> next(carried), ofB;
     for (int64_t j = 0; j < vectors; ++j)
       ofB.push_back(packs ? v.load(columnsOfB, relative(term, from).shifted(vectorLoop, j * v.lanes), v.lanes)
                           : v.load(columnsOfB, term.shifted(vectorLoop, j * v.lanes), valid[j]));
     for (int64_t i = 0; i < rows; ++i) {
-      Value ofA = v.splat(v.loadScalar(a, rowLoop == VectorBuilder::kNoLoop ? term : term.shifted(rowLoop, i)));
+      Value ofA = v.splat(ofRow(term, i));
       for (int64_t j = 0; j < vectors; ++j) {
         Value &total = next[i * vectors + j];
         if (isFloat)

@@ -96,6 +96,11 @@ private:
   // Decides how the loops are cut, for known sizes.
   void chooseBlocks();
 
+  // Packs A where its rows are contiguous and its terms lie far apart, if several panels read it.
+  bool wantsRowsPacked(int64_t panels) const;
+  // Rows before panels, since each piece packs its own.
+  void shareRowsThenPanels(int64_t &pieces, int64_t wanted, int64_t &rowBlock, int64_t &panelBlock) const;
+
   bool isWindow() const { return levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1); }
 
   // Packs where B is strided along the vector loop, or where its rows lie far apart and each packed element is read
@@ -130,6 +135,13 @@ private:
 
   // Packs a panel of B: one row of `panelWidth` elements for each term, with zeros beyond the last column.
   Access pack(Position at, mlir::Value from, mlir::Value to, const Number &columns);
+
+  // Packs the rows of A that a piece reads, for a block of terms: for each tile, its rows for one term after the other.
+  void packRows(Position at, Piece piece, mlir::Value from, mlir::Value to);
+  // The rows of a tile and what makes them a vector.
+  int64_t packedRows() const { return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(tile.rows))); }
+  // Those of the tile that begins with a row. Positions count from its first row and term.
+  Access placeOfRows(mlir::Value row);
 
   // Packs all panels of known sizes before the first piece, one after the other, since several pieces read each of
   // them.
@@ -169,11 +181,12 @@ private:
   mlir::SmallVector<bool> isShared;
   Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;
   int64_t termPieces = 1, mostTermBlock = 1, runLength = productRun(kFewBlocks + 1);
-  bool packs = false, packsAll = false, isFloat = true, inRuns = false;
+  bool packs = false, packsAll = false, packsRows = false, isFloat = true, inRuns = false;
   mlir::SmallVector<TermLoop> termLoops; // of a block
   mlir::SmallVector<size_t, 2> starts;   // the loops at which accumulators begin anew
   bool isExact = false;                  // whether a block's sums have their rounding errors beside them
   mlir::Value buffer, all;               // of a packed panel, and of all of them
+  mlir::Value rowBuffer, firstRow;       // of a piece's packed rows, and the first of them
 };
 
 } // namespace calque::codegen

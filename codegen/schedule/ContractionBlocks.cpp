@@ -74,6 +74,8 @@ void Contraction::chooseBlocks() {
       }
     }
     sharePanels();
+  } else if (packsRows = wantsRowsPacked(numPanels); packsRows) {
+    shareRowsThenPanels(pieces, wanted, rowBlock, panelBlock);
   } else {
     // The rows of A that meet one panel stay in the second cache. Threads share panels before rows, so that each
     // panel is packed once.
@@ -109,6 +111,28 @@ int64_t Contraction::bytesOfPanel() const {
   if (sumsImages())
     return schedule.target.l1Bytes / 2;
   return tile.vectors <= 2 ? schedule.target.l1Bytes : schedule.target.l1Bytes * 5 / 8;
+}
+
+bool Contraction::wantsRowsPacked(int64_t panels) const {
+  constexpr int64_t kFar = 3072; // bytes; nearly every term would be in a page of its own
+  return isFloat && inRuns && terms.size() == 1 && rowLoop != VectorBuilder::kNoLoop && tile.rows > 1 && panels > 1 &&
+         *nest.extents[rowLoop].known() >= 4 * tile.rows && a.strides[rowLoop] == 1 &&
+         a.distance(terms.back()) * elementBytes() >= kFar;
+}
+
+void Contraction::shareRowsThenPanels(int64_t &pieces, int64_t wanted, int64_t &rowBlock, int64_t &panelBlock) const {
+  // A piece reads packed rows and packed panels often enough if it has so many of them.
+  constexpr int64_t kTiles = 16, kPanels = 4;
+  int64_t rows = *rowExtent.known, panels = *numPanels.known;
+  int64_t most = std::max<int64_t>(kMostStackBytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+  int64_t parts =
+      std::max(std::clamp<int64_t>(ceilDiv(wanted, pieces), 1, std::max<int64_t>(rows / (kTiles * tile.rows), 1)),
+               ceilDiv(rows, most));
+  rowBlock = ceilDiv(ceilDiv(rows, parts), tile.rows) * tile.rows;
+  pieces *= ceilDiv(rows, rowBlock);
+  parts = std::clamp<int64_t>(ceilDiv(wanted, pieces), 1, std::max<int64_t>(panels / kPanels, 1));
+  panelBlock = ceilDiv(panels, parts);
+  pieces *= ceilDiv(panels, panelBlock);
 }
 
 void Contraction::decideToPack(int64_t rows) {

@@ -37,6 +37,57 @@ Access Contraction::pack(Position at, Value from, Value to, const Number &column
   return place;
 }
 
+void Contraction::packRows(Position at, Piece piece, Value from, Value to) {
+  if (!rowBuffer)
+    rowBuffer =
+        threadMemory(v.b, v.location,
+                     MemRefType::get({ceilDiv(*rowBlock.known, tile.rows) * tile.rows * termsPerBlock()}, a.element));
+  firstRow = arith::MulIOp::create(v.b, v.location, piece.ofRows, v.valueOf(rowBlock));
+  Value end = arith::AddIOp::create(v.b, v.location, firstRow, v.valueOf(rowBlock));
+  Number rest = v.remainder(rowExtent, tile.rows), fullRows = v.subtract(rowExtent, rest);
+  VectorBuilder rows(v.b, nest, rowLoop, packedRows());
+  auto some = [&](Position term, Value row, int64_t count) {
+    Position target = relative(term, from);
+    target.index[rowLoop] = Value();
+    rows.store(placeOfRows(row), target, rows.load(a, term.at(rowLoop, row), count), count);
+  };
+  auto ofTile = [&](Position inside, Value first, Value last, Value row, int64_t count) {
+    v.loop(first, last, 1, {}, [&](Value i, ValueRange) {
+      some(inside.at(terms.back(), i), row, count);
+      return SmallVector<Value>();
+    });
+  };
+  // All tiles for a few terms at a time: the first cache keeps the lines that tiles share.
+  constexpr int64_t kTerms = 16;
+  v.loop(from, to, kTerms, {}, [&](Value first, ValueRange) {
+    Value last = v.valueOf(v.minimum(v.add(Number(first), kTerms), Number(to)));
+    v.loop(firstRow, v.valueOf(v.minimum(Number(end), fullRows)), tile.rows, {}, [&](Value row, ValueRange) {
+      ofTile(at, first, last, row, tile.rows);
+      return SmallVector<Value>();
+    });
+    if (!(rest == 0))
+      v.onlyIf(arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::sgt, end, v.valueOf(fullRows)),
+               [&] { ofTile(at, first, last, v.valueOf(fullRows), *rest.known); });
+    return SmallVector<Value>();
+  });
+}
+
+Access Contraction::placeOfRows(Value row) {
+  Access place = a;
+  place.value = rowBuffer;
+  place.offset = 0;
+  place.strides.assign(nest.numLoops(), Extent(0));
+  int64_t stride = tile.rows;
+  for (unsigned loop : llvm::reverse(terms)) {
+    place.strides[loop] = stride;
+    stride *= nest.extents[loop].known().value_or(1); // only the outermost may be unknown, whose product is not used
+  }
+  place.strides[rowLoop] = 1;
+  Number tiles = v.divide(Number(arith::SubIOp::create(v.b, v.location, row, firstRow)), tile.rows);
+  place.unknownOffset = v.valueOf(v.multiply(tiles, termsPerBlock() * tile.rows));
+  return place;
+}
+
 void Contraction::packAll() {
   int64_t size = *numPanels.known * panelWidth() * *nest.iterations(true).known();
   all = memref::AllocOp::create(v.b, v.location, MemRefType::get({size}, b.element));

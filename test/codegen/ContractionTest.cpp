@@ -138,6 +138,16 @@ TEST(Contraction, OfPanelsThatAreCopied) {
   expectProduct(700, 9, 300, true, true, DType::Float32);
 }
 
+// Rows that are contiguous, with terms 3 KB apart, are packed: whole tiles and a rest of rows, several blocks and
+// pieces of terms, and a last panel that is not full.
+TEST(Contraction, OfRowsThatAreCopied) {
+  expectProduct(1009, 97, 61, true, false, DType::Float32);
+  expectProduct(769, 300, 517, true, false, DType::Float32);
+  expectProduct(768, 65, 3000, true, false, DType::Float32);
+  expectProduct(389, 67, 333, true, true, DType::Float64);
+  expectContraction({{2, 41, 800}, {2, 41, 70}, {0}, {0}, {1}, {1}}, DType::Float32);
+}
+
 TEST(Contraction, OfOneRowOrColumn) {
   for (bool transposed : {false, true}) {
     expectProduct(1, 1000, 1000, false, transposed, DType::Float32);
