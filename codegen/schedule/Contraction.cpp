@@ -43,8 +43,9 @@ double cyclesOf(int64_t rows, int64_t vectors) {
 }
 
 // `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
-// registers do not hold both, the former are loaded and stored once a run.
-Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, const Target &target) {
+// registers do not hold both, the former are loaded and stored once a run. Those of a block take a way through memory.
+Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t bytesOfVector, bool inRuns,
+                const Target &target) {
   Tile best;
   // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest.
   constexpr double kAboutAsFast = 1.01;
@@ -55,9 +56,13 @@ Tile chooseTile(int64_t rows, int64_t vectors, bool inRuns, const Target &target
       if (r * n + n + 1 > target.vectorRegisters)
         continue;
       bool fits = 2 * r * n + n + 1 <= target.vectorRegisters;
+      int64_t block = std::clamp<int64_t>(Contraction::bytesOfPanel(n, target) / (n * bytesOfVector), 1, terms);
+      int64_t blocks = (terms + block - 1) / block;
       auto cost = [&](int64_t tileRows, int64_t tileVectors) {
-        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / productRun(8) * static_cast<double>(tileRows * tileVectors) : 0;
-        return cyclesOf(tileRows, tileVectors) + ofRuns;
+        auto sums = static_cast<double>(tileRows * tileVectors);
+        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / static_cast<double>(Contraction::runFor(blocks)) : 0;
+        double ofBlocks = blocks > 1 ? 1.5 / static_cast<double>(block) : 0;
+        return cyclesOf(tileRows, tileVectors) + (ofRuns + ofBlocks) * sums;
       };
       double cycles =
           static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
@@ -477,7 +482,9 @@ std::optional<Choice> choose(const Nest &nest, const Target &target) {
       int64_t extent = nest.extents[vectorLoop].guess(), vectors = (extent + lanes - 1) / lanes;
       auto consider = [&](unsigned rowLoop) {
         int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
-        Tile tile = chooseTile(rows, vectors, Contraction::sumsInRuns(nest), target);
+        int64_t bytesOfVector = lanes * result.element.getIntOrFloatBitWidth() / 8;
+        Tile tile = chooseTile(rows, vectors, std::max<int64_t>(nest.iterations(true).guess(), 1), bytesOfVector,
+                               Contraction::sumsInRuns(nest), target);
         double cycles = tile.cycles / static_cast<double>(rows * extent);
         auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
         // Of equal loops the one along which A's elements are nearest: windows that overlap share them.

@@ -35,6 +35,11 @@ public:
     return llvm::isa<mlir::FloatType>(nest.outputs[0].element) && !(terms && *terms <= kShortSum);
   }
 
+  // The most bytes of a panel's part of a block.
+  static int64_t bytesOfPanel(int64_t vectors, const Target &target);
+  // The length of runs. With many blocks the results keep their errors.
+  static int64_t runFor(int64_t blocks) { return productRun(blocks > kFewBlocks ? 1 : blocks); }
+
   void emit();
   // The plan in words.
   std::string text() const;
@@ -89,7 +94,6 @@ private:
 
   int64_t bytesOf(const Access &access) const;
 
-  // The most bytes of a panel's part of a block.
   bool sumsImages() const;
   int64_t bytesOfPanel() const;
 

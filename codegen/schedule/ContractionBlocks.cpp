@@ -45,8 +45,7 @@ void Contraction::chooseBlocks() {
     termBlock = longer;
   termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
   int64_t blocks = ceilDiv(termsOfPiece, termBlock);
-  // With more blocks the results keep their errors.
-  runLength = productRun(blocks > kFewBlocks ? 1 : blocks);
+  runLength = runFor(blocks);
   termsOfPiece = ceilDiv(termsOfPiece, termBlock) * termBlock;
   termPieces = ceilDiv(extent, termsOfPiece);
   mostTermBlock = termBlock;
@@ -106,11 +105,13 @@ void Contraction::chooseBlocks() {
 // tile of A takes as many lines of the first cache as the panel.
 bool Contraction::sumsImages() const { return isWindow() && a.distance(terms.back()) > 1; }
 
-// A narrow panel takes so long to be read that the second cache can bring what has no place in the first.
 int64_t Contraction::bytesOfPanel() const {
-  if (sumsImages())
-    return schedule.target.l1Bytes / 2;
-  return tile.vectors <= 2 ? schedule.target.l1Bytes : schedule.target.l1Bytes * 5 / 8;
+  return sumsImages() ? schedule.target.l1Bytes / 2 : bytesOfPanel(tile.vectors, schedule.target);
+}
+
+// A narrow panel takes so long to be read that the second cache can bring what has no place in the first.
+int64_t Contraction::bytesOfPanel(int64_t vectors, const Target &target) {
+  return vectors <= 2 ? target.l1Bytes : target.l1Bytes * 5 / 8;
 }
 
 bool Contraction::wantsRowsPacked(int64_t panels) const {
