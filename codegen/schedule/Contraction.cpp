@@ -34,12 +34,12 @@ bool isMultiplyAdd(const Nest &nest) {
          nest.inputs[1].isBuffer;
 }
 
-// Estimated cycles for one term of a tile: two multiply-adds and two loads a cycle, and a latency of four cycles for
-// each sum.
-double cyclesOf(int64_t rows, int64_t vectors) {
+// Estimated cycles for one term of a tile: two multiply-adds and two loads a cycle, and at least `least`, since each
+// sum has a latency of four cycles.
+double cyclesOf(int64_t rows, int64_t vectors, double least) {
   if (!rows || !vectors)
     return 0;
-  return std::max({static_cast<double>(rows * vectors) / 2, static_cast<double>(rows + vectors) / 2 + 0.5, 5.5});
+  return std::max({static_cast<double>(rows * vectors) / 2, static_cast<double>(rows + vectors) / 2 + 0.5, least});
 }
 
 // `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
@@ -62,7 +62,8 @@ Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t bytesOfVec
         auto sums = static_cast<double>(tileRows * tileVectors);
         double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / static_cast<double>(Contraction::runFor(blocks)) : 0;
         double ofBlocks = blocks > 1 ? 1.5 / static_cast<double>(block) : 0;
-        return cyclesOf(tileRows, tileVectors) + (ofRuns + ofBlocks) * sums;
+        // Rows that are left over need a tile of their own, which takes as long to compile.
+        return cyclesOf(tileRows, tileVectors, rows % r ? 5.5 : 5) + (ofRuns + ofBlocks) * sums;
       };
       double cycles =
           static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
@@ -73,6 +74,8 @@ Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t bytesOfVec
         factor = kAboutAsFast;
       else if (inRuns && best.vectors && n > best.vectors && vectors % best.vectors == 0)
         factor = 1 / kAboutAsFast;
+      else if (n == best.vectors && rows % r == 0)
+        factor = kAboutAsFast;
       if (cycles < best.cycles * factor)
         best = {r, n, cycles};
     }

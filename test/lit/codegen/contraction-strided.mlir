@@ -38,7 +38,7 @@ func.func @shared(%a: tensor<512x256xf32>, %b: tensor<512x256xf32>) -> tensor<51
 // -----
 
 // One loop over the vectors of a panel and one over the blocks of terms, the first of which begins at zero: the code
-// does not grow with the sizes.
+// does not grow with the sizes. Five rows divide 640, so that no others need a tile of their own.
 // CHECK-LABEL: func.func @blocks(
 // CHECK: scf.parallel
 // CHECK: scf.for %[[BLOCK:.*]] = {{.*}} {
@@ -46,11 +46,7 @@ func.func @shared(%a: tensor<512x256xf32>, %b: tensor<512x256xf32>) -> tensor<51
 // AVX2-COUNT-8: vector.shuffle {{.*}} : vector<8xf32>
 // AVX512-COUNT-8: vector.shuffle {{.*}} : vector<16xf32>
 // CHECK-NOT: vector.shuffle
-// AVX2-COUNT-12: vector.fma
-// AVX512-COUNT-12: vector.fma
-// CHECK: scf.if %[[LATER]]
-// AVX2-COUNT-4: vector.fma
-// AVX512-COUNT-4: vector.fma
+// CHECK-COUNT-10: vector.fma
 // CHECK: scf.if %[[LATER]]
 // CHECK-NOT: vector.fma
 // CHECK: return
