@@ -3,6 +3,7 @@
 #include "codegen/MakePlan.h"
 #include "codegen/NativeCode.h"
 #include "codegen/PrintStage.h"
+#include "codegen/ScheduleTable.h"
 #include "codegen/Threads.h"
 #include "codegen/TimeReport.h"
 #include "ir/BatchRule.h"
@@ -124,6 +125,18 @@ public:
     withProgram(recording, options, false, result,
                 [&](ModuleOp program, Contexts::Entry &) { return codegen::printAt(program, stage, options, stream); });
     return result;
+  }
+
+  ScheduledProgram schedule(const schema::Recording &recording, CompileOptions options) override {
+    PrintResult result;
+    ScheduledProgram schedule;
+    withProgram(recording, options, true, result, [&](ModuleOp program, Contexts::Entry &entry) {
+      if (failed(entry.pipelines.run(program, Stage::Traced, Stage::Scheduled, options)))
+        return failure();
+      schedule = codegen::scheduleOf(program);
+      return success();
+    });
+    return schedule;
   }
 
   std::vector<bool> connected(const schema::Recording &recording) override {

@@ -46,7 +46,7 @@ LogicalResult printAt(ModuleOp program, Stage stage, CompileOptions options, llv
   if (failed(verify(program)) || failed(pipelines.run(program, Stage::Traced, last, options)))
     return failure();
   if (stage == Stage::Schedule) {
-    printSchedule(program, os);
+    printSchedule(scheduleOf(program), os);
     return success();
   }
   if (stage == Stage::Object)

@@ -31,39 +31,54 @@ int64_t numberOf(func::FuncOp kernel, StringRef name) {
   return number ? number.getInt() : 0;
 }
 
-void printLine(Location location, llvm::raw_ostream &os) {
-  if (auto line = location->findInstanceOf<FileLineColLoc>())
-    os << line.getFilename().getValue() << ':' << line.getLine();
-  else
-    os << "-";
+std::string lineIn(Location location) {
+  auto line = location->findInstanceOf<FileLineColLoc>();
+  return line ? (line.getFilename().getValue() + ":" + Twine(line.getLine())).str() : "-";
 }
 
 } // namespace
 
-void printSchedule(ModuleOp program, llvm::raw_ostream &os) {
+ScheduledProgram scheduleOf(ModuleOp program) {
   const SymbolTable symbols(program);
-  os << llvm::format("%-5s%-11s%-11s%-20s%s\n", "step", "operations", "bytes", "kernel", "line");
-  unsigned step = 0;
+  ScheduledProgram result;
   for (auto function : program.getOps<func::FuncOp>()) {
     if (function.isPrivate() || isKernel(function) || function.isExternal())
       continue;
     function.walk([&](func::CallOp call) {
       auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
+      ScheduledCall &added = result.calls.emplace_back();
       StringRef name = call.getCallee();
       name.consume_front("calque.");
-      bool isOwn = kernel && isKernel(kernel);
-      os << llvm::format("%-5u%-11s%-11s%-20s", step++,
-                         isOwn ? inUnits(numberOf(kernel, kOperationsAttr), "").c_str() : "-",
-                         isOwn ? inUnits(numberOf(kernel, kBytesAttr), "B").c_str() : "-", name.str().c_str());
-      printLine(call.getLoc(), os);
-      os << '\n';
-      if (auto nests = isOwn ? kernel->getAttrOfType<ArrayAttr>(kNestsAttr) : ArrayAttr())
+      added.kernel = name.str();
+      added.line = lineIn(call.getLoc());
+      added.isOwn = kernel && isKernel(kernel);
+      if (!added.isOwn)
+        return;
+      added.operations = numberOf(kernel, kOperationsAttr);
+      added.bytes = numberOf(kernel, kBytesAttr);
+      if (auto nests = kernel->getAttrOfType<ArrayAttr>(kNestsAttr))
         for (auto line : nests.getAsRange<StringAttr>())
-          os << "       " << line.getValue() << '\n';
+          added.nests.push_back(line.getValue().str());
     });
   }
   for (ModuleOp part : program.getOps<ModuleOp>()) {
-    os << part.getSymName().value_or("a part") << '\n';
+    result.parts.push_back(scheduleOf(part));
+    result.parts.back().name = part.getSymName().value_or("a part").str();
+  }
+  return result;
+}
+
+void printSchedule(const ScheduledProgram &program, llvm::raw_ostream &os) {
+  os << llvm::format("%-5s%-11s%-11s%-20s%s\n", "step", "operations", "bytes", "kernel", "line");
+  unsigned step = 0;
+  for (const ScheduledCall &call : program.calls) {
+    os << llvm::format("%-5u%-11s%-11s%-20s%s\n", step++, call.isOwn ? inUnits(call.operations, "").c_str() : "-",
+                       call.isOwn ? inUnits(call.bytes, "B").c_str() : "-", call.kernel.c_str(), call.line.c_str());
+    for (const std::string &nest : call.nests)
+      os << "       " << nest << '\n';
+  }
+  for (const ScheduledProgram &part : program.parts) {
+    os << part.name << '\n';
     printSchedule(part, os);
   }
 }

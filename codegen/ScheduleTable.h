@@ -3,12 +3,15 @@
 #ifndef CALQUE_CODEGEN_SCHEDULETABLE_H
 #define CALQUE_CODEGEN_SCHEDULETABLE_H
 
+#include "codegen/interface/Compiler.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 namespace calque::codegen {
 
-// Prints the calls of a program at the stage scheduled, in their order, and those of its parts.
-void printSchedule(mlir::ModuleOp program, llvm::raw_ostream &os);
+// The calls of a program at the stage scheduled, in their order, and those of its parts.
+ScheduledProgram scheduleOf(mlir::ModuleOp program);
+void printSchedule(const ScheduledProgram &program, llvm::raw_ostream &os);
 
 } // namespace calque::codegen
 #endif

@@ -6,6 +6,7 @@
 #include "frontend/KnownCode.h"
 #include "frontend/Numerics.h"
 #include "frontend/OwnStack.h"
+#include "frontend/Profile.h"
 #include "frontend/UserOperations.h"
 
 #include <atomic>
@@ -56,6 +57,12 @@ public:
   PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
     PrintResult result;
     onOwnStack([&] { result = loaded->print(recording, stage, options); });
+    return result;
+  }
+
+  ScheduledProgram schedule(const schema::Recording &recording, CompileOptions options) override {
+    ScheduledProgram result;
+    onOwnStack([&] { result = loaded->schedule(recording, options); });
     return result;
   }
 
@@ -146,6 +153,7 @@ std::uint64_t compilationCount() { return compilations.load(); }
 namespace {
 std::unique_ptr<const Code> codeOf(const schema::Recording &recording, CompiledProgram program,
                                    std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
+  isProfiled(); // before the plan is made
   auto code = std::make_unique<Code>();
   code->executable = std::make_shared<const Executable>(std::move(program));
   for (schema::ValueId value : recording.results)

@@ -32,12 +32,12 @@ std::string variable(const char *name) {
 Settings readSettings() {
   Settings settings;
   std::string stage = variable("CALQUE_DUMP");
-  if (stage.empty())
+  if (stage.empty() && variable("CALQUE_PROFILE").empty())
     return settings;
   for (const StageName &known : kStages)
     if (stage == known.name || stage == "all")
       settings.stages.push_back(known);
-  if (settings.stages.empty())
+  if (settings.stages.empty() && !stage.empty())
     throw ValueError(
         absl::StrCat("CALQUE_DUMP: there is no stage '", stage, "'; the stages are ", stageNames(), ", or all"));
   settings.function = variable("CALQUE_DUMP_FUNCTION");
@@ -47,6 +47,11 @@ Settings readSettings() {
   if (std::string path = variable("CALQUE_DUMP_FILE"); !path.empty())
     if (settings.file = std::fopen(path.c_str(), "ae"); !settings.file)
       throw ValueError(absl::StrCat("CALQUE_DUMP_FILE: ", path, " can't be written: ", std::strerror(errno)));
+  return settings;
+}
+
+const Settings &settingsOfProcess() {
+  static const auto &settings = *new Settings(readSettings()); // a failure is tried again; never destroyed
   return settings;
 }
 
@@ -94,12 +99,27 @@ bool isAskedFor(const std::string &name, const std::string &asked) {
 
 } // namespace
 
+bool isDumped(const std::string &name) {
+  const std::string &asked = settingsOfProcess().function;
+  return asked.empty() || isAskedFor(name, asked);
+}
+
+void writeDump(const std::string &text) {
+  std::FILE *file = settingsOfProcess().file;
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  if (std::ftell(file) != 0)
+    std::fputs(kDumpSeparator, file);
+  std::fwrite(text.data(), 1, text.size(), file);
+  std::fflush(file);
+}
+
 void dump(const schema::Recording &recording, Dumped kind, SourceLocation where) {
-  static const auto &settings = *new Settings(readSettings()); // a failure is tried again; never destroyed
+  const Settings &settings = settingsOfProcess();
   bool isFunction = kind == Dumped::Function;
   if (settings.stages.empty() || (!isFunction && !settings.eager))
     return;
-  if (isFunction && !settings.function.empty() && !isAskedFor(recording.name, settings.function))
+  if (isFunction && !isDumped(recording.name))
     return;
   std::string title = (isFunction ? "function " : "eager ") + recording.name;
   if (where.line)
@@ -107,16 +127,10 @@ void dump(const schema::Recording &recording, Dumped kind, SourceLocation where)
   std::string text;
   for (const StageName &stage : settings.stages) {
     PrintResult printed = compiler().print(recording, stage.stage, checkedOptions());
-    absl::StrAppend(&text, kDumpSeparator, "// ", title, ", stage ", stage.name, "\n");
-    text += printed.error.empty() ? printed.text : asComment(absl::StrCat("error: ", printed.error));
+    absl::StrAppend(&text, text.empty() ? "" : kDumpSeparator, "// ", title, ", stage ", stage.name, "\n",
+                    printed.error.empty() ? printed.text : asComment(absl::StrCat("error: ", printed.error)));
   }
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
-  std::string_view shown = text;
-  if (std::ftell(settings.file) == 0)
-    shown.remove_prefix(std::string_view(kDumpSeparator).size());
-  std::fwrite(shown.data(), 1, shown.size(), settings.file);
-  std::fflush(settings.file);
+  writeDump(text);
 }
 
 } // namespace calque::detail

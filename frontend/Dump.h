@@ -19,5 +19,10 @@ enum class Dumped { Function, Eager };
 // comment, because the program gets it as an exception afterwards. ValueError for an invalid setting.
 void dump(const schema::Recording &recording, Dumped kind, SourceLocation where);
 
+// Whether CALQUE_DUMP_FUNCTION asks for a function, if it asks for any.
+bool isDumped(const std::string &name);
+// Writes a part of a dump to where the environment wants it.
+void writeDump(const std::string &text);
+
 } // namespace calque::detail
 #endif

@@ -7,6 +7,7 @@
 #include "frontend/Apply.h"
 #include "frontend/Dump.h"
 #include "frontend/Numerics.h"
+#include "frontend/Profile.h"
 #include "frontend/Shape.h"
 #include "frontend/Tracer.h"
 
@@ -201,6 +202,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
 void FunctionCore::compile(Concrete &concrete, SourceLocation call) {
   Clock::time_point start = Clock::now();
   concrete.compiled = compileRecording(concrete.recording, concrete.hostFunctions, call);
+  profile(concrete.recording, compileOptions(), concrete.compiled->executable, where);
   concrete.code.store(concrete.compiled.get(), std::memory_order_release);
   if (concrete.history)
     concrete.history->milliseconds += millisecondsSince(start);

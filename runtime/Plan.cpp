@@ -5,11 +5,15 @@
 #include "runtime/Stacks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 namespace calque::runtime {
 
 static int64_t wordOf(const void *address) { return reinterpret_cast<int64_t>(address); }
+
+static std::atomic<bool> measuresSteps{false};
+void LoadedPlan::measureSteps() { measuresSteps.store(true, std::memory_order_relaxed); }
 
 LoadedPlan::LoadedPlan() = default;
 LoadedPlan::~LoadedPlan() = default;
@@ -34,6 +38,8 @@ LoadedPlan::LoadedPlan(Plan given, std::vector<KernelRef> givenKernels)
     mostOperands = std::max(mostOperands, step.numOperands);
     needsScratch |= kernels[step.kernel].scratch != nullptr;
   }
+  if (measuresSteps.load(std::memory_order_relaxed))
+    measured = std::make_unique<StepTime[]>(plan.steps.size());
 }
 
 void LoadedPlan::callWithSizes(uint32_t kernel, std::initializer_list<int64_t> first, const int64_t *sizes) const {
@@ -108,7 +114,16 @@ int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
       reserve(step, words);
       words[step.numOperands] = wordOf(scratch.data());
     }
-    kernel.run(words);
+    if (!measured) {
+      kernel.run(words);
+    } else {
+      auto start = std::chrono::steady_clock::now();
+      kernel.run(words);
+      std::chrono::nanoseconds time = std::chrono::steady_clock::now() - start;
+      StepTime &sum = measured[static_cast<size_t>(&step - plan.steps.data())];
+      sum.runs.fetch_add(1, std::memory_order_relaxed);
+      sum.nanoseconds.fetch_add(time.count(), std::memory_order_relaxed);
+    }
     return frame.error.failed == 0;
   });
   return frame.error.failed != 0;

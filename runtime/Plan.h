@@ -16,6 +16,8 @@
 #include "runtime/Buffer.h"
 #include "runtime/Kernels.h"
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -75,6 +77,11 @@ struct PlanPart {
 
 struct LoadedPart;
 
+// How often a step has run, and for how long altogether.
+struct StepTime {
+  std::atomic<int64_t> runs{0}, nanoseconds{0};
+};
+
 // A plan with its kernels.
 class LoadedPlan {
 public:
@@ -94,6 +101,13 @@ public:
   // memory for a kernel or a loop; the steps before it have run, but for a plan that writes over inputs.
   int32_t run(CalqueCallFrame &frame) const;
 
+  // From now on, plans that are made measure their steps. It costs two looks at the clock a step.
+  static void measureSteps();
+  // The times of the steps, in their order; null where they are not measured.
+  const StepTime *times() const { return measured.get(); }
+  size_t numSteps() const { return plan.steps.size(); }
+  const std::vector<LoadedPart> &loadedParts() const { return parts; }
+
 private:
   // Calls a function with each step and its operands' words, which one more follows.
   template <typename F> void forEachStep(CalqueCallFrame &frame, const int64_t *computed, F &&use) const;
@@ -107,6 +121,7 @@ private:
   std::vector<const void *> constants;
   uint32_t mostOperands = 0;
   bool needsScratch = false;
+  std::unique_ptr<StepTime[]> measured;
 };
 
 struct LoadedPart {

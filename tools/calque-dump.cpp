@@ -49,6 +49,8 @@ cl::opt<std::string> functionOption("function", cl::desc("Only functions of this
                                     cl::cat(category));
 cl::opt<bool> eager("eager", cl::desc("Also what a program runs eagerly, one operation at a time"), cl::cat(category));
 cl::opt<bool> timing("timing", cl::desc("How long each step of compiling took, to standard error"), cl::cat(category));
+cl::opt<bool> profileOption("profile", cl::desc("How long a program's kernels take, when it has ended"),
+                            cl::cat(category));
 cl::opt<bool> cacheOption("cache", cl::desc("What native code is kept on disk"), cl::cat(category));
 cl::opt<std::string> outputOption("o", cl::desc("Write to a file; the program keeps its standard output"),
                                   cl::value_desc("file"), cl::init("-"), cl::cat(category));
@@ -67,6 +69,7 @@ std::string overview() {
   calque-dump --stage=linalg model.calque                       functions that were saved
   calque-dump --stage=differentiated -- ./program arguments     each function that a program traces
   calque-dump --schedule -- ./program arguments                 what its kernels do, how, and what they cost
+  calque-dump --profile -- ./program arguments                  how long they take, beside what the machine can do
   calque-dump --cache                                           the native code that is kept on disk
 
 The stages, in the order in which a program goes through them:
@@ -222,7 +225,10 @@ int dumpProgram(char **command, llvm::raw_ostream &os) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC))
     return fail("no pipe: " + llvm::Twine(strerror(errno)), Failed);
-  setenv("CALQUE_DUMP", stageOption.c_str(), 1);
+  if (profileOption)
+    setenv("CALQUE_PROFILE", "1", 1);
+  else
+    setenv("CALQUE_DUMP", stageOption.c_str(), 1);
   // The program's end of the pipe, which it opens by this name.
   int inherited = fcntl(ends[1], F_DUPFD, 10);
   setenv("CALQUE_DUMP_FILE", absl::StrCat("/dev/fd/", inherited).c_str(), 1);
@@ -282,6 +288,10 @@ int main(int argc, char **argv) {
     return fail("--schedule is a stage; give it or --stage", Misused);
   if (scheduleOption)
     stageOption = "schedule";
+  if (profileOption && (scheduleOption || stageOption.getNumOccurrences()))
+    return fail("--profile shows no stage", Misused);
+  if (profileOption && command == end)
+    return fail("--profile is about programs, not files", Misused);
   llvm::SmallVector<calque::StageName> stages;
   for (const calque::StageName &stage : calque::kStages)
     if (stageOption == stage.name || stageOption == "all")

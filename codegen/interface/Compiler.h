@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 7;
+inline constexpr int kCompilerInterfaceVersion = 8;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage {
@@ -157,6 +157,21 @@ struct PrintResult {
   std::string error, line; // as of a CompileResult
 };
 
+// A call of a kernel: what it does, and what it costs.
+struct ScheduledCall {
+  std::int64_t operations = 0,
+               bytes = 0; // floating-point operations, and bytes read and written at least; 0: not known
+  bool isOwn = true;      // false: a function of the runtime
+  std::string kernel, line;
+  std::vector<std::string> nests; // each in words, with the plan
+};
+// The calls of a program or of one of its parts, in the order of the plan's steps.
+struct ScheduledProgram {
+  std::string name; // of a part
+  std::vector<ScheduledCall> calls;
+  std::vector<ScheduledProgram> parts;
+};
+
 struct CompileOptions {
   // Off: nothing is folded, merged, fused, vectorised or run on several threads, which tells a fault in one of these
   // from other faults.
@@ -183,6 +198,8 @@ public:
   virtual std::vector<bool> connected(const schema::Recording &recording) = 0;
   // The program at a stage, as text: IR, or assembly for Stage::Object.
   virtual PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options = {}) = 0;
+  // What Stage::Schedule prints, as data. Empty for a program that can't be compiled.
+  virtual ScheduledProgram schedule(const schema::Recording &recording, CompileOptions options = {}) = 0;
 };
 
 // Returns null when the version is not the library's. Native code calls these functions of the runtime, whatever the

@@ -16,6 +16,14 @@ int main(int argc, char **argv) {
     } else if (what == "named") {
       function([](const Tensor &x) { return exp(x); }, {.name = "given"})(ones({2}));
       function([](const Tensor &x) { return log(x); }, {.name = "other"})(ones({2}));
+    } else if (what == "parts") {
+      // A vector's loop is a part of its own, which a hundred iterations run.
+      auto f = function(
+          [](const Tensor &x) {
+            return for_range(0, 100, x, [x](const Tensor &, const Tensor &y) { return tanh(y) + x; });
+          },
+          {.name = "parts"});
+      f(ones({300}));
     } else if (what == "exit") {
       return 7;
     } else if (what == "abort") {
