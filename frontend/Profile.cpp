@@ -61,16 +61,16 @@ void appendTable(std::string &text, const ScheduledProgram &schedule, const runt
     Measured time = timeOf(times[i]);
     if (!time.runs)
       continue;
-    double each = time.seconds / static_cast<double>(time.runs), operations = static_cast<double>(call.operations) / each,
-           bytes = static_cast<double>(call.bytes) / each;
+    double each = time.seconds / static_cast<double>(time.runs),
+           operations = static_cast<double>(call.operations) / each, bytes = static_cast<double>(call.bytes) / each;
     double limit = std::max(operations / limits.operations, bytes / limits.copiedBytes);
     auto known = [](std::int64_t count, const std::string &value) { return count > 0 ? value : std::string("-"); };
-    absl::StrAppendFormat(
-        &text, "%-5u%-9d%-11s%-7s%-9s%-10s%-10s%-10s%-20s%s\n", static_cast<unsigned>(i), time.runs,
-        absl::StrFormat("%.*f us", each < 1e-5 ? 2 : 1, each * 1e6), absl::StrFormat("%.1f %%", 100 * time.seconds / total),
-        known(call.operations + call.bytes, absl::StrFormat("%.0f %%", 100 * limit)),
-        known(call.operations, inUnits(operations, "")), known(call.bytes, inUnits(bytes, "B")),
-        known(call.bytes, inUnits(static_cast<double>(call.bytes), "B")), call.kernel, call.line);
+    absl::StrAppendFormat(&text, "%-5u%-9d%-11s%-7s%-9s%-10s%-10s%-10s%-20s%s\n", static_cast<unsigned>(i), time.runs,
+                          absl::StrFormat("%.*f us", each < 1e-5 ? 2 : 1, each * 1e6),
+                          absl::StrFormat("%.1f %%", 100 * time.seconds / total),
+                          known(call.operations + call.bytes, absl::StrFormat("%.0f %%", 100 * limit)),
+                          known(call.operations, inUnits(operations, "")), known(call.bytes, inUnits(bytes, "B")),
+                          known(call.bytes, inUnits(static_cast<double>(call.bytes), "B")), call.kernel, call.line);
     for (const std::string &nest : call.nests)
       absl::StrAppend(&text, "       ", nest, "\n");
   }
@@ -100,10 +100,10 @@ void printProfiles() {
   std::stable_sort(order.begin(), order.end(), [](const auto &a, const auto &b) { return a.first > b.first; });
   for (const auto &[seconds, each] : order) {
     Measured total = totalOf(each->executable->plan);
-    std::string text = absl::StrFormat(
-        "// profile of %s: %d calls, %.2f us each on %d threads; limits %s op/s, %s/s copied\n", each->title,
-        total.runs, total.seconds / static_cast<double>(total.runs) * 1e6, runtime::threadCount(),
-        inUnits(limits.operations, ""), inUnits(limits.copiedBytes, "B"));
+    std::string text =
+        absl::StrFormat("// profile of %s: %d calls, %.2f us each on %d threads; limits %s op/s, %s/s copied\n",
+                        each->title, total.runs, total.seconds / static_cast<double>(total.runs) * 1e6,
+                        runtime::threadCount(), inUnits(limits.operations, ""), inUnits(limits.copiedBytes, "B"));
     appendTable(text, each->schedule, each->executable->plan, total.seconds, limits);
     writeDump(text);
   }

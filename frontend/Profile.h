@@ -13,8 +13,8 @@
 
 namespace calque::detail {
 
-// Whether the environment asks for a profile, before the first code is loaded: the steps of all code after this call are
-// measured then. ValueError for an invalid setting.
+// Whether the environment asks for a profile, before the first code is loaded: the steps of all code after this call
+// are measured then. ValueError for an invalid setting.
 bool isProfiled();
 
 // Notes a function's code, to print its times when the process ends.

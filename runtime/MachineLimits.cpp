@@ -49,12 +49,12 @@ template <int Bytes> [[gnu::always_inline]] inline float multiplyAndAdd(std::int
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx512f,avx512vl,fma,prefer-vector-width=512"), gnu::optimize("fp-contract=fast")]] float
-multiplyAndAdd512(std::int64_t rounds, float factor) {
+[[gnu::target("avx512f,avx512vl,fma,prefer-vector-width=512"),
+  gnu::optimize("fp-contract=fast")]] float multiplyAndAdd512(std::int64_t rounds, float factor) {
   return multiplyAndAdd<64>(rounds, factor);
 }
 [[gnu::target("avx2,fma"), gnu::optimize("fp-contract=fast")]] float multiplyAndAdd256(std::int64_t rounds,
-                                                                                      float factor) {
+                                                                                       float factor) {
   return multiplyAndAdd<32>(rounds, factor);
 }
 #endif

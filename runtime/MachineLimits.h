@@ -5,8 +5,10 @@
 namespace calque::runtime {
 
 struct MachineLimits {
-  double operations = 0;  // float32 operations a second in fused multiply-adds of the widest vectors, each of which counts as two
-  double copiedBytes = 0; // bytes a second that a copy of memory larger than most caches reads and writes
+  // Float32 operations a second in fused multiply-adds of the widest vectors, each of which counts as two.
+  double operations = 0;
+  // Bytes a second that a copy of memory larger than most caches reads and writes.
+  double copiedBytes = 0;
 };
 
 // Measures both on as many threads as loops use, which takes about 0.1 s.
