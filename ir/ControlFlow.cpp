@@ -69,6 +69,33 @@ SmallVector<Value> tangentsOf(OpBuilder &builder, Location location, ArrayRef<Va
   return SmallVector<Value>(jvp.getResults());
 }
 
+// The loop variables of a body that cotangents of its results reach, in some iteration. Zeros for the others would
+// become NaN at an infinite derivative.
+SmallVector<unsigned> withCotangents(Region &body, ArrayRef<unsigned> floats, ValueRange cotangents) {
+  ValueRange next = body.front().getTerminator()->getOperands();
+  llvm::DenseSet<Value> reached;
+  SmallVector<Value> open;
+  auto reach = [&](Value value) {
+    if (isFloat(value) && reached.insert(value).second)
+      open.push_back(value);
+  };
+  for (unsigned i : floats)
+    if (cotangents[i])
+      reach(next[i]), reach(body.getArgument(i)); // without an iteration it is the result
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == &body.front()) {
+      if (llvm::is_contained(floats, argument.getArgNumber()))
+        reach(next[argument.getArgNumber()]);
+    } else if (Operation *op = value.getDefiningOp()) {
+      op->walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), reach); });
+    }
+  }
+  SmallVector<unsigned> result;
+  llvm::copy_if(floats, std::back_inserter(result), [&](unsigned i) { return reached.contains(body.getArgument(i)); });
+  return result;
+}
+
 SmallVector<unsigned> floatsAmong(ValueRange values) {
   SmallVector<unsigned> numbers;
   for (auto [i, value] : llvm::enumerate(values))
@@ -384,7 +411,8 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   Location location = getLoc();
   const unsigned count = getNumVariables() - 1 - kept.size();
   SmallVector<Value> initial(getInitial().take_front(count)), invariants(getInvariants());
-  SmallVector<unsigned> floats = floatsAmong(initial), sums; // loop variables and invariants with cotangents
+  SmallVector<unsigned> floats = withCotangents(getBody(), floatsAmong(initial), cotangents),
+                        sums; // loop variables and invariants with cotangents
   for (unsigned i = 0; i < invariants.size(); ++i)
     if (needed[getNumVariables() + i])
       sums.push_back(i);
@@ -435,7 +463,7 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                    Value like = GatherOp::create(inside, location, arguments[firstInitial + variableOf(read)],
                                                  number(inside, location, 0), read.getAxis());
                    mapping.map(read.getResult(), pop(i, sizedLike(inside, like)));
-                   if (isFloat(read.getResult()))
+                   if (llvm::is_contained(floats, variableOf(read)))
                      reads.push_back(read);
                  } else if (variable == kEffect) {
                    Value result = residualOn(i);

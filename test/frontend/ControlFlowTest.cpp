@@ -311,6 +311,30 @@ TEST(Scan, HasGradients) {
   check_gradients([&](const std::vector<Tensor> &in) { return function(f)(in[0], in[1]); }, {w, xs});
 }
 
+// A loop variable that no result depends on has no cotangents at all: a zero times its infinite derivative would be
+// NaN.
+TEST(WhileLoop, HasNoCotangentsOfVariablesThatNothingDependsOn) {
+  auto steps = [](const Tensor &x) {
+    auto two = [x](const Tensor &, const Tensor &kept, const Tensor &lost) {
+      return std::tuple(kept * 1.5f, expm1(expm1(lost)) + 0 * kept);
+    };
+    auto [kept, lost] = for_range(0, 2, std::tuple(x, x), two);
+    return kept;
+  };
+  auto swapped = [](const Tensor &x) { // each reaches the other
+    auto [a, b] = for_range(0, 3, std::tuple(x, 2 * x),
+                            [](const Tensor &, const Tensor &a, const Tensor &b) { return std::tuple(b * a, a); });
+    return a;
+  };
+  Tensor x = tensor({7.f, 1.f});
+  EXPECT_EQ(valuesOf(grad([&](const Tensor &x) { return sum(steps(x)); })(x)), (std::vector<double>{2.25, 2.25}));
+  EXPECT_EQ(valuesOf(function(grad([&](const Tensor &x) { return sum(steps(x)); }))(x)),
+            (std::vector<double>{2.25, 2.25}));
+  // a: 2 x^2, 2 x^3, 4 x^5
+  EXPECT_EQ(valuesOf(function(grad([&](const Tensor &x) { return sum(swapped(x)); }))(tensor({1.f, 2.f}))),
+            (std::vector<double>{20, 320}));
+}
+
 TEST(MapFn, AndFold) {
   auto f = [](const Tensor &xs) {
     return std::pair(map_fn([](const Tensor &x) { return sum(x * x); }, xs),
