@@ -14,6 +14,8 @@ struct Combiner {
   mlir::TypedAttr identity;
 
   static std::optional<Combiner> of(const Nest &nest);
+  // The same of a body, whether its nest has a loop over terms or is one of them.
+  static std::optional<Combiner> ofBody(const Nest &nest);
   bool isFloatSum() const;
 };
 

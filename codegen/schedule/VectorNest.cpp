@@ -13,8 +13,10 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-std::optional<Combiner> Combiner::of(const Nest &nest) {
-  if (nest.outputs.size() != 1 || !nest.hasReduction())
+std::optional<Combiner> Combiner::of(const Nest &nest) { return nest.hasReduction() ? ofBody(nest) : std::nullopt; }
+
+std::optional<Combiner> Combiner::ofBody(const Nest &nest) {
+  if (nest.outputs.size() != 1)
     return std::nullopt;
   BlockArgument result = nest.body->getArguments().back();
   Operation *operation = nest.body->getTerminator()->getOperand(0).getDefiningOp();
@@ -626,7 +628,8 @@ void PartialResults::combine(Schedule whole) const {
 }
 
 void emitVectorNest(Schedule schedule, Nest nest) {
-  std::optional<Combiner> combiner = Combiner::of(nest);
+  // One row of a sum that goes on has no loop over terms.
+  std::optional<Combiner> combiner = schedule.errors ? Combiner::ofBody(nest) : Combiner::of(nest);
   if (schedule.order || !combiner || !emitInPieces(schedule, nest, *combiner))
     emitNest(schedule, nest, combiner);
 }

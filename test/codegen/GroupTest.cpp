@@ -108,6 +108,27 @@ TEST(Groups, ThatCombineRows) {
           inputsOf({shape}, dtype));
 }
 
+// Blocks, and the pieces that rows are combined in, leave one row over: what is summed there has no loop any more.
+TEST(Groups, ThatLeaveOneRowOver) {
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (const Shape &shape : {Shape{401, 300}, Shape{500, 500}, Shape{333, 512}, Shape{403, 300}, Shape{1023, 512},
+                               Shape{1001, 500}, Shape{2, 14, 14, 256}, Shape{769, 500}, Shape{3001, 513}})
+      expectAsEagerly(
+          [](const std::vector<Tensor> &in) {
+            Axes rows;
+            for (std::int64_t axis = 0; axis + 1 < in[0].rank(); ++axis)
+              rows.push_back(axis);
+            GradientTape tape;
+            tape.watch(in[0]);
+            Tensor centred = in[0] - mean(in[0], rows, true), variance = mean(centred * centred, rows, true);
+            Tensor normal = centred * rsqrt(variance + 1e-3), powers = exp(in[0] - max(in[0], rows, true));
+            Tensor shares = powers / sum(powers, rows, true);
+            // Beside one, which the terms of the gradient are like before they cancel.
+            return std::vector<Tensor>{normal, shares, *tape.gradient(sum(normal * shares), in[0]) + 1};
+          },
+          inputsOf({shape}, dtype));
+}
+
 TEST(Groups, OfGradients) {
   for (const Shape &shape : {Shape{2051, 67}, Shape{515, 1030}})
     expectAsEagerly(
