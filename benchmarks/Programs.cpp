@@ -3,6 +3,7 @@
 #include "benchmarks/Programs.h"
 
 #include <iostream>
+#include <tuple>
 
 namespace calque::benchmarks {
 
@@ -75,6 +76,18 @@ FirstCall pads(int n) {
 FirstCall transposedProduct(int n) {
   return firstCall([](const Tensor &a, const Tensor &b) { return matmul(a, transpose(b)); }, ones({n, n}),
                    ones({n, n}));
+}
+
+// Elementwise operations each of which several others read.
+FirstCall readers(int n) {
+  return firstCall(
+      [n](const Tensor &x) {
+        Tensor a = x, b = x + 1;
+        for (int i = 0; i < n; ++i)
+          std::tie(a, b) = std::tuple(a - b * 0.5f, relu(a + b));
+        return std::tuple(a, b);
+      },
+      ones({256, 300}));
 }
 
 // A training step of equal layers by gradient descent.
@@ -200,6 +213,7 @@ std::vector<Program> compilePrograms() {
           {"concat", 20, concatenated},
           {"pads", 4, pads},
           {"transposed_product", 64, transposedProduct},
+          {"readers", 600, readers},
           {"mlp", 2, mlp},
           {"adam", 30, adam},
           {"results", 100, results},

@@ -35,10 +35,44 @@ constexpr size_t kWindow = 64;
 
 using Roots = llvm::SmallDenseSet<Value, 4>;
 
+// Where the operations of a block stand. MLIR numbers all of them again for the first question after each move.
+class Order {
+public:
+  explicit Order(Block &block) : block(block) { renumber(); }
+
+  bool isBefore(Operation *op, Operation *other) const { return places.lookup(op) < places.lookup(other); }
+  void moveBefore(Operation *op, Operation *next) {
+    op->moveBefore(next);
+    place(op);
+  }
+  void moveAfter(Operation *op, Operation *before) {
+    op->moveAfter(before);
+    place(op);
+  }
+
+private:
+  void place(Operation *op) {
+    Operation *before = op->getPrevNode(), *next = op->getNextNode();
+    double low = before ? places.lookup(before) : -1, high = next ? places.lookup(next) : low + 2,
+           between = (low + high) / 2;
+    places[op] = between;
+    if (!(low < between && between < high)) // after some fifty moves to one place
+      renumber();
+  }
+  void renumber() {
+    double number = 0;
+    for (Operation &op : block)
+      places[&op] = number++;
+  }
+
+  Block &block;
+  llvm::DenseMap<Operation *, double> places;
+};
+
 class Groups {
 public:
   Groups(func::FuncOp program, const Target &target)
-      : program(program), target(target), analysis(program.getContext()) {
+      : program(program), target(target), analysis(program.getContext()), order(program.getBody().front()) {
     // What the analysis of nests computes has no place in the program.
     analysis.setInsertionPointToEnd(&aside);
     Block &body = program.getBody().front();
@@ -111,7 +145,7 @@ private:
     Operation *front = op;
     if (linalg::FillOp fill = linalgOp ? fillOf(linalgOp) : nullptr) {
       if (fill->getNextNode() != op)
-        fill->moveBefore(op);
+        order.moveBefore(fill, op);
       front = fill;
     }
     SmallVector<size_t> before = dependences(node);
@@ -133,8 +167,8 @@ private:
     groups[number].isFixed = true;
     linalg::LinalgOp last = nodes[groups[number].last].op;
     if (linalg::FillOp fill = fillOf(last))
-      fill->moveBefore(op);
-    last->moveBefore(op);
+      order.moveBefore(fill, op);
+    order.moveBefore(last, op);
     fixed.push_back(number);
     // Each operation is compared with all of these.
     constexpr size_t kMostFixed = 8;
@@ -164,13 +198,13 @@ private:
   }
   // What has to be moved behind an earlier operation so that an operation can stand there: what it takes, and itself as
   // the last. None if some of it reads memory.
-  static std::optional<SmallVector<Operation *>> movedBehind(Operation *place, linalg::LinalgOp op) {
+  std::optional<SmallVector<Operation *>> movedBehind(Operation *place, linalg::LinalgOp op) {
     SmallVector<Operation *> moved;
     llvm::SmallPtrSet<Operation *, 8> seen;
     bool isPossible = true;
     linalg::FillOp fill = fillOf(op);
     std::function<void(Operation *)> collect = [&](Operation *each) {
-      if (each->getBlock() != place->getBlock() || !place->isBeforeInBlock(each) || !seen.insert(each).second)
+      if (each->getBlock() != place->getBlock() || !order.isBefore(place, each) || !seen.insert(each).second)
         return;
       isPossible &= each == op || each == fill || isa<memref::AllocOp, ViewLikeOpInterface>(each) ||
                     (!each->getNumRegions() && isMemoryEffectFree(each));
@@ -311,7 +345,7 @@ private:
         if (!moved)
           return false;
         for (Operation *each : *moved) {
-          each->moveAfter(place);
+          order.moveAfter(each, place);
           place = each;
         }
         merged.isFixed = true;
@@ -353,7 +387,7 @@ private:
 
   // Whether a group runs before another one.
   bool isBefore(size_t group, size_t other) {
-    return nodes[groups[group].last].op->isBeforeInBlock(nodes[groups[other].last].op);
+    return order.isBefore(nodes[groups[group].last].op, nodes[groups[other].last].op);
   }
 
   void add(Group group, const Node &node) {
@@ -372,6 +406,7 @@ private:
   const Target &target;
   Block aside;
   OpBuilder analysis;
+  Order order;
   size_t position = 0;
   // What can fail, print or call C++ takes the frame. Nothing is moved across: variables that are written in place keep
   // their values if a call fails.

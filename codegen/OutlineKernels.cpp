@@ -118,7 +118,7 @@ public:
       getUsedValuesDefinedAbove(op->getRegions(), used);
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
         for (OpOperand *input : linalgOp.getDpsInputOperands())
-          if (isUnread(linalgOp, *input))
+          if (isUnread(linalgOp, *input) && usesOf(rootBuffer(input->get())) == 1)
             mapping.map(
                 input->get(),
                 memref::AllocOp::create(inside, location, cast<MemRefType>(input->get().getType())).getResult());
@@ -162,6 +162,19 @@ private:
     auto type = dyn_cast<MemRefType>(input.get().getType());
     return type && type.hasStaticShape() && type.getLayout().isIdentity() && !op.payloadUsesValueFromOperand(&input) &&
            llvm::count(op->getOperands(), input.get()) == 1;
+  }
+
+  // How many operands of the kernel's operations, and values that their bodies take, are parts of a buffer.
+  int64_t usesOf(Value root) const {
+    int64_t uses = 0;
+    for (Operation *op : operations) {
+      auto isPart = [&](Value value) { return isa<MemRefType>(value.getType()) && rootBuffer(value) == root; };
+      uses += llvm::count_if(op->getOperands(), isPart);
+      llvm::SetVector<Value> taken;
+      getUsedValuesDefinedAbove(op->getRegions(), taken);
+      uses += llvm::count_if(taken, isPart);
+    }
+    return uses;
   }
 
   // Finds the buffers that nothing but a group uses, which its kernel then allocates, and those of which it uses views.

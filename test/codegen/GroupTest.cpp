@@ -263,6 +263,17 @@ TEST(Groups, ThatOverwriteWhatIsReadInBetween) {
 }
 
 // Bodies that ask for an index, and numbers from memory.
+// A constant is still said to be computed of something, which another operation of the group does read.
+TEST(Groups, OfWhatOneMemberNamesAndAnotherReads) {
+  for (const Shape &shape : {Shape{233, 300}, Shape{17, 5000}})
+    expectAsEagerly(
+        [](const std::vector<Tensor> &in) {
+          Tensor t = exp(in[0]), nothing = cast(cast(t, DType::Int32) * 0, DType::Float32);
+          return std::vector<Tensor>{transpose(nothing), cast(nothing < t, DType::Int32)};
+        },
+        inputsOf({shape}));
+}
+
 TEST(Groups, WithIndicesAndNumbers) {
   expectAsEagerly(
       [](const std::vector<Tensor> &in) {
