@@ -1,11 +1,14 @@
 #include "codegen/CheckProgram.h"
 
 #include "codegen/Passes.h"
+#include "codegen/Pipeline.h"
 #include "codegen/ProgramAttributes.h"
 #include "ir/Conversion.h"
 #include "ir/Import.h"
 #include "passes/Passes.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -13,6 +16,7 @@ using namespace mlir;
 namespace calque::codegen {
 
 #define GEN_PASS_DEF_CHECKPROGRAM
+#define GEN_PASS_DEF_CHECKSTAGE
 #include "codegen/Passes.h.inc"
 
 namespace {
@@ -68,6 +72,63 @@ LogicalResult checkAttributes(func::FuncOp function, bool simplified) {
            << function.getName() << "' has attributes of arguments or results, which only the compiler sets";
   return success();
 }
+
+bool isOfKernel(Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  return function && isKernel(function);
+}
+
+template <typename T> bool has(Operation *op) {
+  auto is = [](Type type) { return isa<T>(type); };
+  if (auto function = dyn_cast<func::FuncOp>(op))
+    return llvm::any_of(function.getArgumentTypes(), is) || llvm::any_of(function.getResultTypes(), is);
+  return llvm::any_of(op->getOperandTypes(), is) || llvm::any_of(op->getResultTypes(), is);
+}
+
+// Whether an operation is no more there at a stage.
+bool isGoneAt(Stage stage, Operation *op) {
+  if (isa<ir::SchemaOpInterface>(op) || (stage >= Stage::Bufferized && has<TensorType>(op)))
+    return true;
+  if (isa<linalg::LinalgOp>(op))
+    return stage >= Stage::Scheduled || (stage >= Stage::Outlined && !isOfKernel(op));
+  return stage >= Stage::LLVM && isa<func::FuncOp>(op);
+}
+
+// Whether an operation is not there before a stage.
+bool comesBehind(Stage stage, Operation *op) {
+  if (auto function = dyn_cast<func::FuncOp>(op); function && isKernel(function) && stage < Stage::Outlined)
+    return true;
+  if (isa<ModuleOp>(op) && op->hasAttr(kTargetAttr))
+    return stage < Stage::Scheduled;
+  // Calls of the runtime take memory from the first.
+  if (stage < Stage::Bufferized && isa<linalg::LinalgOp>(op) && has<BaseMemRefType>(op))
+    return true;
+  return stage < Stage::LLVM && isa<LLVM::LLVMFuncOp>(op) && !cast<LLVM::LLVMFuncOp>(op).isExternal();
+}
+
+struct CheckStage : impl::CheckStageBase<CheckStage> {
+  using CheckStageBase::CheckStageBase;
+  void runOnOperation() override {
+    std::optional<Stage> at = stageNamed(stage);
+    if (!at)
+      return;
+    WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<ModuleOp>(op) && op != getOperation())
+        return WalkResult::skip(); // a part, which may be at an earlier stage
+      if (auto function = dyn_cast<func::FuncOp>(op); function && function.getName() == kShapeFunction)
+        return WalkResult::skip(); // a kernel from the first
+      if (isGoneAt(*at, op))
+        op->emitOpError("is of a stage before '") << stage << "', which the file is said to be at";
+      else if (comesBehind(*at, op))
+        op->emitOpError("is of a stage behind '") << stage << "', which the file is said to be at";
+      else
+        return WalkResult::advance();
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
 
 struct CheckProgram : impl::CheckProgramBase<CheckProgram> {
   using CheckProgramBase::CheckProgramBase;

@@ -16,6 +16,15 @@ def CheckProgram : Pass<"calque-check-program", "::mlir::ModuleOp"> {
                         "The program is at the stage simplified, and may say which variables it assigns">];
 }
 
+def CheckStage : Pass<"calque-check-stage", "::mlir::ModuleOp"> {
+  let summary = "Refuse a file that is at another stage than it is said to be";
+  let description = [{
+    The passes of a stage leave alone what the stage before would have turned into something else, so that a file of an
+    earlier stage would come out as it went in.
+  }];
+  let options = [Option<"stage", "stage", "std::string", "", "The stage, from linalg on">];
+}
+
 def LowerToLinalg : Pass<"calque-lower-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lower every operation to linalg, scf and tensor";
   let description = [{

@@ -55,6 +55,8 @@ void registerStages() {
         calque::CompileOptions compileOptions{.optimize = options.optimize};
         if (std::optional<calque::runtime::Cpu> cpu = calque::runtime::cpuNamed(targetOption))
           compileOptions.cpu = *cpu;
+        if (*from >= calque::Stage::Linalg)
+          manager.addPass(calque::codegen::createCheckStage({options.from.getValue()}));
         calque::codegen::addStages(manager, *from, *to, compileOptions);
         return success();
       },

@@ -300,7 +300,7 @@ CALQUE_API Range range(const Operand &end);
 // ShapeError where there is no axis 0, or the sizes along it differ; AssertionError at the call where these are open.
 //
 //   auto [total, sums] = scan([](const Tensor &sum, const Tensor &x) { return std::pair(sum + x, sum + x); },
-//                             Tensor(0.f), xs);
+//                             scalar(0.f), xs);
 template <typename Step, typename Carry, typename Xs>
 auto scan(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options = {},
           SourceLocation line = SourceLocation::current()) {
