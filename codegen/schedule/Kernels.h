@@ -97,6 +97,9 @@ int64_t bytesTouched(const Nest &nest, const Access &access);
 
 // Emits any nest, with vectors over one loop where that is possible, and with reductions in registers.
 void emitVectorNest(Schedule schedule, Nest nest);
+// Emits a nest that reads operands across the direction in which it writes. Returns whether it is one; what is no whole
+// square is left to `emitRest`.
+bool emitTransposedNest(Schedule &schedule, const Nest &nest, llvm::function_ref<void(const Nest &)> emitRest);
 
 // Emits a sum of products, such as a contraction or a convolution, with a tile of results in registers. Returns false,
 // and emits nothing, where the nest is no such sum or would gain nothing.

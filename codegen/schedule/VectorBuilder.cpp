@@ -188,8 +188,11 @@ Value VectorBuilder::mapped(const IRMapping &mapping, Value value) {
 IRMapping VectorBuilder::emitBody(const Position &position, ValueRange outputs, const Number &valid,
                                   Operation *except) {
   IRMapping mapping;
-  for (auto [access, argument] : llvm::zip(nest.inputs, nest.body->getArguments()))
-    if (access.isUsed)
+  for (auto [number, access, argument] :
+       llvm::enumerate(nest.inputs, nest.body->getArguments().take_front(nest.inputs.size())))
+    if (Value known = given.lookup(static_cast<unsigned>(number)))
+      mapping.map(argument, known);
+    else if (access.isUsed)
       mapping.map(argument, load(access, position, valid, /*repeats=*/true));
   for (auto [value, argument] : llvm::zip(outputs, nest.body->getArguments().take_back(nest.outputs.size())))
     mapping.map(argument, value);

@@ -116,6 +116,9 @@ public:
   // that is NaN counts as none: the sum is infinite or NaN then.
   ExactSum add(const ExactSum &sum, Value term);
 
+  // Inputs whose elements are in a register already, by their numbers: `body` does not load them.
+  llvm::SmallDenseMap<unsigned, Value> given;
+
   mlir::OpBuilder &b;
   const Nest &nest;
   mlir::Location location;

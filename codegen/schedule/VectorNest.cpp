@@ -630,6 +630,8 @@ void PartialResults::combine(Schedule whole) const {
 void emitVectorNest(Schedule schedule, Nest nest) {
   // One row of a sum that goes on has no loop over terms.
   std::optional<Combiner> combiner = schedule.errors ? Combiner::ofBody(nest) : Combiner::of(nest);
+  if (!combiner && emitTransposedNest(schedule, nest, [&](const Nest &rest) { emitNest(schedule, rest, combiner); }))
+    return;
   if (schedule.order || !combiner || !emitInPieces(schedule, nest, *combiner))
     emitNest(schedule, nest, combiner);
 }

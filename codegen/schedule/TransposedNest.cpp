@@ -1,0 +1,134 @@
+// Elementwise nests that read some operand across the direction in which they write: by squares that are transposed in
+// registers, so that both sides are read and written in whole vectors.
+#include "codegen/schedule/Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+namespace {
+
+constexpr unsigned kNoLoop = VectorBuilder::kNoLoop;
+
+// The loop along which an access has its elements side by side; kNoLoop where there is none.
+unsigned contiguousLoop(const Access &access, const Nest &nest) {
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (access.isBuffer && access.strides[loop] == 1)
+      return loop;
+  return kNoLoop;
+}
+
+// What is written along `along`, and read along `across`.
+struct Square {
+  unsigned along = kNoLoop, across = kNoLoop;
+  int64_t size = 0;
+};
+
+std::optional<Square> squareOf(const Nest &nest, const Target &target) {
+  if (nest.hasReduction() || !nest.isKnown() || nest.outputs.size() != 1 ||
+      !nest.body->getOps<linalg::IndexOp>().empty() || !VectorBuilder::canVectorize(nest))
+    return std::nullopt;
+  Square square;
+  square.size = Schedule::lanesFor(nest, target);
+  square.along = contiguousLoop(nest.outputs[0], nest);
+  auto isVectorised = [](Type element) { return element.getIntOrFloatBitWidth() % 8 == 0; };
+  if (square.along == kNoLoop || square.size < 4 || !isVectorised(nest.outputs[0].element))
+    return std::nullopt;
+  for (const Access &access : nest.inputs) {
+    unsigned loop = contiguousLoop(access, nest);
+    if (!access.isUsed || loop == kNoLoop || loop == square.along || !access.varies(square.along))
+      continue;
+    if ((square.across != kNoLoop && square.across != loop) || !isVectorised(access.element))
+      return std::nullopt;
+    square.across = loop;
+  }
+  if (square.across == kNoLoop || *nest.extents[square.across].known() < square.size ||
+      *nest.extents[square.along].known() < square.size)
+    return std::nullopt;
+  return square;
+}
+
+// A nest whose two loops are multiples of the square's size.
+void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
+  // So many squares side by side are read from a page before the next one.
+  constexpr int64_t kSquares = 4;
+  VectorBuilder v(schedule.builder, nest, square.along, square.size), w(schedule.builder, nest, square.across, square.size);
+  int64_t across = *nest.extents[square.across].known() / square.size, blocks = (across + kSquares - 1) / kSquares;
+  SmallVector<unsigned> outer;
+  int64_t count = blocks;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (loop != square.across && loop != square.along) {
+      outer.push_back(loop);
+      count *= *nest.extents[loop].known();
+    }
+  auto emitSquare = [&](Position at) {
+    llvm::SmallDenseMap<unsigned, SmallVector<Value>> transposed;
+    for (auto [number, access] : llvm::enumerate(nest.inputs)) {
+      if (!access.isUsed || contiguousLoop(access, nest) != square.across)
+        continue;
+      SmallVector<Value> &rows = transposed[static_cast<unsigned>(number)];
+      for (int64_t i = 0; i < square.size; ++i)
+        rows.push_back(w.load(access, at.shifted(square.along, i), square.size));
+      w.transpose(rows);
+    }
+    for (int64_t i = 0; i < square.size; ++i) {
+      Position row = at.shifted(square.across, i);
+      v.given.clear();
+      for (auto &[number, rows] : transposed)
+        v.given[number] = rows[static_cast<size_t>(i)];
+      Value none = v.constant(v.b.getZeroAttr(nest.outputs[0].element));
+      v.store(nest.outputs[0], row, v.body(row, {none}, square.size)[0], square.size);
+    }
+  };
+  double cycles = Schedule::cyclesOfBody(nest) * static_cast<double>(*nest.extents[square.along].known() * kSquares * 2);
+  v.parallel(count, cycles, 1, [&](Value piece) {
+    Position at(nest.numLoops());
+    Value rest = piece;
+    for (unsigned loop : llvm::reverse(outer)) {
+      Value extent = v.valueOf(v.number(nest.extents[loop]));
+      at.index[loop] = arith::RemUIOp::create(v.b, v.location, rest, extent);
+      rest = arith::DivUIOp::create(v.b, v.location, rest, extent);
+    }
+    Value first = arith::MulIOp::create(v.b, v.location, rest, v.index(kSquares * square.size));
+    Value last = v.valueOf(v.minimum(v.add(Number(first), kSquares * square.size), across * square.size));
+    v.loop(v.number(nest.extents[square.along]), square.size, {}, [&](Value i, ValueRange) {
+      v.loop(first, last, square.size, {}, [&](Value j, ValueRange) {
+        emitSquare(at.at(square.along, i).at(square.across, j));
+        return SmallVector<Value>();
+      });
+      return SmallVector<Value>();
+    });
+  });
+}
+
+} // namespace
+
+bool emitTransposedNest(Schedule &schedule, const Nest &nest, function_ref<void(const Nest &)> emitRest) {
+  std::optional<Square> square = squareOf(nest, schedule.target);
+  if (!square)
+    return false;
+  int64_t across = *nest.extents[square->across].known(), along = *nest.extents[square->along].known();
+  int64_t wholeAcross = across / square->size * square->size, wholeAlong = along / square->size * square->size;
+  Nest squares = nest;
+  squares.slice(square->across, 0, wholeAcross);
+  squares.slice(square->along, 0, wholeAlong);
+  emitSquares(schedule, squares, *square);
+  if (wholeAcross < across) {
+    Nest rest = nest;
+    rest.slice(square->across, wholeAcross, across - wholeAcross);
+    emitRest(rest);
+  }
+  if (wholeAlong < along) {
+    Nest rest = nest;
+    rest.slice(square->across, 0, wholeAcross);
+    rest.slice(square->along, wholeAlong, along - wholeAlong);
+    emitRest(rest);
+  }
+  if (schedule.plan)
+    *schedule.plan = ("squares of " + Twine(square->size) + ", transposed in registers").str();
+  return true;
+}
+
+} // namespace calque::codegen
