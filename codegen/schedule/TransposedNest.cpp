@@ -44,6 +44,10 @@ std::optional<Square> squareOf(const Nest &nest, const Target &target) {
       return std::nullopt;
     square.across = loop;
   }
+  // A square has the body once for each of its rows, and LLVM takes more than linear time for long code.
+  constexpr int64_t kLongestBodies = 512;
+  if (square.size * std::distance(nest.body->begin(), nest.body->end()) > kLongestBodies)
+    return std::nullopt;
   if (square.across == kNoLoop || *nest.extents[square.across].known() < square.size ||
       *nest.extents[square.along].known() < square.size)
     return std::nullopt;
