@@ -58,7 +58,8 @@ std::optional<Square> squareOf(const Nest &nest, const Target &target) {
 void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
   // So many squares side by side are read from a page before the next one.
   constexpr int64_t kSquares = 4;
-  VectorBuilder v(schedule.builder, nest, square.along, square.size), w(schedule.builder, nest, square.across, square.size);
+  VectorBuilder v(schedule.builder, nest, square.along, square.size),
+      w(schedule.builder, nest, square.across, square.size);
   int64_t across = *nest.extents[square.across].known() / square.size, blocks = (across + kSquares - 1) / kSquares;
   SmallVector<unsigned> outer;
   int64_t count = blocks;
@@ -86,7 +87,8 @@ void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
       v.store(nest.outputs[0], row, v.body(row, {none}, square.size)[0], square.size);
     }
   };
-  double cycles = Schedule::cyclesOfBody(nest) * static_cast<double>(*nest.extents[square.along].known() * kSquares * 2);
+  double cycles =
+      Schedule::cyclesOfBody(nest) * static_cast<double>(*nest.extents[square.along].known() * kSquares * 2);
   v.parallel(count, cycles, 1, [&](Value piece) {
     Position at(nest.numLoops());
     Value rest = piece;

@@ -50,7 +50,8 @@ TEST(Transposes, OfEachSizeAndType) {
 
 TEST(Transposes, OfSeveralDimensions) {
   Tensor x = numbered({5, 33, 40, 18}, DType::Float32);
-  for (const Order &order : {Order{0, 2, 1, 3}, Order{3, 2, 1, 0}, Order{1, 0, 3, 2}, Order{2, 3, 0, 1}, Order{0, 3, 1, 2}}) {
+  for (const Order &order :
+       {Order{0, 2, 1, 3}, Order{3, 2, 1, 0}, Order{1, 0, 3, 2}, Order{2, 3, 0, 1}, Order{0, 3, 1, 2}}) {
     auto f = function([&](const Tensor &x) { return transpose(x, order); });
     EXPECT_EQ(valuesOf(f(x)), transposed(x, order));
   }
@@ -65,7 +66,9 @@ TEST(Transposes, WithinOtherOperations) {
     };
     Tensor row = numbered({shape[1]}, DType::Float32);
     EXPECT_EQ(valuesOf(function(body)(x, y, row)), valuesOf(body(x, y, row)));
-    auto masked = [](const Tensor &x, const Tensor &y) { return where(y > 100, transpose(x), cast(y, DType::Float32)); };
+    auto masked = [](const Tensor &x, const Tensor &y) {
+      return where(y > 100, transpose(x), cast(y, DType::Float32));
+    };
     EXPECT_EQ(valuesOf(function(masked)(x, y)), valuesOf(masked(x, y)));
   }
 }
@@ -83,4 +86,3 @@ TEST(Transposes, OnThreads) {
   }
   set_num_threads(2);
 }
-
