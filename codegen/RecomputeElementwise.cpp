@@ -104,7 +104,9 @@ private:
     for (OpOperand *input : op.getDpsInputOperands()) {
       if (isSmall(op, input))
         continue;
-      if (result.source && result.source != input->get())
+      // Read across the direction of the result, it would be slow to read in each reader.
+      if ((result.source && result.source != input->get()) ||
+          op.getMatchingIndexingMap(input) != op.getIndexingMapMatchingResult(op->getResult(0)))
         return std::nullopt;
       result.source = input->get();
     }

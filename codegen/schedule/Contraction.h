@@ -94,6 +94,7 @@ private:
 
   int64_t bytesOf(const Access &access) const;
 
+  // Whether this is the gradient of a convolution's filters.
   bool sumsImages() const;
   int64_t bytesOfPanel() const;
 
@@ -142,9 +143,9 @@ private:
 
   // Packs the rows of A that a piece reads, for a block of terms: for each tile, its rows for one term after the other.
   void packRows(Position at, Piece piece, mlir::Value from, mlir::Value to);
-  // The rows of a tile and what makes them a vector.
+  // The lanes of the shortest vector that holds the rows of a tile.
   int64_t packedRows() const { return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(tile.rows))); }
-  // Those of the tile that begins with a row. Positions count from its first row and term.
+  // The packed rows of the tile that begins with a row. Positions count from its first row and term.
   Access placeOfRows(mlir::Value row);
 
   // Packs all panels of known sizes before the first piece, one after the other, since several pieces read each of
