@@ -330,6 +330,11 @@ bool Differences::isSingularAt(const Environment &base, const Environment *moved
   }
   bool isOperation = !step.tape && !step.types.empty() && step.op != OpId::VariableRead && step.op != OpId::HostCall &&
                      passesDerivatives(step);
+  // A step that is wide beside a divisor sees nothing of a remainder's periods.
+  if (step.op == OpId::Mod || step.op == OpId::Fmod)
+    for (const Num &divisor : base.values[step.operands[1]]->elements)
+      if (std::fabs(divisor.value) < 16 * stepAt(divisor.value))
+        return true;
   for (std::size_t o = 0; o < step.operands.size() && isOperation; ++o) {
     int value = step.operands[o];
     const Array &operand = *base.values[value];

@@ -29,6 +29,8 @@ Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncer
       points.back() = {operand.value, 0, 1, -1, 0.5L, -2.5L, 7};
       if (is_floating(operand.dtype))
         points.back().insert(points.back().end(), {kUnknown, -kUnknown, std::numeric_limits<Real>::quiet_NaN()});
+      else
+        points.back().insert(points.back().end(), {largestOf(operand.dtype), -largestOf(operand.dtype) - 1});
     } else {
       points.back() = {operand.value - operand.bound, operand.value + operand.bound};
       if (std::fabs(operand.value) <= operand.bound)

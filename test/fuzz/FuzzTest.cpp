@@ -278,6 +278,25 @@ TEST(Interpreter, KnowsNoDerivativeBesideAPole) {
   EXPECT_EQ(compare(program, meaning, runAll(program)), "");
 }
 
+TEST(Interpreter, KnowsNoDerivativeOfARemainderOfASmallDivisor) {
+  Step stop{OpId::StopGradient, {0}, {}, {}, 0, {}}, remainder{OpId::Fmod, {0, 1}, {}, {}, 0, {}};
+  Step gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  Program program = programOf({{Input::Kind::Parameter, floats({1}, {7e-6L})}}, {stop, remainder, gradient}, {3});
+  EXPECT_EQ(meaningOf(program).values[3]->elements[0].off, kUnknown);
+  EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+}
+
+// An integer that has wrapped may be any, also one far below the limit that it is compared with.
+TEST(Interpreter, LeavesOpenWhatFollowsFromAnUnknownInteger) {
+  Step product{OpId::Mul, {0, 1}, {}, {}, 0, {}}, greater{OpId::Greater, {2, 1}, {}, {}, 0, {}};
+  Data lowest{{DType::Int64, {1}}, {-0x1p63L}}, factor{{DType::Int64, {1}}, {-4611685996952551643.0L}};
+  Program program =
+      programOf({{Input::Kind::Parameter, lowest}, {Input::Kind::Parameter, factor}}, {product, greater}, {3});
+  EXPECT_EQ(meaningOf(program).values[2]->elements[0].off, kUnknown);
+  EXPECT_EQ(meaningOf(program).values[3]->elements[0].off, kUnknown);
+  EXPECT_EQ(compare(program, meaningOf(program), runAll(program)), "");
+}
+
 TEST(Interpreter, KnowsNoDerivativeOfASineFarOut) {
   Step sine{OpId::Sin, {0}, {}, {}, 0, {}}, gradient{OpId::Gradient, {1, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
   Program program =
