@@ -63,7 +63,8 @@ struct AssignInPlace : impl::AssignInPlaceBase<AssignInPlace> {
       return signalPassFailure();
     func::FuncOp function = program->function;
     auto assigned = function->getAttrOfType<DenseI64ArrayAttr>(kAssignedAttr);
-    if (!assigned || assigned.empty())
+    // A late result takes memory when all has run, which may be lacking.
+    if (!assigned || assigned.empty() || function->hasAttr(kLateAttr))
       return;
     Block &body = function.getBody().front();
     // What fails ends a loop, and with it what its variables are for.

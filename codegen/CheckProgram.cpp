@@ -64,7 +64,8 @@ LogicalResult checkOperations(func::FuncOp function) {
 LogicalResult checkAttributes(func::FuncOp function, bool simplified) {
   // What passes leave for each other would be believed.
   for (NamedAttribute attribute : function->getDiscardableAttrs())
-    if (attribute.getName() != ir::kVariablesAttr && (!simplified || attribute.getName() != kAssignedAttr))
+    if (attribute.getName() != ir::kVariablesAttr &&
+        (!simplified || (attribute.getName() != kAssignedAttr && attribute.getName() != kLateAttr)))
       return function.emitError("function '") << function.getName() << "' has attribute '"
                                               << attribute.getName().getValue() << "', which only the compiler sets";
   if (function.getArgAttrsAttr() || function.getResAttrsAttr())
@@ -165,6 +166,14 @@ LogicalResult checkSignature(func::FuncOp function) {
   if (auto variables = dyn_cast_if_present<DenseI64ArrayAttr>(assigned);
       assigned && (!variables || variables.size() > function.getNumResults()))
     return refuseAttribute(function, kAssignedAttr, assigned);
+  Attribute late = function->getAttr(kLateAttr);
+  auto isLate = [&](int64_t result) {
+    return result >= 0 && result < static_cast<int64_t>(function.getNumResults()) &&
+           function.getResultTypes()[result] == RankedTensorType::get({}, Float64Type::get(function.getContext()));
+  };
+  if (auto results = dyn_cast_if_present<DenseI64ArrayAttr>(late);
+      late && (!results || !llvm::all_of(results.asArrayRef(), isLate)))
+    return refuseAttribute(function, kLateAttr, late);
   return success();
 }
 

@@ -3,6 +3,7 @@
 // runs it.
 #include "codegen/Lowering.h"
 #include "codegen/Passes.h"
+#include "passes/BranchSizes.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -15,6 +16,9 @@ namespace calque::codegen {
 
 // On an operation whose regions have become parts: their numbers, and of a loop whether stacks end with iterations.
 static constexpr llvm::StringLiteral kPartsAttr = "calque.parts";
+
+// On an operation on entries: their types.
+static constexpr llvm::StringLiteral kEntriesAttr = "calque.entries";
 
 // On a cond: for each unknown size of its results, an input and a dimension that have it.
 static constexpr llvm::StringLiteral kSourcesAttr = "calque.sources";
@@ -64,7 +68,23 @@ private:
   }
   void follow(Block &block) {
     for (Operation &op : block.without_terminator()) {
-      if (auto push = dyn_cast<ir::StackPushOp>(op)) {
+      if (auto push = dyn_cast<ir::SizedPushOp>(op)) {
+        // A box ends with the iteration, but for those of loop variables, which are copied.
+        auto empty = push.getStack().getDefiningOp<ir::ConstantOp>();
+        note(push.getResult(), !empty);
+        if (contains(push.getX()) && !std::exchange(areKept, true))
+          isChanged = true;
+      } else if (auto below = dyn_cast<ir::StackBelowOp>(op)) {
+        note(below.getResult(), contains(below.getStack()));
+      } else if (auto entries = dyn_cast<ir::OnEntriesOp>(op)) {
+        Block &body = entries.getBody().front();
+        const auto count = static_cast<unsigned>(entries.getEntries());
+        for (unsigned i = 0; i < count; ++i)
+          note(body.getArgument(i), areKept && contains(entries.getValues()[i]));
+        noteAll(ValueRange(body.getArguments()).drop_front(count), ValueRange(entries.getValues()).drop_front(count));
+        follow(body);
+        noteAll(entries.getResults(), body.getTerminator()->getOperands());
+      } else if (auto push = dyn_cast<ir::StackPushOp>(op)) {
         note(push.getResult(), true);
         if (contains(push.getX()) && !std::exchange(areKept, true))
           isChanged = true;
@@ -107,149 +127,23 @@ static bool dropsStacks(ir::WhileOp loop) {
   return llvm::none_of(body.getTerminator()->getOperands(), [&](Value next) { return made.contains(next); });
 }
 
-//===-- Sizes of what a branch gives ------------------------------------------------------------===//
-
-// Infers the types of a program's values from those of its arguments, and counts the operations up to one whose type
-// rule fails.
-static LogicalResult inferTypes(Region &region, TypeRange arguments, unsigned &done) {
-  for (auto [argument, type] : llvm::zip_equal(region.getArguments(), arguments))
-    argument.setType(type);
-  for (Operation &op : region.front().without_terminator()) {
-    TypeRange taken = op.getOperandTypes();
-    for (Region &inner : op.getRegions())
-      if (failed(inferTypes(inner, isa<ir::CondOp>(op) ? taken.drop_front() : taken, done)))
-        return failure();
-    auto inference = dyn_cast<InferTypeOpInterface>(op);
-    SmallVector<Type> types;
-    if (!inference ||
-        failed(inference.inferReturnTypes(op.getContext(), std::nullopt, op.getOperands(), op.getAttrDictionary(),
-                                          op.getPropertiesStorage(), op.getRegions(), types)))
-      return failure();
-    for (auto [result, type] : llvm::zip_equal(op.getResults(), types))
-      result.setType(type);
-    ++done;
-  }
-  return success();
-}
-
-namespace {
-
-// Finds, for each unknown size of the results of a cond, an input and a dimension of it that have the same size. Each
-// unknown size of the inputs gets a number of its own, with which types are inferred; where a branch takes two sizes to
-// be equal, which is checked when it runs, they get one number, and the known size where one of them is known.
-class SourcesOfSizes {
-public:
-  explicit SourcesOfSizes(ir::CondOp op) : op(op) {
-    for (auto [input, type] : llvm::enumerate(op.getInputs().getTypes()))
-      for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
-        if (ShapedType::isDynamic(size))
-          sources.push_back({static_cast<int64_t>(input), static_cast<int64_t>(dimension)});
-        else
-          known.insert(size);
-    for (size_t i = 0; i < sources.size(); ++i)
-      numbers.push_back(kFirst + kNext * static_cast<int64_t>(i));
-  }
-
-  // Input, dimension, ...; nothing where there is a size that is that of no input.
-  std::optional<SmallVector<int64_t>> find() {
-    SmallVector<int64_t> found;
-    if (llvm::all_of(op.getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }))
-      return found;
-    unsigned done = infer(&found);
-    while (done != kAll) {
-      if (sources.size() > kMostMerged)
-        return std::nullopt;
-      // Two more sizes must be equal: those with which inference gets farthest.
-      SmallVector<int64_t> best;
-      auto tryEqual = [&](int64_t number, int64_t taken) {
-        if (number == taken || known.contains(number))
-          return;
-        SmallVector<int64_t> before = numbers;
-        std::replace(numbers.begin(), numbers.end(), number, taken);
-        if (unsigned now = infer(nullptr); now > done) {
-          done = now;
-          best = numbers;
-        }
-        numbers = before;
-      };
-      const SmallVector<int64_t> all = numbers;
-      for (size_t a = 0; a < sources.size(); ++a) {
-        for (size_t b = a + 1; b < sources.size(); ++b)
-          tryEqual(all[b], all[a]);
-        for (int64_t size : known)
-          tryEqual(all[a], size);
-      }
-      if (best.empty())
-        return std::nullopt;
-      numbers = best;
-      done = infer(&found);
-    }
-    return isKnown ? std::optional(found) : std::nullopt;
-  }
-
-private:
-  static constexpr unsigned kAll = ~0u;
-  static constexpr size_t kMostMerged = 32;                // to try all pairs takes time that grows with their cube
-  static constexpr int64_t kFirst = 1000003, kNext = 1009; // hardly sizes that a program writes
-
-  // How many operations could be inferred.
-  unsigned infer(SmallVectorImpl<int64_t> *found) {
-    SmallVector<Type> types;
-    const int64_t *number = numbers.begin();
-    for (Type type : op.getInputs().getTypes()) {
-      auto tensor = cast<RankedTensorType>(type);
-      SmallVector<int64_t> shape(tensor.getShape());
-      for (int64_t &size : shape)
-        if (ShapedType::isDynamic(size))
-          size = *number++;
-      types.push_back(RankedTensorType::get(shape, tensor.getElementType()));
-    }
-    Region clone;
-    IRMapping mapping;
-    op.getThen().cloneInto(&clone, mapping);
-    unsigned done = 0;
-    if (failed(inferTypes(clone, types, done)))
-      return done;
-    if (found)
-      collect(clone.front().getTerminator()->getOperandTypes(), *found);
-    return kAll;
-  }
-
-  void collect(TypeRange inferred, SmallVectorImpl<int64_t> &found) {
-    found.clear();
-    isKnown = true;
-    for (auto [given, type] : llvm::zip_equal(op.getResultTypes(), inferred))
-      for (auto [size, number] :
-           llvm::zip_equal(cast<RankedTensorType>(given).getShape(), cast<RankedTensorType>(type).getShape())) {
-        if (!ShapedType::isDynamic(size))
-          continue;
-        auto source = llvm::find(numbers, number) - numbers.begin();
-        isKnown &= source < static_cast<int64_t>(sources.size());
-        if (isKnown)
-          found.append({sources[source].first, sources[source].second});
-      }
-  }
-
-  ir::CondOp op;
-  std::vector<std::pair<int64_t, int64_t>> sources;
-  llvm::SmallSetVector<int64_t, 8> known; // sizes of the inputs
-  SmallVector<int64_t> numbers;           // of each source
-  bool isKnown = false;
-};
-
-} // namespace
-
 void makeParts(ModuleOp module, func::FuncOp function) {
   int64_t next = 0;
   for (Operation &op : function.getBody().front()) {
-    if (!isa<ir::CondOp, ir::WhileOp>(op))
+    if (!isa<ir::CondOp, ir::WhileOp, ir::OnEntriesOp>(op))
       continue;
     SmallVector<int64_t> numbers;
     auto loop = dyn_cast<ir::WhileOp>(op);
     const bool drops = loop && dropsStacks(loop);
     if (auto cond = dyn_cast<ir::CondOp>(op))
-      if (std::optional<SmallVector<int64_t>> sources = SourcesOfSizes(cond).find())
+      if (std::optional<SmallVector<int64_t>> sources = sourcesOfSizes(cond))
         op.setAttr(kSourcesAttr, OpBuilder(&op).getDenseI64ArrayAttr(*sources));
+    if (auto entries = dyn_cast<ir::OnEntriesOp>(op)) {
+      SmallVector<Attribute> types;
+      for (BlockArgument entry : entries.getBody().getArguments().take_front(entries.getEntries()))
+        types.push_back(TypeAttr::get(entry.getType()));
+      op.setAttr(kEntriesAttr, OpBuilder(&op).getArrayAttr(types));
+    }
     for (Region &region : op.getRegions()) {
       makePart(module, region, &op, loop && region.getRegionNumber() == 1, next);
       numbers.push_back(next++);
@@ -400,10 +294,98 @@ Lowered lower(LinalgBuilder &b, ir::WhileOp op, LoweringContext &context) {
     words.add(b.sizes.multiply(b.sizes.product(size), b.sizes.constant(bytesOf(result.getType()))));
   for (Value value : op.getValues())
     words.unknownSizes(b.sizesOf(value), value.getType());
+  auto boxes = op->getAttrOfType<DenseI64ArrayAttr>(kBoxesAttr);
+  words.add(boxes ? boxes.size() : 0);
+  for (int64_t box : boxes ? boxes.asArrayRef() : ArrayRef<int64_t>())
+    words.add(box);
+  words.add(boxes ? context.addSite(Site::Kind::OutOfMemory, op) : 0);
   words.call("calque_rt_while", context);
   for (auto [buffer, result, size] : llvm::zip_equal(buffers, op.getResults(), sizes))
     results.push_back(words.tensorOf(buffer, result.getType(), size));
   return results;
+}
+
+Lowered lower(LinalgBuilder &b, ir::OnEntriesOp op, LoweringContext &context) {
+  auto parts = op->getAttrOfType<DenseI64ArrayAttr>(kPartsAttr).asArrayRef();
+  const auto numEntries = static_cast<unsigned>(op.getEntries());
+  ValueRange entries = op.getValues().take_front(numEntries), inputs = op.getValues().drop_front(numEntries);
+  auto types = op->getAttrOfType<ArrayAttr>(kEntriesAttr);
+  Words words(b, context);
+  words.add(parts[0]);
+  words.add(numEntries);
+  words.add(inputs.size());
+  words.add(op.getNumResults());
+  for (auto [entry, attribute] : llvm::zip_equal(entries, types)) {
+    auto type = cast<RankedTensorType>(cast<TypeAttr>(attribute).getValue());
+    int64_t unknown = 0; // a bit for each dimension
+    for (auto [dimension, size] : llvm::enumerate(type.getShape()))
+      unknown |= static_cast<int64_t>(ShapedType::isDynamic(size)) << dimension;
+    words.address(entry);
+    words.add(type.getRank());
+    words.add(unknown);
+  }
+  words.addresses(inputs);
+  SmallVector<Value> buffers, results;
+  SmallVector<SizeList> sizes;
+  auto likes = op->getAttrOfType<DenseI64ArrayAttr>(kLikesAttr);
+  int64_t site = 0, numExpected = 0;
+  for (auto [number, result] : llvm::enumerate(op.getResults())) {
+    if (cast<RankedTensorType>(result.getType()).hasStaticShape()) {
+      sizes.push_back(b.sizes.constants(LinalgBuilder::shapeOf(result)));
+      continue;
+    }
+    if (!likes || number >= static_cast<size_t>(likes.size()) || likes[number] < numEntries ||
+        likes[number] >= static_cast<int64_t>(op.getValues().size()))
+      return context.refuse(op, "has a result with an open size that is that of no tensor around it");
+    sizes.push_back(b.sizesOf(op.getValues()[likes[number]]));
+    for (auto [dimension, size] : llvm::enumerate(LinalgBuilder::shapeOf(result)))
+      if (ShapedType::isDynamic(size)) {
+        int32_t added = context.addSite(Site::Kind::SizesDiffer, op);
+        context.sites.back().sizes[0].operand = static_cast<int64_t>(number);
+        context.sites.back().sizes[0].dimension = static_cast<int64_t>(dimension);
+        site = numExpected++ ? site : added;
+      }
+  }
+  for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
+    buffers.push_back(words.result(result.getType(), size));
+  words.add(site);
+  for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
+    words.unknownSizes(size, result.getType());
+  int64_t numUnknown = 0;
+  for (Value input : inputs)
+    numUnknown += llvm::count_if(LinalgBuilder::shapeOf(input), ShapedType::isDynamic);
+  words.add(numUnknown);
+  for (Value input : inputs)
+    words.unknownSizes(b.sizesOf(input), input.getType());
+  words.call("calque_rt_on_entries", context);
+  for (auto [buffer, result, size] : llvm::zip_equal(buffers, op.getResults(), sizes))
+    results.push_back(words.tensorOf(buffer, result.getType(), size));
+  return results;
+}
+
+Lowered lower(LinalgBuilder &b, ir::SizedPushOp op, LoweringContext &context) {
+  Words words(b, context);
+  SizeList sizes = b.sizesOf(op.getX());
+  words.address(op.getStack());
+  words.address(op.getX());
+  Value buffer = words.result(op.getType(), {});
+  words.add(context.addSite(Site::Kind::OutOfMemory, op));
+  words.add(b.sizes.multiply(b.sizes.product(sizes), b.sizes.constant(bytesOf(op.getX().getType()))));
+  words.add(sizes.size());
+  for (Size size : sizes)
+    words.add(size);
+  words.call("calque_rt_sized_push", context);
+  return words.tensorOf(buffer, op.getType(), {});
+}
+
+Lowered lower(LinalgBuilder &b, ir::StackBelowOp op, LoweringContext &context) {
+  Words words(b, context);
+  SizeList sizes = b.sizesOf(op.getStack());
+  words.add(b.sizes.product(sizes));
+  words.address(op.getStack());
+  Value buffer = words.result(op.getType(), sizes);
+  words.call("calque_rt_stack_below", context);
+  return words.tensorOf(buffer, op.getType(), sizes);
 }
 
 // The number of stacks, and the bytes of an entry.

@@ -61,6 +61,7 @@ void simplify(OpPassManager &manager, const CompileOptions &options) {
     manager.addNestedPass<func::FuncOp>(createShareEqual());
     manager.addPass(createCanonicalize());
   }
+  manager.addNestedPass<func::FuncOp>(createBoxSizes());
 }
 
 void lowerToLinalg(OpPassManager &manager, const CompileOptions &options) {
@@ -169,11 +170,12 @@ static constexpr bool kHasAssertions = true;
 LogicalResult Pipelines::run(ModuleOp module, Stage from, Stage to, const CompileOptions &options) {
   if (from >= Stage::Linalg || to < Stage::Linalg)
     return runWithParts(module, from, from, to, options);
-  bool branches = module
-                      .walk([](Operation *op) {
-                        return isa<ir::CondOp, ir::WhileOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-                      })
-                      .wasInterrupted();
+  bool branches =
+      module
+          .walk([](Operation *op) {
+            return isa<ir::CondOp, ir::WhileOp, ir::OnEntriesOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
   if (!branches)
     return runAlone(module, from, to, options);
   // Parts are made on the way, at the stage simplified.

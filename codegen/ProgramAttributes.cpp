@@ -283,6 +283,8 @@ FailureOr<ProgramInterface> interfaceOf(const Program &program) {
     result.assigned.assign(assigned.asArrayRef().begin(), assigned.asArrayRef().end());
   if (auto inPlace = function->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr))
     result.inPlace.assign(inPlace.asArrayRef().begin(), inPlace.asArrayRef().end());
+  if (auto late = function->getAttrOfType<DenseI64ArrayAttr>(kLateAttr))
+    result.late.assign(late.asArrayRef().begin(), late.asArrayRef().end());
   for (Attribute attribute : *sites) {
     std::optional<Site> site = toSite(attribute);
     if (!site)

@@ -28,6 +28,19 @@ TensorArray path(const Tensor &n) {
   return numbers.write(steps, last);
 }
 
+// The primes below n. How many they are shows in the end.
+Tensor primes(const Tensor &n) {
+  auto [i, found] = while_loop(
+      [&](const Tensor &i, const Tensor &) { return i < n; },
+      [](const Tensor &i, const Tensor &found) {
+        Tensor next =
+            cond(all(mod(i, found) != 0), [&] { return concat({found, expand_dims(i, 0)}); }, [&] { return found; });
+        return std::tuple(i + 1, next);
+      },
+      std::tuple(scalar(3), tensor({2})), {.shape_invariants = {std::nullopt, Shape{kDynamic}}});
+  return found;
+}
+
 // The root of x^3 = a by Newton's method, to a tolerance. Its derivative by `a` goes through the loop.
 Tensor cube_root(const Tensor &a) {
   auto [x, step] = while_loop([](const Tensor &, const Tensor &step) { return abs(step) > 1e-12; },
@@ -65,6 +78,7 @@ Tensor line_search(const Tensor &x, const Tensor &direction) {
 int main() {
   std::cout << "collatz     " << function(collatz)(scalar(27)) << '\n';
   std::cout << "path        " << function(path)(scalar(27)).gather(tensor({0, 1, 2, 110, 111})) << '\n';
+  std::cout << "primes      " << function(primes)(scalar(30)) << '\n';
   std::cout << "cube root   " << function(cube_root)(scalar<double>(27.0)) << ' '
             << grad(cube_root)(scalar<double>(27.0)) << '\n';
   auto fall = function([](const Tensor &speed) {

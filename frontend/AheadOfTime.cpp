@@ -218,6 +218,11 @@ private:
     if (!compiled.program)
       throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
                          compiled.line.empty() ? where : locationOf(compiled.line));
+    if (!compiled.program->interface.late.empty())
+      throw ValueError(absl::StrCat("compile_ahead: function '", function,
+                                    "' has a result whose sizes show only when it has run, for which C has no buffer "
+                                    "beforehand"),
+                       where);
     standalone::StandaloneFunction made;
     made.name = own;
     std::vector<StoredKernel> kernels;

@@ -56,9 +56,39 @@ std::vector<Tensor> own(std::vector<Tensor> tensors, SourceLocation where) {
   return tensors;
 }
 
-// The tensors that a body gives, as those that its variables can take.
+// The type of a loop variable in all iterations; its sizes that vary are open.
+schema::TensorType typeInLoop(const Tensor &initial, std::size_t i, const WhileOptions &options, const Iterated &what,
+                              SourceLocation where) {
+  schema::TensorType type = *implOf(initial, where).type;
+  if (i >= options.shape_invariants.size() || !options.shape_invariants[i])
+    return type;
+  const Shape &shape = *options.shape_invariants[i];
+  bool fits = shape.size() == static_cast<std::size_t>(type.rank());
+  for (std::size_t d = 0; fits && d < shape.size(); ++d)
+    if (shape[d] == kDynamic)
+      type.dims[d] = schema::kOpenSize;
+    else
+      fits = shape[d].is_known() ? type.dims[d] == shape[d] : type.dims[d] == schema::kOpenSize;
+  if (!fits)
+    throw ShapeError(absl::StrCat(what.operation, ": loop variable ", i, " is ", describe(initial),
+                                  ", and its shape invariant is ", shape.str()),
+                     where);
+  return type;
+}
+
+// A tensor whose trace does not know some of its sizes.
+Tensor withOpenSizes(const Tensor &x, const Tensor &like, SourceLocation where) {
+  const Tensor operands[] = {full({}, Operand(0.0, where), DType::Float64), x};
+  const Tensor popped[] = {applyAll(OpId::SizedPush, operands, {}, where)[0], like};
+  const schema::Attribute optional = false;
+  return applyAll(OpId::SizedPop, popped, {&optional, 1}, where)[1];
+}
+
+// The tensors that a body gives, as those that its variables can take. `types` are those of variables with sizes that
+// vary, if there are any.
 std::vector<Tensor> nextValues(const Iterated &what, const Produced &next, const Produced &initial,
-                               const std::vector<Tensor> &variables, SourceLocation where) {
+                               const std::vector<Tensor> &variables, SourceLocation where,
+                               std::span<const schema::TensorType> types = {}) {
   if (differ(initial, next))
     throw ValueError(absl::StrCat(what.operation,
                                   what.isScan ? ": the step gives other host values than the carry has"
@@ -67,9 +97,23 @@ std::vector<Tensor> nextValues(const Iterated &what, const Produced &next, const
                      where);
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < next.tensors.size(); ++i) {
-    if (*implOf(next.tensors[i], where).type == *implOf(variables[i], where).type) {
+    const schema::TensorType &given = *implOf(next.tensors[i], where).type;
+    if (given == *implOf(variables[i], where).type) {
       result.push_back(next.tensors[i]);
       continue;
+    }
+    auto varies = [&](std::size_t d) { return types[i].dims[d] == schema::kOpenSize; };
+    if (!types.empty() && given.dtype == types[i].dtype && given.rank() == types[i].rank()) {
+      bool fits = true, varying = false;
+      for (std::size_t d = 0; d < given.dims.size(); ++d) {
+        fits &= varies(d) || given.dims[d] == types[i].dims[d];
+        varying |= varies(d);
+      }
+      if (fits && varying) {
+        const bool isTraced = implOf(variables[i]).trace != 0;
+        result.push_back(isTraced ? withOpenSizes(next.tensors[i], variables[i], where) : next.tensors[i]);
+        continue;
+      }
     }
     const std::string is = describe(initial.tensors[i]), gives = describe(next.tensors[i]);
     std::string message = what.isScan ? absl::StrCat(what.operation, ": tensor ", i, " of the carry is ", is,
@@ -89,14 +133,17 @@ class Regions {
 public:
   explicit Regions(SourceLocation where) : where(where), outer(*currentTrace()) {}
 
-  // Traces one. The parameters have the types of `like`.
+  // Traces one. The parameters have the types of `like`, or those of `types`.
   Trace &trace(const char *what, const std::vector<Tensor> &like,
-               absl::FunctionRef<std::vector<Tensor>(const std::vector<Tensor> &)> body) {
+               absl::FunctionRef<std::vector<Tensor>(const std::vector<Tensor> &)> body,
+               std::span<const schema::TensorType> types = {}) {
     DepthGuard depth(where);
     TraceOptions options{.where = where, .inside = what, .isRegion = true, .isCalled = false};
-    TracedProgram program =
-        traceProgram(options, parametersLike(like, false, where),
-                     [&](Trace &, const std::vector<Tensor> &parameters) { return body(parameters); });
+    std::vector<TracedParameter> parameters = parametersLike(like, false, where);
+    for (std::size_t i = 0; i < types.size(); ++i)
+      parameters[i].type = sharedType(types[i].dtype, types[i].dims);
+    TracedProgram program = traceProgram(
+        options, parameters, [&](Trace &, const std::vector<Tensor> &parameters) { return body(parameters); });
     traces.push_back(program.trace);
     for (const Trace::Held &held : program.trace->held())
       if (held.assigned && std::ranges::find(assigned, held.index) == assigned.end())
@@ -130,13 +177,14 @@ public:
   // `change` may append to it, and change the results.
   using Change = absl::FunctionRef<void(schema::Recording &)>;
   schema::RecordingRef program(
-      Trace &trace, std::span<const Tensor> operands, bool withAssigned, Change change = [](schema::Recording &) {}) {
+      Trace &trace, std::span<const Tensor> operands, bool withAssigned, Change change = [](schema::Recording &) {},
+      std::span<const schema::TensorType> types = {}) {
     const schema::Recording &from = trace.recording;
     auto made = std::make_shared<schema::Recording>();
     made->name = from.name;
     made->line = from.line;
-    for (const Tensor &operand : operands)
-      made->addParameter(*implOf(operand).type);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      made->addParameter(i < types.size() ? types[i] : *implOf(operands[i]).type);
     std::vector<ValueId> renamed(from.numValues(), -1);
     for (std::size_t i = 0; i < from.parameters.size(); ++i)
       renamed[schema::index(from.parameters[i])] = parameterOf(trace, i, *made);
@@ -306,14 +354,15 @@ Iterated loopVariables(const char *operation) {
 
 // The loop by iterations, eagerly.
 std::vector<Tensor> iterate(const char *operation, const LoopCondition &condition, const LoopBody &body,
-                            const Produced &initial, const WhileOptions &options, SourceLocation where) {
+                            const Produced &initial, const WhileOptions &options,
+                            std::span<const schema::TensorType> types, SourceLocation where) {
   std::vector<Tensor> variables = own(initial.tensors, where);
   for (std::int64_t done = 0; !options.maximum_iterations || done < *options.maximum_iterations; ++done) {
     Tensor decision = condition(variables);
     requireDecision(operation, "condition", decision, where);
     if (!decision.item<bool>(where))
       break;
-    std::vector<Tensor> next = nextValues(loopVariables(operation), body(variables), initial, variables, where);
+    std::vector<Tensor> next = nextValues(loopVariables(operation), body(variables), initial, variables, where, types);
     variables = own(std::move(next), where);
   }
   return variables;
@@ -329,6 +378,28 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
     throw ValueError(absl::StrCat(operation, ": maximum_iterations is ", *options.maximum_iterations,
                                   ", and it must not be negative"),
                      where);
+  if (options.shape_invariants.size() > initial.tensors.size())
+    throw ValueError(absl::StrCat(operation, ": there are ", options.shape_invariants.size(),
+                                  " shape invariants for loop variables that are ",
+                                  schema::counted(initial.tensors.size(), "tensor")),
+                     where);
+  // The types of loop variables, if sizes of any vary.
+  std::vector<schema::TensorType> types;
+  std::vector<std::int64_t> varying;
+  for (std::size_t i = 0; i < initial.tensors.size(); ++i) {
+    types.push_back(typeInLoop(initial.tensors[i], i, options, loopVariables(operation), where));
+    for (std::size_t d = 0;
+         i < options.shape_invariants.size() && options.shape_invariants[i] && d < types[i].dims.size(); ++d)
+      if ((*options.shape_invariants[i])[d] == kDynamic)
+        varying.insert(varying.end(), {static_cast<std::int64_t>(i), static_cast<std::int64_t>(d)});
+  }
+  if (varying.empty())
+    types.clear();
+  else if (options.checkpoint)
+    throw ValueError(absl::StrCat(operation,
+                                  ": checkpoint needs loop variables that keep their shapes; shape_invariants "
+                                  "says that sizes vary"),
+                     where);
   if (!currentTrace() && options.checkpoint && eagerTapesActive())
     return runRecorded(
         operation, initial.tensors,
@@ -339,7 +410,7 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
         },
         where);
   if (!currentTrace())
-    return iterate(operation, condition, body, initial, options, where);
+    return iterate(operation, condition, body, initial, options, types, where);
   // A limit is one more loop variable: the number of iterations to go.
   std::vector<Tensor> variables = initial.tensors;
   if (options.maximum_iterations)
@@ -348,30 +419,37 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
     return std::vector<Tensor>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(initial.tensors.size()));
   };
   Regions regions(where);
-  Trace &bodyTrace = regions.trace("the body of a loop", variables, [&](const std::vector<Tensor> &parameters) {
-    std::vector<Tensor> next =
-        nextValues(loopVariables(operation), body(own(parameters)), initial, own(parameters), where);
-    if (options.maximum_iterations)
-      next.push_back(sub(Operand(parameters.back(), where), Operand(1, where)));
-    return next;
-  });
-  Trace &conditionTrace =
-      regions.trace("the condition of a loop", variables, [&](const std::vector<Tensor> &parameters) {
+  Trace &bodyTrace = regions.trace(
+      "the body of a loop", variables,
+      [&](const std::vector<Tensor> &parameters) {
+        std::vector<Tensor> next =
+            nextValues(loopVariables(operation), body(own(parameters)), initial, own(parameters), where, types);
+        if (options.maximum_iterations)
+          next.push_back(sub(Operand(parameters.back(), where), Operand(1, where)));
+        return next;
+      },
+      types);
+  Trace &conditionTrace = regions.trace(
+      "the condition of a loop", variables,
+      [&](const std::vector<Tensor> &parameters) {
         Tensor decision = condition(own(parameters));
         requireDecision(operation, "condition", decision, where);
         if (options.maximum_iterations)
           decision = logical_and(Operand(decision, where),
                                  Operand(greater(Operand(parameters.back(), where), Operand(0, where)), where));
         return std::vector<Tensor>{decision};
-      });
+      },
+      types);
   for (const Trace::Held &held : conditionTrace.held())
     if (held.assigned)
       throw StateError(absl::StrCat(operation, ": the condition assigns variable '",
                                     currentTrace()->root().variables[held.index]->name, "'; assign it in the body"),
                        where);
   std::vector<Tensor> operands = regions.operands(variables, true);
-  schema::Attribute attributes[] = {options.checkpoint, regions.program(conditionTrace, operands, false),
-                                    regions.program(bodyTrace, operands, true)};
+  const Regions::Change unchanged = [](schema::Recording &) {};
+  schema::Attribute attributes[] = {options.checkpoint, varying,
+                                    regions.program(conditionTrace, operands, false, unchanged, types),
+                                    regions.program(bodyTrace, operands, true, unchanged, types)};
   CalledAs name(operation);
   std::vector<Tensor> results = regions.assignLast(applyAll(OpId::While, operands, attributes, where));
   results.resize(initial.tensors.size());
@@ -570,7 +648,7 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
     variables.push_back(zeros(stackedShape(operation, one, count, where), implOf(one).type->dtype, where));
   std::vector<Tensor> operands = regions.operands(variables, true);
   schema::Attribute attributes[] = {
-      options.checkpoint, regions.program(conditionTrace, operands, false),
+      options.checkpoint, std::vector<std::int64_t>(), regions.program(conditionTrace, operands, false),
       regions.program(bodyTrace, operands, true, [&](schema::Recording &program) {
         schema::ValueId place = program.results[1 + numCarry];
         for (std::size_t r = 0; r < made->result.tensors.size(); ++r) {

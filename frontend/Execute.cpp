@@ -8,6 +8,7 @@
 #include "frontend/UserOperations.h"
 #include "frontend/native/Following.h"
 #include "runtime/Print.h"
+#include "runtime/Stacks.h"
 
 #include <algorithm>
 #include <atomic>
@@ -303,6 +304,15 @@ bool runPlan(const Executable &executable, CalqueCallFrame &frame, const Caller 
   }
 }
 
+// A copy of an output whose sizes the program has found.
+Tensor lateTensor(const schema::TensorType &type, const runtime::Entry *entry, const Caller &caller) {
+  const runtime::EntrySizes &sizes = runtime::EntrySizes::of(entry);
+  TypeRef actual = sharedType(type.dtype, {sizes.sizes(), static_cast<std::size_t>(sizes.rank)});
+  runtime::Buffer buffer = allocate(*actual, caller.where, whose(caller));
+  std::memcpy(buffer.data(), entry + 1, static_cast<std::size_t>(sizes.bytes));
+  return makeEager(actual, std::move(buffer), caller.where);
+}
+
 // The memory of a variable's value, for a program that writes the new value over it: a copy where anyone else may see
 // it. The caller holds the variable's lock, so nobody takes hold of the value meanwhile.
 runtime::Buffer writableValue(const VariableState &variable, SourceLocation where) {
@@ -401,8 +411,16 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     return actual.size() && actual[output] ? actual[output] : typeOfOutput(code, output);
   };
   const std::size_t numResults = code.results.size();
+  runtime::Stacks stacks; // which late outputs are on
+  absl::FixedArray<double, 4> late(executable.late.size());
+  if (!executable.late.empty())
+    frame.stacks = &stacks;
+  for (std::size_t i = 0; i < late.size(); ++i)
+    outputs[executable.late[i]] = &late[i];
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (i < numResults || !std::ranges::binary_search(executable.inPlace, i - numResults)) {
+    if (std::ranges::binary_search(executable.late, i))
+      continue;
+    else if (i < numResults || !std::ranges::binary_search(executable.inPlace, i - numResults)) {
       buffers[i] = allocate(*typeOf(i), caller.where, whose(caller));
       outputs[i] = buffers[i].data();
     }
@@ -425,13 +443,18 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   // Everything is made before the program runs, so that running out of memory changes no variable.
   absl::FixedArray<Tensor, 8> made(outputs.size());
   for (std::size_t i = 0; i < made.size(); ++i)
-    made[i] = makeEager(typeOf(i), std::move(buffers[i]), i < numResults ? caller.where : SourceLocation());
+    if (!std::ranges::binary_search(executable.late, i))
+      made[i] = makeEager(typeOf(i), std::move(buffers[i]), i < numResults ? caller.where : SourceLocation());
   if (runPlan(executable, frame, caller)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
     throwSite(code, frame.error, caller, host.isHeard);
   }
 
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    const std::size_t output = executable.late[i];
+    made[output] = lateTensor(*typeOfOutput(code, output), runtime::entryOf(late[i]), caller);
+  }
   std::move(made.begin(), made.begin() + numResults, results.begin());
   for (std::size_t i = 0; i < executable.assigned.size(); ++i)
     variables[executable.assigned[i]]->value = std::move(made[numResults + i]);

@@ -10,7 +10,7 @@ using runtime::ByteWriter;
 namespace {
 
 constexpr std::string_view kMagic = "calque-program\n";
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 
 // One description of the form for both directions: `Form` is a Writer or a Reader.
 struct Writer {
@@ -144,7 +144,7 @@ void programForm(Form &form, Program &program, Kernels &kernels) {
       form(size.index);
       form(size.dimension);
     });
-  for (auto *indices : {&interface.assigned, &interface.inPlace})
+  for (auto *indices : {&interface.assigned, &interface.inPlace, &interface.late})
     form.list(*indices, 8, [&](auto &index) { form(index); });
   form.list(interface.sites, 64, [&](auto &site) { siteForm(form, site); });
 }

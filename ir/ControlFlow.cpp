@@ -96,6 +96,13 @@ SmallVector<unsigned> withCotangents(Region &body, ArrayRef<unsigned> floats, Va
   return result;
 }
 
+// Whether derivatives go to a value, and not only its type and sizes are taken.
+bool isMoreThanLike(BlockArgument value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    return !isa<StackPopOp, SizedPopOp>(use.getOwner()) || use.getOperandNumber() == 0;
+  });
+}
+
 SmallVector<unsigned> floatsAmong(ValueRange values) {
   SmallVector<unsigned> numbers;
   for (auto [i, value] : llvm::enumerate(values))
@@ -301,9 +308,9 @@ WhileOp inSegments(WhileOp loop, OpBuilder &builder) {
   TypeRange arguments = ValueRange(values).getTypes(), variables = arguments.take_front(newCount);
   OpBuilder unheard(builder.getContext()); // what is given on is emitted once more
   unheard.setInsertionPoint(builder.getInsertionBlock(), builder.getInsertionPoint());
-  auto segments = WhileOp::create(unheard, location, variables, values, false);
+  auto segments = WhileOp::create(unheard, location, variables, values, false, ArrayRef<int64_t>());
   auto segment = [&](OpBuilder &outer, ValueRange given) {
-    auto inner = WhileOp::create(outer, location, variables, given, false);
+    auto inner = WhileOp::create(outer, location, variables, given, false, ArrayRef<int64_t>());
     fillRegion(inner.getCondition(), outer, location, arguments,
                [&](OpBuilder &inside, ValueRange all) -> SmallVector<Value> {
                  Value isLeft = GreaterOp::create(inside, location, all[count + 1], number(inside, location, 0));
@@ -332,13 +339,32 @@ Value sameResult(Value value, Operation *other) { return other->getResult(cast<O
 } // namespace
 
 void WhileOp::getEffects(Effects &effects) { effectsOf(*this, effects); }
+void OnEntriesOp::getEffects(Effects &effects) { effectsOf(*this, effects); }
+
+bool WhileOp::isVarying(unsigned variable) {
+  ArrayRef<int64_t> varying = getVarying();
+  for (size_t i = 0; i < varying.size(); i += 2)
+    if (varying[i] == variable)
+      return true;
+  return false;
+}
+
+SmallVector<int64_t> WhileOp::getVaryingOf(ArrayRef<unsigned> variables, unsigned first) {
+  SmallVector<int64_t> result;
+  ArrayRef<int64_t> varying = getVarying();
+  for (auto [number, variable] : llvm::enumerate(variables))
+    for (size_t i = 0; i < varying.size(); i += 2)
+      if (varying[i] == variable)
+        result.append({static_cast<int64_t>(first + number), varying[i + 1]});
+  return result;
+}
 
 // The new loop counts its iterations, and puts the values that the loop variables have at the beginning of each, or the
 // slices that are all that it takes of them, and what takes long to compute again, on stacks. Its loop variables are
 // those of this one, the number, and the stacks. With `checkpoint` it is the loop of segments that does so; the
 // reverse of a segment keeps what its own iterations take.
 Operation *WhileOp::keepForReverse(OpBuilder &builder) {
-  if (getCheckpoint()) {
+  if (getCheckpoint() && getVarying().empty()) {
     WhileOp segments = inSegments(*this, builder);
     Operation *keeping = segments.keepForReverse(builder);
     segments.erase();
@@ -349,12 +375,15 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   SmallVector<GatherOp> reads;
   for (BlockArgument argument : getBody().getArguments().take_front(count)) {
     SmallVector<GatherOp> own;
-    if (findReads(argument, own))
+    if (!isVarying(argument.getArgNumber()) && findReads(argument, own))
       llvm::append_range(reads, own);
     else
       kept.push_back(argument.getArgNumber());
   }
-  llvm::SetVector<Value> residuals = residualsOf(getBody().front());
+  // What has sizes that vary is computed again.
+  llvm::SetVector<Value> residuals;
+  if (getVarying().empty())
+    residuals = residualsOf(getBody().front());
   const size_t firstResidual = kept.size();
   kept.append(residuals.size(), kResidual);
   kept.append(reads.size(), kRead);
@@ -373,32 +402,39 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   }
   unsigned newCount = values.size();
   llvm::append_range(values, getInvariants());
-  auto keeping = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values, false);
+  SmallVector<Type> arguments = getArgumentTypes();
+  SmallVector<Type> taken(ArrayRef<Type>(arguments).take_front(count));
+  for (Value value : ArrayRef<Value>(values).slice(count))
+    taken.push_back(value.getType());
+  auto keeping =
+      WhileOp::create(builder, location, ArrayRef<Type>(taken).take_front(newCount), values, false, getVarying());
   auto own = [&](ValueRange arguments) {
     SmallVector<Value> taken(arguments.take_front(count));
     llvm::append_range(taken, arguments.drop_front(newCount));
     return taken;
   };
-  fillRegion(keeping.getCondition(), builder, location, ValueRange(values).getTypes(),
+  fillRegion(keeping.getCondition(), builder, location, taken,
              [&](OpBuilder &inside, ValueRange arguments) { return emitBody(getCondition(), inside, own(arguments)); });
-  fillRegion(keeping.getBody(), builder, location, ValueRange(values).getTypes(),
-             [&](OpBuilder &inside, ValueRange arguments) {
-               SmallVector<Value> pushed(kept.size());
-               auto push = [&](size_t i, Value value) {
-                 pushed[i] = StackPushOp::create(inside, location, arguments[count + 1 + i], value);
-               };
-               for (size_t i = 0; i < firstResidual; ++i)
-                 push(i, arguments[kept[i]]);
-               auto pushResiduals = [&](Operation *from, Operation *to) {
-                 for (auto [i, residual] : llvm::enumerate(residuals))
-                   if (residual.getDefiningOp() == from)
-                     push(firstResidual + i, sameResult(residual, to));
-               };
-               SmallVector<Value> yielded = emitBody(getBody(), inside, own(arguments), pushResiduals);
-               yielded.push_back(AddOp::create(inside, location, arguments[count], number(inside, location, 1)));
-               llvm::append_range(yielded, pushed);
-               return yielded;
-             });
+  fillRegion(keeping.getBody(), builder, location, taken, [&](OpBuilder &inside, ValueRange arguments) {
+    SmallVector<Value> pushed(kept.size());
+    auto push = [&](size_t i, Value value) {
+      Value stack = arguments[count + 1 + i];
+      pushed[i] = i < firstResidual && isVarying(kept[i])
+                      ? SizedPushOp::create(inside, location, stack, value).getResult()
+                      : StackPushOp::create(inside, location, stack, value).getResult();
+    };
+    for (size_t i = 0; i < firstResidual; ++i)
+      push(i, arguments[kept[i]]);
+    auto pushResiduals = [&](Operation *from, Operation *to) {
+      for (auto [i, residual] : llvm::enumerate(residuals))
+        if (residual.getDefiningOp() == from)
+          push(firstResidual + i, sameResult(residual, to));
+    };
+    SmallVector<Value> yielded = emitBody(getBody(), inside, own(arguments), pushResiduals);
+    yielded.push_back(AddOp::create(inside, location, arguments[count], number(inside, location, 1)));
+    llvm::append_range(yielded, pushed);
+    return yielded;
+  });
   keeping->setAttr(kKeptAttr, builder.getDenseI64ArrayAttr(kept));
   return keeping;
 }
@@ -411,10 +447,13 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   Location location = getLoc();
   const unsigned count = getNumVariables() - 1 - kept.size();
   SmallVector<Value> initial(getInitial().take_front(count)), invariants(getInvariants());
+  for (unsigned i = 0; i < count; ++i)
+    if (isVarying(i)) // of the type that iterations see
+      initial[i] = getResult(i);
   SmallVector<unsigned> floats = withCotangents(getBody(), floatsAmong(initial), cotangents),
                         sums; // loop variables and invariants with cotangents
   for (unsigned i = 0; i < invariants.size(); ++i)
-    if (needed[getNumVariables() + i])
+    if (needed[getNumVariables() + i] && isMoreThanLike(getBody().getArgument(getNumVariables() + i)))
       sums.push_back(i);
 
   auto residualOn = [&](size_t stack) {
@@ -429,6 +468,7 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   const unsigned firstCotangent = values.size();
   for (unsigned i : floats)
     values.push_back(cotangents[i] ? cotangents[i] : zerosLike(builder, location, getResult(i)));
+  const SmallVector<int64_t> varying = getVaryingOf(floats, firstCotangent);
   const unsigned firstSum = values.size();
   for (unsigned i : sums)
     values.push_back(zerosLike(builder, location, invariants[i]));
@@ -436,7 +476,8 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   llvm::append_range(values, invariants);
   const unsigned firstInitial = values.size();
   llvm::append_range(values, initial); // for types and sizes
-  auto reverse = WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values, false);
+  auto reverse =
+      WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values, false, varying);
   // Between the regions of this loop, which may be an inner one of what `builder` emits, and the new ones.
   fillRegion(reverse.getCondition(), builder, location, ValueRange(values).getTypes(),
              [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
@@ -448,7 +489,12 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                // This loop's body takes its loop variables, the number and the stacks, and the invariants. What it
                // makes of the number and the stacks is not needed.
                SmallVector<Value> state(count), stacks(kept.size());
-               auto pop = [&](size_t i, Value like) {
+               auto pop = [&](size_t i, Value like) -> Value {
+                 if (kept[i] >= 0 && isVarying(kept[i])) {
+                   auto popped = SizedPopOp::create(inside, location, arguments[1 + i], like, false);
+                   stacks[i] = popped.getBelow();
+                   return popped.getEntry();
+                 }
                  auto popped = StackPopOp::create(inside, location, arguments[1 + i], like);
                  stacks[i] = popped.getBelow();
                  return popped.getEntry();
@@ -522,8 +568,13 @@ void WhileOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<
   const unsigned count = getNumVariables();
   SmallVector<Value> values(getInitial());
   SmallVector<unsigned> floats = floatsAmong(getInitial()), moving;
-  for (unsigned i : floats)
+  SmallVector<Type> taken(ArrayRef<Type>(getArgumentTypes()).take_front(count));
+  for (unsigned i : floats) {
     values.push_back(tangents[i] ? tangents[i] : zerosLike(builder, location, getInitial()[i]));
+    taken.push_back(taken[i]);
+  }
+  SmallVector<int64_t> varying(getVarying());
+  llvm::append_range(varying, getVaryingOf(floats, count));
   const unsigned newCount = values.size(), numInvariants = getInvariants().size();
   llvm::append_range(values, getInvariants());
   for (unsigned i = 0; i < numInvariants; ++i)
@@ -531,29 +582,28 @@ void WhileOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<
       values.push_back(tangents[count + i]);
       moving.push_back(i);
     }
+  for (Value value : ArrayRef<Value>(values).slice(newCount))
+    taken.push_back(value.getType());
   auto forward =
-      WhileOp::create(builder, location, ValueRange(values).take_front(newCount).getTypes(), values, getCheckpoint());
+      WhileOp::create(builder, location, ArrayRef<Type>(taken).take_front(newCount), values, getCheckpoint(), varying);
   auto own = [&](ValueRange arguments) {
     SmallVector<Value> taken(arguments.take_front(count));
     llvm::append_range(taken, arguments.slice(newCount, numInvariants));
     return taken;
   };
-  fillRegion(forward.getCondition(), builder, location, ValueRange(values).getTypes(),
-             [&](OpBuilder &inside, ValueRange arguments) {
-               return emitWithoutEffects(getCondition(), inside, own(arguments));
-             });
-  fillRegion(
-      forward.getBody(), builder, location, ValueRange(values).getTypes(),
-      [&](OpBuilder &inside, ValueRange arguments) {
-        SmallVector<Value> yielded = emitWithoutEffects(getBody(), inside, own(arguments));
-        SmallVector<Value> sources = selected(arguments, floats), directions(arguments.slice(count, floats.size()));
-        for (auto [i, invariant] : llvm::enumerate(moving)) {
-          sources.push_back(arguments[newCount + invariant]);
-          directions.push_back(arguments[newCount + numInvariants + i]);
-        }
-        llvm::append_range(yielded, tangentsOf(inside, location, selected(yielded, floats), sources, directions));
-        return yielded;
-      });
+  fillRegion(forward.getCondition(), builder, location, taken, [&](OpBuilder &inside, ValueRange arguments) {
+    return emitWithoutEffects(getCondition(), inside, own(arguments));
+  });
+  fillRegion(forward.getBody(), builder, location, taken, [&](OpBuilder &inside, ValueRange arguments) {
+    SmallVector<Value> yielded = emitWithoutEffects(getBody(), inside, own(arguments));
+    SmallVector<Value> sources = selected(arguments, floats), directions(arguments.slice(count, floats.size()));
+    for (auto [i, invariant] : llvm::enumerate(moving)) {
+      sources.push_back(arguments[newCount + invariant]);
+      directions.push_back(arguments[newCount + numInvariants + i]);
+    }
+    llvm::append_range(yielded, tangentsOf(inside, location, selected(yielded, floats), sources, directions));
+    return yielded;
+  });
   resultTangents.assign(getNumResults(), Value());
   for (auto [i, variable] : llvm::enumerate(floats))
     resultTangents[variable] = forward.getResult(count + i);
@@ -574,6 +624,8 @@ llvm::DenseSet<Value> dependingOn(Block &block, const llvm::SmallBitVector &argu
 
 LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   const unsigned count = getNumVariables();
+  if (!getVarying().empty())
+    return rule.refuse("has loop variables whose sizes vary, which differ from example to example");
   Block &conditionBlock = getCondition().front(), &bodyBlock = getBody().front();
   // Which loop variables differ from example to example.
   llvm::SmallBitVector differs(rule.numOperands());
@@ -604,7 +656,7 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
         failed(batchBody(rule, getBody(), body, ValueRange(values).getTypes(), &single)))
       return failure();
     auto created = WhileOp::create(rule.builder, getLoc(), body.front().getTerminator()->getOperandTypes(), values,
-                                   getCheckpoint());
+                                   getCheckpoint(), ArrayRef<int64_t>());
     created.getCondition().takeBody(condition);
     created.getBody().takeBody(body);
     for (auto [i, result] : llvm::enumerate(created.getResults()))
@@ -621,8 +673,8 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
   SmallVector<Value> all(values.begin(), values.begin() + count);
   all.push_back((*first)[0]);
   all.append(values.begin() + count, values.end());
-  auto created =
-      WhileOp::create(rule.builder, getLoc(), ValueRange(all).take_front(count + 1).getTypes(), all, getCheckpoint());
+  auto created = WhileOp::create(rule.builder, getLoc(), ValueRange(all).take_front(count + 1).getTypes(), all,
+                                 getCheckpoint(), ArrayRef<int64_t>());
   fillRegion(created.getCondition(), rule.builder, getLoc(), ValueRange(all).getTypes(),
              [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
                Value counted = CastOp::create(inside, getLoc(), arguments[count], TypeAttr::get(inside.getI64Type()));
@@ -705,6 +757,51 @@ void StackPopOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorIm
   resultTangents[1] = pop.getEntry();
 }
 
+void SizedPushOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
+  operandCotangents.assign(2, Value());
+  if (!isFloat(getX())) {
+    operandCotangents[0] = cotangents[0];
+    return;
+  }
+  auto pop = SizedPopOp::create(builder, getLoc(), cotangents[0], getX(), true);
+  operandCotangents[0] = pop.getBelow();
+  operandCotangents[1] = pop.getEntry();
+}
+
+void SizedPushOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  Value below = tangents[0] ? tangents[0] : zerosLike(builder, getLoc(), getStack());
+  if (!isFloat(getX()))
+    resultTangents.assign(1, below);
+  else
+    resultTangents.assign(1, SizedPushOp::create(builder, getLoc(), below,
+                                                 tangents[1] ? tangents[1] : zerosLike(builder, getLoc(), getX())));
+}
+
+void SizedPopOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                          SmallVectorImpl<Value> &operandCotangents) {
+  operandCotangents.assign(2, Value());
+  Value below = cotangents[0] ? cotangents[0] : zerosLike(builder, getLoc(), getStack());
+  if (!isFloat(getEntry()))
+    operandCotangents[0] = below;
+  else
+    operandCotangents[0] = SizedPushOp::create(
+        builder, getLoc(), below, cotangents[1] ? cotangents[1] : zerosLike(builder, getLoc(), getEntry()));
+}
+
+void SizedPopOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(2, Value());
+  if (!tangents[0])
+    return;
+  if (!isFloat(getEntry())) {
+    resultTangents[0] = tangents[0];
+    return;
+  }
+  auto pop = SizedPopOp::create(builder, getLoc(), tangents[0], getEntry(), true);
+  resultTangents[0] = pop.getBelow();
+  resultTangents[1] = pop.getEntry();
+}
+
 // A stack for each example.
 LogicalResult StackPushOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(rule.create<StackPushOp>(rule.all(0), rule.all(1)));
@@ -715,6 +812,10 @@ LogicalResult StackPopOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &
   auto pop = StackPopOp::create(rule.builder, getLoc(), rule.all(0), rule.all(1));
   llvm::append_range(results, pop->getResults());
   return success();
+}
+
+LogicalResult OnEntriesOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
+  return rule.refuse("takes entries of its own sizes for each example");
 }
 
 } // namespace calque::ir

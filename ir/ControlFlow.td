@@ -34,9 +34,12 @@ def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMe
     The operands are the loop variables and then invariants, values that every iteration takes as they are. Both regions
     take all of them. `condition` gives a bool scalar, `body` the next values of the loop variables. The results are the
     loop variables after the last iteration. With `checkpoint`, a gradient keeps the loop variables of some iterations only,
-    and computes the others again.
+    and computes the others again. `varying` has pairs, a loop variable and a dimension of it: the size there may be another
+    one in each iteration, so that the regions and the results don't know it, and no code may be made for it before the loop
+    has ended.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$values, DefaultValuedAttr<BoolAttr, "false">:$checkpoint);
+  let arguments = (ins Variadic<Calque_Tensor>:$values, DefaultValuedAttr<BoolAttr, "false">:$checkpoint,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$varying);
   let regions = (region SizedRegion<1>:$condition, SizedRegion<1>:$body);
   let results = (outs Variadic<Calque_Tensor>:$results);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $condition $body";
@@ -44,6 +47,12 @@ def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMe
     unsigned getNumVariables() { return getOperation()->getNumResults(); }
     ::mlir::OperandRange getInitial() { return getOperation()->getOperands().take_front(getNumVariables()); }
     ::mlir::OperandRange getInvariants() { return getOperation()->getOperands().drop_front(getNumVariables()); }
+    // Whether a loop variable has sizes that vary.
+    bool isVarying(unsigned variable);
+    // The pairs of `varying` for some of the loop variables, which are numbered anew.
+    ::llvm::SmallVector<int64_t> getVaryingOf(::llvm::ArrayRef<unsigned> variables, unsigned first = 0);
+    // The types that the regions take: those of the operands, without the sizes that vary.
+    ::llvm::SmallVector<::mlir::Type> getArgumentTypes() { return ::llvm::SmallVector<::mlir::Type>(getBody().getArgumentTypes()); }
   }];
 }
 
@@ -75,6 +84,53 @@ def Calque_StackPopOp : Calque_StackOp<"stack_pop", "stackPop"> {
   }];
   let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$like);
   let results = (outs Calque_Tensor:$below, Calque_Tensor:$entry);
+}
+
+// Entries whose sizes no program around knows: those of loop variables whose sizes vary. Such an entry knows its sizes.
+def Calque_SizedPushOp : Calque_StackOp<"sized_push", "sizedPush"> {
+  let summary = "A stack with one more entry, which knows its sizes";
+  let batchUnrolled = 1;
+  let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$x);
+  let results = (outs Calque_Tensor:$result);
+}
+
+def Calque_SizedPopOp : Calque_StackOp<"sized_pop", "sizedPop"> {
+  let removedBy = "box-sizes";
+  let summary = "The stack below the uppermost entry, and that entry with its own sizes";
+  let description = [{
+    The entry has the type of `like`; the sizes that this type does not know are the entry's own. The empty stack, which is there only
+    if `optional`, gives itself and zeros with the sizes of `like`.
+  }];
+  let batchUnrolled = 1;
+  let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$like, DefaultValuedAttr<BoolAttr, "false">:$optional);
+  let results = (outs Calque_Tensor:$below, Calque_Tensor:$entry);
+}
+
+// What calque-box-sizes makes of values whose sizes only show while the program runs.
+def Calque_OnEntriesOp : Calque_RegionOp<"on_entries", "onEntries"> {
+  let summary = "The results of a region on the uppermost entries of stacks";
+  let description = [{
+    The first `entries` operands are stacks whose entries know their sizes; the region takes those entries, and the other operands.
+  }];
+  let arguments = (ins Variadic<Calque_Tensor>:$values, I64Attr:$entries);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<Calque_Tensor>:$results);
+  let inMessages = "while_loop";
+  let customVjp = 0;
+  let customJvp = 0;
+  let notDifferentiable = 1;
+  let hasCanonicalizer = 0;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
+}
+
+def Calque_StackBelowOp : Calque_StackOp<"stack_below", "stackBelow"> {
+  let summary = "The stacks below the uppermost entries";
+  let batchSame = 1;
+  let arguments = (ins Calque_Tensor:$stack);
+  let results = (outs Calque_Tensor:$result);
+  let customVjp = 0;
+  let customJvp = 0;
+  let notDifferentiable = 1;
 }
 
 #endif

@@ -84,7 +84,7 @@ struct SimplifyWhile : OpRewritePattern<WhileOp> {
     SmallVector<unsigned> variables, invariants;
     for (unsigned i = 0; i < count; ++i)
       if (needed[i])
-        (next[i] == body.getArgument(i) ? invariants : variables).push_back(i);
+        (next[i] == body.getArgument(i) && !op.isVarying(i) ? invariants : variables).push_back(i);
     for (unsigned i = count; i < all; ++i)
       if (needed[i])
         invariants.push_back(i);
@@ -96,8 +96,13 @@ struct SimplifyWhile : OpRewritePattern<WhileOp> {
       values.push_back(op->getOperand(i));
     for (unsigned i : invariants)
       values.push_back(op->getOperand(i));
-    auto made = WhileOp::create(rewriter, op.getLoc(), ValueRange(values).take_front(variables.size()).getTypes(),
-                                values, op.getCheckpoint());
+    SmallVector<Type> types, arguments = op.getArgumentTypes();
+    for (unsigned i : variables)
+      types.push_back(arguments[i]);
+    for (unsigned i : invariants)
+      types.push_back(op->getOperand(i).getType());
+    auto made = WhileOp::create(rewriter, op.getLoc(), ArrayRef<Type>(types).take_front(variables.size()), values,
+                                op.getCheckpoint(), op.getVaryingOf(variables));
     auto emit = [&](Block &from, OpBuilder &inside, ValueRange arguments, bool whole) {
       IRMapping mapping;
       for (auto [i, argument] : llvm::zip(variables, arguments))
@@ -109,16 +114,15 @@ struct SimplifyWhile : OpRewritePattern<WhileOp> {
           inside.clone(inner, mapping);
       return mapping;
     };
-    fillRegion(made.getCondition(), rewriter, op.getLoc(), ValueRange(values).getTypes(),
+    fillRegion(made.getCondition(), rewriter, op.getLoc(), types,
                [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
                  IRMapping mapping = emit(condition, inside, arguments, true);
                  return {mapping.lookup(condition.getTerminator()->getOperand(0))};
                });
-    fillRegion(made.getBody(), rewriter, op.getLoc(), ValueRange(values).getTypes(),
-               [&](OpBuilder &inside, ValueRange arguments) {
-                 IRMapping mapping = emit(body, inside, arguments, false);
-                 return llvm::map_to_vector(variables, [&](unsigned i) { return mapping.lookup(next[i]); });
-               });
+    fillRegion(made.getBody(), rewriter, op.getLoc(), types, [&](OpBuilder &inside, ValueRange arguments) {
+      IRMapping mapping = emit(body, inside, arguments, false);
+      return llvm::map_to_vector(variables, [&](unsigned i) { return mapping.lookup(next[i]); });
+    });
     SmallVector<Value> results(op.getInitial());
     for (auto [i, result] : llvm::zip_equal(variables, made.getResults()))
       results[i] = result;

@@ -122,8 +122,8 @@ void deferOutOf(WhileOp loop, OpBuilder &builder, calque::Emitted &emitted) {
   for (Value holds : stillHolding)
     goesOn = LogicalAndOp::create(inCondition, loop.getLoc(), scalar, goesOn, holds);
   condition.getTerminator()->setOperand(0, goesOn);
-  auto made =
-      WhileOp::create(builder, loop.getLoc(), body.getTerminator()->getOperandTypes(), values, loop.getCheckpoint());
+  auto made = WhileOp::create(builder, loop.getLoc(), body.getTerminator()->getOperandTypes(), values,
+                              loop.getCheckpoint(), loop.getVarying());
   made.getCondition().takeBody(loop.getCondition());
   made.getBody().takeBody(loop.getBody());
   for (auto [i, assertion] : llvm::enumerate(deferred))

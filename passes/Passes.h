@@ -13,6 +13,17 @@ namespace calque {
 // The attribute of a function that lists the arguments, of variables, whose new values are its last results.
 inline constexpr llvm::StringLiteral kAssignedAttr = "calque.assigned";
 
+// The attribute of a function that lists the results which are stacks of one entry: values whose sizes show only while
+// it runs.
+inline constexpr llvm::StringLiteral kLateAttr = "calque.late";
+
+// The attribute of a loop that lists the loop variables which are stacks of one entry.
+inline constexpr llvm::StringLiteral kBoxesAttr = "calque.boxes";
+
+// The attribute of an operation on entries that lists for each result an operand which has its sizes, or -1 where these
+// are known.
+inline constexpr llvm::StringLiteral kLikesAttr = "calque.likes";
+
 // The attribute of an assertion that an operation's results are finite if its operands are.
 inline constexpr llvm::StringLiteral kChecksNumerics = "calque.checks_numerics";
 

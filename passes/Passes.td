@@ -96,6 +96,34 @@ def UnrollLoops : Pass<"calque-unroll-loops", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"unrolled", "unrolled", "Loops that are there no more">];
 }
 
+def BoxSizes : Pass<"calque-box-sizes", "::mlir::func::FuncOp"> {
+  let summary = "Run what uses values of late sizes behind what makes them, as a region of its own";
+  let description = [{
+    Sizes are computed before a program runs, but for those of loop variables that vary. Such a variable becomes a stack of one
+    entry, which knows its sizes, so that the loop has known ones. What a block does with a value of late size, and all that
+    comes behind, becomes the region of a `calque.on_entries`, which is compiled for unknown sizes. Where the function gives such
+    a value, it gives its stack, and `calque.late` names the result.
+
+    ```mlir
+    %r = calque.while %x {varying = array<i64: 0, 0>} : (tensor<4xf32>) -> tensor<?xf32> { ... }
+    %y = calque.reduce_sum %r : (tensor<?xf32>) -> tensor<f32>
+    return %y
+    ```
+    becomes
+    ```mlir
+    %b = calque.sized_push %empty, %x
+    %r = calque.while %b : (tensor<f64>) -> tensor<f64> { ... }
+    %s = calque.on_entries %r {entries = 1} : (tensor<f64>) -> tensor<f32> {
+    ^bb0(%e: tensor<?xf32>):
+      %y = calque.reduce_sum %e : (tensor<?xf32>) -> tensor<f32>
+      vector.yield %y
+    }
+    return %s
+    ```
+  }];
+  let dependentDialects = ["::calque::ir::CalqueDialect", "::mlir::vector::VectorDialect"];
+}
+
 def CheckNumerics : Pass<"calque-check-numerics", "::mlir::func::FuncOp"> {
   let summary = "Fail the call at the first operation that makes a NaN or an infinity of finite numbers";
   let description = [{

@@ -129,7 +129,7 @@ bool hasEffects(Region &region) {
 
 bool unroll(WhileOp loop) {
   const size_t length = lengthOf(loop.getBody()) - 1;
-  if (length > kMostOperations || hasEffects(loop.getCondition()))
+  if (length > kMostOperations || hasEffects(loop.getCondition()) || !loop.getVarying().empty())
     return false;
   std::optional<Iterations> iterations = iterationsOf(loop);
   if (!iterations || length * (iterations->size() - 1) > kMostOperations)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace calque::runtime {
 
@@ -16,10 +17,6 @@ CalqueCallFrame &frameOf(const int64_t *words) { return *static_cast<CalqueCallF
 
 //===-- Stacks ----------------------------------------------------------------------------------===//
 
-// Addresses have less bits than a float64 holds exactly.
-double stackOf(const Entry *entry) { return static_cast<double>(reinterpret_cast<uintptr_t>(entry)); }
-Entry *entryOf(double stack) { return reinterpret_cast<Entry *>(static_cast<uintptr_t>(stack)); }
-
 // Null where there is no memory.
 Entry *allocate(Stacks &stacks, size_t bytes) {
   try {
@@ -28,6 +25,77 @@ Entry *allocate(Stacks &stacks, size_t bytes) {
     return nullptr;
   }
 }
+Entry *allocateSized(Stacks &stacks, size_t bytes, const int64_t *sizes, size_t rank) {
+  try {
+    return stacks.allocateSized(bytes, sizes, rank);
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+// The loop variables of a loop that are stacks of one entry with sizes. What iterations leave of their entries would
+// stay until the call ends; so an iteration that leaves nothing else on stacks ends with a copy of them alone.
+class Boxes {
+public:
+  Boxes(Stacks &stacks, const int64_t *variables, int64_t count)
+      : stacks(stacks), variables(variables), count(static_cast<size_t>(count)), mark(stacks.mark()) {}
+
+  // Throws std::bad_alloc.
+  void keepAlone(void *const *values) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const EntrySizes &sizes = EntrySizes::of(entryIn(values, i));
+      bytes +=
+          static_cast<size_t>(sizes.rank) * sizeof(int64_t) + sizeof(EntrySizes) + static_cast<size_t>(sizes.bytes);
+    }
+    // While little is there, it may stay.
+    if (stacks.bytes() - mark.bytes < 8 * bytes + kSmall)
+      return;
+    if (copy.bytes() < bytes) {
+      copy = Buffer();
+      copy = Buffer::allocate(2 * bytes);
+    }
+    char *to = static_cast<char *>(copy.data());
+    for (size_t i = 0; i < count; ++i) {
+      const Entry *entry = entryIn(values, i);
+      const EntrySizes sizes = EntrySizes::of(entry);
+      std::memcpy(to, &sizes, sizeof sizes);
+      to += sizeof sizes;
+      const size_t ofSizes = static_cast<size_t>(sizes.rank) * sizeof(int64_t);
+      std::memcpy(to, EntrySizes::of(entry).sizes(), ofSizes);
+      std::memcpy(to + ofSizes, entry + 1, static_cast<size_t>(sizes.bytes));
+      to += ofSizes + static_cast<size_t>(sizes.bytes);
+    }
+    stacks.release(mark);
+    const char *from = static_cast<const char *>(copy.data());
+    for (size_t i = 0; i < count; ++i) {
+      EntrySizes sizes;
+      std::memcpy(&sizes, from, sizeof sizes);
+      from += sizeof sizes;
+      const auto rank = static_cast<size_t>(sizes.rank), elements = static_cast<size_t>(sizes.bytes);
+      absl::FixedArray<int64_t, 8> own(rank);
+      std::memcpy(own.data(), from, rank * sizeof(int64_t));
+      from += rank * sizeof(int64_t);
+      Entry *entry = stacks.allocateSized(elements, own.data(), rank);
+      entry->below = 0;
+      std::memcpy(entry + 1, from, elements);
+      from += elements;
+      *static_cast<double *>(values[variables[i]]) = stackOf(entry);
+    }
+  }
+
+private:
+  const Entry *entryIn(void *const *values, size_t i) const {
+    return entryOf(*static_cast<const double *>(values[variables[i]]));
+  }
+
+  static constexpr size_t kSmall = size_t(1) << 16;
+  Stacks &stacks;
+  const int64_t *variables;
+  size_t count;
+  Stacks::Mark mark;
+  Buffer copy;
+};
 
 //===-- Parts -----------------------------------------------------------------------------------===//
 
@@ -138,7 +206,13 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
     std::memcpy(results[i], initial[i], static_cast<size_t>(bytes[i]));
     inputs[i] = results[i];
   }
+  const int64_t *sizes = words.next;
   const auto *parts = static_cast<const LoadedPart *>(frame.parts);
+  words.next += parts[bodyPart].plan.numSizes();
+  const int64_t numBoxes = words.number(), *boxed = words.next;
+  words.next += numBoxes;
+  const auto lackSite = static_cast<int32_t>(words.number());
+  words.next = sizes;
   PartCall condition(frame, parts[conditionPart], words.next), body(frame, parts[bodyPart], words.next);
   // The sizes that the body gives its variables are those that they have, which come first among those of the inputs.
   if (!condition.prepare() || !body.prepare() || !body.hasSizes(words.next, site))
@@ -148,6 +222,9 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
   auto *stacks = static_cast<Stacks *>(frame.stacks);
   const size_t before = stacks ? stacks->bytes() : 0;
   int64_t done = 0; // iterations
+  std::optional<Boxes> boxes;
+  if (numBoxes && dropsStacks && stacks)
+    boxes.emplace(*stacks, boxed, numBoxes);
   absl::FixedArray<void *, 32> outputs(numVariables);
   while (true) {
     uint8_t goesOn = 0;
@@ -158,7 +235,8 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
       break;
     for (size_t i = 0; i < numVariables; ++i)
       outputs[i] = next[i] ? next[i] : inputs[i];
-    Stacks::Mark mark = dropsStacks && stacks ? stacks->mark() : Stacks::Mark{};
+    const bool drops = dropsStacks && stacks && !boxes;
+    Stacks::Mark mark = drops ? stacks->mark() : Stacks::Mark{};
     if (!body.run(inputs.data(), outputs.data())) {
       if (stacks && stacks->lacking) {
         frame.error.values[0] = done;
@@ -168,11 +246,18 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
       return;
     }
     ++done;
-    if (dropsStacks && stacks)
+    if (drops)
       stacks->release(mark);
     for (size_t i = 0; i < numVariables; ++i)
       if (next[i])
         std::swap(inputs[i], next[i]);
+    try {
+      if (boxes)
+        boxes->keepAlone(inputs.data());
+    } catch (const std::bad_alloc &) {
+      calque_rt_fail(&frame, lackSite, done, 0);
+      return;
+    }
   }
   for (size_t i = 0; i < numVariables; ++i)
     if (inputs[i] != results[i])
@@ -215,4 +300,56 @@ CALQUE_KERNEL calque_rt_stack_pop(const int64_t *words) {
     else
       std::memset(elements + i * bytes, 0, bytes);
   }
+}
+
+CALQUE_KERNEL calque_rt_sized_push(const int64_t *words) {
+  auto &stacks = *static_cast<Stacks *>(frameOf(words).stacks);
+  const auto bytes = static_cast<size_t>(words[5]);
+  Entry *entry = allocateSized(stacks, bytes, words + 7, static_cast<size_t>(words[6]));
+  if (!entry) {
+    stacks.lacking = Stacks::bytesOf(bytes);
+    calque_rt_fail(&frameOf(words), static_cast<int32_t>(words[4]), 0, words[5]);
+    return;
+  }
+  entry->below = *static_cast<const double *>(addressOf(words[1]));
+  std::memcpy(entry + 1, addressOf(words[2]), bytes);
+  *static_cast<double *>(addressOf(words[3])) = stackOf(entry);
+}
+
+CALQUE_KERNEL calque_rt_stack_below(const int64_t *words) {
+  const auto *stacks = static_cast<const double *>(addressOf(words[2]));
+  auto *below = static_cast<double *>(addressOf(words[3]));
+  for (int64_t i = 0; i < words[1]; ++i) {
+    const Entry *entry = entryOf(stacks[i]);
+    below[i] = entry ? entry->below : 0;
+  }
+}
+
+CALQUE_KERNEL calque_rt_on_entries(const int64_t *given) {
+  CalqueCallFrame &frame = frameOf(given);
+  Words words{given + 1};
+  const int64_t partNumber = words.number(), numEntries = words.number(), numInputs = words.number(),
+                numOutputs = words.number();
+  const auto &part = static_cast<const LoadedPart *>(frame.parts)[partNumber];
+  absl::FixedArray<void *, 32> inputs(static_cast<size_t>(numEntries + numInputs)),
+      outputs(static_cast<size_t>(numOutputs));
+  absl::FixedArray<int64_t, 16> sizes(part.plan.numSizes());
+  size_t numSizes = 0;
+  for (int64_t i = 0; i < numEntries; ++i) {
+    Entry *entry = entryOf(*static_cast<const double *>(addressOf(words.number())));
+    const int64_t rank = words.number(), unknown = words.number();
+    inputs[static_cast<size_t>(i)] = entry + 1;
+    for (int64_t dimension = 0; dimension < rank; ++dimension)
+      if (unknown >> dimension & 1)
+        sizes[numSizes++] = EntrySizes::of(entry).sizes()[dimension];
+  }
+  words.addresses(inputs.data() + numEntries, numInputs);
+  words.addresses(outputs.data(), numOutputs);
+  const int64_t site = words.number(), *expected = words.next;
+  words.next += part.numOutputSizes;
+  const int64_t numUnknown = words.number();
+  std::copy(words.next, words.next + numUnknown, sizes.data() + numSizes);
+  PartCall call(frame, part, sizes.data());
+  if (call.prepare() && call.hasSizes(expected, site))
+    call.run(inputs.data(), outputs.data());
 }

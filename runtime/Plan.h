@@ -96,6 +96,8 @@ public:
   // bytes. Returns 1 after a failed check. Throws std::bad_alloc where there is no memory for the kernel.
   int32_t computeShapes(CalqueCallFrame &frame) const;
   bool hasShapes() const { return plan.shapes.has_value(); }
+  // Of the inputs, those that are not known.
+  size_t numSizes() const { return plan.numSizes; }
 
   // Runs the steps up to one with a failed check, and returns 1 after it. Throws std::bad_alloc where there is no
   // memory for a kernel or a loop; the steps before it have run, but for a plan that writes over inputs.

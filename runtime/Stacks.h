@@ -3,6 +3,7 @@
 #define CALQUE_RUNTIME_STACKS_H
 
 #include "runtime/Buffer.h"
+#include "runtime/abi.h"
 
 #include <algorithm>
 #include <new>
@@ -14,6 +15,17 @@ namespace calque::runtime {
 struct alignas(16) Entry {
   double below; // the stack without it
 };
+
+// Before an entry that knows its sizes, which come before this, the last one next to it.
+struct alignas(16) EntrySizes {
+  int64_t bytes, rank;
+  static const EntrySizes &of(const Entry *entry) { return reinterpret_cast<const EntrySizes *>(entry)[-1]; }
+  const int64_t *sizes() const { return reinterpret_cast<const int64_t *>(this) - rank; }
+};
+
+// Addresses have less bits than a float64 holds exactly.
+inline double stackOf(const Entry *entry) { return static_cast<double>(reinterpret_cast<uintptr_t>(entry)); }
+inline Entry *entryOf(double stack) { return reinterpret_cast<Entry *>(static_cast<uintptr_t>(stack)); }
 
 // The memory of the entries of one call. Entries are never freed alone: what comes after a mark is, all at once.
 class Stacks {
@@ -46,6 +58,20 @@ public:
     used += bytes;
     allBytes += bytes;
     return new (at) Entry;
+  }
+
+  // An entry that knows its sizes. Programs run on its elements as on those of any buffer.
+  Entry *allocateSized(size_t bytes, const int64_t *sizes, size_t rank) {
+    const size_t before = rank * sizeof(int64_t) + sizeof(EntrySizes) + sizeof(Entry);
+    char *at = reinterpret_cast<char *>(
+        allocate(before + CALQUE_BUFFER_ALIGNMENT + std::max<size_t>(bytes, 1) + CALQUE_BUFFER_ALIGNMENT) + 1);
+    auto elements = (reinterpret_cast<uintptr_t>(at) + before + CALQUE_BUFFER_ALIGNMENT - 1) / CALQUE_BUFFER_ALIGNMENT *
+                    CALQUE_BUFFER_ALIGNMENT;
+    auto *entry = new (reinterpret_cast<char *>(elements) - sizeof(Entry)) Entry;
+    auto *own = new (reinterpret_cast<char *>(entry) - sizeof(EntrySizes))
+        EntrySizes{static_cast<int64_t>(bytes), static_cast<int64_t>(rank)};
+    std::copy(sizes, sizes + rank, reinterpret_cast<int64_t *>(own) - rank);
+    return entry;
   }
 
   // The bytes for which there was no memory, until the loop that asked for them has been told.

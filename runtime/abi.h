@@ -71,7 +71,8 @@ void calque_rt_cond(const int64_t *words);
 // the number of loop variables and of invariants, the site of the first size that must not change, whether what an
 // iteration puts on stacks ends with it, the addresses of the initial values, the invariants, the results and of as
 // many buffers like these, the bytes of each loop variable, the sizes of loop variables and invariants that the parts
-// do not know.
+// do not know, the number of loop variables that are stacks of one entry with sizes, the numbers of these, and the site
+// of a lack of memory for them.
 void calque_rt_while(const int64_t *words);
 // Puts an entry on each of some stacks: the frame, the number of stacks, the bytes of an entry, the addresses of the
 // stacks, the entries and the resulting stacks, the site of a lack of memory. Its values are the iterations of the loop
@@ -80,6 +81,16 @@ void calque_rt_stack_push(const int64_t *words);
 // Takes an entry from each: the frame, the number of stacks, the bytes of an entry, the addresses of the stacks, of
 // the resulting stacks and of the entries, the site of a stack that is none.
 void calque_rt_stack_pop(const int64_t *words);
+// Puts an entry that knows its sizes on a stack: the frame, the addresses of the stack, the entry and the resulting
+// stack, the site of a lack of memory, the entry's bytes, its rank, its sizes.
+void calque_rt_sized_push(const int64_t *words);
+// The stacks below the uppermost entries: the frame, the number of stacks, their address, that of the resulting ones.
+void calque_rt_stack_below(const int64_t *words);
+// Runs a part on the uppermost entries of stacks: the frame, the number of the part, of the stacks, of other inputs and
+// of results; of each stack its address, the rank of its entry and a bit for each size of that which the part does not
+// know; the addresses of inputs and results, the site of the first size of a result that the part does not know, these
+// sizes, the number of sizes of inputs that the part does not know, and these.
+void calque_rt_on_entries(const int64_t *words);
 // Gives the indices that bring each of some rows in order: the schema's code of the dtype, whether the largest element
 // comes first, the number of rows, their length, the address of the elements, and that of the indices.
 void calque_rt_argsort(const int64_t *words);

@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 8;
+inline constexpr int kCompilerInterfaceVersion = 9;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage {
@@ -130,6 +130,9 @@ struct ProgramInterface {
   std::vector<UnknownSize> unknownInputs, unknownOutputs;
   std::vector<std::size_t> assigned; // indices into the recording's variables, ascending
   std::vector<std::size_t> inPlace;  // indices into `assigned`, ascending
+  // Outputs whose sizes show only while the program runs, ascending: it gives an address as a float64, of an entry of
+  // the frame's stacks (runtime/Stacks.h), which the caller has to provide.
+  std::vector<std::size_t> late;
   std::vector<Site> sites;
 };
 

@@ -59,8 +59,16 @@ public:
         line(op.line);
       values(recording.operandsOf(op));
       std::span<const Attribute> attributes = recording.attributesOf(op);
-      bytes.compact(attributes.size());
+      auto isDefault = [&](std::size_t i) {
+        return schema.attributes[i].mayBeEmpty && std::get<std::vector<std::int64_t>>(attributes[i]).empty();
+      };
+      std::size_t written = 0;
+      for (std::size_t i = 0; i < attributes.size(); ++i)
+        written += !isDefault(i);
+      bytes.compact(written);
       for (std::size_t i = 0; i < attributes.size(); ++i) {
+        if (isDefault(i))
+          continue;
         text(schema.attributes[i].name);
         bytes.number(static_cast<std::uint8_t>(letterOf(schema.attributes[i].kind)));
         attribute(attributes[i]);
@@ -238,8 +246,11 @@ private:
         fail(what, ": attribute '", name, "' is of another kind");
       attributes[place] = attribute(schema.attributes[place].kind, what, variables, depth);
     }
+    // An empty list that is the default is not written, so that versions before the attribute read the rest.
     for (std::size_t i = 0; i < attributes.size(); ++i)
-      if (!isThere[i])
+      if (!isThere[i] && schema.attributes[i].mayBeEmpty)
+        attributes[i] = std::vector<std::int64_t>();
+      else if (!isThere[i])
         fail(what, " lacks attribute '", std::string(schema.attributes[i].name), "'");
     return attributes;
   }

@@ -108,6 +108,7 @@ using TypeRule = Fault (*)(const OpCall &call, std::vector<TensorType> &results)
 struct AttributeSchema {
   std::string_view name;
   AttributeKind kind;
+  bool mayBeEmpty; // an empty list is the default
 };
 
 struct OperationSchema {

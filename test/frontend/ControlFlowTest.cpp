@@ -409,21 +409,25 @@ TEST(Cond, TakesOpenSizes) {
   }
 }
 
-TEST(Cond, RefusesSizesThatNothingAroundHas) {
-  auto f = function(
-      [](const Tensor &x, const Tensor &p) {
-        return cond(p, [&] { return reshape(x, {-1}); }, [&] { return reshape(x + 1, {-1}); });
-      },
-      {.input_signature = {TensorSpec<float>({kDynamic, 2}), TensorSpec<bool>({})}});
-  try {
-    f(ones({3, 2}), full({}, true, DType::Bool));
-    FAIL();
-  } catch (const CompileError &error) {
-    EXPECT_NE(
-        std::string(error.what()).find("cond: has a result with an open size that is that of no tensor around it"),
-        std::string::npos)
-        << error.what();
-  }
+// The size of what a branch gives follows from sizes around, and is that of nothing around; the branches may even
+// differ.
+TEST(Cond, GivesSizesThatNothingAroundHas) {
+  auto choose = [](const Tensor &x, const Tensor &p) {
+    return cond(
+        p, [&] { return reshape(x, {-1}) * 2; }, [&] { return concat({reshape(x, {-1}), reshape(x + 1, {-1})}); });
+  };
+  auto loss = [&](const Tensor &x, const Tensor &p) { return sum(square(choose(x, p))); };
+  FunctionOptions open{.input_signature = {TensorSpec<float>({kDynamic, 2}), TensorSpec<bool>({})}};
+  auto f = function(choose, open);
+  auto slope = function(grad(loss), open);
+  for (int n : {1, 3})
+    for (bool p : {true, false}) {
+      const Tensor x = full({n, 2}, 3.0), decision = full({}, p, DType::Bool);
+      Tensor y = f(x, decision);
+      EXPECT_EQ(y.shape(), (Shape{p ? 2 * n : 4 * n}));
+      EXPECT_EQ(valuesOf(y), valuesOf(choose(x, decision)));
+      EXPECT_EQ(valuesOf(slope(x, decision)), valuesOf(slope.eager(x, decision)));
+    }
 }
 
 TEST(WhileLoop, TakesOpenSizes) {

@@ -26,6 +26,10 @@ std::string_view hookReason(OpId op) {
       {"update_at", "a scan makes it, of the results that it stacks"},
       {"stack_push", "the reverse of a loop makes it, of what its iterations have seen"},
       {"stack_pop", "the reverse of a loop makes it, of what its iterations have seen"},
+      {"sized_push", "a loop whose variables change their sizes makes it"},
+      {"sized_pop", "the reverse of a loop whose variables change their sizes makes it"},
+      {"stack_below", "the compiler makes it, of values whose sizes are late"},
+      {"on_entries", "the compiler makes it, of values whose sizes are late"},
   };
   auto found = reasons.find(schema::schemaOf(op).mnemonic);
   return found == reasons.end() ? std::string_view() : found->second;

@@ -182,7 +182,6 @@ bool isRefusal(const std::string &error) {
                                          "the state must be int64[2]",
                                          "window must be known",
                                          "size that nothing gives",
-                                         "has a result with an open size that is that of no tensor around it",
                                          "leaves more than one size open",
                                          "size must be known",
                                          "sizes must be known",

@@ -154,7 +154,8 @@ TEST(EagerSizes, OfEachOperationShareCode) {
   // Those of any number of operands are concat, which moves elements, the user's own, and open forms themselves. What
   // takes nothing is a constant, or has an open form.
   // Those that are in the loops of traces alone are none of eager code.
-  const std::set<std::string_view> inLoops{"update_at", "stack_push", "stack_pop"};
+  const std::set<std::string_view> inLoops{"update_at",  "stack_push", "stack_pop",
+                                           "sized_push", "sized_pop",  "stack_below"};
   auto isMeant = [&](const OperationSchema &op) {
     return op.pure && (op.numOperands > 0 || op.open) && !inLoops.contains(op.mnemonic);
   };

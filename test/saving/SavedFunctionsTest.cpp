@@ -384,6 +384,37 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   save_functions(path, {{"h", h}});
   EXPECT_MISUSE(ValueError, compile_ahead(load_functions(path), object, header),
                 "compile_ahead: function 'h' applies operation 'ahead_negate', which is C++ of this program");
+  auto half = function([](const Tensor &given) {
+    return while_loop([](const Tensor &rows) { return size(rows, 0) < 5; },
+                      [](const Tensor &rows) { return concat({rows, rows}); }, given,
+                      {.shape_invariants = {Shape{kDynamic, 3}}});
+  });
+  half(x);
+  save_functions(path, {{"grown", half}});
+  EXPECT_MISUSE(
+      ValueError, compile_ahead(load_functions(path), object, header),
+      "compile_ahead: function 'grown' has a result whose sizes show only when it has run, for which C has no "
+      "buffer beforehand");
+}
+
+TEST_F(SavedFunctionsTest, LoopOverSizesThatVary) {
+  auto grow = [](const Tensor &given, const Tensor &n) {
+    return std::get<1>(while_loop([&](const Tensor &i, const Tensor &) { return i < n; },
+                                  [](const Tensor &i, const Tensor &rows) {
+                                    return std::tuple(i + 1, concat({rows, sum(rows, {0}, true) * 0.5f}));
+                                  },
+                                  std::tuple(scalar(0), given),
+                                  {.shape_invariants = {std::nullopt, Shape{kDynamic, 3}}}));
+  };
+  auto f = function(grow);
+  const Tensor n = scalar(4), expected = f(x, n);
+  save_functions(path, {{"f", f}});
+  auto loaded = load_functions(path).function<Tensor(const Tensor &, const Tensor &)>("f");
+  auto again = [&](const Tensor &given) { return loaded(given, n); };
+  EXPECT_EQ(again(x).shape(), (Shape{6, 3}));
+  EXPECT_EQ(valuesOf(again(x)), valuesOf(expected));
+  EXPECT_EQ(valuesOf(grad([&](const Tensor &given) { return sum(square(again(given))); })(x)),
+            valuesOf(grad([&](const Tensor &given) { return sum(square(f(given, n))); })(x)));
 }
 
 TEST_F(SavedFunctionsTest, FindEveryDamage) {

@@ -31,7 +31,8 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
       continue;
     os << "constexpr AttributeSchema k" << op.idName() << "Attributes[] = {";
     for (const AttributeRecord &attribute : op.attributes())
-      os << "{\"" << attribute.name << "\", AttributeKind::" << attribute.kind << "}, ";
+      os << "{\"" << attribute.name << "\", AttributeKind::" << attribute.kind << ", "
+         << (attribute.kind == "Ints" && attribute.defaultValue == "{}" ? "true" : "false") << "}, ";
     os << "};\n";
   }
   for (const OperationRecord &op : operations) {

@@ -28,6 +28,16 @@ struct WhileOptions {
   // n iterations it keeps those of about 3 sqrt(n), and the loop runs once more. Under an eager tape the loop is traced
   // for it, so that its condition and its body can't look at elements.
   bool checkpoint = false;
+  // The shapes that loop variables keep, one for each tensor of them in order, with kDynamic for a size that an
+  // iteration may change; nullopt, and what is not listed, keeps its shape. In a trace such a size is known to nobody
+  // while the loop is traced and after it, as one of a TensorSpec is not. ValueError for more shapes than tensors,
+  // ShapeError for a shape that the initial tensor has not. vmap refuses such a loop, and so does `checkpoint`.
+  //
+  //   auto [n, xs] = while_loop(more, [&](const Tensor &n, const Tensor &xs) { return std::tuple(n + 1, concat({xs,
+  //   row(n)})); },
+  //                             std::tuple(scalar(0), zeros({0, 3})), {.shape_invariants = {std::nullopt,
+  //                             Shape{kDynamic, 3}}});
+  std::vector<std::optional<Shape>> shape_invariants = {};
 };
 
 struct RangeOptions {

@@ -190,3 +190,99 @@ func.func @shape_of_slice(%x: tensor<3x?xf32>, %i: tensor<i64>, %y: tensor<2xf32
   %0 = "calque.update_at"(%x, %i, %y) {axis = 1 : i64} : (tensor<3x?xf32>, tensor<i64>, tensor<2xf32>) -> tensor<3x?xf32>
   return
 }
+
+// -----
+
+func.func @pairs(%x: tensor<3xf32>) {
+  // expected-error @below {{while: the dimensions that vary are no pairs}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = "calque.while"(%x) <{varying = array<i64: 0>}> ({
+  ^bb0(%a: tensor<3xf32>):
+    vector.yield %a : tensor<3xf32>
+  }, {
+  ^bb0(%a: tensor<3xf32>):
+    vector.yield %a : tensor<3xf32>
+  }) : (tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @no_dimension(%x: tensor<3xf32>) {
+  // expected-error @below {{while: there is no dimension 1 of a loop variable 0 that could vary}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = "calque.while"(%x) <{varying = array<i64: 0, 1>}> ({
+  ^bb0(%a: tensor<3xf32>):
+    vector.yield %a : tensor<3xf32>
+  }, {
+  ^bb0(%a: tensor<3xf32>):
+    vector.yield %a : tensor<3xf32>
+  }) : (tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @varying_invariant(%x: tensor<3xf32>, %p: tensor<i1>) {
+  // expected-error @below {{while: loop variable 1 varies, and there are 1}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = "calque.while"(%p, %x) <{varying = array<i64: 1, 0>}> ({
+  ^bb0(%q: tensor<i1>, %a: tensor<?xf32>):
+    vector.yield %q : tensor<i1>
+  }, {
+  ^bb0(%q: tensor<i1>, %a: tensor<?xf32>):
+    vector.yield %q : tensor<i1>
+  }) : (tensor<i1>, tensor<3xf32>) -> tensor<i1>
+  return
+}
+
+// -----
+
+func.func @sized_stack(%s: tensor<2xf64>, %x: tensor<3xf32>) {
+  // expected-error @below {{sized_push: the stack is float64[2], and must be a float64 scalar}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = calque.sized_push %s, %x : (tensor<2xf64>, tensor<3xf32>) -> tensor<2xf64>
+  return
+}
+
+// -----
+
+func.func @entries(%s: tensor<f64>) {
+  // expected-error @below {{on_entries: it has 1 operand, not 2 stacks}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = calque.on_entries %s {entries = 2 : i64} : (tensor<f64>) -> tensor<f32> {
+  ^bb0(%x: tensor<f32>):
+    vector.yield %x : tensor<f32>
+  }
+  return
+}
+
+// -----
+
+func.func @entries_without_values(%s: tensor<f64>) {
+  // expected-error @below {{on_entries: its region takes other values than its operands}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = calque.on_entries %s {entries = 1 : i64} : (tensor<f64>) -> tensor<f32> {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    vector.yield %x : tensor<f32>
+  }
+  return
+}
+
+// -----
+
+func.func @popped_sized_stack(%s: tensor<2xf64>, %x: tensor<3xf32>) {
+  // expected-error @below {{sized_pop: the stack is float64[2], and must be a float64 scalar}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:2 = calque.sized_pop %s, %x : (tensor<2xf64>, tensor<3xf32>) -> (tensor<2xf64>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @below_no_stack(%s: tensor<f32>) {
+  // expected-error @below {{stack_below: the stacks are float32[], and must be float64}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.stack_below %s : (tensor<f32>) -> tensor<f32>
+  return
+}

@@ -75,3 +75,54 @@ func.func @stack_pop(%arg0: tensor<f64>, %arg1: tensor<?x3xi1>) {
   %below, %entry = calque.stack_pop %arg0, %arg1 : (tensor<f64>, tensor<?x3xi1>) -> (tensor<f64>, tensor<?x3xi1>)
   return
 }
+
+// -----
+
+func.func @sized_push(%arg0: tensor<f64>, %arg1: tensor<?x3xf32>) {
+  %0 = calque.sized_push %arg0, %arg1 : (tensor<f64>, tensor<?x3xf32>) -> tensor<f64>
+  return
+}
+
+// -----
+
+func.func @sized_pop(%arg0: tensor<f64>, %arg1: tensor<?x3xi1>) {
+  %below, %entry = calque.sized_pop %arg0, %arg1 : (tensor<f64>, tensor<?x3xi1>) -> (tensor<f64>, tensor<?x3xi1>)
+  %below_0, %entry_1 = calque.sized_pop %below, %arg1 {optional = true} : (tensor<f64>, tensor<?x3xi1>) -> (tensor<f64>, tensor<?x3xi1>)
+  return
+}
+
+// -----
+
+func.func @stack_below(%arg0: tensor<f64>, %arg1: tensor<?x2xf64>) {
+  %0 = calque.stack_below %arg0 : (tensor<f64>) -> tensor<f64>
+  %1 = calque.stack_below %arg1 : (tensor<?x2xf64>) -> tensor<?x2xf64>
+  return
+}
+
+// -----
+
+func.func @on_entries(%arg0: tensor<f64>, %arg1: tensor<?x3xf32>) {
+  %0 = calque.on_entries %arg0, %arg1 {entries = 1 : i64} : (tensor<f64>, tensor<?x3xf32>) -> tensor<3xf32> {
+  ^bb0(%arg2: tensor<?x3xf32>, %arg3: tensor<?x3xf32>):
+    %1 = calque.concat %arg2, %arg3 : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+    %2 = calque.reduce_sum %1 {axes = array<i64: 0>} : (tensor<?x3xf32>) -> tensor<3xf32>
+    vector.yield %2 : tensor<3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @varying(%arg0: tensor<3xf32>) {
+  %0 = calque.while %arg0 {varying = array<i64: 0, 0>} : (tensor<3xf32>) -> tensor<?xf32> {
+  ^bb0(%arg1: tensor<?xf32>):
+    %1 = calque.reduce_sum %arg1 : (tensor<?xf32>) -> tensor<f32>
+    %2 = calque.less %1, %1 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    vector.yield %2 : tensor<i1>
+  } {
+  ^bb0(%arg1: tensor<?xf32>):
+    %1 = calque.concat %arg1, %arg1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %1 : tensor<?xf32>
+  }
+  return
+}

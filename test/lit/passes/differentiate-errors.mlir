@@ -363,3 +363,38 @@ func.func @host_call_in_inner_branch(%p: tensor<i1>, %x: tensor<2xf32>, %t: tens
   %d = calque.jvp %r, %x, %t {counts = array<i64: 1, 1>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %d : tensor<2xf32>
 }
+
+// -----
+
+// No tensor holds examples that differ in their sizes.
+func.func @varying_examples(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
+  // expected-error @below {{'calque.while' op has loop variables whose sizes vary, which differ from example to example}}
+  %r = calque.while %e {varying = array<i64: 0, 0>} : (tensor<3xf32>) -> tensor<?xf32> {
+  ^bb0(%y: tensor<?xf32>):
+    %sum = calque.reduce_sum %y : (tensor<?xf32>) -> tensor<f32>
+    %c = calque.less %sum, %sum : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    vector.yield %c : tensor<i1>
+  } {
+  ^bb0(%y: tensor<?xf32>):
+    %t = calque.concat %y, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    vector.yield %t : tensor<?xf32>
+  }
+  %sum = calque.reduce_sum %r : (tensor<?xf32>) -> tensor<f32>
+  %u = calque.unbatch %sum, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<3xf32>, tensor<2x3xf32>) -> tensor<2xf32>
+  return %u : tensor<2xf32>
+}
+
+// -----
+
+func.func @on_entries_examples(%s: tensor<2xf64>) -> tensor<2xf32> {
+  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<2xf64>) -> tensor<f64>
+  // expected-error @below {{'calque.on_entries' op takes entries of its own sizes for each example}}
+  %r = calque.on_entries %e {entries = 1 : i64} : (tensor<f64>) -> tensor<f32> {
+  ^bb0(%x: tensor<?xf32>):
+    %sum = calque.reduce_sum %x : (tensor<?xf32>) -> tensor<f32>
+    vector.yield %sum : tensor<f32>
+  }
+  %u = calque.unbatch %r, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f64>, tensor<2xf64>) -> tensor<2xf32>
+  return %u : tensor<2xf32>
+}
