@@ -123,6 +123,19 @@ TEST(ConfusionMatrix, CountsLabelsByPredictions) {
                 "and sparse_y_pred");
 }
 
+TEST(Metric, OfAConfigTakesLittleMemory) {
+  using metrics::deserialize;
+  auto of = [](const std::string &name, const char *option, std::int64_t number) {
+    return Config{{"class_name", name}, {"config", Config{{option, number}}}};
+  };
+  const std::string fault = ": the metrics of a config hold at most 256 MB";
+  EXPECT_MISUSE(ValueError, deserialize(of("AUC", "num_thresholds", std::int64_t(1) << 32)), "auc" + fault);
+  EXPECT_MISUSE(ValueError, deserialize(of("MeanIoU", "num_classes", 10'000)), "mean_io_u" + fault);
+  EXPECT_MISUSE(ValueError, deserialize(of("ConfusionMatrix", "num_classes", std::int64_t(1) << 62)),
+                "confusion_matrix" + fault);
+  EXPECT_EQ(deserialize(of("MeanIoU", "num_classes", 1000)).name(), "mean_io_u");
+}
+
 TEST(Metric, RefusesWhatDoesNotFit) {
   using namespace metrics;
   Tensor x = ones({4, 3});
@@ -135,6 +148,7 @@ TEST(Metric, RefusesWhatDoesNotFit) {
   EXPECT_MISUSE(ValueError, TopKCategoricalAccuracy({.k = 0}), "top_k_categorical_accuracy: k is at least 1, unlike 0");
   EXPECT_MISUSE(ValueError, AUC({.curve = "roc"}), "auc: there is no curve 'roc'");
   EXPECT_MISUSE(ValueError, AUC({.num_thresholds = 1}), "auc: there are at least 2 thresholds, unlike 1");
+  EXPECT_MISUSE(ValueError, AUC({.num_thresholds = INT64_MIN}), "auc: there are at least 2 thresholds, unlike -9");
   EXPECT_MISUSE(ValueError, F1Score({.average = "mean"}), "f1_score: there is no average 'mean'");
   EXPECT_MISUSE(ValueError, R2Score({.class_aggregation = "mean"}), "r2_score: there is no class aggregation 'mean'");
   EXPECT_MISUSE(ValueError, MeanIoU(0), "mean_io_u: there is at least one class, unlike 0");

@@ -2,6 +2,7 @@
 #include "Labels.h"
 #include "MeanBody.h"
 #include "Options.h"
+#include "StateBudget.h"
 #include "absl/strings/str_cat.h"
 
 namespace calque::metrics {
@@ -153,9 +154,14 @@ struct MatrixBody : MetricBody {
   }
   Tensor compute() const override { return matrix.value(); }
 
+  Tensor none() const {
+    training::StateBudget::take(name(), sizeof(double) * static_cast<double>(classes) * static_cast<double>(classes));
+    return zeros({classes, classes}, DType::Float64);
+  }
+
   const std::int64_t classes;
   const ClassesOptions of;
-  Variable matrix = variable("total_confusion_matrix", zeros({classes, classes}, DType::Float64), false);
+  Variable matrix = variable("total_confusion_matrix", none(), false);
 };
 
 struct MeanIoUBody final : MatrixBody {

@@ -1,6 +1,7 @@
 // The metrics that count right and wrong decisions.
 #include "MeanBody.h"
 #include "Options.h"
+#include "StateBudget.h"
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -116,7 +117,7 @@ namespace {
 
 struct AUCBody final : ThresholdsBody {
   AUCBody(AUCOptions options, std::string name, DType dtype)
-      : ThresholdsBody({.thresholds = between(options)}, std::move(name), dtype), options(std::move(options)) {
+      : ThresholdsBody({.thresholds = between(options, name)}, name, dtype), options(std::move(options)) {
     auto check = [&](const char *what, const std::string &text, std::initializer_list<const char *> known) {
       for (const char *each : known)
         if (text == each)
@@ -125,20 +126,22 @@ struct AUCBody final : ThresholdsBody {
     };
     check("curve", this->options.curve, {"ROC", "PR"});
     check("summation method", this->options.summation_method, {"interpolation", "minoring", "majoring"});
-    if (this->options.thresholds.empty() && this->options.num_thresholds < 2)
-      fail<ValueError>(
-          absl::StrCat(this->name(), ": there are at least 2 thresholds, unlike ", this->options.num_thresholds));
     // Everything is above the first, and nothing above the last.
     of.thresholds.front() = -kEpsilon;
     of.thresholds.back() = 1 + kEpsilon;
   }
 
-  static std::vector<double> between(const AUCOptions &options) {
+  static std::vector<double> between(const AUCOptions &options, const std::string &name) {
     std::vector<double> all = options.thresholds;
     std::sort(all.begin(), all.end());
-    if (all.empty())
+    if (all.empty()) {
+      if (options.num_thresholds < 2)
+        fail<ValueError>(absl::StrCat(name, ": there are at least 2 thresholds, unlike ", options.num_thresholds));
+      constexpr double kHeld = 6 * sizeof(double); // of a threshold: itself, and what is counted at it
+      training::StateBudget::take(name, kHeld * static_cast<double>(options.num_thresholds));
       for (std::int64_t i = 1; i < options.num_thresholds - 1; ++i)
         all.push_back(static_cast<double>(i) / static_cast<double>(options.num_thresholds - 1));
+    }
     all.insert(all.begin(), 0);
     all.push_back(1);
     return all;

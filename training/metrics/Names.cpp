@@ -1,5 +1,6 @@
 #include "Nearest.h"
 #include "Options.h"
+#include "StateBudget.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
 
@@ -178,6 +179,7 @@ Config serialize(const Metric &metric, SourceLocation where) {
 
 Metric deserialize(const Config &config, SourceLocation where) {
   CallSite site(where, "deserialize");
+  const training::StateBudget budget;
   const auto className = config.at("class_name", where).as<std::string>(where);
   Config own = config.contains("config") ? config.at("config").as<Config>(where) : Config();
   std::string name;

@@ -4,6 +4,7 @@
 #include "WeightBudget.h"
 #include "calque/checkpoint.h"
 #include "calque/layers/registry.h"
+#include "metrics/StateBudget.h"
 #include "models/Trainer.h"
 
 #include <algorithm>
@@ -262,6 +263,7 @@ ModelHandle load_model(const std::string &path, LoadModelOptions options, Source
   KeptGenerator kept;
   std::error_code ignored;
   const training::WeightBudget budget(file, std::filesystem::file_size(file, ignored));
+  const training::StateBudget ofMetrics; // of all of them
   const Config structure = Config::parse(text, where);
   if (const auto version = structure.at("version", where).as<std::int64_t>(where); version != kVersion)
     fail<DataError>(absl::StrCat(file, ": version ", version, " of models is not known; this is version ", kVersion),
