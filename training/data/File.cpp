@@ -56,10 +56,9 @@ std::size_t FileReader::read(void *out, std::size_t count) {
 }
 
 std::string FileReader::readSome(std::uint64_t count) {
-  constexpr std::uint64_t kPiece = std::uint64_t(1) << 20;
   std::string bytes;
   while (bytes.size() < count) {
-    const std::size_t before = bytes.size(), piece = std::min(kPiece, count - before);
+    const std::size_t before = bytes.size(), piece = std::min(nextPiece(before), count - before);
     bytes.resize(before + piece);
     const std::size_t got = read(bytes.data() + before, piece);
     if (got < piece) {

@@ -5,6 +5,7 @@
 #include "calque/error.h"
 #include "calque/file_writer.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -20,6 +21,10 @@ enum class Compression : std::uint8_t {
   None,
   Gzip
 };
+
+// For how many bytes memory is taken next, when so many have been read of a length that may be wrong: as many again,
+// and few for a small file.
+inline std::uint64_t nextPiece(std::uint64_t before) { return std::max<std::uint64_t>(before, 1 << 14); }
 
 class FileReader {
 public:

@@ -64,9 +64,8 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
   std::string sizes =
       file.shape.empty() ? "one element" : absl::StrCat(absl::StrJoin(file.shape, "x", appendSize), " elements");
   // A header may be wrong about the size, so memory grows with the bytes that are read.
-  constexpr std::size_t kPiece = std::size_t(1) << 22;
   while (file.bytes.size() < total) {
-    std::size_t before = file.bytes.size(), piece = std::min(kPiece, total - before);
+    std::size_t before = file.bytes.size(), piece = std::min<std::size_t>(nextPiece(before), total - before);
     file.bytes.resize(before + piece);
     std::size_t got = reader.read(file.bytes.data() + before, piece);
     if (got != piece)

@@ -130,7 +130,7 @@ private:
     stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
     std::size_t left = packed.size();
     for (int result = Z_OK; result != Z_STREAM_END;) {
-      const std::size_t before = content.size(), piece = std::min<std::uint64_t>(1 << 20, size - before + 1);
+      const std::size_t before = content.size(), piece = std::min(nextPiece(before), size - before + 1);
       content.resize(before + piece);
       stream.next_out = reinterpret_cast<Bytef *>(content.data() + before);
       stream.avail_out = static_cast<uInt>(piece);
