@@ -25,12 +25,25 @@ static Value word(LinalgBuilder &b, int64_t value) {
 Lowered lower(LinalgBuilder &b, ir::AssertOp op, LoweringContext &context) {
   const auto kind = op->hasAttr(kChecksNumerics) ? Site::Kind::NotFinite : Site::Kind::AssertionFailed;
   int32_t site = context.addSite(kind, op, op.getMessage());
-  Value condition = op.getCondition(), count = word(b, 1);
-  if (LinalgBuilder::rankOf(condition) != 0) {
-    condition = b.flatten(condition);
-    count = b.valueOf(b.sizes.of(condition, 0));
+  Value condition = op.getCondition();
+  const int64_t rank = LinalgBuilder::rankOf(condition);
+  if (rank == 0 && op.getValues().empty()) {
+    callRuntime(b, "calque_rt_assert", {context.frame, word(b, site), word(b, 1), condition}, context);
+    return Lowered::toNothing();
   }
-  callRuntime(b, "calque_rt_assert", {context.frame, word(b, site), count, condition}, context);
+  const auto numValues = static_cast<int64_t>(op.getValues().size());
+  SmallVector<Value> operands{context.frame, word(b, site), word(b, rank), word(b, numValues)};
+  auto add = [&](Value value) {
+    operands.push_back(rank == 0 ? value : b.flatten(value));
+    for (Size size : b.sizesOf(value))
+      operands.push_back(b.valueOf(size));
+  };
+  add(condition);
+  for (Value value : op.getValues()) {
+    operands.push_back(word(b, static_cast<int64_t>(*ir::toDType(LinalgBuilder::typeOf(value).getElementType()))));
+    add(value);
+  }
+  callRuntime(b, "calque_rt_assert_elements", operands, context);
   return Lowered::toNothing();
 }
 

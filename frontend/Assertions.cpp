@@ -6,7 +6,9 @@
 #include "frontend/Apply.h"
 #include "frontend/Shape.h"
 
+#include <initializer_list>
 #include <map>
+#include <numeric>
 
 namespace calque {
 
@@ -18,22 +20,32 @@ namespace {
 // The user's message behind a fault.
 std::string behind(const std::string &message) { return message.empty() ? "" : absl::StrCat(": ", message); }
 
+// Fails for elements that don't hold, and shows those of `values`, which broadcast to the condition.
+void assertElements(const Tensor &condition, std::initializer_list<Tensor> values, std::string message,
+                    SourceLocation where) {
+  std::vector<Tensor> operands{condition};
+  for (const Tensor &value : values) {
+    std::vector<std::int64_t> axes(static_cast<std::size_t>(condition.rank() - value.rank()));
+    std::iota(axes.begin(), axes.end(), 0);
+    operands.push_back(axes.empty() ? value : expand_dims(Operand(value, where), axes));
+  }
+  schema::Attribute attribute = std::move(message);
+  detail::apply(OpId::Assert, operands, {&attribute, 1}, where);
+}
+
 // Of all elements that a comparison gives.
 void assertAll(const char *name, const char *relation, Tensor (*compare)(const Operand &, const Operand &),
                const Operand &x, const Operand &y, const std::string &message) {
   SourceLocation where = detail::userLine(x.where());
   CallSite library(where, name);
-  Tensor holds = compare(x, y);
-  assert_true(Operand(all(Operand(holds, where)), where),
-              absl::StrCat(name, ": not all elements are ", relation, behind(message)));
+  assertElements(compare(x, y), {x.toTensor(), y.toTensor()},
+                 absl::StrCat(name, ": not all elements are ", relation, behind(message)), where);
 }
 
 } // namespace
 
 void assert_true(const Operand &condition, std::string message) {
-  Tensor value = condition.toTensor();
-  schema::Attribute attribute = std::move(message);
-  detail::apply(OpId::Assert, {&value, 1}, {&attribute, 1}, condition.where());
+  assertElements(condition.toTensor(), {}, std::move(message), condition.where());
 }
 
 void assert_equal(const Operand &x, const Operand &y, const std::string &message) {
@@ -59,9 +71,9 @@ Tensor check_numerics(const Operand &x, const std::string &message) {
   if (!is_floating(value.dtype()))
     throw DTypeError(
         absl::StrCat("check_numerics: takes ", names_of({DTypeKind::Float}, "or"), ", not ", typeOf(value)), where);
-  Tensor finite = isfinite(Operand(stop_gradient(Operand(value, where)), where));
-  assert_true(Operand(all(Operand(finite, where)), where),
-              absl::StrCat("check_numerics: an element is NaN or infinite", behind(message)));
+  Tensor stopped = stop_gradient(Operand(value, where));
+  assertElements(isfinite(Operand(stopped, where)), {stopped},
+                 absl::StrCat("check_numerics: an element is NaN or infinite", behind(message)), where);
   return value;
 }
 

@@ -217,7 +217,9 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
   throw InternalError("an assignment's check of sizes has no assignment", where);
 }
 
-[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &caller, bool isHeard = false) {
+// `failedElements` are those of an assertion.
+[[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &caller, bool isHeard = false,
+                            const std::string &failedElements = {}) {
   const Executable &executable = *code.executable;
   if (slot.site < 0 || static_cast<std::size_t>(slot.site) >= executable.sites.size())
     throw InternalError("native code failed at a site that it does not have", caller.where);
@@ -240,7 +242,7 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
   case Site::Kind::AssertionFailed:
     if (isFollowedCheckAt(site, caller))
       throw LoopTooFar(site.text, where, !isHeard);
-    throw AssertionError(text ? *text : site.text, where);
+    throw AssertionError(absl::StrCat(text ? *text : site.text, failedElements), where);
   case Site::Kind::NotFinite:
     throwNotFinite(failure.operation, where);
   case Site::Kind::SizesDiffer:
@@ -448,7 +450,7 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   if (runPlan(executable, frame, caller)) {
     if (host.thrown)
       std::rethrow_exception(host.thrown);
-    throwSite(code, frame.error, caller, host.isHeard);
+    throwSite(code, frame.error, caller, host.isHeard, host.failedElements);
   }
 
   for (std::size_t i = 0; i < late.size(); ++i) {

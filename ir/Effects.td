@@ -36,7 +36,11 @@ def Calque_PrintOp : Calque_EffectOp<"print", "effect"> {
 def Calque_AssertOp : Calque_EffectOp<"assert", "assertion"> {
   let summary = "Fails the call unless all elements hold";
   let inMessages = "assert_true";
-  let arguments = (ins Calque_Tensor:$condition, Calque_TextAttr:$message);
+  let description = [{
+    The error shows the elements of `values` where the condition does not hold. Each has the condition's rank, and
+    broadcasts to it.
+  }];
+  let arguments = (ins Calque_Tensor:$condition, Variadic<Calque_Tensor>:$values, Calque_TextAttr:$message);
   let batchSame = 1;
 }
 def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {

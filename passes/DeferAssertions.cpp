@@ -59,7 +59,7 @@ struct Deferred {
       : location(assertion.getLoc()), message(assertion.getMessageAttr()),
         attributes(assertion->getDiscardableAttrs()) {}
   void emit(OpBuilder &builder, Value holds) const {
-    auto made = AssertOp::create(builder, location, holds, message);
+    auto made = AssertOp::create(builder, location, holds, ValueRange(), message);
     made->setDiscardableAttrs(attributes);
   }
   Location location;

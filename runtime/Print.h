@@ -33,6 +33,8 @@ struct HostCallbacks {
   // there are `numAddresses`, then the sizes of the operands' dimensions. Once a check has `failed` it runs nothing but
   // still fills the results. Null for a caller that serves no host calls, which then fail.
   bool (*call)(void *self, int32_t site, bool failed, const int64_t *words, size_t numAddresses) = nullptr;
+  // Set by an assertion that fails the call: its elements that do not hold, as of describeFailed() in Assertions.h.
+  std::string failedElements = {};
 };
 
 // A dense row-major tensor as str() of NumPy 2.4 writes it. Elements have one width; floats have at most 8 digits

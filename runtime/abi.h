@@ -58,6 +58,10 @@ void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t
 // Fails for the first of some bools that is false: the frame, the site, how many they are, their address. The values of
 // the failure are its position.
 void calque_rt_assert(const int64_t *words);
+// The same, and tells the host which elements are false: the frame, the site, the rank, the number of tensors that have
+// the elements to show, the address of the bools, their sizes; of each tensor the schema's code of the dtype, the
+// address, and as many sizes, each of which is that of the bools or 1.
+void calque_rt_assert_elements(const int64_t *words);
 // Prints the next tensor of a line: the frame, the site, which has the line's text, the schema's code of the dtype, the
 // rank, the address of the elements, the sizes. The code is -1 for a line without tensors.
 void calque_rt_print(const int64_t *words);

@@ -596,6 +596,10 @@ Fault effect(const OpCall &, std::vector<TensorType> &) { return {}; }
 Fault assertion(const OpCall &call, std::vector<TensorType> &) {
   if (call[0].dtype != DType::Bool)
     return dtypeFault(absl::StrCat("the condition must be bool, not ", call[0].str()));
+  for (const TensorType &shown : call.operands.subspan(1))
+    if (shown.dims.size() != call[0].dims.size() || !broadcastsTo(shown, call[0]))
+      return shapeFault(
+          absl::StrCat("a shown value, ", shown.str(), ", must broadcast to ", call[0].str(), " with its rank"));
   return {};
 }
 

@@ -33,7 +33,7 @@ std::string describeSize(const Site::Size &size, std::int64_t value) {
   return what + whose + " is " + std::to_string(value);
 }
 
-std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error) {
+std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error, const std::string &failedElements) {
   if (error.site < 0 || static_cast<std::size_t>(error.site) >= loaded.executable.sites.size())
     return "native code failed at a site that it does not have";
   const Site &site = loaded.executable.sites[static_cast<std::size_t>(error.site)];
@@ -47,10 +47,10 @@ std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error) {
     text += "an integer is divided by zero";
     break;
   case Site::Kind::AssertionFailed:
-    text = site.text;
+    text = site.text + failedElements;
     break;
   case Site::Kind::NotFinite:
-    text += "it makes a NaN or an infinity of finite numbers";
+    text += "it makes a NaN or an infinity of finite numbers" + failedElements;
     break;
   case Site::Kind::SizesDiffer:
     text += describeSize(site.sizes[0], error.values[0]) + ", and it must be " + value(1);
@@ -139,7 +139,7 @@ int calque_model::call(std::uint32_t number, const void *const *arguments, const
     frame.input_sizes = sizes;
     frame.output_sizes = outputSizes.data();
     if (executable.plan.computeShapes(frame))
-      return fail(messageOf(loaded, frame.error));
+      return fail(messageOf(loaded, frame.error, {}));
     workspaceBytes = static_cast<std::size_t>(frame.workspace_bytes);
   }
   if (resultSizes)
@@ -181,8 +181,9 @@ int calque_model::call(std::uint32_t number, const void *const *arguments, const
   frame.workspace = workspace.data();
   frame.inputs = inputs.data();
   frame.outputs = outputs.data();
+  failedElements.clear();
   if (executable.plan.run(frame))
-    return fail(messageOf(loaded, frame.error));
+    return fail(messageOf(loaded, frame.error, failedElements));
   for (std::size_t i = 0; i < made.size(); ++i)
     variables[function.variables[executable.assigned[i]]] = std::move(made[i]);
   return 0;

@@ -24,7 +24,7 @@ RELAYED = {
     "compiled.error.empty()?the compiler gave no reason:compiled.error": "of the compiler",
     "printed.error": "of the compiler",
     "settings.error": "of the cache on disk",
-    "text?*text:site.text": "the user's own, of assert_true",
+    "absl::StrCat(text?*text:site.text,failedElements)": "the user's own, of assert_true",
     "absl::StrCat(path,: ,fault)": "of the calls of fail",
     "absl::StrCat(path_,: ,fault)": "of the calls of fail",
     "message": "of the calls of requireType and fitting",

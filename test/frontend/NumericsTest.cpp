@@ -153,18 +153,91 @@ TEST(Assertions, HoldOrFailTheCall) {
     EXPECT_EQ(failureOf([&] { f(x); }).first, message);
     EXPECT_EQ(failureOf([&] { compiled(x); }).first, message);
   };
-  expectFault("assert_equal: not all elements are equal: the shares",
+  expectFault("assert_equal: not all elements are equal: the shares; 1 of 2 elements fails: 0.0 and 2 at [0]",
               [](const Tensor &x) { assert_equal(x, 2, "the shares"); });
-  expectFault("assert_less: not all elements are less", [](const Tensor &x) { assert_less(x, 2); });
-  expectFault("assert_less_equal: not all elements are less or equal",
+  expectFault("assert_less: not all elements are less; 1 of 2 elements fails: 2.0 and 2 at [1]",
+              [](const Tensor &x) { assert_less(x, 2); });
+  expectFault("assert_less_equal: not all elements are less or equal; 1 of 2 elements fails: 2.0 and 1 at [1]",
               [](const Tensor &x) { assert_less_equal(x, 1); });
-  expectFault("assert_greater: not all elements are greater", [](const Tensor &x) { assert_greater(x, 0); });
-  expectFault("assert_greater_equal: not all elements are greater or equal",
+  expectFault("assert_greater: not all elements are greater; 1 of 2 elements fails: 0.0 and 0 at [0]",
+              [](const Tensor &x) { assert_greater(x, 0); });
+  expectFault("assert_greater_equal: not all elements are greater or equal; 1 of 2 elements fails: 0.0 and 1 at [0]",
               [](const Tensor &x) { assert_greater_equal(x, 1); });
-  expectFault("check_numerics: an element is NaN or infinite: the loss",
+  expectFault("check_numerics: an element is NaN or infinite: the loss; 1 of 2 elements fails: inf at [0]",
               [](const Tensor &x) { check_numerics(1 / x, "the loss"); });
   // The gradient passes through the check.
   EXPECT_EQ(valuesOf(grad([](const Tensor &a) { return sum(check_numerics(a) * a); })(x)), (std::vector<double>{0, 4}));
+}
+
+// The first elements that don't hold, with their indices: the same eagerly, compiled, and for sizes that are not known.
+TEST(Assertions, ShowTheFirstElements) {
+  auto expectFault = [](const std::string &message, auto f, const Tensor &x, const Tensor &y) {
+    auto give = [f](const Tensor &a, const Tensor &b) {
+      f(a, b);
+      return a;
+    };
+    EXPECT_EQ(failureOf([&] { f(x, y); }).first, message);
+    EXPECT_EQ(failureOf([&] { function(give)(x, y); }).first, message);
+    auto specOf = [](const Tensor &of) {
+      Shape shape = of.shape();
+      for (Size &size : shape)
+        size = size == 1 ? size : Size(kDynamic);
+      return TensorSpec<>(of.dtype(), shape);
+    };
+    auto open = function(give, {.input_signature = {specOf(x), specOf(y)}});
+    EXPECT_EQ(failureOf([&] { open(x, y); }).first, message);
+  };
+  auto equal = [](const Tensor &a, const Tensor &b) { assert_equal(a, b); };
+  const std::string unequal = "assert_equal: not all elements are equal; ";
+  Tensor x = tensor<int>({1, 2, 3, 4, 5, 6}, {2, 3});
+  expectFault(unequal + "2 of 6 elements fail: 2 and 0 at [0,1], 6 and -6 at [1,2]", equal, x,
+              tensor<int>({1, 0, 3, 4, 5, -6}, {2, 3}));
+  // No more than three are shown. One operand is a row, a column, or computed.
+  expectFault(
+      unequal + "4 of 6 elements fail: 2 and 1 at [0,1], 3 and 1 at [0,2], 4 and 1 at [1,0], ...",
+      [](const Tensor &a, const Tensor &b) { assert_equal(a - b, a * 0 + 1 - minimum(b, 0)); }, x,
+      tensor<int>({0, 0, 0, 0, 0, 5}, {2, 3}));
+  expectFault(
+      "assert_less: not all elements are less; 3 of 6 elements fail: 4 and 4 at [1,0], 5 and 4 at [1,1], 6 and "
+      "4 at [1,2]",
+      [](const Tensor &a, const Tensor &b) { assert_less(a, b); }, x, tensor<int>({4}, {1, 1}));
+  expectFault(unequal + "1 of 2 elements fails: nan and nan at [1]", equal, tensor<double>({1, std::nan("")}),
+              tensor<double>({1, std::nan("")}));
+  expectFault(unequal + "1 of 2 elements fails: True and False at [0]", equal, tensor<bool>({true, true}),
+              tensor<bool>({false, true}));
+  expectFault(unequal + "it fails for 1.5 and 2.0", equal, scalar(1.5f), scalar(2.0f));
+  EXPECT_EQ(failureOf([&] { assert_equal(x, tensor<int>({1, 2, 4})); }).first,
+            unequal + "4 of 6 elements fail: 3 and 4 at [0,2], 4 and 1 at [1,0], 5 and 2 at [1,1], ...");
+  // What assert_true() checks has no values to show, but indices.
+  auto holds = [](const Tensor &a, const Tensor &b) { assert_true(a < b, "in order"); };
+  expectFault("in order; 1 of 2 elements fails: at [1]", holds, tensor<int>({1, 2}), tensor<int>({2, 2}));
+  EXPECT_EQ(failureOf([] { assert_true(scalar(false), "in order"); }).first, "in order");
+  // Nothing fails of no elements.
+  assert_equal(zeros({0, 3}), ones({0, 3}));
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { assert_equal(x, ones({2}, DType::Int32)); }), "assert_equal: ");
+}
+
+TEST(Assertions, ShowElementsOfExamplesAndOfLoops) {
+  auto each = [](const Tensor &row) {
+    assert_less(sum(row), 5, "a row's sum");
+    return row;
+  };
+  Tensor rows = tensor<int>({1, 2, 3, 4, 5, 6}, {3, 2});
+  const std::string ofExamples =
+      "assert_less: not all elements are less: a row's sum; 2 of 3 elements fail: 7 and 5 at "
+      "[1], 11 and 5 at [2]";
+  EXPECT_EQ(failureOf([&] { vmap(each)(rows); }).first, ofExamples);
+  EXPECT_EQ(failureOf([&] { function(vmap(each))(rows); }).first, ofExamples);
+  auto loop = function([](const Tensor &x) {
+    Tensor y = x;
+    for (Tensor i : range(10)) {
+      assert_less(y, 8);
+      y = y * 2;
+    }
+    return y;
+  });
+  EXPECT_EQ(failureOf([&] { loop(tensor<int>({1, 0, 3})); }).first,
+            "assert_less: not all elements are less; 1 of 3 elements fails: 12 and 8 at [2]");
 }
 
 TEST(Assertions, CompareShapes) {

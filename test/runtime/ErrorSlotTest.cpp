@@ -1,4 +1,6 @@
 // Tests calque_rt_fail, by which the first failed check owns the slot, and calque_rt_assert, which fails so.
+#include "runtime/Assertions.h"
+#include "runtime/Print.h"
 #include "runtime/abi.h"
 
 #include <atomic>
@@ -29,6 +31,32 @@ TEST(ErrorSlotTest, AnAssertionFailsAtTheFirstThatDoesNotHold) {
     EXPECT_EQ(frame.error.values[0], 2);
     EXPECT_EQ(frame.error.values[1], 2);
   }
+}
+
+TEST(ErrorSlotTest, AnAssertionTellsTheHostWhichElementsFail) {
+  const unsigned char holds[] = {1, 0, 1, 1, 1, 0};
+  const double x[] = {0.5, 1, 2, 3, 4, 5};
+  const int64_t y[] = {10, 20, 30}; // broadcast along the rows
+  calque::runtime::HostCallbacks host{nullptr};
+  CalqueCallFrame frame{};
+  frame.host = &host;
+  const int64_t words[] = {word(&frame), 3, 2, 2, word(holds), 2, 3, 4, word(x), 2, 3, 2, word(y), 1, 3};
+  calque_rt_assert_elements(words);
+  EXPECT_EQ(frame.error.failed, 1);
+  EXPECT_EQ(frame.error.site, 3);
+  EXPECT_EQ(host.failedElements, "; 2 of 6 elements fail: 1.0 and 20 at [0,1], 5.0 and 30 at [1,2]");
+  // Those of the first failure are kept; no host hears of them, and nothing fails of no elements.
+  const unsigned char none[] = {0};
+  const int64_t second[] = {word(&frame), 4, 1, 0, word(none), 1};
+  calque_rt_assert_elements(second);
+  EXPECT_EQ(frame.error.site, 3);
+  EXPECT_NE(host.failedElements.find("2 of 6"), std::string::npos);
+  CalqueCallFrame alone{};
+  const int64_t unheard[] = {word(&alone), 4, 1, 0, word(none), 1}, empty[] = {word(&alone), 4, 2, 0, word(none), 3, 0};
+  calque_rt_assert_elements(empty);
+  EXPECT_EQ(alone.error.failed, 0);
+  calque_rt_assert_elements(unheard);
+  EXPECT_EQ(alone.error.failed, 1);
 }
 
 TEST(ErrorSlotTest, NotesTheFailure) {

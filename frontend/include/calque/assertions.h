@@ -21,7 +21,7 @@ namespace calque {
 CALQUE_API void assert_true(const Operand &condition, std::string message);
 
 // AssertionError unless the relation holds of all elements of x and y, which broadcast. NaN is related to nothing. The
-// message is appended. ShapeError and DTypeError are those of the comparison.
+// message is appended, with the first elements that fail. ShapeError and DTypeError are those of the comparison.
 CALQUE_API void assert_equal(const Operand &x, const Operand &y, const std::string &message = {});
 CALQUE_API void assert_less(const Operand &x, const Operand &y, const std::string &message = {});
 CALQUE_API void assert_less_equal(const Operand &x, const Operand &y, const std::string &message = {});

@@ -20,6 +20,24 @@ func.func @assert(%a: tensor<2x?xf32>) {
 
 // -----
 
+func.func @assert_shown_shape(%a: tensor<2x3xi1>, %b: tensor<1x3xf32>, %c: tensor<2x4xf32>) {
+  // expected-error @below {{assert: a shown value, float32[2,4], must broadcast to bool[2,3] with its rank}}
+  // expected-error @below {{failed to infer returned types}}
+  calque.assert %a, %b, %c {message = ""} : (tensor<2x3xi1>, tensor<1x3xf32>, tensor<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @assert_shown_rank(%a: tensor<2x3xi1>, %b: tensor<3xf32>) {
+  // expected-error @below {{assert: a shown value, float32[3], must broadcast to bool[2,3] with its rank}}
+  // expected-error @below {{failed to infer returned types}}
+  calque.assert %a, %b {message = ""} : (tensor<2x3xi1>, tensor<3xf32>) -> ()
+  return
+}
+
+// -----
+
 func.func @counts_two(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>) {
   // expected-error @below {{gradient: the counts [1,1] don't describe 3 values}}
   // expected-error @below {{failed to infer returned types}}

@@ -24,9 +24,10 @@ func.func @print(%arg0: tensor<i1>, %arg1: tensor<0x3xi64>, %arg2: tensor<?x3xf3
 
 // -----
 
-func.func @assert(%arg0: tensor<i1>, %arg1: tensor<?x3xi1>) {
+func.func @assert(%arg0: tensor<i1>, %arg1: tensor<?x3xi1>, %arg2: tensor<?x1xf32>, %arg3: tensor<1x3xi64>) {
   calque.assert %arg0 {message = ""} : (tensor<i1>) -> ()
   calque.assert %arg1 {message = "all hold"} : (tensor<?x3xi1>) -> ()
+  calque.assert %arg1, %arg2, %arg3 {message = "shown"} : (tensor<?x3xi1>, tensor<?x1xf32>, tensor<1x3xi64>) -> ()
   return
 }
 
