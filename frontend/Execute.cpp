@@ -244,7 +244,7 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
       throw LoopTooFar(site.text, where, !isHeard);
     throw AssertionError(absl::StrCat(text ? *text : site.text, failedElements), where);
   case Site::Kind::NotFinite:
-    throwNotFinite(failure.operation, where);
+    throwNotFinite(failure.operation, failedElements, where);
   case Site::Kind::SizesDiffer:
   case Site::Kind::SizeTooSmall:
   case Site::Kind::SizeNotDivisible:

@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "calque/debug.h"
 #include "frontend/TensorImpl.h"
+#include "runtime/Assertions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -29,6 +31,20 @@ bool areFinite(const Tensor &x) {
     return true;
   });
 }
+
+// As an assertion of compiled code says it.
+std::string describeNotFinite(const Tensor &x) {
+  const TensorImpl &impl = *x.impl();
+  std::vector<unsigned char> holds(static_cast<std::size_t>(impl.type->numElements()), 1);
+  dispatch(impl.type->dtype, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<T>)
+      std::transform(static_cast<const T *>(impl.buffer.data()),
+                     static_cast<const T *>(impl.buffer.data()) + holds.size(), holds.begin(),
+                     [](T x) { return std::isfinite(x); });
+  });
+  const runtime::ShownTensor shown{static_cast<std::int32_t>(impl.type->dtype), impl.buffer.data(), impl.type->dims};
+  return runtime::describeFailed(holds.data(), impl.type->dims, {&shown, 1});
+}
 } // namespace
 
 std::atomic<bool> checkingNumerics = asked();
@@ -39,20 +55,21 @@ bool canCheckNumerics(std::span<const Tensor *const> inputs) {
          });
 }
 
-void throwNotFinite(std::string_view operation, SourceLocation where) {
+void throwNotFinite(std::string_view operation, const std::string &elements, SourceLocation where) {
   throw AssertionError(
       absl::StrCat(std::string(operation),
-                   ": the result has a NaN or an infinity, and the operands are finite (check_numerics)"),
+                   ": the result has a NaN or an infinity, and the operands are finite (check_numerics)", elements),
       where);
 }
 
 void requireFinite(std::string_view operation, std::span<const Tensor *const> operands, std::span<const Tensor> results,
                    SourceLocation where) {
   auto isFloat = [](const Tensor *x) { return is_floating(x->impl()->type->dtype); };
-  if (std::ranges::all_of(results, areFinite) || std::ranges::none_of(operands, isFloat) ||
+  auto broken = std::ranges::find_if_not(results, areFinite);
+  if (broken == results.end() || std::ranges::none_of(operands, isFloat) ||
       !std::ranges::all_of(operands, [](const Tensor *x) { return areFinite(*x); }))
     return;
-  throwNotFinite(operation, where);
+  throwNotFinite(operation, describeNotFinite(*broken), where);
 }
 
 } // namespace detail

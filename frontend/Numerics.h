@@ -21,7 +21,8 @@ bool canCheckNumerics(std::span<const Tensor *const> inputs);
 // AssertionError if a result of an eager operation is not finite, and all operands are.
 void requireFinite(std::string_view operation, std::span<const Tensor *const> operands, std::span<const Tensor> results,
                    SourceLocation where);
-[[noreturn]] void throwNotFinite(std::string_view operation, SourceLocation where);
+// `elements` says which they are, as of runtime::describeFailed().
+[[noreturn]] void throwNotFinite(std::string_view operation, const std::string &elements, SourceLocation where);
 
 } // namespace calque::detail
 #endif

@@ -66,13 +66,19 @@ struct CheckNumerics : calque::impl::CheckNumericsBase<CheckNumerics> {
       Location location = op->getLoc();
       if (!isa<NameLoc>(location))
         location = NameLoc::get(builder.getStringAttr(op->getName().stripDialect()), location);
-      Value results = areFinite(builder, location, op->getResults());
       Value operands = areFinite(builder, location, readBy(op));
       auto scalar = RankedTensorType::get({}, builder.getI1Type());
       Value broken = LogicalNotOp::create(builder, location, scalar, operands);
-      Value holds = LogicalOrOp::create(builder, location, scalar, results, broken);
-      auto assertion = AssertOp::create(builder, location, holds, builder.getStringAttr(""));
-      assertion->setAttr(calque::kChecksNumerics, builder.getUnitAttr());
+      for (Value result : op->getResults()) {
+        if (!isFloat(result))
+          continue;
+        // Of each element, so that the failure can say which.
+        auto type = cast<RankedTensorType>(result.getType()).clone(builder.getI1Type());
+        Value finite = IsFiniteOp::create(builder, location, type, result);
+        Value holds = LogicalOrOp::create(builder, location, type, finite, broken);
+        auto assertion = AssertOp::create(builder, location, holds, result, builder.getStringAttr(""));
+        assertion->setAttr(calque::kChecksNumerics, builder.getUnitAttr());
+      }
       numChecks += 1;
     }
   }

@@ -135,10 +135,12 @@ def CheckNumerics : Pass<"calque-check-numerics", "::mlir::func::FuncOp"> {
     ```
     is followed by
     ```mlir
-    %0 = calque.isfinite %y : (tensor<3xf32>) -> tensor<3xi1>
+    %0 = calque.isfinite %x : (tensor<3xf32>) -> tensor<3xi1>
     %1 = calque.reduce_all %0 : (tensor<3xi1>) -> tensor<i1>
-    ...
-    calque.assert %4 {calque.checks_numerics, message = ""} : (tensor<i1>) -> ()
+    %2 = calque.logical_not %1 : (tensor<i1>) -> tensor<i1>
+    %3 = calque.isfinite %y : (tensor<3xf32>) -> tensor<3xi1>
+    %4 = calque.logical_or %3, %2 : (tensor<3xi1>, tensor<i1>) -> tensor<3xi1>
+    calque.assert %4, %y {calque.checks_numerics, message = ""} : (tensor<3xi1>, tensor<3xf32>) -> ()
     ```
   }];
   let statistics = [Statistic<"numChecks", "checks", "Assertions that are added">];

@@ -24,8 +24,8 @@ template <typename F> std::pair<std::string, unsigned> failureOf(F f) {
   return {"", 0};
 }
 
-std::string fault(const std::string &operation) {
-  return operation + ": the result has a NaN or an infinity, and the operands are finite (check_numerics)";
+std::string fault(const std::string &operation, const std::string &elements) {
+  return operation + ": the result has a NaN or an infinity, and the operands are finite (check_numerics); " + elements;
 }
 
 unsigned logLine = 0;
@@ -51,12 +51,12 @@ TEST(CheckNumerics, NamesTheFirstOperationAndItsLine) {
     EXPECT_FLOAT_EQ(f(good).item<float>(), badly(good).item<float>());
     // Eagerly, and by code of a function that has run before without checks.
     for (const auto &[message, line] : {failureOf([&] { badly(bad); }), failureOf([&] { f(bad); })}) {
-      EXPECT_EQ(message, fault("log"));
+      EXPECT_EQ(message, fault("log", "1 of 2 elements fails: nan at [1]"));
       EXPECT_EQ(line, logLine);
     }
     // A function that is traced now.
     auto g = function(badly);
-    EXPECT_EQ(failureOf([&] { g(bad); }).first, fault("log"));
+    EXPECT_EQ(failureOf([&] { g(bad); }).first, fault("log", "1 of 2 elements fails: nan at [1]"));
   }
   EXPECT_FALSE(debug::checks_numerics());
   EXPECT_TRUE(std::isnan(f(bad).item<float>()));
@@ -78,7 +78,9 @@ TEST(CheckNumerics, LooksIntoGradients) {
   EXPECT_FALSE(std::isfinite(valuesOf(f(x))[1]));
   Checking checking;
   for (const auto &[message, line] : {failureOf([&] { slope(x); }), failureOf([&] { f(x); })}) {
-    EXPECT_NE(message.find("the operands are finite (check_numerics)"), std::string::npos) << message;
+    EXPECT_NE(message.find("the operands are finite (check_numerics); 1 of 2 elements fails: inf at [1]"),
+              std::string::npos)
+        << message;
     EXPECT_EQ(line, root);
   }
   EXPECT_DOUBLE_EQ(valuesOf(f(tensor<double>({4, 1})))[1], 0.5);
@@ -91,7 +93,7 @@ TEST(CheckNumerics, LooksIntoGradientsOfWhatWasRecordedBefore) {
   tape.watch(x);
   Tensor y = sum(sqrt(x));
   Checking checking;
-  EXPECT_EQ(failureOf([&] { tape.gradient(y, x); }).first, fault("sqrt"));
+  EXPECT_EQ(failureOf([&] { tape.gradient(y, x); }).first, fault("sqrt", "1 of 2 elements fails: inf at [0]"));
 }
 
 TEST(CheckNumerics, LooksIntoBranchesAndLoops) {
@@ -103,7 +105,7 @@ TEST(CheckNumerics, LooksIntoBranchesAndLoops) {
         y = log(y - 1);
     return y;
   });
-  EXPECT_EQ(failureOf([&] { f(tensor<float>({3, 5})); }).first, fault("log"));
+  EXPECT_EQ(failureOf([&] { f(tensor<float>({3, 5})); }).first, fault("log", "1 of 2 elements fails: nan at [0]"));
   EXPECT_FLOAT_EQ(valuesOf(f(tensor<float>({1.5f, 5})))[1], std::log(4.0f));
 }
 
@@ -117,8 +119,26 @@ TEST(CheckNumerics, TakesGivenInfinitiesForMeant) {
   EXPECT_EQ(valuesOf(max(tensor<double>({-infinity, 2}))), (std::vector<double>{2}));
   EXPECT_EQ(valuesOf(pad(x, {1}, {0}, -infinity))[0], -infinity);
   // A product that overflows, and a quotient by 0.
-  EXPECT_EQ(failureOf([&] { x * 1e308 * 10.0; }).first, fault("mul"));
-  EXPECT_EQ(failureOf([&] { function([](const Tensor &a) { return 1.0 / (a - 1.0); })(x); }).first, fault("div"));
+  EXPECT_EQ(failureOf([&] { x * 1e308 * 10.0; }).first, fault("mul", "2 of 3 elements fail: inf at [1], inf at [2]"));
+  EXPECT_EQ(failureOf([&] { function([](const Tensor &a) { return 1.0 / (a - 1.0); })(x); }).first,
+            fault("div", "1 of 3 elements fails: inf at [0]"));
+}
+
+// Which they are, how many of how many, and where the first ones stand: the same eagerly and compiled.
+TEST(CheckNumerics, ShowsTheFirstElements) {
+  Checking checking;
+  auto quotient = [](const Tensor &x) { return (x - 2.0f) / (x * 0.0f); };
+  Tensor x = tensor<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  const std::string mixed = fault("div", "6 of 6 elements fail: -inf at [0,0], nan at [0,1], inf at [0,2], ...");
+  EXPECT_EQ(failureOf([&] { quotient(x); }).first, mixed);
+  EXPECT_EQ(failureOf([&] { function(quotient)(x); }).first, mixed);
+  auto open = function(quotient, {.input_signature = {TensorSpec<float>({kDynamic, 3})}});
+  EXPECT_EQ(failureOf([&] { open(x); }).first, mixed);
+  EXPECT_EQ(valuesOf(open(zeros({0, 3}))).size(), 0u);
+  // A scalar.
+  auto root = [](const Tensor &a) { return log(sum(a)); };
+  EXPECT_EQ(failureOf([&] { root(-x); }).first, fault("log", "it fails for nan"));
+  EXPECT_EQ(failureOf([&] { function(root)(-x); }).first, fault("log", "it fails for nan"));
 }
 
 TEST(CheckNumerics, KeepsVariables) {
@@ -128,7 +148,7 @@ TEST(CheckNumerics, KeepsVariables) {
     v.assign_add(x);
     return log(x);
   });
-  EXPECT_EQ(failureOf([&] { f(tensor<float>({1, -1})); }).first, fault("log"));
+  EXPECT_EQ(failureOf([&] { f(tensor<float>({1, -1})); }).first, fault("log", "1 of 2 elements fails: nan at [1]"));
   EXPECT_EQ(valuesOf(v.value()), (std::vector<double>{1, 1}));
 }
 
