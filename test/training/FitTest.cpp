@@ -398,7 +398,7 @@ struct WrongLayer : layers::LayerBody {
 template <typename F> std::pair<std::string, unsigned> failureOf(F f) {
   try {
     f();
-  } catch (const ShapeError &error) {
+  } catch (const Error &error) {
     const std::string text = error.what();
     return {text.substr(0, text.find(';')), error.location().line};
   }
@@ -427,6 +427,75 @@ TEST(Fit, NamesTheLineInTheUsersOwnCode) {
     EXPECT_EQ(text, misfit);
     EXPECT_EQ(line, body->line);
   }
+}
+
+namespace {
+// What it builds goes wrong in one of several ways, at a line that it knows.
+struct WrongBuild : layers::LayerBody {
+  explicit WrongBuild(int way) : LayerBody("wrong"), way(way) {}
+  int way;
+  unsigned line = 0;
+  Tensor call(const Tensor &x, const layers::CallOptions &) override { return x; }
+
+protected:
+  void build(const Shape &input, DType dtype) override {
+    weight("fine", {2}, dtype, zeros);
+    if (way == 0) {
+      line = __LINE__ + 1;
+      throw ValueError("wrong: takes three columns", SourceLocation::current());
+    }
+    if (way == 1) {
+      line = __LINE__ + 1;
+      matmul(ones({4, 2}), ones({4, 3}));
+    }
+    if (way == 2) {
+      line = __LINE__ + 1;
+      weight("fine", {2}, dtype, zeros);
+    }
+    if (way == 3) {
+      line = __LINE__ + 1;
+      weight("kernel", {3}, dtype, initializers::Orthogonal());
+    }
+    if (way == 4) {
+      line = __LINE__ + 1;
+      layers::Conv2D(3, 3).build(input);
+    }
+  }
+};
+struct Silent : layers::LayerBody {
+  Silent() : LayerBody("silent") {}
+};
+} // namespace
+
+TEST(Layer, NamesTheLineInTheUsersBuild) {
+  const std::vector<std::string> texts = {
+      "wrong: takes three columns", "matmul: the inner dimensions are 2 and 4 and must be equal",
+      "module: there is a part 'fine' already", "orthogonal: takes a shape of rank 2 or more, not [3]", "conv2d: "};
+  for (int way = 0; way < 5; ++way) {
+    SCOPED_TRACE(way);
+    auto body = std::make_shared<WrongBuild>(way);
+    layers::Layer wrong(body);
+    Sequential net{layers::Dense(2), wrong};
+    net.compile({.loss = "mse"});
+    auto expect = [&](auto f) {
+      auto [text, line] = failureOf(f);
+      EXPECT_CONTAINS(text, texts[static_cast<std::size_t>(way)]);
+      EXPECT_EQ(line, body->line) << text;
+    };
+    expect([&] { wrong(ones({4, 2})); });
+    expect([&] { wrong.build({4, 2}); });
+    expect([&] { net(ones({4, 2})); });
+    expect([&] { net.build({4, 2}); });
+    expect([&] { net.fit(ones({4, 2}), ones({4, 2}), {.verbose = 0}); });
+    expect([&] { wrong(Input({2})); });
+  }
+  // What the library finds wrong about a class of the user's has the caller's line, inside of a model, too.
+  layers::Layer silent(std::make_shared<Silent>());
+  Sequential around{layers::Dense(2), silent};
+  EXPECT_MISUSE(StateError, around(ones({4, 2})),
+                "silent 'silent': its class overrides neither call() nor call_inputs()");
+  layers::Layer one(std::make_shared<WrongBuild>(0));
+  EXPECT_MISUSE(ValueError, one({ones({4, 2}), ones({4, 2})}), "wrong: takes one input, and there are 2");
 }
 
 TEST(Fit, StopsWhereACallbackSaysSo) {

@@ -19,16 +19,37 @@ Mask CallOptions::mask_of(std::size_t input) const {
   return input == 0 ? mask : std::nullopt;
 }
 
+namespace {
+// What a layer's class overrides runs while it lives: with lines of its own where the class is the user's.
+class Overridden {
+public:
+  Overridden(bool isOfLibrary, SourceLocation where) : lineBefore(std::exchange(innermostLine, where)) {
+    if (!isOfLibrary)
+      user.emplace();
+  }
+  ~Overridden() { innermostLine = lineBefore; }
+  Overridden(const Overridden &) = delete;
+  Overridden &operator=(const Overridden &) = delete;
+
+  // That of the layer's caller, for errors of the layer's own meanwhile.
+  static SourceLocation line() { return innermostLine; }
+
+private:
+  static thread_local SourceLocation innermostLine;
+  const SourceLocation lineBefore;
+  std::optional<UserCode> user;
+};
+thread_local SourceLocation Overridden::innermostLine;
+} // namespace
+
 // A call of a layer. The outermost one of a thread keeps the losses that are added inside.
 class LayerBody::Scope {
 public:
-  Scope(LayerBody &body, SourceLocation where)
-      : body(body), outer(outermost), lineBefore(std::exchange(innermostLine, where)) {
+  explicit Scope(LayerBody &body) : body(body), outer(outermost) {
     if (!outer)
       outermost = this;
   }
   ~Scope() {
-    innermostLine = lineBefore;
     if (!outer)
       outermost = nullptr;
   }
@@ -36,8 +57,6 @@ public:
   Scope &operator=(const Scope &) = delete;
 
   static Scope *current() { return outermost; }
-  // That of the call of the layer, for errors of its own while the user's code runs.
-  static SourceLocation line() { return innermostLine; }
   void add(Tensor loss) { losses.push_back(std::move(loss)); }
   // The call has its results.
   void done() {
@@ -49,33 +68,31 @@ public:
 
 private:
   static thread_local Scope *outermost;
-  static thread_local SourceLocation innermostLine;
   LayerBody &body;
   Scope *const outer;
-  const SourceLocation lineBefore;
   std::vector<Tensor> losses;
 };
 thread_local LayerBody::Scope *LayerBody::Scope::outermost = nullptr;
-thread_local SourceLocation LayerBody::Scope::innermostLine;
 
 LayerBody::LayerBody(std::string kind, bool builds)
     : kind_(std::move(kind)), inMessages(calque::detail::interned(kind_)), built_(!builds) {}
 
 template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLocation where, Call call) {
   CallSite site(where, inMessages);
+  where = CallSite::resolve(where);
   if (inputs.empty())
     fail<ValueError>(absl::StrCat(title(), ": takes an input, and there is none"));
-  ensureBuilt([&] {
-    std::vector<TensorSpec<>> specs;
-    for (const auto &[name, input] : inputs)
-      specs.emplace_back(input.dtype(), input.shape(), name);
-    return specs;
-  });
-  Scope scope(*this, where);
+  ensureBuilt(
+      [&] {
+        std::vector<TensorSpec<>> specs;
+        for (const auto &[name, input] : inputs)
+          specs.emplace_back(input.dtype(), input.shape(), name);
+        return specs;
+      },
+      where);
+  Scope scope(*this);
   auto results = [&] {
-    std::optional<UserCode> user;
-    if (!is_of_library())
-      user.emplace();
+    Overridden overridden(is_of_library(), where);
     return call();
   }();
   if constexpr (std::is_same_v<decltype(results), Masked>)
@@ -113,6 +130,7 @@ Tensor LayerBody::call_one(const Tensors &inputs, const CallOptions &options, So
 
 std::vector<Mask> LayerBody::masks_for(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
   CallSite site(where, inMessages);
+  Overridden overridden(is_of_library(), CallSite::resolve(where));
   return compute_masks(inputs, options);
 }
 
@@ -155,19 +173,19 @@ Config LayerBody::get_config() const {
 
 void LayerBody::build(const Shape &, DType) {}
 Tensor LayerBody::call(const Tensor &, const CallOptions &) {
-  fail<StateError>(absl::StrCat(title(), ": its class overrides neither call() nor call_inputs()"), Scope::line());
+  fail<StateError>(absl::StrCat(title(), ": its class overrides neither call() nor call_inputs()"), Overridden::line());
 }
 Mask LayerBody::compute_mask(const Tensor &, const Mask &) { return std::nullopt; }
 
 void LayerBody::build_inputs(const std::vector<TensorSpec<>> &inputs) {
   if (inputs.size() != 1)
-    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()));
+    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()), Overridden::line());
   build(inputs[0].shape(), inputs[0].dtype());
 }
 
 Tensors LayerBody::call_inputs(const Tensors &inputs, const CallOptions &options) {
   if (inputs.size() != 1)
-    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()), Scope::line());
+    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()), Overridden::line());
   if (options.masks.empty())
     return call(inputs[0], options);
   CallOptions one = options;
@@ -191,7 +209,9 @@ void LayerBody::build_parts(const std::vector<TensorSpec<>> &) {}
 std::string LayerBody::title() const { return name().empty() ? kind_ : absl::StrCat(kind_, " '", name(), "'"); }
 
 Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
-                           bool trainable, const Regularizer &regularizer, const Constraint &constraint) {
+                           bool trainable, const Regularizer &regularizer, const Constraint &constraint,
+                           SourceLocation where) {
+  CallSite site(where, inMessages);
   training::WeightBudget::take(shape, dtype);
   Tensor initial;
   {
@@ -217,7 +237,7 @@ std::vector<TensorSpec<>> LayerBody::input_specs() const {
   return specs_;
 }
 
-template <typename Specs> void LayerBody::ensureBuilt(const Specs &specs) {
+template <typename Specs> void LayerBody::ensureBuilt(const Specs &specs, SourceLocation where) {
   if (built() && hasSpecs.load(std::memory_order_acquire))
     return;
   std::lock_guard lock(building);
@@ -229,14 +249,20 @@ template <typename Specs> void LayerBody::ensureBuilt(const Specs &specs) {
     return;
   Registration registration(*this);
   regularized.clear(); // of a build that failed
-  build_inputs(specs());
+  {
+    const std::vector<TensorSpec<>> inputs = specs();
+    Overridden overridden(is_of_library(), where);
+    build_inputs(inputs);
+  }
   registration.keep();
   built_.store(true, std::memory_order_release);
 }
 
 void LayerBody::build_for(const std::vector<TensorSpec<>> &inputs, SourceLocation where) {
   CallSite site(where, inMessages);
-  ensureBuilt([&]() -> const std::vector<TensorSpec<>> & { return inputs; });
+  where = CallSite::resolve(where);
+  ensureBuilt([&]() -> const std::vector<TensorSpec<>> & { return inputs; }, where);
+  Overridden overridden(is_of_library(), where);
   build_parts(inputs);
 }
 

@@ -81,6 +81,9 @@ public:
   virtual Config get_config() const;
 
 protected:
+  // Errors in what a class of one's own overrides have the lines there. Of the library's layers they have the line of
+  // the caller.
+  //
   // Layers of one input and one result override these. `build` checks the shape and element type of an input and makes
   // the variables for such inputs. It is called once; if it throws, the variables that it has registered are removed.
   virtual void build(const Shape &input, DType dtype);
@@ -99,7 +102,8 @@ protected:
 
   // Registers a variable. Its initial value is computed at once, also while tracing.
   Variable weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
-                  bool trainable = true, const Regularizer &regularizer = {}, const Constraint &constraint = {});
+                  bool trainable = true, const Regularizer &regularizer = {}, const Constraint &constraint = {},
+                  SourceLocation where = SourceLocation::current());
   // In call(): adds a scalar to losses().
   void add_loss(const Operand &value);
 
@@ -116,7 +120,7 @@ protected:
 
 private:
   friend class Layer;
-  template <typename Specs> void ensureBuilt(const Specs &specs);
+  template <typename Specs> void ensureBuilt(const Specs &specs, SourceLocation where);
   void regularize(const Tensors &results);
   template <typename Call> auto called(const Tensors &inputs, SourceLocation where, Call call);
   class Scope;
