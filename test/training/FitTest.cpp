@@ -1,6 +1,7 @@
 // compile, fit, evaluate, predict.
 #include "Testing.h"
 
+#include <fstream>
 #include <limits>
 #include <sstream>
 
@@ -570,9 +571,43 @@ TEST(Fit, RefusesWhatDoesNotFit) {
   model.compile({.loss = losses::MeanSquaredError({.reduction = losses::Reduction::None})});
   EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({})),
                 "compute_loss: 'mean_squared_error' gives float32[8], and a loss to train by is a number");
-  model.compile({.loss = "mse", .metrics = {metrics::F1Score()}});
+  model.compile({.loss = "mse",
+                 .metrics = {metrics::ConfusionMatrix(32, {.sparse_y_true = false, .sparse_y_pred = false}, "large")}});
   EXPECT_MISUSE(ValueError, model.fit(points.x, points.y, silent({})),
-                "fit: the metric 'f1_score' gives float32[1], and what is logged is a number");
+                "fit: the metric 'large' gives float32[32,32], and no more than 1000 numbers are logged of one");
+}
+
+// A number for each class, in everything that has numbers by name.
+TEST(Fit, LogsMetricsOfSeveralNumbers) {
+  set_seed(7);
+  Tensor x = tensor<float>({1, 0, 0, 1, 1, 1, 0, 0}, {4, 2}), y = tensor<int>({0, 1, 2, 0});
+  Sequential model{layers::Dense(3)};
+  const std::string path = ::testing::TempDir() + "/calque-classes.csv";
+  struct Watch : callbacks::Callback {
+    void on_train_batch_end(std::int64_t, Logs &logs) override { line = logs.str(); }
+    std::string line;
+  } watch;
+  model.compile({.optimizer = "sgd",
+                 .loss = "sparse_categorical_crossentropy",
+                 .metrics = {metrics::ConfusionMatrix(3, {.sparse_y_pred = false})}});
+  History history = model.fit(
+      x, y, {.epochs = 2, .verbose = 0, .callbacks = {watch, callbacks::CSVLogger(path)}, .validation_data = {x, y}});
+  Logs logs = model.evaluate(x, y, {.verbose = 0});
+  double all = 0;
+  for (int label = 0; label < 3; ++label)
+    for (int predicted = 0; predicted < 3; ++predicted) {
+      const std::string name = "confusion_matrix[" + std::to_string(label) + "][" + std::to_string(predicted) + "]";
+      all += logs[name];
+      EXPECT_EQ(history.history.at(name).size(), 2u);
+      EXPECT_EQ(history.history.at("val_" + name).back(), logs[name]);
+      EXPECT_CONTAINS(watch.line, name + ": ");
+    }
+  EXPECT_EQ(all, 4);
+  std::ifstream file(path);
+  std::string head;
+  std::getline(file, head);
+  EXPECT_CONTAINS(head, ",confusion_matrix[2][2],");
+  EXPECT_CONTAINS(head, ",val_confusion_matrix[0][1],");
 }
 
 TEST(Fit, WarnsWhereTheDataEndsBeforeTheEpoch) {

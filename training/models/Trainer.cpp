@@ -281,12 +281,7 @@ Tensors Trainer::compute_metrics(const Batch &data, const Tensors &y_pred, const
     for (const auto &each : compiled.attached)
       if (each.metric.same_as(metric))
         name = each.name;
-    Tensor value = metric.result(state->line);
-    if (value.rank() != 0)
-      fail<ValueError>(absl::StrCat("fit: the metric '", name, "' gives ", describe(value.dtype(), value.shape()),
-                                    ", and what is logged is a number"),
-                       state->line);
-    results.push_back(value, name);
+    results.push_back(metric.result(state->line), name);
   }
   return results;
 }
@@ -321,19 +316,42 @@ Tensors Trainer::predict_step(const Batch &data) { return trained().apply(data.x
 Logs Trainer::step(bool trains, const Batch &batch) {
   Compiled &compiled = *state->compiled;
   const StepFunction &function = trains ? compiled.train : compiled.test;
-  return training::logsOf(
-      compiled.options.run_eagerly ? function.eager(batch, state->line) : function(batch, state->line), state->line);
+  const Tensors values =
+      compiled.options.run_eagerly ? function.eager(batch, state->line) : function(batch, state->line);
+  auto isMetric = [&](const std::string &name) {
+    const std::vector<metrics::Metric> all = metrics();
+    return std::any_of(compiled.attached.begin(), compiled.attached.end(),
+                       [&](const auto &each) { return each.name == name; }) ||
+           std::any_of(all.begin(), all.end(), [&](const metrics::Metric &metric) { return metric.name() == name; });
+  };
+  return training::logsOf(values, isMetric, state->line);
 }
 
-Logs training::logsOf(const Tensors &values, SourceLocation where) {
+Logs training::logsOf(const Tensors &values, const std::function<bool(const std::string &)> &isMetric,
+                      SourceLocation where) {
+  constexpr std::int64_t kMostNumbers = 1000;
   Logs logs;
   for (const auto &[name, value] : values) {
-    if (value.rank() != 0)
+    if (value.rank() != 0 && !isMetric(name))
       fail<ValueError>(absl::StrCat("fit: '", name, "' is ", describe(value.dtype(), value.shape()),
                                     ", and what a step gives is a number"),
                        where);
-    dispatch(value.dtype(),
-             [&]<typename T>(std::type_identity<T>) { logs.set(name, static_cast<double>(*value.data<T>())); });
+    if (value.size() > kMostNumbers)
+      fail<ValueError>(absl::StrCat("fit: the metric '", name, "' gives ", describe(value.dtype(), value.shape()),
+                                    ", and no more than ", kMostNumbers, " numbers are logged of one"),
+                       where);
+    // A number for each element: "f1_score[2]", "confusion_matrix[0][1]".
+    const Shape shape = value.shape();
+    dispatch(value.dtype(), [&]<typename T>(std::type_identity<T>) {
+      const T *numbers = value.data<T>();
+      for (std::int64_t i = 0; i < value.size(); ++i) {
+        std::string index;
+        std::int64_t rest = i;
+        for (std::size_t d = shape.size(); d-- > 0; rest /= std::int64_t(shape[d]))
+          index = absl::StrCat("[", rest % std::int64_t(shape[d]), "]", index);
+        logs.set(absl::StrCat(name, index), static_cast<double>(numbers[i]));
+      }
+    });
   }
   return logs;
 }

@@ -61,7 +61,8 @@ Batches batchesOf(const char *call, const Batch &tensors, std::int64_t size, boo
 std::int64_t rowsOf(const char *call, const Batch &tensors);
 // With the weights of the labels multiplied to those of the examples.
 Batches withClassWeights(Batches data, std::map<std::int64_t, double> weights, SourceLocation where);
-Logs logsOf(const Tensors &values, SourceLocation where);
+// A metric may have several numbers.
+Logs logsOf(const Tensors &values, const std::function<bool(const std::string &)> &isMetric, SourceLocation where);
 
 } // namespace training
 } // namespace calque
