@@ -208,7 +208,19 @@ TEST(Cache, IsAFileThatIsWhole) {
   // One of other elements.
   writeFile(path, whole);
   EXPECT_CONTAINS(errorOf<DataError>([&] { numbersOf(data::range(3).cache(path)); }),
-                  "the elements have another structure than the type of the data set says");
+                  path + ": the cache is one of another data set: element 0 is (int64[], float32[0,2]), and those of "
+                         "this one are (int64[])");
+  EXPECT_CONTAINS(
+      errorOf<DataError>([&] { numbersOf(data::range(3).map([](const Tensor &x) { return x; }).cache(path)); }),
+      "the elements have another structure than the type of the data set says");
+  const std::string rows = directory.file("rows");
+  Tensor x = ones({4, 2});
+  for (int iteration = 0; iteration < 2; ++iteration)
+    EXPECT_EQ(numbersOf(data::from_tensor_slices(x).cache(rows)), Numbers(8, 1));
+  EXPECT_EQ(numbersOf(data::from_tensor_slices(x).padded_batch(2).unbatch().cache(rows)), Numbers(8, 1)); // open sizes
+  EXPECT_CONTAINS(errorOf<DataError>([&] { numbersOf(data::from_tensor_slices(ones({4, 3})).cache(rows)); }),
+                  rows + ": the cache is one of another data set: element 0 is (float32[2]), and those of this one are "
+                         "(float32[3])");
   EXPECT_CONTAINS(errorOf<DataError>([&] { numbersOf(data::range(3).cache(directory.file("no/such"))); }),
                   "no/such: can't be written: No such file or directory");
 }

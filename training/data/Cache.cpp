@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -139,8 +140,18 @@ std::optional<Parts> decode(std::string_view bytes) {
   return isSound ? std::optional(parts) : std::nullopt;
 }
 
+// "(float32[3], int32[])"
+template <typename Types> std::string describe(const Types &types) {
+  std::string text;
+  for (const auto &type : types)
+    absl::StrAppend(&text, text.empty() ? "" : ", ", training::describe(type.dtype(), type.shape()));
+  return absl::StrCat("(", text, ")");
+}
+
 struct FromFile : Cursor {
-  FromFile(const std::string &path, SourceLocation where) : records(path, where, Compression::None) {
+  // The types of the data set that is cached, where they are known, tell a file of another one.
+  FromFile(const std::string &path, std::optional<Spec> spec, SourceLocation where)
+      : records(path, where, Compression::None), spec(std::move(spec)) {
     std::string first;
     if (!records.next(first) || first != kFirst)
       records.file.fail("this is no cache of a data set");
@@ -158,11 +169,22 @@ struct FromFile : Cursor {
     std::optional<Parts> parts = decode(record);
     if (!parts)
       records.file.fail(absl::StrCat("record ", records.count() - 1, " of the cache holds no element"));
+    if (spec && !fits(*parts))
+      records.file.fail(absl::StrCat("the cache is one of another data set: element ", records.count() - 2, " is ",
+                                     describe(parts->tensors), ", and those of this one are ",
+                                     describe(spec->tensors)));
     item = {nullptr, 0, std::move(*parts)};
     isDone = false;
     return true;
   }
+  bool fits(const Parts &parts) const {
+    return std::equal(parts.tensors.begin(), parts.tensors.end(), spec->tensors.begin(), spec->tensors.end(),
+                      [](const Tensor &x, const TensorSpec<> &type) {
+                        return x.dtype() == type.dtype() && x.shape().is_compatible_with(type.shape());
+                      });
+  }
   RecordReader records;
+  const std::optional<Spec> spec;
   bool isDone = false;
 };
 
@@ -204,7 +226,7 @@ struct FileCache : Stage {
   std::unique_ptr<Cursor> open(const Opening &) const override {
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored))
-      return std::make_unique<FromFile>(path, where);
+      return std::make_unique<FromFile>(path, from->spec(), where);
     return std::make_unique<ToFile>(from->open(firstOpening()), path, where);
   }
   const std::string path;
