@@ -163,3 +163,29 @@ TEST(Metric, RefusesWhatDoesNotFit) {
   EXPECT_MISUSE(ShapeError, BinaryAccuracy().update_state(x, x, ones({3})),
                 "binary_accuracy: weights float64[3] must have the first dimensions");
 }
+
+// NaN is above no threshold, but must not pass for a low prediction.
+TEST(Metrics, AUCOfNaNIsNaN) {
+  const float nan = std::nanf("");
+  Tensor y = tensor<float>({0, 1, 1, 0}), good = tensor<float>({0.1f, 0.8f, 0.6f, 0.7f}),
+         bad = tensor<float>({0.1f, nan, 0.6f, 0.7f});
+  for (const char *curve : {"ROC", "PR"})
+    for (bool compiled : {false, true}) {
+      metrics::AUC auc({.curve = curve});
+      auto update = [&](const Tensor &p) { auc.update_state(y, p); };
+      auto step = function([&](const Tensor &p) {
+        update(p);
+        return p;
+      });
+      auto give = [&](const Tensor &p) { compiled ? (void)step(p) : update(p); };
+      give(good);
+      EXPECT_TRUE(std::isfinite(auc.result().item<float>()));
+      give(bad);
+      EXPECT_TRUE(std::isnan(auc.result().item<float>())) << curve;
+      auc.reset_state();
+      give(good);
+      EXPECT_TRUE(std::isfinite(auc.result().item<float>()));
+      auc.update_state(y, bad, tensor<float>({1, 0, 1, 1})); // one that does not count
+      EXPECT_TRUE(std::isfinite(auc.result().item<float>()));
+    }
+}

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace calque::metrics {
 
@@ -44,7 +45,7 @@ struct ThresholdsBody : MetricBody {
     Tensor w = ones(p.shape(), DType::Float64);
     if (sample_weight)
       w = w * alongExamples(name().c_str(), "weights", cast(*sample_weight, DType::Float64), p);
-    w = reshape(w, {1, -1});
+    w = reshape(counted(p, w), {1, -1});
     Tensor isPositive = reshape(y, {1, -1}) != 0;
     Tensor found = reshape(p, {1, -1}) >
                    cast(tensor(of.thresholds, {static_cast<std::int64_t>(of.thresholds.size()), 1}), p.dtype());
@@ -61,6 +62,8 @@ struct ThresholdsBody : MetricBody {
     return of;
   }
   virtual Tensor prepared(const Tensor &y_pred) const { return y_pred; }
+  // What each prediction counts for.
+  virtual Tensor counted(const Tensor &, const Tensor &weights) const { return weights; }
   // Of one threshold, a scalar.
   Tensor squeezed(const Tensor &x) const { return of.thresholds.size() == 1 ? reshape(x, {}) : x; }
 
@@ -148,6 +151,10 @@ struct AUCBody final : ThresholdsBody {
   }
 
   Tensor prepared(const Tensor &y_pred) const override { return options.from_logits ? sigmoid(y_pred) : y_pred; }
+  // NaN is below all thresholds; the area would hide it.
+  Tensor counted(const Tensor &y_pred, const Tensor &weights) const override {
+    return where(logical_and(isnan(y_pred), weights != 0), std::numeric_limits<double>::quiet_NaN(), weights);
+  }
 
   Tensor compute() const override {
     const auto count = static_cast<std::int64_t>(of.thresholds.size());

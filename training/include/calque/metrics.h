@@ -243,8 +243,8 @@ struct AUCOptions {
   bool from_logits = false;
 };
 // The area under the curve of true over false positive rates, or of precision over recall, which is interpolated as
-// Davis and Goadrich have it: The relationship between precision-recall and ROC curves, 2006. ValueError for fewer than
-// two thresholds and other texts.
+// Davis and Goadrich have it: The relationship between precision-recall and ROC curves, 2006. NaN where a prediction
+// that counts is NaN. ValueError for fewer than two thresholds and other texts.
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(AUC, "auc")
 
 struct F1ScoreOptions {
