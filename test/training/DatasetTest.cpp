@@ -2,6 +2,7 @@
 #include "Testing.h"
 
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -477,4 +478,99 @@ TEST(Transformations, SayTheTypesOfTheirElements) {
   EXPECT_MISUSE(ValueError, data::range(4).map([](const Tensor &i) { return i; }).batch(2).element_spec(),
                 "the types of the elements are not known before they are made: map without an output_signature does "
                 "not say them");
+}
+
+TEST(Transformations, InterleaveOnAnyNumberOfThreadsGivesOneOrder) {
+  auto f = [](const Tensor &i) {
+    return data::range(10 * numberIn(i), 10 * numberIn(i) + numberIn(i) % 4)
+        .shuffle(3, {.seed = 5})
+        .map([](const Tensor &x) {
+          std::this_thread::sleep_for(std::chrono::microseconds(numberIn(x) % 3 * 100));
+          return x;
+        });
+  };
+  // Two iterations, of which the second one has another order, and a position.
+  auto made = [&](std::int64_t cycle, std::int64_t block, std::int64_t calls) {
+    Dataset<Tensor> mixed =
+        data::range(20)
+            .shuffle(20, {.seed = 4})
+            .interleave(f, {.cycle_length = cycle, .block_length = block, .num_parallel_calls = calls});
+    const Numbers first = numbersOf(mixed), second = numbersOf(mixed);
+    EXPECT_EQ(numbersOf(mixed.take(5)).size(), 5u); // the threads end
+    return std::tuple(first, second, mixed.begin().get_state());
+  };
+  for (std::int64_t cycle : {1, 3, 30})
+    for (std::int64_t block : {1, 2})
+      for (std::int64_t calls : {std::int64_t(2), std::int64_t(7), data::kAutotune})
+        EXPECT_EQ(made(cycle, block, 1), made(cycle, block, calls)) << cycle << ' ' << block << ' ' << calls;
+  // They work at once: each of these waits for the others.
+  std::atomic<int> waiting{0};
+  auto together = data::range(3).interleave(
+      [&](const Tensor &i) {
+        return data::from_tensors(i).map([&](const Tensor &x) {
+          ++waiting;
+          for (int turn = 0; turn < 20'000 && waiting < 3; ++turn)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          return x;
+        });
+      },
+      {.cycle_length = 3, .num_parallel_calls = 3});
+  EXPECT_EQ(numbersOf(together), (Numbers{0, 1, 2}));
+  EXPECT_EQ(waiting, 3);
+  // Exceptions come where the elements would have come: of the callable, of an element, and of an element of an
+  // element.
+  auto failing = [](std::int64_t calls) {
+    auto bad = data::range(6)
+                   .map([](const Tensor &i) { return numberIn(i) == 4 ? throw std::runtime_error("4") : i; })
+                   .interleave(
+                       [](const Tensor &i) {
+                         if (numberIn(i) == 1)
+                           throw std::runtime_error("1");
+                         return data::range(2).map([i](const Tensor &x) {
+                           return numberIn(i) == 2 && numberIn(x) == 0 ? throw std::runtime_error("2") : i * 10 + x;
+                         });
+                       },
+                       {.cycle_length = 2, .num_parallel_calls = calls});
+    std::string all;
+    auto add = [&](auto step) {
+      try {
+        return step();
+      } catch (const std::runtime_error &error) {
+        all += std::string(error.what()) + "! ";
+      }
+      return true;
+    };
+    auto it = bad.begin();
+    for (int i = 0; i < 30 && it != bad.end(); ++i) {
+      add([&] {
+        all += std::to_string(numberIn(*it)) + " ";
+        return true;
+      });
+      while (!add([&] { return ++it, true; }))
+        ;
+    }
+    return all;
+  };
+  EXPECT_EQ(failing(1), failing(3));
+  EXPECT_MISUSE(ValueError, data::range(3).interleave(f, {.num_parallel_calls = 0}),
+                "interleave: the number of parallel calls is 0");
+}
+
+TEST(Transformations, InterleaveIsALoopOfAProgramWhereItsTypesAreSaid) {
+  auto inner = [](const Tensor &i) { return data::from_tensors(i).repeat(2); };
+  auto total = [](const auto &dataset) {
+    return function([dataset](const Tensor &start) {
+      Tensor sum = start;
+      for (Tensor x : dataset)
+        sum = sum * 3 + x;
+      return sum;
+    });
+  };
+  auto mixed = data::range(3).interleave(inner, {.cycle_length = 3, .num_parallel_calls = 2});
+  auto said = mixed.map([](const Tensor &x) { return x; }, {.output_signature = Tensor(TensorSpec<std::int64_t>({}))});
+  std::int64_t expected = 0;
+  for (std::int64_t x : {0, 1, 2, 0, 1, 2})
+    expected = expected * 3 + x;
+  EXPECT_EQ(total(said)(scalar(std::int64_t(0))).template item<std::int64_t>(), expected);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { total(mixed)(scalar(std::int64_t(0))); }), "interleave does not say them");
 }

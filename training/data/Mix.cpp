@@ -4,6 +4,8 @@
 #include "absl/strings/str_cat.h"
 
 #include <cmath>
+#include <deque>
+#include <exception>
 #include <numeric>
 
 namespace calque::data::detail {
@@ -15,53 +17,93 @@ struct Interleave : Stage {
       : Stage(std::move(from)), f(std::move(f)), options(options), text(text), signature(std::move(signature)) {}
   struct At : Cursor {
     At(std::unique_ptr<Cursor> from, const Interleave &node, const Opening &opening)
-        : from(std::move(from)), f(node.f), blockLength(node.options.block_length), opening(opening),
-          open(static_cast<std::size_t>(node.options.cycle_length)) {}
+        : from(std::move(from)), f(node.f), blockLength(node.options.block_length),
+          ahead(static_cast<std::size_t>(node.options.num_parallel_calls - 1)), opening(opening),
+          open(static_cast<std::size_t>(node.options.cycle_length)) {
+      if (ahead)
+        permits = std::make_shared<Permits>(node.options.num_parallel_calls);
+    }
     bool next(Item &item) override {
       for (std::size_t without = 0; without < open.size();) {
-        Place &place = open[turn];
-        if (!place.cursor && !fill(place)) {
+        std::unique_ptr<Cursor> &place = open[turn];
+        if (!place && !fill(place)) {
           ++without;
           advance();
           continue;
         }
         without = 0;
-        if (place.cursor->next(item)) {
+        if (place->next(item)) {
           if (++taken == blockLength)
             advance();
           return true;
         }
-        place = {}; // the next one takes its place, and its turn
+        place.reset(); // the next one takes its place, and its turn
         taken = 0;
       }
       return false;
     }
 
   private:
-    struct Place {
+    // The elements of the data set that f makes, when it is first asked for one.
+    struct Made : Cursor {
+      Made(std::function<Untyped(const Parts &)> f, Parts parts, Opening opening)
+          : f(std::move(f)), parts(std::move(parts)), opening(std::move(opening)) {}
+      bool next(Item &item) override {
+        if (f) {
+          node = std::exchange(f, nullptr)(parts).node({});
+          cursor = node->open(opening);
+        }
+        return cursor && cursor->next(item); // none where that threw
+      }
+      std::function<Untyped(const Parts &)> f;
+      const Parts parts;
+      const Opening opening;
       NodePtr node; // which the cursor needs
       std::unique_ptr<Cursor> cursor;
+    };
+    // What comes next, or what asking for it threw.
+    struct Ready {
+      std::unique_ptr<Cursor> cursor;
+      std::exception_ptr error;
     };
     void advance() {
       turn = (turn + 1) % open.size();
       taken = 0;
     }
-    bool fill(Place &place) {
-      Item item;
-      if (ended || !from->next(item)) {
-        ended = true;
+    // Places are filled when it is their turn, so that threads ahead change nothing about the order.
+    bool fill(std::unique_ptr<Cursor> &place) {
+      while (!ended && ready.size() <= ahead)
+        try {
+          Item item;
+          if (!from->next(item)) {
+            ended = true;
+            break;
+          }
+          item.settle();
+          std::unique_ptr<Cursor> made = std::make_unique<Made>(f, std::move(item.parts), opening.nested(++number));
+          if (ahead)
+            made = madeAhead(std::move(made), blockLength, permits);
+          ready.push_back({std::move(made), nullptr});
+        } catch (...) {
+          ready.push_back({nullptr, std::current_exception()});
+        }
+      if (ready.empty())
         return false;
-      }
-      item.settle();
-      place.node = f(item.parts).node({});
-      place.cursor = place.node->open(opening.nested(++number));
+      Ready next = std::move(ready.front());
+      ready.pop_front();
+      if (next.error)
+        std::rethrow_exception(next.error);
+      place = std::move(next.cursor);
       return true;
     }
     const std::unique_ptr<Cursor> from;
     const std::function<Untyped(const Parts &)> f;
     const std::int64_t blockLength;
+    const std::size_t ahead; // how many are made before it is their turn
     const Opening opening;
-    std::vector<Place> open;
+    std::shared_ptr<Permits> permits;
+    std::deque<Ready> ready;
+    std::vector<std::unique_ptr<Cursor>> open;
     std::size_t turn = 0;
     std::int64_t taken = 0;
     std::uint64_t number = 0;
@@ -224,7 +266,9 @@ Untyped Untyped::interleave(std::function<Untyped(const Parts &)> f, const Inter
                             std::optional<Parts> signature, SourceLocation where) const {
   requireAtLeastOne(name, "the cycle's length", options.cycle_length, where);
   requireAtLeastOne(name, "the block's length", options.block_length, where);
-  return Untyped(std::make_shared<Interleave>(node(where), std::move(f), options, name, std::move(signature)));
+  InterleaveOptions own = options;
+  own.num_parallel_calls = parallelCalls(name, options.num_parallel_calls, where);
+  return Untyped(std::make_shared<Interleave>(node(where), std::move(f), own, name, std::move(signature)));
 }
 
 Untyped Untyped::choose(const std::vector<Untyped> &all, const Untyped &choice, bool stopOnEmpty,

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <semaphore>
+#include <utility>
 
 namespace calque::data::detail {
 
@@ -104,6 +106,13 @@ std::optional<Spec> specOf(const std::optional<Parts> &signature);
 std::optional<Spec> merged(const std::optional<Spec> &a, const std::optional<Spec> &b);
 // Moves each tensor of an item's to one that is stacked. `where` is the line of the batch.
 Item stacked(const std::vector<Item> &items, SourceLocation where);
+
+// Gives the same items, up to `count` of which a thread makes ahead, from now on. It holds one of the permits while it
+// makes one.
+using Permits = std::counting_semaphore<>;
+std::unique_ptr<Cursor> madeAhead(std::unique_ptr<Cursor> from, std::int64_t count, std::shared_ptr<Permits> permits);
+// How many threads, at least one, `num_parallel_calls` asks for.
+std::int64_t parallelCalls(const char *operation, std::int64_t number, SourceLocation where);
 
 void requireAtLeastOne(const char *operation, const char *what, std::int64_t value, SourceLocation where);
 void requireNotBelow(const char *operation, const char *what, std::int64_t value, std::int64_t least,

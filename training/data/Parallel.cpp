@@ -1,6 +1,7 @@
 // What calls the user's callables, and what does so on threads.
 #include "data/Node.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 
 #include <condition_variable>
@@ -124,13 +125,6 @@ public:
     return threads.empty() ? from->skip(number) : Cursor::skip(number);
   }
 
-private:
-  struct Slot {
-    Item item;
-    std::exception_ptr error;
-    bool isReady = false;
-  };
-
   void start() {
     try {
       while (threads.size() < numThreads)
@@ -140,6 +134,14 @@ private:
         throw;
     }
   }
+
+private:
+  struct Slot {
+    Item item;
+    std::exception_ptr error;
+    bool isReady = false;
+  };
+
   void stop() {
     {
       std::lock_guard lock(mutex);
@@ -217,15 +219,40 @@ std::unique_ptr<Cursor> Map::open(const Opening &opening) const {
   return std::make_unique<Ahead>(std::move(cursor), begin(), threads, threads);
 }
 
-std::int64_t processors() { return std::max<std::int64_t>(1, std::thread::hardware_concurrency()); }
+// Makes its items while it holds a permit.
+struct Permitted : Cursor {
+  Permitted(std::unique_ptr<Cursor> from, std::shared_ptr<Permits> permits)
+      : from(std::move(from)), permits(std::move(permits)) {}
+  bool next(Item &item) override {
+    permits->acquire();
+    const absl::Cleanup release = [&] { permits->release(); };
+    const bool isThere = from->next(item);
+    item.settle();
+    return isThere;
+  }
+  const std::unique_ptr<Cursor> from;
+  const std::shared_ptr<Permits> permits;
+};
 
 } // namespace
 
+std::unique_ptr<Cursor> madeAhead(std::unique_ptr<Cursor> from, std::int64_t count, std::shared_ptr<Permits> permits) {
+  auto cursor =
+      std::make_unique<Ahead>(std::make_unique<Permitted>(std::move(from), std::move(permits)), nullptr, 1, count);
+  cursor->start();
+  return cursor;
+}
+
+std::int64_t parallelCalls(const char *operation, std::int64_t number, SourceLocation where) {
+  if (number == kAutotune)
+    return std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  requireAtLeastOne(operation, "the number of parallel calls", number, where);
+  return number;
+}
+
 Untyped Untyped::map(Mapping f, std::int64_t parallelCalls, std::optional<Parts> signature,
                      SourceLocation where) const {
-  if (parallelCalls == kAutotune)
-    parallelCalls = processors();
-  requireAtLeastOne("map", "the number of parallel calls", parallelCalls, where);
+  parallelCalls = detail::parallelCalls("map", parallelCalls, where);
   return Untyped(
       std::make_shared<Map>(node(where), [f = std::move(f)] { return f; }, false, parallelCalls, std::move(signature)));
 }

@@ -130,8 +130,9 @@ public:
     return Dataset(untyped_.filter(asPredicate(std::move(predicate)), true, where));
   }
   // The elements of the data sets that f makes of each element: `block_length` of the first, then of the second, and
-  // so on through `cycle_length` of them. Where one ends the next one of f takes its place. ValueError for lengths
-  // below 1.
+  // so on through `cycle_length` of them. Where one ends the next one of f takes its place. With `num_parallel_calls`
+  // threads make elements ahead, one for each open data set and each of the next ones: their order is the same, and so
+  // are the places of exceptions. ValueError for lengths and numbers below 1.
   template <typename F, typename Result = detail::Mapped<F, Element>>
   Result interleave(F f, InterleaveOptions options = {}, SourceLocation where = SourceLocation::current()) const {
     return nested<Result>(std::move(f), options, "interleave", where);

@@ -56,6 +56,9 @@ struct WindowOptions {
 struct InterleaveOptions {
   std::int64_t cycle_length = 2; // how many data sets are open at once
   std::int64_t block_length = 1; // how many elements in a row come from each
+  // How many threads make elements of the open data sets ahead, and call the callable; kAutotune: as many as there are
+  // processors. The elements and their order are the same for any number. With 1 no thread does.
+  std::int64_t num_parallel_calls = 1;
 };
 
 struct SampleOptions {
