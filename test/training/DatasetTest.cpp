@@ -475,7 +475,59 @@ TEST(Transformations, SayTheTypesOfTheirElements) {
       [](const Tensor &i) { return std::pair(i, i); },
       {.output_signature = std::pair<Tensor, Tensor>(TensorSpec<std::int64_t>({}), TensorSpec<std::int64_t>({}))});
   EXPECT_EQ(text(said.filter([](const Tensor &, const Tensor &) { return true; }).batch(4)), "int64[?] int64[?] ");
-  EXPECT_MISUSE(ValueError, data::range(4).map([](const Tensor &i) { return i; }).batch(2).element_spec(),
+}
+
+// Without an output_signature: by tracing, and else by an element.
+TEST(Transformations, FindOutTheTypesOfTheirElements) {
+  auto text = [](const auto &dataset) {
+    std::string all;
+    for (const TensorSpec<> &spec : dataset.element_spec())
+      all += spec.str() + " ";
+    return all;
+  };
+  Dataset pairs = data::from_tensor_slices(ones({7, 3}), tensor({1, 2, 3, 4, 5, 6, 7}));
+  int calls = 0;
+  auto scaled = pairs.map([&](const Tensor &x, const Tensor &y) {
+    ++calls;
+    return std::pair(reshape(concat({x, x}), {3, 2}) * 2, cast(y, DType::Float64));
+  });
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(text(scaled), "float32[3,2] float64[] ");
+  EXPECT_EQ(text(scaled.batch(2)), "float32[?,3,2] float64[?] ");
+  EXPECT_EQ(text(scaled.batch(2, true).map([](const Tensor &x, const Tensor &) { return sum(x, {0}); })),
+            "float32[3,2] ");
+  EXPECT_EQ(text(scaled.filter([](const Tensor &, const Tensor &y) { return y > 2; }).repeat().prefetch(2)),
+            "float32[3,2] float64[] ");
+  EXPECT_EQ(text(data::zip(scaled, data::range(3).map([](const Tensor &i) { return i * 2; }))),
+            "float32[3,2] float64[] int64[] ");
+  EXPECT_EQ(text(scaled.enumerate().shuffle(3)), "int64[] float32[3,2] float64[] ");
+  EXPECT_EQ(text(scaled.concatenate(scaled).take(1).cache()), "float32[3,2] float64[] ");
+  // What looks at elements can't be traced, and may make other sizes of other ones.
+  auto rows = data::range(1, 4).map([](const Tensor &i) { return ones({numberIn(i), 2}); });
+  EXPECT_EQ(text(rows), "float32[?,?] ");
+  EXPECT_EQ(text(rows.padded_batch(2, {.padded_shapes = {{4, 2}}, .drop_remainder = true})), "float32[2,4,2] ");
+  EXPECT_EQ(text(rows.unbatch()), "float32[?] ");
+  EXPECT_EQ(text(rows.flat_map([](const Tensor &x) { return data::from_tensor_slices(x); })), "float32[?] ");
+  EXPECT_EQ(text(rows.scan(0, [](int n, const Tensor &x) { return std::pair(n + 1, x); })), "float32[?,?] ");
+  EXPECT_EQ(
+      text(data::from_generator([n = 0]() mutable { return n < 3 ? std::optional(zeros({++n})) : std::nullopt; })),
+      "float32[?] ");
+  EXPECT_EQ(text(data::range(3)
+                     .map([](const Tensor &i) { return std::to_string(numberIn(i)); })
+                     .map([](const std::string &word) { return zeros({std::int64_t(word.size())}); })),
+            "float32[?] ");
+  // The order of shuffling is what it would have been, and an exception is the callable's.
+  auto shuffled = [&](bool asks) {
+    Dataset<Tensor> all = data::range(20).shuffle(20, {.seed = 3}).map([](const Tensor &i) { return i + numberIn(i); });
+    if (asks)
+      EXPECT_EQ(text(all), "int64[] ");
+    return numbersOf(all);
+  };
+  EXPECT_EQ(shuffled(true), shuffled(false));
+  EXPECT_THROW(
+      data::range(3).map([](const Tensor &) -> Tensor { throw std::out_of_range("no such word"); }).element_spec(),
+      std::out_of_range);
+  EXPECT_MISUSE(ValueError, data::range(0).map([](const Tensor &i) { return i + numberIn(i); }).batch(2).element_spec(),
                 "the types of the elements are not known before they are made: map without an output_signature does "
                 "not say them");
 }

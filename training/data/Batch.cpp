@@ -286,7 +286,7 @@ struct Bucket : Stage {
     std::vector<std::vector<Item>> buckets;
   };
   std::string name() const override { return "bucket_by_sequence_length"; }
-  std::optional<Spec> spec() const override { return std::nullopt; }
+  std::optional<Spec> spec() const override { return specOfFirst(*this); }
   std::string unknown() const override { return name(); }
   std::int64_t cardinality() const override { return from->cardinality() > 0 ? kUnknown : from->cardinality(); }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {

@@ -87,7 +87,12 @@ static Spec specOf(const Node &node, SourceLocation where) {
 }
 
 std::vector<TensorSpec<>> Untyped::elementSpec(SourceLocation where) const {
-  return specOf(*node(where), where).tensors;
+  const NodePtr &from = node(where);
+  // In a trace the callables would become a part of it.
+  std::optional<MayMakeElements> mayMake;
+  if (!calque::detail::isTracing())
+    mayMake.emplace();
+  return specOf(*from, where).tensors;
 }
 
 //===-- Iterators -------------------------------------------------------------------------------===//

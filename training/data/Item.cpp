@@ -126,6 +126,28 @@ std::optional<Spec> specOf(const std::optional<Parts> &signature) {
   return spec;
 }
 
+Spec withOpenSizes(Spec spec, const std::string &why) {
+  for (TensorSpec<> &tensor : spec.tensors)
+    if (tensor.shape().size() != 0) {
+      tensor = TensorSpec<>(tensor.dtype(), Shape(tensor.shape().size(), kDynamic));
+      spec.open = why;
+    }
+  return spec;
+}
+
+std::optional<Spec> specOfFirst(const Node &node) {
+  if (!MayMakeElements::areAllowed())
+    return std::nullopt;
+  // No iteration is counted, so that the next one has the order that it would have had.
+  const std::unique_ptr<Cursor> cursor = node.open({std::make_shared<const std::map<const void *, std::uint64_t>>()});
+  Item item;
+  if (!cursor->next(item))
+    return std::nullopt;
+  item.settle();
+  return withOpenSizes(*specOf(std::optional(std::move(item.parts))),
+                       absl::StrCat(node.name(), " may make elements of other sizes than the first one"));
+}
+
 std::optional<Spec> merged(const std::optional<Spec> &a, const std::optional<Spec> &b) {
   if (!a || !b || a->rest != b->rest || a->tensors.size() != b->tensors.size())
     return std::nullopt;

@@ -112,7 +112,22 @@ struct Interleave : Stage {
   std::string name() const override {
     return absl::StrCat(text, "(", options.cycle_length, ",", options.block_length, ")");
   }
-  std::optional<Spec> spec() const override { return specOf(signature); }
+  std::optional<Spec> spec() const override {
+    if (signature || !MayMakeElements::areAllowed())
+      return specOf(signature);
+    // As the data set of the first element says, or makes, its elements.
+    const std::unique_ptr<Cursor> cursor =
+        from->open({std::make_shared<const std::map<const void *, std::uint64_t>>()});
+    Item item;
+    if (!cursor->next(item))
+      return std::nullopt;
+    item.settle();
+    const NodePtr made = f(item.parts).node({});
+    if (std::optional<Spec> spec = made->spec())
+      return withOpenSizes(std::move(*spec),
+                           absl::StrCat(text, " may make elements of other sizes than the first ones"));
+    return std::nullopt;
+  }
   std::string unknown() const override { return text; }
   std::int64_t cardinality() const override { return from->cardinality() == 0 ? 0 : kUnknown; }
   std::unique_ptr<Cursor> open(const Opening &opening) const override {

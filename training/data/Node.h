@@ -72,12 +72,26 @@ struct Spec {
   std::string open = {}; // why sizes differ
 };
 
+// While one lives, spec() may call the user's callables and make an element.
+class MayMakeElements {
+public:
+  MayMakeElements() : before(std::exchange(allowed, true)) {}
+  ~MayMakeElements() { allowed = before; }
+  MayMakeElements(const MayMakeElements &) = delete;
+  MayMakeElements &operator=(const MayMakeElements &) = delete;
+  static bool areAllowed() { return allowed; }
+
+private:
+  static inline thread_local bool allowed = false;
+  const bool before;
+};
+
 struct Node {
   virtual ~Node() = default;
   // What the node does, such as "take(3)". Equal data sets have equal names.
   virtual std::string name() const = 0;
   virtual std::vector<const Node *> inputs() const { return {}; }
-  // Found without making elements; none where that can't be, and then unknown() says why.
+  // Found without making elements, unless these may be; none where that can't be, and then unknown() says why.
   virtual std::optional<Spec> spec() const = 0;
   virtual std::string unknown() const;
   virtual std::int64_t cardinality() const = 0;
@@ -102,6 +116,11 @@ const void *bytesOf(const Tensor &x, SourceLocation where = {});
 Tensor tensorOf(DType dtype, const void *bytes, std::size_t count, const Shape &shape);
 // Of an output signature.
 std::optional<Spec> specOf(const std::optional<Parts> &signature);
+// That of the first element with sizes that are not known, because others may have other ones. None where no elements
+// may be made, and where there are none.
+std::optional<Spec> specOfFirst(const Node &node);
+// The same types and ranks with sizes that are not known.
+Spec withOpenSizes(Spec spec, const std::string &why);
 // Of elements of either of two.
 std::optional<Spec> merged(const std::optional<Spec> &a, const std::optional<Spec> &b);
 // Moves each tensor of an item's to one that is stacked. `where` is the line of the batch.

@@ -3,6 +3,8 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "calque/function.h"
+#include "calque/tensors.h"
 
 #include <condition_variable>
 #include <deque>
@@ -35,7 +37,41 @@ struct Map : Stage {
     const bool depends;
   };
   std::string name() const override { return depends ? "scan" : "map"; }
-  std::optional<Spec> spec() const override { return specOf(signature); }
+  std::optional<Spec> spec() const override {
+    if (signature)
+      return specOf(signature);
+    std::optional<Spec> traced = MayMakeElements::areAllowed() && !depends ? trace() : std::nullopt;
+    return traced ? traced : specOfFirst(*this);
+  }
+  // What the callable makes of any element of tensors, as tracing it finds out. None for a callable that looks at
+  // elements, and so can't be traced.
+  std::optional<Spec> trace() const {
+    const std::optional<Spec> given = from->spec();
+    if (!given || !given->rest.empty() || given->tensors.empty())
+      return std::nullopt;
+    try {
+      Spec spec;
+      const Mapping f = begin();
+      auto traced = function([&](const Tensors &x) {
+        Parts parts;
+        for (const auto &[name, tensor] : x)
+          parts.tensors.push_back(tensor);
+        parts = f(std::move(parts));
+        spec.rest = parts.rest;
+        return Tensors(parts.tensors);
+      });
+      Tensors types;
+      for (const TensorSpec<> &tensor : given->tensors)
+        types.push_back(tensor);
+      spec.tensors = traced.get_concrete_function(types).result_specs();
+      for (const TensorSpec<> &tensor : spec.tensors)
+        if (!tensor.shape().is_known())
+          spec.open = absl::StrCat("map makes ", tensor.str());
+      return spec;
+    } catch (const std::exception &) {
+      return std::nullopt;
+    }
+  }
   std::string unknown() const override { return absl::StrCat(name(), " without an output_signature"); }
   std::unique_ptr<Cursor> open(const Opening &opening) const override;
   const std::function<Mapping()> begin;

@@ -104,7 +104,7 @@ struct Generated : Node {
   };
   std::string name() const override { return "generator"; }
   std::unique_ptr<Cursor> open(const Opening &) const override { return std::make_unique<At>(begin()); }
-  std::optional<Spec> spec() const override { return detail::specOf(signature); }
+  std::optional<Spec> spec() const override { return signature ? detail::specOf(signature) : specOfFirst(*this); }
   std::int64_t cardinality() const override { return size; }
   const std::function<Generator()> begin;
   const std::optional<Parts> signature;

@@ -232,7 +232,10 @@ public:
   }
   // The number of elements. ValueError where there is no end, or where it is not known.
   std::int64_t size(SourceLocation where = SourceLocation::current()) const { return untyped_.size(where); }
-  // The types of an element's tensors, in order; kDynamic for sizes that differ. ValueError where they are not known.
+  // The types of an element's tensors, in order; kDynamic for sizes that differ or may. What `map` makes without an
+  // `output_signature` is found by tracing the callable. Where that can't be, as for a callable that reads elements,
+  // and for the other callables and generators, the first element is made, in an iteration of its own: it says types
+  // and ranks, and no sizes. ValueError where they are not known: there is no element, or a trace, which makes none.
   std::vector<TensorSpec<>> element_spec(SourceLocation where = SourceLocation::current()) const {
     return untyped_.elementSpec(where);
   }
