@@ -7,15 +7,21 @@ extern "C" __attribute__((visibility("default"))) const calque::runtime::Runtime
   {                                                                                                                    \
     #name, reinterpret_cast<void *>(&name)                                                                             \
   }
-  static const calque::runtime::RuntimeFunction functions[] = {
-      CALQUE_FUNCTION(calque_rt_fail),       CALQUE_FUNCTION(calque_rt_parallel_for),
-      CALQUE_FUNCTION(calque_rt_assert),     CALQUE_FUNCTION(calque_rt_assert_elements),
-      CALQUE_FUNCTION(calque_rt_print),      CALQUE_FUNCTION(calque_rt_host_call),
-      CALQUE_FUNCTION(calque_rt_cond),       CALQUE_FUNCTION(calque_rt_while),
-      CALQUE_FUNCTION(calque_rt_stack_push), CALQUE_FUNCTION(calque_rt_stack_pop),
-      CALQUE_FUNCTION(calque_rt_sized_push), CALQUE_FUNCTION(calque_rt_stack_below),
-      CALQUE_FUNCTION(calque_rt_on_entries), CALQUE_FUNCTION(calque_rt_argsort),
-      {nullptr, nullptr}};
+  static const calque::runtime::RuntimeFunction functions[] = {CALQUE_FUNCTION(calque_rt_fail),
+                                                               CALQUE_FUNCTION(calque_rt_parallel_for),
+                                                               CALQUE_FUNCTION(calque_rt_assert),
+                                                               CALQUE_FUNCTION(calque_rt_assert_elements),
+                                                               CALQUE_FUNCTION(calque_rt_print),
+                                                               CALQUE_FUNCTION(calque_rt_host_call),
+                                                               CALQUE_FUNCTION(calque_rt_cond),
+                                                               CALQUE_FUNCTION(calque_rt_while),
+                                                               CALQUE_FUNCTION(calque_rt_stack_push),
+                                                               CALQUE_FUNCTION(calque_rt_stack_pop),
+                                                               CALQUE_FUNCTION(calque_rt_sized_push),
+                                                               CALQUE_FUNCTION(calque_rt_stack_below),
+                                                               CALQUE_FUNCTION(calque_rt_on_entries),
+                                                               CALQUE_FUNCTION(calque_rt_argsort),
+                                                               {nullptr, nullptr}};
 #undef CALQUE_FUNCTION
   return functions;
 }

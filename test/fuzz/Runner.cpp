@@ -8,12 +8,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <regex>
 #include <sstream>
 #include <unistd.h>
 
 namespace calque::fuzz {
 
 namespace {
+// An error without the elements that an assertion shows: assertions in a vmap show none.
+std::string withoutElements(const std::string &error) {
+  static const std::regex elements(R"(; (it fails for|\d+ of \d+ elements? fails?:)[^\n]*)");
+  return error.starts_with("AssertionError: ") ? std::regex_replace(error, elements, "") : error;
+}
 
 // A program and its inputs, ready to be run.
 class Subject {
@@ -88,7 +94,7 @@ public:
       for (const Tensor &result : run())
         outcome.results.push_back(toData(result));
     } catch (const Error &error) {
-      outcome.error = std::string(error.category()) + ": " + error.what();
+      outcome.error = withoutElements(std::string(error.category()) + ": " + error.what());
     }
     std::cout.rdbuf(console);
     for (const Variable &variable : variables)
@@ -187,6 +193,8 @@ bool isRefusal(const std::string &error) {
                                          "sizes must be known",
                                          "the sizes of a step's result must be known",
                                          " in the first branch and ",
+                                         ", and the body gives ",
+                                         ", and the step gives ",
                                          "an operand of unknown size",
                                          "there are none that would give",
                                          "their number is not known",
