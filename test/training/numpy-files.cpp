@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
                                                {"long", tensor({std::int64_t(1) << 40})},
                                                {"floats", tensor<float>({0.5, -1}, {1, 2, 1})},
                                                {"scalar", scalar(0.25)},
+                                               {"double", scalar<double>(0.1)},
                                                {"none", zeros({0, 3})}};
     for (const auto &[name, x] : all)
       data::write_npy(folder + name + ".npy", x);

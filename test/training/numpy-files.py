@@ -16,7 +16,8 @@ expected = {
     "integers": numpy.arange(1, 7, dtype="int32").reshape(2, 3),
     "long": numpy.array([1 << 40]),
     "floats": numpy.array([[[0.5], [-1]]], dtype="float32"),
-    "scalar": numpy.array(0.25),
+    "scalar": numpy.array(0.25, dtype="float32"),
+    "double": numpy.array(0.1),
     "none": numpy.zeros((0, 3), dtype="float32"),
 }
 with tempfile.TemporaryDirectory() as name:
