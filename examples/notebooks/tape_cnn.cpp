@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
   const bool isWhole = argc > 1;
   auto [train, test] = data::load_mnist(isWhole ? argv[1] : data::kFashionMnistDirectory);
   if (!isWhole) {
-    train = {train.first.rows(0, 1280), train.second.rows(0, 1920)};
+    train = {train.first.rows(0, 1280), train.second.rows(0, 1280)};
     test = {test.first.rows(0, 500), test.second.rows(0, 500)};
   }
   auto [trainX, trainY] = prepare(train.first, train.second);
