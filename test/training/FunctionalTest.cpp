@@ -141,17 +141,60 @@ Non-trainable params: 0
   EXPECT_CONTAINS(Sequential({known, layers::Dense(2)}).summary(), "Total params: 12\nTrainable params: 12\n");
   net(ones({1, 3}));
   EXPECT_EQ(net.summary(), R"(Model: "sequential"
-Layer (type)       Output  Param #
-----------------------------------
-dense (dense)      ?             8
-dropout (dropout)  ?             0
-----------------------------------
+Layer (type)       Output        Param #
+----------------------------------------
+dense (dense)      float32[?,2]        8
+dropout (dropout)  float32[?,2]        0
+----------------------------------------
 Total params: 8
 Trainable params: 8
 Non-trainable params: 0
 )");
-  net.build({kDynamic, 3});
-  EXPECT_CONTAINS(net.summary(), "dense (dense)      float32[?,2]        8\n");
+  net.build({7, 3});
+  EXPECT_CONTAINS(net.summary(), "dense (dense)      float32[7,2]        8\n");
+}
+
+TEST(Sequential, HasAGraphAfterItsFirstCall) {
+  Sequential net{layers::Dense(3, {.activation = "relu"}), layers::Dense(2)};
+  EXPECT_MISUSE(StateError, net.input(), "sequential: there is no graph of its layers before a first call, build()");
+  Tensor x = random::normal({4, 5});
+  Tensor y = net(x);
+  EXPECT_EQ(net.input().shape().str(), "[?,5]");
+  EXPECT_EQ(net.output().shape().str(), "[?,2]");
+  models::Functional features(net.input(), {net.get_layer(0).output(), net.output()});
+  Tensors all = features.apply(x);
+  expectNear(all[1], valuesOf(y), 1e-6);
+  EXPECT_EQ(all[0].shape(), (Shape{4, 3}));
+  EXPECT_TRUE(net.input().same_as(net.input()));
+  Sequential regular{layers::ActivityRegularization({.l1 = 1})};
+  regular(ones({2, 3}));
+  EXPECT_CONTAINS(regular.summary(), "float32[?,3]");
+  regular.get_layer(0)(ones({2, 4}));
+  EXPECT_CONTAINS(regular.summary(), "float32[?,3]");
+  EXPECT_EQ(regular.get_layer(0).losses()[0].item<float>(), 4) << "of its latest call, not of the graph";
+  // It is no input of the config: a model of the file takes others, too.
+  EXPECT_FALSE(layers::serialize(net).at("config").as<Config>().find("input"));
+  // With another layer it is another.
+  net.add(layers::Dense(1));
+  net(x);
+  EXPECT_EQ(net.output().shape().str(), "[?,1]");
+  // get_layer() comes first, after a call in a trace, and the batch must be known.
+  struct Counts : layers::LayerBody {
+    Counts() : LayerBody("counts", false) {}
+    Tensor call(const Tensor &x, const layers::CallOptions &) override { return x + std::int64_t(x.shape()[0]); }
+  };
+  Sequential counts{layers::Dense(4), std::make_shared<Counts>()};
+  function([&](const Tensor &x) { return counts(x); })(ones({2, 3}));
+  EXPECT_EQ(counts.get_layer("counts").output().shape().str(), "[2,4]");
+  // What can't be traced has none, and still a table.
+  struct Reads : layers::LayerBody {
+    Reads() : LayerBody("reads", false) {}
+    Tensor call(const Tensor &x, const layers::CallOptions &) override { return x * sum(x).item<float>(); }
+  };
+  Sequential reads{std::make_shared<Reads>()};
+  reads(x);
+  EXPECT_CONTAINS(reads.summary(), "reads (reads)  ?             0\n");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { reads.input(); }), "the elements of a traced tensor are not known");
 }
 
 TEST(Functional, MisuseNamesTheLine) {

@@ -45,6 +45,7 @@ std::string Model::nameOf(const Layer &layer) const {
 }
 
 Layer Model::get_layer(const std::string &name, SourceLocation where) const {
+  before_layer();
   std::vector<std::string> names;
   for (const auto &[known, part] : children())
     if (auto layer = std::dynamic_pointer_cast<LayerBody>(part)) {
@@ -57,6 +58,7 @@ Layer Model::get_layer(const std::string &name, SourceLocation where) const {
 }
 
 Layer Model::get_layer(std::int64_t index, SourceLocation where) const {
+  before_layer();
   std::vector<Layer> all = layers();
   if (index < 0 || index >= static_cast<std::int64_t>(all.size()))
     fail<IndexError>(absl::StrCat(title(), ": there is no layer ", index, " of ", all.size()), where);

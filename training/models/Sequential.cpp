@@ -62,6 +62,8 @@ public:
     parts.push_back(layer);
     if (output)
       output = layer(*output, where);
+    std::lock_guard lock(finding);
+    found.reset();
   }
 
   std::vector<Layer> layers() const override { return parts; }
@@ -91,7 +93,31 @@ public:
     return config;
   }
 
-  std::optional<SymbolicTensor> input, output; // of the graph, where there is one
+  std::optional<SymbolicTensor> input, output; // of the graph, where Input() or build() made one
+
+  struct Graph {
+    SymbolicTensor input, output;
+  };
+  // One that was only called has the graph of its first call, for a batch of any size, once it is asked for: to make it
+  // traces the layers. None before.
+  std::optional<Graph> graph() const {
+    if (output)
+      return Graph{*input, *output};
+    const std::vector<TensorSpec<>> called = input_specs();
+    if (called.size() != 1 || called[0].shape().empty())
+      return std::nullopt;
+    std::lock_guard lock(finding);
+    if (!found) {
+      Shape batch = called[0].shape();
+      batch[0] = kDynamic;
+      try {
+        found = chain(TensorSpec<>(called[0].dtype(), batch, called[0].name()));
+      } catch (const Error &) { // a layer that needs to know its size
+        found = chain(called[0]);
+      }
+    }
+    return found;
+  }
 
 protected:
   bool is_of_library() const override { return true; }
@@ -116,14 +142,13 @@ protected:
     Shape shape = inputs[0].shape();
     if (shape.empty())
       fail<ShapeError>(absl::StrCat(title(), ": takes inputs of rank 1 or more, a batch first; this one is a scalar"));
-    Size batch = shape[0];
-    SymbolicTensor from =
-        Input(Shape(shape.begin() + 1, shape.end()), {inputs[0].dtype(), inputs[0].name(), batch}, {});
-    SymbolicTensor x = from;
-    for (const Layer &layer : parts)
-      x = layer(x, SourceLocation());
-    input = from;
-    output = x;
+    {
+      std::lock_guard lock(finding);
+      found.reset(); // so that a layer's output() is that of the new graph
+    }
+    Graph made = chain(inputs[0]);
+    input = made.input;
+    output = made.output;
   }
 
   std::vector<Row> rows() const override {
@@ -131,14 +156,36 @@ protected:
     for (const Layer &layer : parts)
       rows.push_back({nameOf(layer), layer.body()->kind(), {}, {}, layer.body()});
     // From the last layer back to the first.
-    std::shared_ptr<calque::detail::SymbolicCall> call = output ? output->call() : nullptr;
+    const std::optional<Graph> known = knownGraph();
+    std::shared_ptr<calque::detail::SymbolicCall> call = known ? known->output.call() : nullptr;
     for (std::size_t i = rows.size(); i-- > 0 && call && call->layer; call = call->inputs[0].call())
       for (const TensorSpec<> &result : call->results)
         rows[i].results.push_back(training::describe(result.dtype(), result.shape()));
     return rows;
   }
+  void before_layer() const override { knownGraph(); }
 
 private:
+  Graph chain(const TensorSpec<> &type) const {
+    const Shape shape = type.shape();
+    SymbolicTensor from =
+        Input(Shape(shape.begin() + 1, shape.end()), {type.dtype(), type.name(), shape[0]}, SourceLocation());
+    SymbolicTensor x = from;
+    for (const Layer &layer : parts)
+      x = layer(x, SourceLocation());
+    return {from, x};
+  }
+  // None where a layer can't be traced, such as one that reads elements.
+  std::optional<Graph> knownGraph() const {
+    try {
+      return graph();
+    } catch (const Error &) {
+      return std::nullopt;
+    }
+  }
+
+  mutable std::mutex finding;
+  mutable std::optional<Graph> found; // guarded by the mutex
   std::vector<Layer> parts;
   absl::flat_hash_set<std::string> names;
 };
@@ -175,12 +222,14 @@ Layer sequentialFrom(const Config &config) {
   return ModelHandle(body);
 }
 
-const SequentialBody &bodyOf(const Model &model) { return static_cast<const SequentialBody &>(model); }
-SymbolicTensor graphOf(const std::optional<SymbolicTensor> &x, SourceLocation where) {
-  if (!x)
-    fail<StateError>("sequential: there is no graph of its layers before build() or an Input() as its first part",
+SequentialBody::Graph graphOf(const Model &model, SourceLocation where) {
+  CallSite site(where, "sequential");
+  const std::optional<SequentialBody::Graph> graph = static_cast<const SequentialBody &>(model).graph();
+  if (!graph)
+    fail<StateError>("sequential: there is no graph of its layers before a first call, build() or an Input() as its "
+                     "first part",
                      where);
-  return *x;
+  return *graph;
 }
 
 } // namespace
@@ -200,8 +249,8 @@ Sequential::Sequential(std::initializer_list<SequentialPart> parts, SourceLocati
 void Sequential::add(const SequentialPart &part, SourceLocation where) {
   static_cast<SequentialBody &>(model(where)).add(part, where);
 }
-SymbolicTensor Sequential::input(SourceLocation where) const { return graphOf(bodyOf(model(where)).input, where); }
-SymbolicTensor Sequential::output(SourceLocation where) const { return graphOf(bodyOf(model(where)).output, where); }
+SymbolicTensor Sequential::input(SourceLocation where) const { return graphOf(model(where), where).input; }
+SymbolicTensor Sequential::output(SourceLocation where) const { return graphOf(model(where), where).output; }
 
 } // namespace calque::models
 

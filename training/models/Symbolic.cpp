@@ -1,6 +1,7 @@
 #include "calque/symbolic.h"
 
 #include "SymbolicCall.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "calque/function.h"
 #include "calque/functions.h"
@@ -75,6 +76,16 @@ SymbolicTensors Layer::apply(const SymbolicTensors &inputs, SourceLocation where
     CallSite site(where, body.inMessages);
     // The graph is made now, whatever is being traced.
     InitScope now;
+    // What the trace adds to the losses is of no call.
+    std::vector<Tensor> losses;
+    {
+      std::lock_guard lock(body.losing);
+      losses = body.losses_;
+    }
+    absl::Cleanup restore = [&] {
+      std::lock_guard lock(body.losing);
+      body.losses_ = std::move(losses);
+    };
     Tensors types;
     for (const auto &[name, input] : inputs)
       types.push_back(TensorSpec<>(input.dtype(), input.shape(), name), name);

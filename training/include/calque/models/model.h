@@ -62,6 +62,8 @@ protected:
     std::shared_ptr<const Module> layer; // of an input, none
   };
   virtual std::vector<Row> rows() const;
+  // Called before a layer is given out, whose output() may be asked for.
+  virtual void before_layer() const {}
   friend class callbacks::TensorBoard;
   // The name of a layer in this model.
   std::string nameOf(const layers::Layer &layer) const;

@@ -42,7 +42,8 @@ public:
   // ValueError for an input that is not the first part, and for a layer that this model is a part of.
   void add(const SequentialPart &part, SourceLocation where = SourceLocation::current());
 
-  // The graph of the layers: StateError before Input() or build() make it.
+  // The graph of the layers, which Input() or build() make; else it is that of the first call, with a batch of any
+  // size. StateError before.
   SymbolicTensor input(SourceLocation where = SourceLocation::current()) const;
   SymbolicTensor output(SourceLocation where = SourceLocation::current()) const;
   SymbolicTensors inputs(SourceLocation where = SourceLocation::current()) const { return input(where); }
