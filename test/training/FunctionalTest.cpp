@@ -154,6 +154,29 @@ Non-trainable params: 0
   EXPECT_CONTAINS(net.summary(), "dense (dense)      float32[7,2]        8\n");
 }
 
+TEST(Sequential, IsAPictureOfAChain) {
+  layers::Dense twice(3);
+  Sequential net{twice, layers::Dropout(0.5), twice};
+  EXPECT_EQ(net.dot(), R"dot(digraph model {
+  node [shape=box];
+  "input" [label="input (input)"];
+  "dense" [label="dense (dense)"];
+  "dropout" [label="dropout (dropout)"];
+  "dense" [label="dense (dense)"];
+  "input" -> "dense";
+  "dense" -> "dropout";
+  "dropout" -> "dense";
+}
+)dot");
+  EXPECT_EQ(Sequential({Input({2}, {.name = "x"}), layers::Dense(1)}).dot(), R"dot(digraph model {
+  node [shape=box];
+  "x" [label="x (input)\nfloat32[?,2]"];
+  "dense" [label="dense (dense)\nfloat32[?,1]"];
+  "x" -> "dense";
+}
+)dot");
+}
+
 TEST(Sequential, HasAGraphAfterItsFirstCall) {
   Sequential net{layers::Dense(3, {.activation = "relu"}), layers::Dense(2)};
   EXPECT_MISUSE(StateError, net.input(), "sequential: there is no graph of its layers before a first call, build()");

@@ -158,7 +158,7 @@ std::string Model::summary(SourceLocation where) const {
 
 std::string Model::dot() const {
   std::string text = "digraph model {\n  node [shape=box];\n";
-  std::vector<Row> all = rows();
+  std::vector<Row> all = picture();
   for (const Row &row : all)
     absl::StrAppend(&text, "  \"", row.name, "\" [label=\"", row.name, " (", row.kind, ")",
                     row.results.empty() ? "" : "\\n", absl::StrJoin(row.results, ", "), "\"];\n");

@@ -163,6 +163,23 @@ protected:
         rows[i].results.push_back(training::describe(result.dtype(), result.shape()));
     return rows;
   }
+  // With the input, and each layer connected to the one before: a table goes without, as each follows the other.
+  std::vector<Row> picture() const override {
+    std::vector<Row> all = rows();
+    Row first{"input", "input", {}, {}, nullptr};
+    if (const std::optional<Graph> known = knownGraph()) {
+      if (!known->input.name().empty())
+        first.name = known->input.name();
+      first.results.push_back(training::describe(known->input.dtype(), known->input.shape()));
+    }
+    std::string before = first.name;
+    for (Row &row : all) {
+      row.connections.push_back(before);
+      before = row.name;
+    }
+    all.insert(all.begin(), std::move(first));
+    return all;
+  }
   void before_layer() const override { knownGraph(); }
 
 private:

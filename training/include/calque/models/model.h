@@ -62,6 +62,8 @@ protected:
     std::shared_ptr<const Module> layer; // of an input, none
   };
   virtual std::vector<Row> rows() const;
+  // What dot() shows, where that is more than the table.
+  virtual std::vector<Row> picture() const { return rows(); }
   // Called before a layer is given out, whose output() may be asked for.
   virtual void before_layer() const {}
   friend class callbacks::TensorBoard;
