@@ -74,6 +74,7 @@ const std::shared_ptr<VariableState> &detail::stateOf(const Variable &x, SourceL
   return x.state();
 }
 
+void detail::rename(const Variable &x, std::string name) { stateOf(x, {})->name = std::move(name); }
 const std::string &Variable::name(SourceLocation where) const { return detail::stateOf(*this, where)->name; }
 DType Variable::dtype(SourceLocation where) const { return detail::stateOf(*this, where)->type->dtype; }
 Shape Variable::shape(SourceLocation where) const { return detail::shapeOf(detail::stateOf(*this, where)->type->dims); }

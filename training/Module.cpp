@@ -1,9 +1,12 @@
 #include "calque/module.h"
 
 #include "Support.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
+
+#include <mutex>
 
 namespace calque {
 
@@ -173,6 +176,29 @@ void Module::set_name(std::string name, SourceLocation where) {
   if (name.find('/') != std::string::npos)
     fail<ValueError>(absl::StrCat("module: the name '", name, "' must have no '/'"), where);
   name_ = std::move(name);
+  isNameByKind = false;
+}
+
+void Module::set_name_by_kind(const std::string &kind) {
+  if (!name_.empty() || kind.empty())
+    return;
+  static std::mutex mutex;
+  static auto &counts = *new absl::flat_hash_map<std::string, std::int64_t>; // layers may be made until the end
+  std::lock_guard lock(mutex);
+  const std::int64_t number = counts[kind]++;
+  name_ = number == 0 ? kind : absl::StrCat(kind, "_", number);
+  isNameByKind = true;
+}
+
+void Module::nameAsPart(const std::string &name) {
+  if (has_given_name())
+    return;
+  // Its variables may be made already. Checkpoints know them by their paths, which these names are not.
+  for (const Part &part : parts_)
+    if (part.variable && part.variable->name() == absl::StrCat(name_, "/", part.name))
+      detail::rename(*part.variable, absl::StrCat(name, "/", part.name));
+  name_ = name;
+  isNameByKind = false;
 }
 
 void Module::checkName(const std::string &name, SourceLocation where) const {
@@ -186,6 +212,7 @@ void Module::checkName(const std::string &name, SourceLocation where) const {
 
 Variable Module::variable(std::string name, const Operand &initial, bool trainable, const Constraint &constraint) {
   checkName(name, initial.where());
+  before_variable();
   VariableOptions options{.name = name_.empty() ? name : absl::StrCat(name_, "/", name), .trainable = trainable};
   if (constraint)
     options.constraint = constraint;
@@ -232,8 +259,7 @@ void Module::adopt(std::string name, std::shared_ptr<Module> module, SourceLocat
     fail<StateError>(absl::StrCat("module: the part '", name, "' is empty"), where);
   if (module->contains(*this))
     fail<ValueError>(absl::StrCat("module: the part '", name, "' has this module as a part itself"), where);
-  if (module->name_.empty())
-    module->name_ = name;
+  module->nameAsPart(name);
   registerPart({std::move(name), std::nullopt, std::move(module)});
 }
 

@@ -220,6 +220,66 @@ TEST(Sequential, HasAGraphAfterItsFirstCall) {
   EXPECT_CONTAINS(errorOf<StateError>([&] { reads.input(); }), "the elements of a traced tensor are not known");
 }
 
+namespace {
+struct ProbeBody : layers::LayerBody {
+  ProbeBody() : LayerBody("probe") {}
+  void build(const Shape &input, DType dtype) override { factor = weight("factor", {input.back()}, dtype, ones); }
+  Tensor call(const Tensor &x, const layers::CallOptions &) override { return x * factor; }
+  Variable factor{nullptr};
+};
+} // namespace
+
+TEST(Layer, HasANameByItsClass) {
+  layers::Layer a(std::make_shared<ProbeBody>()), b(std::make_shared<ProbeBody>());
+  EXPECT_EQ(a.name(), "probe");
+  EXPECT_EQ(b.name(), "probe_1");
+  Tensor x = ones({2, 3});
+  b(a(x));
+  EXPECT_EQ(a.variables()[0].name(), "probe/factor");
+  EXPECT_EQ(b.variables()[0].name(), "probe_1/factor");
+  EXPECT_EQ(a.named_variables()[0].first, "factor") << "paths begin at the layer";
+  optimizers::SGD sgd(0.1, {.momentum = 0.5});
+  sgd.minimize([&] { return sum(b(a(x))); }, {a.variables()[0], b.variables()[0]});
+  EXPECT_EQ(sgd.named_variables()[2].first, "momentum/probe/factor");
+  EXPECT_EQ(sgd.named_variables()[3].first, "momentum/probe_1/factor");
+  // Messages and configs have only the names that were given.
+  EXPECT_EQ(layers::Dense(2).get_config().at("name").as<std::string>(), "");
+  EXPECT_CONTAINS(layers::Dense(2).name(), "dense");
+  EXPECT_EQ(layers::Dense(2, {.name = "mine"}).name(), "mine");
+}
+
+TEST(Functional, NamesItsLayersByTheirClasses) {
+  for (int again = 0; again < 2; ++again) {
+    SymbolicTensor in = Input({4});
+    layers::Dense a(3), b(2);
+    models::Functional model(in, b(a(in)));
+    std::vector<std::string> names;
+    for (const Variable &variable : model.variables())
+      names.push_back(variable.name());
+    EXPECT_EQ(names, (std::vector<std::string>{"dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias"}));
+    EXPECT_EQ(b.name(), "dense_1");
+    optimizers::SGD sgd(0.1, {.momentum = 0.5});
+    sgd.build(model.trainable_variables());
+    EXPECT_EQ(sgd.named_variables()[2].first, "momentum/dense/kernel");
+    EXPECT_EQ(sgd.named_variables()[3].first, "momentum/dense/bias");
+  }
+  // Of a layer that has its variables before, and of one in another module.
+  layers::Dense built(2), part(2);
+  built(ones({1, 3}));
+  struct Net : Model {
+    explicit Net(const layers::Dense &dense) { submodule("head", dense); }
+  };
+  part(ones({1, 3}));
+  Net net(part);
+  EXPECT_EQ(part.variables()[0].name(), "head/kernel");
+  Sequential chain{built};
+  EXPECT_EQ(built.variables()[1].name(), "dense/bias");
+  // A name that was given stays.
+  layers::Dense given(2, {.name = "mine"});
+  Sequential{layers::Dense(1), given};
+  EXPECT_EQ(given.name(), "mine");
+}
+
 TEST(Functional, MisuseNamesTheLine) {
   SymbolicTensor x = Input({3}, {.name = "x"}), y = Input({3}, {.name = "y"});
   layers::Dense dense(2);

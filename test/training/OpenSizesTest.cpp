@@ -122,13 +122,13 @@ TEST(OpenBatch, OfNoneHasNoMean) {
 }
 
 TEST(OpenBatch, OfLaterLayersIsComparedAtTheCall) {
-  layers::Dense dense(3);
+  layers::Dense dense(3, {.name = "head"});
   dense.build({2, 4});
   auto f = function([&](const Tensor &x) { return dense(x); },
                     {.input_signature = {TensorSpec<float>({kDynamic, kDynamic})}});
   EXPECT_EQ(f(ones({5, 4})).shape(), (Shape{5, 3}));
   std::string text = errorOf<ShapeError>([&] { f(ones({5, 3})); });
-  EXPECT_CONTAINS(text, "is 3 and dimension 0 of variable 'kernel' is 4, and they must be equal");
+  EXPECT_CONTAINS(text, "is 3 and dimension 0 of variable 'head/kernel' is 4, and they must be equal");
   EXPECT_CONTAINS(text, "OpenSizesTest.cpp:");
 }
 

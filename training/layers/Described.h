@@ -68,7 +68,7 @@ public:
 
   Config get_config() const override {
     ConfigWriter writer;
-    writer("name", name());
+    writer("name", has_given_name() ? name() : "");
     writer("trainable", trainable());
     // A writer changes nothing.
     const_cast<Body &>(static_cast<const Body &>(*this)).describe(writer);

@@ -206,7 +206,7 @@ void LayerBody::build_parts(const std::vector<TensorSpec<>> &) {}
 
 //===-- Variables -------------------------------------------------------------------------------===//
 
-std::string LayerBody::title() const { return name().empty() ? kind_ : absl::StrCat(kind_, " '", name(), "'"); }
+std::string LayerBody::title() const { return has_given_name() ? absl::StrCat(kind_, " '", name(), "'") : kind_; }
 
 Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, const Initializer &initializer,
                            bool trainable, const Regularizer &regularizer, const Constraint &constraint,

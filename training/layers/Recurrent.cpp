@@ -344,7 +344,7 @@ public:
   void check(SourceLocation where) {
     if (!layer.body())
       calque::detail::throwEmptyHandle("layer", where);
-    adopt(layer.name().empty() ? layer.body()->kind() : layer.name(), layer.body(), where);
+    adopt(layer.body()->has_given_name() ? layer.name() : layer.body()->kind(), layer.body(), where);
   }
   template <typename A> void describe(A &a) { a("layer", layer); }
 

@@ -150,7 +150,7 @@ private:
     for (const Layer &other : layers_)
       if (other.same_as(layer))
         return;
-    std::string base = layer.name().empty() ? layer.body()->kind() : layer.name(), unique = base;
+    std::string base = layer.body()->has_given_name() ? layer.name() : layer.body()->kind(), unique = base;
     for (int i = 1; names.contains(unique); ++i)
       unique = absl::StrCat(base, "_", i);
     adopt(unique, layer.body(), where);

@@ -53,7 +53,7 @@ public:
     for (const Layer &other : parts)
       known |= other.same_as(layer);
     if (!known) {
-      std::string base = layer.name().empty() ? layer.body()->kind() : layer.name(), unique = base;
+      std::string base = layer.body()->has_given_name() ? layer.name() : layer.body()->kind(), unique = base;
       for (int i = 1; names.contains(unique); ++i)
         unique = absl::StrCat(base, "_", i);
       adopt(unique, layer.body(), where);

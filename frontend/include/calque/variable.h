@@ -74,6 +74,11 @@ private:
 // traced function, prints the name and the type: <variable 'w' float32[3]>.
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Variable &x);
 
+namespace detail {
+// Of a layer that becomes a part of a model, which names it. No other thread uses the variable meanwhile.
+CALQUE_API void rename(const Variable &x, std::string name);
+} // namespace detail
+
 // Makes a variable with a name.
 inline Variable variable(std::string name, const Operand &initial, bool trainable = true) {
   return Variable(initial, {.name = std::move(name), .trainable = trainable});

@@ -83,8 +83,11 @@ public:
   bool trainable() const { return trainable_; }
   void set_trainable(bool trainable);
 
-  // The name under which it was registered, at first empty.
+  // The name that it was given, or under which it was registered. Before, that of a layer is by its kind, "dense",
+  // "dense_1" and so on in this process, and that of another module is empty.
   const std::string &name() const { return name_; }
+  // Whether a name was given: one that is by the kind makes room for that of a part.
+  bool has_given_name() const { return !name_.empty() && !isNameByKind; }
 
 protected:
   // With a name of its own, which a module that it becomes a part of may give again. ValueError for a '/' in it.
@@ -111,6 +114,10 @@ protected:
   // Makes the parts that another module has now parts of this one, which keeps it. ValueError as of adopt().
   void adopt_parts(const std::shared_ptr<Module> &module, SourceLocation where = SourceLocation::current());
   void set_name(std::string name, SourceLocation where = SourceLocation::current());
+  // Gives a module without a name one that no other has been given so: "dense", "dense_1".
+  void set_name_by_kind(const std::string &kind);
+  // Called before it has a variable.
+  virtual void before_variable() {}
 
   // Removes the parts that are registered while it lives, unless they are kept.
   class CALQUE_API Registration {
@@ -145,11 +152,13 @@ private:
   void registerPart(Part part);
   void checkName(const std::string &name, SourceLocation where) const;
   bool contains(const Module &other) const;
+  void nameAsPart(const std::string &name);
   void collect(const std::string &path, bool trainable, Collector &collector) const;
   std::vector<Found> collected(SourceLocation where) const;
   template <typename Wanted> std::vector<Variable> variablesThat(SourceLocation where, Wanted wanted) const;
 
   std::string name_;
+  bool isNameByKind = false;
   std::vector<Part> parts_;
   bool trainable_ = true;
 };

@@ -114,9 +114,12 @@ protected:
   // Whether it is one of the library's: then errors in its computation have the line of its caller, and else their own.
   virtual bool is_of_library() const { return false; }
 
-  // Its full name in messages: "dense 'head'".
+  // Its full name in messages: "dense 'head'", or "dense" where none was given.
   std::string title() const;
   void checkBuilt(SourceLocation where) const override;
+  void before_variable() override { name_by_kind(); }
+  // A name for a layer without one. Models, whose variables are those of their layers, go without.
+  virtual void name_by_kind() { set_name_by_kind(kind_); }
 
 private:
   friend class Layer;
@@ -139,7 +142,11 @@ private:
 // A shared handle: copies are the same layer, with the same variables.
 class CALQUE_API Layer {
 public:
-  explicit Layer(std::shared_ptr<LayerBody> body) : body_(std::move(body)) {}
+  // A body that has no name gets one: see Module::name().
+  explicit Layer(std::shared_ptr<LayerBody> body) : body_(std::move(body)) {
+    if (body_)
+      body_->name_by_kind();
+  }
 
   // The result, of a layer that gives one (ValueError for another number). Errors inside name the caller's line.
   Tensor operator()(const Operand &x, const CallOptions &options = {}) const {

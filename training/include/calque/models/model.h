@@ -54,6 +54,7 @@ protected:
   // Calls the model once, with one example of zeros, so that its layers are built.
   void build_parts(const std::vector<TensorSpec<>> &inputs) override;
   Model &trained() override { return *this; }
+  void name_by_kind() override {}
 
   // What summary() and dot() show: the calls in order. By default the layers, without types and connections.
   struct Row {
