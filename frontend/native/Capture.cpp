@@ -477,6 +477,14 @@ private:
           throw NotCaptured{absl::StrCat("its iterations are not alike, and after ", trace->decisions->made().size(),
                                          " decisions there is an error: ", firstLine(error.what())),
                             trace->decisions->made().back().line};
+        // A list that a loop fills is empty where the loop is tried with no iteration.
+        if (std::string text = firstLine(error.what());
+            !trace->decisions->made().empty() && text.ends_with("needs at least one tensor"))
+          throw ValueError(absl::StrCat(text,
+                                        ", and on this path of the lambda there is none: what a C++ loop on tensors "
+                                        "appends to a std::vector can't be captured; a TensorArray or scan() keeps "
+                                        "what each iteration gives"),
+                           error.location());
         throw;
       } catch (const std::exception &thrown) {
         path.throws = true;

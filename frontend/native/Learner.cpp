@@ -15,7 +15,9 @@ constexpr std::size_t kLongPath = 300;
 // Counts up to this are unrolled.
 constexpr std::size_t kUnrolled = 12;
 
-constexpr char kUnlike[] = "its iterations or paths are not alike";
+constexpr char kUnlike[] =
+    "its iterations or paths are not alike, as where a std::vector or another C++ container grows "
+    "in a loop: a TensorArray or scan() keeps what each iteration gives";
 constexpr char kCounts[] =
     "the host ends or changes the loop by a count that no tensor shows and that is not always the same";
 } // namespace

@@ -736,6 +736,63 @@ TEST(NativeRefused, AreShapesThatChange) {
   EXPECT_CONTAINS(errorOf<StateError>([&] { f(tensor<float>({1, 2})); }), "can't be captured");
 }
 
+// A container that grows in a loop: the error says what to write instead.
+TEST(NativeRefused, AreContainersThatGrow) {
+  auto pushed = function([](const Tensor &n) {
+    std::vector<Tensor> v;
+    Tensor i = scalar(0);
+    while (i < n) {
+      v.push_back(cast(i, DType::Float32));
+      i = i + 1;
+    }
+    return stack(v);
+  });
+  const char *way = "and on this path of the lambda there is none: what a C++ loop on tensors appends to a std::vector "
+                    "can't be captured; a TensorArray or scan() keeps what each iteration gives";
+  std::string text = errorOf<ValueError>([&] { pushed(scalar(3)); });
+  EXPECT_CONTAINS(text, std::string("stack: needs at least one tensor, ") + way);
+  EXPECT_CONTAINS(text, "NativeTest.cpp");
+  auto joined = function([](const Tensor &n) {
+    std::vector<Tensor> v;
+    for (Tensor i = scalar(0); i < n; i = i + 1)
+      v.push_back(ones({1, 2}));
+    return concat(v);
+  });
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { joined(scalar(3)); }),
+                  std::string("concat: needs at least one tensor, ") + way);
+  const char *general =
+      "its iterations or paths are not alike, as where a std::vector or another C++ container grows in "
+      "a loop: a TensorArray or scan() keeps what each iteration gives; cond, while_loop";
+  auto rows = function([](const Tensor &x) {
+    std::vector<Tensor> v;
+    for (Tensor row : x)
+      v.push_back(row * 2);
+    return stack(v);
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { rows(ones({30, 2})); }), general);
+  // Nothing of that where no decision leads to the list.
+  auto none = function([](const Tensor &x) { return stack({}) + x; });
+  EXPECT_EQ(errorOf<ValueError>([&] { none(scalar(1)); }).find("on this path"), std::string::npos);
+  // The ways out that it names.
+  auto array = function(
+      [](const Tensor &x) {
+        TensorArray v(x.shape()[0], DType::Float32, {});
+        for (Tensor i : range(x.shape()[0]))
+          v.write(i, x[i] * 2);
+        return v.stack();
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_EQ(array(tensor({1., 2., 3.})).to_vector<float>(), (std::vector<float>{2, 4, 6}));
+  EXPECT_EQ(array(tensor({5.})).to_vector<float>(), (std::vector<float>{10}));
+  auto counted = function([](const Tensor &n) {
+    TensorArray v(4, DType::Int32, {}, {.zeros = true});
+    for (Tensor i = scalar(0); i < n; i = i + 1)
+      v.write(i, i * i);
+    return v.stack();
+  });
+  EXPECT_EQ(counted(scalar(3)).to_vector<std::int32_t>(), (std::vector<std::int32_t>{0, 1, 4, 0}));
+}
+
 TEST(NativeRefused, AreBranchesOfDifferentTypes) {
   auto f = function([](const Tensor &x) {
     if (x > 0)
