@@ -65,6 +65,27 @@ Tensor stack(const std::vector<Tensor> &tensors, std::int64_t axis, SourceLocati
   return concat(expanded, axis, where);
 }
 
+std::vector<Tensor> detail::splitEvenly(const Operand &x, std::int64_t parts, std::int64_t axis) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "split");
+  Tensor value = x.toTensor();
+  Shape shape = value.shape();
+  const std::size_t dimension = dimensionOf(axis, value.rank(), "split", where);
+  if (parts < 1)
+    throw ValueError(absl::StrCat("split: the number of parts is at least 1, unlike ", parts), where);
+  const Size whole = shape[dimension];
+  if (!whole.is_known()) { // it follows at the call
+    shape[dimension] = parts;
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dimension) + 1, -1);
+    return unstack(Operand(reshape(Operand(value, where), shape), where), static_cast<std::int64_t>(dimension));
+  }
+  if (whole % parts != 0)
+    throw ValueError(absl::StrCat("split: ", typeOf(value), " has no ", parts, " parts of one size along axis ", axis,
+                                  "; a list of sizes makes others"),
+                     where);
+  return split(Operand(value, where), std::vector<std::int64_t>(static_cast<std::size_t>(parts), whole / parts), axis);
+}
+
 std::vector<Tensor> unstack(const Operand &x, std::int64_t axis) {
   SourceLocation where = detail::userLine(x.where());
   CallSite library(where, "unstack");

@@ -18,6 +18,13 @@ Tensor counting(Shape shape) {
   return reshape(tensor(values), shape);
 }
 
+std::vector<float> valuesFrom(int first, int end) {
+  std::vector<float> values;
+  for (int i = first; i < end; ++i)
+    values.push_back(static_cast<float>(i));
+  return values;
+}
+
 // What a call compiles when it was not met before, and how often it is asked.
 template <typename F> std::uint64_t compiledBy(F call) {
   std::uint64_t before = compilationCount();
@@ -33,6 +40,36 @@ template <typename F> void expectSame(F body, const Tensor &x) {
 }
 
 } // namespace
+
+// As numpy.split and tf.split with a number.
+TEST(Movement, SplitsIntoSoManyParts) {
+  Tensor x = counting({4, 6});
+  std::vector<Tensor> columns = split(x, 3, 1), rows = split(x, 2);
+  ASSERT_EQ(columns.size(), 3u);
+  EXPECT_EQ(columns[1].to_vector<float>(), (std::vector<float>{2, 3, 8, 9, 14, 15, 20, 21}));
+  EXPECT_EQ(columns[2].shape(), (Shape{4, 2}));
+  EXPECT_EQ(rows[1].to_vector<float>(), valuesFrom(12, 24));
+  EXPECT_EQ(split(x, std::size_t(6), -1)[5].shape(), (Shape{4, 1}));
+  EXPECT_EQ(split(zeros({0, 2}), 3)[2].shape(), (Shape{0, 2}));
+  EXPECT_EQ(split(x, {4}).size(), 1u) << "braces are sizes";
+  for (int part : {0, 2})
+    expectSame([part](const Tensor &t) { return split(t, 3, 1)[part]; }, x);
+  EXPECT_EQ(grad([](const Tensor &t) { return sum(split(t, 2, 1)[1] * 3); })(counting({1, 4})).to_vector<float>(),
+            (std::vector<float>{0, 0, 3, 3}));
+  // Of sizes that the call knows.
+  auto open = function([](const Tensor &t) { return split(t, 2, 1); },
+                       {.input_signature = {TensorSpec<float>({kDynamic, kDynamic})}});
+  EXPECT_EQ(open(x)[1].to_vector<float>(), split(x, 2, 1)[1].to_vector<float>());
+  EXPECT_EQ(open(counting({1, 2}))[0].to_vector<float>(), (std::vector<float>{0}));
+  EXPECT_EQ(open.trace_count(), 1);
+  errorOf<ShapeError>([&] { open(counting({2, 3})); });
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { split(x, 5, 1); }),
+                  "split: float32[4,6] has no 5 parts of one size along axis 1; a list of sizes makes others");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { split(x, 5, 1); }), "MovementTest.cpp");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { split(x, 0); }), "split: the number of parts is at least 1, unlike 0");
+  errorOf<ValueError>([&] { split(x, 2, 2); });
+  errorOf<ValueError>([&] { split(scalar(1), 1); });
+}
 
 TEST(Movement, GivesWhatCompiledCodeGives) {
   Tensor x = counting({3, 4, 5}), big = counting({96, 65, 33});

@@ -68,6 +68,17 @@ CALQUE_API Tensor size(const Operand &x);
 // differ.
 CALQUE_API Tensor stack(const std::vector<Tensor> &tensors, std::int64_t axis = 0,
                         SourceLocation where = SourceLocation::current());
+namespace detail {
+CALQUE_API std::vector<Tensor> splitEvenly(const Operand &x, std::int64_t parts, std::int64_t axis);
+}
+// So many parts of x, which are alike, along an axis: split(x, 3). ValueError for less than one and where their number
+// does not divide the size of the axis; where that is not known while tracing, a ShapeError of the call. Sizes in
+// braces are those of the parts: split(x, {3}).
+template <typename N>
+  requires(std::integral<N> && !std::same_as<N, bool>)
+std::vector<Tensor> split(const Operand &x, N parts, std::int64_t axis = 0) {
+  return detail::splitEvenly(x, static_cast<std::int64_t>(parts), axis);
+}
 // The slices of x along an axis, which they lack. StateError where the size of the axis is not known while tracing.
 CALQUE_API std::vector<Tensor> unstack(const Operand &x, std::int64_t axis = 0);
 // x without dimensions of size 1: those of the axes, or all. ShapeError for an axis of another size, which is found at
