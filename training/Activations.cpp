@@ -42,6 +42,36 @@ Tensor sigmoid(const Operand &x) { return calque::sigmoid(x); }
 Tensor hard_sigmoid(const Operand &x) { return relu(x.toTensor() + 3, {.max_value = 6}) / 6; }
 Tensor hard_silu(const Operand &x) { return x.toTensor() * hard_sigmoid(x); }
 Tensor tanh(const Operand &x) { return calque::tanh(x); }
+Tensor celu(const Operand &x, double alpha) { return maximum(x, 0) + expm1(minimum(x, 0) / alpha) * alpha; }
+Tensor glu(const Operand &operand, std::int64_t axis) {
+  std::vector<Tensor> halves = split(operand, 2, axis);
+  return halves[0] * calque::sigmoid(halves[1]);
+}
+Tensor hard_tanh(const Operand &x) { return clip(x, -1, 1); }
+Tensor hard_shrink(const Operand &x, double threshold) { return where(greater(abs(x), threshold), x, 0); }
+Tensor soft_shrink(const Operand &x, double threshold) {
+  return where(greater(x, threshold), x.toTensor() - threshold,
+               where(less(x, -threshold), x.toTensor() + threshold, 0));
+}
+Tensor tanh_shrink(const Operand &x) { return x.toTensor() - calque::tanh(x); }
+Tensor log_sigmoid(const Operand &x) { return -softplus(-x.toTensor()); }
+Tensor squareplus(const Operand &x, double b) { return (x.toTensor() + sqrt(square(x) + b)) / 2; }
+Tensor sparse_plus(const Operand &x) {
+  return where(less_equal(x, -1), 0, where(less(x, 1), square(x.toTensor() + 1) / 4, x));
+}
+Tensor threshold(const Operand &x, double threshold, double default_value) {
+  return where(greater(x, threshold), x, default_value);
+}
+Tensor sparsemax(const Operand &operand, std::int64_t axis) {
+  // What is above the threshold tau adds up to 1. The numbers above are the largest k: number k of them is, by the
+  // first k, just above.
+  Tensor x = operand.toTensor();
+  Tensor sorted = sort(x, axis, true);
+  Tensor number = cumsum(ones(sorted.shape(), x.dtype()), axis);
+  Tensor isAbove = sorted * number > cumsum(sorted, axis) - 1;
+  Tensor tau = (sum(where(isAbove, sorted, 0), axis, true) - 1) / sum(cast(isAbove, x.dtype()), axis, true);
+  return maximum(x - tau, 0);
+}
 Tensor softmax(const Operand &x, std::int64_t axis) { return calque::softmax(x, axis); }
 Tensor log_softmax(const Operand &x, std::int64_t axis) { return calque::log_softmax(x, axis); }
 Tensor exponential(const Operand &x) { return exp(x); }
@@ -82,13 +112,23 @@ struct Registry {
     add("hard_sigmoid", hard_sigmoid);
     add("hard_silu", hard_silu);
     add("tanh", activations::tanh);
+    add("celu", [](const Operand &x) { return celu(x); });
+    add("glu", [](const Operand &x) { return glu(x); });
+    add("hard_tanh", hard_tanh);
+    add("hard_shrink", [](const Operand &x) { return hard_shrink(x); });
+    add("soft_shrink", [](const Operand &x) { return soft_shrink(x); });
+    add("tanh_shrink", tanh_shrink);
+    add("log_sigmoid", log_sigmoid);
+    add("squareplus", [](const Operand &x) { return squareplus(x); });
+    add("sparse_plus", sparse_plus);
+    add("sparsemax", [](const Operand &x) { return sparsemax(x); });
     add("softmax", [](const Operand &x) { return calque::softmax(x); });
     add("log_softmax", [](const Operand &x) { return calque::log_softmax(x); });
     add("exponential", exponential);
   }
   const Named *find(const std::string &name) const {
     for (const Named &each : known)
-      if (each.name == (name == "swish" ? "silu" : name))
+      if (each.name == (name == "swish" ? "silu" : name == "hard_swish" ? "hard_silu" : name))
         return &each;
     return nullptr;
   }

@@ -1,6 +1,7 @@
 #include "calque/initializers.h"
 
 #include "Support.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "calque/functions.h"
@@ -277,11 +278,35 @@ Registry &registry() {
   return made;
 }
 
-Make makeOf(const std::string &name, SourceLocation where) {
+// Keras' other names, which messages don't list: those of classes, "HeNormal", and short ones.
+std::string shortName(const std::string &name) {
+  static const std::pair<const char *, const char *> others[] = {{"uniform", "random_uniform"},
+                                                                 {"normal", "random_normal"},
+                                                                 {"zero", "zeros"},
+                                                                 {"one", "ones"},
+                                                                 {"IdentityInitializer", "identity"},
+                                                                 {"OrthogonalInitializer", "orthogonal"}};
+  for (const auto &[other, known] : others)
+    if (name == other)
+      return known;
+  if (name.empty() || !absl::ascii_isupper(static_cast<unsigned char>(name[0])))
+    return name;
+  std::string lower;
+  for (char c : name) {
+    if (absl::ascii_isupper(static_cast<unsigned char>(c)) && !lower.empty())
+      lower += '_';
+    lower += absl::ascii_tolower(static_cast<unsigned char>(c));
+  }
+  return lower;
+}
+
+// The name that it is known by, too.
+std::pair<std::string, Make> makeOf(const std::string &name, SourceLocation where) {
   std::lock_guard lock(registry().mutex);
-  for (const Named &each : registry().known)
-    if (each.name == name)
-      return each.make;
+  for (const std::string &known : {name, shortName(name)})
+    for (const Named &each : registry().known)
+      if (each.name == known)
+        return {known, each.make};
   auto appendName = [](std::string *text, const Named &each) { text->append(each.name); };
   fail<ValueError>(absl::StrCat("initializer: there is no '", name, "'; there are ",
                                 absl::StrJoin(registry().known, ", ", appendName)),
@@ -322,9 +347,9 @@ Config Initializer::get_config(SourceLocation where) const {
 }
 
 Initializer Initializer::from_config(const Config &config, SourceLocation where) {
-  std::string name = config.at("class_name", where).as<std::string>(where);
+  const auto [name, make] = makeOf(config.at("class_name", where).as<std::string>(where), where);
   const ConfigValue *options = config.find("config");
-  Initializer made = makeOf(name, where)(options ? options->as<Config>(where) : Config());
+  Initializer made = make(options ? options->as<Config>(where) : Config());
   // One of the user's is known by the name that it is registered under.
   made.name_ = name;
   if (made.options_.empty() && options)

@@ -54,9 +54,102 @@ TEST(Activations, AreNamedOrRegistered) {
                 "register_activation: there is an activation 'twice' already");
 }
 
+// The formulas of Keras 3's documentation, by plain numbers.
+TEST(Activations, AreKerasFormulas) {
+  using Plain = std::function<double(double)>;
+  auto sigmoidOf = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const std::vector<std::pair<const char *, Plain>> all = {
+      {"celu", [](double x) { return std::max(x, 0.0) + std::min(0.0, std::exp(x) - 1); }},
+      {"hard_tanh", [](double x) { return std::min(1.0, std::max(-1.0, x)); }},
+      {"hard_shrink", [](double x) { return std::fabs(x) > 0.5 ? x : 0; }},
+      {"soft_shrink", [](double x) { return x > 0.5    ? x - 0.5
+                                            : x < -0.5 ? x + 0.5
+                                                       : 0; }},
+      {"tanh_shrink", [](double x) { return x - std::tanh(x); }},
+      {"log_sigmoid", [&](double x) { return std::log(sigmoidOf(x)); }},
+      {"squareplus", [](double x) { return (x + std::sqrt(x * x + 4)) / 2; }},
+      {"sparse_plus", [](double x) { return x <= -1 ? 0
+                                            : x < 1 ? (x + 1) * (x + 1) / 4
+                                                    : x; }},
+      {"hard_swish", [](double x) { return x * std::min(6.0, std::max(0.0, x + 3)) / 6; }},
+  };
+  std::vector<double> x;
+  for (int i = -24; i <= 24; ++i)
+    x.push_back(i * 0.25 + 1.0 / 128);
+  const Tensor in = tensor<double>(x);
+  for (const auto &[name, plain] : all) {
+    SCOPED_TRACE(name);
+    std::vector<double> expected, slopes;
+    for (double each : x) {
+      expected.push_back(plain(each));
+      slopes.push_back((plain(each + 1e-6) - plain(each - 1e-6)) / 2e-6);
+    }
+    layers::Activation layer(name);
+    expectNear(layer(in), expected, 1e-9);
+    expectNear(grad([&](const Tensor &x) { return sum(layer(x)); })(in), slopes, 1e-6);
+  }
+  // Options, and edges.
+  Tensor some = tensor<double>({-2, -0.5, 0, 0.5, 1});
+  expectNear(activations::celu(some, 2), {2 * std::expm1(-1), 2 * std::expm1(-0.25), 0, 0.5, 1});
+  expectNear(activations::hard_shrink(some), {-2, 0, 0, 0, 1});
+  expectNear(activations::hard_shrink(some, 0.25), {-2, -0.5, 0, 0.5, 1});
+  expectNear(activations::soft_shrink(some, 1), {-1, 0, 0, 0, 0});
+  expectNear(activations::squareplus(some, 0), {0, 0, 0, 0.5, 1});
+  expectNear(activations::threshold(some, 0, 7), {7, 7, 7, 0.5, 1});
+  expectNear(activations::threshold(some, 0.25, -1.5), {-1.5, -1.5, -1.5, 0.5, 1});
+  expectNear(activations::sparse_plus(tensor<double>({-1, 1})), {0, 1});
+  // The first half by the sigmoid of the second.
+  Tensor rows = tensor<double>({{1, 2, 0, 1}, {3, 4, -1, 2}});
+  expectNear(activations::glu(rows), {1 * sigmoidOf(0), 2 * sigmoidOf(1), 3 * sigmoidOf(-1), 4 * sigmoidOf(2)});
+  expectNear(activations::glu(rows, 0), {1 * sigmoidOf(3), 2 * sigmoidOf(4), 0, 1 * sigmoidOf(2)});
+  EXPECT_EQ(layers::Dense(6, {.activation = "glu"})(ones({2, 3})).shape(), (Shape{2, 3}));
+  EXPECT_MISUSE(ValueError, activations::glu(ones({2, 3})), "split: float32[2,3] has no 2 parts of one size along");
+  EXPECT_EQ(activations::celu(ones({2})).dtype(), DType::Float32);
+  // They are names, known to configs, and in one trace for any batch.
+  auto open = function([](const Tensor &x) { return layers::Activation("sparsemax")(layers::Activation("glu")(x)); },
+                       {.input_signature = {TensorSpec<double>({kDynamic, kDynamic})}});
+  expectNear(open(rows), valuesOf(activations::sparsemax(activations::glu(rows))), 1e-12);
+}
+
+// Probabilities nearest to the numbers: what is above a threshold, less the threshold, adds up to 1. Bisected here.
+TEST(Activations, SparsemaxIsAProjection) {
+  auto projected = [](const std::vector<double> &row) {
+    double low = -100, high = 100;
+    auto total = [&](double tau) {
+      double sum = 0;
+      for (double each : row)
+        sum += std::max(0.0, each - tau);
+      return sum;
+    };
+    for (int i = 0; i < 200; ++i)
+      (total((low + high) / 2) > 1 ? low : high) = (low + high) / 2;
+    std::vector<double> result;
+    for (double each : row)
+      result.push_back(std::max(0.0, each - low));
+    return result;
+  };
+  const std::vector<std::vector<double>> rows = {
+      {-1, 0, 1, 0.25}, {0.5, 0.5, 0.5, 0.5}, {5, -3, 4.5, 4.75}, {2, 2, -9, 1.5}};
+  std::vector<double> expected;
+  for (const std::vector<double> &row : rows)
+    for (double each : projected(row))
+      expected.push_back(each);
+  Tensor x = tensor(rows);
+  expectNear(activations::sparsemax(x), expected, 1e-12);
+  expectNear(transpose(activations::sparsemax(transpose(x), 0)), expected, 1e-12);
+  expectNear(activations::sparsemax(tensor<double>({{1, -INFINITY, 0.5}})), {0.75, 0, 0.25}, 1e-12);
+  // Its derivative: of those above, what is one's own less the mean of all.
+  Tensor w = tensor<double>({1, 2, 3, 4});
+  Tensor g =
+      grad([&](const Tensor &x) { return sum(activations::sparsemax(x) * w); })(tensor<double>({5, -3, 4.5, 4.75}));
+  expectNear(g, {1 - 8.0 / 3, 0, 3 - 8.0 / 3, 4 - 8.0 / 3}, 1e-12);
+}
+
 TEST(Activations, StayFiniteFarOut) {
   Tensor x = tensor<double>({-1000, 1000});
-  for (const char *name : {"softplus", "elu", "selu", "silu", "mish", "gelu", "gelu_tanh", "softsign"}) {
+  for (const char *name :
+       {"softplus", "elu", "selu", "silu", "mish", "gelu", "gelu_tanh", "softsign", "celu", "hard_tanh", "hard_shrink",
+        "soft_shrink", "tanh_shrink", "log_sigmoid", "squareplus", "sparse_plus", "sparsemax"}) {
     SCOPED_TRACE(name);
     GradientTape tape;
     tape.watch(x);
@@ -135,6 +228,43 @@ TEST(Initializers, GoThroughConfigs) {
   layers::Dense dense(1, {.use_bias = false, .kernel_initializer = "seven"});
   expectValues(dense(ones({1, 2})), {14});
   EXPECT_EQ(layers::deserialize(layers::serialize(dense))(ones({1, 2})).item<float>(), 14);
+}
+
+TEST(Initializers, HaveTheNamesOfKerasClasses) {
+  const std::pair<const char *, const char *> names[] = {
+      {"Zeros", "zeros"},
+      {"Ones", "ones"},
+      {"GlorotUniform", "glorot_uniform"},
+      {"GlorotNormal", "glorot_normal"},
+      {"HeUniform", "he_uniform"},
+      {"HeNormal", "he_normal"},
+      {"LecunUniform", "lecun_uniform"},
+      {"LecunNormal", "lecun_normal"},
+      {"Constant", "constant"},
+      {"RandomNormal", "random_normal"},
+      {"TruncatedNormal", "truncated_normal"},
+      {"RandomUniform", "random_uniform"},
+      {"VarianceScaling", "variance_scaling"},
+      {"Orthogonal", "orthogonal"},
+      {"OrthogonalInitializer", "orthogonal"},
+      {"Identity", "identity"},
+      {"IdentityInitializer", "identity"},
+      {"uniform", "random_uniform"},
+      {"normal", "random_normal"},
+      {"zero", "zeros"},
+      {"one", "ones"},
+  };
+  for (const auto &[name, known] : names) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(Initializer(name).get_config(), Initializer(known).get_config());
+    Config config{{"class_name", name}, {"config", Config()}};
+    EXPECT_EQ(Initializer::from_config(config).name(), known);
+  }
+  layers::Dense dense(2, {.kernel_initializer = "HeNormal", .bias_initializer = "Ones"});
+  dense.build({1, 3});
+  expectValues(dense.bias().value(), {1, 1});
+  EXPECT_MISUSE(ValueError, Initializer("Henormal"), "initializer: there is no 'Henormal'; there are zeros, ones");
+  EXPECT_MISUSE(ValueError, Initializer(""), "initializer: there is no ''");
 }
 
 TEST(Initializers, MisuseNamesTheValue) {

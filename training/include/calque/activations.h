@@ -42,6 +42,23 @@ CALQUE_API Tensor sigmoid(const Operand &x);
 CALQUE_API Tensor hard_sigmoid(const Operand &x); // x / 6 + 1/2, between 0 and 1
 CALQUE_API Tensor hard_silu(const Operand &x);    // x * hard_sigmoid(x)
 CALQUE_API Tensor tanh(const Operand &x);
+// max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron: Continuously differentiable exponential linear units, 2017.
+CALQUE_API Tensor celu(const Operand &x, double alpha = 1);
+// The first half of x along an axis times the sigmoid of the second. Dauphin, Fan, Auli, Grangier: Language modeling
+// with gated convolutional networks, 2017. ValueError for an odd size.
+CALQUE_API Tensor glu(const Operand &x, std::int64_t axis = -1);
+CALQUE_API Tensor hard_tanh(const Operand &x);                           // x, between -1 and 1
+CALQUE_API Tensor hard_shrink(const Operand &x, double threshold = 0.5); // x, or 0 where |x| is at most the threshold
+CALQUE_API Tensor soft_shrink(const Operand &x, double threshold = 0.5); // x, nearer to 0 by the threshold
+CALQUE_API Tensor tanh_shrink(const Operand &x);                         // x - tanh(x)
+CALQUE_API Tensor log_sigmoid(const Operand &x);                         // log(sigmoid(x)), which does not overflow
+CALQUE_API Tensor squareplus(const Operand &x, double b = 4);            // (x + sqrt(x^2 + b)) / 2
+CALQUE_API Tensor sparse_plus(const Operand &x);                         // 0 below -1, x above 1, (x + 1)^2 / 4 between
+// x where it is above the threshold, and else the value. It has no name, because neither has a default.
+CALQUE_API Tensor threshold(const Operand &x, double threshold, double default_value);
+// The nearest numbers along an axis that are not negative and add up to 1. Martins, Astudillo: From softmax to
+// sparsemax, 2016.
+CALQUE_API Tensor sparsemax(const Operand &x, std::int64_t axis = -1);
 CALQUE_API Tensor softmax(const Operand &x, std::int64_t axis = -1);
 CALQUE_API Tensor log_softmax(const Operand &x, std::int64_t axis = -1);
 CALQUE_API Tensor exponential(const Operand &x);
@@ -57,8 +74,8 @@ CALQUE_API void register_activation(const std::string &name, std::function<Tenso
 
 namespace layers {
 
-// The name of an activation, with its defaults ("swish" is "silu" too), or a callable on a tensor. ValueError for a
-// name that there is not.
+// The name of an activation, with its defaults ("swish" is "silu" too, and "hard_swish" "hard_silu"), or a callable on
+// a tensor. ValueError for a name that there is not.
 class CALQUE_API ActivationFunction {
 public:
   ActivationFunction(const char *name, SourceLocation where = SourceLocation::current());
