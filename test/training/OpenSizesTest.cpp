@@ -25,6 +25,19 @@ std::vector<Case> allLayers() {
       {"batch_normalization of images", [] { return layers::BatchNormalization(); }, {4, 3, 2}},
       {"dropout", [] { return layers::Dropout(0.4, {.seed = 5}); }, {7}},
       {"dropout of images", [] { return layers::Dropout(0.4, {.seed = 5}); }, {4, 3, 2}},
+      {"spatial_dropout1d", [] { return layers::SpatialDropout1D(0.4, {.seed = 5}); }, {4, 3}},
+      {"spatial_dropout2d", [] { return layers::SpatialDropout2D(0.4, {.seed = 5}); }, {4, 3, 2}},
+      {"spatial_dropout3d", [] { return layers::SpatialDropout3D(0.4, {.seed = 5}); }, {2, 3, 2, 4}},
+      {"gaussian_noise", [] { return layers::GaussianNoise(0.4, {.seed = 5}); }, {4, 3}},
+      {"gaussian_dropout", [] { return layers::GaussianDropout(0.4, {.seed = 5}); }, {4, 3}},
+      {"normalization",
+       [] {
+         layers::Normalization scale;
+         scale.adapt(tensor<double>({{1, 2, 3}, {2, 5, 2}, {4, 1, 7}}));
+         return scale;
+       },
+       {3}},
+      {"activity_regularization", [] { return layers::ActivityRegularization({.l1 = 0.25, .l2 = 0.5}); }, {4, 3}},
       {"flatten", [] { return layers::Flatten(); }, {4, 3, 2}},
       {"flatten of vectors", [] { return layers::Flatten(); }, {4}},
       {"flatten of numbers", [] { return layers::Flatten(); }, {}},
@@ -53,6 +66,8 @@ std::vector<Tensor> stepOf(const layers::Layer &layer, const Tensor &x, bool tra
   tape.watch(x);
   Tensor y = layer(x, {.training = training});
   Tensor loss = sum(square(y + 1));
+  for (const Tensor &own : layer.losses())
+    loss = loss + own;
   std::vector<Tensor> results{y, *tape.gradient(loss, x)};
   for (const std::optional<Tensor> &gradient : tape.gradient(loss, layer.trainable_variables()))
     results.push_back(*gradient);
