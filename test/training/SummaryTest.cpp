@@ -315,7 +315,28 @@ TEST(TensorBoard, WritesTrainingAndValidation) {
       (std::vector<std::string>{"sequential/dense/call", "sequential/dense_1/kernel", "sequential/dense_1/bias"}));
   EXPECT_MISUSE(ValueError, callbacks::TensorBoard({.update_freq = -1}),
                 "tensorboard: histogram_freq and update_freq are not below 0");
+  EXPECT_MISUSE(ValueError, callbacks::TensorBoard({.update_freq = "step"}),
+                "tensorboard: update_freq is 'epoch', 'batch' or a number of steps, unlike 'step'");
   std::filesystem::remove_all(directory);
+}
+
+TEST(TensorBoard, WritesEachStepOrEachEpoch) {
+  Sequential model{layers::Dense(1)};
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  auto stepsAt = [&](const callbacks::UpdateFrequency &frequency) {
+    const std::string directory = freshDirectory("frequency");
+    callbacks::TensorBoard board({.log_dir = directory, .update_freq = frequency});
+    model.fit(ones({8, 3}), zeros({8, 1}), {.batch_size = 2, .epochs = 2, .verbose = 0, .callbacks = {board}});
+    Read train = readFrom(directory + "/train");
+    std::filesystem::remove_all(directory);
+    EXPECT_EQ(train.scalars["epoch_loss"].size(), 2u);
+    return train.scalars["batch_loss"].size();
+  };
+  EXPECT_EQ(stepsAt("batch"), 8u);
+  EXPECT_EQ(stepsAt("epoch"), 0u);
+  EXPECT_EQ(stepsAt(std::string("batch")), 8u);
+  EXPECT_EQ(stepsAt(3), 3u);
+  EXPECT_EQ(stepsAt(std::size_t(4)), 2u);
 }
 
 // With its own reader: the test training.tensorboard, which has a Python for it.

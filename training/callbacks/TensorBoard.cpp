@@ -86,9 +86,17 @@ template <typename Rows> Message graphOf(Model &model, const Rows &rows) {
 
 } // namespace
 
+UpdateFrequency::UpdateFrequency(const char *name, SourceLocation where) {
+  const std::string text = name ? name : "";
+  if (text != "epoch" && text != "batch")
+    fail<ValueError>(
+        absl::StrCat("tensorboard: update_freq is 'epoch', 'batch' or a number of steps, unlike '", text, "'"), where);
+  steps_ = text == "batch" ? 1 : 0;
+}
+
 TensorBoard::TensorBoard(TensorBoardOptions options, SourceLocation where)
     : of(std::move(options)), files(std::make_shared<Files>()) {
-  if (of.update_freq < 0 || of.histogram_freq < 0)
+  if (of.update_freq.steps() < 0 || of.histogram_freq < 0)
     fail<ValueError>("tensorboard: histogram_freq and update_freq are not below 0", where);
 }
 
@@ -106,7 +114,7 @@ void TensorBoard::on_train_begin(Logs &) {
 }
 
 void TensorBoard::on_train_batch_end(std::int64_t, Logs &logs) {
-  if (of.update_freq > 0 && steps % of.update_freq == 0)
+  if (const std::int64_t every = of.update_freq.steps(); every > 0 && steps % every == 0)
     for (const auto &[name, value] : logs)
       write(false, "batch_" + name, value, steps);
   ++steps;

@@ -293,11 +293,28 @@ public:
   void on_train_batch_end(std::int64_t batch, Logs &logs) override;
 };
 
+// How often the logs of steps are written: "epoch" not at all, as those of each epoch are; "batch" at each step; a
+// number every so many steps, and 0 as "epoch".
+class CALQUE_API UpdateFrequency {
+public:
+  // ValueError for another text.
+  UpdateFrequency(const char *name, SourceLocation where = SourceLocation::current());
+  UpdateFrequency(const std::string &name, SourceLocation where = SourceLocation::current())
+      : UpdateFrequency(name.c_str(), where) {}
+  template <typename N>
+    requires(std::integral<N> && !std::same_as<N, bool>)
+  UpdateFrequency(N number) : steps_(static_cast<std::int64_t>(number)) {}
+  std::int64_t steps() const { return steps_; }
+
+private:
+  std::int64_t steps_ = 0;
+};
+
 struct TensorBoardOptions {
   std::string log_dir = "logs";
-  std::int64_t histogram_freq = 0; // histograms of the weights every so many epochs; 0: none
-  bool write_graph = true;         // the layers and their weights
-  std::int64_t update_freq = 0;    // the logs of every so many steps, besides those of each epoch; 0: none
+  std::int64_t histogram_freq = 0;       // histograms of the weights every so many epochs; 0: none
+  bool write_graph = true;               // the layers and their weights
+  UpdateFrequency update_freq = "epoch"; // or "batch", or a number of steps
 };
 // Writes event files for TensorBoard into log_dir/train and log_dir/validation: "epoch_loss" and so on at each epoch,
 // the validation's numbers under the same names, "batch_loss" at steps, "dense/kernel/histogram", and the graph.
