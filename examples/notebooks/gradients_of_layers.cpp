@@ -1,5 +1,6 @@
 // A notebook on Keras: the gradients of a model's output with respect to its layers and its weights, and those of a
-// loss; training by fit with early stopping and TensorBoard. By hand: gradients_of_layers [DATASET [IMAGES [EPOCHS]]].
+// loss; training by fit with early stopping and TensorBoard. By hand: gradients_of_layers [DATASET [IMAGES [EPOCHS
+// [FOLDER]]]], where FOLDER has the files of the data set, which fashion_mnist has a place for.
 #include <calque/training.h>
 
 #include <cmath>
@@ -10,18 +11,29 @@
 using namespace calque;
 using namespace calque::layers;
 
-// The first images of a data set, and their labels.
-std::pair<Tensor, Tensor> get_data(const std::string &dataset, std::int64_t images) {
+// The first images of a data set, and their labels. Nothing is downloaded.
+std::pair<Tensor, Tensor> get_data(const std::string &dataset, std::int64_t images, const std::string &folder = {}) {
+  auto first = [&](const data::Dataset<> &all) -> std::pair<Tensor, Tensor> { return *all.batch(images).begin(); };
+  if (dataset == "mnist")
+    return first(data::mnist("train", folder));
   if (dataset == "fashion_mnist")
-    return *data::fashion_mnist("train").batch(images).begin();
-  if (dataset.ends_with("mnist")) // a folder
-    return *data::mnist("train", dataset).batch(images).begin();
-  throw ValueError("Unrecognized dataset: choose from 'fashion_mnist', or a folder with MNIST");
+    return first(folder.empty() ? data::fashion_mnist("train") : data::fashion_mnist("train", folder));
+  if (dataset == "cifar10")
+    return first(data::cifar10("train", folder));
+  if (dataset == "cifar100")
+    return first(data::cifar100("train", folder));
+  throw ValueError("Unrecognized dataset: choose from 'mnist', 'fashion_mnist', 'cifar10' and 'cifar100'");
 }
 
-models::Functional get_model(const std::string &activation, const std::string &initializer) {
-  SymbolicTensor vis = Input({28, 28});
-  SymbolicTensor x = Dropout(0.1)(BatchNormalization()(Reshape({28, 28, 1})(vis)));
+// With a dimension for the colours, which gray images go without.
+std::vector<std::int64_t> with_channels(const Shape &image) {
+  return {image[0], image[1], image.size() == 3 ? std::int64_t(image[2]) : 1};
+}
+
+models::Functional get_model(const Shape &image, std::int64_t classes, const std::string &activation,
+                             const std::string &initializer) {
+  SymbolicTensor vis = Input(image);
+  SymbolicTensor x = Dropout(0.1)(BatchNormalization()(Reshape(with_channels(image))(vis)));
   for (auto [filters, strides] : {std::pair(8, 1), std::pair(4, 2)}) {
     x = Conv2D(filters, 3,
                {.strides = strides, .padding = "same", .use_bias = false, .kernel_initializer = initializer})(x);
@@ -30,7 +42,7 @@ models::Functional get_model(const std::string &activation, const std::string &i
   }
   x = Dense(10, {.kernel_initializer = initializer, .name = "hidden_1"})(Flatten()(x));
   x = Dropout(0.2)(Activation(activation, {.name = "activation_1"})(x));
-  SymbolicTensor logits = Dense(10, {.kernel_initializer = initializer, .name = "logits"})(x);
+  SymbolicTensor logits = Dense(classes, {.kernel_initializer = initializer, .name = "logits"})(x);
   return models::Functional(vis, Softmax({}, {.name = "output"})(logits));
 }
 
@@ -59,17 +71,21 @@ Tensor round_to(const Tensor &x, int places) {
 
 int main(int argc, char **argv) {
   set_seed(1);
-  auto [x, y] = get_data(argc > 1 ? argv[1] : "fashion_mnist", argc > 2 ? std::atoi(argv[2]) : 500);
+  const std::string dataset = argc > 1 ? argv[1] : "fashion_mnist";
+  auto [x, y] = get_data(dataset, argc > 2 ? std::atoi(argv[2]) : 500, argc > 4 ? argv[4] : "");
   try {
     get_data("imagenet", 1);
   } catch (const ValueError &error) {
     std::cout << error.what() << '\n';
   }
-  x = squeeze(x, {-1});
+  if (x.shape()[3] == 1)
+    x = squeeze(x, {-1});
   Split split = train_test_split(x, y, {.test_size = 0.2, .shuffle = true, .stratify = y});
   std::cout << split.x_train.shape()[0] * 4 / split.x_test.shape()[0] << " to 4\n";
 
-  models::Functional model = get_model("relu", "glorot_uniform");
+  const Shape shape = x.shape(), image(shape.begin() + 1, shape.end());
+  const std::int64_t classes = dataset == "cifar100" ? 100 : 10;
+  models::Functional model = get_model(image, classes, "relu", "glorot_uniform");
   std::int64_t trainable = 0;
   for (const Variable &weight : model.trainable_variables())
     trainable += weight.value().size();
@@ -114,14 +130,9 @@ int main(int argc, char **argv) {
     std::cout << "of the last bias: " << gradients.back().back() << '\n';
   }
   { // Gradients of a loss
-    Sequential classifier{Input({28, 28}),
-                          Reshape({28, 28, 1}),
-                          BatchNormalization(),
-                          Conv2D(10, 3, {.strides = 2}),
-                          ReLU(),
-                          Flatten(),
-                          Dense(10, {.activation = "relu"}),
-                          Dense(10)};
+    Sequential classifier{
+        Input(image), Reshape(with_channels(image)),     BatchNormalization(), Conv2D(10, 3, {.strides = 2}), ReLU(),
+        Flatten(),    Dense(10, {.activation = "relu"}), Dense(classes)};
     losses::SparseCategoricalCrossentropy loss({.from_logits = true}, {.name = "loss"});
     std::vector<Variable> weights = classifier.trainable_variables();
     auto [value, gradients] = function([&](const Tensor &images, const Tensor &labels) {
@@ -129,8 +140,8 @@ int main(int argc, char **argv) {
       Tensor l = loss(labels, classifier(images));
       return std::pair(l, tape.gradient(l, weights));
     })(split.x_train, split.y_train);
-    std::cout << classifier.count_params() << " parameters; " << loss.name()
-              << " near log(10): " << (abs(value - std::log(10.)) < 1) << "; the gradient of the last bias adds up to "
+    std::cout << classifier.count_params() << " parameters; " << loss.name() << " near log(" << classes
+              << "): " << (abs(value - std::log(double(classes))) < 1) << "; the gradient of the last bias adds up to "
               << abs(round_to(sum(gradients.back().value()), 3)) << '\n';
   }
   { // Losses and metrics that follow from their definitions
