@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
+#include "calque/functions.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
 #include "frontend/HostCall.h"
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <span>
+#include <sstream>
 
 namespace calque {
 
@@ -78,6 +81,8 @@ void detail::rename(const Variable &x, std::string name) { stateOf(x, {})->name 
 const std::string &Variable::name(SourceLocation where) const { return detail::stateOf(*this, where)->name; }
 DType Variable::dtype(SourceLocation where) const { return detail::stateOf(*this, where)->type->dtype; }
 Shape Variable::shape(SourceLocation where) const { return detail::shapeOf(detail::stateOf(*this, where)->type->dims); }
+std::int64_t Variable::rank(SourceLocation where) const { return detail::stateOf(*this, where)->type->rank(); }
+std::int64_t Variable::size(SourceLocation where) const { return detail::stateOf(*this, where)->type->numElements(); }
 bool Variable::trainable(SourceLocation where) const { return detail::stateOf(*this, where)->trainable; }
 const std::function<Tensor(const Tensor &)> &Variable::constraint(SourceLocation where) const {
   return detail::stateOf(*this, where)->constraint;
@@ -100,6 +105,25 @@ Tensor Variable::value(SourceLocation where) const {
   }
   detail::noteVariableRead(state_, value);
   return value;
+}
+
+Tensor Variable::operator[](const Operand &i) const { return value(i.where())[i]; }
+Tensor Variable::rows(std::int64_t start, std::int64_t end, SourceLocation where) const {
+  where = detail::userLine(where);
+  return value(where).rows(start, end, where);
+}
+LoopIterator Variable::begin(SourceLocation where) const {
+  where = detail::userLine(where);
+  return value(where).begin(where);
+}
+
+std::string Variable::repr() const {
+  std::ostringstream text;
+  text << *this;
+  if (!state_ || detail::currentTrace() || state_->standIn)
+    return text.str();
+  return absl::StrCat("Variable(", text.str(), ", shape=", shape().str(), ", dtype=", name_of(dtype()), ", name='",
+                      state_->name, "')");
 }
 
 std::ostream &operator<<(std::ostream &os, const Variable &x) {
@@ -127,27 +151,52 @@ void checkEager(const VariableState &variable, const Tensor &value, SourceLocati
     throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace", where);
 }
 
-// Adds a value to the variable's, or subtracts it. No other thread assigns between the read and the assignment.
-void update(const Variable &variable, schema::OpId op, const char *name, const Operand &operand) {
-  SourceLocation where = detail::userLine(operand.where());
-  CallSite site(where, name);
+// Assigns what f makes of the variable's value and of others. No other thread assigns between the read and the
+// assignment.
+template <std::size_t N, typename F>
+void update(const Variable &variable, std::array<Tensor, N> operands, SourceLocation where, F f) {
   const std::shared_ptr<VariableState> &state = detail::stateOf(variable, where);
-  std::array<Tensor, 2> operands{Tensor(), operand.toTensor(state->type->dtype)};
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace()) {
     operands[0] = variable.value(where);
-    Tensor value = assignable(*state, detail::apply(op, operands, {}, where), where);
+    Tensor value = assignable(*state, f(operands), where);
     trace->assign(state, value, where);
     return;
   }
-  checkEager(*state, operands[1], where);
+  for (std::size_t i = 1; i < N; ++i)
+    checkEager(*state, operands[i], where);
   detail::refuseHeld(*state, where);
   Tensor fresh; // holds the old value in the end, and frees it after the lock
   std::unique_lock lock(state->mutex);
   operands[0] = state->value;
   detail::noteVariableRead(state, operands[0]);
-  Tensor value = assignable(*state, detail::apply(op, operands, {}, where), where);
+  Tensor value = assignable(*state, f(operands), where);
   fresh = detail::makeEager(state->type, value.impl()->buffer, where);
   std::swap(state->value, fresh);
+}
+
+// Adds a value to the variable's, or subtracts it.
+void assignBy(const Variable &variable, schema::OpId op, const char *name, const Operand &operand) {
+  SourceLocation where = detail::userLine(operand.where());
+  CallSite site(where, name);
+  std::array<Tensor, 2> operands{Tensor(), operand.toTensor(variable.dtype(where))};
+  update(variable, std::move(operands), where,
+         [&](std::span<const Tensor> of) { return detail::apply(op, of, {}, where); });
+}
+
+// Writes updates to slices along the first dimension. With `turns`, the order of all numbers is turned round before and
+// after.
+void scatter(const Variable &variable, Tensor (*write)(const Operand &, const Operand &, const Operand &, std::int64_t),
+             const char *name, const Operand &indices, const Operand &updates, bool turns = false) {
+  SourceLocation where = detail::userLine(indices.where());
+  CallSite site(where, name);
+  auto at = [&](const Tensor &x) { return Operand(x, where); };
+  // -x has no largest negative integer, and -1 - x has all.
+  auto turned = [&](const Tensor &x) {
+    return !turns ? x : is_integer(x.dtype()) ? sub(Operand(-1, where), at(x)) : neg(at(x));
+  };
+  std::array<Tensor, 3> operands{Tensor(), indices.toTensor(DType::Int64), updates.toTensor(variable.dtype(where))};
+  update(variable, std::move(operands), where,
+         [&](std::span<const Tensor> of) { return turned(write(at(turned(of[0])), at(of[1]), at(turned(of[2])), 0)); });
 }
 } // namespace
 
@@ -166,7 +215,26 @@ void Variable::assign(const Operand &operand) {
   std::swap(state_->value, fresh);
 }
 
-void Variable::assign_add(const Operand &value) { update(*this, schema::OpId::Add, "assign_add", value); }
-void Variable::assign_sub(const Operand &value) { update(*this, schema::OpId::Sub, "assign_sub", value); }
+void Variable::assign_add(const Operand &value) { assignBy(*this, schema::OpId::Add, "assign_add", value); }
+void Variable::assign_sub(const Operand &value) { assignBy(*this, schema::OpId::Sub, "assign_sub", value); }
+
+void Variable::scatter_update(const Operand &indices, const Operand &updates) {
+  scatter(*this, scatter_set, "scatter_update", indices, updates);
+}
+void Variable::scatter_add(const Operand &indices, const Operand &updates) {
+  scatter(*this, calque::scatter_add, "scatter_add", indices, updates);
+}
+void Variable::scatter_sub(const Operand &indices, const Operand &updates) {
+  const SourceLocation where = detail::userLine(indices.where());
+  CallSite site(where, "scatter_sub");
+  Tensor negative = neg(Operand(updates.toTensor(dtype(where)), where));
+  scatter(*this, calque::scatter_add, "scatter_sub", indices, Operand(negative, where));
+}
+void Variable::scatter_max(const Operand &indices, const Operand &updates) {
+  scatter(*this, calque::scatter_max, "scatter_max", indices, updates);
+}
+void Variable::scatter_min(const Operand &indices, const Operand &updates) {
+  scatter(*this, calque::scatter_max, "scatter_min", indices, updates, true);
+}
 
 } // namespace calque

@@ -384,6 +384,107 @@ TEST(Variable, AnInitialiserDoesNotOverwriteWhatWasAssigned) {
   expectValues(f(scalar(2.0f)), {13, 14});
 }
 
+TEST(Variable, HasWhatATensorHas) {
+  Variable v(tensor({{1., 2.}, {3., 4.}, {5., 6.}}), {.name = "v"});
+  EXPECT_EQ(v.rank(), 2);
+  EXPECT_EQ(v.size(), 6);
+  EXPECT_EQ(v.data<float>()[4], 5);
+  expectValues(v[0], {1, 2});
+  expectValues(v[-1][1], {6});
+  expectValues(v[tensor({2, 0})], {5, 6, 1, 2});
+  expectValues(v.rows(1, 3), {3, 4, 5, 6});
+  expectValues(v.rows(-1, 9), {5, 6});
+  std::vector<double> sums;
+  for (Tensor row : v) {
+    sums.push_back(sum(row).item<float>());
+    v.assign_add(1); // the loop goes through what it began with
+  }
+  EXPECT_EQ(sums, (std::vector<double>{3, 7, 11}));
+  Variable w(tensor({1., 2.}), {.name = "w"});
+  EXPECT_EQ(w.repr(), "Variable([1. 2.], shape=[2], dtype=float32, name='w')");
+  std::string traced;
+  auto f = function([&](const Tensor &n) {
+    traced = w.repr();
+    Tensor total = w[0] * n + sum(v.rows(0, 2));
+    for (Tensor row : v)
+      total = total + row[1];
+    w.assign_add(1);
+    return total + w[1] + v.rank() + v.size();
+  });
+  EXPECT_EQ(f(scalar(2.0f)).item<float>(), 2 + 22 + 21 + 3 + 8);
+  EXPECT_EQ(traced, "<variable 'w' float32[2]>");
+  Tensor x = tensor({3., 5.});
+  GradientTape tape;
+  Tensor y = sum(v[1] * x);
+  expectValues(*tape.gradient(y, v), {0, 0, 3, 5, 0, 0});
+  // Misuse.
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { v[3]; }), "x[i]: there is no entry 3 in a tensor of shape [3,2]");
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { v[3]; }), "VariableTest.cpp");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { Variable(1.0).rows(0, 1); }), "rows: a scalar has no entries");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] {
+                    for (Tensor row : Variable(1.0))
+                      row.rank();
+                  }),
+                  "takes its slices along axis 0, and a scalar has none");
+  errorOf<DTypeError>([&] { v.data<double>(); });
+  Variable empty(std::shared_ptr<detail::VariableState>{});
+  EXPECT_EQ(empty.repr(), "<empty variable>");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { empty.rank(); }), "an empty variable is used");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { empty[0]; }), "an empty variable is used");
+}
+
+TEST(Variable, IsScatteredTo) {
+  const Tensor rows = tensor({{1., 2.}, {10., 20.}, {100., 200.}}), at = tensor({2, 0, 2});
+  using Scatter = void (Variable::*)(const Operand &, const Operand &);
+  const std::tuple<const char *, Scatter, std::vector<float>> all[] = {
+      {"update", &Variable::scatter_update, {10, 20, 5, 5, 100, 200}},
+      {"add", &Variable::scatter_add, {15, 25, 5, 5, 106, 207}},
+      {"sub", &Variable::scatter_sub, {-5, -15, 5, 5, -96, -197}},
+      {"max", &Variable::scatter_max, {10, 20, 5, 5, 100, 200}},
+      {"min", &Variable::scatter_min, {5, 5, 5, 5, 1, 2}}};
+  for (const auto &[name, scatter, expected] : all) {
+    SCOPED_TRACE(name);
+    Variable eager(full({3, 2}, 5.0f)), traced(full({3, 2}, 5.0f));
+    (eager.*scatter)(at, rows);
+    expectValues(eager.value(), expected);
+    auto f = function([&, scatter = scatter](const Tensor &i, const Tensor &x) { (traced.*scatter)(i, x); });
+    f(at, rows);
+    expectValues(traced.value(), expected);
+  }
+  // Of integers the whole range is there.
+  const std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  Variable numbers(tensor({3, least, 7}));
+  numbers.scatter_min(tensor({0, 1, 2}), tensor({least, 5, 9}));
+  EXPECT_EQ(numbers.to_vector<std::int32_t>(), (std::vector<std::int32_t>{least, least, 7}));
+  numbers.scatter_add(0, 1); // one index, one number
+  EXPECT_EQ(numbers.to_vector<std::int32_t>()[0], least + 1);
+  numbers.scatter_sub(2, 2);
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { numbers.scatter_sub(2, 2.0); }), "the number 2 can't become int32");
+  EXPECT_EQ(numbers.to_vector<std::int32_t>()[2], 5);
+  // The value is a new one for tapes, as after assign_add.
+  Variable table(tensor({1., 2., 3.}));
+  Tensor before = table;
+  table.scatter_update(tensor({1}), tensor({9.}));
+  expectValues(before, {1, 2, 3});
+  expectValues(table.value(), {1, 9, 3});
+  // Misuse, after which it is as it was.
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { table.scatter_add(tensor({3}), tensor({1.})); }), "3");
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { table.scatter_add(tensor({-1}), tensor({1.})); }), "-1");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { table.scatter_add(tensor({1, 2}), 1.0); }),
+                  "the updates float32[] must have rank 1, that of gather's result");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { table.scatter_sub(tensor({1.}), tensor({1.})); }),
+                  "indices must be int32 or int64, not float32[1]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { table.scatter_max(tensor({1}), tensor({1})); }), "VariableTest.cpp");
+  Variable flags(tensor({true, false}));
+  errorOf<DTypeError>([&] { flags.scatter_add(tensor({0}), tensor({true})); });
+  flags.scatter_update(tensor({1}), tensor({true}));
+  EXPECT_EQ(flags.to_vector<bool>(), (std::vector<bool>{true, true}));
+  expectValues(table.value(), {1, 9, 3});
+  auto f = function([&](const Tensor &i) { table.scatter_add(i, tensor({1.})); });
+  errorOf<IndexError>([&] { f(tensor({7})); });
+  expectValues(table.value(), {1, 9, 3});
+}
+
 TEST(Variable, StandsForItsValue) {
   Variable v(3.0), w(tensor({1.0, 2.0}));
   Tensor y = v;

@@ -47,6 +47,9 @@ public:
 
   // The value at this point of the program. A Variable is also taken wherever a Tensor is: `Tensor y = v`.
   Tensor value(SourceLocation where = SourceLocation::current()) const;
+  // The value's number of dimensions and of elements.
+  std::int64_t rank(SourceLocation where = SourceLocation::current()) const;
+  std::int64_t size(SourceLocation where = SourceLocation::current()) const;
   // The value's elements, as of a Tensor.
   template <typename T> T item(SourceLocation where = SourceLocation::current()) const {
     return value(where).template item<T>(where);
@@ -54,6 +57,19 @@ public:
   template <typename T> std::vector<T> to_vector(SourceLocation where = SourceLocation::current()) const {
     return value(where).template to_vector<T>(where);
   }
+  // They stay there until the variable is assigned.
+  template <typename T> const T *data(SourceLocation where = SourceLocation::current()) const {
+    return value(where).template data<T>(where);
+  }
+  // The value's entries along its first dimension, as of a Tensor: v[0], v[-1], v.rows(0, 2), `for (Tensor row : v)`.
+  // The loop goes through the value that there is at its begin.
+  Tensor operator[](const Operand &i) const;
+  Tensor rows(std::int64_t start, std::int64_t end, SourceLocation where = SourceLocation::current()) const;
+  LoopIterator begin(SourceLocation where = SourceLocation::current()) const;
+  std::default_sentinel_t end() const { return {}; }
+
+  // "Variable([1. 2.], shape=[2], dtype=float32, name='w')".
+  std::string repr() const;
 
   // Assigns a value of the same dtype and shape. DTypeError or ShapeError for any other, and the variable keeps its
   // value.
@@ -61,6 +77,15 @@ public:
   // Adds or subtracts a value atomically: no assignment of another thread comes between.
   void assign_add(const Operand &value);
   void assign_sub(const Operand &value);
+  // Writes the updates to the slices along the first dimension at the indices, atomically: instead of what is there,
+  // added to it, subtracted from it, or the larger or smaller of both. The updates are shaped like gather(v, indices),
+  // and go one after the other: of equal indices all count, and the last one of scatter_update. Errors are those of
+  // scatter_set(), scatter_add() and scatter_max(), and the variable keeps its value.
+  void scatter_update(const Operand &indices, const Operand &updates);
+  void scatter_add(const Operand &indices, const Operand &updates);
+  void scatter_sub(const Operand &indices, const Operand &updates);
+  void scatter_max(const Operand &indices, const Operand &updates);
+  void scatter_min(const Operand &indices, const Operand &updates);
 
   const std::shared_ptr<detail::VariableState> &state() const noexcept { return state_; }
   // Whether two handles are the same variable.
