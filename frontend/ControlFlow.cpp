@@ -2,6 +2,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "calque/assertions.h"
 #include "calque/call.h"
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
@@ -56,6 +57,23 @@ std::vector<Tensor> own(std::vector<Tensor> tensors, SourceLocation where) {
   return tensors;
 }
 
+// The loop variables whose sizes vary: the types of all in each iteration, and pairs of a variable and a dimension.
+struct Varying {
+  std::vector<schema::TensorType> types = {};
+  std::vector<std::int64_t> pairs = {};
+
+  bool of(std::size_t variable, std::optional<std::size_t> dimension = {}) const {
+    for (std::size_t i = 0; i < pairs.size(); i += 2)
+      if (pairs[i] == static_cast<std::int64_t>(variable) &&
+          (!dimension || pairs[i + 1] == static_cast<std::int64_t>(*dimension)))
+        return true;
+    return false;
+  }
+};
+
+// kDynamic itself, and no size that a tensor leaves open.
+bool mayVary(const Size &size) { return !size.is_known() && !size.origin(); }
+
 // The type of a loop variable in all iterations; its sizes that vary are open.
 schema::TensorType typeInLoop(const Tensor &initial, std::size_t i, const WhileOptions &options, const Iterated &what,
                               SourceLocation where) {
@@ -65,7 +83,7 @@ schema::TensorType typeInLoop(const Tensor &initial, std::size_t i, const WhileO
   const Shape &shape = *options.shape_invariants[i];
   bool fits = shape.size() == static_cast<std::size_t>(type.rank());
   for (std::size_t d = 0; fits && d < shape.size(); ++d)
-    if (shape[d] == kDynamic)
+    if (mayVary(shape[d]))
       type.dims[d] = schema::kOpenSize;
     else
       fits = shape[d].is_known() ? type.dims[d] == shape[d] : type.dims[d] == schema::kOpenSize;
@@ -84,11 +102,26 @@ Tensor withOpenSizes(const Tensor &x, const Tensor &like, SourceLocation where) 
   return applyAll(OpId::SizedPop, popped, {&optional, 1}, where)[1];
 }
 
-// The tensors that a body gives, as those that its variables can take. `types` are those of variables with sizes that
-// vary, if there are any.
+// Checks at the call that a variable of which some sizes vary keeps those that only the call knows.
+void requireKept(const Iterated &what, std::size_t i, const Tensor &next, const Tensor &variable,
+                 const Varying &varying, SourceLocation where) {
+  const schema::TensorType &type = *implOf(next, where).type;
+  for (std::size_t d = 0; varying.of(i) && type.rank() == varying.types[i].rank() && d < type.dims.size(); ++d)
+    if (varying.types[i].dims[d] == schema::kOpenSize && !varying.of(i, d) && implOf(variable).trace != 0) {
+      CallSite site(where, what.operation);
+      const auto axis = static_cast<std::int64_t>(d);
+      assert_true(Operand(equal(Operand(size(Operand(next, where), axis), where),
+                                Operand(size(Operand(variable, where), axis), where)),
+                          where),
+                  absl::StrCat(what.operation, ": dimension ", d, " of loop variable ", i - what.before,
+                               " changes its size, and does not vary"));
+    }
+}
+
+// The tensors that a body gives, as those that its variables can take.
 std::vector<Tensor> nextValues(const Iterated &what, const Produced &next, const Produced &initial,
                                const std::vector<Tensor> &variables, SourceLocation where,
-                               std::span<const schema::TensorType> types = {}) {
+                               const Varying &varying = {}) {
   if (differ(initial, next))
     throw ValueError(absl::StrCat(what.operation,
                                   what.isScan ? ": the step gives other host values than the carry has"
@@ -98,29 +131,28 @@ std::vector<Tensor> nextValues(const Iterated &what, const Produced &next, const
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < next.tensors.size(); ++i) {
     const schema::TensorType &given = *implOf(next.tensors[i], where).type;
+    requireKept(what, i, next.tensors[i], variables[i], varying, where);
     if (given == *implOf(variables[i], where).type) {
       result.push_back(next.tensors[i]);
       continue;
-    }
-    auto varies = [&](std::size_t d) { return types[i].dims[d] == schema::kOpenSize; };
-    if (!types.empty() && given.dtype == types[i].dtype && given.rank() == types[i].rank()) {
-      bool fits = true, varying = false;
-      for (std::size_t d = 0; d < given.dims.size(); ++d) {
-        fits &= varies(d) || given.dims[d] == types[i].dims[d];
-        varying |= varies(d);
-      }
-      if (fits && varying) {
-        const bool isTraced = implOf(variables[i]).trace != 0;
-        result.push_back(isTraced ? withOpenSizes(next.tensors[i], variables[i], where) : next.tensors[i]);
-        continue;
-      }
     }
     const std::string is = describe(initial.tensors[i]), gives = describe(next.tensors[i]);
     std::string message = what.isScan ? absl::StrCat(what.operation, ": tensor ", i, " of the carry is ", is,
                                                      ", and the step gives ", gives)
                                       : absl::StrCat(what.operation, ": loop variable ", i - what.before, " is ", is,
                                                      ", and the body gives ", gives);
-    result.push_back(fitting(message, next.tensors[i], variables[i], what.operation, where));
+    if (!varying.of(i)) {
+      result.push_back(fitting(message, next.tensors[i], variables[i], what.operation, where));
+      continue;
+    }
+    // Sizes that vary may be any; the others are known to be those that the variable has.
+    schema::TensorType wanted = varying.types[i];
+    for (std::size_t d = 0; d < wanted.dims.size() && wanted.rank() == given.rank(); ++d)
+      if (varying.of(i, d))
+        wanted.dims[d] = given.dims[d];
+    requireType(message, given, wanted, where);
+    const bool isTraced = implOf(variables[i]).trace != 0;
+    result.push_back(isTraced ? withOpenSizes(next.tensors[i], variables[i], where) : next.tensors[i]);
   }
   return result;
 }
@@ -354,15 +386,16 @@ Iterated loopVariables(const char *operation) {
 
 // The loop by iterations, eagerly.
 std::vector<Tensor> iterate(const char *operation, const LoopCondition &condition, const LoopBody &body,
-                            const Produced &initial, const WhileOptions &options,
-                            std::span<const schema::TensorType> types, SourceLocation where) {
+                            const Produced &initial, const WhileOptions &options, const Varying &varying,
+                            SourceLocation where) {
   std::vector<Tensor> variables = own(initial.tensors, where);
   for (std::int64_t done = 0; !options.maximum_iterations || done < *options.maximum_iterations; ++done) {
     Tensor decision = condition(variables);
     requireDecision(operation, "condition", decision, where);
     if (!decision.item<bool>(where))
       break;
-    std::vector<Tensor> next = nextValues(loopVariables(operation), body(variables), initial, variables, where, types);
+    std::vector<Tensor> next =
+        nextValues(loopVariables(operation), body(variables), initial, variables, where, varying);
     variables = own(std::move(next), where);
   }
   return variables;
@@ -383,23 +416,20 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
                                   " shape invariants for loop variables that are ",
                                   schema::counted(initial.tensors.size(), "tensor")),
                      where);
-  // The types of loop variables, if sizes of any vary.
-  std::vector<schema::TensorType> types;
-  std::vector<std::int64_t> varying;
+  Varying varying;
   for (std::size_t i = 0; i < initial.tensors.size(); ++i) {
-    types.push_back(typeInLoop(initial.tensors[i], i, options, loopVariables(operation), where));
+    varying.types.push_back(typeInLoop(initial.tensors[i], i, options, loopVariables(operation), where));
     for (std::size_t d = 0;
-         i < options.shape_invariants.size() && options.shape_invariants[i] && d < types[i].dims.size(); ++d)
-      if ((*options.shape_invariants[i])[d] == kDynamic)
-        varying.insert(varying.end(), {static_cast<std::int64_t>(i), static_cast<std::int64_t>(d)});
+         i < options.shape_invariants.size() && options.shape_invariants[i] && d < varying.types[i].dims.size(); ++d)
+      if (mayVary((*options.shape_invariants[i])[d]))
+        varying.pairs.insert(varying.pairs.end(), {static_cast<std::int64_t>(i), static_cast<std::int64_t>(d)});
   }
-  if (varying.empty())
-    types.clear();
-  else if (options.checkpoint)
+  if (!varying.pairs.empty() && options.checkpoint)
     throw ValueError(absl::StrCat(operation,
                                   ": checkpoint needs loop variables that keep their shapes; shape_invariants "
                                   "says that sizes vary"),
                      where);
+  const std::vector<schema::TensorType> &types = varying.types;
   if (!currentTrace() && options.checkpoint && eagerTapesActive())
     return runRecorded(
         operation, initial.tensors,
@@ -410,7 +440,7 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
         },
         where);
   if (!currentTrace())
-    return iterate(operation, condition, body, initial, options, types, where);
+    return iterate(operation, condition, body, initial, options, varying, where);
   // A limit is one more loop variable: the number of iterations to go.
   std::vector<Tensor> variables = initial.tensors;
   if (options.maximum_iterations)
@@ -423,7 +453,7 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
       "the body of a loop", variables,
       [&](const std::vector<Tensor> &parameters) {
         std::vector<Tensor> next =
-            nextValues(loopVariables(operation), body(own(parameters)), initial, own(parameters), where, types);
+            nextValues(loopVariables(operation), body(own(parameters)), initial, own(parameters), where, varying);
         if (options.maximum_iterations)
           next.push_back(sub(Operand(parameters.back(), where), Operand(1, where)));
         return next;
@@ -447,7 +477,7 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
                        where);
   std::vector<Tensor> operands = regions.operands(variables, true);
   const Regions::Change unchanged = [](schema::Recording &) {};
-  schema::Attribute attributes[] = {options.checkpoint, varying,
+  schema::Attribute attributes[] = {options.checkpoint, varying.pairs,
                                     regions.program(conditionTrace, operands, false, unchanged, types),
                                     regions.program(bodyTrace, operands, true, unchanged, types)};
   CalledAs name(operation);

@@ -249,6 +249,13 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
   case Site::Kind::SizeTooSmall:
   case Site::Kind::SizeNotDivisible:
     if (const schema::RecordedOp *check = assignmentCheckAt(site, caller)) {
+      const auto &ops = caller.recording->ops();
+      // A branch or a loop only gives what is assigned.
+      if (std::ranges::none_of(ops, [&](const schema::RecordedOp &op) { return &op == check; }))
+        throw SizesDisagree(absl::StrCat("a variable can't be assigned a value of other sizes in a branch or a loop: ",
+                                         describeSize(site.sizes[0], slot.values[0], "the value", caller),
+                                         ", and it must be ", slot.values[1]),
+                            where, &code);
       const schema::RecordedVariable &variable = assignedTo(*caller.recording, *check, where);
       const schema::TensorType &given = caller.recording->typeOf(caller.recording->operandsOf(*check)[0]);
       std::string size = describeSize(site.sizes[0], slot.values[0], "the value", caller);

@@ -36,21 +36,33 @@ struct Given {
   Value like = {};
 };
 
-// Whether an operation makes values of late size, itself or inside, for its results or for others.
-bool makesLate(Operation *op) {
-  WalkResult walked = op->walk([](Operation *inner) {
-    auto loop = dyn_cast<WhileOp>(inner);
-    const bool makes = isa<SizedPopOp>(inner) || (loop && !loop.getVarying().empty());
-    return makes ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return walked.wasInterrupted();
-}
+// What makes values of late size: loops that vary, entries that know theirs, and branches that give sizes which are
+// those of nothing around them.
+class Makers {
+public:
+  explicit Makers(Operation *function) {
+    function->walk([&](Operation *op) { // what is inside first
+      auto loop = dyn_cast<WhileOp>(op);
+      auto cond = dyn_cast<CondOp>(op);
+      if (isa<SizedPopOp>(op) || (loop && !loop.getVarying().empty()) || (cond && givesLate(cond)))
+        makers.insert(op);
+    });
+  }
+  bool areNone() const { return makers.empty(); }
+  bool contains(Operation *op) const { return makers.contains(op); }
 
-// Whether a branch gives values whose sizes are those of nothing around it.
-bool givesLate(CondOp cond) {
-  auto isOpen = [](Value value) { return !typeOf(value).hasStaticShape(); };
-  return llvm::any_of(cond.getResults(), isOpen) && (makesLate(cond) || !calque::sourcesOfSizes(cond));
-}
+private:
+  bool givesLate(CondOp cond) {
+    auto isOpen = [](Value value) { return !typeOf(value).hasStaticShape(); };
+    if (llvm::none_of(cond.getResults(), isOpen))
+      return false;
+    auto walked = cond->walk(
+        [&](Operation *op) { return makers.contains(op) ? WalkResult::interrupt() : WalkResult::advance(); });
+    return walked.wasInterrupted() || !calque::sourcesOfSizes(cond);
+  }
+
+  llvm::DenseSet<Operation *> makers;
+};
 
 // A value of late size, and the stack whose uppermost entry it is.
 struct Late {
@@ -59,6 +71,8 @@ struct Late {
 
 class Boxer {
 public:
+  explicit Boxer(const Makers &makers) : makers(makers) {}
+
   // Returns which of the values that the block's terminator gives have become boxes.
   llvm::SmallBitVector run(Block &block, ArrayRef<Given> given) {
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
@@ -67,7 +81,7 @@ public:
       auto loop = dyn_cast<WhileOp>(op);
       if (loop && !loop.getVarying().empty())
         return splitAt(block, box(loop), given);
-      if (auto cond = dyn_cast<CondOp>(op); cond && givesLate(cond))
+      if (auto cond = dyn_cast<CondOp>(op); cond && makers.contains(cond))
         return splitAt(block, box(cond), given);
       for (Region &region : op.getRegions()) {
         SmallVector<Given> inside(region.front().getTerminator()->getNumOperands());
@@ -204,15 +218,15 @@ private:
   llvm::SmallBitVector splitAt(Block &block, ArrayRef<Late> late, ArrayRef<Given> given) {
     Operation *maker = late.front().value.getDefiningOp(), *terminator = block.getTerminator();
     Location location = maker->getLoc();
-    llvm::SmallPtrSet<Operation *, 4> makers;
+    llvm::SmallPtrSet<Operation *, 4> made;
     for (const Late &each : late)
-      makers.insert(each.value.getDefiningOp());
+      made.insert(each.value.getDefiningOp());
     llvm::SetVector<Operation *> moved;
     for (Operation *op = maker->getNextNode(); op != terminator; op = op->getNextNode())
-      if (!makers.contains(op))
+      if (!made.contains(op))
         moved.insert(op);
     llvm::SetVector<Value> captures;
-    auto isLate = [&](Value value) { return makers.contains(value.getDefiningOp()); };
+    auto isLate = [&](Value value) { return made.contains(value.getDefiningOp()); };
     for (Operation *op : moved)
       for (Value operand : op->getOperands())
         if (!isLate(operand) && !moved.contains(operand.getDefiningOp()))
@@ -243,8 +257,8 @@ private:
     }
 
     if (moved.empty() && fromRegion.empty()) {
-      for (Operation *made : makers)
-        made->erase();
+      for (Operation *op : made)
+        op->erase();
       return boxGiven(block, given, boxes);
     }
     SmallVector<Value> values;
@@ -280,8 +294,8 @@ private:
     entries.getBody().takeBody(region);
     for (auto [i, result] : llvm::zip_equal(fromRegion, entries.getResults()))
       terminator->setOperand(i, result);
-    for (Operation *made : makers)
-      made->erase();
+    for (Operation *op : made)
+      op->erase();
     return boxGiven(block, given, boxes);
   }
 
@@ -297,6 +311,8 @@ private:
       }
     return boxes;
   }
+
+  const Makers &makers;
 };
 
 struct BoxSizes : calque::impl::BoxSizesBase<BoxSizes> {
@@ -304,13 +320,12 @@ struct BoxSizes : calque::impl::BoxSizesBase<BoxSizes> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    bool isAny = makesLate(function);
-    function.walk([&](CondOp cond) { isAny = isAny || givesLate(cond); });
-    if (!isAny)
+    const Makers makers(function);
+    if (makers.areNone())
       return;
     Block &block = function.getBody().front();
-    llvm::SmallBitVector boxes =
-        Boxer().run(block, SmallVector<Given>(block.getTerminator()->getNumOperands(), Given{Given::BoxedIfLate}));
+    llvm::SmallBitVector boxes = Boxer(makers).run(
+        block, SmallVector<Given>(block.getTerminator()->getNumOperands(), Given{Given::BoxedIfLate}));
     SmallVector<int64_t> late;
     for (unsigned i : boxes.set_bits())
       late.push_back(i);

@@ -36,12 +36,12 @@ static LogicalResult inferTypes(Region &region, TypeRange arguments, unsigned &d
 
 namespace {
 
-// Finds, for each unknown size of the results of a cond, an input and a dimension of it that have the same size. Each
-// unknown size of the inputs gets a number of its own, with which types are inferred; where a branch takes two sizes to
-// be equal, which is checked when it runs, they get one number, and the known size where one of them is known.
+// Finds, for each unknown size of what a branch gives, the inputs and dimensions of them that have the same size. Each
+// unknown size of the inputs gets a number of its own, with which types are inferred; where the branch takes two sizes
+// to be equal, which is checked when it runs, they get one number, and the known size where one of them is known.
 class SourcesOfSizes {
 public:
-  explicit SourcesOfSizes(CondOp op) : op(op) {
+  SourcesOfSizes(CondOp op, Region &branch) : op(op), branch(branch) {
     for (auto [input, type] : llvm::enumerate(op.getInputs().getTypes()))
       for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
         if (ShapedType::isDynamic(size))
@@ -52,11 +52,12 @@ public:
       numbers.push_back(kFirst + kNext * static_cast<int64_t>(i));
   }
 
-  // Input, dimension, ...; nothing where there is a size that is that of no input.
-  std::optional<SmallVector<int64_t>> find() {
-    SmallVector<int64_t> found;
-    if (llvm::all_of(op.getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }))
-      return found;
+  using Source = std::pair<int64_t, int64_t>; // an input, and a dimension of it
+  using Found = SmallVector<SmallVector<Source>>;
+
+  // Nothing where there is a size that is that of no input.
+  std::optional<Found> find() {
+    Found found;
     unsigned done = infer(&found);
     while (done != kAll) {
       if (sources.size() > kMostMerged)
@@ -86,7 +87,7 @@ public:
       numbers = best;
       done = infer(&found);
     }
-    return isKnown ? std::optional(found) : std::nullopt;
+    return isKnown ? std::optional(std::move(found)) : std::nullopt;
   }
 
 private:
@@ -95,7 +96,7 @@ private:
   static constexpr int64_t kFirst = 1000003, kNext = 1009; // hardly sizes that a program writes
 
   // How many operations could be inferred.
-  unsigned infer(SmallVectorImpl<int64_t> *found) {
+  unsigned infer(Found *found) {
     SmallVector<Type> types;
     const int64_t *number = numbers.begin();
     for (Type type : op.getInputs().getTypes()) {
@@ -108,7 +109,7 @@ private:
     }
     Region clone;
     IRMapping mapping;
-    op.getThen().cloneInto(&clone, mapping);
+    branch.cloneInto(&clone, mapping);
     unsigned done = 0;
     if (failed(inferTypes(clone, types, done)))
       return done;
@@ -117,7 +118,7 @@ private:
     return kAll;
   }
 
-  void collect(TypeRange inferred, SmallVectorImpl<int64_t> &found) {
+  void collect(TypeRange inferred, Found &found) {
     found.clear();
     isKnown = true;
     for (auto [given, type] : llvm::zip_equal(op.getResultTypes(), inferred))
@@ -125,15 +126,17 @@ private:
            llvm::zip_equal(cast<RankedTensorType>(given).getShape(), cast<RankedTensorType>(type).getShape())) {
         if (!ShapedType::isDynamic(size))
           continue;
-        auto source = llvm::find(numbers, number) - numbers.begin();
-        isKnown &= source < static_cast<int64_t>(sources.size());
-        if (isKnown)
-          found.append({sources[source].first, sources[source].second});
+        SmallVector<Source> &same = found.emplace_back();
+        for (auto [source, own] : llvm::zip_equal(sources, numbers))
+          if (own == number)
+            same.push_back(source);
+        isKnown &= !same.empty();
       }
   }
 
   CondOp op;
-  std::vector<std::pair<int64_t, int64_t>> sources;
+  Region &branch;
+  std::vector<Source> sources;
   llvm::SmallSetVector<int64_t, 8> known; // sizes of the inputs
   SmallVector<int64_t> numbers;           // of each source
   bool isKnown = false;
@@ -141,4 +144,19 @@ private:
 
 } // namespace
 
-std::optional<SmallVector<int64_t>> calque::sourcesOfSizes(CondOp op) { return SourcesOfSizes(op).find(); }
+std::optional<SmallVector<int64_t>> calque::sourcesOfSizes(CondOp op) {
+  SmallVector<int64_t> result;
+  if (llvm::all_of(op.getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }))
+    return result;
+  // Of each size one that it is in both branches. What a branch takes to be equal is checked in that branch alone.
+  auto ofThen = SourcesOfSizes(op, op.getThen()).find(), ofOtherwise = SourcesOfSizes(op, op.getOtherwise()).find();
+  if (!ofThen || !ofOtherwise)
+    return std::nullopt;
+  for (auto [first, second] : llvm::zip_equal(*ofThen, *ofOtherwise)) {
+    auto common = llvm::find_if(first, [&](auto source) { return llvm::is_contained(second, source); });
+    if (common == first.end())
+      return std::nullopt;
+    result.append({common->first, common->second});
+  }
+  return result;
+}

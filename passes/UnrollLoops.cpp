@@ -127,12 +127,35 @@ bool hasEffects(Region &region) {
   return llvm::any_of(region.front().without_terminator(), [](Operation &op) { return !isMemoryEffectFree(&op); });
 }
 
+// Whether a value has the sizes that a loop variable has before the iteration: an elementwise operation repeats none of
+// a size that is not known.
+bool keepsSizes(Value value, BlockArgument variable) {
+  if (value == variable)
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && isa<ElementwiseOpInterface>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return cast<RankedTensorType>(operand.getType()).getShape() ==
+                      cast<RankedTensorType>(value.getType()).getShape() &&
+                  keepsSizes(operand, variable);
+         });
+}
+
+// Whether it is plain that loop variables keep their sizes. Else the loop checks it.
+bool keepsSizes(WhileOp loop) {
+  Block &body = loop.getBody().front();
+  return llvm::all_of(llvm::enumerate(body.getTerminator()->getOperands()), [&](auto each) {
+    return cast<RankedTensorType>(each.value().getType()).hasStaticShape() ||
+           keepsSizes(each.value(), body.getArgument(each.index()));
+  });
+}
+
 bool unroll(WhileOp loop) {
   const size_t length = lengthOf(loop.getBody()) - 1;
   if (length > kMostOperations || hasEffects(loop.getCondition()) || !loop.getVarying().empty())
     return false;
   std::optional<Iterations> iterations = iterationsOf(loop);
-  if (!iterations || length * (iterations->size() - 1) > kMostOperations)
+  if (!iterations || length * (iterations->size() - 1) > kMostOperations ||
+      (iterations->size() > 1 && !keepsSizes(loop)))
     return false;
   OpBuilder builder(loop);
   SmallVector<Value> values(loop->getOperands());

@@ -16,10 +16,12 @@ constexpr std::size_t kLongPath = 300;
 constexpr std::size_t kUnrolled = 12;
 
 constexpr char kUnlike[] =
-    "its iterations or paths are not alike, as where a std::vector or another C++ container grows "
-    "in a loop: a TensorArray or scan() keeps what each iteration gives";
+    "its iterations or paths are not alike, as where a C++ number counts, or a std::vector or another "
+    "C++ container grows in a loop: for (Tensor i : range(n)) counts by a tensor, and a "
+    "TensorArray or scan() keeps what each iteration gives";
 constexpr char kCounts[] =
-    "the host ends or changes the loop by a count that no tensor shows and that is not always the same";
+    "the host ends or changes the loop by a count that no tensor shows and that is not always the "
+    "same: for (Tensor i : range(n)) counts by a tensor";
 } // namespace
 
 const Path &Learner::follow(const Decisions &decisions) {

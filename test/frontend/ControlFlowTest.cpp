@@ -430,6 +430,44 @@ TEST(Cond, GivesSizesThatNothingAroundHas) {
     }
 }
 
+// Whichever branch has a size that is known around, and however deep the others are.
+TEST(Cond, GivesSizesThatOneBranchAloneHas) {
+  using Choose = std::function<Tensor(const Tensor &)>;
+  const Choose choices[] = {
+      [](const Tensor &b) { return cond(sum(b) > 8, [&] { return b; }, [&] { return concat({b, b}); }); },
+      [](const Tensor &b) { return cond(sum(b) > 8, [&] { return concat({b, b}); }, [&] { return b * 2; }); },
+      [](const Tensor &b) {
+        return cond(
+            sum(b) > 8, [&] { return b; },
+            [&] { return cond(sum(b) < 0, [&] { return concat({b, b}); }, [&] { return b * 3; }); });
+      },
+      [](const Tensor &b) {
+        return switch_case(cast(sum(b), DType::Int32) / 4,
+                           std::vector<std::function<Tensor()>>{[&] { return b * 2; }, [&] { return concat({b, b}); },
+                                                                [&] { return b; }});
+      },
+      [](const Tensor &b) {
+        if (sum(b) > 8)
+          return b * 2;
+        if (sum(b) < 0)
+          return concat({b, b});
+        return b * 1;
+      },
+      [](const Tensor &b) {
+        return for_range(0, 3, sum(b), [&](const Tensor &, const Tensor &total) {
+          return total + sum(cond(total > 8, [&] { return b; }, [&] { return concat({b, b}); }));
+        });
+      }};
+  for (std::size_t i = 0; i < std::size(choices); ++i) {
+    auto f = function<Tensor(const Tensor &)>(choices[i], {.input_signature = {TensorSpec<float>({kDynamic})}});
+    for (const Tensor &b : {tensor({1.0f, 2.0f}), tensor({5.0f, 6.0f, 1.0f}), tensor({-5.0f, 1.0f}), tensor({4.0f})}) {
+      SCOPED_TRACE(i);
+      EXPECT_EQ(f(b).shape(), choices[i](b).shape());
+      EXPECT_EQ(valuesOf(f(b)), valuesOf(choices[i](b)));
+    }
+  }
+}
+
 TEST(WhileLoop, TakesOpenSizes) {
   auto f = function(
       [](const Tensor &x) {

@@ -372,3 +372,53 @@ TEST(VaryingLoops, RefuseWhatIsNotDeclared) {
                   }),
                   "loop variables whose sizes vary, which differ from example to example");
 }
+
+// Sizes that do not vary are those that were declared, whatever else the body does to the shape.
+TEST(VaryingLoops, RefuseOtherSizesOfWhatDoesNotVary) {
+  auto turned = [](const Tensor &m) {
+    return while_loop([](const Tensor &a) { return size(a) < 20; },
+                      [](const Tensor &a) { return transpose(concat({a, a}, 0)); }, m,
+                      {.shape_invariants = {Shape{kDynamic, 2}}});
+  };
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { turned(ramp(2)); }), "and the body gives float64[2,4]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { function(turned)(ramp(2)); }), "and the body gives float64[2,?]");
+  // The size of a tensor is no kDynamic, though it is not known either.
+  auto widened = [](const Tensor &m) {
+    return while_loop([](const Tensor &a) { return size(a) < 20; }, [](const Tensor &a) { return concat({a, a}, 1); },
+                      m, {.shape_invariants = {Shape{kDynamic, m.shape()[1]}}});
+  };
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { widened(ramp(2)); }), "and the body gives float64[2,4]");
+  auto open = function(widened, {.input_signature = {TensorSpec<double>({kDynamic, kDynamic})}});
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { open(ramp(2)); }),
+                  "while_loop: dimension 1 of loop variable 0 changes its size, and does not vary");
+}
+
+// A few iterations of a known number are no less checked than many.
+TEST(VaryingLoops, RefuseToVaryUndeclaredHoweverFewIterations) {
+  for (int n : {1, 3, 10}) {
+    auto grows = [n](const Tensor &v) {
+      return for_range(0, n, v, [&](const Tensor &, const Tensor &a) { return concat({a, v}); });
+    };
+    auto f = function(grows, {.input_signature = {TensorSpec<float>({kDynamic})}});
+    EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(ones({2})); }), "for_range: ");
+  }
+}
+
+TEST(VaryingLoops, SayWhatIsAssignedInside) {
+  Variable w(zeros({3}));
+  auto assigns = function(
+      [&](const Tensor &y, const Tensor &n) {
+        return cond(
+            n > 0,
+            [&] {
+              w.assign(y);
+              return sum(y);
+            },
+            [&] { return sum(y) * 2; });
+      },
+      {.input_signature = {TensorSpec<float>({kDynamic}), TensorSpec<std::int32_t>({})}});
+  EXPECT_EQ(assigns(ones({3}), scalar(1)).item<float>(), 3);
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { assigns(ones({2}), scalar(1)); }),
+                  "a variable can't be assigned a value of other sizes in a branch or a loop: ");
+  EXPECT_EQ(valuesOf(w.value())[0], 1);
+}

@@ -761,8 +761,9 @@ TEST(NativeRefused, AreContainersThatGrow) {
   EXPECT_CONTAINS(errorOf<ValueError>([&] { joined(scalar(3)); }),
                   std::string("concat: needs at least one tensor, ") + way);
   const char *general =
-      "its iterations or paths are not alike, as where a std::vector or another C++ container grows in "
-      "a loop: a TensorArray or scan() keeps what each iteration gives; cond, while_loop";
+      "its iterations or paths are not alike, as where a C++ number counts, or a std::vector or another C++ container "
+      "grows in a loop: for (Tensor i : range(n)) counts by a tensor, and a TensorArray or scan() keeps what each "
+      "iteration gives; cond, while_loop";
   auto rows = function([](const Tensor &x) {
     std::vector<Tensor> v;
     for (Tensor row : x)

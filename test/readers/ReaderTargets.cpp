@@ -321,7 +321,7 @@ ReaderTarget cache(const TemporaryDirectory &directory) {
               goThrough(data::from_tensor_slices(floats(), integers()).cache(path));
             })};
           },
-          [](const std::string &path) { goThrough(data::from_tensor_slices(ones({2}), ones({2})).cache(path)); },
+          [](const std::string &path) { goThrough(data::from_tensor_slices(floats(), integers()).cache(path)); },
           Errors::Data, mutatedRecords};
 }
 

@@ -133,7 +133,7 @@ struct Loop {
     PlanPart condition = part({IsBelow, 3}, {{From::Input, 0}, {From::Input, 2}, {From::Output, 0}});
     LoadedPlan plan = planOf(While,
                              {0, 1, 2, 2, 0, 0, word(&i), word(x), word(&limit), word(step), word(&lastI), word(lastX),
-                              word(&spareI), word(spareX), sizeof i, sizeof x},
+                              word(&spareI), word(spareX), sizeof i, sizeof x, 0, 0},
                              {condition, std::move(body)});
     return plan.run(frame);
   }
@@ -199,7 +199,7 @@ TEST(Loops, KeepTheSizesOfTheirVariables) {
   growing.plan.shapes = Shapes;
   growing.plan.numSizes = growing.numOutputSizes = 1;
   LoadedPlan plan =
-      planOf(While, {0, 1, 1, 0, 6, 0, word(&x), word(&last), word(&spare), sizeof x, 4}, {condition, growing});
+      planOf(While, {0, 1, 1, 0, 6, 0, word(&x), word(&last), word(&spare), sizeof x, 4, 0, 0}, {condition, growing});
   Frame frame;
   EXPECT_EQ(plan.run(frame), 1);
   EXPECT_EQ(frame.error.site, 6);
@@ -345,8 +345,9 @@ TEST(StackMemory, FailsWithItsSiteWhereThereIsNone) {
                                    {From::Number, 0, 4}});
   body.plan.steps.push_back({Increment, 2});
   body.plan.steps.push_back({Push, 7});
-  LoadedPlan plan = planOf(While, {0, 1, 1, 1, 0, 0, word(&i), word(&limit), word(&lastI), word(&spareI), sizeof i},
-                           {condition, body});
+  LoadedPlan plan =
+      planOf(While, {0, 1, 1, 1, 0, 0, word(&i), word(&limit), word(&lastI), word(&spareI), sizeof i, 0, 0},
+             {condition, body});
   EXPECT_EQ(plan.run(frame), 1);
   EXPECT_EQ(frame.error.site, 4);
   EXPECT_EQ(frame.error.values[0], 0);
@@ -375,7 +376,7 @@ TEST(StackMemory, OfAnIterationMayEndWithIt) {
                                           {From::Number, 0, word(&made)}});
     body.plan.steps.push_back({Push, 6});
     LoadedPlan plan =
-        planOf(While, {0, 1, 1, 1, 0, drops, word(&i), word(&limit), word(&lastI), word(&spareI), sizeof i},
+        planOf(While, {0, 1, 1, 1, 0, drops, word(&i), word(&limit), word(&lastI), word(&spareI), sizeof i, 0, 0},
                {condition, body});
     EXPECT_EQ(plan.run(frame), 0);
     EXPECT_EQ(lastI, 1000);
