@@ -195,6 +195,7 @@ bool isRefusal(const std::string &error) {
                                          " in the first branch and ",
                                          ", and the body gives ",
                                          ", and the step gives ",
+                                         ", and that of the step before ",
                                          "an operand of unknown size",
                                          "there are none that would give",
                                          "their number is not known",
