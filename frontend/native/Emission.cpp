@@ -532,7 +532,7 @@ private:
     auto inRegion = [&](const std::vector<Tensor> &variables) {
       return nested(where, [&] { return body(variables); });
     };
-    const std::optional<std::size_t> most = graph[q].iterations;
+    const std::optional<std::size_t> most = isEnded(q, loop) ? std::nullopt : graph[q].iterations;
     if (!counts || (!most && !hasInnerLoop(q, loop)))
       return runWhile("while", condition, inRegion, initial, {}, where);
     // A loop on scalars is computed in registers, which a check inside of it would prevent.
@@ -597,6 +597,29 @@ private:
     return counts && std::ranges::any_of(states, [&](int state) {
              return !targets.contains(state) && !graph[state].isEnd && !loopOf(state, targets).empty();
            });
+  }
+  // Whether each way around a loop leads through the condition of one whose iterations are all known, so that they are
+  // this one's: a division of the graph may begin it elsewhere.
+  bool isEnded(int q, const States &loop) const {
+    return std::ranges::any_of(loop, [&](int state) {
+      if (graph[state].iterations)
+        return false;
+      States seen{state};
+      std::vector<int> open{q};
+      for (bool isBegin = true; !open.empty(); isBegin = false) {
+        const int at = open.back();
+        open.pop_back();
+        if (at == q && !isBegin)
+          return false;
+        if (!seen.insert(at).second && !isBegin)
+          continue;
+        graph[at].forEachEdge([&](std::size_t, const Edge &edge) {
+          if (loop.contains(edge.to) && (edge.to == q || !seen.contains(edge.to)))
+            open.push_back(edge.to);
+        });
+      }
+      return true;
+    });
   }
   // Whether another loop is in a loop.
   bool hasInnerLoop(int q, const States &loop) const {

@@ -166,3 +166,25 @@ TEST(LongLoops, AreNotRepeatedWhereTheHostWasCalled) {
   EXPECT_EQ(f(scalar<double>(20'000.0)).item<double>(), 20'000);
   EXPECT_EQ(calls, 3);
 }
+
+// A loop over a range begins with its body where that has its first decision; its iterations are known all the same.
+TEST(LongLoops, OverRangesInRangesAreNotFollowed) {
+  auto longest = [](const Tensor &x) { // what a sum of rising elements may be, looking back
+    TensorArray best(x.shape()[0], DType::Float64, {}, {.overwrite = true, .zeros = true});
+    for (Tensor i : range(size(x))) {
+      Tensor b = scalar<double>(0.0);
+      for (Tensor j : range(i))
+        if (x[j] < x[i]) {
+          Tensor c = best.read(j) * 0.9;
+          if (c > b)
+            b = c;
+        }
+      best.write(i, b + x[i]);
+    }
+    return max(best.stack());
+  };
+  Warnings warnings;
+  const Tensor x = tensor<double>({3, 1, 2, 5, 4, 9, 0.5, 7, 6, 8, 11, 2.5, 3.5, 10});
+  EXPECT_DOUBLE_EQ(function(longest)(x).item<double>(), longest(x).item<double>());
+  EXPECT_TRUE(warnings.texts.empty());
+}
