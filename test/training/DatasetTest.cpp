@@ -519,8 +519,9 @@ TEST(Transformations, FindOutTheTypesOfTheirElements) {
   // The order of shuffling is what it would have been, and an exception is the callable's.
   auto shuffled = [&](bool asks) {
     Dataset<Tensor> all = data::range(20).shuffle(20, {.seed = 3}).map([](const Tensor &i) { return i + numberIn(i); });
-    if (asks)
+    if (asks) {
       EXPECT_EQ(text(all), "int64[] ");
+    }
     return numbersOf(all);
   };
   EXPECT_EQ(shuffled(true), shuffled(false));
