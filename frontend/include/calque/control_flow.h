@@ -33,10 +33,10 @@ struct WhileOptions {
   // while the loop is traced and after it, as one of a TensorSpec is not. ValueError for more shapes than tensors,
   // ShapeError for a shape that the initial tensor has not. vmap refuses such a loop, and so does `checkpoint`.
   //
-  //   auto [n, xs] = while_loop(more, [&](const Tensor &n, const Tensor &xs) { return std::tuple(n + 1, concat({xs,
-  //   row(n)})); },
-  //                             std::tuple(scalar(0), zeros({0, 3})), {.shape_invariants = {std::nullopt,
-  //                             Shape{kDynamic, 3}}});
+  //   auto [n, xs] = while_loop(
+  //       [](const Tensor &n, const Tensor &) { return n < 9; },
+  //       [](const Tensor &n, const Tensor &xs) { return std::tuple(n + 1, concat({xs, max(xs, {0}, true) * 2})); },
+  //       std::tuple(scalar(0), ones({1, 3})), {.shape_invariants = {std::nullopt, Shape{kDynamic, 3}}});
   std::vector<std::optional<Shape>> shape_invariants = {};
 };
 
