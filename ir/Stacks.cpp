@@ -1,0 +1,121 @@
+// The rules of stacks. The cotangent of a stack is the stack of the cotangents of its entries, so that pushing becomes
+// popping and the other way round, whether or not entries know their sizes.
+#include "ir/BatchRule.h"
+#include "ir/GradientRule.h"
+
+using namespace mlir;
+
+namespace calque::ir {
+
+namespace {
+
+bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()); }
+Value zerosLike(OpBuilder &builder, Location location, Value like) {
+  return GradientRule(builder, location, like).zerosLike(like);
+}
+Value orZeros(OpBuilder &builder, Location location, Value value, Value like) {
+  return value ? value : zerosLike(builder, location, like);
+}
+
+// Both kinds of stacks. One of derivatives may lack the entry.
+struct Plain {
+  static Value push(OpBuilder &builder, Location location, Value stack, Value x) {
+    return StackPushOp::create(builder, location, stack, x);
+  }
+  static ResultRange pop(OpBuilder &builder, Location location, Value stack, Value like) {
+    return StackPopOp::create(builder, location, stack, like)->getResults();
+  }
+};
+struct Sized {
+  static Value push(OpBuilder &builder, Location location, Value stack, Value x) {
+    return SizedPushOp::create(builder, location, stack, x);
+  }
+  static ResultRange pop(OpBuilder &builder, Location location, Value stack, Value like) {
+    return SizedPopOp::create(builder, location, stack, like, /*optional=*/true)->getResults();
+  }
+};
+
+template <typename Kind, typename Push>
+void pushVjp(Push op, OpBuilder &builder, ValueRange cotangents, SmallVectorImpl<Value> &operandCotangents) {
+  operandCotangents.assign(2, Value());
+  if (!isFloat(op.getX())) // whose cotangents nothing pushes
+    operandCotangents[0] = cotangents[0];
+  else
+    operandCotangents = SmallVector<Value>(Kind::pop(builder, op.getLoc(), cotangents[0], op.getX()));
+}
+
+template <typename Kind, typename Push>
+void pushJvp(Push op, OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  Location location = op.getLoc();
+  Value below = orZeros(builder, location, tangents[0], op.getStack());
+  resultTangents.assign(
+      1, isFloat(op.getX()) ? Kind::push(builder, location, below, orZeros(builder, location, tangents[1], op.getX()))
+                            : below);
+}
+
+template <typename Kind, typename Pop>
+void popVjp(Pop op, OpBuilder &builder, ValueRange cotangents, SmallVectorImpl<Value> &operandCotangents) {
+  Location location = op.getLoc();
+  operandCotangents.assign(2, Value());
+  Value below = orZeros(builder, location, cotangents[0], op.getStack());
+  operandCotangents[0] = isFloat(op.getEntry()) ? Kind::push(builder, location, below,
+                                                             orZeros(builder, location, cotangents[1], op.getEntry()))
+                                                : below;
+}
+
+// `like` has the sizes of the entry.
+template <typename Kind, typename Pop>
+void popJvp(Pop op, Value like, OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(2, Value());
+  if (!tangents[0])
+    return;
+  if (!isFloat(op.getEntry()))
+    resultTangents[0] = tangents[0];
+  else
+    resultTangents = SmallVector<Value>(Kind::pop(builder, op.getLoc(), tangents[0], like));
+}
+
+} // namespace
+
+void StackPushOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
+  pushVjp<Plain>(*this, builder, cotangents, operandCotangents);
+}
+void SizedPushOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
+  pushVjp<Sized>(*this, builder, cotangents, operandCotangents);
+}
+void StackPushOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  pushJvp<Plain>(*this, builder, tangents, resultTangents);
+}
+void SizedPushOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  pushJvp<Sized>(*this, builder, tangents, resultTangents);
+}
+void StackPopOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                          SmallVectorImpl<Value> &operandCotangents) {
+  popVjp<Plain>(*this, builder, cotangents, operandCotangents);
+}
+void SizedPopOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                          SmallVectorImpl<Value> &operandCotangents) {
+  popVjp<Sized>(*this, builder, cotangents, operandCotangents);
+}
+void StackPopOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  popJvp<Plain>(*this, getLike(), builder, tangents, resultTangents);
+}
+void SizedPopOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  popJvp<Sized>(*this, getEntry(), builder, tangents, resultTangents);
+}
+
+// A stack for each example.
+LogicalResult StackPushOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  results.push_back(rule.create<StackPushOp>(rule.all(0), rule.all(1)));
+  return success();
+}
+
+LogicalResult StackPopOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  auto pop = StackPopOp::create(rule.builder, getLoc(), rule.all(0), rule.all(1));
+  llvm::append_range(results, pop->getResults());
+  return success();
+}
+
+} // namespace calque::ir
