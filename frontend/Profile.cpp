@@ -26,6 +26,8 @@ struct Profiled {
 struct Profiles {
   std::mutex mutex;
   std::vector<Profiled> all;
+  // Measured before the first function is added: when the process ends, the threads have ended before.
+  runtime::MachineLimits limits;
 };
 Profiles &profiles() {
   static auto *made = new Profiles; // never destroyed: other threads may still run
@@ -92,7 +94,7 @@ Measured totalOf(const runtime::LoadedPlan &plan) {
 
 void printProfiles() {
   std::lock_guard lock(profiles().mutex);
-  const runtime::MachineLimits limits = runtime::measureLimits();
+  const runtime::MachineLimits &limits = profiles().limits;
   std::vector<std::pair<double, const Profiled *>> order;
   for (const Profiled &each : profiles().all)
     if (Measured total = totalOf(each.executable->plan); total.runs)
@@ -133,8 +135,10 @@ void profile(const schema::Recording &recording, const CompileOptions &options,
     absl::StrAppend(&title, " of ", where.file, ":", where.line);
   Profiled added{std::move(title), compiler().schedule(recording, options), std::move(executable)};
   std::lock_guard lock(profiles().mutex);
-  if (profiles().all.empty())
+  if (profiles().all.empty()) {
+    profiles().limits = runtime::measureLimits();
     std::atexit(printProfiles);
+  }
   profiles().all.push_back(std::move(added));
 }
 

@@ -34,18 +34,35 @@ bool isMultiplyAdd(const Nest &nest) {
          nest.inputs[1].isBuffer;
 }
 
+// The loops over terms, from the outermost on.
+SmallVector<unsigned> termsInOrder(const Nest &nest, const Access &a) {
+  SmallVector<unsigned> terms;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (nest.isReduction[loop])
+      terms.push_back(loop);
+  // Loops with large strides in A are the outer ones, so that consecutive tiles read nearby elements.
+  llvm::stable_sort(terms, [&](unsigned x, unsigned y) { return a.distance(x) > a.distance(y); });
+  // Blocks are cut from the outermost loop, so the extents of the inner loops must be known.
+  llvm::stable_sort(terms,
+                    [&](unsigned x, unsigned y) { return !nest.extents[x].isKnown() && nest.extents[y].isKnown(); });
+  return terms;
+}
+
 // Estimated cycles for one term of a tile: two multiply-adds and two loads a cycle, and at least `least`, since each
-// sum has a latency of four cycles.
-double cyclesOf(int64_t rows, int64_t vectors, double least) {
+// sum has a latency of four cycles, and `ofVector` for each vector of B.
+double cyclesOf(int64_t rows, int64_t vectors, double least, double ofVector) {
   if (!rows || !vectors)
     return 0;
-  return std::max({static_cast<double>(rows * vectors) / 2, static_cast<double>(rows + vectors) / 2 + 0.5, least});
+  return std::max({static_cast<double>(rows * vectors) / 2, static_cast<double>(rows + vectors) / 2 + 0.5, least,
+                   ofVector * static_cast<double>(vectors)});
 }
 
 // `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
 // registers do not hold both, the former are loaded and stored once a run. Those of a block take a way through memory.
-Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t bytesOfVector, bool inRuns,
+// `least`: the terms of the shortest block.
+Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int64_t bytesOfVector, bool inRuns,
                 const Target &target) {
+  constexpr double kBytesOfCycle = 24; // what the second cache brings
   Tile best;
   // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest.
   constexpr double kAboutAsFast = 1.01;
@@ -58,12 +75,15 @@ Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t bytesOfVec
       bool fits = 2 * r * n + n + 1 <= target.vectorRegisters;
       int64_t block = std::clamp<int64_t>(Contraction::bytesOfPanel(n, target) / (n * bytesOfVector), 1, terms);
       int64_t blocks = (terms + block - 1) / block;
+      // The panels of windows with many terms have no place in the first cache.
+      double ofVector =
+          least * n * bytesOfVector > target.l1Bytes ? static_cast<double>(bytesOfVector) / kBytesOfCycle : 0;
       auto cost = [&](int64_t tileRows, int64_t tileVectors) {
         auto sums = static_cast<double>(tileRows * tileVectors);
         double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / static_cast<double>(Contraction::runFor(blocks)) : 0;
         double ofBlocks = blocks > 1 ? 1.5 / static_cast<double>(block) : 0;
         // Rows that are left over need a tile of their own, which takes as long to compile.
-        return cyclesOf(tileRows, tileVectors, rows % r ? 5.5 : 5) + (ofRuns + ofBlocks) * sums;
+        return cyclesOf(tileRows, tileVectors, rows % r ? 5.5 : 5, ofVector) + (ofRuns + ofBlocks) * sums;
       };
       double cycles =
           static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
@@ -87,19 +107,13 @@ Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t bytesOfVec
 Contraction::Contraction(Schedule &schedule, const Nest &nest, unsigned vectorLoop, unsigned rowLoop, const Access &a,
                          const Access &b, int64_t lanes, Tile tile)
     : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes), vectorLoop(vectorLoop),
-      rowLoop(rowLoop), a(a), b(b), result(nest.outputs[0]), initial(schedule.initial), tile(tile) {
+      rowLoop(rowLoop), a(a), b(b), result(nest.outputs[0]), initial(schedule.initial), tile(tile),
+      terms(termsInOrder(nest, a)) {
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    if (nest.isReduction[loop])
-      terms.push_back(loop);
-    else if (loop != vectorLoop)
+    if (!nest.isReduction[loop] && loop != vectorLoop)
       (b.varies(loop) ? batches : levels).push_back(loop);
   }
-  // Loops over terms with large strides in A are the outer ones, so that consecutive tiles read nearby elements.
   auto byDistance = [&](unsigned x, unsigned y) { return a.distance(x) > a.distance(y); };
-  llvm::stable_sort(terms, byDistance);
-  // Blocks are cut from the outermost loop over terms, so the extents of the inner loops must be known.
-  llvm::stable_sort(terms,
-                    [&](unsigned x, unsigned y) { return !nest.extents[x].isKnown() && nest.extents[y].isKnown(); });
   llvm::stable_sort(batches, byDistance);
   llvm::stable_sort(levels, byDistance);
   isFloat = isa<FloatType>(result.element);
@@ -108,8 +122,24 @@ Contraction::Contraction(Schedule &schedule, const Nest &nest, unsigned vectorLo
   columnExtent = v.number(nest.extents[vectorLoop]);
   numPanels = v.ceilDivide(columnExtent, panelWidth());
   nest.isKnown() ? chooseBlocks() : chooseBlocksOfUnknown();
+  chooseRowsOfNarrow();
   if (inRuns)
     cutTermsIntoRuns();
+}
+
+// A panel of fewer vectors than the others leaves registers for more rows, which its sums need to be as fast.
+void Contraction::chooseRowsOfNarrow() {
+  rowsOfNarrow = tile.rows;
+  if (!nest.isKnown() || rowLoop == VectorBuilder::kNoLoop || packsRows || *columnExtent.known < panelWidth())
+    return;
+  int64_t vectors = ceilDiv(*columnExtent.known % panelWidth(), v.lanes), rows = *rowExtent.known;
+  if (vectors == 0 || vectors == tile.vectors)
+    return;
+  Tile narrow = chooseTile(std::min(rows, *rowBlock.known), vectors, *nest.iterations(true).known(), innerTerms(),
+                           v.lanes * elementBytes(), inRuns, schedule.target);
+  // Every block but the last one ends with a whole tile.
+  if (narrow.vectors == vectors && (*rowBlock.known >= rows || *rowBlock.known % narrow.rows == 0))
+    rowsOfNarrow = narrow.rows;
 }
 
 void Contraction::emit() {
@@ -308,36 +338,37 @@ void Contraction::panels(Position at, Piece piece, Value from, Value to, Start s
 
 void Contraction::panel(Position at, Piece piece, Value from, Value to, const Number &columns, Start start) {
   Access columnsOfB = packsAll ? partOfAll(at.index[vectorLoop], from) : packs ? pack(at, from, to, columns) : b;
-  tiles(0, at, piece, 1,
+  bool isNarrow = columns.known && *columns.known < panelWidth();
+  tiles(0, at, piece, isNarrow ? rowsOfNarrow : tile.rows, 1,
         [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
 }
 
-void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rows,
+void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTile, int64_t rows,
                         function_ref<void(Position, int64_t)> body) {
   if (depth == levels.size())
     return body(at, rows);
   unsigned loop = levels[depth];
   if (loop != rowLoop) {
     if (isShared[loop])
-      return tiles(depth + 1, at, piece, rows, body);
+      return tiles(depth + 1, at, piece, rowsOfTile, rows, body);
     v.loop(v.number(nest.extents[loop]), 1, {}, [&](Value i, ValueRange) {
-      tiles(depth + 1, at.at(loop, i), piece, rows, body);
+      tiles(depth + 1, at.at(loop, i), piece, rowsOfTile, rows, body);
       return SmallVector<Value>();
     });
     return;
   }
-  auto some = [&](Value row, int64_t count) { tiles(depth + 1, at.at(rowLoop, row), piece, count, body); };
+  auto some = [&](Value row, int64_t count) { tiles(depth + 1, at.at(rowLoop, row), piece, rowsOfTile, count, body); };
   auto full = [&](Value row, ValueRange) {
-    some(row, tile.rows);
+    some(row, rowsOfTile);
     return SmallVector<Value>();
   };
-  Number rest = v.remainder(rowExtent, tile.rows), fullRows = v.subtract(rowExtent, rest);
+  Number rest = v.remainder(rowExtent, rowsOfTile), fullRows = v.subtract(rowExtent, rest);
   // An unknown number of remaining rows is covered by tiles of 4, 2 and 1 rows.
   auto last = [&] {
     if (rest.known)
       return some(v.valueOf(fullRows), *rest.known);
     int64_t largest = 1;
-    while (2 * largest < tile.rows)
+    while (2 * largest < rowsOfTile)
       largest *= 2;
     for (int64_t count = largest; count >= 1; count /= 2) {
       Value bit = arith::AndIOp::create(v.b, v.location, rest.value, v.index(count));
@@ -347,15 +378,15 @@ void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rows,
     }
   };
   if (rowBlock.known && rowExtent.known && *rowBlock.known >= *rowExtent.known) {
-    v.loop(fullRows, tile.rows, {}, full);
+    v.loop(fullRows, rowsOfTile, {}, full);
     if (!(rest == 0))
       last();
     return;
   }
   Value first = arith::MulIOp::create(v.b, v.location, piece.ofRows, v.valueOf(rowBlock));
   Value end = arith::AddIOp::create(v.b, v.location, first, v.valueOf(rowBlock));
-  v.loop(first, v.valueOf(v.minimum(end, fullRows)), tile.rows, {}, full);
-  if (rest == 0 || tile.rows == 1)
+  v.loop(first, v.valueOf(v.minimum(end, fullRows)), rowsOfTile, {}, full);
+  if (rest == 0 || rowsOfTile == 1)
     return;
   Value hasRest = arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::sgt, end, v.valueOf(fullRows));
   v.onlyIf(hasRest, last);
@@ -418,6 +449,12 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
     }
     return next;
   };
+  // The lines of the results come while the terms are summed up.
+  constexpr int64_t kManyTerms = 64;
+  if (inRuns && termsPerBlock() >= kManyTerms)
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < vectors; ++j)
+        v.prefetchForStore(ofPiece, point(i, j));
   SmallVector<Value> sums;
   if (inRuns) {
     sums = sumInRuns(at, from, to, static_cast<size_t>(rows * vectors), addTerm);
@@ -475,9 +512,11 @@ std::optional<Choice> choose(const Nest &nest, const Target &target) {
     return std::nullopt;
   int64_t lanes = Schedule::lanesFor(nest, target);
   const Access &result = nest.outputs[0];
+  int64_t allTerms = std::max<int64_t>(nest.iterations(true).guess(), 1);
   Choice best;
   for (int operandOfB : {1, 0}) {
     const Access &a = nest.inputs[1 - operandOfB], &b = nest.inputs[operandOfB];
+    int64_t leastBlock = allTerms / std::max<int64_t>(nest.extents[termsInOrder(nest, a).front()].guess(), 1);
     for (unsigned vectorLoop = 0; vectorLoop < nest.numLoops(); ++vectorLoop) {
       if (nest.isReduction[vectorLoop] || a.varies(vectorLoop) || !b.varies(vectorLoop) ||
           !(result.strides[vectorLoop] == 1))
@@ -486,8 +525,8 @@ std::optional<Choice> choose(const Nest &nest, const Target &target) {
       auto consider = [&](unsigned rowLoop) {
         int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
         int64_t bytesOfVector = lanes * result.element.getIntOrFloatBitWidth() / 8;
-        Tile tile = chooseTile(rows, vectors, std::max<int64_t>(nest.iterations(true).guess(), 1), bytesOfVector,
-                               Contraction::sumsInRuns(nest), target);
+        Tile tile =
+            chooseTile(rows, vectors, allTerms, leastBlock, bytesOfVector, Contraction::sumsInRuns(nest), target);
         double cycles = tile.cycles / static_cast<double>(rows * extent);
         auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
         // Of equal loops the one along which A's elements are nearest: windows that overlap share them.

@@ -80,7 +80,8 @@ private:
   void panel(Position at, Piece piece, mlir::Value from, mlir::Value to, const Number &columns, Start start);
 
   // Emits the loops over results from the `depth`-th level on; the loop over rows has the step of a tile.
-  void tiles(size_t depth, Position at, Piece piece, int64_t rows, llvm::function_ref<void(Position, int64_t)> body);
+  void tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTile, int64_t rows,
+             llvm::function_ref<void(Position, int64_t)> body);
 
   // Emits the loops over terms from the `depth`-th on; the outermost runs over [from, to).
   mlir::SmallVector<mlir::Value>
@@ -93,6 +94,8 @@ private:
   //===-- Blocks of terms, and pieces for threads (ContractionBlocks.cpp) ----------------------===//
 
   int64_t bytesOf(const Access &access) const;
+
+  void chooseRowsOfNarrow();
 
   // Whether this is the gradient of a convolution's filters.
   bool sumsImages() const;
@@ -126,6 +129,8 @@ private:
 
   // Cuts the loops over a block's terms into runs, and runs into groups of kRunLength.
   void cutTermsIntoRuns();
+
+  bool hasPairs(const TermLoop &run) const;
 
   // The sums of a block's terms: `body` adds one term to each accumulator.
   using SumBody = llvm::function_ref<mlir::SmallVector<mlir::Value>(Position, mlir::ValueRange)>;
@@ -182,6 +187,7 @@ private:
   std::optional<Access> errors, errorsOfPiece; // what additions to the results rounded away
   mlir::Value initial;
   Tile tile;
+  int64_t rowsOfNarrow = 1; // of the tiles of a last panel that has fewer vectors
   mlir::SmallVector<unsigned> terms, batches, levels;
   mlir::SmallVector<bool> isShared;
   Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;

@@ -79,7 +79,8 @@ void Contraction::chooseBlocks() {
     // The rows of A that meet one panel stay in the second cache. Threads share panels before rows, so that each
     // panel is packed once.
     int64_t rowsInCache =
-        std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+        ceilDiv(std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()), 1), tile.rows) *
+        tile.rows;
     if (rowBlock > rowsInCache) {
       rowBlock = ceilDiv(ceilDiv(rowBlock, ceilDiv(rowBlock, rowsInCache)), tile.rows) * tile.rows;
       pieces *= ceilDiv(rowExtent, rowBlock);
@@ -90,7 +91,7 @@ void Contraction::chooseBlocks() {
   }
   rows = rows / rowExtent * rowBlock;
   // Where several pieces of images read a panel and each has few rows, all panels are packed once.
-  constexpr int64_t kFewRows = 96;
+  constexpr int64_t kFewRows = 512;
   int64_t perPanel = pieces / ceilDiv(numPanels, panelBlock);
   bool canPackAll = perPanel > 1 && rows < kFewRows && batches.empty() && termPieces == 1 && isWindow();
   decideToPack(canPackAll ? rows * perPanel : rows);
@@ -173,7 +174,8 @@ void Contraction::chooseBlocksOfUnknown() {
     return;
   }
   int64_t rowsInCache =
-      std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()) / tile.rows, 1) * tile.rows;
+      ceilDiv(std::max<int64_t>(schedule.target.l2Bytes / 2 / (termsPerBlock() * elementBytes()), 1), tile.rows) *
+      tile.rows;
   Number rowPieces = v.maximum(v.ceilDivide(rowExtent, rowsInCache), 1);
   Number inCache = v.maximum(v.roundUp(v.ceilDivide(rowExtent, rowPieces), tile.rows), tile.rows);
   pieces = v.maximum(v.multiply(pieces, rowPieces), 1);

@@ -93,9 +93,29 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
     bool divides = loop != terms[0] && *extent.known % own.within == 0;
     last = divides ? end : v.minimum(end, last);
   }
-  return v.loop(first, v.valueOf(last), own.step, carried, [&](Value i, ValueRange inner) {
-    return termsFrom(depth + 1, level, at.at(loop, i), from, to, inner, body);
-  });
+  auto some = [&](Value begin, const Number &end, int64_t terms, ValueRange sums) {
+    return v.loop(begin, v.valueOf(end), terms * own.step, sums, [&](Value i, ValueRange inner) {
+      SmallVector<Value> values(inner);
+      for (int64_t term = 0; term < terms; ++term)
+        values = termsFrom(depth + 1, level, at.at(loop, i).shifted(loop, term * own.step), from, to, values, body);
+      return values;
+    });
+  };
+  if (depth + 1 < termLoops.size() || !own.within)
+    return some(first, last, 1, carried);
+  // A run takes two terms at a time, so that counting them does not compete with the products.
+  if (hasPairs(own))
+    return some(first, last, 2, carried);
+  Value odd = arith::AndIOp::create(v.b, v.location, v.valueOf(v.subtract(last, Number(first))), v.index(1));
+  Number pairs = v.subtract(last, Number(odd));
+  return some(v.valueOf(pairs), last, 1, some(first, pairs, 2, carried));
+}
+
+// Whether all runs of the innermost loop have an even number of terms.
+bool Contraction::hasPairs(const TermLoop &run) const {
+  std::optional<int64_t> extent = nest.extents[run.loop].known();
+  bool blocksAre = run.loop != terms[0] || (termBlock.known && *termBlock.known % 2 == 0);
+  return extent && *extent % 2 == 0 && run.within % 2 == 0 && blocksAre;
 }
 
 } // namespace calque::codegen

@@ -6,10 +6,13 @@
 // CHECK-LABEL: func.func @conv(
 // CHECK-SAME: memref<131072xi8>)
 // CHECK: memref.view {{.*}} to memref<8x16x16x16xf32>
+// All panels of the filters are packed, once for all images.
+// CHECK: memref.view {{.*}} to memref<4608xf32>
 // CHECK-NOT: memref.view
 // CHECK: scf.parallel
-// AVX2-COUNT-14: vector.fma {{.*}} : vector<8xf32>
-// AVX512-COUNT-14: vector.fma {{.*}} : vector<16xf32>
+// CHECK: memref.prefetch {{.*}}, write, locality<3>, data : memref<50176xf32>
+// AVX2-COUNT-28: vector.fma {{.*}} : vector<8xf32>
+// AVX512-COUNT-28: vector.fma {{.*}} : vector<16xf32>
 // CHECK-NOT: vector.fma
 // CHECK: {calque.grain = {{[0-9]+}} : i64}
 func.func @conv(%a: tensor<8x14x14x16xf32>, %b: tensor<3x3x16x32xf32>) -> tensor<8x14x14x32xf32> {
