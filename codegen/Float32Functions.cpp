@@ -1,17 +1,13 @@
 // The functions compute in float32 where fused products and sums keep enough digits. expm1 and the reduction of large
 // arguments of sines compute in float64. The errors are in docs/accuracy.md.
 #include "codegen/Float32Functions.h"
+#include "codegen/FunctionEmitter.h"
 #include "codegen/Polynomials.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 using namespace mlir;
@@ -20,14 +16,11 @@ namespace calque::codegen {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-class Emitter {
+class Emitter : FunctionEmitter {
 public:
+  // It does not matter how often float64 is rounded.
   Emitter(OpBuilder &builder, Location location, Type type, bool fma)
-      : b(builder), location(location), narrow(type), wide(like(b.getF64Type())), bits(like(b.getI32Type())),
-        wideBits(like(b.getI64Type())), fma(fma) {}
+      : FunctionEmitter(builder, location, type, fma, /*roundsOnce=*/false) {}
 
   Value exp(Value x);
   Value expm1(Value x);
@@ -40,87 +33,9 @@ public:
   Value tan(Value x);
 
 private:
-  //===-- Arithmetic ------------------------------------------------------------------------------===//
-
-  // A type with as many elements.
-  Type like(Type element) const {
-    auto vector = dyn_cast<VectorType>(narrow);
-    return vector ? vector.clone(element) : element;
-  }
-  template <typename Op> Value emit(Value x, Value y) { return Op::create(b, location, x, y); }
-  Value splat(Type type, Attribute element) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return arith::ConstantOp::create(b, location, DenseElementsAttr::get(vector, element));
-    return arith::ConstantOp::create(b, location, cast<TypedAttr>(element));
-  }
-  // Numbers of the type that another one has.
-  Value number(double value, Value x) {
-    Type type = x.getType();
-    return splat(type, b.getFloatAttr(getElementTypeOrSelf(type), value));
-  }
-  Value integer(uint64_t value, Value x) {
-    Type type = x.getType();
-    return splat(type, b.getIntegerAttr(getElementTypeOrSelf(type), static_cast<int64_t>(value)));
-  }
-
-  Value add(Value x, Value y) { return emit<arith::AddFOp>(x, y); }
-  Value add(Value x, double y) { return add(x, number(y, x)); }
-  Value sub(Value x, Value y) { return emit<arith::SubFOp>(x, y); }
-  Value sub(Value x, double y) { return sub(x, number(y, x)); }
-  Value mul(Value x, Value y) { return emit<arith::MulFOp>(x, y); }
-  Value mul(Value x, double y) { return mul(x, number(y, x)); }
-  Value div(Value x, Value y) { return emit<arith::DivFOp>(x, y); }
-  Value neg(Value x) { return arith::NegFOp::create(b, location, x); }
-  // Products and sums of float32 are rounded once, by a call where the processor has no instruction for that. In
-  // float64 it does not matter.
-  Value mulAdd(Value x, Value y, Value z) {
-    if (fma || !getElementTypeOrSelf(x.getType()).isF64())
-      return math::FmaOp::create(b, location, x, y, z);
-    return add(mul(x, y), z);
-  }
-  Value mulAdd(Value x, double y, Value z) { return mulAdd(x, number(y, x), z); }
-  Value mulAdd(Value x, Value y, double z) { return mulAdd(x, y, number(z, x)); }
-  Value mulAdd(Value x, double y, double z) { return mulAdd(x, number(y, x), number(z, x)); }
-  Value widen(Value x) { return arith::ExtFOp::create(b, location, wide, x); }
-  Value round(Value x) { return arith::TruncFOp::create(b, location, narrow, x); }
-  bool isWide(Value x) const { return x.getType() == wide || x.getType() == wideBits; }
-  Value asBits(Value x) { return arith::BitcastOp::create(b, location, isWide(x) ? wideBits : bits, x); }
-  Value asNumber(Value x) { return arith::BitcastOp::create(b, location, isWide(x) ? wide : narrow, x); }
-  Value addInts(Value x, Value y) { return emit<arith::AddIOp>(x, y); }
-  Value subInts(Value x, Value y) { return emit<arith::SubIOp>(x, y); }
-  Value mask(Value x, uint64_t kept) { return emit<arith::AndIOp>(x, integer(kept, x)); }
-  Value shiftLeft(Value x, unsigned by) { return emit<arith::ShLIOp>(x, integer(by, x)); }
-  // Comparisons are false where either is NaN.
-  Value compare(arith::CmpFPredicate predicate, Value x, double y) {
-    return arith::CmpFOp::create(b, location, predicate, x, number(y, x));
-  }
-  Value isLess(Value x, double y) { return compare(arith::CmpFPredicate::OLT, x, y); }
-  Value isGreater(Value x, double y) { return compare(arith::CmpFPredicate::OGT, x, y); }
-  Value isNotLess(Value x, double y) { return compare(arith::CmpFPredicate::OGE, x, y); }
-  Value isEqual(Value x, double y) { return compare(arith::CmpFPredicate::OEQ, x, y); }
-  Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, location, condition, x, y); }
-  Value absolute(Value x) { return math::AbsFOp::create(b, location, x); }
-  Value withSignOf(Value x, Value sign) { return math::CopySignOp::create(b, location, x, sign); }
-  // Within bounds; NaN stays.
-  Value atLeast(Value x, double low) { return select(isLess(x, low), number(low, x), x); }
-  Value atMost(Value x, double high) { return select(isGreater(x, high), number(high, x), x); }
-  template <size_t N> Value polynomial(const double (&coefficients)[N], Value x) {
-    Value sum = number(coefficients[N - 1], x);
-    for (size_t i = N - 1; i-- > 0;)
-      sum = mulAdd(sum, x, coefficients[i]);
-    return sum;
-  }
-  // One of two polynomials in each lane: to choose coefficients takes less time than to compute both.
-  template <size_t N, size_t M>
-  Value polynomial(Value isFirst, const double (&first)[N], const double (&second)[M], Value x) {
-    Value sum;
-    for (size_t i = std::max(N, M); i-- > 0;) {
-      Value ofFirst = number(i < N ? first[i] : 0, x), ofSecond = number(i < M ? second[i] : 0, x);
-      Value coefficient = select(isFirst, ofFirst, ofSecond);
-      sum = sum ? mulAdd(sum, x, coefficient) : coefficient;
-    }
-    return sum;
-  }
+  Value widen(Value x) { return arith::ExtFOp::create(b, location, like(b.getF64Type()), x); }
+  Value round(Value x) { return arith::TruncFOp::create(b, location, shape, x); }
+  static bool isWide(Value x) { return elementOf(x).getIntOrFloatBitWidth() == 64; }
 
   //===-- Parts of functions ----------------------------------------------------------------------===//
 
@@ -129,8 +44,6 @@ private:
     Value biased, r;
   };
   Power power(Value x, int bias);
-  // The result for x between `pole` and infinity; at `pole`, below, above and of NaN what logarithms are there.
-  Value aboveThePole(Value x, double pole, Value result);
 
   // x = (count - offset) * pi / parts + rest, where |rest| is hardly more than half of pi / parts; `parts` is 1 or 2.
   // The low bits of `count` are those of the number.
@@ -139,21 +52,14 @@ private:
   };
   Reduced reduce(Value x, double parts, double offset);
   Reduced reduceLarge(Value x, double parts, double offset);
-  // r and its third power times a polynomial of its square.
-  template <size_t N> Value sine(const double (&coefficients)[N], Value r, Value square);
   // The sine of `rest`, negative where `count` is odd.
   Value alternatingSine(const Reduced &reduced);
-
-  OpBuilder &b;
-  Location location;
-  Type narrow, wide, bits, wideBits;
-  bool fma;
 };
 
 //===-- Exponentials ----------------------------------------------------------------------------===//
 
 Emitter::Power Emitter::power(Value x, int bias) {
-  bool isWide = this->isWide(x);
+  bool isWide = Emitter::isWide(x);
   double round = (isWide ? 0x1.8p52 : 0x1.8p23) + bias;
   Value sum = mulAdd(x, std::numbers::log2e, round), k = sub(sum, round), r;
   if (isWide)
@@ -198,12 +104,6 @@ Value Emitter::tanh(Value x) {
 
 //===-- Logarithms ------------------------------------------------------------------------------===//
 
-Value Emitter::aboveThePole(Value x, double pole, Value result) {
-  Value below = select(isEqual(x, pole), number(-kInfinity, x), number(kNaN, x));
-  Value within = select(isLess(x, kInfinity), result, x);
-  return select(isGreater(x, pole), within, below);
-}
-
 Value Emitter::log(Value x) {
   Value isSubnormal = isLess(x, 0x1p-126);
   Value normal = select(isSubnormal, mul(x, 0x1p23), x);
@@ -211,7 +111,7 @@ Value Emitter::log(Value x) {
   // x = 2^k m, where 2/3 <= m < 4/3. The exponent is k * 2^23.
   Value ofNormal = asBits(normal);
   Value exponent = mask(subInts(ofNormal, integer(0x3f2aaaab, ofNormal)), 0xff800000);
-  Value k = mulAdd(arith::SIToFPOp::create(b, location, narrow, exponent), 0x1p-23, correction);
+  Value k = mulAdd(arith::SIToFPOp::create(b, location, shape, exponent), 0x1p-23, correction);
   Value f = sub(asNumber(subInts(ofNormal, exponent)), 1);
   Value result = mulAdd(polynomial(polynomials::kLog, f), mul(f, f), f);
   return aboveThePole(x, 0, mulAdd(k, std::numbers::ln2, result));
@@ -225,7 +125,7 @@ Value Emitter::log1p(Value x) {
   Value fourth = asNumber(subInts(integer(0x40800000, sum), exponent)); // 4 * 2^-k, which is normal
   Value f = add(scaled, mulAdd(fourth, 0.25, -1));
   Value result = mulAdd(polynomial(polynomials::kLog1p, f), mul(f, f), f);
-  Value k = arith::SIToFPOp::create(b, location, narrow, exponent);
+  Value k = arith::SIToFPOp::create(b, location, shape, exponent);
   result = withSignOf(mulAdd(k, std::numbers::ln2 * 0x1p-23, result), x);
   return aboveThePole(x, -1, result);
 }
@@ -256,17 +156,11 @@ Emitter::Reduced Emitter::reduce(Value x, double parts, double offset) {
     rest = mulAdd(count, -term / parts, rest);
   Reduced small{asBits(sum), rest};
 
-  Value isLarge = isNotLess(absolute(x), kLarge), any = isLarge;
-  if (auto vector = dyn_cast<VectorType>(narrow)) {
-    auto flat = VectorType::get({vector.getNumElements()}, b.getI1Type());
-    if (vector.getRank() != 1)
-      any = vector::ShapeCastOp::create(b, location, flat, any);
-    any = vector::ReductionOp::create(b, location, vector::CombiningKind::OR, any);
-  }
+  Value isLarge = isNotLess(absolute(x), kLarge);
   auto either = scf::IfOp::create(
-      b, location, any,
+      b, location, any(isLarge),
       [&](OpBuilder &builder, Location) {
-        Emitter inside(builder, location, narrow, fma);
+        Emitter inside(builder, location, shape, fma);
         Reduced large = inside.reduceLarge(inside.widen(x), parts, offset);
         Value counts = inside.select(isLarge, large.count, small.count);
         Value rests = inside.select(isLarge, large.rest, small.rest);
@@ -311,14 +205,8 @@ Emitter::Reduced Emitter::reduceLarge(Value x, double parts, double offset) {
     count = sub(count, offset);
   Value rest = add(sub(high, count), mul(products[2], 2 * parts));
   rest = add(rest, mul(low, 2 * parts));
-  Value counts = arith::TruncIOp::create(b, location, bits, asBits(sum));
+  Value counts = arith::TruncIOp::create(b, location, like(b.getI32Type()), asBits(sum));
   return {counts, round(mul(rest, std::numbers::pi / parts))};
-}
-
-template <size_t N> Value Emitter::sine(const double (&coefficients)[N], Value r, Value square) {
-  // With a sum the cube of -0 is 0, and -0 stays when a negative multiple of that is added.
-  Value cube = mulAdd(r, square, 0);
-  return mulAdd(polynomial(coefficients, square), cube, r);
 }
 
 Value Emitter::alternatingSine(const Reduced &reduced) {

@@ -1,7 +1,8 @@
-// Lowers math operations of float32 to vector code of ours, else to instructions of the processor, else to calls of the
+// Lowers math operations to vector code of ours, else to instructions of the processor, else to calls of the
 // C library.
 #include "codegen/CommonPowers.h"
 #include "codegen/Float32Functions.h"
+#include "codegen/Float64Functions.h"
 #include "codegen/NativeCode.h"
 #include "codegen/Passes.h"
 #include "codegen/Target.h"
@@ -46,7 +47,10 @@ void useOwnFunctions(Operation *function, bool fma) {
   });
   for (Operation *op : ops) {
     OpBuilder builder(op);
-    if (Value value = emitFloat32Function(builder, op, fma)) {
+    Value value = emitFloat32Function(builder, op, fma);
+    if (!value)
+      value = emitFloat64Function(builder, op, fma);
+    if (value) {
       op->getResult(0).replaceAllUsesWith(value);
       op->erase();
     }

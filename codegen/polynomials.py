@@ -106,7 +106,8 @@ def emit(name, comment, values, round_to=double):
 
 half = Decimal("1.0001") * Decimal(2).ln() / 2
 quarter = (Decimal("1.02") * PI / 4) ** 2
-print("""// Made by polynomials.py: numbers of the functions of float32. Coefficients have the constant first.
+print("""// Made by polynomials.py: numbers of the functions of float32, and of those of float64, whose names end so.
+// Coefficients have the constant first.
 #ifndef CALQUE_CODEGEN_POLYNOMIALS_H
 #define CALQUE_CODEGEN_POLYNOMIALS_H
 
@@ -158,6 +159,42 @@ def emit_parts(name, comment, value, bits):
 
 emit_parts("kLn2", "log(2) as a sum. The first part has 16 bits: times an exponent it is exact.", Decimal(2).ln(), [16])
 emit_parts("kPi", "pi as a sum of parts of 24 bits.", PI, [22, 46])
+# Of float64. A fused product and sum of a count and the first part is exact; 32 bits times an exponent are without one.
+emit("kExp64", "(exp(r) - 1 - r) / r^2 for |r| <= log(2) / 2.",
+     interpolate(series(lambda k: 1 / factorial(k + 2)), -half, half, 10))
+largest = Decimal("0.0295")
+emit("kLog64", "(log((1 + s) / (1 - s)) - 2 s) / s^3 of z = s^2, where (1 + s) / (1 - s) is between the roots of 1/2 and 2.",
+     interpolate(series(lambda k: Decimal(2) / (2 * k + 3)), 0, largest, 6))
+emit("kLogRest64", "The same less 2/3, divided by z.",
+     interpolate(series(lambda k: Decimal(2) / (2 * k + 5)), 0, largest, 7))
+emit("kSinNear64", "(sin(r) - r) / r^3 of t = r^2 for |r| <= pi / 4.", interpolate(sine, 0, quarter, 6))
+emit("kCosNear64", "(cos(r) - 1) / t of t = r^2 for |r| <= pi / 4.",
+     interpolate(series(lambda k: Decimal(-1) ** (k + 1) / factorial(2 * k + 2)), 0, quarter, 6))
+emit("kErf64", "erf(x) / x - 1 of t = x^2 for |x| <= 1.", interpolate(lambda t: error(t) - 1, 0, 1, 12))
+
+
+def scaled_erfc(q):
+    x = 4 * (1 + q) / (1 - q)
+    return (x * x).exp() * (1 - x * error(x * x))
+
+
+emit("kErfc64", "exp(x^2) (1 - erf(x)) of q = (x - 4) / (x + 4) for 1 <= x <= 6.", interpolate(scaled_erfc, "-0.6", "0.2", 17))
+
+
+def emit_doubles(name, comment, value, count):
+    """A positive number as a sum of float64 numbers, none of which is negative."""
+    parts = []
+    for _ in range(count):
+        parts.append(rounded_down(value, 53 - math.frexp(double(value))[1]))
+        value -= parts[-1]
+    emit(name, comment, parts)
+
+
+emit_doubles("kLn2Of64", "log(2) as a sum.", Decimal(2).ln(), 2)
+short = rounded_down(Decimal(2).ln(), 32)
+emit("kShortLn2Of64", "The same. The first part has 32 bits: times an exponent it is exact.", [short, Decimal(2).ln() - short])
+emit_doubles("kTwoThirds64", "2/3 as a sum.", Decimal(2) / 3, 2)
+emit_doubles("kPi64", "pi as a sum.", PI, 3)
 
 # pi is needed to 128 + 110 bits here: Machin's formula.
 getcontext().prec = 120

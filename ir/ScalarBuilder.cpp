@@ -73,6 +73,16 @@ Value ScalarBuilder::mod(Value a, Value b) {
   return select(isZero, signedZero, result);
 }
 
+// The whole number for which a = number * b + remainder, from one that is hardly off.
+static Value exactQuotient(ScalarBuilder &s, Value a, Value remainder, Value b, Value quotient) {
+  Value number = s.round(quotient), half = s.constant(0.5, b), one = s.constant(1, b);
+  Value product = math::FmaOp::create(s.builder, s.location, s.neg(number), b, a), rest = s.sub(product, remainder);
+  Value isOff = s.less(s.mul(s.abs(b), half), s.abs(rest)), isExact = s.less(s.abs(number), s.constant(0x1p53, b));
+  Value isUp = s.equal(s.less(rest, s.constant(0, b)), s.less(b, s.constant(0, b)));
+  Value next = s.select(isUp, s.add(number, one), s.sub(number, one));
+  return s.select(s.logicalAnd(isOff, isExact), next, number);
+}
+
 Value ScalarBuilder::floorDivide(Value a, Value b) {
   if (!isFloat(a)) {
     Value quotient = div(a, b), product = mul(quotient, b), remainder = sub(a, product), one = constant(1, a);
@@ -80,12 +90,14 @@ Value ScalarBuilder::floorDivide(Value a, Value b) {
     return select(otherSide, sub(quotient, one), quotient);
   }
   // Without the remainder a is a multiple of b, whose quotient is off from a whole number by rounding alone, and in
-  // float64 by less than that of two numbers of float32. To divide first and then to round down gives 10 for 1 and 0.1,
-  // of which nine fit.
+  // float64 by less than that of two numbers of float32. Of two numbers of float64 it may be another whole number,
+  // beside the right one. To divide first and then to round down gives 10 for 1 and 0.1, of which nine fit.
   Type wide = builder.getF64Type();
   Value remainder = fmod(a, b), wideA = castTo(a, wide), wideB = castTo(b, wide);
   Value whole = sub(wideA, castTo(remainder, wide)), quotient = div(whole, wideB), one = constant(1, quotient);
   Value otherSide = isOnOtherSide(*this, remainder, b);
+  if (a.getType().isF64())
+    quotient = exactQuotient(*this, a, remainder, b, quotient);
   Value rounded = round(select(otherSide, sub(quotient, one), quotient)), nearest = castTo(rounded, a.getType());
   Value ratio = div(a, b), zero = constant(0, a), isZero = equal(nearest, zero);
   Value signedZero = math::CopySignOp::create(builder, location, zero, ratio), isByZero = equal(b, zero);

@@ -10,19 +10,20 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 20;
 
-template <typename T> double errorOf(float result, T exact) {
+template <typename F, typename T> double errorOf(F result, T exact) {
+  constexpr int kLeast = std::numeric_limits<F>::min_exponent - 1, kMost = std::numeric_limits<F>::max_exponent - 1;
   if (std::isnan(exact) || std::isnan(result))
     return std::isnan(exact) && std::isnan(result) ? 0 : HUGE_VAL;
   if (std::isinf(exact))
     return result == exact ? 0 : HUGE_VAL;
   if (exact == 0 && result == 0)
     return std::signbit(exact) == std::signbit(result) ? 0 : HUGE_VAL;
-  const T beyond = 0x1p128L;
+  const T beyond = std::ldexp(static_cast<T>(1), kMost + 1);
   T found = std::isinf(result) ? std::copysign(beyond, static_cast<T>(result)) : static_cast<T>(result);
   if (std::fabs(exact) > beyond)
     exact = std::copysign(beyond, exact);
-  int exponent = exact == 0 ? -126 : std::clamp(std::ilogb(exact), -126, 127);
-  return static_cast<double>(std::ldexp(std::fabs(found - exact), 23 - exponent));
+  int exponent = exact == 0 ? kLeast : std::clamp(std::ilogb(exact), kLeast, kMost);
+  return static_cast<double>(std::ldexp(std::fabs(found - exact), std::numeric_limits<F>::digits - 1 - exponent));
 }
 
 // ilogb and ldexp take longer than the functions themselves.
@@ -34,18 +35,13 @@ double fastError(float result, double exact) {
   return std::fabs(static_cast<double>(result) - exact) * perUlp;
 }
 
-template <typename T> T referenceOf(const ElementwiseCase &op, const std::vector<float> &operands) {
-  std::vector<T> x(operands.begin(), operands.end());
-  if constexpr (std::is_same_v<T, double>)
-    return op.fastReference(x.data());
-  else
-    return op.reference(x.data());
-}
+// Operands as lists of numbers, one for each.
+template <typename F> using Operands = std::vector<std::vector<F>>;
 
 // Adds the results of one call.
-template <typename T>
-void compare(Worst &worst, const ElementwiseCase &op, const std::vector<std::vector<float>> &x,
-             const std::vector<float> &results, std::size_t begin, std::size_t end) {
+template <typename T, typename F>
+void compare(Worst &worst, const ElementwiseCase &op, const Operands<F> &x, const std::vector<F> &results,
+             std::size_t begin, std::size_t end) {
   T operands[3] = {};
   for (std::size_t i = begin; i < end; ++i) {
     for (std::size_t k = 0; k < x.size(); ++k)
@@ -58,7 +54,7 @@ void compare(Worst &worst, const ElementwiseCase &op, const std::vector<std::vec
     if (error > worst.ulp || worst.operands.empty()) {
       worst.ulp = error;
       worst.operands.clear();
-      for (const std::vector<float> &operand : x)
+      for (const std::vector<F> &operand : x)
         worst.operands.push_back(operand[i]);
       worst.result = results[i];
     }
@@ -66,9 +62,10 @@ void compare(Worst &worst, const ElementwiseCase &op, const std::vector<std::vec
   worst.count += end - begin;
 }
 
-Worst finished(Worst worst, const ElementwiseCase &op) {
-  worst.exact = referenceOf<Real>(op, worst.operands);
-  worst.ulp = errorOf(worst.result, worst.exact);
+template <typename F> Worst finished(Worst worst, const ElementwiseCase &op) {
+  std::vector<Real> x(worst.operands.begin(), worst.operands.end());
+  worst.exact = op.reference(x.data());
+  worst.ulp = errorOf(static_cast<F>(worst.result), worst.exact);
   return worst;
 }
 
@@ -76,16 +73,72 @@ Function<Tensor(const std::vector<Tensor> &)> compiled(const ElementwiseCase &op
   return function<Tensor(const std::vector<Tensor> &)>(op.function);
 }
 
-std::vector<float> call(Function<Tensor(const std::vector<Tensor> &)> &f, const std::vector<std::vector<float>> &x) {
+template <typename F> std::vector<F> call(Function<Tensor(const std::vector<Tensor> &)> &f, const Operands<F> &x) {
   std::vector<Tensor> operands;
-  for (const std::vector<float> &operand : x)
-    operands.push_back(tensor(operand, {static_cast<std::int64_t>(operand.size())}));
-  return f(operands).to_vector<float>();
+  for (const std::vector<F> &operand : x)
+    operands.push_back(tensor<F>(operand, {static_cast<std::int64_t>(operand.size())}));
+  return f(operands).template to_vector<F>();
+}
+
+// `bits` with an exponent from -7 to 8.
+std::uint32_t nearOne(std::uint32_t bits) { return (bits & 0x87ffffff) + 0x3c000000; }
+std::uint64_t nearOne(std::uint64_t bits) { return (bits & 0x80ffffffffffffff) + 0x3f80000000000000; }
+
+template <typename F, typename Bits> Worst worstOfSampleIn(const ElementwiseCase &op) {
+  using Limits = std::numeric_limits<F>;
+  constexpr bool isDouble = Limits::digits == 53;
+  constexpr int kDigits = Limits::digits;
+  auto power = [](int exponent) { return std::ldexp(static_cast<F>(1), exponent); };
+  // Numbers with the fewest digits, neighbours of 1, bounds of integers, large ones.
+  const std::vector<F> special = {0,
+                                  Limits::denorm_min(),
+                                  power(Limits::min_exponent - 2) * static_cast<F>(1.5),
+                                  Limits::min(),
+                                  1,
+                                  1 - Limits::epsilon() / 2,
+                                  1 + Limits::epsilon(),
+                                  power(kDigits - 1),
+                                  power(isDouble ? 62 : 31), // the C library's long double fails at -2^63
+                                  power(Limits::max_exponent / 2),
+                                  power(Limits::max_exponent - 1),
+                                  Limits::max(),
+                                  Limits::infinity()};
+  std::mt19937_64 random(1);
+  std::size_t count = op.schema().numOperands;
+  Operands<F> x(count);
+  constexpr int kBits = 8 * sizeof(Bits), kHighBits = 20;
+  for (Bits i = 0; i < kChunk; ++i)
+    for (std::size_t k = 0; k < count; ++k) {
+      // The first operand has every sign and exponent equally often.
+      auto low = static_cast<Bits>(random() >> (64 - kBits));
+      Bits bits = k == 0 ? i << (kBits - kHighBits) | low >> kHighBits : low;
+      if ((count > 1 || isDouble) && i % 3 != 0) {
+        bits = nearOne(low);
+        if (i % 3 == 2 && k > 0) // few digits
+          bits &= ~((Bits(1) << (kDigits - 5)) - 1);
+      }
+      x[k].push_back(std::bit_cast<F>(bits));
+    }
+  // Every pair of special values, of either sign.
+  std::vector<F> values = special;
+  for (F value : special)
+    values.push_back(-value);
+  values.push_back(Limits::quiet_NaN());
+  for (std::size_t i = 0; i < values.size() * (count > 1 ? values.size() : 1); ++i) {
+    x[0].push_back(values[i % values.size()]);
+    for (std::size_t k = 1; k < count; ++k)
+      x[k].push_back(values[i / values.size()]);
+  }
+  auto f = compiled(op);
+  std::vector<F> results = call(f, x);
+  Worst worst;
+  compare<Real>(worst, op, x, results, 0, results.size());
+  return finished<F>(worst, op);
 }
 
 } // namespace
 
-std::vector<ElementwiseCase> float32Functions() {
+std::vector<ElementwiseCase> floatFunctions() {
   std::vector<ElementwiseCase> functions;
   for (const ElementwiseCase &op : elementwiseCases()) {
     std::vector<schema::TensorType> types(op.schema().numOperands, {DType::Float32, {2}});
@@ -97,6 +150,7 @@ std::vector<ElementwiseCase> float32Functions() {
 }
 
 double ulpError(float result, Real exact) { return errorOf(result, exact); }
+double ulpError(double result, Real exact) { return errorOf(result, exact); }
 
 std::string Worst::str() const {
   std::ostringstream out;
@@ -107,47 +161,15 @@ std::string Worst::str() const {
   return out.str();
 }
 
-Worst worstOfSample(const ElementwiseCase &op) {
-  const float infinity = HUGE_VALF;
-  const std::vector<float> special = {0,       0x1p-149f,      0x1.8p-127f,   0x1p-126f,
-                                      1,       0x1.fffffep-1f, 0x1.000002p0f, 0x1p23f,
-                                      0x1p31f, 0x1p64f,        0x1p127f,      std::numeric_limits<float>::max(),
-                                      infinity};
-  std::mt19937 random(1);
-  std::size_t count = op.schema().numOperands;
-  std::vector<std::vector<float>> x(count);
-  for (std::uint32_t i = 0; i < kChunk; ++i)
-    for (std::size_t k = 0; k < count; ++k) {
-      // The first operand has every sign and exponent equally often.
-      std::uint32_t low = random(), bits = k == 0 ? i << 12 | (low & 0xfff) : low;
-      if (count > 1 && i % 3 != 0) { // exponents from -7 to 8
-        bits = (bits & 0x80ffffff) + 0x3c000000;
-        if (i % 3 == 2 && k > 0)
-          bits &= 0xfff80000;
-      }
-      x[k].push_back(std::bit_cast<float>(bits));
-    }
-  // Every pair of special values, of either sign.
-  std::vector<float> values = special;
-  for (float value : special)
-    values.push_back(-value);
-  values.push_back(std::numeric_limits<float>::quiet_NaN());
-  for (std::size_t i = 0; i < values.size() * (count > 1 ? values.size() : 1); ++i) {
-    x[0].push_back(values[i % values.size()]);
-    for (std::size_t k = 1; k < count; ++k)
-      x[k].push_back(values[i / values.size()]);
-  }
-  auto f = compiled(op);
-  std::vector<float> results = call(f, x);
-  Worst worst;
-  compare<Real>(worst, op, x, results, 0, results.size());
-  return finished(worst, op);
+Worst worstOfSample(const ElementwiseCase &op, DType dtype) {
+  return dtype == DType::Float64 ? worstOfSampleIn<double, std::uint64_t>(op)
+                                 : worstOfSampleIn<float, std::uint32_t>(op);
 }
 
 Worst worstOfAll(const ElementwiseCase &op, int threads) {
   auto f = compiled(op);
   std::vector<Worst> worsts(static_cast<std::size_t>(threads));
-  std::vector<std::vector<float>> x(1, std::vector<float>(kChunk));
+  Operands<float> x(1, std::vector<float>(kChunk));
   for (std::uint64_t chunk = 0; chunk < (std::uint64_t(1) << 32) / kChunk; ++chunk) {
     for (std::uint64_t i = 0; i < kChunk; ++i)
       x[0][i] = std::bit_cast<float>(static_cast<std::uint32_t>(chunk * kChunk + i));
@@ -170,7 +192,7 @@ Worst worstOfAll(const ElementwiseCase &op, int threads) {
       worst = worsts[t];
     worst.count = count;
   }
-  return finished(worst, op);
+  return finished<float>(worst, op);
 }
 
 } // namespace calque::testing

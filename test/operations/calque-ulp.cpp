@@ -1,7 +1,7 @@
-// calque-ulp [--sample] [--threads N] [--page FILE] [FUNCTION...]: how far the float32 results of these elementwise
-// functions, or of all, are from the exact ones. Functions with one operand are computed for all 2^32 inputs unless
-// --sample asks for 2^20. With --page their rows of the table in FILE are written anew. Exit code 1 if a result is
-// further off than its record allows, 2 for wrong arguments.
+// calque-ulp [--sample] [--threads N] [--page FILE] [FUNCTION...]: how far the results of these elementwise functions,
+// or of all, are from the exact ones. Functions with one operand are computed for all 2^32 inputs of float32 unless
+// --sample asks for 2^20; of float64 there are so many always. With --page their rows of the table in FILE are written
+// anew. Exit code 1 if a result is further off than its record allows, 2 for wrong arguments.
 #include "test/operations/Accuracy.h"
 
 #include <cstdio>
@@ -22,14 +22,19 @@ std::string functionOf(const std::string &line) {
   return line.starts_with("| `") ? line.substr(3, line.find('`', 3) - 3) : "";
 }
 
-std::string rowOf(const ElementwiseCase &op, const Worst &worst) {
+std::string rowOf(const ElementwiseCase &op, const Worst &worst, const Worst &ofDoubles) {
   std::ostringstream row;
   row << "| `" << op.name() << "` | " << op.ulp << " | ";
   row.precision(3);
-  row << std::fixed << worst.ulp << std::hexfloat << " | ";
-  for (std::size_t i = 0; i < worst.operands.size(); ++i)
-    row << (i ? ", " : "") << worst.operands[i];
-  row << " | " << (worst.count == std::uint64_t(1) << 32 ? "all 2^32" : "sample") << " |";
+  auto show = [&](const Worst &each) {
+    row << std::fixed << each.ulp << std::hexfloat << " | ";
+    for (std::size_t i = 0; i < each.operands.size(); ++i)
+      row << (i ? ", " : "") << each.operands[i];
+  };
+  show(worst);
+  row << " | " << (worst.count == std::uint64_t(1) << 32 ? "all 2^32" : "sample") << " | ";
+  show(ofDoubles);
+  row << " |";
   return row.str();
 }
 
@@ -50,7 +55,7 @@ bool writePage(const std::string &path, const std::map<std::string, std::string>
   std::ofstream out(path);
   for (const std::string &line : before)
     out << line << "\n";
-  for (const ElementwiseCase &op : float32Functions())
+  for (const ElementwiseCase &op : floatFunctions())
     if (auto row = table.find(op.name()); row != table.end())
       out << row->second << "\n";
   for (const std::string &line : after)
@@ -85,20 +90,25 @@ int main(int argc, char **argv) {
     else
       names.insert(argument);
   }
-  std::vector<ElementwiseCase> functions = float32Functions();
+  std::vector<ElementwiseCase> functions = floatFunctions();
   for (const std::string &name : names)
     if (std::none_of(functions.begin(), functions.end(), [&](const auto &op) { return op.name() == name; }))
-      return wrong("there is no elementwise function '" + name + "' of float32");
+      return wrong("there is no elementwise function '" + name + "'");
   bool good = true;
   std::map<std::string, std::string> rows;
   for (const ElementwiseCase &op : functions) {
     if (!names.empty() && !names.contains(op.name()))
       continue;
-    Worst worst = sample || op.schema().numOperands > 1 ? worstOfSample(op) : worstOfAll(op, threads);
-    std::cout << op.name() << ": " << worst.str() << (worst.ulp > op.ulp ? ", which its record does not allow" : "")
-              << std::endl;
-    good &= worst.ulp <= op.ulp;
-    rows[op.name()] = rowOf(op, worst);
+    Worst worst = sample || op.schema().numOperands > 1 ? worstOfSample(op, DType::Float32) : worstOfAll(op, threads);
+    Worst ofDoubles = worstOfSample(op, DType::Float64);
+    auto report = [&](const char *type, const Worst &each) {
+      std::cout << op.name() << " of " << type << ": " << each.str()
+                << (each.ulp > op.ulp ? ", which its record does not allow" : "") << std::endl;
+      good &= each.ulp <= op.ulp;
+    };
+    report("float32", worst);
+    report("float64", ofDoubles);
+    rows[op.name()] = rowOf(op, worst, ofDoubles);
     if (!page.empty() && !writePage(page, rows))
       return wrong("no page can be written to " + page);
   }

@@ -1,0 +1,41 @@
+// Functions of float64 and powers are vector code, not calls of the C library, which is called for the sines of large arguments alone.
+// RUN: calque-opt --calque-stage=name=llvm --calque-target=avx512 --split-input-file %s | FileCheck %s --implicit-check-not="llvm.call @{{(exp|expm1|log|log1p|tanh|erf|pow)}}("
+
+// CHECK-LABEL: llvm.func @calque.kernel_0(
+// CHECK: llvm.intr.fma{{.*}} vector<8xf64>
+// CHECK: llvm.return
+func.func @functions(%x: tensor<64xf64>) -> tensor<64xf64> {
+  %0 = calque.exp %x : (tensor<64xf64>) -> tensor<64xf64>
+  %1 = calque.expm1 %0 : (tensor<64xf64>) -> tensor<64xf64>
+  %2 = calque.log %1 : (tensor<64xf64>) -> tensor<64xf64>
+  %3 = calque.log1p %2 : (tensor<64xf64>) -> tensor<64xf64>
+  %4 = calque.tanh %3 : (tensor<64xf64>) -> tensor<64xf64>
+  %5 = calque.erf %4 : (tensor<64xf64>) -> tensor<64xf64>
+  %6 = calque.pow %5, %x : (tensor<64xf64>, tensor<64xf64>) -> tensor<64xf64>
+  return %6 : tensor<64xf64>
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @calque.kernel_0(
+// CHECK: %[[ANY:.*]] = "llvm.intr.vector.reduce.or"(%{{.*}}) : (vector<8xi1>) -> i1
+// CHECK: llvm.cond_br %[[ANY]]
+// CHECK-COUNT-8: llvm.call @sin(
+// CHECK: llvm.return
+func.func @sine(%x: tensor<64xf64>) -> tensor<64xf64> {
+  %0 = calque.sin %x : (tensor<64xf64>) -> tensor<64xf64>
+  return %0 : tensor<64xf64>
+}
+
+// -----
+
+// Where there is no instruction that rounds a product and a sum once, a call does it: all processors have the same bits.
+// RUN: calque-opt --calque-stage=name=llvm --calque-target=baseline %s --split-input-file | FileCheck %s --check-prefix=BASELINE
+// BASELINE-LABEL: llvm.func @calque.kernel_0(
+// BASELINE-LABEL: llvm.func @calque.kernel_0(
+// BASELINE-LABEL: llvm.func @calque.kernel_0(
+// BASELINE: llvm.intr.fma
+func.func @power(%x: tensor<64xf64>, %y: tensor<64xf64>) -> tensor<64xf64> {
+  %0 = calque.pow %x, %y : (tensor<64xf64>, tensor<64xf64>) -> tensor<64xf64>
+  return %0 : tensor<64xf64>
+}
