@@ -159,7 +159,7 @@ private:
       Operation *user = update->getBlock()->findAncestorOpInBlock(*use.getOwner());
       if (user == update)
         continue;
-      if (!user || isDestination(use) || user->hasTrait<OpTrait::IsTerminator>())
+      if (!user || isDestination(use) || user == &user->getBlock()->back())
         return false;
       if (!last || last->isBeforeInBlock(user))
         last = user;

@@ -1,3 +1,4 @@
+#include "codegen/Indices.h"
 #include "codegen/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,7 +62,11 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
                                             builder.valueOf(count), builder.index(0));
       bound = arith::SelectOp::create(builder.builder, builder.location, isEmpty, builder.index(0), bound);
     }
-    builder.loopNest({Size(bound)}, {}, [&](OpBuilder &inner, ValueRange indices, ValueRange) {
+    Size search = rowsToSearch(builder, Size(bound), {flat}, {builder.builder.getMultiDimIdentityMap(1)},
+                               [&](ir::ScalarBuilder &scalar, ValueRange element) {
+                                 return scalar.equal(element[0], scalar.constant(0, element[0]));
+                               });
+    builder.loopNest({search}, {}, [&](OpBuilder &inner, ValueRange indices, ValueRange) {
       ir::ScalarBuilder scalar(inner, builder.location);
       Value element = tensor::ExtractOp::create(inner, builder.location, flat, indices);
       Value isZero = scalar.equal(element, scalar.constant(0, element));

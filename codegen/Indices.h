@@ -1,10 +1,16 @@
-// What the lowerings of operations with indices share.
+// What the lowerings of operations share that check elements, such as indices.
 #ifndef CALQUE_CODEGEN_INDICES_H
 #define CALQUE_CODEGEN_INDICES_H
 
 #include "codegen/Lowering.h"
 
 namespace calque::codegen {
+
+// How many of these rows a loop has to look at that finds the first bad one: all if there is one, else none. `isBad`
+// gets a row's elements of the inputs, whose maps have one loop. The question takes vectors and threads; the loop goes
+// from element to element, but runs only for a call that fails.
+Size rowsToSearch(LinalgBuilder &b, Size rows, llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::AffineMap> maps,
+                  LinalgBuilder::Body isBad);
 
 // Fails the call for the first index that is not within [0, bound). Where there are several bounds, or none, the last
 // dimension of the indices has one index for each of them.

@@ -1,6 +1,7 @@
 // Lowers math operations to vector code of ours, else to instructions of the processor, else to calls of the
 // C library.
 #include "codegen/CommonPowers.h"
+#include "codegen/Divisions.h"
 #include "codegen/Float32Functions.h"
 #include "codegen/Float64Functions.h"
 #include "codegen/NativeCode.h"
@@ -42,14 +43,15 @@ void useFusedMultiplyAdd(Operation *function) {
 void useOwnFunctions(Operation *function, bool fma) {
   SmallVector<Operation *> ops;
   function->walk([&](Operation *op) {
-    if (isa_and_present<math::MathDialect>(op->getDialect()))
+    if (isa_and_present<math::MathDialect>(op->getDialect()) || isa<arith::RemFOp, arith::DivSIOp, arith::RemSIOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
     OpBuilder builder(op);
-    Value value = emitFloat32Function(builder, op, fma);
-    if (!value)
-      value = emitFloat64Function(builder, op, fma);
+    Value value;
+    for (auto *emitFunction : {emitFloat32Function, emitFloat64Function, emitDivision})
+      if (!value)
+        value = emitFunction(builder, op, fma);
     if (value) {
       op->getResult(0).replaceAllUsesWith(value);
       op->erase();

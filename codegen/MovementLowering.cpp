@@ -334,7 +334,28 @@ Lowered lower(LinalgBuilder &b, ir::PadOp op, LoweringContext &) {
 
 //===-- Indices ---------------------------------------------------------------------------------===//
 
+Size rowsToSearch(LinalgBuilder &b, Size rows, ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
+                  LinalgBuilder::Body isBad) {
+  constexpr int64_t kFew = 64; // to look at so many takes less time than to ask
+  if (std::optional<int64_t> known = constantOf(rows); known && *known <= kFew)
+    return rows;
+  OpBuilder &builder = b.builder;
+  Value zero = arith::ConstantOp::create(builder, b.location, builder.getI32IntegerAttr(0));
+  SmallVector<AffineMap> withResult(maps);
+  withResult.push_back(AffineMap::get(1, 0, builder.getContext()));
+  Value any =
+      b.generic(inputs, b.filled({}, zero), withResult, 1, {0}, [&](ir::ScalarBuilder &s, ValueRange v) -> Value {
+        Value bad = arith::ExtUIOp::create(s.builder, s.location, zero.getType(), isBad(s, v.drop_back()));
+        return arith::OrIOp::create(s.builder, s.location, v.back(), bad);
+      });
+  Value found = tensor::ExtractOp::create(builder, b.location, any, ValueRange());
+  Value isAny = arith::CmpIOp::create(builder, b.location, arith::CmpIPredicate::ne, found, zero);
+  return Size(arith::SelectOp::create(builder, b.location, isAny, b.valueOf(rows), b.index(0)).getResult());
+}
+
 void checkIndices(LinalgBuilder &b, Operation *op, Value indices, ArrayRef<Size> bounds, LoweringContext &context) {
+  if (bounds.empty())
+    return;
   int32_t site = context.addSite(Site::Kind::IndexOutOfRange, op);
   if (auto examples = op->getAttrOfType<DenseI64ArrayAttr>(ir::kExamplesAttr))
     context.sites.back().examples.assign(examples.asArrayRef().begin(), examples.asArrayRef().end());
@@ -342,21 +363,41 @@ void checkIndices(LinalgBuilder &b, Operation *op, Value indices, ArrayRef<Size>
   SizeList sizes = b.sizesOf(indices);
   Value rows = count == 1 ? b.flatten(indices)
                           : b.reshape(indices, {b.sizes.product(ArrayRef(sizes).drop_back()), b.sizes.constant(count)});
-  SmallVector<Value> given;
-  for (Size bound : bounds)
-    given.push_back(constantOf(bound) ? Value() : b.valueOf(bound));
-  b.loopNest({b.sizesOf(rows)[0]}, {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
+  Type i64 = b.builder.getI64Type();
+  SmallVector<Value> given, inputs;
+  SmallVector<AffineMap> maps;
+  for (auto [k, bound] : llvm::enumerate(bounds)) {
+    given.push_back(constantOf(bound)
+                        ? Value()
+                        : arith::IndexCastOp::create(b.builder, b.location, i64, b.valueOf(bound)).getResult());
+    inputs.push_back(rows);
+    SmallVector<AffineExpr> place{b.builder.getAffineDimExpr(0)};
+    if (count != 1)
+      place.push_back(b.builder.getAffineConstantExpr(static_cast<int64_t>(k)));
+    maps.push_back(AffineMap::get(1, 0, place, b.builder.getContext()));
+  }
+  auto limitOf = [&](ir::ScalarBuilder &s, size_t k) {
+    return given[k] ? given[k] : s.constant(*constantOf(bounds[k]), i64);
+  };
+  auto isOutside = [&](ir::ScalarBuilder &s, Value index, Value limit) -> Value {
+    return arith::CmpIOp::create(s.builder, s.location, arith::CmpIPredicate::uge, index, limit);
+  };
+  Size search = rowsToSearch(b, b.sizesOf(rows)[0], inputs, maps, [&](ir::ScalarBuilder &s, ValueRange row) {
+    Value any;
+    for (auto [k, index] : llvm::enumerate(row)) {
+      Value outside = isOutside(s, s.castTo(index, i64), limitOf(s, k));
+      any = any ? s.logicalOr(any, outside) : outside;
+    }
+    return any;
+  });
+  b.loopNest({search}, {}, [&](OpBuilder &inner, ValueRange at, ValueRange) {
     ir::ScalarBuilder s(inner, b.location);
-    Type i64 = inner.getI64Type();
     for (int64_t k = 0; k < count; ++k) {
       SmallVector<Value> place(at);
       if (count != 1)
         place.push_back(arith::ConstantIndexOp::create(inner, b.location, k));
-      Value index = s.castTo(tensor::ExtractOp::create(inner, b.location, rows, place), i64);
-      Value limit = given[k] ? arith::IndexCastOp::create(inner, b.location, i64, given[k]).getResult()
-                             : s.constant(*constantOf(bounds[k]), i64);
-      Value outside = arith::CmpIOp::create(inner, b.location, arith::CmpIPredicate::uge, index, limit);
-      scf::IfOp::create(inner, b.location, outside, [&](OpBuilder &then, Location location) {
+      Value index = s.castTo(tensor::ExtractOp::create(inner, b.location, rows, place), i64), limit = limitOf(s, k);
+      scf::IfOp::create(inner, b.location, isOutside(s, index, limit), [&](OpBuilder &then, Location location) {
         context.fail(then, location, site, index, limit);
         scf::YieldOp::create(then, location);
       });

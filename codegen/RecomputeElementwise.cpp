@@ -1,10 +1,10 @@
 // Computes cheap elementwise results again where they are read, where that moves fewer bytes than to write them once
 // and read them from memory.
+#include "codegen/Constants.h"
 #include "codegen/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 
 using namespace mlir;
@@ -134,7 +134,7 @@ private:
 
   // Whether an input has far fewer elements than the result, and is read in whole vectors or as one number.
   static bool isSmall(linalg::GenericOp op, OpOperand *input) {
-    if (op.isScalar(input) || matchPattern(input->get(), m_Constant()))
+    if (op.isScalar(input) || isConstant(input->get()))
       return true;
     AffineMap map = op.getMatchingIndexingMap(input);
     auto result = cast<RankedTensorType>(op->getResult(0).getType());

@@ -115,7 +115,8 @@ Value isFirstNaN(ir::ScalarBuilder &s, Value best, Value element) {
   return s.logicalAnd(isNaN, isNumber);
 }
 
-// The index of the largest or smallest element along an axis.
+// The index of the largest or smallest element along an axis: first the element, and then the first place that has it.
+// Both are reductions in vectors, along the axis too. NaN is the extreme of what holds one.
 template <typename Op> static Value lowerArgExtreme(LinalgBuilder &b, Op op, bool largest, LoweringContext &context) {
   Value x = op.getX();
   SizeList shape = b.sizesOf(x), kept;
@@ -123,37 +124,29 @@ template <typename Op> static Value lowerArgExtreme(LinalgBuilder &b, Op op, boo
   requireElements(b, op, {axis}, context);
   Type element = LinalgBuilder::typeOf(x).getElementType(), i64 = b.builder.getI64Type();
   SmallVector<AffineExpr> expressions;
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-  iterators[axis] = utils::IteratorType::reduction;
   for (int64_t i = 0; i < rank; ++i) {
     if (i == axis)
       continue;
     kept.push_back(shape[i]);
     expressions.push_back(b.builder.getAffineDimExpr(i));
   }
+  Value best =
+      b.reduce(x, {axis}, extremeOf(b.builder, b.location, element, largest), [&](ir::ScalarBuilder &s, ValueRange v) {
+        return largest ? s.maximum(v[1], v[0]) : s.minimum(v[1], v[0]);
+      });
   AffineMap keptMap = AffineMap::get(rank, 0, expressions, b.builder.getContext());
   ir::ScalarBuilder outer(b.builder, b.location);
-  Value best = b.filled(kept, extremeOf(b.builder, b.location, element, largest)),
-        index = b.filled(kept, outer.constant(-1, i64));
-  Value result =
-      linalg::GenericOp::create(
-          b.builder, b.location, TypeRange{best.getType(), index.getType()}, ValueRange{x}, ValueRange{best, index},
-          ArrayRef<AffineMap>{b.builder.getMultiDimIdentityMap(rank), keptMap, keptMap}, iterators,
-          [&](OpBuilder &inner, Location location, ValueRange v) {
-            ir::ScalarBuilder s(inner, location);
-            // Takes the first element, and then each better one. NaN is better than every number.
-            Value isFirst = s.less(v[2], s.constant(0, i64));
-            Value take = s.logicalOr(isFirst, largest ? s.less(v[1], v[0]) : s.less(v[0], v[1]));
-            if (isa<FloatType>(element))
-              take = s.logicalOr(take, isFirstNaN(s, v[1], v[0]));
-            Value position =
-                arith::IndexCastOp::create(inner, location, i64, linalg::IndexOp::create(inner, location, axis));
-            linalg::YieldOp::create(inner, location,
-                                    ValueRange{s.select(take, v[0], v[1]), s.select(take, position, v[2])});
-          })
-          .getResult(1);
-  b.sizes.set(result, kept);
-  return result;
+  Value none = outer.constant(std::numeric_limits<int64_t>::max(), i64);
+  return b.generic({x, best}, b.filled(kept, none), {b.builder.getMultiDimIdentityMap(rank), keptMap, keptMap}, rank,
+                   {static_cast<unsigned>(axis)}, [&](ir::ScalarBuilder &s, ValueRange v) -> Value {
+                     Value isBest = s.equal(v[0], v[1]);
+                     if (isa<FloatType>(element))
+                       isBest = s.logicalOr(isBest, s.notEqual(v[0], v[0]));
+                     Value place = arith::IndexCastOp::create(s.builder, s.location, i64,
+                                                              linalg::IndexOp::create(s.builder, s.location, axis));
+                     return s.minimum(v[2],
+                                      s.select(isBest, place, s.constant(std::numeric_limits<int64_t>::max(), i64)));
+                   });
 }
 
 Lowered lower(LinalgBuilder &b, ir::ArgMaxOp op, LoweringContext &context) {

@@ -1,11 +1,11 @@
 // Chooses the loops and the tile of a contraction, and emits its loops.
 #include "codegen/schedule/Contraction.h"
+#include "codegen/Constants.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -472,7 +472,7 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
     sums = sum(0, at, from, to, sums, addTerm);
   }
   auto store = [&](Value initial) {
-    bool startsAtZero = initial && matchPattern(initial, m_AnyZeroFloat());
+    bool startsAtZero = initial && isFloatZero(initial);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j) {
         Value total = sums[i * vectors + j];

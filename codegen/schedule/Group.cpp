@@ -161,7 +161,7 @@ bool extend(GroupPlan::Exchange &exchange, const Access &access, const Nest &nes
 
 bool canBeGrouped(const Nest &nest, const Target &target) {
   if (nest.iterations() == 0 || nest.outputs.empty() || !VectorBuilder::canVectorize(nest) ||
-      isContraction(nest, target))
+      isContraction(nest, target) || nest.readsBuffers())
     return false;
   return !nest.hasReduction() || Combiner::of(nest);
 }

@@ -239,7 +239,8 @@ Value viewed(Value buffer) {
   return buffer;
 }
 
-// A view of one dimension of all elements that were allocated.
+} // namespace
+
 Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout &layout) {
   auto type = cast<MemRefType>(buffer.getType());
   bool isKnown = true;
@@ -268,6 +269,8 @@ Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout
                                            ArrayRef<OpFoldResult>{size},
                                            ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
 }
+
+namespace {
 
 } // namespace
 

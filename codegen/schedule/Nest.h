@@ -3,6 +3,7 @@
 #define CALQUE_CODEGEN_SCHEDULE_NEST_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <optional>
 
@@ -86,6 +87,8 @@ struct Nest {
   unsigned split(unsigned loop, int64_t size);
   // Restricts a loop to `count` iterations from `start` on. The body must not ask for the loop's index.
   void slice(unsigned loop, int64_t start, int64_t count);
+  // Whether the body reads a buffer by itself, at indices that it computes.
+  bool readsBuffers() const { return !body->getOps<mlir::memref::LoadOp>().empty(); }
   // Whether the body asks for a loop's index.
   bool isIndexed(unsigned loop) const;
   // Drops loops of one iteration, and merges adjacent ones where all operands allow it.
@@ -98,6 +101,8 @@ struct Layout {
   llvm::SmallVector<Extent> offsets; // to be added up
 };
 Layout layoutOf(mlir::OpBuilder &builder, mlir::Value buffer);
+// A view of one dimension of all elements of the root buffer up to a buffer's last one.
+mlir::Value flatView(mlir::OpBuilder &builder, mlir::Location location, mlir::Value buffer, const Layout &layout);
 
 // The size of a buffer's dimension, found through its views; else a `memref.dim`.
 mlir::OpFoldResult sizeOf(mlir::OpBuilder &builder, mlir::Value buffer, int64_t dimension);

@@ -28,7 +28,7 @@ struct Square {
 
 std::optional<Square> squareOf(const Nest &nest, const Target &target) {
   if (nest.hasReduction() || !nest.isKnown() || nest.outputs.size() != 1 ||
-      !nest.body->getOps<linalg::IndexOp>().empty() || !VectorBuilder::canVectorize(nest))
+      !nest.body->getOps<linalg::IndexOp>().empty() || nest.readsBuffers() || !VectorBuilder::canVectorize(nest))
     return std::nullopt;
   Square square;
   square.size = Schedule::lanesFor(nest, target);

@@ -27,6 +27,11 @@ bool VectorBuilder::canVectorize(const Nest &nest) {
   for (Operation &op : nest.body->without_terminator()) {
     if (isa<linalg::IndexOp, arith::ConstantOp>(op))
       continue;
+    if (auto read = dyn_cast<memref::LoadOp>(op)) {
+      if (!isByteSized(read.getMemRefType().getElementType()) || read.getMemRefType().getRank() == 0)
+        return false;
+      continue;
+    }
     auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
     if (!(OpTrait::hasElementwiseMappableTraits(&op) || ir::isOpaque(&op)) || op.getNumResults() != 1 ||
         !isScalar(op.getResult(0).getType()) || !llvm::all_of(op.getOperandTypes(), isScalar))
@@ -186,6 +191,70 @@ void VectorBuilder::store(const Access &access, const Position &position, Value 
   }
 }
 
+Value VectorBuilder::scalarIndex(linalg::IndexOp op, const Position &position) {
+  int64_t loop = nest.loopOf[op.getDim()];
+  Value scalar = index(loop < 0 ? 0 : position.shift[loop]);
+  for (Value part : {loop >= 0 ? position.index[loop] : Value(), nest.firstIndex[op.getDim()]})
+    if (part)
+      scalar = arith::AddIOp::create(b, location, part, scalar);
+  return scalar;
+}
+
+bool VectorBuilder::isUniform(Value value) const {
+  if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == nest.body)
+    return argument.getArgNumber() < nest.inputs.size() && !nest.inputs[argument.getArgNumber()].varies(vectorLoop);
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != nest.body)
+    return true;
+  if (auto indexOp = dyn_cast<linalg::IndexOp>(op))
+    return nest.loopOf[indexOp.getDim()] != vectorLoop;
+  return llvm::all_of(op->getOperands(), [&](Value operand) { return isUniform(operand); });
+}
+
+Value VectorBuilder::read(memref::LoadOp op, const IRMapping &mapping, const Position &position, const Number &valid) {
+  Value buffer = op.getMemRef();
+  SmallVector<Value> first; // the indices of the first lane
+  unsigned varying = 0;
+  for (Value value : op.getIndices()) {
+    varying += !isUniform(value);
+    auto indexOp = value.getDefiningOp<linalg::IndexOp>();
+    Value scalar = indexOp && indexOp->getBlock() == nest.body
+                       ? scalarIndex(indexOp, position)
+                       : b.createOrFold<vector::ExtractOp>(location, mapped(mapping, value), ArrayRef<int64_t>{0});
+    first.push_back(scalar);
+  }
+  Type element = op.getMemRefType().getElementType();
+  auto ofFirst = [&] { return memref::LoadOp::create(b, location, buffer, first).getResult(); };
+  if (varying == 0)
+    return splat(ofFirst());
+  auto type = cast<VectorType>(typeOf(element));
+  // Lanes that are not valid hold the first one's element, as those of operands.
+  auto others = [&] { return isa<FloatType>(element) ? splat(ofFirst()) : constant(b.getZeroAttr(element)); };
+  auto last = op.getIndices().back().getDefiningOp<linalg::IndexOp>();
+  if (varying == 1 && last && last->getBlock() == nest.body && !isUniform(last) &&
+      op.getMemRefType().isLastDimUnitStride()) {
+    if (valid == lanes)
+      return vector::LoadOp::create(b, location, type, buffer, first);
+    return ir::makeOpaque(b, location,
+                          vector::MaskedLoadOp::create(b, location, type, buffer, first, mask(valid), others()));
+  }
+  // Each lane has an address of its own.
+  Layout layout = layoutOf(b, buffer);
+  Value address = splat(index(0));
+  for (const Extent &offset : layout.offsets)
+    if (!(offset == 0))
+      address = arith::AddIOp::create(b, location, address, splat(offset.emit(b, location)));
+  for (auto [value, stride] : llvm::zip_equal(op.getIndices(), layout.strides)) {
+    Value term = mapped(mapping, value);
+    if (!(stride == 1))
+      term = arith::MulIOp::create(b, location, term, splat(stride.emit(b, location)));
+    address = arith::AddIOp::create(b, location, address, term);
+  }
+  Value flat = flatView(b, location, buffer, layout);
+  Value gathered = vector::GatherOp::create(b, location, type, flat, index(0), address, mask(valid), others());
+  return valid == lanes ? gathered : ir::makeOpaque(b, location, gathered);
+}
+
 Value VectorBuilder::mapped(const IRMapping &mapping, Value value) {
   return mapping.contains(value) ? mapping.lookup(value) : splat(value);
 }
@@ -209,13 +278,8 @@ IRMapping VectorBuilder::emitBody(const Position &position, ValueRange outputs, 
       continue;
     }
     if (auto indexOp = dyn_cast<linalg::IndexOp>(op)) {
-      int64_t loop = nest.loopOf[indexOp.getDim()];
-      Value scalar = index(loop < 0 ? 0 : position.shift[loop]);
-      for (Value part : {loop >= 0 ? position.index[loop] : Value(), nest.firstIndex[indexOp.getDim()]})
-        if (part)
-          scalar = arith::AddIOp::create(b, location, part, scalar);
-      Value value = splat(scalar);
-      if (lanes > 1 && loop == vectorLoop) {
+      Value value = splat(scalarIndex(indexOp, position));
+      if (lanes > 1 && nest.loopOf[indexOp.getDim()] == vectorLoop) {
         auto steps = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
         value = arith::AddIOp::create(b, location, value,
                                       arith::ConstantOp::create(b, location, b.getIndexVectorAttr(steps)));
@@ -223,9 +287,13 @@ IRMapping VectorBuilder::emitBody(const Position &position, ValueRange outputs, 
       mapping.map(indexOp.getResult(), value);
       continue;
     }
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && lanes > 1) {
+      mapping.map(load.getResult(), read(load, mapping, position, valid));
+      continue;
+    }
     OperationState state(op.getLoc(), op.getName());
     for (Value operand : op.getOperands())
-      state.operands.push_back(mapped(mapping, operand));
+      state.operands.push_back(isa<MemRefType>(operand.getType()) ? operand : mapped(mapping, operand));
     state.types.push_back(typeOf(op.getResult(0).getType()));
     state.attributes = op.getAttrs();
     mapping.map(op.getResult(0), b.create(state)->getResult(0));

@@ -4,6 +4,8 @@
 
 #include "codegen/schedule/Nest.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 #include <optional>
 
 namespace calque::codegen {
@@ -132,6 +134,13 @@ private:
   mlir::IRMapping emitBody(const Position &position, mlir::ValueRange outputs, const Number &valid,
                            mlir::Operation *except);
   Value mapped(const mlir::IRMapping &mapping, Value value);
+  // What an index of the operation is in the first lane.
+  Value scalarIndex(mlir::linalg::IndexOp op, const Position &position);
+  // Whether a value of the body is the same in all lanes.
+  bool isUniform(Value value) const;
+  // What the body reads of a buffer at indices that it has computed: a vector where the lanes' elements lie beside each
+  // other, and else one element for each lane.
+  Value read(mlir::memref::LoadOp op, const mlir::IRMapping &mapping, const Position &position, const Number &valid);
 };
 
 } // namespace calque::codegen

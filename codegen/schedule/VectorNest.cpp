@@ -37,6 +37,7 @@ double Schedule::cyclesOfBody(const Nest &nest) {
     if (!isa<arith::ConstantOp, linalg::IndexOp>(op) && !ir::isOpaque(&op))
       cycles += isa<arith::RemFOp>(op)                                   ? 40
                 : op.getDialect()->getNamespace() == "math"              ? 12
+                : isa<memref::LoadOp>(op)                                ? 4 // from anywhere
                 : isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op) ? 4
                                                                          : 0.5;
   for (const auto *accesses : {&nest.inputs, &nest.outputs})
