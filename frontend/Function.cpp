@@ -26,6 +26,7 @@ std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count
   return core.options.input_signature;
 }
 bool hasInputSignature(const FunctionCore &core) { return !core.inputSignature.empty(); }
+const std::vector<TensorSpec<>> &inputSignature(const FunctionCore &core) { return core.options.input_signature; }
 
 void requireEager(const Arguments &arguments, const SourceLocation &where) {
   for (const Tensor *tensor : arguments.tensors())

@@ -70,6 +70,99 @@ TEST(Callable, TransformsTakeFunctionsMethodsAndConcreteFunctions) {
   expectValues(function(vmap(std::function<Tensor(Tensor)>(cube)))(x), {1, 8});
 }
 
+TEST(Callable, FunctionsTakeNumbersForTensors) {
+  auto f = function(scaled);
+  Variable v(3.0);
+  expectValues(f(2.0, 5.0), {20});
+  expectValues(f(v, 5.0), {45});
+  expectValues(f(2.0, v), {12});
+  expectValues(f(scalar(2.0), 5.0), {20});
+  EXPECT_EQ(f.trace_count(), 1); // a number is no part of the key
+  expectValues(f.eager(2.0, 5.0), {20});
+  EXPECT_EQ(f(0, 1).dtype(), DType::Int32); // 0 is no pointer
+  EXPECT_EQ(f(std::int64_t(2), std::int64_t(3)).dtype(), DType::Int64);
+  static_assert(!std::is_constructible_v<Tensor, std::nullptr_t> && !std::is_convertible_v<int, Tensor>);
+  EXPECT_EQ(f.ir("traced", 2.0, 5.0), f.ir("traced", scalar(2.0), scalar(5.0)));
+  EXPECT_EQ(f.graph(2.0, 5.0), f.graph(scalar(2.0), scalar(5.0)));
+  auto mixed =
+      function([](int n, const Tensor &x, const std::vector<Tensor> &y, Tensor z) { return n * x * y[0] - z; });
+  expectValues(mixed(2, 3.0, {scalar(4.0)}, 1.0), {23});
+  auto twice = function([](const Tensor &x) { return 2 * x; });
+  EXPECT_EQ(twice(ones({3}).shape()[0]).item<std::int64_t>(), 6); // a size
+
+  struct Model {
+    Method<Tensor(const Tensor &)> call{this, &Model::apply};
+    Tensor apply(const Tensor &x) { return x * 2; }
+  } model;
+  expectValues(model.call(3.0), {6});
+  // The lambda of a call in a call, and its numbers, are part of the trace.
+  expectValues(function([&](const Tensor &x) { return f(x, 2.0) + f(3.0, x); })(4.0), {68});
+}
+
+TEST(Callable, NumbersAreOfTheElementTypeOfASignature) {
+  auto f = function(cube, {.input_signature = {TensorSpec<double>({})}});
+  EXPECT_EQ(f(2).repr(), "Tensor(8.0, shape=[], dtype=float64)");
+  EXPECT_EQ(f(0.1).item<double>(), 0.1 * 0.1 * 0.1); // not by way of float32
+  auto integers = function(cube, {.input_signature = {TensorSpec<std::int64_t>({})}});
+  EXPECT_EQ(integers(2).item<std::int64_t>(), 8);
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { integers(2.5); }), "must be int64[], not float32[]");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { function(cube, {.input_signature = {TensorSpec<bool>({})}})(1); }),
+                  "must be bool[], not int32[]");
+  auto behind = function([](const std::vector<Tensor> &x, const Tensor &y) { return x[0] + x[1] * y; },
+                         {.input_signature = {TensorSpec<float>({}), TensorSpec<float>({}), TensorSpec<float>({})}});
+  expectValues(behind({scalar(1.0f), scalar(2.0f)}, 3), {7});
+
+  auto concrete =
+      function([](const Tensor &x, int n) { return x * n; }).get_concrete_function(TensorSpec<double>({}), 2);
+  EXPECT_EQ(concrete(3).item<double>(), 6);
+  EXPECT_EQ(concrete(3, 2).item<double>(), 6);
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { concrete(3, 4); }), "bound to int 2, not int 4");
+  auto any = function(cube).get_concrete_function(TensorSpec<float>(kAnyShape));
+  EXPECT_EQ(any(2).item<float>(), 8);
+  EXPECT_EQ(function(cube).get_concrete_function(2.0)(3.0).item<float>(), 27);
+}
+
+TEST(Callable, TransformsTakeNumbersAndVariablesForTensors) {
+  Variable v(3.0);
+  expectValues(function(grad(cube))(2.0), {12});
+  expectValues(function(grad(grad(cube)))(2.0), {12});
+  expectValues(grad(scaled)(2.0, 5.0), {20});
+  expectValues(grad(scaled)(v, v), {18});
+  expectValues(grad(scaled, {.argnums = {0, 1}})(2.0, 5.0)[1], {4});
+  expectValues(function(value_and_grad(cube))(2.0).second, {12});
+  expectValues(jacobian(cube)(2.0), {12});
+  expectValues(jacobian([](const auto &x) { return x * x; })(2.0), {4}); // whose signature is not known
+  expectValues(function(hessian(cube))(2.0), {12});
+  expectValues(hvp(cube)(2.0, 0.5), {6});
+  expectValues(checkpoint(cube)(2.0), {8});
+  expectValues(vmap(scaled, {.in_axes = {0, std::nullopt}})(tensor({1., 2.}), 2.0), {2, 8});
+  expectValues(vmap(cube)(Variable(tensor({1., 2.}))), {1, 8});
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { function(grad(cube))(2); }), "int32");
+
+  auto [value, tangent] = jvp(cube, 2.0, 1);
+  expectValues(value, {8});
+  expectValues(tangent, {12});
+  auto [product, change] = jvp(scaled, std::tuple(2.0, v), std::tuple(1, scalar(0.0)));
+  expectValues(product, {12});
+  expectValues(change, {12});
+  EXPECT_EQ(jvp(cube, scalar<double>(2), 0.1).second.item<double>(), 3 * 2 * 2 * 0.1); // not by way of float32
+  auto [y, pullback] = vjp(cube, v);
+  expectValues(y, {27});
+  expectValues(pullback(2), {54});
+  expectValues(std::get<1>(vjp(scaled, std::tuple(2.0, 5.0)).second(1.0)), {4});
+
+  // The gradient reaches a variable that stands for a tensor.
+  auto own = custom_gradient([](const Tensor &x) { return std::pair(x * x, [](const Tensor &g) { return g * 7; }); });
+  for (const std::function<Tensor(const Variable &)> &f :
+       {std::function<Tensor(const Variable &)>(own), std::function<Tensor(const Variable &)>(checkpoint(cube))}) {
+    GradientTape tape;
+    Tensor made = f(v);
+    EXPECT_TRUE(tape.gradient(made, v).has_value());
+  }
+  expectValues(debug::verify(scaled, std::tuple(2.0, 5.0)), {20});
+  expectValues(debug::verify(cube, 2.0), {8});
+}
+
 TEST(Callable, AFunctionOfAFunctionHasItsOwnTraces) {
   int runs = 0;
   auto f = function([&](const Tensor &x) {

@@ -71,6 +71,7 @@ using namespace calque;
 #define CASE_copy_grad_lvalue 63
 #define CASE_copy_custom_gradient 64
 #define CASE_print_pointer 65
+#define CASE_tangents_type 66
 #define SELECT(name) CASE_##name
 #define SELECTED(name) SELECT(name)
 
@@ -214,6 +215,8 @@ void call(Tensor &x, const Weights &weights, const Parts &parts) {
   hvp(square)(x, x, x);
 #elif SELECTED(ARGUMENT) == CASE_direction_type
   hvp(square)(x, std::vector{x});
+#elif SELECTED(ARGUMENT) == CASE_tangents_type
+  jvp(square, x, std::vector{x});
 #elif SELECTED(ARGUMENT) == CASE_no_pair
   custom_gradient(square)(x);
 #elif SELECTED(ARGUMENT) == CASE_pullback_of_two

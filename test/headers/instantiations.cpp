@@ -92,6 +92,27 @@ void transforms(const Tensor &x) {
   custom_gradient([](const Tensor &a) { return std::pair(a, [](const Tensor &g) { return g; }); })(x);
 }
 
+// C++ numbers and variables for tensors.
+void numbers(const Tensor &x, const Variable &v) {
+  auto two = [](const Tensor &a, const Tensor &b) { return a * b; };
+  auto f = function(two);
+  f(1.0, v);
+  f.eager(x, 2);
+  f.ir("traced", 1.0, x.shape()[0]);
+  f.graph(1.0, 2.0);
+  f.get_concrete_function(1.0, TensorSpec<float>({}))(2.0, 3);
+  function([](const Tensor &a, int n) { return a * n; }).get_concrete_function(TensorSpec<float>({}), 2)(3.0);
+  function(grad(f))(1.0, 2.0);
+  grad(two, {.argnums = {1}})(v, 2.0);
+  jacobian(two)(v, 2.0);
+  jacobian([](const auto &a) { return a; })(v);
+  hessian([](const auto &a) { return a; })(1.0);
+  jvp(two, std::tuple(1.0, v), std::tuple(1, x));
+  vjp(two, std::tuple(v, 2.0)).second(1);
+  vmap(two)(x, v);
+  debug::verify(two, std::tuple(1.0, v));
+}
+
 void tapes(const Tensor &x, const Variable &v) {
   GradientTape tape({.persistent = true});
   tape.watch(x);
@@ -177,6 +198,7 @@ void hostCalls(const Tensor &x) {
 void use(const Tensor &x, const Variable &v, const Examples &batch) {
   functions(x, v, batch);
   transforms(x);
+  numbers(x, v);
   tapes(x, v);
   values(x, v);
   hostCalls(x);

@@ -9,7 +9,7 @@
 
 #include "calque/call.h"
 #include "calque/callable.h"
-#include "calque/tensor_spec.h"
+#include "calque/tensor_argument.h"
 
 namespace calque {
 
@@ -43,12 +43,19 @@ using GivenArguments = decltype(std::tuple_cat(
 
 // The call of a concrete function without its host values. It has a parameter for each other argument, and so can have
 // one for the user's line behind them.
-template <typename Concrete, typename Result, typename Given> class BoundCall;
-template <typename Concrete, typename Result, typename... Given>
-class BoundCall<Concrete, Result, std::tuple<std::type_identity<Given>...>> {
+template <typename Concrete, typename Result, typename Values> class BoundCall;
+template <typename Concrete, typename Result, typename... Values>
+class BoundCall<Concrete, Result, std::tuple<std::type_identity<Values>...>> {
 public:
-  Result operator()(const Given &...given, SourceLocation where = SourceLocation::current()) const {
-    return static_cast<const Concrete *>(this)->bound(std::tuple<const Given &...>(given...), where);
+  Result operator()(const Values &...values, SourceLocation where = SourceLocation::current()) const {
+    return static_cast<const Concrete *>(this)->bound(std::tuple<const Values &...>(values...), where);
+  }
+  template <typename = void>
+    requires(... || isTensor<Values>)
+  Result operator()(Given<const Values &>... values, SourceLocation where = SourceLocation::current()) const {
+    return withTensorArguments<const Values &...>(
+        static_cast<const Concrete *>(this)->argument_specs(where), where,
+        [&](const Values &...taken) { return (*this)(taken..., where); }, values...);
   }
 };
 struct NoBoundCall {
@@ -91,6 +98,15 @@ public:
     detail::CallResults results;
     detail::callConcrete(core, arguments, call.body(), results, where);
     return State::resultsOf(results);
+  }
+
+  // The same with C++ numbers and sizes for scalars, of the element types of the specs.
+  template <typename = void>
+    requires(... || detail::isTensor<Args>)
+  Result operator()(detail::Given<Args>... args, SourceLocation where = SourceLocation::current()) const {
+    return detail::withTensorArguments<Args...>(
+        argument_specs(where), where, [&](Args... taken) { return (*this)(std::forward<Args>(taken)..., where); },
+        args...);
   }
 
   // The call without the host values, which are bound: f.get_concrete_function(spec, 2)(x).

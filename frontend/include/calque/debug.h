@@ -45,6 +45,13 @@ template <typename R, typename Arg, typename... T>
 inline constexpr bool takesTuple<R(Arg), T...> = std::is_same_v<std::remove_cvref_t<Arg>, std::tuple<T...>>;
 
 struct Verification {
+  // A number stands for a tensor.
+  template <typename Arg, typename T> static decltype(auto) takenAs(const T &given, const SourceLocation &where) {
+    if constexpr (isTensor<Arg> && std::is_arithmetic_v<T>)
+      return scalar(given, where);
+    else
+      return (given);
+  }
   template <typename R, typename... Args, typename... T>
   static auto ofInputs(const Function<R(Args...)> &f, const std::tuple<T...> &inputs,
                        const debug::VerifyOptions &options, const SourceLocation &where) {
@@ -64,7 +71,7 @@ struct Verification {
     static_assert(sizeof...(Args) == sizeof...(Given), "the function takes another number of arguments");
     using State = FunctionState<R, Args...>;
     State &state = f.state(where);
-    std::tuple<std::remove_cvref_t<Args>...> kept{given...};
+    std::tuple<std::remove_cvref_t<Args>...> kept{takenAs<Args>(given, where)...};
     return std::apply(
         [&](auto &...values) {
           typename State::Call call{&state, where, {values...}};

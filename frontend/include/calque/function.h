@@ -65,6 +65,8 @@ CALQUE_API void callFunction(FunctionCore &core, const Arguments &arguments, Cal
 // SignatureError for a call that runs the lambda and that the function would refuse.
 CALQUE_API void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where);
 CALQUE_API bool hasInputSignature(const FunctionCore &core);
+// The input signature; empty if there is none.
+CALQUE_API const std::vector<TensorSpec<>> &inputSignature(const FunctionCore &core);
 CALQUE_API std::vector<TensorSpec<>> inputSpecs(const FunctionCore &core, std::size_t count,
                                                 const SourceLocation &where);
 CALQUE_API std::string printFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
@@ -133,9 +135,22 @@ public:
     return State::resultsOf(results);
   }
 
+  // The same with C++ numbers and sizes for scalars: f(x, 3.0). They are of the element types that the input signature
+  // names, or else of those of literals, and share a trace as tensors do.
+  template <typename = void>
+    requires(... || detail::isTensor<Args>)
+  Result operator()(detail::Given<Args>... args, SourceLocation where = SourceLocation::current()) const {
+    return taking([&](Args... taken) { return (*this)(std::forward<Args>(taken)..., where); }, where, args...);
+  }
+
   // Runs the lambda as it is.
   Result eager(Args... args, SourceLocation where = SourceLocation::current()) const {
     return state(where).lambda(std::forward<Args>(args)..., where);
+  }
+  template <typename = void>
+    requires(... || detail::isTensor<Args>)
+  Result eager(detail::Given<Args>... args, SourceLocation where = SourceLocation::current()) const {
+    return taking([&](Args... taken) { return eager(std::forward<Args>(taken)..., where); }, where, args...);
   }
 
   // The trace for such arguments, made if there is none. TensorSpecs may stand for tensors. Host values are bound.
@@ -147,6 +162,13 @@ public:
     (visit_structure(args, arguments), ...);
     auto core = detail::makeConcrete(state_->core, arguments, call.body(), where);
     return {state_, std::move(core), std::tuple<std::remove_cvref_t<Args>...>(args...)};
+  }
+  template <typename = void>
+    requires(... || detail::isTensor<Args>)
+  ConcreteFunction<R(Args...)> get_concrete_function(detail::Given<Args>... args,
+                                                     SourceLocation where = SourceLocation::current()) const {
+    return taking([&](Args... taken) { return get_concrete_function(std::forward<Args>(taken)..., where); }, where,
+                  args...);
   }
   // The trace of the input signature, where all arguments are tensors. SignatureError without an input signature.
   ConcreteFunction<R(Args...)> get_concrete_function(SourceLocation where = SourceLocation::current()) const
@@ -183,12 +205,23 @@ public:
     (visit_structure(args, arguments), ...);
     return detail::printFunction(*state_->core, arguments, call.body(), stage, where);
   }
+  template <typename = void>
+    requires(... || detail::isTensor<Args>)
+  std::string ir(const std::string &stage, detail::Given<Args>... args,
+                 SourceLocation where = SourceLocation::current()) const {
+    return taking([&](Args... taken) { return ir(stage, std::forward<Args>(taken)..., where); }, where, args...);
+  }
   // The trace for such arguments as a picture, in Graphviz's language: `dot -Tsvg` draws it.
   std::string graph(Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{&state(where), where, {args...}};
     detail::Arguments arguments(where);
     (visit_structure(args, arguments), ...);
     return detail::graphFunction(*state_->core, arguments, call.body(), where);
+  }
+  template <typename = void>
+    requires(... || detail::isTensor<Args>)
+  std::string graph(detail::Given<Args>... args, SourceLocation where = SourceLocation::current()) const {
+    return taking([&](Args... taken) { return graph(std::forward<Args>(taken)..., where); }, where, args...);
   }
 
 private:
@@ -200,6 +233,11 @@ private:
     if (!state_) [[unlikely]]
       detail::throwEmptyHandle("function", where);
     return *state_;
+  }
+  // Calls f with tensors for the numbers among the arguments.
+  template <typename F>
+  decltype(auto) taking(F f, const SourceLocation &where, std::remove_reference_t<detail::Given<Args>> &...args) const {
+    return detail::withTensorArguments<Args...>(detail::inputSignature(*state(where).core), where, f, args...);
   }
   std::shared_ptr<State> state_;
 };

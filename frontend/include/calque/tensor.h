@@ -37,10 +37,12 @@ struct TensorImpl;
 class CALQUE_API Tensor {
 public:
   Tensor() = default;
-  Tensor(std::nullptr_t) = delete; // which Tensor(0) would be: scalar(0) is a tensor
   // The variable's value at this point of the program.
   Tensor(const Variable &x, SourceLocation where = SourceLocation::current());
-  explicit Tensor(std::shared_ptr<const detail::TensorImpl> impl) : impl_(std::move(impl)) {}
+  // A template, because 0 and nullptr would convert to a pointer: scalar(0) is a tensor.
+  template <typename P>
+    requires(std::is_convertible_v<P, std::shared_ptr<const detail::TensorImpl>> && !std::is_null_pointer_v<P>)
+  explicit Tensor(P impl) : impl_(std::move(impl)) {}
 
   DType dtype(SourceLocation where = SourceLocation::current()) const;
   // The sizes, of which some may not be known while tracing: see shape.h.

@@ -11,6 +11,8 @@
 // `hessian` trace the function at every call: host code in it runs once and sees no elements. Errors of what a
 // transform makes name the line of its call.
 //
+// Where f takes a tensor, what a transform makes takes C++ numbers, as scalars, and variables, as their values, too.
+//
 // A transform keeps a copy of the function that it is given, of a Method the Function that it is, and of
 // std::ref(function) a reference. An object that these call, or are, must live as long as what the transform has made.
 #ifndef CALQUE_TRANSFORMS_H
@@ -33,6 +35,18 @@ struct VmapOptions {
 
 namespace detail {
 
+// An argument as parameter I of the signature takes it: a tensor for a number or a variable, where it takes a tensor.
+template <std::size_t I, typename S, typename T> decltype(auto) asTaken(const T &x, const SourceLocation &where) {
+  if constexpr (std::is_same_v<T, Variable> || std::is_arithmetic_v<T>) {
+    if constexpr (takesTensor<I, S>)
+      return TensorArgument(x, where).tensor(std::nullopt, where);
+    else
+      return (x);
+  } else {
+    return (x);
+  }
+}
+
 // What a transform makes: a callable that gives `body` the line of the call and its arguments. `S` is its signature, or
 // void if the transformed function has none. C++ knows the line only where the number of arguments is fixed, hence the
 // overloads.
@@ -42,32 +56,32 @@ public:
   explicit Transformed(Body body) : body_(std::move(body)) {}
 
   auto operator()(SourceLocation where = SourceLocation::current()) const { return body_(where); }
-  auto operator()(const auto &a, SourceLocation where = SourceLocation::current()) const { return body_(where, a); }
+  auto operator()(const auto &a, SourceLocation where = SourceLocation::current()) const { return call(where, a); }
   auto operator()(const auto &a, const auto &b, SourceLocation where = SourceLocation::current()) const {
-    return body_(where, a, b);
+    return call(where, a, b);
   }
   auto operator()(const auto &a, const auto &b, const auto &c, SourceLocation where = SourceLocation::current()) const {
-    return body_(where, a, b, c);
+    return call(where, a, b, c);
   }
   auto operator()(const auto &a, const auto &b, const auto &c, const auto &d,
                   SourceLocation where = SourceLocation::current()) const {
-    return body_(where, a, b, c, d);
+    return call(where, a, b, c, d);
   }
   auto operator()(const auto &a, const auto &b, const auto &c, const auto &d, const auto &e,
                   SourceLocation where = SourceLocation::current()) const {
-    return body_(where, a, b, c, d, e);
+    return call(where, a, b, c, d, e);
   }
   auto operator()(const auto &a, const auto &b, const auto &c, const auto &d, const auto &e, const auto &f,
                   SourceLocation where = SourceLocation::current()) const {
-    return body_(where, a, b, c, d, e, f);
+    return call(where, a, b, c, d, e, f);
   }
   auto operator()(const auto &a, const auto &b, const auto &c, const auto &d, const auto &e, const auto &f,
                   const auto &g, SourceLocation where = SourceLocation::current()) const {
-    return body_(where, a, b, c, d, e, f, g);
+    return call(where, a, b, c, d, e, f, g);
   }
   auto operator()(const auto &a, const auto &b, const auto &c, const auto &d, const auto &e, const auto &f,
                   const auto &g, const auto &h, SourceLocation where = SourceLocation::current()) const {
-    return body_(where, a, b, c, d, e, f, g, h);
+    return call(where, a, b, c, d, e, f, g, h);
   }
   template <typename... Args>
     requires(sizeof...(Args) > 8)
@@ -77,6 +91,11 @@ public:
   }
 
 private:
+  template <typename... Args> auto call(const SourceLocation &where, const Args &...args) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return body_(where, asTaken<I, S>(args, where)...);
+    }(std::index_sequence_for<Args...>());
+  }
   mutable Body body_; // calls of a mutable lambda change it, as in std::function
 };
 template <typename S, typename Body> Transformed<S, Body> transformed(Body body) {
@@ -287,34 +306,92 @@ auto vjpAs(const char *operation, F &&f, const Primals &primals, const SourceLoc
   std::vector<Tensor> targets = targetsIn(operation, y, where);
   // The pullback follows y; the results are fresh SSA values.
   auto result = withTensors(y, aliases(targets, where));
-  auto pullback = [tape, primals, sources, targets](const decltype(y) &cotangents,
+  // A number is of the element type of the one result.
+  using Cotangents = std::conditional_t<std::is_same_v<decltype(y), Tensor>, Operand, decltype(y)>;
+  auto pullback = [tape, primals, sources, targets](const Cotangents &cotangents,
                                                     SourceLocation line = SourceLocation::current()) {
-    return withTensors(primals, tape->cotangents(targets, sources, tensorsIn(cotangents), line));
+    std::vector<Tensor> seeds;
+    if constexpr (std::is_same_v<Cotangents, Operand>)
+      seeds = {cotangents.toTensor(targets[0].dtype(line))};
+    else
+      seeds = tensorsIn(cotangents);
+    return withTensors(primals, tape->cotangents(targets, sources, seeds, line));
   };
   return std::pair<decltype(y), decltype(pullback)>(std::move(result), std::move(pullback));
 }
 } // namespace detail
 
+namespace detail {
+// The primals as the function takes them: tensors for numbers and variables. A tuple is its arguments.
+template <typename F, typename T> auto primalsOf(const T &x, const SourceLocation &where) {
+  if constexpr (std::is_same_v<T, Variable> || std::is_arithmetic_v<T>) {
+    if constexpr (canCall<F, Tensor>())
+      return TensorArgument(x, where).tensor(std::nullopt, where);
+    else
+      return x;
+  } else {
+    return x;
+  }
+}
+template <typename F, typename... T> auto primalsOf(const std::tuple<T...> &x, const SourceLocation &where) {
+  if constexpr (!canCall<F, T...>() && canCall<F, std::tuple<T...>>()) {
+    return x;
+  } else {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      using Known = typename CallableTraits<std::decay_t<F>>::Signature;
+      return std::tuple<std::decay_t<decltype(asTaken<I, Known>(std::get<I>(x), where))>...>{
+          asTaken<I, Known>(std::get<I>(x), where)...};
+    }(std::index_sequence_for<T...>());
+  }
+}
+// The tangents of the primals: a number is of the element type of its primal.
+template <typename P, typename T> auto tangentsFor(const P &primal, const T &x, const SourceLocation &where) {
+  if constexpr (std::is_same_v<P, Tensor> && (std::is_same_v<T, Variable> || std::is_arithmetic_v<T>))
+    return Operand(x, where).toTensor(primal.dtype(where));
+  else
+    return x;
+}
+template <typename... P, typename... T>
+  requires(sizeof...(P) == sizeof...(T))
+auto tangentsFor(const std::tuple<P...> &primals, const std::tuple<T...> &x, const SourceLocation &where) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple{tangentsFor(std::get<I>(primals), std::get<I>(x), where)...};
+  }(std::index_sequence_for<T...>());
+}
+template <typename Primals, typename Tangents> struct CheckedTangents {
+  static constexpr bool done = std::is_same_v<Primals, Tangents>;
+  static_assert(done, "the tangents of jvp() are of the type of the primals");
+};
+} // namespace detail
+
 // f(primals) and its tangents, by forward mode. Several arguments are given as a tuple. In structures, tangents have
-// the places of their tensors, and host values stay. ValueError, ShapeError and DTypeError for tangents whose types are
-// not those of the primals; DTypeError for integers; ValueError for variables among the primals or in the result, which
-// have no place for a tangent.
-template <typename F, typename Primals>
-auto jvp(F &&f, const Primals &primals, const Primals &tangents, SourceLocation where = SourceLocation::current()) {
+// the places of their tensors, and host values stay. Where f takes a tensor, a Variable stands for its value and a
+// number for a scalar; a number among the tangents is of the element type of its primal. ValueError, ShapeError and
+// DTypeError for tangents whose types are not those of the primals; DTypeError for integers; ValueError for variables
+// in a structure or in the result, which have no place for a tangent.
+template <typename F, typename Primals, typename Tangents = Primals>
+auto jvp(F &&f, const Primals &primals, const Tangents &tangents, SourceLocation where = SourceLocation::current()) {
   detail::requireCallable(f, "jvp", where);
-  auto call = [&](const Primals &x) { return detail::applyTo(where, f, x); };
-  return detail::jvpAs("jvp", call, primals, tangents, where);
+  auto taken = detail::primalsOf<F>(primals, where);
+  auto directions = detail::tangentsFor(taken, tangents, where);
+  auto call = [&](const decltype(taken) &x) { return detail::applyTo(where, f, x); };
+  if constexpr (detail::CheckedTangents<decltype(taken), decltype(directions)>::done)
+    return detail::jvpAs("jvp", call, taken, directions, where);
+  else
+    return std::pair(Tensor(), Tensor());
 }
 
 // f(primals) and the pullback: a function from cotangents of f's result to cotangents of the primals, in the structure
-// of these, with host values as they are. Several arguments are given as a tuple. The pullback may be called any number
-// of times: in the trace in which it was made, or eagerly if it was made eagerly. DTypeError for integers; ValueError
-// for variables among the primals or in the result, which have no place for a cotangent.
+// of these, with host values as they are. Several arguments are given as a tuple, and numbers and variables are taken
+// as by jvp; the cotangent of one tensor may be a number. The pullback may be called any number of times: in the trace
+// in which it was made, or eagerly if it was made eagerly. DTypeError for integers; ValueError for variables in a
+// structure or in the result, which have no place for a cotangent.
 template <typename F, typename Primals>
 auto vjp(F &&f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
   detail::requireCallable(f, "vjp", where);
-  auto call = [&](const Primals &x) { return detail::applyTo(where, f, x); };
-  return detail::vjpAs("vjp", call, primals, where);
+  auto taken = detail::primalsOf<F>(primals, where);
+  auto call = [&](const decltype(taken) &x) { return detail::applyTo(where, f, x); };
+  return detail::vjpAs("vjp", call, taken, where);
 }
 
 namespace detail {
@@ -345,7 +422,7 @@ auto valueAndGradientAt(const char *operation, const SourceLocation &where, F &f
   auto first = [&](const X &given) { return callAt(where, f, given, others...); };
   if constexpr (CheckedResult<decltype(first(x))>::isTensor) {
     auto [y, pullback] = vjpAs(operation, first, x, where);
-    return std::pair(y, pullback(onesLike(y, where), where));
+    return std::pair(y, pullback(Operand(onesLike(y, where), where), where));
   } else {
     return std::pair(Tensor(), x);
   }
@@ -358,7 +435,9 @@ template <typename F, typename X, typename... Others> constexpr bool becomesTens
   else
     return false;
 }
-template <typename X> Tensor asTensor(const X &x, const SourceLocation &where) { return Operand(x, where).toTensor(); }
+template <typename X> Tensor asTensor(const X &x, const SourceLocation &where) {
+  return TensorArgument(x, where).tensor(std::nullopt, where);
+}
 
 template <typename F, typename X, typename... Others>
 auto valueAndGradient(const char *operation, const SourceLocation &where, F &f, const X &given,
@@ -414,7 +493,7 @@ std::pair<Tensor, std::vector<Tensor>> valueAndGradients(const char *operation, 
   };
   if constexpr (CheckedResult<decltype(call(sources))>::isTensor) {
     auto [y, pullback] = vjpAs(operation, call, sources, where);
-    return {y, pullback(onesLike(y, where), where)};
+    return {y, pullback(Operand(onesLike(y, where), where), where)};
   } else {
     return {};
   }
@@ -469,11 +548,17 @@ template <typename F> auto grad(F &&f, GradOptions options, SourceLocation made 
 
 namespace detail {
 // Calls `derivative`, which is generic, with x. Refuses a structure, whose derivatives would be more than one tensor.
-template <typename X, typename Derivative> Tensor withRespectTo(const X &x, const Derivative &derivative) {
-  constexpr bool isTensor = std::is_convertible_v<const X &, Tensor>;
-  static_assert(isTensor, "jacobian(), batch_jacobian() and hessian() are with respect to one Tensor, the function's "
-                          "first argument: take each part of a structure as an argument of its own");
-  if constexpr (isTensor)
+template <typename X, typename Derivative>
+Tensor withRespectTo(const X &x, const SourceLocation &where, const Derivative &derivative) {
+  constexpr bool isOneTensor = std::is_convertible_v<const X &, TensorArgument>;
+  static_assert(isOneTensor,
+                "jacobian(), batch_jacobian() and hessian() are with respect to one Tensor, the function's "
+                "first argument: take each part of a structure as an argument of its own");
+  if constexpr (std::is_arithmetic_v<X>)
+    return derivative(scalar(x, where));
+  else if constexpr (std::is_same_v<X, Variable>)
+    return derivative(Tensor(x, where));
+  else if constexpr (isOneTensor)
     return derivative(Tensor(x));
   else
     return Tensor();
@@ -511,7 +596,7 @@ template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation:
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
       [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &given,
                                              const auto &...others) mutable {
-        return detail::withRespectTo(given, [&](const auto &x) {
+        return detail::withRespectTo(given, where, [&](const auto &x) {
           return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::jacobian)>("jacobian", f, 0, where,
                                                                                                 x, others...);
         });
@@ -525,7 +610,7 @@ template <typename F> auto batch_jacobian(F &&f, SourceLocation made = SourceLoc
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
       [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &given,
                                              const auto &...others) mutable {
-        return detail::withRespectTo(given, [&](const auto &x) {
+        return detail::withRespectTo(given, where, [&](const auto &x) {
           return detail::jacobianBy<&GradientTape::batch_jacobian>("batch_jacobian", f, 1, where, x, others...);
         });
       });
@@ -580,7 +665,8 @@ template <typename F> auto hessian(F &&f, SourceLocation made = SourceLocation::
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
       [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &given,
                                              const auto &...others) mutable {
-        return detail::withRespectTo(given, [&](const auto &x) { return detail::hessianOf(f, where, x, others...); });
+        return detail::withRespectTo(given, where,
+                                     [&](const auto &x) { return detail::hessianOf(f, where, x, others...); });
       });
 }
 
