@@ -2,6 +2,7 @@
 // eager_execution.out are what the notes print, or follow from what they define.
 #include <calque/training.h>
 
+#include <filesystem>
 #include <iostream>
 
 using namespace calque;
@@ -75,6 +76,48 @@ int main() {
       sgd.minimize(loss, {line.W, line.B});
     std::cout << "near 3 and 2: " << (abs(line.W - 3) < 0.1) << ' ' << (abs(line.B - 2) < 0.1) << '\n';
   }
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "calque-eager-execution";
+  { // Data sets
+    Tensor images = random::uniform({100, 28, 28}), labels = random::randint({100}, 0, 10);
+    data::Dataset dataset = data::from_tensor_slices(images, labels).shuffle(100).repeat(4).batch(32);
+    auto [image, label] = *dataset.begin();
+    std::cout << image.shape() << ' ' << label.shape();
+    std::int64_t batches = 0, examples = 0;
+    for (const auto &[image, label] : dataset) {
+      batches += 1;
+      examples += label.shape()[0];
+    }
+    std::cout << ", " << batches << " batches of " << examples << " examples\n";
+  }
+  { // Checkpoints: of a variable, and of a model with what trains it
+    Variable x(2.0);
+    Checkpoint checkpoint{{"x", x}};
+    std::string path = checkpoint.save(folder / "ckpt/");
+    x.assign(11.0);
+    checkpoint.restore(path);
+    std::cout << x << '\n';
+    optimizers::Adam adam(1e-3);
+    Checkpoint all{{"optimizer", adam}, {"model", model}, {"optimizer_step", adam.iterations()}};
+    adam.minimize([&] { return sum(square(model(ones({1, 784})))); }, model.trainable_variables());
+    std::string step = all.save(folder / "all/");
+    std::cout << (latest_checkpoint(folder / "all") == step) << '\n';
+    adam.iterations().assign(7);
+    all.restore(step);
+    std::cout << adam.iterations() << '\n';
+  }
+  { // Summaries: every hundredth of 1,000 steps is as many bytes as ten steps
+    auto bytes = [&](const std::string &logs, int record_every, int by) {
+      summary::FileWriter writer = summary::create_file_writer(folder / logs);
+      writer.set_as_default();
+      summary::RecordEvery some(record_every);
+      for (int step = 0; step < 1000; step += by)
+        summary::scalar("loss", 1.0 / (step + 1), step);
+      writer.flush();
+      return std::filesystem::file_size(writer.path());
+    };
+    std::cout << (bytes("hundredth", 100, 1) == bytes("ten", 1, 100)) << '\n';
+  }
+  std::filesystem::remove_all(folder);
   { // Metrics
     metrics::Mean m("loss");
     m(0);

@@ -234,6 +234,15 @@ int main() {
     });
     std::cout << f(scalar(1.)) << '\n';
     refused([&] { f(scalar(-1.)); });
+    debug::enable_check_numerics();
+    auto g = function([](const Tensor &x) {
+      Tensor y = x * 2;
+      Tensor z = log(y); // of what is negative
+      return z + y;
+    });
+    std::cout << g(scalar(.5)) << '\n';
+    refused([&] { g(scalar(-1.)); });
+    debug::enable_check_numerics(false);
   }
   { // Modules
     SequentialModule module;

@@ -6,6 +6,21 @@
 
 using namespace calque;
 
+// The contrast of an image [height, width, channels], each of whose channels has a mean.
+std::int32_t adjust_contrast(const KernelTensor *in, const KernelTensor *out, void *) {
+  const auto *x = static_cast<const float *>(in[0].data), *factor = static_cast<const float *>(in[1].data);
+  auto *y = static_cast<float *>(out[0].data);
+  const std::int64_t pixels = in[0].sizes[0] * in[0].sizes[1], channels = in[0].sizes[2];
+  for (std::int64_t c = 0; c < channels; ++c) {
+    float mean = 0;
+    for (std::int64_t p = 0; p < pixels; ++p)
+      mean += x[p * channels + c] / static_cast<float>(pixels);
+    for (std::int64_t p = 0; p < pixels; ++p)
+      y[p * channels + c] = (x[p * channels + c] - mean) * *factor + mean;
+  }
+  return 0;
+}
+
 int main() {
   { // Gradient tapes
     Variable x(3.0);
@@ -22,6 +37,17 @@ int main() {
     std::cout << w.shape() << ' ' << dw->shape() << '\n';
     auto gradients = tape.gradient(loss, std::map<std::string, Variable>{{"w", w}, {"b", b}});
     std::cout << gradients.at("b")->shape() << '\n';
+  }
+  { // The same of ones and zeros, line by line and compiled
+    Variable w(ones({3, 2})), b(zeros({2}));
+    auto gradients = [&] {
+      GradientTape tape;
+      Tensor loss = mean(pow(matmul(row, w) + b, 2));
+      auto [dw, db] = tape.gradient(loss, std::pair(w, b));
+      return std::pair(*dw, *db);
+    };
+    for (const auto &[dw, db] : {gradients(), function(gradients)()})
+      std::cout << dw << ' ' << db << '\n';
   }
   { // Gradients with respect to a model
     layers::Dense layer(2, {.activation = "relu"});
@@ -127,6 +153,20 @@ int main() {
     x1.assign_add(x0);
     Tensor y = pow(x1, 2);
     std::cout << tape.gradient(y, x0) << '\n';
+  }
+  { // An operation without a gradient, which data::adjust_contrast has
+    Operation contrast({.name = "AdjustContrastv2",
+                        .types = [](const std::vector<TensorSpec<>> &in) { return std::vector{in[0]}; },
+                        .kernel = adjust_contrast});
+    Variable image(tensor({{{0.5, 0.0, 0.0}}})), delta(0.1);
+    GradientTape tape;
+    Tensor new_image = contrast({image, delta})[0];
+    try {
+      tape.gradient(new_image, std::pair(image, delta));
+    } catch (const LookupError &error) {
+      const std::string text = error.what(); // which goes on with the line
+      std::cout << new_image << ' ' << error.category() << ": " << text.substr(0, text.find(" at ")) << '\n';
+    }
   }
   { // Zeros instead of none
     Variable x(tensor({2., 2.})), y(3.);

@@ -63,6 +63,13 @@ auto outputs_and_gradients(const models::Functional &model, const std::string &l
   });
 }
 
+std::int64_t count_trainable(const Layer &model) {
+  std::int64_t count = 0;
+  for (const Variable &weight : model.trainable_variables())
+    count += weight.size();
+  return count;
+}
+
 // Rounded to so many places.
 Tensor round_to(const Tensor &x, int places) {
   double factor = std::pow(10, places);
@@ -86,15 +93,12 @@ int main(int argc, char **argv) {
   const Shape shape = x.shape(), image(shape.begin() + 1, shape.end());
   const std::int64_t classes = dataset == "cifar100" ? 100 : 10;
   models::Functional model = get_model(image, classes, "relu", "glorot_uniform");
-  std::int64_t trainable = 0;
-  for (const Variable &weight : model.trainable_variables())
-    trainable += weight.value().size();
-  std::cout << model.count_params() << " parameters, " << trainable << " trainable\n";
+  std::cout << model.count_params() << " parameters, " << count_trainable(model) << " trainable\n";
 
   { // Gradients of the output with respect to the layers. The probabilities of an example add up to 1, whatever the
     // layers before give, so that they are zeros up to rounding.
     auto gradients_of = outputs_and_gradients(model, "output");
-    for (std::int64_t examples : {1, 100}) {
+    for (std::int64_t examples : {std::int64_t(1), std::int64_t(x.shape()[0])}) {
       auto [values, gradients] = gradients_of(x.rows(0, examples));
       Tensor largest = scalar(0.);
       for (std::size_t i = 0; i + 1 < gradients.size(); ++i)
@@ -140,9 +144,10 @@ int main(int argc, char **argv) {
       Tensor l = loss(labels, classifier(images));
       return std::pair(l, tape.gradient(l, weights));
     })(split.x_train, split.y_train);
-    std::cout << classifier.count_params() << " parameters; " << loss.name() << " near log(" << classes
-              << "): " << (abs(value - std::log(double(classes))) < 1) << "; the gradient of the last bias adds up to "
-              << abs(round_to(sum(gradients.back().value()), 3)) << '\n';
+    std::cout << classifier.count_params() << " parameters, " << count_trainable(classifier) << " trainable; "
+              << loss.name() << " near log(" << classes << "): " << (abs(value - std::log(double(classes))) < 1)
+              << "; the gradient of the last bias adds up to " << abs(round_to(sum(gradients.back().value()), 3))
+              << '\n';
   }
   { // Losses and metrics that follow from their definitions
     losses::SparseCategoricalCrossentropy sparse;
