@@ -91,22 +91,34 @@ TEST(Losses, AreKeras) {
     }
 }
 
+// The numbers and the gradients of a batch whose size only the call knows are Keras', too, and one trace serves a
+// smaller one.
 TEST(Losses, TakeOpenBatches) {
-  for (const Case &c : cases()) {
-    SCOPED_TRACE(c.name);
-    const bool labels = c.y_true == "labels";
-    auto f = function([&](const Tensor &y, const Tensor &p) { return c.mean(y, p); },
-                      {.input_signature = {TensorSpec(labels ? DType::Int32 : DType::Float64,
-                                                      labels ? Shape{kDynamic} : Shape{kDynamic, 3}),
-                                           TensorSpec<double>({kDynamic, 3})}});
-    Tensor y = referenceInput(c.y_true, DType::Float64), p = referenceInput(c.y_pred, DType::Float64);
-    expectNear(f(y, p), {c.mean(y, p).item<double>()});
-    std::vector<std::int64_t> none(static_cast<std::size_t>(y.rank()), 0), some = y.shape();
-    some[0] = 2;
-    Tensor y2 = slice(y, none, some), p2 = slice(p, {0, 0}, {2, 3});
-    expectNear(f(y2, p2), {c.mean(y2, p2).item<double>()});
-    EXPECT_EQ(f.trace_count(), 1);
-  }
+  for (const Case &c : cases())
+    for (DType dtype : {DType::Float32, DType::Float64}) {
+      SCOPED_TRACE(c.name + " " + name_of(dtype));
+      const double units = dtype == DType::Float64 ? 2000 : 60; // as above
+      const bool labels = c.y_true == "labels";
+      auto body = [&](const Tensor &y, const Tensor &p, const Tensor &weights) {
+        auto [value, gradient] = value_and_grad([&](const Tensor &x) { return c.mean(y, x); })(p);
+        return std::vector{value, gradient, c.weighs ? c.mean(y, p, {.sample_weight = weights}) : value};
+      };
+      auto f = function(body, {.input_signature = {TensorSpec(labels ? DType::Int32 : dtype,
+                                                              labels ? Shape{kDynamic} : Shape{kDynamic, 3}),
+                                                   TensorSpec(dtype, {kDynamic, 3}), TensorSpec(dtype, {kDynamic})}});
+      Tensor y = referenceInput(c.y_true, dtype), p = referenceInput(c.y_pred, dtype),
+             weights = referenceInput("weights", dtype);
+      std::vector<Tensor> found = f(y, p, weights);
+      expectReference(found[0], c.name, dtype, "mean", units);
+      expectReference(found[1], c.name, dtype, "gradient", units);
+      if (c.weighs)
+        expectReference(found[2], c.name, dtype, "weighted", units);
+      y = y.rows(0, 2), p = p.rows(0, 2), weights = weights.rows(0, 2);
+      std::vector<Tensor> smaller = f(y, p, weights), expected = body(y, p, weights);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        expectNear(smaller[i], valuesOf(expected[i]), units * (dtype == DType::Float64 ? 2.3e-16 : 1.2e-7));
+      EXPECT_EQ(f.trace_count(), 1);
+    }
 }
 
 // From the definitions: log(1 + exp(-x)) is 0 or x at the extremes, and the derivative that of a step.
@@ -142,8 +154,8 @@ TEST(Losses, OfLogitsAreExactAtExtremes) {
   }
 }
 
-// The rows that SEEDS.md derives.
-TEST(Losses, OfTheSourceDocuments) {
+// The rows that follow from the notebooks' definitions.
+TEST(Losses, OfTheNotebooks) {
   Tensor p = tensor<float>({0.05f, 0.95f, 0, 0.1f, 0.8f, 0.1f}, {2, 3}), y = tensor<int>({1, 2});
   expectNear(losses::sparse_categorical_crossentropy(y, p), {0.051293, 2.302585}, 1e-6);
   expectNear(losses::categorical_crossentropy(one_hot(y, 3, DType::Float32), p), {0.051293, 2.302585}, 1e-6);
