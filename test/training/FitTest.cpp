@@ -511,17 +511,6 @@ TEST(Fit, StopsWhereACallbackSaysSo) {
   EXPECT_EQ(model.optimizer().iterations().value().item<std::int64_t>(), 3);
 }
 
-TEST(Fit, ShowsLinesWhereThereIsNoTerminal) {
-  Points points(8);
-  Sequential model = line();
-  model.compile({.optimizer = optimizers::SGD(0.0), .loss = "mse"});
-  ::testing::internal::CaptureStdout();
-  model.fit(points.x, zeros({8, 1}), {.batch_size = 4, .epochs = 2});
-  model.evaluate(points.x, zeros({8, 1}), {.verbose = 1});
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
-            "Epoch 1/2\n2/2 - 0s - loss: 0.0000\nEpoch 2/2\n2/2 - 0s - loss: 0.0000\n1/1 - 0s - loss: 0.0000\n");
-}
-
 TEST(Fit, RefusesWhatDoesNotFit) {
   Points points(8);
   Sequential model = line();

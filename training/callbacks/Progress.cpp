@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace calque::callbacks {
@@ -26,7 +27,14 @@ struct ProgbarLogger::Bar {
     return absl::StrFormat("%ds", static_cast<int>(seconds));
   }
 
-  // Draws over the line; at most ten times a second, but for the last.
+  // The columns of the terminal; no bound where it does not say them.
+  static std::size_t columns() {
+    winsize size{};
+    return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : std::string::npos;
+  }
+
+  // Draws over the line; at most ten times a second, but for the last. A line that does not fit the terminal is cut, so
+  // that the next is drawn over all of it.
   void draw(const std::optional<std::int64_t> &steps, const Logs &logs, bool isLast) {
     const Clock::time_point now = Clock::now();
     if (!isLast && now - shown < std::chrono::milliseconds(100))
@@ -44,7 +52,10 @@ struct ProgbarLogger::Bar {
       absl::StrAppend(&line, " ", timeText(seconds()), " ", absl::StrFormat("%.3g", each * 1e3), "ms/step");
     else
       absl::StrAppend(&line, " ", timeText(each * static_cast<double>(*steps - done)), " left");
-    std::printf("\r\033[K%s - %s%s", line.c_str(), logs.str().c_str(), isLast ? "\n" : "");
+    absl::StrAppend(&line, " - ", logs.str());
+    if (!isLast)
+      line = line.substr(0, columns() - 1);
+    std::printf("\r\033[K%s%s", line.c_str(), isLast ? "\n" : "");
     std::fflush(stdout);
   }
   void line(const std::optional<std::int64_t> &steps, const Logs &logs) const {
