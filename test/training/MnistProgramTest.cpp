@@ -1,32 +1,15 @@
 // The program of `./dev mnist` on a small data set, and on what is none.
 #include "Idx.h"
+#include "Programs.h"
 #include "Testing.h"
 
 #include <regex>
-#include <sys/wait.h>
 
 using namespace calque::testing;
 
 namespace {
 
-struct Outcome {
-  int code;
-  std::vector<std::string> lines;
-};
-
-Outcome runMnist(const std::string &arguments) {
-  FILE *pipe = ::popen((std::string("'") + CALQUE_MNIST_PROGRAM + "' " + arguments + " 2>&1").c_str(), "r");
-  std::string output;
-  char buffer[512];
-  while (std::fgets(buffer, sizeof(buffer), pipe))
-    output += buffer;
-  int status = ::pclose(pipe);
-  Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, {}};
-  std::istringstream stream(output);
-  for (std::string line; std::getline(stream, line);)
-    outcome.lines.push_back(line);
-  return outcome;
-}
+Outcome runMnist(const std::string &arguments) { return runProgram(CALQUE_MNIST_PROGRAM, arguments); }
 
 class MnistProgram : public ::testing::Test {
 protected:
