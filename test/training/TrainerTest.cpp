@@ -1,0 +1,121 @@
+// What a compiled model does besides fit(): evaluate, predict, and steps on single batches.
+#include "Testing.h"
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+// y = 2 x, whose loss and gradient are those of one number: the mean of ((2 x - y)^2).
+Sequential twice() {
+  Sequential model{Input({1}), layers::Dense(1, {.use_bias = false})};
+  model.set_weights({full({1, 1}, 2)});
+  return model;
+}
+Tensor column(const std::vector<float> &values) {
+  return tensor(values, {static_cast<std::int64_t>(values.size()), 1});
+}
+
+} // namespace
+
+TEST(Trainer, EvaluatesBatchesAsOne) {
+  Sequential model = twice();
+  model.compile({.optimizer = "sgd", .loss = "mse", .metrics = {"mae"}});
+  Tensor x = column({0, 1, 2, 3, 4, 5, 6}), y = zeros({7, 1});
+  for (std::int64_t batch : {1, 3, 7, 32}) {
+    Logs logs = model.evaluate(x, y, {.batch_size = batch});
+    EXPECT_EQ(logs.names(), "'loss', 'mae'");
+    EXPECT_NEAR(logs["loss"], 4 * 91 / 7.0, 1e-5); // the last batch weighs by its examples
+    EXPECT_NEAR(logs["mae"], 2 * 21 / 7.0, 1e-6);
+  }
+  EXPECT_NEAR(model.evaluate(data::from_tensor_slices(x, y).batch(3), {.steps = 1})["loss"], 4 * 5 / 3.0, 1e-5);
+  EXPECT_EQ(model.weights()[0].item<float>(), 2);
+  EXPECT_EQ(model.optimizer().iterations().item<std::int64_t>(), 0);
+}
+
+TEST(Trainer, EvaluatesAndPredictsInInference) {
+  Sequential model{Input({2}), layers::BatchNormalization({.epsilon = 0}), layers::Dropout(0.9)};
+  model.compile({.loss = "mse"});
+  Tensor x = tensor<float>({{1, 2}, {3, 4}, {5, 6}});
+  expectNear(model.predict(x, {.batch_size = 2}), {1, 2, 3, 4, 5, 6}); // the moving statistics are 0 and 1
+  EXPECT_EQ(model.evaluate(x, x)["loss"], 0);
+  expectNear(model.predict_on_batch(x), {1, 2, 3, 4, 5, 6});
+  for (const Variable &each : model.non_trainable_variables())
+    if (each.dtype() == DType::Float32) // and not a generator
+      EXPECT_TRUE(bool(all(each == (each.name().find("mean") != std::string::npos ? 0 : 1)))) << each.name();
+  Sequential open = twice();
+  expectNear(open.predict(column({1, 2, 3})), {2, 4, 6}); // which needs no compile()
+}
+
+TEST(Trainer, StepsOnSingleBatches) {
+  Sequential model = twice();
+  model.compile({.optimizer = optimizers::SGD(0.125), .loss = "mse", .metrics = {"mae"}});
+  Tensor x = column({1, -1}), y = column({0, 0});
+  // The loss is w^2, its derivative 2 w: each step makes w smaller by a fourth.
+  Logs first = model.train_on_batch(x, y), second = model.train_on_batch(x, y);
+  EXPECT_EQ(first["loss"], 4);
+  EXPECT_EQ(first["mae"], 2);
+  EXPECT_EQ(second["loss"], 2.25); // of this batch alone
+  EXPECT_EQ(second["mae"], 1.5);
+  EXPECT_EQ(model.weights()[0].item<float>(), 1.125f);
+  Logs tested = model.test_on_batch(x, y);
+  EXPECT_EQ(tested["loss"], 1.125 * 1.125);
+  EXPECT_EQ(model.weights()[0].item<float>(), 1.125f);
+  EXPECT_EQ(model.optimizer().iterations().item<std::int64_t>(), 2);
+  // Weights of examples and of classes.
+  model.set_weights({full({1, 1}, 2)});
+  EXPECT_EQ(model.test_on_batch(x, y, {.sample_weight = tensor<float>({1, 3})})["loss"], 8);
+  EXPECT_EQ(model.train_on_batch(x, y, {.class_weight = {{0, 0.5}}})["loss"], 2);
+  EXPECT_EQ(model.weights()[0].item<float>(), 1.75f);
+  model.reset_metrics();
+  for (const metrics::Metric &metric : model.model().metrics())
+    EXPECT_EQ(metric.result().item<float>(), 0) << metric.name();
+}
+
+TEST(Trainer, CompilesAgainWithTheWeightsItHas) {
+  Sequential model = twice();
+  Tensor x = column({1, -1}), y = column({0, 0});
+  model.compile({.optimizer = optimizers::SGD(0.125), .loss = "mse"});
+  model.train_on_batch(x, y);
+  model.compile({.optimizer = optimizers::SGD(0.25), .loss = "mae", .metrics = {"mse"}});
+  EXPECT_EQ(model.weights()[0].item<float>(), 1.5f);
+  Logs logs = model.train_on_batch(x, y);
+  EXPECT_EQ(logs.names(), "'loss', 'mse'");
+  EXPECT_EQ(logs["loss"], 1.5);
+  EXPECT_EQ(model.weights()[0].item<float>(), 1.25f); // the mean of |w x| has the derivative 1
+  EXPECT_EQ(model.optimizer().iterations().item<std::int64_t>(), 1);
+}
+
+TEST(Optimizer, StepsOnSomeOfTheVariables) {
+  Variable a(1.0), b(2.0);
+  optimizers::SGD sgd(0.5, {.momentum = 0.5});
+  auto loss = [&] { return a * a + b * b; };
+  Tensor before = sgd.minimize(loss, {a});
+  EXPECT_EQ(before.item<float>(), 5);
+  EXPECT_EQ(a.item<float>(), 0);
+  EXPECT_EQ(b.item<float>(), 2);
+  GradientTape tape;
+  Tensor value = loss();
+  sgd.apply_gradients({tape.gradient(value, b)}, {b});
+  EXPECT_EQ(b.item<float>(), 0);
+  EXPECT_EQ(a.item<float>(), 0); // whose momentum waits
+  EXPECT_EQ(sgd.iterations().item<std::int64_t>(), 2);
+}
+
+TEST(LambdaCallback, IsCalledWhereItSays) {
+  std::string calls;
+  auto note = [&](const std::string &what) { return [&calls, what](Logs &) { calls += what + " "; }; };
+  auto number = [&](const std::string &what) {
+    return [&calls, what](std::int64_t n, Logs &) { calls += what + std::to_string(n) + " "; };
+  };
+  callbacks::LambdaCallback callback({.on_epoch_begin = number("epoch"),
+                                      .on_epoch_end = number("end"),
+                                      .on_train_batch_begin = number("batch"),
+                                      .on_train_batch_end = number("done"),
+                                      .on_train_begin = note("begin"),
+                                      .on_train_end = note("over")});
+  Sequential model = twice();
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  model.fit(ones({3, 1}), ones({3, 1}), {.batch_size = 2, .epochs = 2, .verbose = 0, .callbacks = {callback}});
+  EXPECT_EQ(calls, "begin epoch0 batch0 done0 batch1 done1 end0 epoch1 batch0 done0 batch1 done1 end1 over ");
+}
