@@ -83,6 +83,17 @@ TEST(Functional, TrainsAndPassesMasksAndTraining) {
     EXPECT_TRUE(gradient.has_value());
 }
 
+TEST(Functional, TrainsOnDataSetsOfMaps) {
+  SymbolicTensor a = layers::Input({2}, {.name = "a"}), b = layers::Input({1}, {.name = "b"});
+  models::Functional model({b, a}, layers::Dense(1, {.kernel_initializer = "ones"})(layers::Concatenate()({a, b})));
+  model.compile({.optimizer = optimizers::SGD(0.0), .loss = "mae"});
+  using Map = std::map<std::string, Tensor>;
+  data::Dataset pairs = data::from_tensor_slices(Map{{"a", ones({6, 2})}, {"b", zeros({6, 1})}}, ones({6, 1}));
+  static_assert(std::is_same_v<decltype(pairs), data::Dataset<std::pair<Map, Tensor>>>);
+  EXPECT_EQ(model.fit(pairs.batch(4), {.verbose = 0}).history.at("loss")[0], 1); // |2 - 1|
+  EXPECT_EQ(model.evaluate(pairs.batch(4))["loss"], 1);
+}
+
 TEST(Functional, ComesBackFromItsConfig) {
   SymbolicTensor a = Input({3}, {.name = "a"}), b = Input({3}, {.name = "b"});
   layers::Dense shared(3);
@@ -297,6 +308,9 @@ TEST(Functional, MisuseNamesTheLine) {
   EXPECT_MISUSE(ShapeError, model({ones({2, 3}), ones({2, 4})}),
                 "functional: the input 'y' takes float32[?,3], and is given float32[2,4]");
   EXPECT_MISUSE(DTypeError, model({ones({2, 3}), ones({2, 3}, DType::Float64)}), "and is given float64[2,3]");
+  EXPECT_MISUSE(LookupError, model.predict({{"x", ones({2, 3})}, {"z", ones({2, 3})}}),
+                "functional: there is an argument 'z' beside those that have names of inputs, which are 'x', 'y'");
+  EXPECT_EQ(model.apply({{"p", ones({2, 3})}, {"q", ones({2, 3})}})[0].shape(), (Shape{2, 2})); // names of others
   EXPECT_MISUSE(ShapeError, layers::Conv2D(2, 3)(x),
                 "conv2d: takes inputs of rank 4, channels last; this one has shape [?,3]");
   EXPECT_MISUSE(LookupError, model.get_layer("conv"), "functional: there is no layer 'conv'; there are 'add', 'dense'");

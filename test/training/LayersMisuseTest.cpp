@@ -85,6 +85,16 @@ TEST(LayersMisuse, OfInputsNamesTheShape) {
   EXPECT_MISUSE(ShapeError, layers::SeparableConv1D(1, 2)(ones({1, 4})), "separable_conv1d: takes inputs of rank 3");
   EXPECT_MISUSE(ShapeError, layers::AveragePooling3D()(ones({1, 4, 4, 1})),
                 "average_pooling3d: takes inputs of rank 5, channels last; this one has shape [1,4,4,1]");
+  EXPECT_MISUSE(
+      ShapeError, layers::Conv2D(3, {2, 3})(ones({1, 4, 2, 1})),
+      "conv2d: its window takes 3 along axis 2 of an input, and this one has shape [1,4,2,1]; padding 'same'");
+  EXPECT_MISUSE(ShapeError, layers::Conv1D(1, 3, {.dilation_rate = 2})(ones({1, 4, 2})), "its window takes 5 along");
+  EXPECT_MISUSE(ShapeError, layers::SeparableConv2D(1, 3)(ones({1, 2, 4, 1})), "its window takes 3 along axis 1");
+  EXPECT_MISUSE(ShapeError, layers::AveragePooling3D(2)(ones({1, 2, 2, 1, 1})), "its window takes 2 along axis 3");
+  EXPECT_EQ(layers::Conv2D(3, 3)(ones({2, 3, 3, 1})).shape(), (Shape{2, 1, 1, 3})); // which just fits
+  EXPECT_EQ(layers::MaxPool2D(3, {.padding = "same"})(ones({1, 2, 2, 1})).shape(), (Shape{1, 1, 1, 1}));
+  EXPECT_EQ(layers::Conv2DTranspose(3, 3)(ones({1, 1, 1, 1})).shape(), (Shape{1, 3, 3, 3}));
+  EXPECT_EQ(layers::Conv1D(1, 3, {.padding = "causal"})(ones({1, 1, 2})).shape(), (Shape{1, 1, 1}));
   EXPECT_MISUSE(ShapeError, layers::LSTM(2)(ones({2, 3})),
                 "lstm: takes sequences [N,T,features]; the input has shape [2,3]");
   layers::LSTM lstm(2);
@@ -108,6 +118,16 @@ TEST(LayersMisuse, OfInputsNamesTheShape) {
   EXPECT_MISUSE(ShapeError, layers::Normalization().adapt(zeros({0, 2})),
                 "normalization: adapt() takes examples, and there are none in an input of shape [0,2]");
   EXPECT_MISUSE(LookupError, lstm.variable("kernels"), "lstm: there is no variable 'kernels'; there are 'kernel'");
+}
+
+// The layer that does not take them, not the model.
+TEST(LayersMisuse, OfElementTypesNamesTheLayer) {
+  Sequential model{Input({2}), layers::Flatten(), Sequential{layers::Dense(3, {.name = "inner"}), layers::LeakyReLU()}};
+  EXPECT_MISUSE(DTypeError, model(ones({4, 2}, DType::Int32)),
+                "dense 'inner': was built for inputs of float32, and this one is int32[4,2]; use cast");
+  EXPECT_MISUSE(DTypeError, model.predict(ones({4, 2}, DType::Float64)),
+                "dense 'inner': was built for inputs of float32, and this one is float64[4,2]; use cast");
+  expectNear(model(zeros({1, 2})), {0, 0, 0});
 }
 
 TEST(LayersMisuse, OfConfigsNamesWhatIsWrong) {

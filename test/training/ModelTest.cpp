@@ -138,6 +138,17 @@ TEST(Layer, TakesAndGivesSeveral) {
   EXPECT_MISUSE(ValueError, layers::Dense(1)({x, y}), "dense: takes one input, and there are 2");
   EXPECT_MISUSE(ValueError, layers::Dense(1)(Tensors()), "dense: takes an input, and there is none");
   EXPECT_MISUSE(ValueError, layers::Flatten()({x, y}), "flatten: takes one input, and there are 2");
+  // As many as the program has found.
+  std::vector<Tensor> parts;
+  std::vector<SymbolicTensor> inputs;
+  for (int i = 0; i < 3; ++i) {
+    parts.push_back(x);
+    inputs.push_back(Input({2}));
+  }
+  expectValues(layers::Add()(parts), {3, 15});
+  expectValues(
+      models::Functional(inputs, layers::Concatenate()(inputs)).apply({ones({1, 2}), zeros({1, 2}), ones({1, 2})})[0],
+      {1, 1, 0, 0, 1, 1});
 }
 
 TEST(Layer, KeepsTheLossesOfItsLatestCall) {

@@ -68,6 +68,22 @@ inline void checkChannels(const std::string &title, const Shape &input, std::int
                                   "; this one has shape ", input.str()));
 }
 
+// Checks that a window fits into an image that is not padded: else nothing is left of it.
+template <std::size_t rank>
+void checkWindowFits(const std::string &title, const Shape &input, const Extents<rank> &window,
+                     const Extents<rank> &dilations, const std::string &padding) {
+  if (padding != "valid")
+    return;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::int64_t length = (window.sizes[i] - 1) * dilations.sizes[i] + 1;
+    const Size &size = input[i + 1];
+    if (size.is_known() && size < length)
+      fail<ShapeError>(absl::StrCat(title, ": its window takes ", length, " along axis ", i + 1,
+                                    " of an input, and this one has shape ", input.str(),
+                                    "; padding 'same' gives as many as there are"));
+  }
+}
+
 // The same of other dimensions.
 inline std::int64_t axisOf(const std::string &title, const Shape &input, std::int64_t axis) {
   auto rank = static_cast<std::int64_t>(input.size());

@@ -62,6 +62,8 @@ protected:
   void checkInput(const Tensor &x, std::int64_t expected) const {
     checkRank(this->title(), x.shape(), rank + 2);
     checkChannels(this->title(), x.shape(), expected);
+    if (!isTransposed) // of which a window makes more
+      checkWindowFits(this->title(), x.shape(), size, options.dilation_rate, options.padding);
   }
   Tensor finished(const Tensor &y) const { return options.activation(options.use_bias ? y + bias : y); }
   Regularizer activity_regularizer() const override { return options.activity_regularizer; }
@@ -76,7 +78,7 @@ protected:
                  .groups = count});
   }
 
-  bool allowsCausal = false;
+  bool allowsCausal = false, isTransposed = false;
   Extents<rank> size;
   Options options;
   Variable bias{nullptr};
@@ -146,7 +148,9 @@ public:
   explicit ConvTransposeBody(std::int64_t filters = 0, Extents<rank> size = 1,
                              ConvTransposeLayerOptions<rank> options = {})
       : ConvTransposeBody::ConvolutionBody(nameOf<rank>("conv", "_transpose"), size, std::move(options)),
-        filters(filters) {}
+        filters(filters) {
+    this->isTransposed = true;
+  }
   void check(SourceLocation where) const {
     checkAtLeastOne(this->LayerBody::kind().c_str(), "the number of filters", filters, where);
     this->checkWindow(where);

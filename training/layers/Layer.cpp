@@ -93,7 +93,14 @@ template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLoc
   Scope scope(*this);
   auto results = [&] {
     Overridden overridden(is_of_library(), where);
-    return call();
+    if (!is_of_library())
+      return call();
+    try {
+      return call();
+    } catch (const DTypeError &) {
+      requireBuiltTypes(inputs);
+      throw;
+    }
   }();
   if constexpr (std::is_same_v<decltype(results), Masked>)
     regularize(results.results);
@@ -101,6 +108,20 @@ template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLoc
     regularize(results);
   scope.done();
   return results;
+}
+
+// Says which layer does not take inputs of another element type than it was built for, where the operation in it that
+// does not take them would be called by the name of the whole model.
+void LayerBody::requireBuiltTypes(const Tensors &inputs) const {
+  if (!hasSpecs.load(std::memory_order_acquire) || !submodules().empty())
+    return;
+  for (std::size_t i = 0; i < std::min(inputs.size(), specs_.size()); ++i) {
+    const Tensor &input = inputs[i];
+    if (input.dtype() != specs_[i].dtype())
+      fail<DTypeError>(absl::StrCat(title(), ": was built for inputs of ", name_of(specs_[i].dtype()),
+                                    ", and this one is ", training::describe(input.dtype(), input.shape()),
+                                    "; use cast"));
+  }
 }
 
 void LayerBody::regularize(const Tensors &results) {

@@ -2,9 +2,11 @@
 #include "calque/functions.h"
 
 #include "SymbolicCall.h"
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "layers/Described.h"
 
 namespace calque::models {
@@ -169,10 +171,17 @@ private:
       fail<ValueError>(absl::StrCat(title(), ": takes ", inputs.size(), " inputs, and there are ", x.size()));
     std::size_t from = i;
     std::vector<std::string> names = x.names();
-    bool byName = true;
+    std::vector<std::string> expectedNames;
     for (std::size_t k = 0; k < inputs.size(); ++k)
-      byName = byName && std::find(names.begin(), names.end(), inputName(k)) != names.end();
-    if (byName)
+      expectedNames.push_back(inputName(k));
+    auto isInput = [&](const std::string &name) { return absl::c_linear_search(expectedNames, name); };
+    const auto numInputs = static_cast<std::size_t>(absl::c_count_if(names, isInput));
+    // What has names of other things, such as another model's outputs, is in the order of the inputs.
+    if (numInputs > 0 && numInputs < names.size())
+      fail<LookupError>(absl::StrCat(title(), ": there is an argument '", *absl::c_find_if_not(names, isInput),
+                                     "' beside those that have names of inputs, which are '",
+                                     absl::StrJoin(expectedNames, "', '"), "'"));
+    if (numInputs > 0)
       from = static_cast<std::size_t>(std::find(names.begin(), names.end(), inputName(i)) - names.begin());
     const SymbolicTensor &expected = inputs[i];
     const Tensor &given = x[from];

@@ -25,6 +25,13 @@ inline Dataset<> from_tensor_slices(const Tensor &x, const Tensor &y,
                                     SourceLocation where = SourceLocation::current()) {
   return from_tensor_slices(std::pair(x, y), where);
 }
+// Pairs of other structures: of a map of inputs and labels.
+template <typename X, typename Y>
+  requires(!std::convertible_to<const Y &, SourceLocation> &&
+           !(std::convertible_to<const X &, Tensor> && std::convertible_to<const Y &, Tensor>))
+Dataset<std::pair<X, Y>> from_tensor_slices(const X &x, const Y &y, SourceLocation where = SourceLocation::current()) {
+  return from_tensor_slices(std::pair<X, Y>(x, y), where);
+}
 inline Dataset<std::tuple<Tensor, Tensor, Tensor>>
 from_tensor_slices(const Tensor &x, const Tensor &y, const Tensor &sample_weight,
                    SourceLocation where = SourceLocation::current()) {

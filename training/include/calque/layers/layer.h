@@ -126,6 +126,7 @@ private:
   template <typename Specs> void ensureBuilt(const Specs &specs, SourceLocation where);
   void regularize(const Tensors &results);
   template <typename Call> auto called(const Tensors &inputs, SourceLocation where, Call call);
+  void requireBuiltTypes(const Tensors &inputs) const;
   class Scope;
 
   std::string kind_;
@@ -156,7 +157,8 @@ public:
                     SourceLocation where = SourceLocation::current()) const {
     return checked(where).call_one(inputs, options, where);
   }
-  template <std::same_as<Tensors> T>
+  template <typename T>
+    requires(std::is_same_v<T, Tensors> || std::is_same_v<T, std::vector<Tensor>>)
   Tensor operator()(const T &inputs, const CallOptions &options = {},
                     SourceLocation where = SourceLocation::current()) const {
     return checked(where).call_one(inputs, options, where);
@@ -176,7 +178,8 @@ public:
                             SourceLocation where = SourceLocation::current()) const {
     return only(apply(SymbolicTensors(inputs), where), where);
   }
-  template <std::same_as<SymbolicTensors> T>
+  template <typename T>
+    requires(std::is_same_v<T, SymbolicTensors> || std::is_same_v<T, std::vector<SymbolicTensor>>)
   SymbolicTensor operator()(const T &inputs, SourceLocation where = SourceLocation::current()) const {
     return only(apply(inputs, where), where);
   }

@@ -54,8 +54,9 @@ public:
 
 using models::Sequential;
 namespace layers {
+using calque::Input;
 using models::Sequential;
-}
+} // namespace layers
 
 } // namespace calque
 #endif
