@@ -209,6 +209,7 @@ TEST(Movement, Gather) {
 
 TEST(Movement, OneHotAndIota) {
   Tensor indices = tensor<std::int64_t>({0, 2, 3, -1}, {2, 2});
+  EXPECT_EQ(one_hot(indices, 3).dtype(), DType::Float32);
   for (DType dtype : {DType::Float32, DType::Float64, DType::Int32, DType::Int64}) {
     SCOPED_TRACE(name_of(dtype));
     expectValues([dtype](const std::vector<Tensor> &in) { return one_hot(in[0], 3, dtype); }, {indices}, {2, 2, 3},

@@ -49,6 +49,9 @@ inline Tensor &operator%=(Tensor &x, const Operand &y) { return x = fmod(Operand
 inline Tensor &operator&=(Tensor &x, const Operand &y) { return x = logical_and(Operand(x, y.where()), y); }
 inline Tensor &operator|=(Tensor &x, const Operand &y) { return x = logical_or(Operand(x, y.where()), y); }
 
+// Of the default element type: one_hot(labels, 10).
+inline Tensor one_hot(const Operand &indices, const Size &depth) { return one_hot(indices, depth, default_dtype()); }
+
 struct MatmulOptions {
   bool transpose_a = false; // swap the last two dimensions of a
   bool transpose_b = false; // swap the last two dimensions of b
