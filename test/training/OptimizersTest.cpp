@@ -105,6 +105,25 @@ TEST(Optimizer, TheLearningRateStaysLive) {
   EXPECT_EQ(step.trace_count(), 1);
 }
 
+TEST(Optimizer, TakesARateOfAnyType) {
+  optimizers::SGD sgd(1);
+  auto rate = [&] { return sgd.learning_rate().item<double>(); };
+  sgd.set_learning_rate(0.25);
+  EXPECT_EQ(rate(), 0.25);
+  sgd.set_learning_rate(scalar(0.5f));
+  EXPECT_EQ(rate(), 0.5);
+  sgd.set_learning_rate(Variable(scalar<double>(0.125)));
+  EXPECT_EQ(rate(), 0.125);
+  function([&](const Tensor &x) { sgd.set_learning_rate(x * 2); })(1.5);
+  EXPECT_EQ(rate(), 3);
+  EXPECT_MISUSE(DTypeError, sgd.set_learning_rate(scalar(1)),
+                "sgd: a learning rate is a floating-point scalar, not int32[]");
+  EXPECT_MISUSE(ShapeError, sgd.set_learning_rate(ones({2})), "can't be assigned float64[2]");
+  optimizers::SGD scheduled(schedules::ExponentialDecay(0.1, 10, 0.5));
+  EXPECT_MISUSE(StateError, scheduled.set_learning_rate(0.5),
+                "sgd: the learning rate follows a schedule, and can't be set");
+}
+
 TEST(Optimizer, ServesTwoFunctions) {
   optimizers::Adam adam;
   Variable x(1.0f);

@@ -291,6 +291,21 @@ Variable Optimizer::learning_rate(SourceLocation where) const { return checked(w
 Variable Optimizer::iterations(SourceLocation where) const { return checked(where).steps; }
 bool Optimizer::has_schedule(SourceLocation where) const { return checked(where).rate_.schedule() != nullptr; }
 
+void Optimizer::set_learning_rate(const Operand &rate) const {
+  const SourceLocation where = CallSite::resolve(rate.where());
+  OptimizerBody &body = checked(where);
+  CallSite site(where, body.inMessages);
+  if (has_schedule(where))
+    fail<StateError>(absl::StrCat(body.inMessages, ": the learning rate follows a schedule, and can't be set"));
+  if (rate.isNumber())
+    body.learningRate.assign(rate);
+  else if (is_floating(rate.tensor().dtype()))
+    body.learningRate.assign(cast(rate, DType::Float64));
+  else
+    fail<DTypeError>(absl::StrCat(body.inMessages, ": a learning rate is a floating-point scalar, not ",
+                                  training::describe(rate.tensor().dtype(), rate.tensor().shape())));
+}
+
 void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradients,
                                 const std::vector<Variable> &variables, SourceLocation where) const {
   OptimizerBody &body = checked(where);
