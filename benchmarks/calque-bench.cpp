@@ -181,6 +181,97 @@ Work lstmGradient() {
   return {[f, parameters, xs = lcg(72, {kSteps, kBatch, kInputs})] { return f(parameters, xs).first; }, sumOf};
 }
 
+// A model of layers, and the data of an epoch of its training, in an order that stays. A rate of 0 leaves the weights
+// as they are, so that every epoch has the same loss, which is the check.
+struct Training {
+  Sequential model;
+  optimizers::Optimizer optimizer;
+  data::Dataset<> batches;
+};
+
+data::Dataset<> batchesOf(const Tensor &x, std::int64_t size) {
+  const std::int64_t examples = x.shape()[0];
+  return data::from_tensor_slices(x, cyclicLabels(examples))
+      .shuffle(examples, {.seed = 1, .reshuffle_each_iteration = false})
+      .batch(size)
+      .prefetch(2);
+}
+
+Training mlpTraining() {
+  using layers::Dense;
+  Training training{Sequential{layers::Input({784}), Dense(512, {.activation = "relu"}),
+                               Dense(512, {.activation = "relu"}), Dense(10)},
+                    optimizers::SGD(0.0), batchesOf(lcg(30, {2560, 784}), 128)};
+  std::vector<Tensor> weights;
+  for (const Variable &parameter : Mlp().parameters)
+    weights.push_back(parameter.value());
+  training.model.set_weights(weights);
+  return training;
+}
+
+Training cnnTraining() {
+  using namespace layers;
+  Training training{Sequential{Input({28, 28, 1})}, optimizers::Adam(0.0),
+                    batchesOf(lcg(60, {1280, 28, 28, 1}, 0, 1), 64)};
+  for (auto [filters, isLast] : {std::pair(16, true), {32, false}, {32, true}, {64, false}, {64, false}, {64, true}}) {
+    training.model.add(Conv2D(filters, 3, {.padding = "same", .activation = "relu"}));
+    training.model.add(BatchNormalization());
+    if (isLast)
+      training.model.add(MaxPool2D(2));
+  }
+  training.model.add(Flatten());
+  training.model.add(Dense(256, {.activation = "relu"}));
+  training.model.add(BatchNormalization());
+  training.model.add(Dense(10));
+  Cnn cnn;
+  std::vector<Tensor> weights;
+  for (std::size_t i = 0; i < 7; ++i) { // kernel, bias, gamma, beta, mean, variance
+    for (std::size_t j = 0; j < 4; ++j)
+      weights.push_back(cnn.parameters[4 * i + j].value());
+    weights.push_back(zeros(weights.back().shape()));
+    weights.push_back(ones(weights.back().shape()));
+  }
+  weights.push_back(cnn.parameters[28].value());
+  weights.push_back(cnn.parameters[29].value());
+  training.model.set_weights(weights);
+  return training;
+}
+
+Work fitEpoch(Training training) {
+  training.model.compile({.optimizer = training.optimizer,
+                          .loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+                          .metrics = {"accuracy"}});
+  return {[training]() mutable {
+            History history = training.model.fit(training.batches, {.verbose = 0});
+            return scalar(history.history.at("loss")[0]);
+          },
+          sumOf};
+}
+
+// The same written out, as docs/training.md has it.
+Work loopEpoch(const Training &training) {
+  losses::SparseCategoricalCrossentropy lossOf({.from_logits = true});
+  metrics::Mean loss;
+  metrics::SparseCategoricalAccuracy accuracy;
+  auto step = function([=, model = training.model, optimizer = training.optimizer](const Tensor &x, const Tensor &y) {
+    GradientTape tape;
+    Tensor logits = model(x, {.training = true});
+    Tensor value = lossOf(y, logits);
+    std::vector<Variable> weights = model.trainable_variables();
+    optimizer.apply_gradients(tape.gradient(value, weights), weights);
+    loss.update_state(value);
+    accuracy.update_state(y, logits);
+  });
+  return {[=] {
+            loss.reset_state();
+            accuracy.reset_state();
+            for (const auto &[x, y] : training.batches)
+              step(x, y);
+            return loss.result();
+          },
+          sumOf};
+}
+
 std::vector<Case> allCases() {
   std::vector<Case> cases;
   auto add = [&](std::string name, std::function<Work()> make) { cases.push_back({std::move(name), std::move(make)}); };
@@ -230,6 +321,11 @@ std::vector<Case> allCases() {
   });
   add("mlp_step_any", mlpStepForAll);
   add("mnist_cnn_step_any", cnnStepForAll);
+  // An epoch of 20 steps by fit(), and beside it as a loop of one's own.
+  add("mlp_fit", [] { return fitEpoch(mlpTraining()); });
+  add("mlp_loop", [] { return loopEpoch(mlpTraining()); });
+  add("mnist_cnn_fit", [] { return fitEpoch(cnnTraining()); });
+  add("mnist_cnn_loop", [] { return loopEpoch(cnnTraining()); });
   return cases;
 }
 

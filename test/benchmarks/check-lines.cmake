@@ -10,7 +10,10 @@ set(expected_lstm_grad 0.0081025)
 set(expected_scalar_loop 1.4142731)
 set(expected_scalar_loop_ops 3958.92832)
 set(expected_linreg_300_steps 3.2418646)
-set(cases call_overhead gemm_16x16x16 gemm_1x1024x1024 lstm_grad scalar_loop scalar_loop_ops linreg_300_steps)
+# NumPy's, in float64.
+set(expected_mlp_fit 2.3044952)
+set(expected_mlp_loop 2.3044952)
+set(cases call_overhead gemm_16x16x16 gemm_1x1024x1024 lstm_grad scalar_loop scalar_loop_ops linreg_300_steps mlp_fit mlp_loop)
 
 execute_process(COMMAND ${BENCH} ${cases} OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
