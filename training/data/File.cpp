@@ -27,7 +27,7 @@ FileReader::FileReader(const std::string &path, SourceLocation where, Compressio
 
 std::size_t FileReader::read(void *out, std::size_t count) {
   std::size_t done = 0;
-  while (done < count) {
+  while (done < count && !isAtEnd) {
     errno = 0;
     const std::size_t piece = std::min<std::size_t>(count - done, 1 << 20);
     char *to = static_cast<char *>(out) + done;
@@ -47,8 +47,7 @@ std::size_t FileReader::read(void *out, std::size_t count) {
                              : absl::StrCat("not sound as gzip: ", message));
       got = static_cast<std::size_t>(result);
     }
-    if (got == 0)
-      break;
+    isAtEnd = got == 0;
     done += got;
   }
   position_ += done;
@@ -57,7 +56,7 @@ std::size_t FileReader::read(void *out, std::size_t count) {
 
 std::string FileReader::readSome(std::uint64_t count) {
   std::string bytes;
-  while (bytes.size() < count) {
+  while (bytes.size() < count && !isAtEnd) {
     const std::size_t before = bytes.size(), piece = std::min(nextPiece(before), count - before);
     bytes.resize(before + piece);
     const std::size_t got = read(bytes.data() + before, piece);

@@ -24,7 +24,7 @@ enum class Compression : std::uint8_t {
 
 // For how many bytes memory is taken next, when so many have been read of a length that may be wrong: as many again,
 // and few for a small file.
-inline std::uint64_t nextPiece(std::uint64_t before) { return std::max<std::uint64_t>(before, 1 << 14); }
+inline std::uint64_t nextPiece(std::uint64_t before) { return std::max<std::uint64_t>(before, 1 << 12); }
 
 class FileReader {
 public:
@@ -53,6 +53,7 @@ private:
   std::unique_ptr<gzFile_s, Close> compressed;
   std::unique_ptr<std::FILE, Close> plain;
   std::uint64_t position_ = 0;
+  bool isAtEnd = false;
 };
 
 using calque::detail::FileWriter;
