@@ -94,9 +94,11 @@ const TensorEntry *TensorFile::find(const std::string &name) const {
 
 Tensor TensorFile::tensor(const TensorEntry &entry, SourceLocation where) const {
   std::optional<DType> dtype = entry.dtype();
-  if (!dtype)
-    fail(absl::StrCat("'", entry.name, "' is ", entry.type(), ", and no tensor of Calque has elements of ", entry.code),
-         where);
+  if (!dtype) {
+    const std::string known =
+        absl::StrJoin(kDTypes, ", ", [](std::string *out, const DTypeInfo &info) { *out += codeOf(info.dtype); });
+    fail(absl::StrCat("'", entry.name, "' is ", entry.type(), ", and tensors of Calque are ", known), where);
+  }
   return makeEager(sharedType(*dtype, entry.dims), entry.buffer);
 }
 
