@@ -196,3 +196,25 @@ TEST(Weights, AreNotWrittenWhereTheyMustNotBe) {
   EXPECT_MISUSE(DataError, model.save_weights(directory.file("w.safetensors/x")), "the directory can't be made: ");
   EXPECT_MISUSE(DataError, model.load_weights(directory.file("none")), directory.file("none.safetensors") + ": ");
 }
+
+TEST(Weights, EveryByteAndEveryLengthIsFound) {
+  TemporaryDirectory directory;
+  Sequential model({Input({1}), layers::Dense(2)}), other({Input({1}), layers::Dense(2)});
+  const std::string file = directory.file("w.safetensors");
+  model.save_weights(file);
+  const std::string whole = readFile(file);
+  const auto before = valuesOfAll(other);
+  auto expectRefused = [&](const std::string &bytes) {
+    std::filesystem::remove(file); // to cut a file and write it anew takes a disk milliseconds
+    writeFile(file, bytes);
+    EXPECT_TRUE(errorOf<DataError>([&] { other.load_weights(file); }).starts_with(file + ": "));
+    EXPECT_EQ(valuesOfAll(other), before);
+  };
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    SCOPED_TRACE(at);
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ (1 << at % 8));
+    expectRefused(bytes);
+    expectRefused(whole.substr(0, at));
+  }
+}
