@@ -15,7 +15,7 @@ run(${COMPILER} ${FLAGS} -Wall -Wextra -Werror -O2 -I${BINARY} -x c ${SOURCE}/ma
 run(${BINARY}/bars)
 message("${output}")
 file(SIZE ${BINARY}/bars size)
-if(NOT output MATCHES "loss below 0.1.right more than 30 of 32.pixel [0-9]+ counts most.kernel of 288 bytes begins with a number")
+if(NOT output MATCHES "loss below 0.5.right more than 60 of 64.pixel [0-9]+ counts most.kernel of 576 bytes begins with a number")
   message(FATAL_ERROR "it printed something else")
 endif()
 execute_process(COMMAND ldd ${BINARY}/bars OUTPUT_VARIABLE libraries)
