@@ -47,6 +47,23 @@ TEST(SavingModelsPage, ClassesAndFunctionsOfOnesOwn) {
   EXPECT_TRUE(load_model("net").model().compiled());
 }
 
+TEST(SavingModelsPage, TrainingThatIsInterrupted) {
+  Folder folder;
+  Sequential model({Input({1}), layers::Dense(1)});
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  data::Dataset batches = data::from_tensor_slices(ones({4, 1}), ones({4, 1})).shuffle(4).batch(2);
+  callbacks::LambdaCallback interrupt({.on_epoch_begin = [](std::int64_t epoch, Logs &) {
+    if (epoch == 2)
+      throw DataError("interrupted", SourceLocation::current());
+  }});
+  EXPECT_THROW(model.fit(batches, {.epochs = 20, .callbacks = {callbacks::BackupAndRestore("backup"), interrupt}}),
+               DataError);
+  EXPECT_TRUE(std::filesystem::exists("backup/latest.safetensors"));
+  model.fit(batches, {.epochs = 20, .callbacks = {callbacks::BackupAndRestore("backup")}});
+  EXPECT_EQ(model.history().epoch.size(), 18U);
+  EXPECT_FALSE(std::filesystem::exists("backup"));
+}
+
 TEST(SavingModelsPage, FilesOfOthersAndFunctions) {
   Folder folder;
   Sequential model({Input({2}), layers::Dense(3)});

@@ -1,7 +1,9 @@
 // Tensors in batches, and the weights of classes.
 #include "Trainer.h"
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "calque/models/trainer.h"
 #include "calque/random.h"
 
@@ -117,24 +119,34 @@ Batches training::batchesOf(const char *call, const Batch &tensors, std::int64_t
     source->weight.emplace(*tensors.sample_weight);
   auto edge = [&](double part) { return static_cast<std::int64_t>(std::floor(static_cast<double>(rows) * part)); };
   const std::int64_t first = edge(from), last = edge(to);
-  auto open = [=] {
+  // Where an iteration stands.
+  struct At {
+    std::uint64_t seed = 0;
+    std::int64_t row = 0;
     std::vector<std::int64_t> order;
+  };
+  auto ordered = [=](At &at) {
+    std::mt19937_64 random(at.seed);
+    at.order.resize(static_cast<std::size_t>(rows));
+    std::iota(at.order.begin(), at.order.end(), 0);
+    at.order.resize(static_cast<std::size_t>(last));
+    at.order.erase(at.order.begin(), at.order.begin() + first);
+    shuffle(at.order, random);
+  };
+  auto open = [=] {
+    auto at = std::make_shared<At>();
     if (shuffles) {
       // Each epoch draws anew, so that training that goes on later, by the generator's state then, has the same orders.
-      std::mt19937_64 random(drawnSeed());
-      order.resize(static_cast<std::size_t>(rows));
-      std::iota(order.begin(), order.end(), 0);
-      order.resize(static_cast<std::size_t>(last));
-      order.erase(order.begin(), order.begin() + first);
-      shuffle(order, random);
+      at->seed = drawnSeed();
+      ordered(*at);
     }
     return Batches::Next(
-        [=, order = std::move(order), at = std::int64_t(0), scratch = std::vector<std::byte>()](Batch &batch) mutable {
-          const std::int64_t count = std::min(size, last - first - at);
+        [=, scratch = std::vector<std::byte>()](Batch &batch) mutable {
+          const std::int64_t count = std::min(size, last - first - at->row);
           if (count <= 0)
             return false;
           auto take = [&](const Column &column) {
-            return column.take(order.empty() ? first + at : at, count, order, scratch);
+            return column.take(at->order.empty() ? first + at->row : at->row, count, at->order, scratch);
           };
           Batch made;
           for (const auto &[name, x] : source->x)
@@ -143,9 +155,21 @@ Batches training::batchesOf(const char *call, const Batch &tensors, std::int64_t
             made.y.push_back(take(y), name);
           if (source->weight)
             made.sample_weight = take(*source->weight);
-          at += count;
+          at->row += count;
           batch = std::move(made);
           return true;
+        },
+        [=] { return absl::StrCat("row ", at->row, " of ", last - first, " by ", at->seed); },
+        [=](const std::string &text) {
+          const std::vector<std::string> words = absl::StrSplit(text, ' ');
+          At found;
+          std::int64_t of = -1;
+          if (words.size() != 6 || !absl::SimpleAtoi(words[1], &found.row) || !absl::SimpleAtoi(words[3], &of) ||
+              !absl::SimpleAtoi(words[5], &found.seed) || of != last - first || found.row < 0 || found.row > of)
+            fail<ValueError>(absl::StrCat("fit: '", text, "' is no place in ", last - first, " examples"));
+          if (shuffles)
+            ordered(found);
+          *at = std::move(found);
         });
   };
   return Batches(open, (last - first + size - 1) / size);
@@ -181,7 +205,8 @@ Batches training::withClassWeights(Batches data, std::map<std::int64_t, double> 
   std::optional<std::int64_t> size = data.size();
   return Batches(
       [data = std::move(data), weights = std::move(weights), where] {
-        return Batches::Next([next = data.open(), weights, where](Batch &batch) {
+        const Batches::Next next = data.open();
+        auto weighted = [next, weights, where](Batch &batch) {
           if (!next(batch))
             return false;
           if (batch.y.size() != 1)
@@ -202,7 +227,11 @@ Batches training::withClassWeights(Batches data, std::map<std::int64_t, double> 
           }
           batch.sample_weight = own;
           return true;
-        });
+        };
+        if (!next.has_state())
+          return Batches::Next(weighted);
+        return Batches::Next(
+            weighted, [next] { return next.get_state(); }, [next](const std::string &text) { next.set_state(text); });
       },
       size);
 }

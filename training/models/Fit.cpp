@@ -2,9 +2,12 @@
 #include "Trainer.h"
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "calque/functions.h"
 #include "calque/models/trainer.h"
+#include "calque/random.h"
 #include "calque/warnings.h"
 
 #include <algorithm>
@@ -74,6 +77,76 @@ void Trainer::reset_metrics(SourceLocation where) {
     metric.reset_state(where);
 }
 
+//===-- Where it stands ---------------------------------------------------------------------------===//
+
+// What the text of the data's place is where there is no place yet, and where a sequence can't say it.
+constexpr const char *kNoPlace = "none", *kUnknownPlace = "unknown";
+
+void Trainer::Progress::checkpoint_parts(CheckpointVisitor &visitor) {
+  visitor.value("epoch", epoch);
+  visitor.value("batch", batch);
+  visitor.value("at_end", isAtEnd);
+  visitor.text(
+      "data", [this] { return !next              ? kNoPlace
+                              : next.has_state() ? next.get_state()
+                                                 : std::string(kUnknownPlace); },
+      [this](const std::string &text) { place = text == kNoPlace ? std::nullopt : std::optional(text); });
+  // A line for each number: its value, and its name.
+  visitor.text(
+      "logs",
+      [this] {
+        std::string text;
+        for (const auto &[name, value] : logs)
+          absl::StrAppend(&text, Number(value).str(), " ", name, "\n");
+        return text;
+      },
+      [this](const std::string &text) {
+        logs = {};
+        const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
+        for (const std::string &line : lines) {
+          const std::pair<std::string, std::string> parts = absl::StrSplit(line, absl::MaxSplits(' ', 1));
+          double value = 0;
+          if (absl::SimpleAtod(parts.first, &value))
+            logs.set(parts.second, value);
+        }
+      });
+  for (std::size_t i = 0; i < metrics.size() && hasMetrics; ++i)
+    visitor.part(absl::StrCat(i), *metrics[i].body());
+  visitor.later(*this);
+}
+
+void Trainer::Progress::add(const metrics::Metric &metric) {
+  metrics.push_back(metric);
+  if (metricsWait)
+    restore_made([&](CheckpointVisitor &visitor) { visitor.part(absl::StrCat(metrics.size() - 1), *metric.body()); });
+}
+
+void Trainer::Progress::open(const Batches &data, const std::function<void(const Batch &)> &prepare) {
+  // What is drawn on the way must not change what follows.
+  Variable generator = random::global_generator().state();
+  const Tensor before = generator.value();
+  Batch passed;
+  next = data.open();
+  const bool hasPlace = *place != kUnknownPlace && next.has_state();
+  if (hasPlace && next(passed))
+    prepare(passed);
+  if (hasPlace)
+    next.set_state(*place);
+  else
+    for (std::int64_t i = 0; i < batch && next(passed); ++i)
+      if (i == 0)
+        prepare(passed);
+  generator.assign(before);
+}
+
+Trackable &Trainer::fit_progress(SourceLocation where) {
+  if (!state->progress)
+    fail<StateError>("fit_progress: there is none outside of fit()", where);
+  return *state->progress;
+}
+
+//===-- fit ---------------------------------------------------------------------------------------===//
+
 History Trainer::fit(const Tensors &x, const Tensors &y, FitOptions options, SourceLocation where) {
   checked("fit", where);
   checkRange("validation_split", options.validation_split, 0, 1, where);
@@ -127,31 +200,51 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
                                  .validates = validation.has_value(),
                                  .verbose = options.verbose,
                                  .where = where};
-  if (state->isFitting)
+  if (state->progress)
     fail<StateError>("fit: is called while it trains this model; a callback may evaluate, and stop_training ends the "
                      "training",
                      where);
   Call call(state->line, where, trained(), all, params);
-  state->isFitting = true;
-  absl::Cleanup done = [this] { state->isFitting = false; };
+  state->progress = std::make_shared<Progress>();
+  absl::Cleanup done = [this] { state->progress.reset(); };
+  Progress &progress = *state->progress;
+  progress.epoch = options.initial_epoch;
+  for (const metrics::Metric &metric : metrics())
+    progress.add(metric);
   Batches train = training::withClassWeights(data, options.class_weight, where);
 
   state->history.emplace();
   stop_training = false;
   Logs logs;
   each(all, &Callback::on_train_begin, logs);
-  Batches::Next next; // goes on where the epoch before has ended, if steps_per_epoch ends it
-  for (std::int64_t epoch = options.initial_epoch; epoch < options.epochs && !stop_training; ++epoch) {
-    reset_metrics(where);
+  // A step is traced for the batch that the data begins with, as it was before: the last one, which may be smaller, is
+  // served by code for any number, which adds in another order.
+  if (progress.place)
+    progress.open(train, [&](const Batch &first) {
+      if (!compiled.options.run_eagerly)
+        compiled.train.get_concrete_function(first, where);
+    });
+  while (progress.epoch < options.epochs && !stop_training) {
+    const std::int64_t epoch = progress.epoch;
+    // Of an epoch that goes on the metrics and the logs do too.
+    if (progress.batch == 0) {
+      reset_metrics(where);
+      progress.logs = {};
+      progress.metricsWait = false;
+    }
     logs = {};
     each(all, &Callback::on_epoch_begin, epoch, logs);
-    if (!next)
-      next = train.open();
-    logs = {};
-    std::int64_t step = 0;
+    // Goes on where the epoch before has ended, if steps_per_epoch ends it.
+    if (!progress.next || progress.isAtEnd || (progress.batch == 0 && !options.steps_per_epoch)) {
+      progress.next = train.open();
+      progress.isAtEnd = false;
+    }
+    progress.hasMetrics = true;
+    logs = progress.logs;
+    std::int64_t step = progress.batch;
     for (Batch batch; !options.steps_per_epoch || step < *options.steps_per_epoch; ++step) {
-      if (!next(batch)) {
-        next = nullptr;
+      if (!progress.next(batch)) {
+        progress.isAtEnd = true;
         if (options.steps_per_epoch)
           calque::detail::warn(absl::StrCat("fit: the data ends after ", step, " of ", *options.steps_per_epoch,
                                             " steps of epoch ", epoch, "; the next epoch begins anew"),
@@ -161,12 +254,12 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
       Logs before;
       each(all, &Callback::on_train_batch_begin, step, before);
       logs = this->step(true, batch);
+      progress.batch = step + 1;
+      progress.logs = logs;
       each(all, &Callback::on_train_batch_end, step, logs);
       if (stop_training)
         break;
     }
-    if (!options.steps_per_epoch)
-      next = nullptr;
     if (step == 0 && logs.empty())
       fail<ValueError>("fit: there are no batches in the data", where);
     if (validation && (epoch + 1) % options.validation_freq == 0) {
@@ -176,6 +269,9 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
       for (const auto &[name, value] : tested)
         logs.set("val_" + name, value);
     }
+    progress.epoch = epoch + 1;
+    progress.batch = 0;
+    progress.hasMetrics = false;
     each(all, &Callback::on_epoch_end, epoch, logs);
     state->history->epoch.push_back(epoch);
     for (const auto &[name, value] : logs)

@@ -228,6 +228,12 @@ void Trainer::attach(const std::vector<Output> &outputs) {
       compiled.ofOutputs.emplace_back(i, metrics::Mean(absl::StrCat(outputs[i].name, "_loss")));
   compiled.attached = std::move(attached);
   compiled.isAttached = true;
+  if (state->progress) {
+    for (const auto &[output, mean] : compiled.ofOutputs)
+      state->progress->add(mean);
+    for (const auto &each : compiled.attached)
+      state->progress->add(each.metric);
+  }
 }
 
 std::vector<metrics::Metric> Trainer::metrics() {

@@ -44,12 +44,34 @@ struct Trainer::Compiled {
   std::vector<Tensor> latest;                                   // of the outputs, in the step that runs
 };
 
+// Where fit() stands.
+class Trainer::Progress : public Trackable {
+public:
+  std::int64_t epoch = 0, batch = 0; // that follow
+  Batches::Next next;                // of the epoch, or the one that it has ended with
+  bool isAtEnd = false;              // so that the next epoch opens the data
+  Logs logs;                         // of the steps of the epoch so far
+  bool hasMetrics = true;            // at the end of an epoch they have nothing to go on with
+  bool metricsWait = true;           // those that are made in the epoch that goes on have values
+  // Of a restore: where the data is gone on with; none where nothing was restored.
+  std::optional<std::string> place;
+
+  // Metrics are made in the first step, and get their values then.
+  void add(const metrics::Metric &metric);
+  void checkpoint_parts(CheckpointVisitor &visitor) override;
+  // Opens the data of the epoch, at the place of a restore. Calls back with its first batch, if that can be told.
+  void open(const Batches &data, const std::function<void(const Batch &)> &prepare);
+
+private:
+  std::vector<metrics::Metric> metrics;
+};
+
 struct Trainer::State {
   std::optional<Compiled> compiled;
   std::optional<StepFunction> predict;
   std::optional<History> history;
-  bool isFitting = false;
-  SourceLocation line; // of the call that runs
+  std::shared_ptr<Progress> progress; // while it fits
+  SourceLocation line;                // of the call that runs
 };
 
 namespace training {

@@ -223,6 +223,33 @@ private:
   std::optional<std::int64_t> last; // batch that was seen
 };
 
+struct BackupAndRestoreOptions {
+  SaveFrequency save_freq = "epoch";
+  bool double_checkpoint = false; // keeps the one before, too, which is taken where the last can't be read
+  bool delete_checkpoint = true;  // removes the backup where the training ends as it should
+};
+// Keeps what training goes on with in a directory, and where there is some, goes on from it: a program that is killed
+// and started again ends with the bits of one that was not, if its data has places (data sets and tensors do) and no
+// other callback remembers anything. The backup has the model, its optimiser, the global generator, the epoch and the
+// batch, the place in the data, and the metrics so far; the history is of the epochs that the call itself makes. It is
+// written whole or not at all. The model must be built, as in Keras. ValueError for an empty name; StateError for a
+// model that is not built; DataError for a backup that can't be read, or that is another model's.
+class CALQUE_API BackupAndRestore : public Callback {
+public:
+  explicit BackupAndRestore(std::string backup_dir, BackupAndRestoreOptions options = {},
+                            SourceLocation where = SourceLocation::current());
+  void on_train_begin(Logs &logs) override;
+  void on_train_batch_end(std::int64_t batch, Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+  void on_train_end(Logs &logs) override;
+
+private:
+  void save();
+  std::string directory;
+  BackupAndRestoreOptions of;
+  std::int64_t seen = 0; // batches since the last one
+};
+
 struct ReduceLROnPlateauOptions {
   std::string monitor = "val_loss";
   double factor = 0.1; // below 1

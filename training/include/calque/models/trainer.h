@@ -136,8 +136,27 @@ namespace models {
 // data set: of pairs (x, y), of tuples (x, y, sample_weight), or of Batch.
 class CALQUE_API Batches {
 public:
-  // Gives the next batch, or says that there is none.
-  using Next = std::function<bool(Batch &)>;
+  // Gives the next batch, or says that there is none. One that can say where it stands as text goes to a place of a
+  // text too, also in another process.
+  class Next {
+  public:
+    Next() = default;
+    Next(std::nullptr_t) {}
+    template <typename F>
+      requires(std::is_invocable_r_v<bool, F &, Batch &> && !std::is_same_v<std::remove_cvref_t<F>, Next>)
+    Next(F next, std::function<std::string()> get_state = {}, std::function<void(const std::string &)> set_state = {})
+        : next_(std::move(next)), get_(std::move(get_state)), set_(std::move(set_state)) {}
+    bool operator()(Batch &batch) const { return next_(batch); }
+    explicit operator bool() const { return next_ != nullptr; }
+    bool has_state() const { return get_ && set_; }
+    std::string get_state() const { return get_(); }
+    void set_state(const std::string &state) const { set_(state); }
+
+  private:
+    std::function<bool(Batch &)> next_;
+    std::function<std::string()> get_;
+    std::function<void(const std::string &)> set_;
+  };
 
   template <typename D>
     requires(!std::is_same_v<D, Tensors> && !std::is_same_v<D, Tensor> &&
@@ -149,14 +168,24 @@ public:
       : Batches([kept = std::make_shared<const D>(data)] {
           auto at = std::make_shared<decltype(kept->begin())>(kept->begin());
           auto isFirst = std::make_shared<bool>(true);
-          return Next([kept, at, isFirst](Batch & batch) {
+          auto next = [kept, at, isFirst](Batch & batch) {
             if (!std::exchange(*isFirst, false))
               ++*at;
             if (*at == kept->end())
               return false;
             batch = batchOf(**at);
             return true;
-          });
+          };
+          // Whether the iterator stands at a batch that was given, and where it stands.
+          if constexpr (requires(const std::string & text) { at->set_state(text); })
+            return Next(
+                next, [at, isFirst] { return (*isFirst ? "0 " : "1 ") + at->get_state(); },
+                [at, isFirst](const std::string & text) {
+                  at->set_state(text.substr(std::min<std::size_t>(text.size(), 2)));
+                  *isFirst = text.starts_with("0");
+                });
+          else
+            return Next(next);
         }) {
     if constexpr (requires { data.cardinality(); }) {
       isInfinite_ = data.cardinality() == data::kInfinite;
@@ -321,6 +350,12 @@ public:
   void export_functions(const std::string &path, ExportOptions options = {},
                         SourceLocation where = SourceLocation::current());
 
+  // Where fit() stands, for callbacks: a part of a checkpoint, with the epoch and the batch that follow, the position
+  // in the data, and the metrics so far. Where it is restored in on_train_begin(), fit() goes on from there: the data's
+  // place is found, or as many batches are passed over where a sequence can't say its place. StateError outside of
+  // fit().
+  Trackable &fit_progress(SourceLocation where = SourceLocation::current());
+
   // Set to end the training after the batch or the epoch.
   bool stop_training = false;
 
@@ -351,6 +386,7 @@ private:
   struct Compiled;
   struct State;
   struct Output;
+  class Progress;
   Compiled &checked(const char *what, SourceLocation where) const;
   std::vector<Output> outputsOf(const Batch &data, const Tensors &y_pred,
                                 const std::vector<std::optional<Tensor>> &masks);

@@ -1,0 +1,197 @@
+// The callback BackupAndRestore: training that is interrupted anywhere ends with the bits of one that is not.
+#include "test/training/Idx.h"
+#include "test/training/Testing.h"
+
+#include <stdexcept>
+
+using namespace calque;
+using namespace calque::testing;
+
+namespace {
+
+constexpr std::int64_t kEpochs = 4, kBatches = 4;
+
+struct Interruption : std::runtime_error {
+  Interruption() : std::runtime_error("interrupted") {}
+};
+
+std::map<std::string, std::vector<double>> stateOf(const ModelHandle &model) {
+  std::map<std::string, std::vector<double>> state;
+  for (const auto &[name, variable] : model.named_variables())
+    state.emplace("model/" + name, valuesOf(variable.value()));
+  for (const auto &[name, variable] : model.optimizer().named_variables())
+    state.emplace("optimizer/" + name, valuesOf(variable.value()));
+  return state;
+}
+
+// The names of what differs in a bit.
+std::vector<std::string> differences(const ModelHandle &a, const ModelHandle &b) {
+  const auto first = stateOf(a), second = stateOf(b);
+  std::vector<std::string> names;
+  for (const auto &[name, values] : first)
+    if (!second.contains(name) || second.at(name) != values)
+      names.push_back(name);
+  for (const auto &[name, values] : second)
+    if (!first.contains(name))
+      names.push_back(name);
+  return names;
+}
+
+// Ends the program, as it were, before the results of a batch are seen by anybody.
+struct Interrupt : callbacks::Callback {
+  explicit Interrupt(std::int64_t after) : left(after) {}
+  void on_train_batch_begin(std::int64_t, Logs &) override {
+    if (left-- == 0)
+      throw Interruption();
+  }
+  std::int64_t left;
+};
+
+Tensor points(std::int64_t columns) { return sin(reshape(iota({30 * columns}, DType::Float32) * 0.7f, {30, columns})); }
+
+// What a program does from its beginning. `after` batches it is killed.
+struct Program {
+  Program() {
+    set_seed(7);
+    model = Sequential({Input({4}), layers::Dense(8, {.activation = "tanh"}), layers::BatchNormalization(),
+                        layers::Dropout(0.3), layers::Dense(1)});
+    model.compile({.optimizer = optimizers::Adam(0.01), .loss = "mse", .metrics = {"mae"}});
+  }
+  using Train = std::function<History(Sequential &, std::vector<callbacks::AnyCallback>)>;
+  bool run(const Train &train, const std::string &directory, callbacks::BackupAndRestoreOptions options,
+           std::int64_t after) {
+    callbacks::BackupAndRestore backup(directory, options);
+    try {
+      history = train(model, {backup, Interrupt(after)});
+    } catch (const Interruption &) {
+      return false;
+    }
+    return true;
+  }
+  Sequential model = Sequential({Input({1}), layers::Dense(1)});
+  History history;
+};
+
+History onTensors(Sequential &model, std::vector<callbacks::AnyCallback> all) {
+  return model.fit(
+      points(4), points(1),
+      {.batch_size = 8, .epochs = kEpochs, .verbose = 0, .callbacks = std::move(all), .class_weight = {{0, 0.5}}});
+}
+// Of another order in each epoch, which the data set counts.
+History onDataSet(Sequential &model, std::vector<callbacks::AnyCallback> all) {
+  data::Dataset batches = data::from_tensor_slices(points(4), points(1)).shuffle(30).batch(8).prefetch(2);
+  return model.fit(batches, {.epochs = kEpochs, .verbose = 0, .callbacks = std::move(all)});
+}
+// An epoch ends in the middle of the data, and the data in the middle of an epoch.
+History onPartsOfADataSet(Sequential &model, std::vector<callbacks::AnyCallback> all) {
+  data::Dataset batches = data::from_tensor_slices(points(4), points(1)).shuffle(30).batch(8).repeat();
+  return model.fit(batches,
+                   {.epochs = kEpochs, .verbose = 0, .callbacks = std::move(all), .steps_per_epoch = kBatches - 1});
+}
+// A sequence that can't say its place.
+History onVector(Sequential &model, std::vector<callbacks::AnyCallback> all) {
+  std::vector<std::pair<Tensor, Tensor>> batches;
+  for (std::int64_t i = 0; i < kBatches; ++i)
+    batches.emplace_back(points(4).rows(7 * i, 7 * i + 7), points(1).rows(7 * i, 7 * i + 7));
+  return model.fit(batches, {.epochs = kEpochs, .verbose = 0, .callbacks = std::move(all)});
+}
+
+// Each way to train, interrupted after each number of batches, and again after one more.
+void expectTheBitsOfOne(const Program::Train &train, std::int64_t batches,
+                        const callbacks::BackupAndRestoreOptions &options) {
+  TemporaryDirectory directory;
+  Program whole;
+  whole.history = train(whole.model, {});
+  for (std::int64_t after = 0; after < batches; after += 3) {
+    SCOPED_TRACE(after);
+    const std::string at = directory.file("backup");
+    ASSERT_FALSE(Program().run(train, at, options, after));
+    const bool isSaved =
+        options.save_freq.batches() ? after >= *options.save_freq.batches() : after > batches / kEpochs;
+    EXPECT_EQ(std::filesystem::exists(at + "/latest.safetensors"), isSaved);
+    if (after + 1 < batches)
+      Program().run(train, at, options, 1);
+    Program rest;
+    ASSERT_TRUE(rest.run(train, at, options, -1));
+    EXPECT_EQ(differences(rest.model, whole.model), std::vector<std::string>{});
+    // The numbers of the last epoch, of which the first part was another process's.
+    for (const auto &[name, values] : rest.history.history)
+      EXPECT_EQ(values.back(), whole.history.history.at(name).back()) << name;
+    EXPECT_EQ(rest.history.epoch.back(), kEpochs - 1);
+    EXPECT_FALSE(std::filesystem::exists(at));
+  }
+}
+
+} // namespace
+
+TEST(BackupAndRestore, GoesOnBitForBitWithTensors) {
+  expectTheBitsOfOne(onTensors, kEpochs * kBatches, {});
+  expectTheBitsOfOne(onTensors, kEpochs * kBatches, {.save_freq = 1});
+}
+
+TEST(BackupAndRestore, GoesOnBitForBitWithDataSets) {
+  expectTheBitsOfOne(onDataSet, kEpochs * kBatches, {});
+  expectTheBitsOfOne(onDataSet, kEpochs * kBatches, {.save_freq = 3, .double_checkpoint = true});
+  expectTheBitsOfOne(onPartsOfADataSet, kEpochs * (kBatches - 1), {.save_freq = 1});
+}
+
+TEST(BackupAndRestore, PassesOverWhatHasNoPlace) { expectTheBitsOfOne(onVector, kEpochs * kBatches, {.save_freq = 1}); }
+
+TEST(BackupAndRestore, TakesTheBackupBeforeWhereTheLastIsDamaged) {
+  TemporaryDirectory directory;
+  const callbacks::BackupAndRestoreOptions options{.save_freq = 2, .double_checkpoint = true};
+  Program whole;
+  onTensors(whole.model, {});
+  Program().run(onTensors, directory.path, options, 9);
+  const std::string latest = directory.file("latest.safetensors"), previous = directory.file("previous.safetensors");
+  const std::string kept = readFile(latest);
+  std::string damaged = kept;
+  damaged[damaged.size() / 2] ^= 1;
+  writeFile(latest, damaged);
+  std::string warned;
+  WarningHandler before = set_warning_handler([&](const Warning &warning) { warned = warning.message; });
+  EXPECT_FALSE(Program().run(onTensors, directory.path, options, 0)); // leaves the files as they are
+  EXPECT_CONTAINS(warned, "backup_and_restore: goes on from " + previous + ", since " + latest + ": it");
+  set_warning_handler(before);
+  // Killed in between of renaming the last one and writing the next.
+  std::filesystem::remove(latest);
+  Program rest;
+  ASSERT_TRUE(rest.run(onTensors, directory.path, {.double_checkpoint = true, .delete_checkpoint = false}, -1));
+  EXPECT_EQ(differences(rest.model, whole.model), std::vector<std::string>{});
+  EXPECT_TRUE(std::filesystem::exists(latest) && std::filesystem::exists(previous));
+  // Without another one the damage is an error, and what has ended is not done again.
+  Program done;
+  ASSERT_TRUE(done.run(onTensors, directory.path, {.delete_checkpoint = false}, -1));
+  EXPECT_TRUE(done.history.epoch.empty());
+  EXPECT_EQ(stateOf(done.model).at("model/dense/kernel"), stateOf(whole.model).at("model/dense/kernel"));
+  std::filesystem::remove(previous);
+  writeFile(latest, damaged);
+  Program refused;
+  EXPECT_CONTAINS(errorOf<DataError>([&] { refused.run(onTensors, directory.path, {}, -1); }), latest + ": it");
+}
+
+TEST(BackupAndRestore, SaysWhatIsWrong) {
+  TemporaryDirectory directory;
+  EXPECT_MISUSE(ValueError, callbacks::BackupAndRestore("", {}, SourceLocation::current()),
+                "backup_and_restore: the name of the directory is empty");
+  Program().run(onTensors, directory.path, {.save_freq = 1}, 2);
+  Sequential other({Input({4}), layers::Dense(8), layers::Dense(1)});
+  other.compile({.optimizer = "adam", .loss = "mse"});
+  EXPECT_CONTAINS(errorOf<DataError>([&] { onTensors(other, {callbacks::BackupAndRestore(directory.path)}); }),
+                  "latest.safetensors: is the backup of another model, which differs in 'model/batch_normalization");
+  Program fewer;
+  EXPECT_CONTAINS(errorOf<ValueError>([&] {
+                    fewer.model.fit(points(4).rows(0, 8), points(1).rows(0, 8),
+                                    {.verbose = 0, .callbacks = {callbacks::BackupAndRestore(directory.path)}});
+                  }),
+                  "is no place in 8 examples");
+  std::filesystem::create_directories(directory.file("previous.safetensors/full"));
+  Program twice;
+  EXPECT_CONTAINS(errorOf<DataError>([&] { twice.run(onTensors, directory.path, {.double_checkpoint = true}, -1); }),
+                  "latest.safetensors: can't be renamed: ");
+  Sequential unbuilt({layers::Dense(1)});
+  unbuilt.compile({.loss = "mse"});
+  EXPECT_CONTAINS(errorOf<StateError>([&] { onTensors(unbuilt, {callbacks::BackupAndRestore(directory.path)}); }),
+                  "its variables are not made yet");
+  EXPECT_MISUSE(StateError, other.model().fit_progress(), "fit_progress: there is none outside of fit()");
+}
