@@ -281,15 +281,16 @@ const std::map<std::string, Variable> &SavedFunctions::variables(SourceLocation 
   return file(where).variables;
 }
 
-Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::operator[](const std::string &name) const {
-  std::shared_ptr<const SavedFunction> function = find(name, {});
+Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::operator[](const FunctionName &of) const {
+  const auto &[name, where] = of;
+  std::shared_ptr<const SavedFunction> function = find(name, where);
   for (const SavedTrace &trace : function->traces)
     for (const SignaturePart &part : trace.signature.parts)
       if (part.kind == SignaturePart::Kind::Variable)
         throw SignatureError(absl::StrCat(name, ": ", part.path,
                                           " is a variable; ask for the function with its C++ "
                                           "signature, as function<Signature>(name)"),
-                             userLine({}));
+                             userLine(where));
   std::vector<std::vector<schema::TensorType>> types;
   for (const SavedTrace &trace : function->traces) {
     std::vector<schema::TensorType> &own = types.emplace_back();
@@ -302,7 +303,7 @@ Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::opera
           absl::StrCat(name, ": its tensors do not say which of ",
                        typesOf(function->traces[static_cast<std::size_t>(same - types.begin())].signature), " and ",
                        typesOf(trace.signature), " is called; ask for the function with its C++ signature"),
-          userLine({}));
+          userLine(where));
   }
   auto flat = std::make_shared<SavedFunction>(*function);
   auto list = [](const std::vector<SignaturePart> &parts, const char *path) {
@@ -323,7 +324,7 @@ Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::opera
     for (SignaturePart &part : list(results, "result"))
       trace.results.push_back({std::move(part)});
   }
-  return LoadedFunction<std::vector<Tensor>(const std::vector<Tensor> &)>::make(std::move(flat), {});
+  return LoadedFunction<std::vector<Tensor>(const std::vector<Tensor> &)>::make(std::move(flat), where);
 }
 
 std::vector<std::vector<TensorSpec<>>> SavedFunctions::argument_specs(const std::string &name,

@@ -317,6 +317,7 @@ TEST_F(SavedFunctionsTest, RefuseWrongNamesTypesAndFiles) {
   SavedFunctions loaded = load_functions(path);
   EXPECT_EQ(loaded.names(), (std::vector<std::string>{"f", "g"}));
   EXPECT_MISUSE(LookupError, loaded.function<Tensor(Tensor)>("h"), "there is no function 'h'; the functions are f, g");
+  EXPECT_MISUSE(LookupError, loaded["h"], "there is no function 'h'; the functions are f, g");
   EXPECT_MISUSE(SignatureError, (loaded.function<Tensor(Tensor)>("f")(x)), "and the C++ signature has no more results");
   EXPECT_MISUSE(SignatureError, (loaded.function<std::tuple<Tensor, Tensor, Tensor>(Tensor)>("f")(x)),
                 "there are no more results, and the C++ signature has a tensor there");

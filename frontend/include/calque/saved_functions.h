@@ -55,6 +55,15 @@ CALQUE_API void save_functions(const std::string &path,
                                const std::vector<std::pair<std::string, FunctionToSave>> &functions,
                                SaveFunctionsOptions options = {}, SourceLocation where = SourceLocation::current());
 
+// The name of a function, and the line that asks for it.
+struct FunctionName {
+  std::string name;
+  SourceLocation where;
+  FunctionName(std::string text, SourceLocation line = SourceLocation::current())
+      : name(std::move(text)), where(line) {}
+  FunctionName(const char *text, SourceLocation line = SourceLocation::current()) : name(text), where(line) {}
+};
+
 // The functions of a file. It is a shared handle; so are the functions, which have the same variables.
 class CALQUE_API SavedFunctions {
 public:
@@ -76,8 +85,7 @@ public:
   auto function(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   // The function of a name on its tensors alone, in order, whatever their structure was. SignatureError for one that
   // takes variables, and for one that was saved for calls which differ in host values alone.
-  Function<std::vector<Tensor>(const std::vector<Tensor> &)>
-  operator[](const std::string &name) const; // NOLINT: its errors have no line of their own
+  Function<std::vector<Tensor>(const std::vector<Tensor> &)> operator[](const FunctionName &name) const;
 
   // One entry for each trace of a function: the types of its tensors.
   std::vector<std::vector<TensorSpec<>>> argument_specs(const std::string &name,
