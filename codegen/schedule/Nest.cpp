@@ -270,10 +270,6 @@ Value flatView(OpBuilder &builder, Location location, Value buffer, const Layout
                                            ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
 }
 
-namespace {
-
-} // namespace
-
 Value asCast(OpBuilder &builder, Value view) {
   Location location = view.getLoc();
   Layout layout = layoutOf(builder, view);
