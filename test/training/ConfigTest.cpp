@@ -187,8 +187,9 @@ TEST(Initializers, HaveTheDistributionOfTheirFormula) {
     auto [mean, found, largest] = moments(name, shape);
     EXPECT_NEAR(mean, 0, 5 * std::sqrt(variance / 9600));
     EXPECT_NEAR(found / variance, 1, 0.06);
-    if (std::string(name) == "he_normal") // truncated at two deviations of the normal numbers
+    if (std::string(name) == "he_normal") { // truncated at two deviations of the normal numbers
       EXPECT_LE(largest, 2 * std::sqrt(variance) / 0.87962566103423978 + 1e-12);
+    }
   }
   auto [mean, variance, largest] = moments(initializers::TruncatedNormal({.stddev = 3}), shape);
   EXPECT_LE(largest, 6 + 1e-12);

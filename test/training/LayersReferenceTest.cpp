@@ -218,6 +218,7 @@ TEST(LayersReference, LacksNoLayer) {
         "GaussianNoise", "GaussianDropout", "Normalization", "ActivityRegularization"})
     with.emplace_back(other);
   for (const std::string &name : layers::registered_layers())
-    if (name != "Scaled") // another test's own
+    if (name != "Scaled") { // another test's own
       EXPECT_NE(std::find(with.begin(), with.end(), name), with.end()) << name << " has no numbers of Keras";
+    }
 }
