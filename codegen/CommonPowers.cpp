@@ -138,6 +138,10 @@ void emitCommonPowers(math::PowFOp op) {
   builder.setInsertionPointToStart(branch.elseBlock());
   op->moveBefore(branch.elseBlock(), branch.elseBlock()->end());
   Value power = op.getResult();
+  if (vector) {
+    builder.setInsertionPoint(op);
+    op.getLhsMutable().assign(ir::makeOpaque(builder, location, e.select(isCommon, e.constant(1), x)));
+  }
   builder.setInsertionPointToEnd(branch.elseBlock());
   if (vector)
     power = e.select(isCommon, common(), power);

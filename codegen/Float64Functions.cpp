@@ -287,21 +287,20 @@ Emitter::Sum Emitter::exactLog(Value x) {
 }
 
 Value Emitter::powOf(Value x, Value y, llvm::function_ref<Sum(Value)> log) {
-  Value magnitude = absolute(x);
-  Sum logarithm = log(magnitude);
-  // Of infinity and NaN the same.
+  // Operands of which no step raises an exception that they don't raise. Beyond 2^64 exponents make no difference.
+  Value magnitude = absolute(x), bounded = atMost(atLeast(y, -0x1p64), 0x1p64), one = number(1, x);
   Value isOrdinary = emit<arith::AndIOp>(isGreater(magnitude, 0), isLess(magnitude, kInfinity));
-  Value ofSpecial = select(isEqual(magnitude, 0), number(-kInfinity, x), magnitude);
-  Sum product;
+  Sum logarithm = log(select(isOrdinary, magnitude, one)), product{mul(bounded, logarithm.high), {}};
   if (logarithm.low)
-    product = exactProduct(y, logarithm.high);
-  else
-    product.high = mul(y, logarithm.high);
-  product.high = select(isOrdinary, product.high, mul(y, ofSpecial));
+    product = exactProduct(bounded, logarithm.high);
+  // Of infinity and NaN the same.
+  Value ofSpecial = select(isEqual(magnitude, 0), number(-kInfinity, x), select(isOrdinary, one, magnitude));
+  Value factor = select(isEqual(y, 0), one, bounded);
+  product.high = select(isOrdinary, product.high, mul(factor, ofSpecial));
   if (logarithm.low) {
-    // Beyond these bounds results are 0 or infinite, and the second number may be NaN.
+    // Beyond these bounds results are 0 or infinite.
     Value isBounded = isLess(absolute(product.high), 1000);
-    product.low = select(isBounded, mulAdd(y, logarithm.low, product.low), number(0, x));
+    product.low = select(isBounded, mulAdd(bounded, logarithm.low, product.low), number(0, x));
   }
   Value result = expOfSum(product.high, product.low);
 
@@ -317,7 +316,7 @@ Value Emitter::powOf(Value x, Value y, llvm::function_ref<Sum(Value)> log) {
   // Whatever the other operand is, even NaN; and 1 or -1 to an infinite power.
   Value isOne = emit<arith::OrIOp>(isEqual(x, 1), isEqual(y, 0));
   isOne = emit<arith::OrIOp>(isOne, emit<arith::AndIOp>(isEqual(magnitude, 1), isEqual(absolute(y), kInfinity)));
-  return select(isOne, number(1, x), result);
+  return select(isOne, one, result);
 }
 
 Value Emitter::pow(Value x, Value y) {
