@@ -5,7 +5,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -28,7 +27,7 @@ private:
     Value quotient, rest;
   };
   Division divide(Value x, Value y, Value ratio);
-  // `result` where `fits` holds for all elements, and else that of the operation, element by element, where it doesn't.
+  // `result`, or the operation itself, element by element, where the condition holds for any element.
   Value unlessAny(Value isOutside, Operation *op, llvm::function_ref<Value(Emitter &)> result);
   Value absoluteOf(Value x) { return select(isNegative(x), subInts(integer(0, x), x), x); }
   Value isNegative(Value x) { return arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, x, integer(0, x)); }

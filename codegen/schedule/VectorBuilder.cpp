@@ -200,15 +200,21 @@ Value VectorBuilder::scalarIndex(linalg::IndexOp op, const Position &position) {
   return scalar;
 }
 
-bool VectorBuilder::isUniform(Value value) const {
-  if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == nest.body)
-    return argument.getArgNumber() < nest.inputs.size() && !nest.inputs[argument.getArgNumber()].varies(vectorLoop);
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != nest.body)
-    return true;
-  if (auto indexOp = dyn_cast<linalg::IndexOp>(op))
-    return nest.loopOf[indexOp.getDim()] != vectorLoop;
-  return llvm::all_of(op->getOperands(), [&](Value operand) { return isUniform(operand); });
+// In the order of the body, since a value may be an operand of many.
+bool VectorBuilder::isUniform(Value value) {
+  if (!varying) {
+    varying.emplace();
+    for (BlockArgument argument : nest.body->getArguments())
+      if (argument.getArgNumber() >= nest.inputs.size() || nest.inputs[argument.getArgNumber()].varies(vectorLoop))
+        varying->insert(argument);
+    for (Operation &op : nest.body->without_terminator()) {
+      auto indexOp = dyn_cast<linalg::IndexOp>(op);
+      if (indexOp ? nest.loopOf[indexOp.getDim()] == vectorLoop
+                  : llvm::any_of(op.getOperands(), [&](Value operand) { return varying->contains(operand); }))
+        varying->insert(op.result_begin(), op.result_end());
+    }
+  }
+  return !varying->contains(value);
 }
 
 Value VectorBuilder::read(memref::LoadOp op, const IRMapping &mapping, const Position &position, const Number &valid) {

@@ -137,10 +137,13 @@ private:
   // What an index of the operation is in the first lane.
   Value scalarIndex(mlir::linalg::IndexOp op, const Position &position);
   // Whether a value of the body is the same in all lanes.
-  bool isUniform(Value value) const;
+  bool isUniform(Value value);
   // What the body reads of a buffer at indices that it has computed: a vector where the lanes' elements lie beside each
   // other, and else one element for each lane.
   Value read(mlir::memref::LoadOp op, const mlir::IRMapping &mapping, const Position &position, const Number &valid);
+
+  std::optional<llvm::SmallDenseSet<Value, 8>>
+      varying; // the values that differ from lane to lane, once they are asked for
 };
 
 } // namespace calque::codegen
