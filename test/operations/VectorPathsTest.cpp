@@ -171,24 +171,6 @@ TEST(VectorPaths, GatherReadsRowsElementsAndParts) {
   }
 }
 
-// Each value of the index's chain is an operand twice: to follow all paths would take 2^40 steps.
-TEST(VectorPaths, IndicesThatAreComputedCompileInLinearTime) {
-  std::mt19937_64 random(8);
-  std::vector<std::int64_t> start = drawn<std::int64_t>(random, 100, 0, 6);
-  std::vector<float> expected;
-  for (std::int64_t index : start) {
-    for (int i = 0; i < 40; ++i)
-      index = (index + index) % 7;
-    expected.push_back(static_cast<float>(index));
-  }
-  auto f = function([](const Tensor &x, Tensor index) {
-    for (int i = 0; i < 40; ++i)
-      index = mod(index + index, 7);
-    return gather(x, index);
-  });
-  expectBits({f(tensor<float>({0, 1, 2, 3, 4, 5, 6}), tensor(start, {100}))}, expected);
-}
-
 TEST(VectorPaths, ChecksNameTheFirstWrongElement) {
   constexpr std::int64_t kCount = 5000;
   std::vector<std::int64_t> indices(kCount, 3), divisors(kCount, 7);
