@@ -80,7 +80,7 @@ Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int
           least * n * bytesOfVector > target.l1Bytes ? static_cast<double>(bytesOfVector) / kBytesOfCycle : 0;
       auto cost = [&](int64_t tileRows, int64_t tileVectors) {
         auto sums = static_cast<double>(tileRows * tileVectors);
-        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / static_cast<double>(Contraction::runFor(blocks)) : 0;
+        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / kProductRun : 0;
         double ofBlocks = blocks > 1 ? 1.5 / static_cast<double>(block) : 0;
         // Rows that are left over need a tile of their own, which takes as long to compile.
         return cyclesOf(tileRows, tileVectors, rows % r ? 5.5 : 5, ofVector) + (ofRuns + ofBlocks) * sums;

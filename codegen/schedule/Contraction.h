@@ -13,10 +13,10 @@
 
 namespace calque::codegen {
 
-// The most terms of a run. Products are bound by arithmetic, so that their runs are longer than those of other sums,
-// the longer the fewer blocks follow. With 8 runs in a group and 3 groups in a block, the worst that a search over
-// equal terms finds is 3.7 eps for 4 blocks and runs of 18, 3.7 for 8 and 14, and 3.1 for 8 and 12.
-constexpr int64_t productRun(int64_t blocks) { return blocks <= 4 ? 18 : blocks <= 8 ? 14 : 12; }
+// The most terms of a run. Products are bound by arithmetic, so that their runs are longer than those of other sums.
+// With 8 runs in a group, up to 4 groups in a block and up to 8 blocks, the worst that a search over equal terms finds
+// is 6.5 eps; without runs, blocks of 256 terms are off by up to 32 eps.
+constexpr int64_t kProductRun = 40;
 
 // The sizes of a tile of results, and an estimate of its cost.
 struct Tile {
@@ -32,13 +32,11 @@ public:
   // Whether the terms are cut into runs. Integers are exact in any order.
   static bool sumsInRuns(const Nest &nest) {
     std::optional<int64_t> terms = nest.iterations(true).known();
-    return llvm::isa<mlir::FloatType>(nest.outputs[0].element) && !(terms && *terms <= kShortSum);
+    return llvm::isa<mlir::FloatType>(nest.outputs[0].element) && !(terms && *terms <= kProductRun);
   }
 
   // The most bytes of a panel's part of a block.
   static int64_t bytesOfPanel(int64_t vectors, const Target &target);
-  // The length of runs. With many blocks the results keep their errors.
-  static int64_t runFor(int64_t blocks) { return productRun(blocks > kFewBlocks ? 1 : blocks); }
 
   void emit();
   // The plan in words.
@@ -191,7 +189,7 @@ private:
   mlir::SmallVector<unsigned> terms, batches, levels;
   mlir::SmallVector<bool> isShared;
   Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;
-  int64_t termPieces = 1, mostTermBlock = 1, runLength = productRun(kFewBlocks + 1);
+  int64_t termPieces = 1, mostTermBlock = 1, runLength = 1;
   bool packs = false, packsAll = false, packsRows = false, isFloat = true, inRuns = false;
   mlir::SmallVector<TermLoop> termLoops; // of a block
   mlir::SmallVector<size_t, 2> starts;   // the loops at which accumulators begin anew

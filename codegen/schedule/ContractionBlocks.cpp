@@ -44,8 +44,6 @@ void Contraction::chooseBlocks() {
       inRuns && longer > termBlock && longer * bytesOfTerm <= schedule.target.l2Bytes / 8)
     termBlock = longer;
   termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
-  int64_t blocks = ceilDiv(termsOfPiece, termBlock);
-  runLength = runFor(blocks);
   termsOfPiece = ceilDiv(termsOfPiece, termBlock) * termBlock;
   termPieces = ceilDiv(extent, termsOfPiece);
   mostTermBlock = termBlock;

@@ -12,15 +12,21 @@ void Contraction::cutTermsIntoRuns() {
     termLoops.push_back({loop, 1, 0, loop == terms[0] ? mostTermBlock : *nest.extents[loop].known()});
   size_t end = termLoops.size();
   for (int level = 0; level < 2; ++level) {
-    int64_t most = level == 0 ? runLength : kRunLength;
+    int64_t most = level == 0 ? kProductRun : kRunLength;
     int64_t length = 1;
     while (end > 0 && length * termLoops[end - 1].count <= most)
       length *= termLoops[--end].count;
+    if (level == 0)
+      runLength = length;
     if (end == 0)
       return;
     if (int64_t some = most / length; some > 1) {
       TermLoop &outer = termLoops[end - 1];
       some = ceilDiv(outer.count, ceilDiv(outer.count, some)); // runs of about the same length
+      if (level == 0 && length == 1)
+        some += some % 2; // a run takes two terms at a time
+      if (level == 0)
+        runLength = length * some;
       TermLoop inner = outer;
       inner.within = some * outer.step;
       inner.count = some;
