@@ -1,6 +1,7 @@
 // Chooses the loops and the tile of a contraction, and emits its loops.
 #include "codegen/schedule/Contraction.h"
 #include "codegen/Constants.h"
+#include "codegen/schedule/DotProducts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,10 +17,7 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-namespace {
-
-// Whether the body is result + a * b, and nothing else.
-bool isMultiplyAdd(const Nest &nest) {
+bool isSumOfProducts(const Nest &nest) {
   if (nest.inputs.size() != 2 || nest.outputs.size() != 1 || std::distance(nest.body->begin(), nest.body->end()) != 3)
     return false;
   Operation *multiply = &nest.body->front(), *add = multiply->getNextNode();
@@ -33,6 +31,8 @@ bool isMultiplyAdd(const Nest &nest) {
          nest.body->getTerminator()->getOperand(0) == add->getResult(0) && nest.inputs[0].isBuffer &&
          nest.inputs[1].isBuffer;
 }
+
+namespace {
 
 // The loops over terms, from the outermost on.
 SmallVector<unsigned> termsInOrder(const Nest &nest, const Access &a) {
@@ -503,7 +503,7 @@ struct Choice {
 };
 
 std::optional<Choice> choose(const Nest &nest, const Target &target) {
-  if (!isMultiplyAdd(nest) || !nest.hasReduction() || nest.iterations().guess() < 64)
+  if (!isSumOfProducts(nest) || !nest.hasReduction() || nest.iterations().guess() < 64)
     return std::nullopt;
   unsigned unknownTerms = 0;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
@@ -554,10 +554,15 @@ std::optional<Choice> choose(const Nest &nest, const Target &target) {
 
 } // namespace
 
-bool isContraction(const Nest &nest, const Target &target) { return choose(nest, target).has_value(); }
+bool isContraction(const Nest &nest, const Target &target) { return choose(nest, target) || DotPlan::of(nest, target); }
 
 bool emitContraction(Schedule schedule, Nest nest) {
   std::optional<Choice> choice = choose(nest, schedule.target);
+  std::optional<DotPlan> dots = DotPlan::of(nest, schedule.target);
+  if (dots && !(choice && choice->cycles <= dots->cycles)) {
+    emitDotProducts(schedule, nest, *dots);
+    return true;
+  }
   if (!choice)
     return false;
   const Access &a = nest.inputs[1 - choice->operandOfB], &b = nest.inputs[choice->operandOfB];

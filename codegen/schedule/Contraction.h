@@ -13,11 +13,6 @@
 
 namespace calque::codegen {
 
-// The most terms of a run. Products are bound by arithmetic, so that their runs are longer than those of other sums.
-// With 8 runs in a group, up to 4 groups in a block and up to 8 blocks, the worst that a search over equal terms finds
-// is 6.5 eps; without runs, blocks of 256 terms are off by up to 32 eps.
-constexpr int64_t kProductRun = 40;
-
 // The sizes of a tile of results, and an estimate of its cost.
 struct Tile {
   int64_t rows = 1, vectors = 1;

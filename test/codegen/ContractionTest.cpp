@@ -148,6 +148,63 @@ TEST(Contraction, OfRowsThatAreCopied) {
   expectContraction({{2, 41, 800}, {2, 41, 70}, {0}, {0}, {1}, {1}}, DType::Float32);
 }
 
+// Vectors along the terms: one run, several, and so many that their sums keep what is rounded away; rows and columns
+// that fill no tile.
+TEST(Contraction, OfFewColumns) {
+  int i = 0;
+  for (std::int64_t terms : {37, 64, 700, 1013, 6007})
+    for (std::int64_t columns : {2, 3, 7, 10, 13}) {
+      expectProduct(terms > 5000 ? 35 : 131, columns, terms, false, i % 2, kTypes[i % 5 < 3 ? 0 : i % 4]);
+      ++i;
+    }
+  expectProduct(3, 257, 300, false, true, DType::Float32);
+  expectProduct(7, 4099, 65, false, true, DType::Float64);
+  expectContraction({{4, 70, 45}, {4, 45, 3}, {0}, {0}, {2}, {1}}, DType::Float32);
+  expectContraction({{4, 70, 45}, {4, 3, 45}, {0}, {0}, {2}, {2}}, DType::Float32);
+  expectContraction({{70, 6, 99}, {99, 5, 6}, {}, {}, {1, 2}, {2, 0}}, DType::Float32);
+  expectContraction({{9, 70, 6, 99}, {5, 6, 99}, {}, {}, {2, 3}, {1, 2}}, DType::Float32);
+}
+
+TEST(Contraction, OfFewColumnsAndUnknownSizes) {
+  std::mt19937 random(4);
+  for (bool knowsTerms : {true, false})
+    for (bool transposed : {false, true}) {
+      Shape ofX = {kDynamic, kDynamic}, ofY = {kDynamic, 5};
+      if (knowsTerms)
+        ofX[1] = ofY[0] = 77;
+      if (transposed)
+        std::swap(ofY[0], ofY[1]);
+      TensorSpec<> x(DType::Float32, ofX), y(DType::Float32, ofY);
+      auto f =
+          function([transposed](const Tensor &x, const Tensor &y) { return matmul(x, y, {.transpose_b = transposed}); },
+                   {.input_signature = {x, y}});
+      for (std::int64_t rows : {0, 1, 3, 8, 1001})
+        for (std::int64_t terms : {77, 0, 1, 16, 5000}) {
+          if (knowsTerms && terms != 77)
+            continue;
+          SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(terms) + " terms");
+          Tensor a = operand(random, {rows, terms}, DType::Float32),
+                 b = operand(random, transposed ? Shape{5, terms} : Shape{terms, 5}, DType::Float32);
+          Sums expected(Shape{rows, 5});
+          sumUp<double>(expected, Side(a, {}, {1}), Side(b, {}, {transposed ? 1 : 0}));
+          expectSums(f(a, b), expected);
+        }
+    }
+}
+
+// The lanes behind the last term add nothing, whatever the operands hold.
+TEST(Contraction, OfFewColumnsWithInfinities) {
+  for (bool transposed : {false, true})
+    for (std::int64_t special : {0, 64, 66}) {
+      std::vector<float> x(100 * 67, 1), y(67 * 3, 1);
+      y[static_cast<std::size_t>(transposed ? special : special * 3)] = std::numeric_limits<float>::infinity();
+      Tensor b = reshape(tensor<float>(y, {67 * 3}), transposed ? Shape{3, 67} : Shape{67, 3});
+      std::vector<float> found = matmul(tensor<float>(x, {100, 67}), b, {.transpose_b = transposed}).to_vector<float>();
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_EQ(found[i], i % 3 ? 67 : std::numeric_limits<float>::infinity());
+    }
+}
+
 TEST(Contraction, OfOneRowOrColumn) {
   for (bool transposed : {false, true}) {
     expectProduct(1, 1000, 1000, false, transposed, DType::Float32);

@@ -98,6 +98,14 @@ TEST(Convolution, OfTheCnnsLayers) {
 }
 
 // Where the rows of one image are more than a panel may hold.
+// Vectors along the channels of a window, with rows of results that fill no tile.
+TEST(Convolution, OfFewFilters) {
+  expectConvolution({2, 11, 13, 64, 3, 3, 1, {1, 1}, true}, DType::Float32);
+  expectConvolution({2, 11, 13, 100, 3, 3, 4, {1, 1}, false}, DType::Float32);
+  expectConvolution({1, 9, 7, 33, 5, 2, 3, {2, 1}, true}, DType::Float64);
+  expectConvolution({1, 6, 40, 700, 2, 3, 2, {1, 2}, false}, DType::Float32);
+}
+
 TEST(Convolution, OfLargeImages) { expectConvolution({1, 200, 160, 3, 3, 3, 16, {1, 1}, true}, DType::Float32); }
 TEST(Convolution, OfLargeImagesWithManyChannels) {
   expectConvolution({1, 120, 120, 32, 3, 3, 16, {1, 1}, true}, DType::Float32);

@@ -1,0 +1,366 @@
+#include "codegen/schedule/DotProducts.h"
+#include "codegen/Constants.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+namespace {
+
+int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+// The loops over terms but the one that vectors run over.
+SmallVector<unsigned> otherTerms(const Nest &nest, unsigned along) {
+  SmallVector<unsigned> loops;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (nest.isReduction[loop] && loop != along)
+      loops.push_back(loop);
+  return loops;
+}
+
+// Estimated cycles for a tile of all terms: for each vector of terms two multiply-adds and two loads a cycle, and at
+// least the four of an addition's latency; then the lanes of each sum.
+double cyclesOfTile(int64_t rows, int64_t columns, int64_t vectors) {
+  constexpr double kLanesOfSum = 6;
+  if (!rows || !columns)
+    return 0;
+  double ofVector =
+      std::max({static_cast<double>(rows * columns) / 2, static_cast<double>(rows + columns) / 2 + 0.5, 4.0});
+  return ofVector * static_cast<double>(vectors) + kLanesOfSum * static_cast<double>(rows * columns);
+}
+
+// Emits the kernel that a plan describes.
+class DotProducts {
+public:
+  DotProducts(Schedule &schedule, const Nest &nest, const DotPlan &plan)
+      : schedule(schedule), nest(nest), plan(plan), v(schedule.builder, nest, plan.along, plan.lanes),
+        a(nest.inputs[plan.operandOfA]), b(nest.inputs[1 - plan.operandOfA]), result(nest.outputs[0]),
+        terms(otherTerms(nest, plan.along)), isFloat(isa<FloatType>(result.element)) {
+    add = nest.body->getTerminator()->getOperand(0).getDefiningOp();
+  }
+
+  void emit() {
+    if (plan.packs)
+      pack();
+    // Threads share the rows, and all other loops over results.
+    SmallVector<std::pair<unsigned, Number>> shared;
+    Number pieces = 1;
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      if (!nest.isReduction[loop] && loop != plan.rowLoop && loop != plan.columnLoop) {
+        shared.push_back({loop, v.number(nest.extents[loop])});
+        pieces = v.multiply(pieces, shared.back().second);
+      }
+    Number rowExtent = v.number(nest.extents[plan.rowLoop]);
+    constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32; // as a contraction's
+    // To read an element of A takes as long as eight multiply-adds, which few columns do not need.
+    int64_t ofElement = std::max<int64_t>(8 / numColumns(), 1);
+    Number work = v.multiply(v.number(nest.iterations()), ofElement);
+    Number wanted = v.maximum(v.minimum(v.divide(work, kPieceWork), kMaxPieces), 1);
+    wanted = v.ceilDivide(wanted, v.maximum(pieces, 1));
+    Number rowBlock = v.maximum(v.roundUp(v.ceilDivide(rowExtent, wanted), plan.rows), plan.rows);
+    shared.push_back({plan.rowLoop, v.ceilDivide(rowExtent, rowBlock)});
+    pieces = v.multiply(pieces, shared.back().second);
+    Number results = v.number(nest.iterations(false));
+    double ofResult = plan.cycles * static_cast<double>(nest.iterations(true).guess());
+    v.parallel(pieces, ofResult, v.maximum(v.divide(results, v.maximum(pieces, 1)), 1), [&](Value piece) {
+      Position at(nest.numLoops());
+      Value rest = piece, first;
+      for (const auto &[loop, count] : llvm::reverse(shared)) {
+        Value index = v.index(0);
+        if (!(count == 1)) {
+          index = arith::RemUIOp::create(v.b, v.location, rest, v.valueOf(count));
+          rest = arith::DivUIOp::create(v.b, v.location, rest, v.valueOf(count));
+        }
+        if (loop == plan.rowLoop)
+          first = v.valueOf(v.multiply(Number(index), rowBlock));
+        else
+          at.index[loop] = index;
+      }
+      rowsOfPiece(at, first, v.valueOf(v.minimum(v.add(Number(first), rowBlock), rowExtent)));
+    });
+  }
+
+private:
+  void rowsOfPiece(Position at, Value first, Value end) {
+    Number count = v.subtract(Number(end), Number(first)),
+           whole = v.subtract(Number(end), v.remainder(count, plan.rows));
+    auto some = [&](Value from, const Number &to, int64_t rows) {
+      v.loop(from, v.valueOf(to), rows, {}, [&](Value row, ValueRange) {
+        columns(at.at(plan.rowLoop, row), rows);
+        return SmallVector<Value>();
+      });
+    };
+    some(first, whole, plan.rows);
+    if (plan.rows > 1 && !(v.remainder(v.number(nest.extents[plan.rowLoop]), plan.rows) == 0))
+      some(v.valueOf(whole), Number(end), 1);
+  }
+
+  // All columns of some rows, tile by tile.
+  void columns(Position at, int64_t rows) {
+    int64_t rest = numColumns() % plan.columns, whole = numColumns() - rest;
+    v.loop(whole, plan.columns, {}, [&](Value column, ValueRange) {
+      tile(atColumn(at, column), rows, plan.columns);
+      return SmallVector<Value>();
+    });
+    if (rest)
+      tile(atColumn(at, v.index(whole)), rows, rest);
+  }
+
+  int64_t numColumns() const { return plan.hasColumns() ? *nest.extents[plan.columnLoop].known() : 1; }
+  Position atColumn(const Position &at, Value column) const {
+    return plan.hasColumns() ? at.at(plan.columnLoop, column) : at;
+  }
+  Position shiftedColumn(const Position &at, int64_t by) const {
+    return plan.hasColumns() ? at.shifted(plan.columnLoop, by) : at;
+  }
+
+  void tile(Position at, int64_t rows, int64_t columns) {
+    SmallVector<Value> sums = sumsOf(at, rows, columns);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        Position place = shiftedColumn(at.shifted(plan.rowLoop, i), j);
+        Value total = v.horizontal(add, sums[i * columns + j]);
+        Value initial = schedule.initial ? schedule.initial : v.loadScalar(result, place);
+        if (!schedule.initial || !isFloatZero(initial))
+          total = v.apply(add, initial, total);
+        VectorBuilder scalars(v.b, nest, VectorBuilder::kNoLoop, 1);
+        scalars.store(result, place, total, 1);
+      }
+  }
+
+  // The most vectors of terms that one accumulator adds up.
+  int64_t run() const { return isFloat ? kProductRun : std::numeric_limits<int64_t>::max(); }
+  Number vectors() { return v.ceilDivide(v.number(nest.extents[plan.along]), plan.lanes); }
+
+  // The sums of runs of terms; many of them are added with what each addition rounds away.
+  SmallVector<Value> sumsOf(Position at, int64_t rows, int64_t columns) {
+    constexpr int64_t kFewRuns = 8;
+    auto count = static_cast<size_t>(rows * columns);
+    Value zero = v.constant(v.b.getZeroAttr(result.element));
+    SmallVector<Value> zeros(count, zero);
+    Number runs = 1;
+    for (unsigned loop : terms)
+      runs = v.multiply(runs, v.number(nest.extents[loop]));
+    if (runs == 1 && vectors().known && *vectors().known <= run())
+      return ofRun(at, v.index(0), v.valueOf(v.number(nest.extents[plan.along])), zeros, rows, columns);
+    if (isFloat)
+      runs = v.multiply(runs, v.ceilDivide(vectors(), run()));
+    bool isExact = isFloat && !(runs.known && *runs.known <= kFewRuns);
+    SmallVector<Value> carried = zeros;
+    if (isExact)
+      llvm::append_range(carried, zeros);
+    carried = overTerms(0, at, carried, [&](Position inside, ValueRange before) {
+      Value end = v.valueOf(v.number(nest.extents[plan.along]));
+      if (!isFloat)
+        return ofRun(inside, v.index(0), end, before, rows, columns);
+      return v.loop(v.index(0), end, plan.lanes * run(), before, [&](Value from, ValueRange sums) {
+        Value to = v.valueOf(v.minimum(v.add(Number(from), plan.lanes * run()), Number(end)));
+        SmallVector<Value> next(sums), own = ofRun(inside, from, to, zeros, rows, columns);
+        for (size_t i = 0; i < count; ++i) {
+          if (isExact) {
+            VectorBuilder::ExactSum sum = v.add({sums[i], sums[count + i]}, own[i]);
+            next[i] = sum.sum;
+            next[count + i] = sum.error;
+          } else {
+            next[i] = v.apply(add, sums[i], own[i]);
+          }
+        }
+        return next;
+      });
+    });
+    if (isExact)
+      for (size_t i = 0; i < count; ++i)
+        carried[i] = VectorBuilder::ExactSum{carried[i], carried[count + i]}.total(v);
+    carried.resize(count);
+    return carried;
+  }
+
+  using Body = function_ref<SmallVector<Value>(Position, ValueRange)>;
+  SmallVector<Value> overTerms(size_t depth, Position at, ValueRange carried, Body body) {
+    if (depth == terms.size())
+      return body(at, carried);
+    return v.loop(v.number(nest.extents[terms[depth]]), 1, carried,
+                  [&](Value i, ValueRange inner) { return overTerms(depth + 1, at.at(terms[depth], i), inner, body); });
+  }
+
+  // Adds the terms of [from, to), which lie along the vectors.
+  SmallVector<Value> ofRun(Position at, Value from, Value to, ValueRange sums, int64_t rows, int64_t columns) {
+    auto add = [&](Value i, ValueRange before, const Number &valid) {
+      SmallVector<Value> next(before), ofA;
+      Position term = at.at(plan.along, i);
+      for (int64_t row = 0; row < rows; ++row)
+        ofA.push_back(v.load(a, term.shifted(plan.rowLoop, row), valid));
+      for (int64_t column = 0; column < columns; ++column) {
+        Position place = shiftedColumn(term, column);
+        Value ofB = plan.packs ? v.load(packed, place, plan.lanes) : v.load(b, place, valid);
+        for (int64_t row = 0; row < rows; ++row) {
+          Value &sum = next[row * columns + column];
+          sum = isFloat ? vector::FMAOp::create(v.b, v.location, ofA[row], ofB, sum).getResult()
+                        : v.apply(this->add, sum, arith::MulIOp::create(v.b, v.location, ofA[row], ofB));
+        }
+      }
+      return next;
+    };
+    Number extent = v.number(nest.extents[plan.along]), rest = v.remainder(extent, plan.lanes);
+    if (rest == 0)
+      return v.loop(from, to, plan.lanes, sums, [&](Value i, ValueRange before) { return add(i, before, plan.lanes); });
+    Value whole = v.valueOf(v.minimum(Number(to), v.subtract(extent, rest)));
+    SmallVector<Value> all =
+        v.loop(from, whole, plan.lanes, sums, [&](Value i, ValueRange before) { return add(i, before, plan.lanes); });
+    return v.onlyIf(v.less(Number(whole), Number(to)), all,
+                    [&](ValueRange before) { return add(whole, before, rest); });
+  }
+
+  // Copies B, so that it is contiguous along the vectors, with zeros behind the last term.
+  void pack() {
+    int64_t extent = *nest.extents[plan.along].known(), length = ceilDiv(extent, plan.lanes) * plan.lanes;
+    packed = b;
+    packed.offset = 0;
+    packed.unknownOffset = {};
+    packed.strides.assign(nest.numLoops(), Extent(0));
+    packed.strides[plan.along] = 1;
+    int64_t stride = length;
+    auto add = [&](unsigned loop) {
+      packed.strides[loop] = stride;
+      stride *= *nest.extents[loop].known();
+    };
+    llvm::for_each(terms, add);
+    if (plan.hasColumns())
+      add(plan.columnLoop);
+    packed.value = memref::AllocOp::create(v.b, v.location, MemRefType::get({stride}, b.element));
+    v.loop(numColumns(), 1, {}, [&](Value column, ValueRange) {
+      return overTerms(0, atColumn(Position(nest.numLoops()), column), {}, [&](Position at, ValueRange) {
+        auto copy = [&](Position place, int64_t valid) {
+          Value some = v.load(b, place, valid);
+          if (valid < plan.lanes)
+            some =
+                arith::SelectOp::create(v.b, v.location, v.mask(valid), some, v.constant(v.b.getZeroAttr(b.element)));
+          v.store(packed, place, some, plan.lanes);
+        };
+        int64_t rest = extent % plan.lanes;
+        v.loop(v.index(0), v.index(extent - rest), plan.lanes, {}, [&](Value i, ValueRange) {
+          copy(at.at(plan.along, i), plan.lanes);
+          return SmallVector<Value>();
+        });
+        if (rest)
+          copy(at.at(plan.along, v.index(extent - rest)), rest);
+        return SmallVector<Value>();
+      });
+    });
+  }
+
+  Schedule &schedule;
+  const Nest &nest;
+  const DotPlan &plan;
+  VectorBuilder v;
+  const Access &a, &b;
+  Access result, packed;
+  SmallVector<unsigned> terms; // but the one that vectors run over
+  bool isFloat;
+  Operation *add;
+};
+
+} // namespace
+
+namespace {
+
+// Completes a plan that has its loops: whether B is packed, and the tile that takes the fewest cycles. False where such
+// loops are no dot products.
+bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
+  const Access &a = nest.inputs[plan.operandOfA], &b = nest.inputs[1 - plan.operandOfA];
+  auto isOfResults = [&](unsigned loop, const Access &one, const Access &other) {
+    return !nest.isReduction[loop] && one.varies(loop) && !other.varies(loop);
+  };
+  if (!nest.isReduction[plan.along] || !(a.strides[plan.along] == 1) || !b.varies(plan.along) ||
+      !isOfResults(plan.rowLoop, a, b))
+    return false;
+  if (plan.hasColumns() && (!isOfResults(plan.columnLoop, b, a) || !nest.extents[plan.columnLoop].isKnown()))
+    return false;
+  // Of a product with a vector, rows share nothing but the vector, and it may be part of a group. Windows overlap.
+  if (!plan.hasColumns() && otherTerms(nest, plan.along).empty())
+    return false;
+  int64_t rowExtent = nest.extents[plan.rowLoop].guess(),
+          columnExtent = plan.hasColumns() ? *nest.extents[plan.columnLoop].known() : 1,
+          terms = std::max<int64_t>(nest.extents[plan.along].guess(), 1), vectors = ceilDiv(terms, plan.lanes);
+  int64_t elements = columnExtent;
+  bool canPack = true; // once for all pieces, which all read the same
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (nest.isReduction[loop]) {
+      canPack &= nest.extents[loop].isKnown();
+      elements *= nest.extents[loop].guess();
+    } else if (loop != plan.columnLoop) {
+      canPack &= !b.varies(loop);
+    }
+  // Vectors of a copy begin with lines of the cache. Many rows make up for it.
+  constexpr int64_t kManyRows = 64;
+  bool isStrided = !(b.strides[plan.along] == 1), isAligned = !isStrided && terms % plan.lanes == 0;
+  plan.packs = isStrided || (canPack && !isAligned && rowExtent >= kManyRows);
+  // Threads share the rows, and all columns stay in the second cache.
+  if ((plan.packs && !canPack) || rowExtent < columnExtent ||
+      elements * (b.element.getIntOrFloatBitWidth() / 8) > target.l2Bytes / 2)
+    return false;
+  constexpr double kOfStrided = 2.5, kOfContiguous = 0.25; // cycles to copy an element
+  double ofCopy = plan.packs ? (isStrided ? kOfStrided : kOfContiguous) * static_cast<double>(columnExtent) : 0;
+  for (int64_t rows = 1; rows <= std::min<int64_t>(rowExtent, 8); ++rows)
+    for (int64_t columns = 1; columns <= std::min<int64_t>(columnExtent, 16); ++columns) {
+      if (rows * columns + std::min(rows, columns) + 1 > target.vectorRegisters)
+        continue;
+      auto ofRows = [&](int64_t count) {
+        return static_cast<double>(columnExtent / columns) * cyclesOfTile(count, columns, vectors) +
+               cyclesOfTile(count, columnExtent % columns, vectors);
+      };
+      double ofTiles =
+          static_cast<double>(rowExtent / rows) * ofRows(rows) + static_cast<double>(rowExtent % rows) * ofRows(1);
+      double cycles = (ofTiles / static_cast<double>(terms) + ofCopy) / static_cast<double>(rowExtent * columnExtent);
+      if (cycles < plan.cycles * 0.999) {
+        plan.rows = rows;
+        plan.columns = columns;
+        plan.cycles = cycles;
+      }
+    }
+  return true;
+}
+
+} // namespace
+
+std::optional<DotPlan> DotPlan::of(const Nest &nest, const Target &target) {
+  if (!isSumOfProducts(nest) || !nest.hasReduction())
+    return std::nullopt;
+  std::optional<DotPlan> best;
+  for (int operandOfA : {0, 1})
+    for (unsigned along = 0; along < nest.numLoops(); ++along)
+      for (unsigned rowLoop = 0; rowLoop < nest.numLoops(); ++rowLoop)
+        for (unsigned columnLoop = 0; columnLoop <= nest.numLoops(); ++columnLoop) {
+          DotPlan plan;
+          plan.operandOfA = operandOfA;
+          plan.along = along;
+          plan.rowLoop = rowLoop;
+          plan.columnLoop = columnLoop < nest.numLoops() ? columnLoop : VectorBuilder::kNoLoop;
+          plan.lanes = Schedule::lanesFor(nest, target);
+          if (complete(plan, nest, target) && !(best && best->cycles <= plan.cycles))
+            best = plan;
+        }
+  return best;
+}
+
+std::string DotPlan::text() const {
+  std::string result;
+  llvm::raw_string_ostream(result) << "dot products, tiles of " << rows << " x " << columns << " results, vectors of "
+                                   << lanes << " along the terms" << (packs ? "; columns packed once" : "");
+  return result;
+}
+
+void emitDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan) {
+  if (schedule.plan)
+    *schedule.plan = plan.text();
+  DotProducts(schedule, nest, plan).emit();
+}
+
+} // namespace calque::codegen

@@ -1,0 +1,34 @@
+// A sum of products with its vectors along the terms: each lane of an accumulator sums a part of the terms of one
+// result, and the lanes are added at the end. Products with few columns, such as the last layer of a classifier, would
+// leave most lanes of a tile of `Contraction` empty, and read the large operand element by element.
+#ifndef CALQUE_CODEGEN_SCHEDULE_DOTPRODUCTS_H
+#define CALQUE_CODEGEN_SCHEDULE_DOTPRODUCTS_H
+
+#include "codegen/schedule/Kernels.h"
+
+#include <limits>
+
+namespace calque::codegen {
+
+// How dot products are computed. Operand A is contiguous along a loop over terms; B is, too, or a packed copy of it is.
+struct DotPlan {
+  // The plan that takes the fewest cycles, where there is one.
+  static std::optional<DotPlan> of(const Nest &nest, const Target &target);
+
+  std::string text() const;
+  bool hasColumns() const { return columnLoop != VectorBuilder::kNoLoop; }
+
+  int operandOfA = 0;
+  unsigned along = VectorBuilder::kNoLoop;      // the loop over terms that vectors run over
+  unsigned rowLoop = VectorBuilder::kNoLoop;    // a loop over results along which A varies and B does not
+  unsigned columnLoop = VectorBuilder::kNoLoop; // one along which B varies and A does not; may be none
+  int64_t lanes = 1, rows = 1, columns = 1;     // of a tile of results
+  bool packs = false;                           // whether B is copied
+  // For one term of one result, where A is in the first cache.
+  double cycles = std::numeric_limits<double>::infinity();
+};
+
+void emitDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan);
+
+} // namespace calque::codegen
+#endif
