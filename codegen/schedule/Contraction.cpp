@@ -1,4 +1,4 @@
-// Chooses the loops and the tile of a contraction, and emits its loops.
+// Emits the loops of a contraction.
 #include "codegen/schedule/Contraction.h"
 #include "codegen/Constants.h"
 #include "codegen/schedule/DotProducts.h"
@@ -17,138 +17,56 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-bool isSumOfProducts(const Nest &nest) {
-  if (nest.inputs.size() != 2 || nest.outputs.size() != 1 || std::distance(nest.body->begin(), nest.body->end()) != 3)
-    return false;
-  Operation *multiply = &nest.body->front(), *add = multiply->getNextNode();
-  if (!isa<arith::MulFOp, arith::MulIOp>(multiply) || !isa<arith::AddFOp, arith::AddIOp>(add))
-    return false;
-  Value a = nest.body->getArgument(0), b = nest.body->getArgument(1), result = nest.body->getArgument(2);
-  auto operandsAre = [](Operation *op, Value x, Value y) {
-    return (op->getOperand(0) == x && op->getOperand(1) == y) || (op->getOperand(0) == y && op->getOperand(1) == x);
-  };
-  return operandsAre(multiply, a, b) && operandsAre(add, multiply->getResult(0), result) &&
-         nest.body->getTerminator()->getOperand(0) == add->getResult(0) && nest.inputs[0].isBuffer &&
-         nest.inputs[1].isBuffer;
-}
-
-namespace {
-
-// The loops over terms, from the outermost on.
-SmallVector<unsigned> termsInOrder(const Nest &nest, const Access &a) {
-  SmallVector<unsigned> terms;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (nest.isReduction[loop])
-      terms.push_back(loop);
-  // Loops with large strides in A are the outer ones, so that consecutive tiles read nearby elements.
-  llvm::stable_sort(terms, [&](unsigned x, unsigned y) { return a.distance(x) > a.distance(y); });
-  // Blocks are cut from the outermost loop, so the extents of the inner loops must be known.
-  llvm::stable_sort(terms,
-                    [&](unsigned x, unsigned y) { return !nest.extents[x].isKnown() && nest.extents[y].isKnown(); });
-  return terms;
-}
-
-// Estimated cycles for one term of a tile: two multiply-adds and two loads a cycle, and at least `least`, since each
-// sum has a latency of four cycles, and `ofVector` for each vector of B.
-double cyclesOf(int64_t rows, int64_t vectors, double least, double ofVector) {
-  if (!rows || !vectors)
-    return 0;
-  return std::max({static_cast<double>(rows * vectors) / 2, static_cast<double>(rows + vectors) / 2 + 0.5, least,
-                   ofVector * static_cast<double>(vectors)});
-}
-
-// `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
-// registers do not hold both, the former are loaded and stored once a run. Those of a block take a way through memory.
-// `least`: the terms of the shortest block.
-Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int64_t bytesOfVector, bool inRuns,
-                const Target &target) {
-  constexpr double kBytesOfCycle = 24; // what the second cache brings
-  Tile best;
-  // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest.
-  constexpr double kAboutAsFast = 1.01;
-  // Blocks of wide panels are short, and each block's sums take a way through memory.
-  int64_t mostVectors = inRuns && rows >= 3 ? 4 : 8;
-  for (int64_t r = 1; r <= std::min<int64_t>(rows, 14); ++r)
-    for (int64_t n = 1; n <= std::min<int64_t>(vectors, mostVectors); ++n) {
-      if (r * n + n + 1 > target.vectorRegisters)
-        continue;
-      bool fits = 2 * r * n + n + 1 <= target.vectorRegisters;
-      int64_t block = std::clamp<int64_t>(Contraction::bytesOfPanel(n, target) / (n * bytesOfVector), 1, terms);
-      int64_t blocks = (terms + block - 1) / block;
-      // The panels of windows with many terms have no place in the first cache.
-      double ofVector =
-          least * n * bytesOfVector > target.l1Bytes ? static_cast<double>(bytesOfVector) / kBytesOfCycle : 0;
-      auto cost = [&](int64_t tileRows, int64_t tileVectors) {
-        auto sums = static_cast<double>(tileRows * tileVectors);
-        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / kProductRun : 0;
-        double ofBlocks = blocks > 1 ? 1.5 / static_cast<double>(block) : 0;
-        // Rows that are left over need a tile of their own, which takes as long to compile.
-        return cyclesOf(tileRows, tileVectors, rows % r ? 5.5 : 5, ofVector) + (ofRuns + ofBlocks) * sums;
-      };
-      double cycles =
-          static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
-          static_cast<double>(vectors / n) * cost(rows % r, n) + cost(rows % r, vectors % n);
-      // Without runs, wider panels mean that A is read fewer times.
-      double factor = 0.999;
-      if (inRuns && n < best.vectors && vectors % n == 0)
-        factor = kAboutAsFast;
-      else if (inRuns && best.vectors && n > best.vectors && vectors % best.vectors == 0)
-        factor = 1 / kAboutAsFast;
-      else if (n == best.vectors && rows % r == 0)
-        factor = kAboutAsFast;
-      if (cycles < best.cycles * factor)
-        best = {r, n, cycles};
-    }
-  return best;
-}
-
-} // namespace
-
-Contraction::Contraction(Schedule &schedule, const Nest &nest, unsigned vectorLoop, unsigned rowLoop, const Access &a,
-                         const Access &b, int64_t lanes, Tile tile)
-    : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes), vectorLoop(vectorLoop),
-      rowLoop(rowLoop), a(a), b(b), result(nest.outputs[0]), initial(schedule.initial), tile(tile),
-      terms(termsInOrder(nest, a)) {
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    if (!nest.isReduction[loop] && loop != vectorLoop)
-      (b.varies(loop) ? batches : levels).push_back(loop);
-  }
-  auto byDistance = [&](unsigned x, unsigned y) { return a.distance(x) > a.distance(y); };
-  llvm::stable_sort(batches, byDistance);
-  llvm::stable_sort(levels, byDistance);
-  isFloat = isa<FloatType>(result.element);
-  inRuns = sumsInRuns(nest);
+Contraction::Contraction(Schedule &schedule, const Nest &nest, const ContractionPlan &plan)
+    : schedule(schedule), nest(nest), v(schedule.builder, nest, plan.vectorLoop, plan.lanes), plan(plan),
+      vectorLoop(plan.vectorLoop), rowLoop(plan.rowLoop), tile(plan.tile), terms(plan.terms),
+      a(nest.inputs[1 - plan.operandOfB]), b(nest.inputs[plan.operandOfB]), result(nest.outputs[0]),
+      initial(schedule.initial), isFloat(isa<FloatType>(result.element)) {
   rowExtent = rowLoop == VectorBuilder::kNoLoop ? Number(1) : v.number(nest.extents[rowLoop]);
   columnExtent = v.number(nest.extents[vectorLoop]);
   numPanels = v.ceilDivide(columnExtent, panelWidth());
-  nest.isKnown() ? chooseBlocks() : chooseBlocksOfUnknown();
-  chooseRowsOfNarrow();
-  if (inRuns)
-    cutTermsIntoRuns();
+  computeBlocks();
 }
 
-// A panel of fewer vectors than the others leaves registers for more rows, which its sums need to be as fast.
-void Contraction::chooseRowsOfNarrow() {
-  rowsOfNarrow = tile.rows;
-  if (!nest.isKnown() || rowLoop == VectorBuilder::kNoLoop || packsRows || *columnExtent.known < panelWidth())
+void Contraction::computeBlocks() {
+  if (plan.isKnown) {
+    termBlock = *plan.termBlock;
+    rowBlock = *plan.rowBlock;
+    panelBlock = *plan.panelBlock;
     return;
-  int64_t vectors = ceilDiv(*columnExtent.known % panelWidth(), v.lanes), rows = *rowExtent.known;
-  if (vectors == 0 || vectors == tile.vectors)
+  }
+  constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
+  Number extent = v.number(nest.extents[terms[0]]);
+  Number wanted = v.maximum(v.minimum(v.divide(v.number(nest.iterations()), kPieceWork), kMaxPieces), 1);
+  Number termBlocks = v.maximum(v.ceilDivide(extent, plan.mostTermBlock), 1);
+  termBlock = plan.termBlock ? Number(*plan.termBlock) : v.maximum(v.ceilDivide(extent, termBlocks), 1);
+  Number pieces = 1;
+  for (unsigned loop : plan.batches)
+    pieces = v.multiply(pieces, v.number(nest.extents[loop]));
+  rowBlock = plan.rowBlock ? Number(*plan.rowBlock) : v.maximum(v.roundUp(rowExtent, tile.rows), tile.rows);
+  panelBlock = plan.panelBlock ? Number(*plan.panelBlock) : v.maximum(numPanels, 1);
+  if (plan.isWindow())
     return;
-  Tile narrow = chooseTile(std::min(rows, *rowBlock.known), vectors, *nest.iterations(true).known(), innerTerms(),
-                           v.lanes * elementBytes(), inRuns, schedule.target);
-  // Every block but the last one ends with a whole tile.
-  if (narrow.vectors == vectors && (*rowBlock.known >= rows || *rowBlock.known % narrow.rows == 0))
-    rowsOfNarrow = narrow.rows;
+  Number everyPanel = panelBlock, rowPieces = v.maximum(v.ceilDivide(rowExtent, plan.rowsInCache), 1);
+  Number inCache = v.maximum(v.roundUp(v.ceilDivide(rowExtent, rowPieces), tile.rows), tile.rows);
+  pieces = v.maximum(v.multiply(pieces, rowPieces), 1);
+  Number perPanels = v.maximum(v.minimum(v.ceilDivide(wanted, pieces), everyPanel), 1);
+  panelBlock = v.maximum(v.ceilDivide(numPanels, perPanels), 1);
+  pieces = v.maximum(v.multiply(pieces, v.ceilDivide(numPanels, panelBlock)), 1);
+  // Threads share rows as well where there are too few panels.
+  Number perRows = v.maximum(v.ceilDivide(wanted, pieces), 1);
+  Number cut = v.maximum(v.roundUp(v.ceilDivide(rowExtent, perRows), tile.rows), tile.rows);
+  rowBlock = v.minimum(inCache, cut);
 }
 
 void Contraction::emit() {
   std::optional<PartialResults> partial, rounded;
   // Blocks of terms add to the results in memory; where there are many, with what each addition rounds away.
-  Number blocks = v.ceilDivide(v.ceilDivide(v.number(nest.extents[terms[0]]), termPieces), v.maximum(termBlock, 1));
+  Number blocks =
+      v.ceilDivide(v.ceilDivide(v.number(nest.extents[terms[0]]), plan.termPieces), v.maximum(termBlock, 1));
   Value hasMany;
-  if (inRuns && !(blocks.known && *blocks.known <= kFewBlocks)) {
-    rounded.emplace(schedule, nest, *Combiner::of(nest), termPieces);
+  if (plan.inRuns && !(blocks.known && *blocks.known <= plan.kFewBlocks)) {
+    rounded.emplace(schedule, nest, *Combiner::of(nest), plan.termPieces);
     errors = rounded->access;
     hasMany = v.less(1, blocks);
     v.onlyIf(hasMany, [&] {
@@ -156,21 +74,21 @@ void Contraction::emit() {
       linalg::FillOp::create(v.b, v.location, ValueRange{zero}, ValueRange{errors->value});
     });
   }
-  if (termPieces > 1) {
+  if (plan.termPieces > 1) {
     Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
-    partial.emplace(schedule, nest, *Combiner::of(nest), termPieces);
+    partial.emplace(schedule, nest, *Combiner::of(nest), plan.termPieces);
     result = partial->access;
     initial = zero;
   }
   SmallVector<std::pair<unsigned, Number>>
       shared; // loops that threads share, or kNoLoop for the terms, with their numbers of pieces
-  shared.push_back({VectorBuilder::kNoLoop, termPieces});
-  for (unsigned loop : batches)
+  shared.push_back({VectorBuilder::kNoLoop, plan.termPieces});
+  for (unsigned loop : plan.batches)
     shared.push_back({loop, v.number(nest.extents[loop])});
-  for (unsigned loop : levels) {
-    Number pieces = loop == rowLoop  ? v.ceilDivide(rowExtent, rowBlock)
-                    : isShared[loop] ? v.number(nest.extents[loop])
-                                     : Number(1);
+  for (unsigned loop : plan.levels) {
+    Number pieces = loop == rowLoop       ? v.ceilDivide(rowExtent, rowBlock)
+                    : plan.isShared[loop] ? v.number(nest.extents[loop])
+                                          : Number(1);
     if (!pieces.known || *pieces.known > 1)
       shared.push_back({loop, pieces});
   }
@@ -178,12 +96,9 @@ void Contraction::emit() {
   Number pieces = 1;
   for (const auto &[loop, count] : shared)
     pieces = v.multiply(pieces, count);
-  if (packsAll)
+  if (plan.packsAll)
     packAll();
-  // The cycles for one term of one result.
-  double cycles =
-      tile.cycles / static_cast<double>((rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess()) *
-                                        nest.extents[vectorLoop].guess());
+  double cycles = tile.cycles;
   Number times = 1;
   if (pieces.known && nest.isKnown())
     cycles *=
@@ -221,36 +136,10 @@ void Contraction::emit() {
   }
 }
 
-std::string Contraction::text() const {
-  std::string result;
-  llvm::raw_string_ostream stream(result);
-  auto print = [&](const Number &number) { number.known ? stream << *number.known : stream << "?"; };
-  stream << "product, tiles of " << tile.rows << " x " << tile.vectors << " vectors of " << v.lanes << "; ";
-  nest.extents[terms[0]].isKnown() ? stream << *nest.extents[terms[0]].known() : stream << "?";
-  if (innerTerms() > 1)
-    stream << " x " << innerTerms();
-  stream << " terms, ";
-  print(termBlock);
-  stream << (innerTerms() > 1 ? " of them" : "") << " in a block";
-  if (inRuns)
-    stream << ", runs of " << runLength;
-  stream << (packsAll ? "; panels packed once" : packs ? "; panels packed by each piece" : "; panels as they are");
-  if (packsRows)
-    stream << "; rows packed by each piece";
-  if (termPieces > 1)
-    stream << "; " << termPieces << " pieces of terms";
-  stream << "; pieces of ";
-  print(rowBlock);
-  stream << " rows and ";
-  print(panelBlock);
-  stream << " panels";
-  return result;
-}
-
 void Contraction::emitPiece(Position at, Piece piece) {
   ofPiece = result;
   errorsOfPiece = errors;
-  if (termPieces > 1) {
+  if (plan.termPieces > 1) {
     int64_t results = *nest.iterations(false).known();
     auto type =
         MemRefType::get({results}, result.element, StridedLayoutAttr::get(v.b.getContext(), ShapedType::kDynamic, {1}));
@@ -267,13 +156,13 @@ void Contraction::emitPiece(Position at, Piece piece) {
   }
   Number extent = v.number(nest.extents[terms[0]]), size = extent;
   if (extent.known)
-    size = v.roundUp(v.ceilDivide(extent, termPieces), termBlock);
+    size = v.roundUp(v.ceilDivide(extent, plan.termPieces), termBlock);
   if (size.known && size.known == termBlock.known) {
     Value from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.valueOf(size));
     return panels(at, piece, from, endOf(from, size), {initial, {}});
   }
   Value from = v.index(0), to = v.valueOf(extent);
-  if (termPieces > 1 || extent.known) {
+  if (plan.termPieces > 1 || extent.known) {
     from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.valueOf(size));
     to = endOf(from, size);
   }
@@ -309,7 +198,7 @@ void Contraction::panels(Position at, Piece piece, Value from, Value to, Start s
   auto startOf = [&](Value number) {
     return arith::MulIOp::create(v.b, v.location, number, v.index(panelWidth())).getResult();
   };
-  if (packsRows)
+  if (plan.packsRows)
     packRows(at, piece, from, to);
   auto lastPanel = [&] { inPanel(v.valueOf(start0), rest); };
   if (panelBlock.known && panelBlock.known == numPanels.known) {
@@ -337,19 +226,21 @@ void Contraction::panels(Position at, Piece piece, Value from, Value to, Start s
 }
 
 void Contraction::panel(Position at, Piece piece, Value from, Value to, const Number &columns, Start start) {
-  Access columnsOfB = packsAll ? partOfAll(at.index[vectorLoop], from) : packs ? pack(at, from, to, columns) : b;
+  Access columnsOfB = plan.packsAll ? partOfAll(at.index[vectorLoop], from)
+                      : plan.packs  ? pack(at, from, to, columns)
+                                    : b;
   bool isNarrow = columns.known && *columns.known < panelWidth();
-  tiles(0, at, piece, isNarrow ? rowsOfNarrow : tile.rows, 1,
+  tiles(0, at, piece, isNarrow ? plan.rowsOfNarrow : tile.rows, 1,
         [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
 }
 
 void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTile, int64_t rows,
                         function_ref<void(Position, int64_t)> body) {
-  if (depth == levels.size())
+  if (depth == plan.levels.size())
     return body(at, rows);
-  unsigned loop = levels[depth];
+  unsigned loop = plan.levels[depth];
   if (loop != rowLoop) {
-    if (isShared[loop])
+    if (plan.isShared[loop])
       return tiles(depth + 1, at, piece, rowsOfTile, rows, body);
     v.loop(v.number(nest.extents[loop]), 1, {}, [&](Value i, ValueRange) {
       tiles(depth + 1, at.at(loop, i), piece, rowsOfTile, rows, body);
@@ -424,9 +315,9 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   auto before = [&](int64_t i, int64_t j, Value initial) {
     return initial ? v.splat(initial) : v.load(ofPiece, point(i, j), valid[j]);
   };
-  Access rowsOfA = packsRows ? placeOfRows(at.index[rowLoop]) : a;
+  Access rowsOfA = plan.packsRows ? placeOfRows(at.index[rowLoop]) : a;
   auto ofRow = [&](Position term, int64_t i) {
-    if (packsRows) {
+    if (plan.packsRows) {
       term = relative(term, from);
       term.index[rowLoop] = Value();
     }
@@ -435,8 +326,8 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   auto addTerm = [&](Position term, ValueRange carried) {
     SmallVector<Value> next(carried), ofB;
     for (int64_t j = 0; j < vectors; ++j)
-      ofB.push_back(packs ? v.load(columnsOfB, relative(term, from).shifted(vectorLoop, j * v.lanes), v.lanes)
-                          : v.load(columnsOfB, term.shifted(vectorLoop, j * v.lanes), valid[j]));
+      ofB.push_back(plan.packs ? v.load(columnsOfB, relative(term, from).shifted(vectorLoop, j * v.lanes), v.lanes)
+                               : v.load(columnsOfB, term.shifted(vectorLoop, j * v.lanes), valid[j]));
     for (int64_t i = 0; i < rows; ++i) {
       Value ofA = v.splat(ofRow(term, i));
       for (int64_t j = 0; j < vectors; ++j) {
@@ -451,12 +342,12 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   };
   // The lines of the results come while the terms are summed up.
   constexpr int64_t kManyTerms = 64;
-  if (inRuns && termsPerBlock() >= kManyTerms)
+  if (plan.inRuns && plan.termsPerBlock() >= kManyTerms)
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j)
         v.prefetchForStore(ofPiece, point(i, j));
   SmallVector<Value> sums;
-  if (inRuns) {
+  if (plan.inRuns) {
     sums = sumInRuns(at, from, to, static_cast<size_t>(rows * vectors), addTerm);
   } else {
     auto begin = [&](Value initial) {
@@ -476,101 +367,38 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j) {
         Value total = sums[i * vectors + j];
-        if (inRuns && errorsOfPiece && !initial) {
+        if (plan.inRuns && errorsOfPiece && !initial) {
           VectorBuilder::ExactSum both{before(i, j, {}), v.load(*errorsOfPiece, point(i, j), valid[j])};
           both = v.add(both, total);
           v.store(*errorsOfPiece, point(i, j), both.error, valid[j]);
           total = both.sum;
-        } else if (inRuns && !startsAtZero) {
+        } else if (plan.inRuns && !startsAtZero) {
           total = arith::AddFOp::create(v.b, v.location, before(i, j, initial), total);
         }
         v.store(ofPiece, point(i, j), total, valid[j]);
       }
   };
-  if (!inRuns || !start.isLater)
+  if (!plan.inRuns || !start.isLater)
     return store(start.value);
   v.either(start.isLater, [&] { store({}); }, [&] { store(start.value); });
 }
 
-namespace {
-
-// The roles of loops and operands, with the tile that goes with them.
-struct Choice {
-  unsigned vectorLoop = VectorBuilder::kNoLoop, rowLoop = VectorBuilder::kNoLoop;
-  int operandOfB = 0;
-  Tile tile;
-  double cycles = std::numeric_limits<double>::infinity();
-};
-
-std::optional<Choice> choose(const Nest &nest, const Target &target) {
-  if (!isSumOfProducts(nest) || !nest.hasReduction() || nest.iterations().guess() < 64)
-    return std::nullopt;
-  unsigned unknownTerms = 0;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    unknownTerms += nest.isReduction[loop] && !nest.extents[loop].isKnown();
-  if (unknownTerms > 1) // only one unknown loop over terms can be cut into blocks
-    return std::nullopt;
-  int64_t lanes = Schedule::lanesFor(nest, target);
-  const Access &result = nest.outputs[0];
-  int64_t allTerms = std::max<int64_t>(nest.iterations(true).guess(), 1);
-  Choice best;
-  for (int operandOfB : {1, 0}) {
-    const Access &a = nest.inputs[1 - operandOfB], &b = nest.inputs[operandOfB];
-    int64_t leastBlock = allTerms / std::max<int64_t>(nest.extents[termsInOrder(nest, a).front()].guess(), 1);
-    for (unsigned vectorLoop = 0; vectorLoop < nest.numLoops(); ++vectorLoop) {
-      if (nest.isReduction[vectorLoop] || a.varies(vectorLoop) || !b.varies(vectorLoop) ||
-          !(result.strides[vectorLoop] == 1))
-        continue;
-      int64_t extent = nest.extents[vectorLoop].guess(), vectors = (extent + lanes - 1) / lanes;
-      auto consider = [&](unsigned rowLoop) {
-        int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
-        int64_t bytesOfVector = lanes * result.element.getIntOrFloatBitWidth() / 8;
-        Tile tile =
-            chooseTile(rows, vectors, allTerms, leastBlock, bytesOfVector, Contraction::sumsInRuns(nest), target);
-        double cycles = tile.cycles / static_cast<double>(rows * extent);
-        auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
-        // Of equal loops the one along which A's elements are nearest: windows that overlap share them.
-        if (cycles < best.cycles || (cycles == best.cycles && distance(rowLoop) < distance(best.rowLoop)))
-          best = {vectorLoop, rowLoop, operandOfB, tile, cycles};
-      };
-      consider(VectorBuilder::kNoLoop);
-      for (unsigned rowLoop = 0; rowLoop < nest.numLoops(); ++rowLoop)
-        if (!nest.isReduction[rowLoop] && rowLoop != vectorLoop && a.varies(rowLoop) && !b.varies(rowLoop))
-          consider(rowLoop);
-    }
-  }
-  if (best.vectorLoop == VectorBuilder::kNoLoop)
-    return std::nullopt;
-  const Access &b = nest.inputs[best.operandOfB];
-  // With a strided B and few rows, each gathered element would be used only once.
-  int64_t uses = 1;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (!nest.isReduction[loop] && loop != best.vectorLoop)
-      uses *= std::min<int64_t>(nest.extents[loop].guess(), 1 << 20);
-  if (!(b.strides[best.vectorLoop] == 1) && uses < 4)
-    return std::nullopt;
-  return best;
+bool isContraction(const Nest &nest, const Target &target) {
+  return ContractionPlan::of(nest, target) || DotPlan::of(nest, target);
 }
 
-} // namespace
-
-bool isContraction(const Nest &nest, const Target &target) { return choose(nest, target) || DotPlan::of(nest, target); }
-
 bool emitContraction(Schedule schedule, Nest nest) {
-  std::optional<Choice> choice = choose(nest, schedule.target);
+  std::optional<ContractionPlan> plan = ContractionPlan::of(nest, schedule.target);
   std::optional<DotPlan> dots = DotPlan::of(nest, schedule.target);
-  if (dots && !(choice && choice->cycles <= dots->cycles)) {
+  if (dots && !(plan && plan->tile.cycles <= dots->cycles)) {
     emitDotProducts(schedule, nest, *dots);
     return true;
   }
-  if (!choice)
+  if (!plan)
     return false;
-  const Access &a = nest.inputs[1 - choice->operandOfB], &b = nest.inputs[choice->operandOfB];
-  Contraction contraction(schedule, nest, choice->vectorLoop, choice->rowLoop, a, b, schedule.lanesFor(nest),
-                          choice->tile);
   if (schedule.plan)
-    *schedule.plan = contraction.text();
-  contraction.emit();
+    *schedule.plan = plan->text();
+  Contraction(schedule, nest, *plan).emit();
   return true;
 }
 

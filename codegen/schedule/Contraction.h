@@ -3,39 +3,19 @@
 // B is packed where it is strided or read often. Products of matrices in any layout, convolutions and both their
 // gradients differ in their strides alone.
 //
-//   Contraction(schedule, nest, vectorLoop, rowLoop, a, b, lanes, tile).emit();
+//   Contraction(schedule, nest, plan).emit();
 #ifndef CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
 #define CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
 
-#include "codegen/schedule/Kernels.h"
-
-#include <limits>
+#include "codegen/schedule/ContractionPlan.h"
 
 namespace calque::codegen {
 
-// The sizes of a tile of results, and an estimate of its cost.
-struct Tile {
-  int64_t rows = 1, vectors = 1;
-  double cycles = std::numeric_limits<double>::infinity(); // for one term of all results
-};
-
 class Contraction {
 public:
-  Contraction(Schedule &schedule, const Nest &nest, unsigned vectorLoop, unsigned rowLoop, const Access &a,
-              const Access &b, int64_t lanes, Tile tile);
-
-  // Whether the terms are cut into runs. Integers are exact in any order.
-  static bool sumsInRuns(const Nest &nest) {
-    std::optional<int64_t> terms = nest.iterations(true).known();
-    return llvm::isa<mlir::FloatType>(nest.outputs[0].element) && !(terms && *terms <= kProductRun);
-  }
-
-  // The most bytes of a panel's part of a block.
-  static int64_t bytesOfPanel(int64_t vectors, const Target &target);
+  Contraction(Schedule &schedule, const Nest &nest, const ContractionPlan &plan);
 
   void emit();
-  // The plan in words.
-  std::string text() const;
 
 private:
   // The indices of a piece.
@@ -49,21 +29,14 @@ private:
     mlir::Value value, isLater;
   };
 
-  static constexpr int64_t kFewBlocks = 8, kFewGroups = 4;
   static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
-  int64_t panelWidth() const { return tile.vectors * v.lanes; }
+  int64_t panelWidth() const { return plan.panelWidth(); }
   int64_t elementBytes() const { return result.element.getIntOrFloatBitWidth() / 8; }
-  // The number of terms in one iteration of the outermost loop over terms.
-  int64_t innerTerms() const {
-    int64_t count = 1;
-    for (unsigned loop : llvm::drop_begin(terms))
-      count *= *nest.extents[loop].known();
-    return count;
-  }
-  // The largest number of terms in a block.
-  int64_t termsPerBlock() const { return innerTerms() * mostTermBlock; }
 
   //===-- The loops (Contraction.cpp) ----------------------------------------------------------===//
+
+  // The blocks: those of the plan, or what follows for sizes that are known at run time only.
+  void computeBlocks();
 
   // Emits one piece: a loop over blocks of terms, in it a loop over panels, and in that all tiles of rows.
   void emitPiece(Position at, Piece piece);
@@ -84,45 +57,9 @@ private:
   void microkernel(Position at, int64_t rows, const Access &columnsOfB, mlir::Value from, mlir::Value to,
                    const Number &columns, Start start);
 
-  //===-- Blocks of terms, and pieces for threads (ContractionBlocks.cpp) ----------------------===//
-
-  int64_t bytesOf(const Access &access) const;
-
-  void chooseRowsOfNarrow();
-
-  // Whether this is the gradient of a convolution's filters.
-  bool sumsImages() const;
-  int64_t bytesOfPanel() const;
-
-  // Decides how the loops are cut, for known sizes.
-  void chooseBlocks();
-
-  // Packs A where its rows are contiguous and its terms lie far apart, if several panels read it.
-  bool wantsRowsPacked(int64_t panels) const;
-  // Rows before panels, since each piece packs its own.
-  void shareRowsThenPanels(int64_t &pieces, int64_t wanted, int64_t &rowBlock, int64_t &panelBlock) const;
-
-  bool isWindow() const { return levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1); }
-
-  // Packs where B is strided along the vector loop, or where its rows lie far apart and each packed element is read
-  // often.
-  void decideToPack(int64_t rows);
-
-  // Decides the same by code that computes with unknown sizes. Known sizes bound a panel, and threads do not share
-  // terms.
-  void chooseBlocksOfUnknown();
-
   //===-- Runs of terms (ContractionRuns.cpp) --------------------------------------------------===//
 
-  // A loop over terms, or a part of one: `within` iterations from where the loop around it stands; 0: all.
-  struct TermLoop {
-    unsigned loop;
-    int64_t step, within, count;
-  };
-
-  // Cuts the loops over a block's terms into runs, and runs into groups of kRunLength.
-  void cutTermsIntoRuns();
-
+  // Whether all runs of the innermost loop have an even number of terms.
   bool hasPairs(const TermLoop &run) const;
 
   // The sums of a block's terms: `body` adds one term to each accumulator.
@@ -174,23 +111,18 @@ private:
   Schedule &schedule;
   const Nest &nest;
   VectorBuilder v;
-  unsigned vectorLoop, rowLoop;
+  const ContractionPlan &plan;
+  const unsigned vectorLoop, rowLoop; // as in the plan
+  const Tile tile;
+  const llvm::ArrayRef<unsigned> terms;
   const Access &a, &b;
   Access result, ofPiece;
   std::optional<Access> errors, errorsOfPiece; // what additions to the results rounded away
   mlir::Value initial;
-  Tile tile;
-  int64_t rowsOfNarrow = 1; // of the tiles of a last panel that has fewer vectors
-  mlir::SmallVector<unsigned> terms, batches, levels;
-  mlir::SmallVector<bool> isShared;
+  bool isFloat;
   Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;
-  int64_t termPieces = 1, mostTermBlock = 1, runLength = 1;
-  bool packs = false, packsAll = false, packsRows = false, isFloat = true, inRuns = false;
-  mlir::SmallVector<TermLoop> termLoops; // of a block
-  mlir::SmallVector<size_t, 2> starts;   // the loops at which accumulators begin anew
-  bool isExact = false;                  // whether a block's sums have their rounding errors beside them
-  mlir::Value buffer, all;               // of a packed panel, and of all of them
-  mlir::Value rowBuffer, firstRow;       // of a piece's packed rows, and the first of them
+  mlir::Value buffer, all;         // of a packed panel, and of all of them
+  mlir::Value rowBuffer, firstRow; // of a piece's packed rows, and the first of them
 };
 
 } // namespace calque::codegen

@@ -29,7 +29,7 @@ Value threadMemory(OpBuilder &builder, Location location, MemRefType type) {
 }
 
 Access Contraction::pack(Position at, Value from, Value to, const Number &columns) {
-  auto type = MemRefType::get({termsPerBlock() * panelWidth()}, b.element);
+  auto type = MemRefType::get({plan.termsPerBlock() * panelWidth()}, b.element);
   if (!buffer)
     buffer = threadMemory(v.b, v.location, type);
   Access place = placeIn(buffer);
@@ -39,9 +39,9 @@ Access Contraction::pack(Position at, Value from, Value to, const Number &column
 
 void Contraction::packRows(Position at, Piece piece, Value from, Value to) {
   if (!rowBuffer)
-    rowBuffer =
-        threadMemory(v.b, v.location,
-                     MemRefType::get({ceilDiv(*rowBlock.known, tile.rows) * tile.rows * termsPerBlock()}, a.element));
+    rowBuffer = threadMemory(
+        v.b, v.location,
+        MemRefType::get({ceilDiv(*rowBlock.known, tile.rows) * tile.rows * plan.termsPerBlock()}, a.element));
   firstRow = arith::MulIOp::create(v.b, v.location, piece.ofRows, v.valueOf(rowBlock));
   Value end = arith::AddIOp::create(v.b, v.location, firstRow, v.valueOf(rowBlock));
   Number rest = v.remainder(rowExtent, tile.rows), fullRows = v.subtract(rowExtent, rest);
@@ -84,7 +84,7 @@ Access Contraction::placeOfRows(Value row) {
   }
   place.strides[rowLoop] = 1;
   Number tiles = v.divide(Number(arith::SubIOp::create(v.b, v.location, row, firstRow)), tile.rows);
-  place.unknownOffset = v.valueOf(v.multiply(tiles, termsPerBlock() * tile.rows));
+  place.unknownOffset = v.valueOf(v.multiply(tiles, plan.termsPerBlock() * tile.rows));
   return place;
 }
 
@@ -94,9 +94,9 @@ void Contraction::packAll() {
   // Threads share panels, and terms where these are long.
   constexpr int64_t kTermsOfPart = 256;
   Number extent = v.number(nest.extents[terms[0]]);
-  int64_t length = std::max<int64_t>(kTermsOfPart / innerTerms(), 1);
+  int64_t length = std::max<int64_t>(kTermsOfPart / plan.innerTerms, 1);
   Number parts = v.ceilDivide(extent, length);
-  double cycles = static_cast<double>(tile.vectors * innerTerms() * length) * (b.strides[vectorLoop] == 1 ? 2 : 8);
+  double cycles = static_cast<double>(tile.vectors * plan.innerTerms * length) * (b.strides[vectorLoop] == 1 ? 2 : 8);
   v.parallel(v.multiply(numPanels, parts), cycles, 1, [&](Value number) {
     Value panel = arith::DivUIOp::create(v.b, v.location, number, v.valueOf(parts));
     Value part = arith::RemUIOp::create(v.b, v.location, number, v.valueOf(parts));
@@ -117,7 +117,7 @@ void Contraction::packAll() {
 Access Contraction::partOfAll(Value column, Value from) {
   Access place = placeIn(all);
   Number start = v.add(v.multiply(Number(column), v.number(nest.iterations(true))),
-                       v.multiply(Number(from), innerTerms() * panelWidth()));
+                       v.multiply(Number(from), plan.innerTerms * panelWidth()));
   place.unknownOffset = v.valueOf(start);
   return place;
 }

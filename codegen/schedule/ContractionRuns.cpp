@@ -7,46 +7,9 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-void Contraction::cutTermsIntoRuns() {
-  for (unsigned loop : terms)
-    termLoops.push_back({loop, 1, 0, loop == terms[0] ? mostTermBlock : *nest.extents[loop].known()});
-  size_t end = termLoops.size();
-  for (int level = 0; level < 2; ++level) {
-    int64_t most = level == 0 ? kProductRun : kRunLength;
-    int64_t length = 1;
-    while (end > 0 && length * termLoops[end - 1].count <= most)
-      length *= termLoops[--end].count;
-    if (level == 0)
-      runLength = length;
-    if (end == 0)
-      return;
-    if (int64_t some = most / length; some > 1) {
-      TermLoop &outer = termLoops[end - 1];
-      some = ceilDiv(outer.count, ceilDiv(outer.count, some)); // runs of about the same length
-      if (level == 0 && length == 1)
-        some += some % 2; // a run takes two terms at a time
-      if (level == 0)
-        runLength = length * some;
-      TermLoop inner = outer;
-      inner.within = some * outer.step;
-      inner.count = some;
-      outer.step *= some;
-      outer.count = ceilDiv(outer.count, some);
-      termLoops.insert(termLoops.begin() + static_cast<std::ptrdiff_t>(end), inner);
-      for (size_t &start : starts)
-        ++start;
-    }
-    starts.insert(starts.begin(), end);
-  }
-  int64_t groups = 1;
-  for (const TermLoop &each : llvm::ArrayRef(termLoops).take_front(end))
-    groups *= each.count;
-  isExact = groups > kFewGroups;
-}
-
 SmallVector<Value> Contraction::sumInRuns(Position at, Value from, Value to, size_t count, SumBody body) {
   SmallVector<Value> zeros(count, v.constant(v.b.getZeroAttr(result.element)));
-  if (!isExact)
+  if (!plan.isExact)
     return termsFrom(0, 0, at, from, to, zeros, body);
   SmallVector<Value> both = zeros;
   llvm::append_range(both, zeros);
@@ -59,8 +22,8 @@ SmallVector<Value> Contraction::sumInRuns(Position at, Value from, Value to, siz
 
 SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position at, Value from, Value to,
                                           ValueRange carried, SumBody body) {
-  if (level < starts.size() && starts[level] == depth) {
-    bool exact = level == 0 && isExact;
+  if (level < plan.starts.size() && plan.starts[level] == depth) {
+    bool exact = level == 0 && plan.isExact;
     size_t count = exact ? carried.size() / 2 : carried.size();
     SmallVector<Value> zeros(count, v.constant(v.b.getZeroAttr(result.element))), sums(carried);
     SmallVector<Value> run = termsFrom(depth, level + 1, at, from, to, zeros, body);
@@ -76,11 +39,11 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
     }
     return sums;
   }
-  if (depth == termLoops.size())
+  if (depth == plan.termLoops.size())
     return body(at, carried);
-  const TermLoop &own = termLoops[depth];
+  const TermLoop &own = plan.termLoops[depth];
   unsigned loop = own.loop;
-  auto rest = llvm::ArrayRef(termLoops).drop_front(depth);
+  auto rest = llvm::ArrayRef(plan.termLoops).drop_front(depth);
   int64_t most = 1;
   for (const TermLoop &each : rest)
     most *= each.count;
@@ -107,7 +70,7 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
       return values;
     });
   };
-  if (depth + 1 < termLoops.size() || !own.within)
+  if (depth + 1 < plan.termLoops.size() || !own.within)
     return some(first, last, 1, carried);
   // A run takes two terms at a time, so that counting them does not compete with the products.
   if (hasPairs(own))

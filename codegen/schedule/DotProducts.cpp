@@ -289,6 +289,8 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
   int64_t rowExtent = nest.extents[plan.rowLoop].guess(),
           columnExtent = plan.hasColumns() ? *nest.extents[plan.columnLoop].known() : 1,
           terms = std::max<int64_t>(nest.extents[plan.along].guess(), 1), vectors = ceilDiv(terms, plan.lanes);
+  if (terms < plan.lanes)
+    return false;
   int64_t elements = columnExtent;
   bool canPack = true; // once for all pieces, which all read the same
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
@@ -331,7 +333,7 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
 } // namespace
 
 std::optional<DotPlan> DotPlan::of(const Nest &nest, const Target &target) {
-  if (!isSumOfProducts(nest) || !nest.hasReduction())
+  if (!isSumOfProducts(nest) || !nest.hasReduction() || nest.iterations().guess() < 64)
     return std::nullopt;
   std::optional<DotPlan> best;
   for (int operandOfA : {0, 1})
