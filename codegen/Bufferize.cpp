@@ -468,8 +468,47 @@ private:
     Value scalar = chain.initial;
     if (auto constant = scalar.getDefiningOp<arith::ConstantOp>()) // which may come later
       scalar = builder.clone(*constant)->getResult(0);
-    linalg::FillOp::create(builder, location, scalar, chain.buffer);
+    auto insert = dyn_cast<tensor::InsertSliceOp>(chain.first);
+    if (!insert || !fillAround(builder, insert, scalar, chain.buffer))
+      linalg::FillOp::create(builder, location, scalar, chain.buffer);
     return chain.buffer;
+  }
+
+  // Fills what lies around the part that an insertion writes, if that is little. Returns whether it is. Elements behind
+  // the part in a row and before it in the next one lie side by side, and are filled at once; so are those of rows that
+  // hold nothing of the part, some twice.
+  static bool fillAround(OpBuilder &builder, tensor::InsertSliceOp insert, Value scalar, Value buffer) {
+    constexpr int64_t kLarge = 1 << 14; // elements of a part that are worth several fills in place of one
+    auto type = cast<MemRefType>(buffer.getType());
+    ArrayRef<int64_t> starts = insert.getStaticOffsets(), sizes = insert.getStaticSizes(), shape = type.getShape();
+    auto isKnown = [](ArrayRef<int64_t> numbers) { return !llvm::is_contained(numbers, ShapedType::kDynamic); };
+    if (!type.getLayout().isIdentity() || !isKnown(starts) || !isKnown(sizes) || !isKnown(shape) ||
+        llvm::any_of(insert.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
+      return false;
+    int64_t ofPart = ShapedType::getNumElements(sizes), all = ShapedType::getNumElements(shape);
+    if (ofPart < kLarge || all - ofPart > ofPart)
+      return false;
+    Location location = insert.getLoc();
+    auto fill = [&](int64_t offset, int64_t rows, int64_t step, int64_t count) {
+      if (rows <= 0 || count <= 0)
+        return;
+      SmallVector<int64_t> extents{rows, count}, strides{step, 1};
+      auto part = MemRefType::get(extents, type.getElementType(),
+                                  StridedLayoutAttr::get(builder.getContext(), offset, strides));
+      Value view = memref::ReinterpretCastOp::create(builder, location, part, buffer, offset, extents, strides);
+      linalg::FillOp::create(builder, location, scalar, view);
+    };
+    int64_t first = 0, last = 0, inner = 1, outer = all;
+    for (size_t i = shape.size(); i-- > 0; inner *= shape[i]) {
+      outer /= shape[i];
+      int64_t before = starts[i] * inner, behind = (shape[i] - starts[i] - sizes[i]) * inner, row = shape[i] * inner;
+      fill(row - behind, outer - 1, row, behind + before);
+      first = std::max(first, before);
+      last = std::max(last, behind);
+    }
+    fill(0, 1, first, first);
+    fill(all - last, 1, last, last);
+    return true;
   }
 
   // The buffer of a tensor that is read.

@@ -164,6 +164,58 @@ TEST(Movement, Pad) {
     }
 }
 
+// Around a large part only what lies beside it is filled. What was in the memory before shows where that is too little:
+// the padded tensor is made of another one's memory in the second half.
+TEST(Movement, PadOfLargeTensors) {
+  struct Case {
+    Shape shape;
+    Axes low, high;
+  };
+  for (const Case &c :
+       {Case{{3, 80, 90}, {0, 1, 1}, {0, 1, 1}}, Case{{3, 80, 90}, {1, 0, 2}, {0, 3, 0}},
+        Case{{2, 20, 30, 15}, {0, 2, 1, 0}, {0, 0, 4, 0}}, Case{{20000}, {7}, {5}}, Case{{130, 130}, {0, 3}, {0, 0}},
+        Case{{130, 130}, {0, 0}, {2, 0}}, Case{{1, 1, 17000}, {1, 0, 1}, {0, 1, 1}}}) {
+    Shape padded = c.shape;
+    for (std::size_t i = 0; i < padded.size(); ++i)
+      padded[i] += c.low[i] + c.high[i];
+    SCOPED_TRACE(::testing::PrintToString(padded));
+    Tensor x = reshape(iota({sizeOf(c.shape)}, DType::Float32) + 1, c.shape), y = full(padded, 7.0f);
+    auto f = function([&c](const Tensor &x, const Tensor &y) {
+      Tensor before = sum(exp(y * 0.5f) + y); // of memory that is free again
+      Tensor once = pad(x * 2, c.low, c.high, -3.0f), twice = pad(abs(once), c.low, c.high);
+      return std::vector<Tensor>{before, once,
+                                 slice(twice, c.low,
+                                       [&] {
+                                         Axes limits = c.low;
+                                         for (std::size_t i = 0; i < limits.size(); ++i)
+                                           limits[i] += once.shape()[i];
+                                         return limits;
+                                       }()),
+                                 sum(twice)};
+    });
+    for (const std::vector<Tensor> &found : {f(x, y), f(x, y), f.eager(x, y)}) {
+      std::vector<float> once = found[1].to_vector<float>(), inner = found[2].to_vector<float>();
+      double total = 0;
+      std::vector<double> expected = generate(padded, [&](const Shape &index) {
+        Shape own = index;
+        for (std::size_t i = 0; i < own.size(); ++i) {
+          own[i] -= c.low[i];
+          if (own[i] < 0 || own[i] >= c.shape[i])
+            return -3.0;
+        }
+        return 2.0 * (static_cast<double>(ravel(own, c.shape)) + 1);
+      });
+      ASSERT_EQ(once.size(), expected.size());
+      for (std::size_t i = 0; i < once.size(); ++i) {
+        ASSERT_EQ(once[i], expected[i]) << "element " << i;
+        ASSERT_EQ(inner[i], std::fabs(expected[i])) << "element " << i;
+        total += std::fabs(expected[i]);
+      }
+      EXPECT_NEAR(found[3].item<float>(), total, 1e-5 * total);
+    }
+  }
+}
+
 TEST(Movement, PadOfBoolTakesABool) {
   Tensor x = tensor<bool>({false}, {1});
   auto compiled = function([](const Tensor &a) { return concat({pad(a, {1}, {0}, true), pad(a, {0}, {1}, false)}); });
