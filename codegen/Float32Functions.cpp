@@ -6,8 +6,6 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 #include <numbers>
 
 using namespace mlir;
@@ -238,18 +236,7 @@ Value emitFloat32Function(OpBuilder &builder, Operation *op, bool fma) {
       !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
     return {};
   Emitter emitter(builder, op->getLoc(), op->getResult(0).getType(), fma);
-  Value x = op->getOperand(0);
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::ExpOp) { return emitter.exp(x); })
-      .Case([&](math::ExpM1Op) { return emitter.expm1(x); })
-      .Case([&](math::LogOp) { return emitter.log(x); })
-      .Case([&](math::Log1pOp) { return emitter.log1p(x); })
-      .Case([&](math::TanhOp) { return emitter.tanh(x); })
-      .Case([&](math::ErfOp) { return emitter.erf(x); })
-      .Case([&](math::SinOp) { return emitter.sin(x); })
-      .Case([&](math::CosOp) { return emitter.cos(x); })
-      .Case([&](math::TanOp) { return emitter.tan(x); })
-      .Default([](Operation *) { return Value(); });
+  return emitNamed(emitter, op);
 }
 
 } // namespace calque::codegen

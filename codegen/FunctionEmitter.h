@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -137,6 +139,22 @@ protected:
   Type shape;
   bool fma, roundsOnce;
 };
+
+// What an emitter makes of an operation of MLIR's dialect of functions with one operand; null for others.
+template <typename Emitter> mlir::Value emitNamed(Emitter &emitter, mlir::Operation *op) {
+  mlir::Value x = op->getOperand(0);
+  return llvm::TypeSwitch<mlir::Operation *, mlir::Value>(op)
+      .Case([&](mlir::math::ExpOp) { return emitter.exp(x); })
+      .Case([&](mlir::math::ExpM1Op) { return emitter.expm1(x); })
+      .Case([&](mlir::math::LogOp) { return emitter.log(x); })
+      .Case([&](mlir::math::Log1pOp) { return emitter.log1p(x); })
+      .Case([&](mlir::math::TanhOp) { return emitter.tanh(x); })
+      .Case([&](mlir::math::ErfOp) { return emitter.erf(x); })
+      .Case([&](mlir::math::SinOp) { return emitter.sin(x); })
+      .Case([&](mlir::math::CosOp) { return emitter.cos(x); })
+      .Case([&](mlir::math::TanOp) { return emitter.tan(x); })
+      .Default([](mlir::Operation *) { return mlir::Value(); });
+}
 
 } // namespace calque::codegen
 #endif

@@ -352,8 +352,10 @@ def OutlineParallelLoops : Pass<"calque-outline-parallel-loops", "::mlir::Module
 def LowerMath : Pass<"calque-lower-math", "::mlir::ModuleOp"> {
   let summary = "Lower functions such as exp to vector code, instructions or calls of the C library";
   let description = [{
-    Those of float32 become vector code of Calque's own. Others become instructions where the processor has one, else
-    calls; powers with common exponents, such as 2 and 0.5, become products, roots and inverses. Opaque values become calls of functions that are removed after LLVM's passes.
+    Those of float32 and float64 become vector code of Calque's own, powers too; powers with common exponents, such as 2
+    and 0.5, become products, roots and inverses. Quotients and remainders of integers in vectors, and remainders of
+    floats, go through float64, which is exact. Others become instructions where the processor has one, else calls.
+    Opaque values become calls of functions that are removed after LLVM's passes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
