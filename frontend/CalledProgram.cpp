@@ -2,8 +2,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "frontend/Apply.h"
-#include "frontend/TensorImpl.h"
+#include "frontend/Retyping.h"
 
 #include <algorithm>
 
@@ -185,26 +184,6 @@ private:
 };
 } // namespace
 
-// The types of an operation's results, those of its operands given. A program inside of it may be for open sizes, which
-// are known here.
-static std::vector<schema::TensorType> resultTypes(const Recording &recording, const RecordedOp &op,
-                                                   std::span<const schema::TensorType> operands) {
-  std::span<const schema::Attribute> attributes = recording.attributesOf(op);
-  if (op.op == OpId::While)
-    return {operands.begin(), operands.begin() + op.numResults};
-  if (op.op == OpId::Checkpoint || op.op == OpId::Cond) {
-    const Recording &program = *std::get<schema::RecordingRef>(attributes[0]);
-    std::vector<schema::TensorType> inside = valueTypes(program, operands.subspan(op.op == OpId::Cond)), types;
-    for (ValueId result : program.results)
-      types.push_back(inside[index(result)]);
-    return types;
-  }
-  schema::Inference inference = schema::inferTypes(op.op, operands, attributes, nameInMessages(op.op, op.line));
-  if (inference.fault)
-    throwFault(inference.fault, locationOf(op.line));
-  return std::move(inference.types);
-}
-
 CalledProgram calledProgram(const Recording &program) { return PureProgram(program).build(); }
 
 std::vector<schema::TensorType> valueTypes(const CalledProgram &program,
@@ -223,7 +202,7 @@ std::vector<schema::TensorType> valueTypes(const Recording &recording, std::span
     std::vector<schema::TensorType> given;
     for (ValueId operand : operands)
       given.push_back(types[index(operand)]);
-    std::vector<schema::TensorType> results = resultTypes(recording, op, given);
+    std::vector<schema::TensorType> results = retypedResults(recording, op, given);
     std::move(results.begin(), results.end(), types.begin() + op.firstResult);
   }
   return types;

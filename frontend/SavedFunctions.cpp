@@ -4,6 +4,7 @@
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
 #include "frontend/Execute.h"
+#include "frontend/Retyping.h"
 #include "frontend/Shape.h"
 #include "frontend/Tape.h"
 
@@ -52,11 +53,17 @@ std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> argu
                            std::span<const Variable> variables, const SourceLocation &where) {
   if (!currentTrace())
     return runNative(trace, arguments, variables, where);
-  const schema::Recording &program = *trace.program;
+  std::vector<Tensor> given(arguments.begin(), arguments.end());
+  given.insert(given.end(), trace.captures.begin(), trace.captures.end());
+  std::vector<schema::TensorType> types;
+  for (const Tensor &each : given)
+    types.push_back(*implOf(each, where).type);
+  // What is around it may know sizes that it leaves open.
+  const schema::RecordingRef specialised = retyped(trace.program, types);
+  const schema::Recording &program = *specialised;
   std::vector<Tensor> values(program.numValues());
   for (std::size_t i = 0; i < program.parameters.size(); ++i)
-    values[schema::index(program.parameters[i])] =
-        i < arguments.size() ? arguments[i] : trace.captures[i - arguments.size()];
+    values[schema::index(program.parameters[i])] = given[i];
   UserCode lines; // each operation has its own
   for (const schema::RecordedOp &op : program.ops()) {
     CallSite site(locationOf(op.line), op.line.function, op.line.index);
@@ -115,39 +122,10 @@ std::size_t traceFor(const SavedFunction &function, const Signature &given, Sour
 }
 } // namespace
 
-namespace {
-bool hasParts(const schema::Recording &program) {
-  return std::ranges::any_of(program.ops(), [&](const schema::RecordedOp &op) {
-    return std::ranges::any_of(program.attributesOf(op), [](const schema::Attribute &attribute) {
-      return std::holds_alternative<schema::RecordingRef>(attribute);
-    });
-  });
-}
-
-// The bodies of branches and loops are for the sizes with which they were saved: where these are open, a function that
-// knows them can't have them as its part.
-void requireSizesOfParts(const SavedFunction &function, const SavedTrace &trace, std::span<const Tensor> arguments,
-                         SourceLocation where) {
-  if (!currentTrace())
-    return;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const schema::TensorType &saved = trace.program->typeOf(trace.program->parameters[i]),
-                             &given = *implOf(arguments[i], where).type;
-    if (given != saved && hasParts(*trace.program))
-      throw SignatureError(absl::StrCat(function.name, ": ", trace.signature.tensorPath(i), " was saved as ",
-                                        saved.str(), ", and here it is ", given.str(),
-                                        "; a function with branches or loops is a part of another one only with the "
-                                        "sizes that it was saved with: leave them open there, or save it for these"),
-                           where);
-  }
-}
-} // namespace
-
 SavedResults callSaved(const std::shared_ptr<const SavedFunction> &function, SavedArguments &arguments,
                        const SourceLocation &where) {
   std::size_t number = traceFor(*function, arguments.signature.take(), userLine(where));
   const SavedTrace &trace = function->traces[number];
-  requireSizesOfParts(*function, trace, arguments.tensors, userLine(where));
   return {function, number, replay(trace, arguments.tensors, arguments.variables, where), where};
 }
 

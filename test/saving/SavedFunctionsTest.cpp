@@ -221,24 +221,6 @@ TEST_F(SavedFunctionsTest, KeepAllTracesWhenTheyAreSavedAgain) {
   }
 }
 
-TEST_F(SavedFunctionsTest, AreNoPartsOfFunctionsOfOtherSizesWhereTheyLoop) {
-  auto f = function([](const Tensor &given) {
-    return for_range(0, 3, given, [](const Tensor &, const Tensor &y) { return sin(y); });
-  });
-  save_functions(path, {{"f", f.get_concrete_function(TensorSpec<float>({kDynamic}))}});
-  auto loaded = load_functions(path).function<Tensor(const Tensor &)>("f");
-  expectSame(loaded(x[0]), f.get_concrete_function(TensorSpec<float>({kDynamic}))(x[0]));
-  auto around = function([=](const Tensor &given) { return loaded(given) * 2.f; });
-  EXPECT_CONTAINS(
-      errorOf<SignatureError>([&] { around(x[0]); }),
-      "f: argument 0 was saved as float32[?], and here it is float32[3]; a function with branches or loops");
-  EXPECT_EQ(function([=](const Tensor &given) { return loaded(given) * 2.f; },
-                     {.input_signature = {TensorSpec<float>({kDynamic})}})(x[0])
-                .shape()
-                .str(),
-            "[3]");
-}
-
 TEST_F(SavedFunctionsTest, NameTheLinesOfWhoSavedThem) {
   auto f = function([](const Tensor &given, const Tensor &index) { return gather(given, index); });
   const std::string line = std::string(__FILE__) + ":" + std::to_string(__LINE__ - 1);
