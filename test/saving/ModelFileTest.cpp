@@ -369,7 +369,11 @@ TEST(ModelFile, IsNotMixedWithWhatIsWrittenMeanwhile) {
   });
   Sequential model({Input({2}), layers::Layer(std::make_shared<RewriterBody>()), layers::Dense(1)});
   model.save(file);
-  EXPECT_MISUSE(DataError, load_model(file), file + ": was written anew while it was read");
+  // The file is read once.
+  const std::vector<std::vector<double>> saved = stateOf(model);
+  ModelHandle loaded = load_model(file);
+  EXPECT_EQ(stateOf(loaded), saved);
+  EXPECT_NE(stateOf(load_model(file)), saved);
 }
 
 TEST(ModelFile, WeightsOfAModel) {

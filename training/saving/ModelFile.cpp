@@ -190,6 +190,35 @@ private:
   std::optional<Tensor> before;
 };
 
+// The parts of a model's file. There is a structure first, and then what is made of it, which takes its values from the
+// file that was read for the structure.
+class Loaded : public Trackable {
+public:
+  void checkpoint_parts(CheckpointVisitor &visitor) override {
+    visitor.value(training::kStructure, structure);
+    visitMade(visitor);
+    visitor.later(*this);
+  }
+  void restoreMade() {
+    restore_made([this](CheckpointVisitor &visitor) { visitMade(visitor); });
+  }
+
+  std::string structure;
+  std::shared_ptr<Model> model;
+  std::shared_ptr<Trackable> optimizer;
+  bool hasGenerator = false;
+
+private:
+  void visitMade(CheckpointVisitor &visitor) {
+    if (model)
+      visitor.part(training::kModel, *model);
+    if (optimizer)
+      visitor.part(training::kOptimizer, *optimizer);
+    if (hasGenerator)
+      visitor.variable(training::kGenerator, random::global_generator().state());
+  }
+};
+
 // The variables that a file has slots for, by their paths: "optimizer/momentum/model/dense/kernel".
 std::vector<std::pair<std::string, Variable>> withSlots(const Model &model, const std::vector<std::string> &names) {
   std::vector<std::pair<std::string, Variable>> found;
@@ -249,22 +278,18 @@ ModelHandle load_model(const std::string &path, LoadModelOptions options, Source
   CallSite site(where);
   const std::string file = training::fileOf(path);
   // The digest is compared before anything is made of the text.
-  std::string text;
-  std::vector<std::string> others;
-  const Checkpoint ofText{{training::kStructure, text, where}};
-  {
-    RestoreStatus status = ofText.read(file, where);
-    status.expect_partial();
-    others = status.unused();
-    if (!status.missing().empty())
-      fail<DataError>(
-          absl::StrCat(file, ": this checkpoint has no model, as save() writes it; a Checkpoint restores it"), where);
-  }
+  Loaded loaded;
+  const RestoreStatus status = Checkpoint(loaded, where).read(file, where);
+  status.expect_partial();
+  const std::vector<std::string> others = status.unused();
+  if (!status.missing().empty())
+    fail<DataError>(absl::StrCat(file, ": this checkpoint has no model, as save() writes it; a Checkpoint restores it"),
+                    where);
   KeptGenerator kept;
   std::error_code ignored;
   const training::WeightBudget budget(file, std::filesystem::file_size(file, ignored));
   const training::StateBudget ofMetrics; // of all of them
-  const Config structure = Config::parse(text, where);
+  const Config structure = Config::parse(loaded.structure, where);
   if (const auto version = structure.at("version", where).as<std::int64_t>(where); version != kVersion)
     fail<DataError>(absl::StrCat(file, ": version ", version, " of models is not known; this is version ", kVersion),
                     where);
@@ -290,10 +315,6 @@ ModelHandle load_model(const std::string &path, LoadModelOptions options, Source
   readConfig(structure.at("trainable_changes", where), changed);
   setTrainable(*model, "", true, changed);
 
-  std::string again;
-  std::vector<Checkpoint::Entry> parts;
-  parts.emplace_back(training::kStructure, CheckpointPart(again), where);
-  parts.emplace_back(training::kModel, CheckpointPart(std::shared_ptr<Trackable>(model)), where);
   const ConfigValue *compile = options.compile ? structure.find("compile") : nullptr;
   if (compile) {
     const auto config = compile->as<Config>(where);
@@ -309,14 +330,11 @@ ModelHandle load_model(const std::string &path, LoadModelOptions options, Source
     optimizer.exclude_from_weight_decay(excluded);
     if (isBuilt)
       optimizer.build(withSlots(*model, others), where);
-    parts.emplace_back(training::kOptimizer, CheckpointPart(optimizer), where);
+    loaded.optimizer = optimizer.body();
   }
-  if (options.restore_generator)
-    parts.emplace_back(training::kGenerator, CheckpointPart(random::global_generator()), where);
-  RestoreStatus status = Checkpoint(std::move(parts)).read(file, where);
-  status.expect_partial();
-  if (again != text)
-    fail<DataError>(absl::StrCat(file, ": was written anew while it was read"), where);
+  loaded.model = model;
+  loaded.hasGenerator = options.restore_generator;
+  loaded.restoreMade();
   // The program's class may have changed since.
   if (const std::vector<std::string> missing = status.missing(); !missing.empty())
     fail<DataError>(absl::StrCat(file, ": the model of its structure has ", listed(missing), ", and the file has not"),
