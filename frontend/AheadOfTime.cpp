@@ -105,6 +105,15 @@ runtime::Machine machineOf(runtime::Cpu cpu) {
   return cpu == runtime::Cpu::Aarch64 ? runtime::Machine::Aarch64 : runtime::Machine::X86_64;
 }
 
+// Derivatives are those of floating-point results with respect to floating-point arguments.
+bool hasPullback(const SavedTrace &trace) {
+  auto isFloating = [](const SignaturePart &part) {
+    return part.kind == SignaturePart::Kind::Tensor && is_floating(part.type.dtype);
+  };
+  return std::ranges::any_of(trace.signature.parts, isFloating) &&
+         std::ranges::any_of(trace.results, isFloating, &SavedPart::part);
+}
+
 class AheadCompiler {
 public:
   // `names` are those of the saved functions, which keep them.
@@ -115,7 +124,8 @@ public:
     description.cpu = cpu;
   }
 
-  void add(const std::string &function, const SavedTrace &trace) {
+  // Gives the function's own name, which has a number behind it where another trace is called so already.
+  std::string add(const std::string &function, const SavedTrace &trace) {
     std::vector<std::string> arguments, results;
     for (const SignaturePart &part : trace.signature.parts) {
       if (part.kind == SignaturePart::Kind::Variable)
@@ -128,11 +138,13 @@ public:
     for (const SavedPart &part : trace.results)
       if (part.part.kind == SignaturePart::Kind::Tensor)
         results.push_back(nameOf(part.part.path));
-    add(function, *trace.program, trace.captures, trace.variables, arguments, results);
+    const std::string own = freeName(function);
+    add(own, *trace.program, trace.captures, trace.variables, arguments, results);
+    return own;
   }
 
-  void addPullback(const std::string &function, const Function<std::vector<Tensor>(const std::vector<Tensor> &)> &f,
-                   const SavedTrace &trace) {
+  // `own`: the name of what add() has made of the trace.
+  void addPullback(const std::string &function, const std::string &own, const SavedTrace &trace) {
     using Tensors = std::vector<Tensor>;
     std::vector<Tensor> given;
     std::vector<std::string> arguments, results;
@@ -166,7 +178,7 @@ public:
             for (Tensor &input : whole)
               if (is_floating(input.dtype()))
                 input = *next++;
-            for (const Tensor &value : f(whole))
+            for (const Tensor &value : replay(trace, whole, {}, where))
               if (is_floating(value.dtype()))
                 results.push_back(value);
             return results;
@@ -178,7 +190,8 @@ public:
     });
     FunctionToSave concrete = pull.get_concrete_function(given);
     const Concrete &made = SavedAccess::concreteOf(concrete)->only(where);
-    add(absl::StrCat(function, "_pullback"), made.recording, made.captures, made.variables, arguments, results);
+    add(freeName(absl::StrCat(function, "_pullback"), own.substr(function.size())), made.recording, made.captures,
+        made.variables, arguments, results);
   }
 
   void write(const std::string &objectPath, const std::string &headerPath) {
@@ -204,16 +217,21 @@ public:
   }
 
 private:
-  void add(const std::string &function, const schema::Recording &program, const std::vector<Tensor> &captures,
-           const std::vector<BoundVariable> &variables, std::vector<std::string> arguments,
-           const std::vector<std::string> &results) {
-    std::string own = function;
+  // A name that nothing has: with the ending, or with a number.
+  std::string freeName(const std::string &function, const std::string &ending = "") {
+    std::string own = function + ending;
     for (int number = 1; !taken.insert(own).second; ++number)
       do
         own = absl::StrCat(function, "_", number);
       while (kept.contains(own) && ++number);
     if (!isName(absl::StrCat("_", own)))
       throw ValueError(absl::StrCat("compile_ahead: '", function, "' is no name of a function in C"), where);
+    return own;
+  }
+
+  void add(const std::string &function, const schema::Recording &program, const std::vector<Tensor> &captures,
+           const std::vector<BoundVariable> &variables, std::vector<std::string> arguments,
+           const std::vector<std::string> &results) {
     CompileResult compiled = compiler().compile(program, images, options);
     if (!compiled.program)
       throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
@@ -224,20 +242,26 @@ private:
                                     "beforehand"),
                        where);
     standalone::StandaloneFunction made;
-    made.name = own;
+    made.name = function;
     std::vector<StoredKernel> kernels;
     for (const runtime::KernelRef &kernel : compiled.program->kernels) {
       kernels.push_back({kernel->runtime, {}});
       made.kernels.push_back(kernel->runtime.empty() ? images.numberOf(kernel->key) : 0);
     }
-    for (const Site &site : compiled.program->interface.sites) {
+    CompiledProgram named = *compiled.program;
+    for (Site &site : named.interface.sites) {
+      if (const schema::RecordedOp *op = program.operationAt(site.recorded)) {
+        site.operation = nameInMessages(op->op, op->line);
+        if (site.kind == Site::Kind::IndexOutOfRange)
+          site.text = op->line.index ? op->line.index : "index";
+      }
       if (site.kind == Site::Kind::Extern)
         throw ValueError(absl::StrCat("compile_ahead: function '", function, "' applies operation '", site.text,
                                       "', which is C++ of this program"),
                          where);
       made.lines.push_back(site.line);
     }
-    made.program = serialize(*compiled.program, kernels);
+    made.program = serialize(named, kernels);
     for (schema::ValueId parameter : program.parameters)
       made.inputs.push_back(program.typeOf(parameter));
     made.numArguments = arguments.size();
@@ -249,7 +273,10 @@ private:
     }
     for (std::size_t i = 0; i < results.size(); ++i)
       made.results.push_back(program.typeOf(program.results[i]));
-    declare(made, compiled.program->interface, arguments, results);
+    made.inputNames = declare(made, compiled.program->interface, arguments, results);
+    made.inputNames.resize(made.numArguments + captures.size(), "a captured tensor");
+    for (const BoundVariable &bound : variables)
+      made.inputNames.push_back(absl::StrCat("variable '", bound.captured->name, "'"));
     description.functions.push_back(std::move(made));
   }
 
@@ -271,9 +298,9 @@ private:
     return static_cast<std::uint32_t>(found->second);
   }
 
-  // Adds the C function to the header.
-  void declare(const standalone::StandaloneFunction &made, const ProgramInterface &interface,
-               std::vector<std::string> arguments, std::vector<std::string> results) {
+  // Adds the C function to the header. Gives what messages call its arguments.
+  std::vector<std::string> declare(const standalone::StandaloneFunction &made, const ProgramInterface &interface,
+                                   std::vector<std::string> arguments, std::vector<std::string> results) {
     std::set<std::string> used;
     auto makeUnique = [&](std::string &each) {
       const std::string own = isName(each) ? each : absl::StrCat("_", each);
@@ -319,6 +346,9 @@ private:
                     given.empty() ? "NULL" : "arguments_", ", ", sizes.empty() ? "NULL" : "sizes_", ", ",
                     places.empty() ? "NULL" : "results_", ", ", capacities.empty() ? "NULL" : "capacities_", ", ",
                     capacities.empty() ? "NULL" : "result_sizes", ");\n}\n");
+    for (std::string &each : arguments)
+      each = absl::StrCat("'", each, "'");
+    return arguments;
   }
 
   std::string headerText(std::size_t bytes) const {
@@ -388,23 +418,20 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
       throw ValueError(absl::StrCat("compile_ahead: the file has a function '", each,
                                     "_pullback', which is the name of the pullback of '", each, "'"),
                        where);
-    bool hasFloat = false;
-    for (const detail::SavedTrace &trace : detail::SavedAccess::functionOf(functions, each, where)->traces)
-      for (const detail::SignaturePart &part : trace.signature.parts)
-        hasFloat |= part.kind == detail::SignaturePart::Kind::Tensor && is_floating(part.type.dtype);
-    if (!hasFloat)
-      throw ValueError(
-          absl::StrCat("compile_ahead: function '", each, "' has no pullback, as no argument is floating-point"),
-          where);
+    if (std::ranges::none_of(detail::SavedAccess::functionOf(functions, each, where)->traces, detail::hasPullback))
+      throw ValueError(absl::StrCat("compile_ahead: function '", each,
+                                    "' has no pullback, as no argument or no result is floating-point"),
+                       where);
   }
   detail::AheadCompiler compiler(std::move(name), cpu, names, where);
   for (const std::string &each : names) {
     std::shared_ptr<const detail::SavedFunction> function = detail::SavedAccess::functionOf(functions, each, where);
+    std::vector<std::string> own; // of each trace
     for (const detail::SavedTrace &trace : function->traces)
-      compiler.add(each, trace);
-    if (std::ranges::find(options.pullbacks, each) != options.pullbacks.end())
-      for (const detail::SavedTrace &trace : function->traces)
-        compiler.addPullback(each, functions[each], trace);
+      own.push_back(compiler.add(each, trace));
+    for (std::size_t i = 0; std::ranges::count(options.pullbacks, each) && i < own.size(); ++i)
+      if (detail::hasPullback(function->traces[i]))
+        compiler.addPullback(each, own[i], function->traces[i]);
   }
   compiler.write(object, header);
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "frontend/Apply.h"
 #include "frontend/Signature.h"
+#include "frontend/SiteText.h"
 #include "frontend/UserOperations.h"
 #include "frontend/native/Following.h"
 #include "runtime/Print.h"
@@ -171,29 +172,8 @@ std::string nameOfInput(std::size_t input, const Caller &caller) {
   return path.empty() ? "a captured tensor" : path;
 }
 
-// "dimension 0 of argument 0 is 3"; `operand` is what an operand that is no input is called.
-std::string describeSize(const Site::Size &size, std::int64_t value, const std::string &operand, const Caller &caller) {
-  std::string whose = size.argument < 0 ? operand : nameOfInput(static_cast<std::size_t>(size.argument), caller);
-  std::string what =
-      size.dimension >= 0 ? absl::StrCat("dimension ", size.dimension, " of ") : "the number of elements of ";
-  return absl::StrCat(what, whose, " is ", value);
-}
-
-// "dimension 0 of argument 0 is 3 and dimension 0 of argument 1 is 4, and they must be equal"
-std::string describeSizes(const Site &site, const std::int64_t *values, const Caller &caller) {
-  auto described = [&](int which) {
-    const Site::Size &size = site.sizes[which];
-    return describeSize(size, values[which], absl::StrCat("operand ", size.operand), caller);
-  };
-  auto isNamed = [&](int which) { return site.sizes[which].argument >= 0 || site.sizes[which].operand >= 0; };
-  int first = isNamed(0) ? 0 : 1, second = 1 - first;
-  if (site.kind == Site::Kind::SizeTooSmall)
-    return absl::StrCat(described(first), ", and it must be at least ", values[second]);
-  if (site.kind == Site::Kind::SizeNotDivisible)
-    return absl::StrCat(described(first), ", and it must be divisible by ", values[second]);
-  if (!isNamed(second))
-    return absl::StrCat(described(first), ", and it must be ", values[second]);
-  return absl::StrCat(described(first), " and ", described(second), ", and they must be equal");
+InputNames inputNames(const Caller &caller) {
+  return [&caller](std::size_t input) { return nameOfInput(input, caller); };
 }
 
 // The check, recorded by an assignment, of whether a value with open sizes fits the variable; null for other sites.
@@ -228,15 +208,9 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
   SourceLocation where = failure.where;
   const std::string *text = caller.text;
   switch (site.kind) {
-  case Site::Kind::IndexOutOfRange: {
-    std::int64_t index = slot.values[0], bound = slot.values[1];
-    for (std::int64_t examples : site.examples) {
-      index -= index < 0 ? 0 : bound;
-      bound /= examples;
-    }
-    throw IndexError(
-        absl::StrCat(failure.operation, ": ", failure.index, " ", index, " is out of range [0, ", bound, ")"), where);
-  }
+  case Site::Kind::IndexOutOfRange:
+    throw IndexError(absl::StrCat(failure.operation, ": ", failure.index, " ", describeIndex(site, slot.values)),
+                     where);
   case Site::Kind::DivisionByZero:
     throw DivisionError(absl::StrCat(failure.operation, ": an integer is divided by zero"), where);
   case Site::Kind::AssertionFailed:
@@ -253,18 +227,19 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
       // A branch or a loop only gives what is assigned.
       if (std::ranges::none_of(ops, [&](const schema::RecordedOp &op) { return &op == check; }))
         throw SizesDisagree(absl::StrCat("a variable can't be assigned a value of other sizes in a branch or a loop: ",
-                                         describeSize(site.sizes[0], slot.values[0], "the value", caller),
+                                         describeSize(site.sizes[0], slot.values[0], "the value", inputNames(caller)),
                                          ", and it must be ", slot.values[1]),
                             where, &code);
       const schema::RecordedVariable &variable = assignedTo(*caller.recording, *check, where);
       const schema::TensorType &given = caller.recording->typeOf(caller.recording->operandsOf(*check)[0]);
-      std::string size = describeSize(site.sizes[0], slot.values[0], "the value", caller);
+      std::string size = describeSize(site.sizes[0], slot.values[0], "the value", inputNames(caller));
       throw SizesDisagree(absl::StrCat("variable '", variable.name, "' is ", variable.type.str(),
                                        " and can't be assigned ", given.str(), ": ", size, ", and it must be ",
                                        slot.values[1]),
                           where, &code);
     }
-    throw SizesDisagree(absl::StrCat(failure.operation, ": ", describeSizes(site, slot.values, caller)), where, &code);
+    throw SizesDisagree(absl::StrCat(failure.operation, ": ", describeSizes(site, slot.values, inputNames(caller))),
+                        where, &code);
   case Site::Kind::TooManyBytes:
     throw ShapeError(
         absl::StrCat(site.text, " has more bytes than can be addressed with the sizes of this call's arguments"),

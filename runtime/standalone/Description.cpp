@@ -11,7 +11,7 @@ using runtime::ByteWriter;
 
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 // One description of the form for both directions.
 struct Writer {
@@ -70,6 +70,7 @@ template <typename Form, typename D> void descriptionForm(Form &form, D &descrip
     numbers(function.kernels);
     form.list(function.lines, 8, [&](auto &line) { form(line); });
     types(function.inputs);
+    form.list(function.inputNames, 8, [&](auto &name) { form(name); });
     form(function.numArguments);
     numbers(function.captures);
     numbers(function.variables);

@@ -9,10 +9,11 @@ namespace calque::standalone {
 
 struct StandaloneFunction {
   std::string name;
-  std::vector<std::byte> program;         // frontend/ProgramFile.h
+  std::vector<std::byte> program;         // frontend/ProgramFile.h; sites have the names that messages call them
   std::vector<std::uint32_t> kernels;     // for each of the program's, its number among those of the object
   std::vector<std::string> lines;         // of the program's sites
   std::vector<schema::TensorType> inputs; // arguments, captured tensors, variables
+  std::vector<std::string> inputNames;    // as messages have them
   std::size_t numArguments = 0;
   std::vector<std::uint32_t> captures, variables; // their numbers among those of the description
   std::vector<schema::TensorType> results;

@@ -1,6 +1,7 @@
 #include "runtime/standalone/standalone.h"
 
 #include "frontend/ProgramFile.h"
+#include "frontend/SiteText.h"
 #include "runtime/Print.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/standalone/Description.h"
@@ -24,15 +25,6 @@ struct Loaded {
   Executable executable;
 };
 
-std::string describeSize(const Site::Size &size, std::int64_t value) {
-  std::string what =
-      size.dimension >= 0 ? "dimension " + std::to_string(size.dimension) + " of " : "the number of elements of ";
-  std::string whose = size.argument >= 0  ? "argument " + std::to_string(size.argument)
-                      : size.operand >= 0 ? "operand " + std::to_string(size.operand)
-                                          : "an operand";
-  return what + whose + " is " + std::to_string(value);
-}
-
 std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error, const std::string &failedElements) {
   if (error.site < 0 || static_cast<std::size_t>(error.site) >= loaded.executable.sites.size())
     return "native code failed at a site that it does not have";
@@ -41,7 +33,7 @@ std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error, const 
   std::string text = site.operation + ": ";
   switch (site.kind) {
   case Site::Kind::IndexOutOfRange:
-    text += "an index " + value(0) + " is out of range [0, " + value(1) + ")";
+    text += site.text + " " + detail::describeIndex(site, error.values);
     break;
   case Site::Kind::DivisionByZero:
     text += "an integer is divided by zero";
@@ -53,16 +45,15 @@ std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error, const 
     text += "it makes a NaN or an infinity of finite numbers" + failedElements;
     break;
   case Site::Kind::SizesDiffer:
-    text += describeSize(site.sizes[0], error.values[0]) + ", and it must be " + value(1);
-    break;
   case Site::Kind::SizeTooSmall:
-    text += describeSize(site.sizes[0], error.values[0]) + ", and it must be at least " + value(1);
-    break;
   case Site::Kind::SizeNotDivisible:
-    text += describeSize(site.sizes[0], error.values[0]) + ", and it must be divisible by " + value(1);
+    text += detail::describeSizes(site, error.values, [&](std::size_t input) {
+      const std::vector<std::string> &names = loaded.function.inputNames;
+      return input < names.size() ? names[input] : "an argument";
+    });
     break;
   case Site::Kind::TooManyBytes:
-    text = site.text + " has more bytes than can be addressed with these sizes";
+    text = site.text + " has more bytes than can be addressed with the sizes of this call's arguments";
     break;
   case Site::Kind::OutOfMemory:
     text += "there is no memory for a gradient after " + value(0) + " iterations, of each of which it keeps " +

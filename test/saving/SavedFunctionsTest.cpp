@@ -347,7 +347,7 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   EXPECT_MISUSE(ValueError, compile_ahead(several, object, header, {.pullbacks = {"f"}}),
                 "compile_ahead: the file has a function 'f_pullback', which is the name of the pullback of 'f'");
   EXPECT_MISUSE(ValueError, compile_ahead(several, object, header, {.pullbacks = {"n"}}),
-                "compile_ahead: function 'n' has no pullback, as no argument is floating-point");
+                "compile_ahead: function 'n' has no pullback, as no argument or no result is floating-point");
   compile_ahead(several, object, header);
   EXPECT_CONTAINS(readFile(header), "net_n(calque_model *model, const int32_t *int_1, int32_t *result) {");
   compile_ahead(one, object, header, {.target = "baseline", .pullbacks = {"f"}});
@@ -356,6 +356,16 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   EXPECT_CONTAINS(text, "static inline int net_f_1(calque_model *model, const double *argument_0, double *result) {");
   EXPECT_CONTAINS(text, "static inline int net_f_pullback(calque_model *model, const float *argument_0, "
                         "const float *result_cotangent, float *result, float *argument_0_cotangent) {");
+  // Traces that their tensors do not tell apart have pullbacks, too; one that gives integers has none.
+  auto scaled = function([](const Tensor &given, int n) { return n ? given * float(n) : cast(given, DType::Int32); });
+  for (int n : {1, 0, 2})
+    scaled(x, n);
+  save_functions(path, {{"f", scaled}});
+  compile_ahead(load_functions(path), object, header, {.pullbacks = {"f"}});
+  EXPECT_CONTAINS(readFile(header), "net_f_pullback(");
+  EXPECT_CONTAINS(readFile(header), "net_f_1(calque_model *model, const float *argument_0, int32_t *result) {");
+  EXPECT_EQ(readFile(header).find("net_f_pullback_1("), std::string::npos);
+  EXPECT_CONTAINS(readFile(header), "net_f_pullback_2(");
   save_functions(path, {{"f-g", f}});
   EXPECT_MISUSE(ValueError, compile_ahead(load_functions(path), object, header),
                 "compile_ahead: 'f-g' is no name of a function in C");

@@ -308,6 +308,36 @@ void saveUserOperation() {
     throw InternalError("the loaded operation is another one");
 }
 
+// Several functions in one file, for the C program misuse.c.
+void saveForC() {
+  auto f = function([](const Tensor &x) { return std::pair(x * x, sum(x)); }, {.argument_names = {"x"}});
+  f.get_concrete_function(TensorSpec<std::int64_t>({2}));
+  f.get_concrete_function(TensorSpec<float>({kDynamic}));
+  f.get_concrete_function(TensorSpec<double>({kDynamic, kDynamic}));
+  const std::int64_t many = 100'000;
+  Variable table(zeros({many}), {.name = "table"}), calls(scalar(0), {.name = "calls"});
+  auto add = function(
+      [=](const Tensor &x, const Tensor &at) mutable {
+        calls.assign_add(1);
+        table.assign_add(x); // in place
+        Tensor taken = gather(table, at);
+        assert_true(taken < 100.f, "too much");
+        return taken;
+      },
+      {.argument_names = {"x", "at"}});
+  add.get_concrete_function(TensorSpec<float>({kDynamic}), TensorSpec<std::int32_t>({}));
+  auto each = function(vmap([](const Tensor &row, const Tensor &at) { return gather(row, at); }),
+                       {.argument_names = {"rows", "at"}});
+  each.get_concrete_function(TensorSpec<float>({3, 4}), TensorSpec<std::int32_t>({3}));
+  auto total = function([=] { return sum(table) + cast(calls, DType::Float32); });
+  total.get_concrete_function();
+  auto product =
+      function([](const Tensor &a, const Tensor &b) { return matmul(a, b); }, {.argument_names = {"a", "b"}});
+  product.get_concrete_function(TensorSpec<float>({kDynamic, kDynamic}), TensorSpec<float>({kDynamic, 2}));
+  save_functions(directory + "/misuse.own",
+                 {{"f", f}, {"add", add}, {"each", each}, {"total", total}, {"product", product}});
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -319,6 +349,7 @@ int main(int argc, char **argv) {
     saveTransforms();
     saveNetworks();
     saveUserOperation();
+    saveForC();
   } catch (const Error &error) {
     std::cerr << error.what() << '\n';
     return 1;
