@@ -1,10 +1,29 @@
-// The data that save-models and resume-models train on.
+// The network of MNIST that is saved as a model and as functions, and the data that save-models and resume-models
+// train on.
 #ifndef CALQUE_TEST_SAVING_DIGITS_H
 #define CALQUE_TEST_SAVING_DIGITS_H
 
 #include "calque/training.h"
 
 namespace calque::testing {
+
+// The reference network: six convolutions and two dense layers with batch normalisation.
+inline Sequential referenceNetwork(const char *activation) {
+  Sequential model({Input({28, 28, 1})});
+  for (auto [filters, repeats] : {std::pair(16, 1), {32, 2}, {64, 3}}) {
+    for (int i = 0; i < repeats; ++i) {
+      model.add(layers::Conv2D(filters, 3, {.padding = "same", .activation = "relu"}));
+      model.add(layers::BatchNormalization());
+    }
+    model.add(layers::MaxPooling2D(2, {.name = "pool_" + std::to_string(filters)}));
+  }
+  model.add(layers::Flatten());
+  model.add(layers::Dense(256, {.activation = "relu"}));
+  model.add(layers::BatchNormalization());
+  model.add(layers::Dropout(0.5));
+  model.add(layers::Dense(10, {.activation = activation}));
+  return model;
+}
 
 // MNIST from a directory, or its first images; without a directory few images of its type.
 inline std::pair<Tensor, Tensor> digits(int argc, char **argv) {

@@ -13,20 +13,7 @@ namespace {
 
 Sequential network() {
   set_seed(1);
-  Sequential model({Input({28, 28, 1})});
-  int block = 0;
-  for (auto [filters, repeats] : {std::pair(16, 1), {32, 2}, {64, 3}}) {
-    for (int i = 0; i < repeats; ++i) {
-      model.add(layers::Conv2D(filters, 3, {.padding = "same", .activation = "relu"}));
-      model.add(layers::BatchNormalization());
-    }
-    model.add(layers::MaxPooling2D(2, {.name = "pool_" + std::to_string(++block)}));
-  }
-  model.add(layers::Flatten());
-  model.add(layers::Dense(256, {.activation = "relu"}));
-  model.add(layers::BatchNormalization());
-  model.add(layers::Dropout(0.5));
-  model.add(layers::Dense(10, {.activation = "softmax"}));
+  Sequential model = referenceNetwork("softmax");
   model.compile(
       {.optimizer = optimizers::Adam(1e-3), .loss = losses::SparseCategoricalCrossentropy(), .metrics = {"accuracy"}});
   return model;

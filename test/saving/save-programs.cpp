@@ -4,7 +4,7 @@
 #include "calque/operation.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
-#include "calque/training.h"
+#include "test/saving/Digits.h"
 
 #include <iostream>
 
@@ -250,30 +250,10 @@ void saveNetwork(const std::string &name, const ModelHandle &model, const Tensor
   save(name + "_step", step, {x, labels}, false, specs);
 }
 
-// The reference network: six convolutions and two dense layers with batch normalisation.
-ModelHandle referenceCnn() {
-  using namespace layers;
-  Sequential net;
-  auto block = [&](std::int64_t filters, int convolutions) {
-    for (int i = 0; i < convolutions; ++i) {
-      net.add(Conv2D(filters, 3, {.padding = "same", .activation = "relu"}));
-      net.add(BatchNormalization());
-    }
-    net.add(MaxPool2D(2));
-  };
-  block(16, 1);
-  block(32, 2);
-  block(64, 3);
-  for (const Layer &layer :
-       std::vector<Layer>{Flatten(), Dense(256, {.activation = "relu"}), BatchNormalization(), Dropout(0.5), Dense(10)})
-    net.add(layer);
-  return net;
-}
-
 void saveNetworks() {
   using namespace layers;
   set_seed(3);
-  saveNetwork("reference_cnn", referenceCnn(), numbers({8, 28, 28, 1}),
+  saveNetwork("reference_cnn", calque::testing::referenceNetwork("linear"), numbers({8, 28, 28, 1}),
               {TensorSpec<float>({kDynamic, 28, 28, 1}), TensorSpec<std::int32_t>({kDynamic})},
               tensor({0, 2, 9, 1, 4, 7, 3, 0}));
   Sequential cnn({Conv2D(4, 3, {.padding = "same", .activation = "relu"}), BatchNormalization(), MaxPooling2D(2),
