@@ -202,7 +202,7 @@ std::vector<schema::TensorType> valueTypes(const Recording &recording, std::span
     std::vector<schema::TensorType> given;
     for (ValueId operand : operands)
       given.push_back(types[index(operand)]);
-    std::vector<schema::TensorType> results = retypedResults(recording, op, given);
+    std::vector<schema::TensorType> results = retypedResults(op.op, op.line, recording.attributesOf(op), given);
     std::move(results.begin(), results.end(), types.begin() + op.firstResult);
   }
   return types;

@@ -169,16 +169,16 @@ void makeLoopFor(std::span<const TensorType> operands, std::vector<Attribute> &a
 }
 
 // An operation's attributes where its operands have these types.
-std::vector<Attribute> attributesFor(const RecordedOp &op, std::span<const Attribute> own,
+std::vector<Attribute> attributesFor(OpId op, const SourceLine &line, std::span<const Attribute> own,
                                      std::span<const TensorType> operands) {
   std::vector<Attribute> attributes(own.begin(), own.end());
-  if (op.op == OpId::Cond)
-    makeBranchesFor(operands, attributes, op.line);
-  else if (op.op == OpId::While)
-    makeLoopFor(operands, attributes, op.line);
-  else if (op.op == OpId::Checkpoint)
+  if (op == OpId::Cond)
+    makeBranchesFor(operands, attributes, line);
+  else if (op == OpId::While)
+    makeLoopFor(operands, attributes, line);
+  else if (op == OpId::Checkpoint)
     attributes[0] = partFor(attributes[0], operands, [](Recording &) {});
-  else if (op.op == OpId::CustomGradient)
+  else if (op == OpId::CustomGradient)
     attributes[1] =
         partFor(attributes[1],
                 operands.subspan(static_cast<std::size_t>(std::get<std::vector<std::int64_t>>(attributes[0])[0])),
@@ -186,11 +186,11 @@ std::vector<Attribute> attributesFor(const RecordedOp &op, std::span<const Attri
   return attributes;
 }
 
-std::vector<TensorType> inferredTypes(const RecordedOp &op, std::span<const TensorType> operands,
+std::vector<TensorType> inferredTypes(OpId op, const SourceLine &line, std::span<const TensorType> operands,
                                       std::span<const Attribute> attributes) {
-  schema::Inference inference = schema::inferTypes(op.op, operands, attributes, nameInMessages(op.op, op.line));
+  schema::Inference inference = schema::inferTypes(op, operands, attributes, nameInMessages(op, line));
   if (inference.fault)
-    throwFault(inference.fault, locationOf(op.line));
+    throwFault(inference.fault, locationOf(line));
   return std::move(inference.types);
 }
 
@@ -221,8 +221,9 @@ std::shared_ptr<Recording> madeFor(const Recording &program, std::span<const Ten
       operands.push_back(renamed[index(operand)]);
     matchDerivatives(*made, op, program.attributesOf(op), operands);
     const Types types = typesOf(*made, operands);
-    const std::vector<Attribute> attributes = attributesFor(op, program.attributesOf(op), types);
-    const ValueId first = made->append(op.op, operands, attributes, inferredTypes(op, types, attributes), op.line);
+    const std::vector<Attribute> attributes = attributesFor(op.op, op.line, program.attributesOf(op), types);
+    const ValueId first =
+        made->append(op.op, operands, attributes, inferredTypes(op.op, op.line, types, attributes), op.line);
     for (std::uint32_t r = 0; r < op.numResults; ++r)
       renamed[index(op.firstResult) + r] = first + static_cast<ValueId>(r);
   }
@@ -239,9 +240,9 @@ RecordingRef retyped(const RecordingRef &program, std::span<const TensorType> pa
   return madeFor(*program, parameters);
 }
 
-std::vector<TensorType> retypedResults(const Recording &program, const RecordedOp &op,
+std::vector<TensorType> retypedResults(OpId op, const SourceLine &line, std::span<const Attribute> attributes,
                                        std::span<const TensorType> operands) {
-  return inferredTypes(op, operands, attributesFor(op, program.attributesOf(op), operands));
+  return inferredTypes(op, line, operands, attributesFor(op, line, attributes, operands));
 }
 
 } // namespace calque::detail

@@ -12,7 +12,8 @@ namespace calque::detail {
 schema::RecordingRef retyped(const schema::RecordingRef &program, std::span<const schema::TensorType> parameters);
 
 // The types of an operation's results, those of its operands given, in the same way.
-std::vector<schema::TensorType> retypedResults(const schema::Recording &program, const schema::RecordedOp &op,
+std::vector<schema::TensorType> retypedResults(schema::OpId op, const schema::SourceLine &line,
+                                               std::span<const schema::Attribute> attributes,
                                                std::span<const schema::TensorType> operands);
 
 } // namespace calque::detail

@@ -6,6 +6,7 @@
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "frontend/Apply.h"
+#include "frontend/Retyping.h"
 #include "frontend/native/Derivatives.h"
 #include "frontend/native/Emission.h"
 #include "frontend/native/Following.h"
@@ -251,6 +252,13 @@ public:
   const schema::TensorType *typeOf(Kind step, std::size_t result) const override {
     const std::vector<schema::TensorType> &results = kinds[step].results;
     return result < results.size() ? &results[result] : nullptr;
+  }
+  std::vector<schema::TensorType> resultsFor(Kind step, std::span<const schema::TensorType> operands) const override {
+    try {
+      return retypedResults(kinds[step].op, kinds[step].line, kinds[step].attributes, operands);
+    } catch (const Error &) {
+      return {};
+    }
   }
   Tensor outside(Value value) const override {
     const auto &[tensor, isConstant] = tensors[static_cast<std::size_t>(-1 - value)];

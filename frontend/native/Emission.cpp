@@ -1,10 +1,12 @@
 #include "frontend/native/Emission.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "calque/control_flow.h"
 #include "frontend/Apply.h"
 #include "frontend/Trace.h"
 #include "frontend/native/Following.h"
+#include "frontend/native/Sizes.h"
 
 #include <algorithm>
 #include <map>
@@ -32,7 +34,7 @@ class Emission {
 public:
   Emission(const Graph &graph, const std::vector<std::vector<Sample>> &samples, const Vocabulary &vocabulary,
            bool counts)
-      : graph(graph), samples(samples), vocabulary(vocabulary), counts(counts) {}
+      : graph(graph), samples(samples), vocabulary(vocabulary), counts(counts), sizes(graph, vocabulary) {}
 
   std::vector<Tensor> run() {
     States ends = reach(graph[Graph::kStart].edges[0].to, {});
@@ -193,11 +195,14 @@ private:
   // What a parameter is on ways on which nothing looks at it.
   Tensor unusedValue(int state, std::size_t parameter) const {
     const schema::TensorType &type = typeOf(state, parameter);
-    if (!type.isStatic())
+    if (type.isStatic())
+      return zeros(Shape(type.dims), type.dtype, lineOf(state));
+    const std::optional<Shape> shape = sizes.shapeOf(state, parameter, around);
+    if (!shape)
       throw NotCaptured{"a value whose sizes only the call knows, " + type.str() +
                             ", leaves the loop or branch at one of several places",
                         graph[state].line};
-    return zeros(Shape(type.dims), type.dtype, lineOf(state));
+    return zeros(*shape, type.dtype, lineOf(state));
   }
   std::vector<Tensor> complete(int state, std::vector<Tensor> arguments) const {
     for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -362,6 +367,8 @@ private:
 
   Outcome decide(Values values, const States &targets) {
     const int q = values.state;
+    around.emplace_back(q, values.parameters);
+    absl::Cleanup leave = [this] { around.pop_back(); };
     const SourceLocation where = lineOf(q);
     lastDecision = where;
     prologue(values);
@@ -435,6 +442,8 @@ private:
 
   Outcome iterate(Values values, const States &loop, const States &targets) {
     const int q = values.state;
+    around.emplace_back(q, values.parameters);
+    absl::Cleanup leave = [this] { around.pop_back(); };
     const SourceLocation where = lineOf(q);
     // The ways out, but for those that throw.
     States out;
@@ -646,7 +655,9 @@ private:
   const Graph &graph;
   const std::vector<std::vector<Sample>> &samples;
   const Vocabulary &vocabulary;
-  const bool counts; // iterations
+  const bool counts;                // iterations
+  mutable Sizes sizes;              // finds them where it is asked first
+  std::vector<Sizes::Known> around; // the states whose branches or iterations are being made
   SourceLocation lastDecision;
   int nesting = 0;
   bool isScalar = false; // the loop around

@@ -21,7 +21,8 @@ public:
   virtual const schema::TensorType *typeOf(Kind step, std::size_t result) const = 0;
   virtual Tensor outside(Value value) const = 0;
   virtual const schema::TensorType &typeOfOutside(Value value) const = 0;
-  // Of an end that throws.
+  // The types of the results for operands of other types; none where these don't fit.
+  virtual std::vector<schema::TensorType> resultsFor(Kind step, std::span<const schema::TensorType> operands) const = 0;
   // What an end that throws says. That of one that returns has the types of its results behind kTypesOfEnd.
   virtual const std::string &messageOf(Kind end) const = 0;
 };

@@ -726,6 +726,62 @@ TEST(NativeConditions, TakeOpenSizesAsTheyCome) {
 
 //===-- What is refused -------------------------------------------------------------------------===//
 
+// A loop that is left at several places has a variable for what each of them gives.
+TEST(NativeOpenSizes, LeaveLoopsAtSeveralPlaces) {
+  auto expectSame = [](auto f, const TensorSpec<double> &spec) {
+    auto open = function(f).get_concrete_function(spec);
+    for (std::int64_t rows : {0, 3}) {
+      const Tensor x = sin(reshape(iota({2 * rows}, DType::Float64), {rows, 2})) * 2.0 + 0.5;
+      expectSameBits(open(x), f(x));
+      auto total = [](auto &g) { return [&g](const Tensor &y) { return sum(square(g(y))); }; };
+      const std::vector<double> found = valuesOf(grad(total(open))(x)), expected = valuesOf(grad(total(f))(x));
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_NEAR(found[i], expected[i], 1e-9 * (1 + std::abs(expected[i])));
+    }
+  };
+  const TensorSpec<double> rows({kDynamic, 2}), any({kDynamic, kDynamic});
+  for (const TensorSpec<double> &spec : {rows, any}) {
+    expectSame(
+        [](const Tensor &x) {
+          Tensor y = x;
+          for (Tensor i : range(7))
+            if (sum(square(y)) < 50)
+              y = y * 1.5;
+            else
+              return -y;
+          return y;
+        },
+        spec);
+    expectSame(
+        [](const Tensor &x) { // of sizes that are none of the argument's
+          Tensor y = matmul(x, transpose(x)), z = concat({x, x});
+          for (Tensor i : range(5)) {
+            z = z * 2.0;
+            if (sum(y) > 40)
+              break;
+            y = y * 1.5 + 1.0;
+          }
+          return matmul(transpose(concat({y, y})), z);
+        },
+        spec);
+  }
+}
+
+TEST(NativeOpenSizes, AreRefusedWhereTheyAreNewInALoop) {
+  auto f = function([](const Tensor &x) {
+    Tensor y = x;
+    while (sum(y) < 50) {
+      y = y * 1.5;
+      if (max(y) > 4)
+        return concat({y, y});
+    }
+    return concat({x, y});
+  });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { f.get_concrete_function(TensorSpec<double>({kDynamic})); }),
+                  "a value whose sizes only the call knows, float64[?], leaves the loop or branch at one of several "
+                  "places");
+}
+
 TEST(NativeRefused, AreShapesThatChange) {
   auto f = function([](const Tensor &x) {
     Tensor y = x;

@@ -110,13 +110,13 @@ const Saved kPrograms[] = {
      }},
     {"native_while",
      [](const Tensor &x) -> List {
-       Tensor n = sum(abs(x));
-       while (n < 50.0) {
-         n = n * 1.5 + mean(x);
-         if (n > 40.0)
+       Tensor y = x;
+       while (sum(square(y)) < 50.0) {
+         y = y * 1.5;
+         if (max(y) > 4.0)
            break;
        }
-       return {x * n};
+       return {y};
      }},
     // Not under vmap: where it is left late, the next row is looked for beyond the last one.
     {"native_rows", [](const Tensor &x) -> List { return {x * rowsUntil(x, 1.5)}; }, false},

@@ -1,0 +1,45 @@
+// Which sizes of a graph's values are those of other values, where only the call knows them.
+//
+//   Sizes sizes(graph, vocabulary);
+//   sizes.shapeOf(state, parameter, {}); // that of x, in a loop of which each iteration multiplies x by a number
+#ifndef CALQUE_FRONTEND_NATIVE_SIZES_H
+#define CALQUE_FRONTEND_NATIVE_SIZES_H
+
+#include "frontend/native/Emission.h"
+#include "frontend/native/Graph.h"
+
+#include <map>
+#include <optional>
+
+namespace calque::detail::native {
+
+class Sizes {
+public:
+  Sizes(const Graph &graph, const Vocabulary &vocabulary) : graph(graph), vocabulary(vocabulary) {}
+
+  // The parameters of a state, as tensors.
+  using Known = std::pair<int, std::vector<Tensor>>;
+  // The shape that a parameter of a state has on some way to it, by known tensors and those from outside. Nothing where
+  // a size is none of theirs.
+  std::optional<Shape> shapeOf(int state, std::size_t parameter, std::span<const Known> known);
+
+private:
+  using Types = std::vector<schema::TensorType>;
+  void findAll();
+  schema::TensorType numbered(schema::TensorType type);
+  const schema::TensorType &typeOf(const Source &source, const Types &parameters, const Types &locals);
+  Types resultsOf(Kind step, Types operands) const;
+  void infer(const std::vector<GraphStep> &steps, const Types &parameters, Types &locals);
+
+  const Graph &graph;
+  const Vocabulary &vocabulary;
+  // Types in which each size that is not known has a number of its own.
+  std::map<int, Types> ofStates;
+  std::map<Value, schema::TensorType> ofOutside;
+  std::map<std::int64_t, std::pair<Value, std::size_t>> sources; // by number: a tensor from outside and a dimension
+  static constexpr std::int64_t kFirst = 1'000'003;              // hardly a size that a program writes
+  std::int64_t next = kFirst;
+};
+
+} // namespace calque::detail::native
+#endif
