@@ -92,19 +92,19 @@ inline constexpr double kErf[] = {
 
 // 1 - erf(2.5 + u) for |u| <= 1.5.
 inline constexpr double kErfc[] = {
-    0x1.aab85a0000000p-12,
-    -0x1.1d76720000000p-9,
-    0x1.64e9c20000000p-8,
-    -0x1.11c6700000000p-7,
-    0x1.1a65340000000p-7,
-    -0x1.8fab680000000p-8,
-    0x1.70cf680000000p-9,
-    -0x1.2dde280000000p-11,
-    -0x1.2939ba0000000p-12,
-    0x1.273d800000000p-12,
-    -0x1.075de80000000p-14,
-    -0x1.68ff840000000p-16,
-    0x1.350a860000000p-17};
+    0x1.aab7be0000000p-12,
+    -0x1.1d755a0000000p-9,
+    0x1.64eb400000000p-8,
+    -0x1.11c92e0000000p-7,
+    0x1.1a609e0000000p-7,
+    -0x1.8f9c400000000p-8,
+    0x1.70f7a40000000p-9,
+    -0x1.2e658e0000000p-11,
+    -0x1.2a72da0000000p-12,
+    0x1.27c0900000000p-12,
+    -0x1.0534c80000000p-14,
+    -0x1.6a6db40000000p-16,
+    0x1.32369e0000000p-17};
 
 // log(2) as a sum. The first part has 16 bits: times an exponent it is exact.
 inline constexpr double kLn2[] = {

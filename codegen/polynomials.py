@@ -34,10 +34,12 @@ sine = series(lambda k: Decimal(-1) ** (k + 1) / factorial(2 * k + 3))
 cosine = series(lambda k: Decimal(-1) ** k / factorial(2 * k))  # of x^2
 
 
-def interpolate(function, low, high, degree):
-    """The coefficients, the constant first."""
+def interpolate(function, low, high, degree, exact_at_high=False):
+    """The coefficients, the constant first; exact_at_high: the last node is there, for which the interval is a bit longer."""
     low, high = Decimal(low), Decimal(high)
-    nodes = [(low + high) / 2 + (high - low) / 2 * cosine((PI * (2 * i + 1) / (2 * degree + 2)) ** 2) for i in range(degree + 1)]
+    places = [(1 + cosine((PI * (2 * i + 1) / (2 * degree + 2)) ** 2)) / 2 for i in range(degree + 1)]
+    length = (high - low) / (places[0] if exact_at_high else 1)
+    nodes = [low + length * place for place in places]
     divided = [function(x) for x in nodes]
     for j in range(1, degree + 1):
         for i in range(degree, j - 1, -1):
@@ -144,8 +146,9 @@ emit("kTanh", "(tanh(x) - x) / x^3 of t = x^2 for |x| <= 1.", fit_single(hyperbo
 root = 2 / PI.sqrt()
 error = series(lambda k: root * Decimal(-1) ** k / (factorial(k) * (2 * k + 1)))
 emit("kErf", "erf(x) / x - 1 of t = x^2 for |x| <= 1.", fit_single(lambda t: error(t) - 1, 0, 1, 6, lambda t: 1), single)
+# Exact at the end, because that number stays beyond 4: erf(x) is 1 there.
 emit("kErfc", "1 - erf(2.5 + u) for |u| <= 1.5.",
-     interpolate(lambda u: 1 - (u + Decimal("2.5")) * error((u + Decimal("2.5")) ** 2), "-1.5", "1.5", 12), single)
+     interpolate(lambda u: 1 - (u + Decimal("2.5")) * error((u + Decimal("2.5")) ** 2), "-1.5", "1.5", 12, exact_at_high=True), single)
 
 
 def emit_parts(name, comment, value, bits):

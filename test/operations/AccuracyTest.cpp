@@ -43,6 +43,33 @@ TEST_P(Accuracy, IsWithinTheRecordsLimit) {
     EXPECT_LE(worst.ulp, GetParam().ulp) << dtype << ": " << worst.str();
   }
 }
+
+// A limit that is off by a unit in the last place is multiplied by what is large, as in x * (1 + erf(x)).
+TEST_P(Accuracy, HasExactLimits) {
+  const ElementwiseCase &op = GetParam();
+  const std::vector<double> far = {INFINITY, 0x1p100, 1e4, 2, 0, -2, -1e4, -0x1p100, -INFINITY};
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    std::vector<std::vector<double>> operands(op.schema().numOperands);
+    for (double first : {-INFINITY, INFINITY})
+      for (double other : operands.size() == 1 ? std::vector<double>{0} : far) {
+        operands[0].push_back(first);
+        for (std::size_t k = 1; k < operands.size(); ++k)
+          operands[k].push_back(other);
+      }
+    std::vector<Tensor> x;
+    for (const std::vector<double> &values : operands)
+      x.push_back(makeTensor(dtype, values, {static_cast<std::int64_t>(values.size())}));
+    std::vector<double> results = valuesOf(op.function(x));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      std::vector<Real> at;
+      for (const std::vector<double> &values : operands)
+        at.push_back(values[i]);
+      const auto exact = static_cast<double>(op.reference(at.data()));
+      EXPECT_TRUE(results[i] == exact || (std::isnan(results[i]) && std::isnan(exact)))
+          << dtype << " of " << operands[0][i] << ": " << results[i] << " instead of " << exact;
+    }
+  }
+}
 INSTANTIATE_TEST_SUITE_P(Operations, Accuracy, ::testing::ValuesIn(floatFunctions()),
                          [](const auto &info) { return info.param.name(); });
 
