@@ -5,8 +5,11 @@
 #include "calque/functions.h"
 #include "calque/transforms.h"
 #include "frontend/Apply.h"
+#include "frontend/Concatenation.h"
 #include "frontend/Shape.h"
+#include "frontend/Tape.h"
 #include "frontend/TensorImpl.h"
+#include "frontend/Trace.h"
 #include "ir/schema/TypeRules.h"
 
 #include <algorithm>
@@ -62,7 +65,21 @@ Tensor stack(const std::vector<Tensor> &tensors, std::int64_t axis, SourceLocati
                        where);
     expanded.push_back(expand_dims(Operand(tensors[i], where), {axis}));
   }
-  return concat(expanded, axis, where);
+  return detail::concatenated(std::move(expanded), axis, where);
+}
+
+Tensor detail::concatenated(std::vector<Tensor> parts, std::int64_t axis, SourceLocation where) {
+  constexpr std::size_t kMost = 64;
+  while (parts.size() > kMost && !currentTrace() && eagerTapesActive()) {
+    std::vector<Tensor> blocks;
+    for (auto from = parts.begin(); from != parts.end();) {
+      const auto to = from + std::min<std::ptrdiff_t>(kMost, parts.end() - from);
+      blocks.push_back(concat({from, to}, axis, where));
+      from = to;
+    }
+    parts = std::move(blocks);
+  }
+  return concat(parts, axis, where);
 }
 
 std::vector<Tensor> detail::splitEvenly(const Operand &x, std::int64_t parts, std::int64_t axis) {

@@ -6,10 +6,12 @@
 #include "calque/call.h"
 #include "calque/call_site.h"
 #include "frontend/Apply.h"
+#include "frontend/Concatenation.h"
 #include "frontend/Tape.h"
 #include "frontend/Tracer.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace calque::detail {
 
@@ -543,6 +545,37 @@ std::vector<Tensor> slicesAt(const char *operation, const std::vector<Tensor> &x
   return slices;
 }
 
+// The same eagerly, for all places one after the other. The gradient of a slice is as large as what it is taken from,
+// and those of all slices of a tensor together are its size squared: where a tape records them, they are taken from
+// blocks, of which there are as many as each has slices.
+class SlicesInOrder {
+public:
+  SlicesInOrder(const char *operation, const std::vector<Tensor> &xs, std::int64_t count, SourceLocation where)
+      : operation(operation), xs(xs), count(count), where(where) {
+    constexpr std::int64_t kFew = 64;
+    if (count > kFew && eagerTapesActive())
+      length = static_cast<std::int64_t>(std::sqrt(static_cast<double>(count)));
+  }
+  std::vector<Tensor> at(std::int64_t i) {
+    if (const std::int64_t from = i - i % length; length < count && from != begin) {
+      CallSite site(where, operation);
+      block.clear();
+      for (const Tensor &x : xs)
+        block.push_back(x.rows(from, std::min(from + length, count), where));
+      begin = from;
+    }
+    return slicesAt(operation, length < count ? block : xs, makeScalar(Number(i % length), DType::Int64, where), where);
+  }
+
+private:
+  const char *operation;
+  const std::vector<Tensor> &xs;
+  const std::int64_t count;
+  SourceLocation where;
+  std::int64_t length = count, begin = -1; // of a block
+  std::vector<Tensor> block;
+};
+
 // The results of all steps are stacked, so that they must be alike.
 void requireSameResults(const char *operation, const Produced &before, const Produced &now, SourceLocation where) {
   if (differ(before, now))
@@ -628,8 +661,9 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
     }
     Scanned scanned{own(initial.tensors, where), {}};
     std::vector<std::vector<Tensor>> parts;
+    SlicesInOrder slices(operation, xs, n, where);
     for (std::int64_t i = 0; i < n; ++i) {
-      ScanStep now = step(scanned.carry, slicesAt(operation, xs, at(options.reverse ? n - 1 - i : i), where));
+      ScanStep now = step(scanned.carry, slices.at(options.reverse ? n - 1 - i : i));
       scanned.carry = own(now.carry.tensors, where);
       parts.resize(now.result.tensors.size());
       for (std::size_t r = 0; r < parts.size(); ++r) {
@@ -640,8 +674,7 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
     for (std::vector<Tensor> &part : parts) {
       if (options.reverse)
         std::ranges::reverse(part);
-      schema::Attribute axis = std::int64_t(0);
-      scanned.results.push_back(apply(OpId::Concat, part, {&axis, 1}, where));
+      scanned.results.push_back(concatenated(std::move(part), 0, where));
     }
     return scanned;
   }

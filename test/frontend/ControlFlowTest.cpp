@@ -592,6 +592,48 @@ TEST(SwitchCase, ComparesHostValues) {
   EXPECT_THROW(function(f(2))(scalar(0)), ValueError);
 }
 
+// The gradient of a slice is as large as what it is taken from: one after the other these would be 16 GB.
+TEST(Scan, OfManySlicesHasACheapGradientEagerly) {
+  auto total = [](const Tensor &xs, bool reverse) {
+    auto [last, all] = scan(
+        [](const Tensor &sum, const Tensor &x) {
+          Tensor next = sum * 0.5 + x * x;
+          return std::pair(next, next * x);
+        },
+        zeros({xs.shape()[1]}, xs.dtype()), xs, {.reverse = reverse});
+    return sum(last) + sum(all);
+  };
+  for (bool reverse : {false, true}) {
+    auto loss = [&](const Tensor &xs) { return total(xs, reverse); };
+    for (std::int64_t count : {64, 65, 150}) {
+      Tensor xs = random::normal({count, 3}, {.dtype = DType::Float64});
+      std::vector<double> found = valuesOf(grad(loss)(xs)), expected = valuesOf(function(grad(loss))(xs));
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_NEAR(found[i], expected[i], 1e-12 * (1 + std::fabs(expected[i]))) << count << " " << i;
+    }
+  }
+  Tensor xs = ones({2000, 1024});
+  GradientTape tape;
+  tape.watch(xs);
+  EXPECT_EQ(tape.gradient(total(xs, false), xs)->shape(), xs.shape());
+}
+
+TEST(Stack, OfManyTensorsHasTheirGradients) {
+  for (std::int64_t axis : {0, 1, -1}) {
+    std::vector<Tensor> parts;
+    for (int i = 0; i < 150; ++i)
+      parts.push_back(full({3}, i, DType::Float64));
+    GradientTape tape;
+    for (const Tensor &part : parts)
+      tape.watch(part);
+    Tensor all = stack(parts, axis), weights = cast(iota(all.shape(), DType::Int64, axis), DType::Float64);
+    EXPECT_EQ(all.shape(), axis == 0 ? (Shape{150, 3}) : (Shape{3, 150}));
+    std::vector<std::optional<Tensor>> gradients = tape.gradient(sum(all * all * weights), parts);
+    for (int i = 0; i < 150; ++i)
+      EXPECT_EQ(valuesOf(*gradients[static_cast<std::size_t>(i)]), std::vector<double>(3, 2.0 * i * i));
+  }
+}
+
 TEST(Scan, ComparesOpenNumbersOfSlices) {
   auto sums = function(
       [](const Tensor &x, const Tensor &y) {
