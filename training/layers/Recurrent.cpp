@@ -2,9 +2,12 @@
 
 #include "Described.h"
 #include "calque/control_flow.h"
+#include "calque/function.h"
 #include "calque/functions.h"
 #include "calque/random.h"
 #include "calque/tensor_array.h"
+
+#include <cmath>
 
 namespace calque::layers {
 
@@ -122,13 +125,30 @@ protected:
       states.push_back(zeros(state, x.dtype())); // the result of the step before
     }
     const Size steps = projected.shape()[0];
+    // Eagerly, the gradient of a step is as large as what it is taken from: with blocks of steps, those of all steps
+    // are not the number of steps squared.
+    constexpr std::int64_t kFew = 64;
+    const bool takesBlocks = executing_eagerly() && steps > kFew;
+    const std::int64_t length = takesBlocks ? std::int64_t(std::sqrt(double(std::int64_t(steps)))) : 1;
+    Tensor block;
+    std::int64_t begin = -1;
+    auto projectedAt = [&](const Tensor &at) {
+      if (!takesBlocks)
+        return gather(projected, at, 0);
+      const auto i = at.item<std::int64_t>();
+      if (const std::int64_t from = i - i % length; from != begin) {
+        block = projected.rows(from, from + length);
+        begin = from;
+      }
+      return gather(block, i % length, 0);
+    };
     auto advanced = [&](const Tensor &i, const States &before) {
       Tensor at = options.go_backwards ? Operand(steps).toTensor(DType::Int64) - 1 - i : i;
       States old(before.begin(), before.begin() + Body::states);
       States in = old;
       if (dropped.defined())
         in[0] = in[0] * dropped;
-      States now = static_cast<Body *>(this)->step({gather(projected, at, 0), recurrent, bias, units}, in, old);
+      States now = static_cast<Body *>(this)->step({projectedAt(at), recurrent, bias, units}, in, old);
       if (!mask.defined())
         return now;
       Tensor counts = gather(mask, at, 0);
