@@ -16,10 +16,14 @@ namespace activations {
 
 Tensor linear(const Operand &x) { return x.toTensor(); }
 Tensor relu(const Operand &x, ReluOptions options) {
-  if (options.negative_slope == 0 && options.threshold == 0)
-    return options.max_value ? minimum(calque::relu(x), *options.max_value) : calque::relu(x);
-  Tensor kept = options.max_value ? minimum(x, *options.max_value) : x.toTensor();
-  return where(greater_equal(x, options.threshold), kept, (x.toTensor() - options.threshold) * options.negative_slope);
+  const auto &[slope, top, threshold] = options;
+  if (slope != 0 && threshold == 0 && !top)
+    return where(greater(x, 0), x, x.toTensor() * slope);
+  // NaN is not below the threshold, and stays.
+  Tensor kept = threshold != 0 ? where(less_equal(x, threshold), 0, x) : calque::relu(x);
+  if (top) // where it is reached, nothing changes any more
+    kept = where(greater_equal(kept, *top), *top, maximum(kept, 0));
+  return slope != 0 ? kept - calque::relu(threshold - x.toTensor()) * slope : kept;
 }
 Tensor relu6(const Operand &x) { return relu(x, {.max_value = 6}); }
 Tensor leaky_relu(const Operand &x, double slope) { return relu(x, {.negative_slope = slope}); }
@@ -35,14 +39,19 @@ Tensor gelu(const Operand &operand, bool approximate) {
   return 0.5 * x * (1 + erf(x * std::sqrt(0.5)));
 }
 Tensor silu(const Operand &x) { return x.toTensor() * calque::sigmoid(x); }
-Tensor softplus(const Operand &x) { return maximum(x, 0) + log1p(exp(-abs(x))); }
+Tensor softplus(const Operand &operand) {
+  // The magnitude is a select and the maximum has x first, so that the derivatives of the two at 0 add up to the right
+  // ones, 1/2 and 1/4.
+  Tensor x = operand.toTensor();
+  return maximum(x, 0) + log1p(exp(-where(x < 0, -x, x)));
+}
 Tensor mish(const Operand &x) { return x.toTensor() * calque::tanh(softplus(x)); }
 Tensor softsign(const Operand &x) { return x.toTensor() / (1 + abs(x)); }
 Tensor sigmoid(const Operand &x) { return calque::sigmoid(x); }
 Tensor hard_sigmoid(const Operand &x) { return relu(x.toTensor() + 3, {.max_value = 6}) / 6; }
 Tensor hard_silu(const Operand &x) { return x.toTensor() * hard_sigmoid(x); }
 Tensor tanh(const Operand &x) { return calque::tanh(x); }
-Tensor celu(const Operand &x, double alpha) { return maximum(x, 0) + expm1(minimum(x, 0) / alpha) * alpha; }
+Tensor celu(const Operand &x, double alpha) { return where(greater(x, 0), x, expm1(minimum(x, 0) / alpha) * alpha); }
 Tensor glu(const Operand &operand, std::int64_t axis) {
   std::vector<Tensor> halves = split(operand, 2, axis);
   return halves[0] * calque::sigmoid(halves[1]);

@@ -161,6 +161,48 @@ TEST(Activations, StayFiniteFarOut) {
   }
 }
 
+// Where a formula changes: what TensorFlow and PyTorch give, and where they differ (celu), PyTorch.
+TEST(Activations, HaveTheDerivativesOfKerasWhereTheyBend) {
+  struct Bend {
+    const char *name;
+    std::vector<double> at, slopes, curvatures;
+  };
+  const Bend all[] = {
+      {"softplus", {0, -0.0}, {0.5, 0.5}, {0.25, 0.25}},
+      {"log_sigmoid", {0, -0.0}, {0.5, 0.5}, {-0.25, -0.25}},
+      {"mish", {0}, {0.6}, {0.64}},
+      {"celu", {0}, {1}, {1}},
+      {"relu", {0}, {0}, {0}},
+      {"relu6", {0, 6}, {0, 0}, {0, 0}},
+      {"leaky_relu", {0, -0.0}, {0.2, 0.2}, {0, 0}},
+      {"hard_sigmoid", {-3, 3}, {0, 0}, {0, 0}},
+      {"hard_silu", {-3, 3}, {0, 1}, {0, 0}},
+  };
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (const auto &[name, at, slopes, curvatures] : all) {
+      SCOPED_TRACE(name);
+      layers::Activation layer(name);
+      auto slope = [&](const Tensor &x) { return grad([&](const Tensor &x) { return sum(layer(x)); })(x); };
+      auto curvature = [&](const Tensor &x) { return grad([&](const Tensor &x) { return sum(slope(x)); })(x); };
+      Tensor x = cast(tensor<double>(at), dtype);
+      expectNear(slope(x), slopes, 1e-6);
+      expectNear(function(slope)(x), slopes, 1e-6);
+      expectNear(curvature(x), curvatures, 1e-6);
+      expectNear(jvp([&](const Tensor &x) { return layer(x); }, x, ones(x.shape(), dtype)).second, slopes, 1e-6);
+    }
+  for (activations::ReluOptions options : {activations::ReluOptions{.threshold = 1},
+                                           {.max_value = 6},
+                                           {.negative_slope = 0.5},
+                                           {.max_value = 2, .threshold = 1}}) {
+    Tensor y = activations::relu(tensor<double>({NAN, -INFINITY, INFINITY}), options);
+    EXPECT_TRUE(std::isnan(valuesOf(y)[0]));
+    EXPECT_EQ(valuesOf(y)[1], options.negative_slope > 0 ? -INFINITY : 0);
+    EXPECT_EQ(valuesOf(y)[2], options.max_value.value_or(INFINITY));
+  }
+  // Far below, an error of the error function would grow with what it is multiplied by.
+  expectNear(activations::gelu(tensor<float>({-20, -1e4, -1e8})), {0, 0, 0}, 0);
+}
+
 TEST(Initializers, HaveTheDistributionOfTheirFormula) {
   set_seed(4);
   auto moments = [](const Initializer &initializer, const Shape &shape) {

@@ -133,7 +133,7 @@ protected:
 private:
   Tensor scaled(const Tensor &x, std::int64_t axis) const {
     // The smallest square of a length is Keras'.
-    return normalize ? x * rsqrt(maximum(sum(square(x), {axis}, true), 1e-12)) : x;
+    return normalize ? x * rsqrt(maximum(sum(square(x), {axis}, true), 1e-14)) : x;
   }
   std::vector<std::int64_t> axes;
   bool normalize;

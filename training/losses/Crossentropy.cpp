@@ -2,15 +2,16 @@
 #include "Labels.h"
 #include "Pair.h"
 #include "absl/strings/str_cat.h"
+#include "calque/activations.h"
 #include "calque/losses.h"
 
 namespace calque {
 
+using activations::softplus;
 using training::describe;
 using training::fail;
 using training::kEpsilon;
 using training::pairOf;
-using training::softplus;
 using training::weighted;
 
 Tensor training::labelsFor(const char *what, const Tensor &labels, const Tensor &predictions) {

@@ -24,10 +24,6 @@ inline Tensor meanOfLast(const Tensor &x) { return x.rank() == 0 ? x : mean(x, {
 // weight * loss, and 0 where the weight is 0, also for a loss that is infinite.
 inline Tensor weighted(const Tensor &weight, const Tensor &loss) { return where(weight == 0, 0, weight * loss); }
 
-// log(1 + exp(x)), for any x. The magnitude is a select and the maximum has x first, so that the two derivatives at 0
-// add up to the right one, 1/2.
-inline Tensor softplus(const Tensor &x) { return maximum(x, 0) + log1p(exp(-where(x < 0, -x, x))); }
-
 // losses or metrics times weights from the first dimension on: weights [B] fit losses [B, T]. ShapeError naming
 // `what`, which is "weights" or "a mask", and the loss.
 Tensor alongExamples(const char *owner, const char *what, const Tensor &weights, const Tensor &losses);

@@ -1,6 +1,7 @@
 // The losses of numbers and directions.
 #include "Pair.h"
 #include "absl/strings/str_cat.h"
+#include "calque/activations.h"
 #include "calque/losses.h"
 
 #include <cmath>
@@ -55,7 +56,7 @@ Tensor log_cosh(const Operand &y_true, const Operand &y_pred) {
   CallSite site(y_true.where(), "log_cosh");
   auto [y, p] = pairOf("log_cosh", y_true, y_pred);
   Tensor error = p - y;
-  return meanOfLast(error + training::softplus(-2 * error) - std::log(2.0));
+  return meanOfLast(error + activations::softplus(-2 * error) - std::log(2.0));
 }
 
 Tensor kl_divergence(const Operand &y_true, const Operand &y_pred) {
@@ -100,7 +101,7 @@ Tensor cosine_similarity(const Operand &y_true, const Operand &y_pred) { return 
 Tensor cosine_similarity(const Operand &y_true, const Operand &y_pred, CosineSimilarityOptions options) {
   CallSite site(y_true.where(), "cosine_similarity");
   auto [y, p] = pairOf("cosine_similarity", y_true, y_pred);
-  auto direction = [&](const Tensor &x) { return x * rsqrt(maximum(sum(square(x), {options.axis}, true), 1e-12)); };
+  auto direction = [&](const Tensor &x) { return x * rsqrt(maximum(sum(square(x), {options.axis}, true), 1e-14)); };
   return -sum(direction(y) * direction(p), {options.axis});
 }
 
