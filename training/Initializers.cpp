@@ -196,23 +196,45 @@ Initializer Identity(double gain) {
 
 //===-- Of the literature -----------------------------------------------------------------------===//
 
+namespace {
+using initializers::VarianceScalingOptions;
+const VarianceScalingOptions kGlorotUniform{1, "fan_avg", "uniform"}, kGlorotNormal{1, "fan_avg", "truncated_normal"},
+    kHeUniform{2, "fan_in", "uniform"}, kHeNormal{2, "fan_in", "truncated_normal"},
+    kLecunUniform{1, "fan_in", "uniform"}, kLecunNormal{1, "fan_in", "truncated_normal"};
+
+Initializer scaledBy(const char *name, VarianceScalingOptions o, const Seed &seed) {
+  o.seed = seed;
+  return {name, seed ? Config{{"seed", seed}} : Config(),
+          [o](const Shape &shape, DType dtype, SourceLocation where) { return drawScaled(o, shape, dtype, where); }};
+}
+} // namespace
+
+namespace initializers {
+Initializer GlorotUniform(SeedOptions of) { return scaledBy("glorot_uniform", kGlorotUniform, of.seed); }
+Initializer GlorotNormal(SeedOptions of) { return scaledBy("glorot_normal", kGlorotNormal, of.seed); }
+Initializer HeUniform(SeedOptions of) { return scaledBy("he_uniform", kHeUniform, of.seed); }
+Initializer HeNormal(SeedOptions of) { return scaledBy("he_normal", kHeNormal, of.seed); }
+Initializer LecunUniform(SeedOptions of) { return scaledBy("lecun_uniform", kLecunUniform, of.seed); }
+Initializer LecunNormal(SeedOptions of) { return scaledBy("lecun_normal", kLecunNormal, of.seed); }
+} // namespace initializers
+
 Tensor glorot_uniform(const Shape &shape, DType dtype, SourceLocation where) {
-  return drawScaled({1, "fan_avg", "uniform"}, shape, dtype, where);
+  return drawScaled(kGlorotUniform, shape, dtype, where);
 }
 Tensor glorot_normal(const Shape &shape, DType dtype, SourceLocation where) {
-  return drawScaled({1, "fan_avg", "truncated_normal"}, shape, dtype, where);
+  return drawScaled(kGlorotNormal, shape, dtype, where);
 }
 Tensor he_uniform(const Shape &shape, DType dtype, SourceLocation where) {
-  return drawScaled({2, "fan_in", "uniform"}, shape, dtype, where);
+  return drawScaled(kHeUniform, shape, dtype, where);
 }
 Tensor he_normal(const Shape &shape, DType dtype, SourceLocation where) {
-  return drawScaled({2, "fan_in", "truncated_normal"}, shape, dtype, where);
+  return drawScaled(kHeNormal, shape, dtype, where);
 }
 Tensor lecun_uniform(const Shape &shape, DType dtype, SourceLocation where) {
-  return drawScaled({1, "fan_in", "uniform"}, shape, dtype, where);
+  return drawScaled(kLecunUniform, shape, dtype, where);
 }
 Tensor lecun_normal(const Shape &shape, DType dtype, SourceLocation where) {
-  return drawScaled({1, "fan_in", "truncated_normal"}, shape, dtype, where);
+  return drawScaled(kLecunNormal, shape, dtype, where);
 }
 
 //===-- Names -----------------------------------------------------------------------------------===//
@@ -236,22 +258,25 @@ struct Registry {
     auto plain = [&](const char *name, Plain function) {
       known.push_back({name, function, [=](const Config &) { return Initializer(name, Config(), function); }});
     };
+    auto seed = [](const Config &from) {
+      const ConfigValue *found = from.find("seed");
+      return found && !found->is_null() ? Seed(found->as<std::int64_t>()) : Seed();
+    };
+    auto seeded = [&](const char *name, Plain function, Initializer (*make)(SeedOptions)) {
+      known.push_back({name, function, [=](const Config &c) { return make({seed(c)}); }});
+    };
     plain("zeros", zeros);
     plain("ones", ones);
-    plain("glorot_uniform", glorot_uniform);
-    plain("glorot_normal", glorot_normal);
-    plain("he_uniform", he_uniform);
-    plain("he_normal", he_normal);
-    plain("lecun_uniform", lecun_uniform);
-    plain("lecun_normal", lecun_normal);
+    seeded("glorot_uniform", glorot_uniform, GlorotUniform);
+    seeded("glorot_normal", glorot_normal, GlorotNormal);
+    seeded("he_uniform", he_uniform, HeUniform);
+    seeded("he_normal", he_normal, HeNormal);
+    seeded("lecun_uniform", lecun_uniform, LecunUniform);
+    seeded("lecun_normal", lecun_normal, LecunNormal);
     auto add = [&](const char *name, Make make) { known.push_back({name, nullptr, std::move(make)}); };
     auto number = [](const Config &from, const char *name, double otherwise) {
       const ConfigValue *found = from.find(name);
       return found ? found->as<double>() : otherwise;
-    };
-    auto seed = [](const Config &from) {
-      const ConfigValue *found = from.find("seed");
-      return found && !found->is_null() ? Seed(found->as<std::int64_t>()) : Seed();
     };
     auto text = [](const Config &from, const char *name, const char *otherwise) {
       const ConfigValue *found = from.find(name);

@@ -259,7 +259,10 @@ TEST(Initializers, GoThroughConfigs) {
         initializers::RandomNormal({.mean = 1, .seed = 3}), initializers::TruncatedNormal({.stddev = 2, .seed = 3}),
         initializers::RandomUniform({.minval = 1, .maxval = 2, .seed = 3}),
         initializers::VarianceScaling({2, "fan_out", "untruncated_normal", 3}),
-        initializers::Orthogonal({.gain = 2, .seed = 3}), initializers::Identity(3)}) {
+        initializers::Orthogonal({.gain = 2, .seed = 3}), initializers::Identity(3),
+        initializers::GlorotUniform({.seed = 3}), initializers::GlorotNormal({.seed = 3}),
+        initializers::HeUniform({.seed = 3}), initializers::HeNormal({.seed = 3}),
+        initializers::LecunUniform({.seed = 3}), initializers::LecunNormal({.seed = 3})}) {
     Config config = Config::parse(each.get_config().str());
     SCOPED_TRACE(config.str());
     Initializer again = Initializer::from_config(config);
@@ -267,6 +270,11 @@ TEST(Initializers, GoThroughConfigs) {
     if (each.name() != "he_normal")
       expectSameBits(again({3, 3}, DType::Float32), each({3, 3}, DType::Float32));
   }
+  EXPECT_EQ(initializers::HeNormal().get_config(), Initializer(he_normal).get_config());
+  set_seed(5);
+  Tensor drawn = he_normal({3, 3});
+  set_seed(5);
+  expectSameBits(initializers::HeNormal()({3, 3}, DType::Float32), drawn);
   register_initializer("seven", [](const Config &) { return initializers::Constant(7); });
   layers::Dense dense(1, {.use_bias = false, .kernel_initializer = "seven"});
   expectValues(dense(ones({1, 2})), {14});

@@ -87,6 +87,17 @@ CALQUE_API void register_initializer(const std::string &name, std::function<Init
 
 namespace initializers {
 
+// Those above that draw numbers, with a seed of their own.
+struct SeedOptions {
+  std::optional<std::int64_t> seed = std::nullopt;
+};
+CALQUE_API Initializer GlorotUniform(SeedOptions options = {});
+CALQUE_API Initializer GlorotNormal(SeedOptions options = {});
+CALQUE_API Initializer HeUniform(SeedOptions options = {});
+CALQUE_API Initializer HeNormal(SeedOptions options = {});
+CALQUE_API Initializer LecunUniform(SeedOptions options = {});
+CALQUE_API Initializer LecunNormal(SeedOptions options = {});
+
 CALQUE_API Initializer Constant(double value = 0);
 
 struct RandomNormalOptions {
