@@ -44,6 +44,40 @@ TEST(Functional, HasSharedLayersAndResiduals) {
   EXPECT_MISUSE(IndexError, shared.output(2), "there is no call 2 of 2");
 }
 
+// By which get_weights() of Keras fits: what Keras 3.15.1 gives for the same graphs.
+TEST(Functional, HasItsLayersInKerasOrder) {
+  auto dense = [](const char *name) { return layers::Dense(3, {.use_bias = false, .name = name}); };
+  auto namesOf = [](const models::Functional &model) {
+    std::string names;
+    for (const Variable &weight : model.weights())
+      names += weight.name().substr(0, 1);
+    return names;
+  };
+  SymbolicTensor a = Input({3}, {.name = "a"}), b = Input({3}, {.name = "b"});
+  layers::Dense shared = dense("s");
+  SymbolicTensor x = dense("p")(a), y = dense("q")(b), h = shared(x), w = dense("r")(h), k = shared(b);
+  SymbolicTensor z = dense("u")(layers::Add()({w, k, y})), o = dense("v")(dense("t")(y));
+  models::Functional model({a, b}, {{"o", o}, {"z", z}});
+  EXPECT_EQ(namesOf(model), "psqrtvu");
+  SymbolicTensor c = Input({3});
+  SymbolicTensor side = dense("s")(c), deep = dense("g")(dense("h")(c));
+  EXPECT_EQ(namesOf(models::Functional(c, layers::Add()({side, deep}))), "hsg");
+  // The order survives a config, and so do the results.
+  layers::Layer again = layers::deserialize(layers::serialize(model));
+  again.set_weights(model.get_weights());
+  Tensor p = random::normal({2, 3}), q = random::normal({2, 3});
+  Tensors found = again.apply({p, q}), expected = model.apply({p, q});
+  expectSameBits(found["o"], expected["o"]);
+  expectSameBits(found["z"], expected["z"]);
+  // Layers without names are counted in the order of the calls.
+  SymbolicTensor d = Input({3});
+  layers::Dense first(3), second(3), third(3);
+  SymbolicTensor near = first(d), far = third(second(d));
+  models::Functional counted(d, layers::Add()({near, far}));
+  EXPECT_EQ(first.kernel().name(), "dense/kernel");
+  EXPECT_EQ(counted.weights()[0].name(), "dense_1/kernel");
+}
+
 TEST(Functional, NestsAndExtractsFeatures) {
   Sequential inner{layers::Dense(4, {.activation = "relu"}), layers::Dense(3)};
   SymbolicTensor x = Input({5});
@@ -76,7 +110,8 @@ TEST(Functional, TrainsAndPassesMasksAndTraining) {
   models::Functional model(tokens, layers::Dense(1)(layers::Dropout(0.5)(lstm(x))));
   Tensor short_ = tensor<std::int32_t>({3, 4}, {1, 2}), padded = tensor<std::int32_t>({3, 4, 0, 0}, {1, 4});
   expectNear(model(padded), valuesOf(model(short_)), 1e-6);
-  EXPECT_NE(valuesOf(model(short_, {.training = true})), valuesOf(model(short_, {.training = true})));
+  Tensor many = broadcast_to(short_, {20, 2}); // of one, dropout may well be the same twice
+  EXPECT_NE(valuesOf(model(many, {.training = true})), valuesOf(model(many, {.training = true})));
   GradientTape tape;
   Tensor loss = sum(square(model(padded)));
   for (const auto &gradient : tape.gradient(loss, model.trainable_variables()))
@@ -310,7 +345,6 @@ TEST(Functional, MisuseNamesTheLine) {
   EXPECT_MISUSE(DTypeError, model({ones({2, 3}), ones({2, 3}, DType::Float64)}), "and is given float64[2,3]");
   EXPECT_MISUSE(LookupError, model.predict({{"x", ones({2, 3})}, {"z", ones({2, 3})}}),
                 "functional: there is an argument 'z' beside those that have names of inputs, which are 'x', 'y'");
-  EXPECT_EQ(model.apply({{"p", ones({2, 3})}, {"q", ones({2, 3})}})[0].shape(), (Shape{2, 2})); // names of others
   EXPECT_MISUSE(ShapeError, layers::Conv2D(2, 3)(x),
                 "conv2d: takes inputs of rank 4, channels last; this one has shape [?,3]");
   EXPECT_MISUSE(LookupError, model.get_layer("conv"), "functional: there is no layer 'conv'; there are 'add', 'dense'");
@@ -346,4 +380,29 @@ TEST(Sequential, TakesModulesOfTheUsersAndAnInput) {
   EXPECT_EQ(net.named_variables().back().first, "module/scale");
   EXPECT_TRUE(net.variables().back().same_as(block->scale));
   EXPECT_MISUSE(StateError, net.add(std::shared_ptr<Block>()), "module");
+}
+
+// Positions would swap them without a word.
+TEST(Functional, RefusesNamesThatAreNoInputs) {
+  SymbolicTensor a = Input({1}, {.name = "left"}), b = Input({1}, {.name = "right"});
+  models::Functional model({a, b}, a - b);
+  Tensor x = ones({1, 1}), y = zeros({1, 1});
+  EXPECT_EQ(model(Tensors{{"right", y}, {"left", x}}).item<float>(), 1);
+  EXPECT_MISUSE(LookupError, model(Tensors{{"rigth", y}, {"lefft", x}}),
+                "functional: there is no input 'rigth'; they are 'left', 'right'");
+  EXPECT_EQ(models::Functional(a, a * 2)(Tensors{{"other", x}}).item<float>(), 2) << "there is no other place for it";
+}
+
+TEST(Sequential, TakesWhatItsInputSays) {
+  Sequential model{Input({4}), layers::Dense(2)};
+  EXPECT_EQ(model(ones({3, 4})).shape(), (Shape{3, 2}));
+  EXPECT_MISUSE(ShapeError, model(ones({3, 5, 4})),
+                "sequential: its input takes float32[?,4], and is given float32[3,5,4]");
+  layers::Layer again = layers::deserialize(layers::serialize(model));
+  EXPECT_MISUSE(ShapeError, again(ones({3, 5, 4})), "sequential: its input takes float32[?,4]");
+  // One that was only built takes what its layers take.
+  Sequential built{layers::Dense(2)};
+  built.build({kDynamic, 4});
+  EXPECT_EQ(built(ones({3, 5, 4})).shape(), (Shape{3, 5, 2}));
+  EXPECT_EQ(layers::deserialize(layers::serialize(built))(ones({3, 5, 4})).shape(), (Shape{3, 5, 2}));
 }

@@ -44,6 +44,7 @@ public:
                                       part.input()->call()->layer->body()->kind(), "'; inputs are made by Input()"),
                          where);
       input = output = part.input();
+      takesAny = false;
       return;
     }
     const Layer &layer = *part.layer();
@@ -87,13 +88,15 @@ public:
     }
     Config config{{"name", name()}, {"trainable", trainable()}, {"layers", configs}};
     if (input)
-      config.set(
-          "input",
-          Config{{"name", input->name()}, {"dtype", name_of(input->dtype())}, {"shape", configOf(input->shape())}});
+      config.set("input", Config{{"name", input->name()},
+                                 {"dtype", name_of(input->dtype())},
+                                 {"shape", configOf(input->shape())},
+                                 {"takes_any", takesAny}});
     return config;
   }
 
   std::optional<SymbolicTensor> input, output; // of the graph, where Input() or build() made one
+  bool takesAny = true;                        // and not only what is like an Input()
 
   struct Graph {
     SymbolicTensor input, output;
@@ -128,6 +131,9 @@ protected:
     return call_masked(inputs, options).masks;
   }
   Masked call_masked(const Tensors &inputs, const CallOptions &options) override {
+    if (!takesAny && inputs.size() == 1 && !inputs[0].shape().is_compatible_with(input->shape()))
+      fail<ShapeError>(absl::StrCat(title(), ": its input takes ", training::describe(input->dtype(), input->shape()),
+                                    ", and is given ", training::describe(inputs[0].dtype(), inputs[0].shape())));
     Masked x{inputs, options.masks};
     if (x.masks.empty())
       x.masks = {options.mask};
@@ -224,6 +230,8 @@ Layer sequentialFrom(const Config &config) {
                      type.at("name", none).as<std::string>(none), shape[0]},
                     none),
               none);
+    const ConfigValue *takesAny = type.find("takes_any");
+    body->takesAny = !takesAny || takesAny->as<bool>(none);
   }
   for (const ConfigValue &each : config.at("layers", none).as<ConfigValue::List>(none)) {
     if (!each.is<std::int64_t>()) {
