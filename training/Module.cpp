@@ -5,7 +5,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
+#include "calque/functions.h"
 
+#include <atomic>
 #include <mutex>
 
 namespace calque {
@@ -96,8 +98,14 @@ std::vector<std::pair<std::string, Variable>> Module::named_variables(SourceLoca
 std::vector<Variable> Module::variables(SourceLocation where) const {
   return variablesThat(where, [](const Found &) { return true; });
 }
+namespace {
+std::atomic<std::uint64_t> changesOfTrainable = 0;
+}
+std::uint64_t training::trainableChanges() { return changesOfTrainable; }
+
 void Module::set_trainable(bool trainable) {
   trainable_ = trainable;
+  ++changesOfTrainable;
   for (const Part &part : parts_)
     if (part.module)
       part.module->set_trainable(trainable);
@@ -141,13 +149,13 @@ void Module::set_weights(const std::vector<Tensor> &values, SourceLocation where
     std::string types = absl::StrCat("set_weights: weight ", i, ", '", weights[i].name(), "', is ",
                                      describe(weights[i].dtype(), weights[i].shape()), " and its value ",
                                      describe(values[i].dtype(), values[i].shape()));
-    if (values[i].dtype() != weights[i].dtype())
+    if (values[i].dtype() != weights[i].dtype() && !training::areIntegers(values[i].dtype(), weights[i].dtype()))
       fail<DTypeError>(types);
     if (!values[i].shape().is_compatible_with(weights[i].shape()))
       fail<ShapeError>(types);
   }
   for (std::size_t i = 0; i < values.size(); ++i)
-    weights[i].assign(values[i]);
+    weights[i].assign(cast(values[i], weights[i].dtype()));
 }
 
 std::vector<std::pair<std::string, std::shared_ptr<Module>>> Module::children() const {

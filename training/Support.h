@@ -5,6 +5,7 @@
 #include "calque/call_site.h"
 #include "calque/tensor.h"
 
+#include <cstdint>
 #include <string>
 
 namespace calque::training {
@@ -16,6 +17,12 @@ inline std::string describe(DType dtype, const Shape &shape) { return name_of(dt
 template <typename E> [[noreturn]] void fail(const std::string &message, SourceLocation where = {}) {
   throw E(message, CallSite::resolve(where));
 }
+
+// Whether both are integers, of which weights take either: Keras' counts are int32 or int64, by its backend.
+inline bool areIntegers(DType a, DType b) { return is_integer(a) && is_integer(b); }
+
+// How often a module of this process was made trainable, or not.
+std::uint64_t trainableChanges();
 
 } // namespace calque::training
 #endif

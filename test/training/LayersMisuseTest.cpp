@@ -120,6 +120,46 @@ TEST(LayersMisuse, OfInputsNamesTheShape) {
   EXPECT_MISUSE(LookupError, lstm.variable("kernels"), "lstm: there is no variable 'kernels'; there are 'kernel'");
 }
 
+// What is known before a call is told before; what only the call knows, then.
+TEST(LayersMisuse, OfWindowsThatDoNotFitIsToldAtTheCall) {
+  layers::Conv1D conv(1, 5);
+  layers::AveragePooling1D pool(5);
+  layers::MaxPool1D overlapping(3, {.strides = 1});
+  conv.build({1, 7, 1});
+  auto open = [](const layers::Layer &layer) {
+    return function([=](const Tensor &x) { return layer(x); },
+                    {.input_signature = {TensorSpec<float>({kDynamic, kDynamic, 1})}});
+  };
+  for (const layers::Layer &layer : {layers::Layer(conv), layers::Layer(pool), layers::Layer(overlapping)}) {
+    auto f = open(layer);
+    EXPECT_EQ(f(ones({2, 5, 1})).shape()[0], 2);
+    EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(ones({1, 2, 1})); }),
+                    " along axis 1 of an input, and this one is smaller; padding 'same' gives as many as there are");
+  }
+  auto same = open(layers::AveragePooling1D(5, {.padding = "same"}));
+  EXPECT_EQ(same(ones({1, 3, 1})).shape(), (Shape{1, 1, 1}));
+}
+
+TEST(LayersMisuse, OfMasksNamesTheLayer) {
+  layers::LSTM lstm(2, {.name = "reader"});
+  EXPECT_MISUSE(DTypeError, lstm(ones({2, 1, 3}), {.mask = ones({2, 1})}),
+                "lstm 'reader': a mask is bool, unlike float32[2,1]");
+}
+
+TEST(LayersMisuse, OfNormalizationNamesTheNumbers) {
+  using layers::Normalization;
+  EXPECT_MISUSE(ValueError, Normalization({.mean = {{1}}}), "normalization: takes as many variances as means, and");
+  EXPECT_MISUSE(ValueError, Normalization({.mean = {{1, 2}}, .variance = {{1}}}), "there are 1 and 2");
+  EXPECT_MISUSE(ValueError, Normalization({.axis = std::nullopt, .mean = {{1, 2}}, .variance = {{1, 2}}}),
+                "normalization: without an axis there is one mean for all elements, and not 2");
+  Normalization given({.mean = {{1, 2}}, .variance = {{1, 4}}});
+  EXPECT_MISUSE(ShapeError, given(ones({2, 3})), "normalization: has 2 means, and there are 3 features");
+  EXPECT_MISUSE(StateError, given.adapt(ones({2, 2})),
+                "normalization: adapt() is called, and the mean and the variance are given");
+  EXPECT_MISUSE(ValueError, layers::UpSampling2D(2, {.interpolation = "cubic"}),
+                "up_sampling2d: there is no interpolation 'cubic'; it is 'nearest' or 'bilinear'");
+}
+
 // The layer that does not take them, not the model.
 TEST(LayersMisuse, OfElementTypesNamesTheLayer) {
   Sequential model{Input({2}), layers::Flatten(), Sequential{layers::Dense(3, {.name = "inner"}), layers::LeakyReLU()}};
@@ -248,6 +288,12 @@ TEST(Attention, SeesWhatMasksLetItSee) {
   expectNear(attention({x, x}, {.masks = {std::nullopt, keep}}), expected, 1e-5);
   Tensor seen = broadcast_to(expand_dims(keep, {1}), {1, 4, 4});
   expectNear(attention(Tensors{{"query", x}, {"value", x}, {"attention_mask", seen}}), expected, 1e-5);
+}
+
+TEST(Attention, OfNoStepsIsOfNone) {
+  layers::MultiHeadAttention attention(2, 3);
+  EXPECT_EQ(attention({ones({2, 0, 4}), ones({2, 0, 4})}).shape(), (Shape{2, 0, 4}));
+  expectValues(attention({ones({1, 1, 4}), ones({1, 0, 4})}), {0, 0, 0, 0}); // the bias
 }
 
 TEST(Pooling, TakesOptionsWithoutAWindow) {

@@ -91,7 +91,9 @@ protected:
     Tensor scores = contract(q, k, {0, 2}, {0, 2}, {3}, {3}); // [N,heads,T,S]
     if (Tensor seen = visible(inputs, at, call, scores); seen.defined())
       scores = scores + where(expand_dims(seen, {1}), full({}, 0, scores.dtype()), full({}, -1e9, scores.dtype()));
-    Tensor weights = softmax(scores), used = weights;
+    // Of no steps there are no weights, and what is heard of them is 0.
+    const bool isEmpty = scores.shape()[3].is_known() && scores.shape()[3] == 0;
+    Tensor weights = isEmpty ? scores : softmax(scores), used = weights;
     if (call.training && options.dropout > 0)
       used =
           where(generator->bernoulli(weights.shape(), 1 - options.dropout), weights * (1 / (1 - options.dropout)), 0);

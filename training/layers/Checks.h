@@ -4,6 +4,8 @@
 
 #include "Support.h"
 #include "absl/strings/str_cat.h"
+#include "calque/assertions.h"
+#include "calque/functions.h"
 #include "calque/layers/extent.h"
 
 #include <vector>
@@ -68,12 +70,14 @@ inline void checkChannels(const std::string &title, const Shape &input, std::int
                                   "; this one has shape ", input.str()));
 }
 
-// Checks that a window fits into an image that is not padded: else nothing is left of it.
+// Checks that a window fits into an image that is not padded: else nothing is left of it. Sizes that are not known are
+// compared at the call.
 template <std::size_t rank>
-void checkWindowFits(const std::string &title, const Shape &input, const Extents<rank> &window,
+void checkWindowFits(const std::string &title, const Tensor &x, const Extents<rank> &window,
                      const Extents<rank> &dilations, const std::string &padding) {
   if (padding != "valid")
     return;
+  const Shape input = x.shape();
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t length = (window.sizes[i] - 1) * dilations.sizes[i] + 1;
     const Size &size = input[i + 1];
@@ -81,6 +85,10 @@ void checkWindowFits(const std::string &title, const Shape &input, const Extents
       fail<ShapeError>(absl::StrCat(title, ": its window takes ", length, " along axis ", i + 1,
                                     " of an input, and this one has shape ", input.str(),
                                     "; padding 'same' gives as many as there are"));
+    if (!size.is_known())
+      assert_true(greater_equal(calque::size(x, static_cast<std::int64_t>(i) + 1), length),
+                  absl::StrCat(title, ": its window takes ", length, " along axis ", i + 1,
+                               " of an input, and this one is smaller; padding 'same' gives as many as there are"));
   }
 }
 

@@ -63,7 +63,7 @@ protected:
     checkRank(this->title(), x.shape(), rank + 2);
     checkChannels(this->title(), x.shape(), expected);
     if (!isTransposed) // of which a window makes more
-      checkWindowFits(this->title(), x.shape(), size, options.dilation_rate, options.padding);
+      checkWindowFits(this->title(), x, size, options.dilation_rate, options.padding);
   }
   Tensor finished(const Tensor &y) const { return options.activation(options.use_bias ? y + bias : y); }
   Regularizer activity_regularizer() const override { return options.activity_regularizer; }

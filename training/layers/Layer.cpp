@@ -7,6 +7,8 @@
 #include "calque/init_scope.h"
 #include "saving/WeightBudget.h"
 
+#include <algorithm>
+
 namespace calque::layers {
 
 using training::fail;
@@ -135,11 +137,30 @@ void LayerBody::regularize(const Tensors &results) {
   }
 }
 
+namespace {
+// DTypeError for a mask that is none.
+template <typename TitleOf> void checkMasks(const CallOptions &options, const TitleOf &titleOf) {
+  auto check = [&](const Mask &mask) {
+    if (mask && mask->dtype() != DType::Bool)
+      fail<DTypeError>(
+          absl::StrCat(titleOf(), ": a mask is bool, unlike ", training::describe(mask->dtype(), mask->shape())));
+  };
+  check(options.mask);
+  std::for_each(options.masks.begin(), options.masks.end(), check);
+}
+} // namespace
+
 Tensors LayerBody::apply(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
-  return called(inputs, where, [&] { return call_inputs(inputs, options); });
+  return called(inputs, where, [&] {
+    checkMasks(options, [&] { return title(); });
+    return call_inputs(inputs, options);
+  });
 }
 LayerBody::Masked LayerBody::apply_masked(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
-  return called(inputs, where, [&] { return call_masked(inputs, options); });
+  return called(inputs, where, [&] {
+    checkMasks(options, [&] { return title(); });
+    return call_masked(inputs, options);
+  });
 }
 
 Tensor LayerBody::call_one(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
@@ -184,6 +205,14 @@ std::vector<Tensor> LayerBody::losses(SourceLocation where) const {
     if (auto *body = dynamic_cast<const LayerBody *>(part.get()))
       add(*body);
   return all;
+}
+
+bool LayerBody::mixes_examples(bool training) const {
+  const std::vector<std::pair<std::string, std::shared_ptr<Module>>> parts = children();
+  return !is_of_library() || std::any_of(parts.begin(), parts.end(), [&](const auto &part) {
+    const auto *layer = dynamic_cast<const LayerBody *>(part.second.get());
+    return layer && layer->mixes_examples(training);
+  });
 }
 
 Config LayerBody::get_config() const {

@@ -45,6 +45,8 @@ public:
     a("moving_variance_initializer", options.moving_variance_initializer);
   }
 
+  bool mixes_examples(bool training) const override { return training && trainable(); }
+
 protected:
   void build(const Shape &input, DType dtype) override {
     checkFloating(title(), input, dtype);

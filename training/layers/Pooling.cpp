@@ -28,7 +28,7 @@ public:
 protected:
   Tensor call(const Tensor &x, const CallOptions &) override {
     checkRank(this->title(), x.shape(), rank + 2);
-    checkWindowFits(this->title(), x.shape(), size, Extents<rank>(1), padding);
+    checkWindowFits(this->title(), x, size, Extents<rank>(1), padding);
     return reduce_window(x, largest ? WindowReduction::Max : WindowReduction::Mean, sizesOf(size),
                          {.strides = sizesOf(strides), .padding = padding});
   }

@@ -379,12 +379,46 @@ protected:
     const Shape shape = x.shape();
     CallOptions passed;
     passed.training = options.training;
+    if (layer.body()->mixes_examples(options.training))
+      return stepByStep(x, options.mask, passed);
+    // All steps as one batch.
     Tensor y = layer(reshape(x, joined(Shape{-1}, shape, 2)), passed);
     return reshape(y, joined(Shape{shape[0], shape[1]}, y.shape(), 1));
   }
   Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }
 
 private:
+  // A few steps one after the other; more, or as many as the call knows, in a loop, which is compiled once.
+  Tensor stepByStep(const Tensor &x, const Mask &mask, const CallOptions &options) {
+    constexpr std::int64_t kUnrolled = 32;
+    auto timeFirst = [](const Tensor &of) {
+      std::vector<std::int64_t> order = {1, 0};
+      for (std::int64_t i = 2; i < of.rank(); ++i)
+        order.push_back(i);
+      return transpose(of, order);
+    };
+    std::vector<Tensor> steps = {timeFirst(x)};
+    if (mask)
+      steps.push_back(timeFirst(*mask));
+    auto step = [&](const std::vector<Tensor> &each) {
+      CallOptions passed = options;
+      if (each.size() > 1)
+        passed.mask = each[1];
+      return layer(each[0], passed);
+    };
+    const Size length = x.shape()[1];
+    if (!length.is_known() || length > kUnrolled || length == 0)
+      return timeFirst(map_fn(step, steps));
+    std::vector<Tensor> results;
+    for (std::int64_t t = 0; t < length; ++t) {
+      std::vector<Tensor> each;
+      for (const Tensor &of : steps)
+        each.push_back(gather(of, t));
+      results.push_back(step(each));
+    }
+    return stack(results, 1);
+  }
+
   void checkSteps(const Shape &input) const {
     if (input.size() < 3)
       fail<ShapeError>(absl::StrCat(title(), ": takes sequences [N,T,...]; the input has shape ", input.str()));

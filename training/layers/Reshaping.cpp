@@ -51,7 +51,47 @@ struct UpSampling1DBody : UpSamplingBody<UpSampling1DBody, 1> {
   explicit UpSampling1DBody(Numbers numbers = {2}) : UpSamplingBody("up_sampling1d", std::move(numbers)) {}
 };
 struct UpSampling2DBody : UpSamplingBody<UpSampling2DBody, 2> {
-  explicit UpSampling2DBody(Numbers numbers = {2, 2}) : UpSamplingBody("up_sampling2d", std::move(numbers)) {}
+  explicit UpSampling2DBody(Numbers numbers = {2, 2}, std::string interpolation = "nearest")
+      : UpSamplingBody("up_sampling2d", std::move(numbers)), interpolation(std::move(interpolation)) {}
+  void check(SourceLocation where) const {
+    UpSamplingBody::check(where);
+    if (interpolation != "nearest" && interpolation != "bilinear")
+      fail<ValueError>(
+          absl::StrCat("up_sampling2d: there is no interpolation '", interpolation, "'; it is 'nearest' or 'bilinear'"),
+          where);
+  }
+  template <typename A> void describe(A &a) {
+    UpSamplingBody::describe(a);
+    a("interpolation", interpolation);
+  }
+  Tensor call(const Tensor &x, const CallOptions &options) override {
+    if (interpolation == "nearest")
+      return UpSamplingBody::call(x, options);
+    checkInput(x.shape());
+    checkFloating(title(), x.shape(), x.dtype());
+    return interpolated(interpolated(x, 1, numbers[0]), 2, numbers[1]);
+  }
+
+private:
+  // The centres of the small pixels lie between those of two pixels; beyond the outermost centre is the outermost
+  // pixel.
+  static Tensor interpolated(const Tensor &x, std::int64_t axis, std::int64_t times) {
+    if (times == 1)
+      return x;
+    const auto at = static_cast<std::size_t>(axis);
+    std::vector<Tensor> first = split(x, {1, -1}, axis), last = split(x, {-1, 1}, axis), parts;
+    Tensor before = concat({first[0], last[0]}, axis), behind = concat({first[1], last[1]}, axis);
+    for (std::int64_t i = 0; i < times; ++i) {
+      const double distance = (static_cast<double>(i) + 0.5) / static_cast<double>(times) - 0.5;
+      parts.push_back(distance < 0   ? x * (1 + distance) - before * distance
+                      : distance > 0 ? x * (1 - distance) + behind * distance
+                                     : x);
+    }
+    Shape shape = x.shape();
+    shape[at] = shape[at].is_known() ? Size(std::int64_t(shape[at]) * times) : Size(-1);
+    return reshape(stack(parts, axis + 1), shape);
+  }
+  std::string interpolation;
 };
 struct UpSampling3DBody : UpSamplingBody<UpSampling3DBody, 3> {
   explicit UpSampling3DBody(Numbers numbers = {2, 2, 2}) : UpSamplingBody("up_sampling3d", std::move(numbers)) {}
@@ -114,8 +154,10 @@ struct Cropping3DBody : CroppingBody<Cropping3DBody, 3> {
 
 template <std::size_t rank> Numbers numbersOf(const Borders<rank> &borders) {
   Numbers numbers;
-  for (auto [before, behind] : borders.pairs)
-    numbers.insert(numbers.end(), {before, behind});
+  for (auto [before, behind] : borders.pairs) {
+    numbers.push_back(before);
+    numbers.push_back(behind);
+  }
   return numbers;
 }
 
@@ -123,8 +165,8 @@ template <std::size_t rank> Numbers numbersOf(const Borders<rank> &borders) {
 
 UpSampling1D::UpSampling1D(std::int64_t size, LayerOptions options, SourceLocation where)
     : Layer(made<UpSampling1DBody>(options.name, where, Numbers{size})) {}
-UpSampling2D::UpSampling2D(Extent size, LayerOptions options, SourceLocation where)
-    : Layer(made<UpSampling2DBody>(options.name, where, sizesOf(size))) {}
+UpSampling2D::UpSampling2D(Extent size, UpSampling2DOptions options, SourceLocation where)
+    : Layer(made<UpSampling2DBody>(options.name, where, sizesOf(size), options.interpolation)) {}
 UpSampling3D::UpSampling3D(Extents<3> size, LayerOptions options, SourceLocation where)
     : Layer(made<UpSampling3DBody>(options.name, where, sizesOf(size))) {}
 ZeroPadding1D::ZeroPadding1D(std::int64_t padding, LayerOptions options, SourceLocation where)

@@ -65,6 +65,8 @@ def case(name, layer, config, inputs, class_name=None, training=False, mask=None
     for weight in layer.weights:
         positive = "variance" in weight.path
         weight.assign(draw(weight.shape, 0.5 if positive else -1, 2 if positive else 1))
+    if isinstance(layer, layers.Normalization):
+        layer.finalize_state()
     before = [np.asarray(w) for w in layer.weights]
     if training:
         kwargs["training"] = True
@@ -273,6 +275,28 @@ for rank in [1, 2, 3]:
                  {"filters": 2, "kernel_size": size, "strides": strides, "padding": padding, "output_padding": added if rank == 1 else [added] * rank}, volume(*sizes))
         case("conv_transpose %d %s dilation" % (rank, padding), of(2, 3, padding=padding, dilation_rate=2),
              {"filters": 2, "kernel_size": 3, "padding": padding, "dilation_rate": 2 if rank == 1 else [2] * rank}, volume(*sizes))
+
+# Steps that are a batch each, numbers that are given or set, images between pixels, lengths of almost nothing
+normalizing = {"layer": {"class_name": "BatchNormalization", "config": {"momentum": 0.75}}}
+case("time_distributed batch_normalization", layers.TimeDistributed(layers.BatchNormalization(momentum=0.75)), normalizing, [draw((3, 4, 2))], training=True)
+case("time_distributed batch_normalization", layers.TimeDistributed(layers.BatchNormalization(momentum=0.75)), normalizing, [draw((3, 4, 2))])
+case("time_distributed mask", layers.TimeDistributed(layers.BatchNormalization(momentum=0.75)), normalizing, [draw((3, 5, 2))], training=True, mask=MASK)
+case("time_distributed image", layers.TimeDistributed(layers.BatchNormalization(axis=2, momentum=0.75)),
+     {"layer": {"class_name": "BatchNormalization", "config": {"axis": 2, "momentum": 0.75}}}, [draw((2, 3, 2, 2, 2))], training=True)
+case("normalization", layers.Normalization(), {}, [draw((3, 2, 4))])
+case("normalization axis", layers.Normalization(axis=1), {"axis": 1}, [draw((3, 2, 4))])
+case("normalization no axis", layers.Normalization(axis=None, invert=True), {"axis": None, "invert": True}, [draw((3, 2))])
+case("normalization given", layers.Normalization(mean=[0.5, -1], variance=[4, 0.25]), {"mean": [0.5, -1], "variance": [4, 0.25]}, [draw((3, 2))])
+case("normalization given once", layers.Normalization(axis=None, mean=0.5, variance=4), {"axis": None, "mean": [0.5], "variance": [4]}, [draw((3, 2))])
+for size in [2, (3, 1), (1, 4), (2, 3)]:
+    case("up_sampling2d bilinear", layers.UpSampling2D(size, interpolation="bilinear"),
+         {"size": [size, size] if isinstance(size, int) else list(size), "interpolation": "bilinear"}, [draw((2, 3, 4, 2))])
+case("up_sampling2d bilinear one", layers.UpSampling2D(2, interpolation="bilinear"), {"size": [2, 2], "interpolation": "bilinear"}, [draw((2, 1, 1, 2))])
+case("dot normalized small", layers.Dot(axes=1, normalize=True), {"axes": [1, 1], "normalize": True}, [draw((3, 4)) * 2.0 ** -22, draw((3, 4)) * 2.0 ** -26])
+case("relu threshold", layers.ReLU(max_value=2, negative_slope=0.25, threshold=0.5), {"max_value": 2, "negative_slope": 0.25, "threshold": 0.5}, [np.array([[0.5, -0.5, 3, 1]])])
+case("relu threshold above", layers.ReLU(max_value=1, threshold=2), {"max_value": 1, "threshold": 2}, [np.array([[0.5, -0.5, 3, 2, 1.5]])])
+for name in ["elu", "softplus", "mish", "silu", "gelu"]:
+    case("activation " + name + " at 0", layers.Activation(name), {"activation": name}, [np.array([[0.0, 0.5, -0.5]])])
 
 (HERE / "layers.json").write_text("\n".join(lines) + "\n")
 print(len(lines), "cases by Keras", keras.__version__, "on JAX", jax.__version__, "with NumPy", np.__version__)

@@ -77,6 +77,10 @@ public:
   // outside of layers, and what the regularisers make of the weights of this layer and of those inside, now.
   std::vector<Tensor> losses(SourceLocation where = SourceLocation::current()) const;
 
+  // Whether the results of an example may depend on the others of its batch. By default so of a layer that is not one
+  // of the library's, and where it is so of a part.
+  virtual bool mixes_examples(bool training) const;
+
   // How the layer is made: its options, and "name". StateError unless its class says so.
   virtual Config get_config() const;
 

@@ -13,9 +13,15 @@ public:
   explicit UpSampling1D(std::int64_t size = 2, LayerOptions options = {},
                         SourceLocation where = SourceLocation::current());
 };
+struct UpSampling2DOptions {
+  std::string interpolation = "nearest"; // or "bilinear", between the centres of pixels
+  std::string name = {};
+};
+// ValueError for another interpolation. Bilinear takes floating-point images.
 class CALQUE_API UpSampling2D : public Layer {
 public:
-  explicit UpSampling2D(Extent size = 2, LayerOptions options = {}, SourceLocation where = SourceLocation::current());
+  explicit UpSampling2D(Extent size = 2, UpSampling2DOptions options = {},
+                        SourceLocation where = SourceLocation::current());
 };
 class CALQUE_API UpSampling3D : public Layer {
 public:
