@@ -161,7 +161,7 @@ TEST(Activations, StayFiniteFarOut) {
   }
 }
 
-// Where a formula changes: what TensorFlow and PyTorch give, and where they differ (celu), PyTorch.
+// Where a formula changes: what TensorFlow 2.21 and PyTorch 2 give, and where they differ (celu), PyTorch.
 TEST(Activations, HaveTheDerivativesOfKerasWhereTheyBend) {
   struct Bend {
     const char *name;

@@ -189,3 +189,48 @@ TEST(Metrics, AUCOfNaNIsNaN) {
       EXPECT_TRUE(std::isfinite(auc.result().item<float>()));
     }
 }
+
+// A model that has diverged must not pass for a perfect one. TensorFlow's in_top_k counts such a row as wrong, too.
+TEST(Metrics, TopKOfNaNIsWrong) {
+  const double nan = std::nan("");
+  Tensor p = tensor<double>({{nan, nan, nan}, {0.1, nan, 0.3}, {0.1, 0.5, 0.4}, {0.1, 0.5, -INFINITY}});
+  Tensor labels = tensor<int>({0, 2, 1, 1});
+  metrics::SparseTopKCategoricalAccuracy sparse({.k = 2});
+  metrics::TopKCategoricalAccuracy categorical({.k = 2});
+  EXPECT_EQ(sparse(labels, p).item<float>(), 0.5);
+  EXPECT_EQ(categorical(one_hot(labels, 3, DType::Float64), p).item<float>(), 0.5);
+}
+
+// Against each prediction compared with each threshold; in any order, with equal ones, and predictions that are equal
+// to thresholds or no numbers.
+TEST(Metrics, ManyThresholdsCountAsEachOfThem) {
+  const std::vector<float> thresholds = {0.5f, 0.1f, 0.9f, 0, 0.25f, 0.25f, 1, 0.75f, 0.3f, 0.6f, 0.7f},
+                           predictions = {0.5f, 0.2f, -1, 2, 0.25f, 0, 1, 0.95f, std::nanf(""), 0.7f, 0.300001f},
+                           labels = {1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0};
+  std::vector<double> expected;
+  for (float threshold : thresholds) {
+    double count = 0;
+    for (std::size_t i = 0; i < predictions.size(); ++i)
+      count += labels[i] != 0 && predictions[i] > threshold ? static_cast<double>(i + 1) : 0;
+    expected.push_back(count);
+  }
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < predictions.size(); ++i)
+    weights.push_back(static_cast<double>(i + 1));
+  metrics::TruePositives metric({.thresholds = std::vector<double>(thresholds.begin(), thresholds.end())});
+  metric.update_state(tensor(labels), tensor(predictions), tensor(weights));
+  expectNear(metric.result(), expected);
+  auto step = function([&](const Tensor &p) {
+    metric.update_state(tensor(labels), p, tensor(weights));
+    return p;
+  });
+  step(tensor(predictions));
+  for (double &each : expected)
+    each *= 2;
+  expectNear(metric.result(), expected);
+  // One after the other they would be 3 GB.
+  metrics::AUC area({.num_thresholds = 20000});
+  Tensor p = iota({20000}, DType::Float32, 0) / 20000;
+  area.update_state(p > 0.5f, p);
+  EXPECT_NEAR(area.result().item<float>(), 1, 1e-4);
+}

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace calque::metrics {
 
@@ -45,17 +46,61 @@ struct ThresholdsBody : MetricBody {
     Tensor w = ones(p.shape(), DType::Float64);
     if (sample_weight)
       w = w * alongExamples(name().c_str(), "weights", cast(*sample_weight, DType::Float64), p);
-    w = reshape(counted(p, w), {1, -1});
-    Tensor isPositive = reshape(y, {1, -1}) != 0;
-    Tensor found = reshape(p, {1, -1}) >
-                   cast(tensor(of.thresholds, {static_cast<std::int64_t>(of.thresholds.size()), 1}), p.dtype());
-    Tensor ofPositives = where(isPositive, w, 0), ofNegatives = where(isPositive, 0, w);
-    Tensor tp = sum(where(found, ofPositives, 0), {1}), fp = sum(where(found, ofNegatives, 0), {1});
+    w = reshape(counted(p, w), {-1});
+    const Tensor isPositive = reshape(y, {-1}) != 0, ofPositives = where(isPositive, w, 0),
+                 ofNegatives = where(isPositive, 0, w);
+    constexpr std::size_t kFew = 8;
+    const auto [tp, fp] = of.thresholds.size() <= kFew ? foundAtEach(reshape(p, {-1}), ofPositives, ofNegatives)
+                                                       : foundInBuckets(reshape(p, {-1}), ofPositives, ofNegatives);
     truePositives.assign_add(tp);
     falsePositives.assign_add(fp);
     falseNegatives.assign_add(sum(ofPositives) - tp);
     trueNegatives.assign_add(sum(ofNegatives) - fp);
   }
+
+  // The weights of the positives and of the negatives whose predictions are above a threshold, [T] each.
+  struct Found {
+    Tensor positives, negatives;
+  };
+  // Compares each prediction with each threshold.
+  Found foundAtEach(const Tensor &p, const Tensor &ofPositives, const Tensor &ofNegatives) const {
+    Tensor found = expand_dims(p, {0}) > expand_dims(cast(tensor(of.thresholds), p.dtype()), {1});
+    return {sum(where(found, expand_dims(ofPositives, {0}), 0), {1}),
+            sum(where(found, expand_dims(ofNegatives, {0}), 0), {1})};
+  }
+  // Counts the predictions that are above so many of the ordered thresholds and no more, in time and memory of
+  // predictions and thresholds, not of their product.
+  Found foundInBuckets(const Tensor &p, const Tensor &ofPositives, const Tensor &ofNegatives) const {
+    const auto count = static_cast<std::int64_t>(of.thresholds.size());
+    std::vector<std::int64_t> order(of.thresholds.size()), rank(order.size());
+    std::iota(order.begin(), order.end(), 0);
+    auto valueOf = [&](std::int64_t i) { return of.thresholds[static_cast<std::size_t>(i)]; };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int64_t i, std::int64_t k) { return valueOf(i) < valueOf(k); });
+    std::vector<double> ordered;
+    for (std::int64_t i : order) {
+      rank[static_cast<std::size_t>(i)] = std::ssize(ordered);
+      ordered.push_back(valueOf(i));
+    }
+    // How many thresholds each prediction is above, bit by bit. NaN is above none.
+    const Tensor sorted = cast(tensor(ordered), p.dtype());
+    Tensor above = zeros(p.shape(), DType::Int64);
+    std::int64_t step = 1;
+    while (step * 2 <= count)
+      step *= 2;
+    for (; step > 0; step /= 2) {
+      Tensor next = above + step;
+      above = where(logical_and(next <= count, p > gather(sorted, minimum(next, count) - 1)), next, above);
+    }
+    // What is above more than k thresholds is above the k-th.
+    auto weightsAbove = [&](const Tensor &weights) {
+      Tensor buckets = scatter_add(zeros({count + 1}, DType::Float64), above, weights);
+      Tensor atSorted = slice(cumsum(buckets, 0, true, true), {0}, {count});
+      return std::is_sorted(order.begin(), order.end()) ? atSorted : gather(atSorted, tensor(rank));
+    };
+    return {weightsAbove(ofPositives), weightsAbove(ofNegatives)};
+  }
+
   static ThresholdOptions withDefault(ThresholdOptions of) {
     if (of.thresholds.empty())
       of.thresholds = {of.top_k ? kNever : 0.5};

@@ -40,10 +40,12 @@ std::shared_ptr<MetricBody> wrap(OfExamples function, std::string name, DType dt
   return std::make_shared<Body>(std::move(function), std::move(name), dtype);
 }
 
-// Whether fewer than k predictions are larger than that of the label. Equal ones don't count, as in Keras' in_top_k.
+// Whether fewer than k predictions are larger than that of the label. Equal ones don't count, as in Keras' in_top_k,
+// and among numbers that are not all known nothing is.
 Tensor isInTopK(const Tensor &labels, const Tensor &predictions, std::int64_t k) {
   Tensor ofLabel = take_along_axis(predictions, expand_dims(labels, {-1}));
-  return sum(cast(predictions > ofLabel, DType::Int64), {-1}) < k;
+  return logical_and(sum(cast(predictions > ofLabel, DType::Int64), {-1}) < k,
+                     logical_not(any(isnan(predictions), {-1})));
 }
 
 void checkTop(const std::string &name, std::int64_t k, SourceLocation where) {

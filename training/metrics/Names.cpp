@@ -102,6 +102,11 @@ struct Registry {
         return &each;
     return nullptr;
   }
+  // The same of those that options may name.
+  const Class *byName(const std::string &name) const {
+    const Class *found = named(name);
+    return found && (found->names.size() > 1 || found->body) ? found : nullptr;
+  }
   const Class *of(std::type_index body) const {
     for (const Class &each : classes)
       if (each.body == body)
@@ -126,8 +131,7 @@ Metric get(const std::string &name, SourceLocation where) {
   std::function<Tensor(const Tensor &, const Tensor &)> function;
   {
     std::lock_guard lock(registry().mutex);
-    const Class *found = registry().named(name);
-    if (found && (found->names.size() > 1 || found->body))
+    if (const Class *found = registry().byName(name))
       return found->make({}, {}, DType::Float32);
     auto registered = registry().functions.find(name);
     if (registered == registry().functions.end())
@@ -139,6 +143,11 @@ Metric get(const std::string &name, SourceLocation where) {
   MeanMetricWrapper made(function, name);
   made.made(kOfFunction, {{"function", name}});
   return made;
+}
+
+bool isKnown(const std::string &name) {
+  std::lock_guard lock(registry().mutex);
+  return registry().byName(name) || registry().functions.contains(name);
 }
 
 void register_metric(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,

@@ -1,4 +1,4 @@
-// The options of metrics, in configs.
+// The options of metrics, in configs, and their names.
 #ifndef CALQUE_TRAINING_METRICS_OPTIONS_H
 #define CALQUE_TRAINING_METRICS_OPTIONS_H
 
@@ -6,6 +6,9 @@
 #include "calque/metrics.h"
 
 namespace calque::metrics {
+
+// Whether get() knows it.
+bool isKnown(const std::string &name);
 
 template <typename A> void describe(A &a, BinaryAccuracyOptions &of) { a("threshold", of.threshold); }
 template <typename A> void describe(A &a, TopKOptions &of) { a("k", of.k); }
