@@ -339,6 +339,7 @@ TEST(Transformations, TakeSkipShardRepeatConcatenateEnumerate) {
                                                              {ten.take(0).repeat(), 0}})
     EXPECT_EQ(dataset.cardinality(), count);
   EXPECT_MISUSE(ValueError, ten.repeat().size(), "the data set has no end, and so no size");
+  EXPECT_MISUSE(ShapeError, ten.unbatch().begin(), "unbatch: an element has a scalar, which has no slices");
   EXPECT_MISUSE(ValueError, ten.batch(4).unbatch().size(), "the size of the data set is not known before");
   EXPECT_MISUSE(ValueError, ten.take(-2), "take: the count is -2 and must be at least -1");
   EXPECT_MISUSE(ValueError, ten.skip(-2), "skip: the count is -2 and must be at least -1");

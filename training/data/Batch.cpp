@@ -323,7 +323,9 @@ struct Unbatch : Stage {
       Rows slices{0, {}, batch.parts.rest};
       for (const Tensor &tensor : batch.parts.tensors) {
         const Shape shape = tensor.shape(), first = batch.parts.tensors[0].shape();
-        if (shape.empty() || first.empty() || shape[0] != first[0])
+        if (shape.empty())
+          throw ShapeError("unbatch: an element has a scalar, which has no slices", where);
+        if (shape[0] != first[0])
           throw ShapeError(absl::StrCat("unbatch: tensors of shapes ", first.str(), " and ", shape.str(),
                                         " have not as many slices"),
                            where);

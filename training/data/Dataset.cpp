@@ -108,10 +108,12 @@ struct UntypedIterator::Eager {
       item.settle();
     } catch (...) {
       hasThrown = true;
+      hasElement = false;
       throw;
     }
     if (isThere) {
       parts = std::move(item.parts);
+      hasElement = true;
       ++number;
     } else {
       cursor.reset();
@@ -123,8 +125,8 @@ struct UntypedIterator::Eager {
   Iterations iterations;
   std::unique_ptr<Cursor> cursor; // none at the end
   Parts parts;
-  std::int64_t number = 0; // of elements, this one among them
-  bool hasThrown = false;
+  std::int64_t number = 0;                    // of elements, this one among them
+  bool hasThrown = false, hasElement = false; // ever, and now
 };
 
 UntypedIterator Untyped::begin(SourceLocation where) const {
@@ -170,6 +172,9 @@ const Parts &UntypedIterator::parts() const {
   }
   if (!eager_->cursor)
     throw StateError("the iterator of a data set is at its end, where there is no element", CallSite::resolve({}));
+  if (!eager_->hasElement)
+    throw StateError("the iterator of a data set has no element, because to make it threw; ++ goes on to the next",
+                     CallSite::resolve({}));
   return eager_->parts;
 }
 
