@@ -218,3 +218,65 @@ TEST(Weights, EveryByteAndEveryLengthIsFound) {
     expectRefused(whole.substr(0, at));
   }
 }
+
+// {v.path: v.numpy() for v in model.weights} of Keras 3.15.1, where recurrent layers have a cell, attention has layers,
+// and what wraps a layer with a name that is counted counts too.
+TEST(Weights, HaveThePathsOfKeras) {
+  TemporaryDirectory directory;
+  Sequential model{Input({4, 3}), layers::LSTM(2, {.return_sequences = true}),
+                   layers::Bidirectional(layers::GRU(2, {.return_sequences = true})),
+                   layers::SimpleRNN(3, {.return_sequences = true}), layers::Normalization()};
+  std::map<std::string, Tensor> tensors;
+  const std::pair<const char *, const char *> cells[] = {
+      {"lstm/", "lstm/lstm_cell/"},
+      {"bidirectional/forward_gru/", "bidirectional/forward_gru_7/gru_cell/"},
+      {"bidirectional/backward_gru/", "bidirectional/backward_gru_7/gru_cell/"},
+      {"simple_rnn/", "simple_rnn/simple_rnn_cell/"},
+      {"normalization/", "normalization/"}};
+  int next = 0;
+  for (const auto &[path, variable] : model.named_variables())
+    for (const auto &[own, keras] : cells)
+      if (path.starts_with(own)) // Keras' counts are int32 on JAX
+        tensors.emplace(
+            keras + path.substr(std::string(own).size()),
+            full(variable.shape(), ++next, variable.dtype() == DType::Int64 ? DType::Int32 : variable.dtype()));
+  ASSERT_EQ(tensors.size(), model.weights().size());
+  save_safetensors(directory.file("keras.safetensors"), tensors);
+  LoadedWeights loaded = model.load_weights(directory.file("keras"));
+  EXPECT_TRUE(loaded.missing.empty() && loaded.unused.empty());
+  std::set<double> found;
+  for (const Variable &weight : model.weights())
+    found.insert(valuesOf(weight.value())[0]);
+  EXPECT_EQ(found.size(), tensors.size());
+  // An adapted layer's weights come without a count of examples, and are taken all the same.
+  layers::Normalization adapted;
+  adapted.build({kDynamic, 2});
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { adapted(ones({1, 2})); }), "adapt() has not been called");
+  adapted.set_weights({tensor<float>({1, 2}), tensor<float>({4, 1}), scalar<int>(0)});
+  expectValues(adapted(tensor<float>({{3, 3}})), {1, 1});
+
+  SymbolicTensor x = Input({4, 3});
+  models::Functional attending(x, layers::MultiHeadAttention(2, 3)({x, x}));
+  tensors.clear();
+  for (const auto &[path, variable] : attending.named_variables()) {
+    std::string keras = path;
+    keras[keras.rfind('_')] = '/';
+    tensors.emplace(keras, full(variable.shape(), ++next));
+  }
+  EXPECT_TRUE(tensors.contains("multi_head_attention/attention_output/bias"));
+  save_safetensors(directory.file("attention.safetensors"), tensors);
+  attending.load_weights(directory.file("attention"));
+  EXPECT_EQ(valuesOf(attending.weights().back().value())[0], next);
+}
+
+TEST(Weights, APathNamesAFile) {
+  Sequential model{Input({1}), layers::Dense(1)};
+  for (const char *path : {"", "somewhere/"}) {
+    const std::string text = "the path '" + std::string(path) + "' names no file";
+    EXPECT_MISUSE(ValueError, model.save(path), text);
+    EXPECT_MISUSE(ValueError, model.save_weights(path), text);
+    EXPECT_MISUSE(ValueError, model.load_weights(path), text);
+    EXPECT_MISUSE(ValueError, load_model(path), text);
+    EXPECT_MISUSE(ValueError, callbacks::ModelCheckpoint{path}, text);
+  }
+}

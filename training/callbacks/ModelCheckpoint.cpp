@@ -140,6 +140,7 @@ std::string formatted(const Field &field, double value, bool isInteger) {
 ModelCheckpoint::ModelCheckpoint(std::string filepath, ModelCheckpointOptions options, SourceLocation where)
     : filepath(std::move(filepath)), of(std::move(options)), monitor("model_checkpoint", of.monitor, of.mode, 0, where),
       best_(of.initial_value_threshold) {
+  training::fileOf(this->filepath, where);
   Path(this->filepath, where).parse([](const std::string &) {}, [](const Field &) {});
 }
 

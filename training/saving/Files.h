@@ -17,7 +17,10 @@ namespace calque::training {
 inline constexpr const char *kStructure = "structure", *kModel = "model", *kOptimizer = "optimizer",
                             *kGenerator = "generator";
 
-inline std::string fileOf(const std::string &path) {
+// ValueError for a path that names no file.
+inline std::string fileOf(const std::string &path, SourceLocation where = {}) {
+  if (path.empty() || path.back() == '/')
+    fail<ValueError>(absl::StrCat("the path '", path, "' names no file"), where);
   return absl::EndsWith(path, ".safetensors") ? path : path + ".safetensors";
 }
 

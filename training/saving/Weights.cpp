@@ -1,6 +1,7 @@
 // The weights of models in files, also in those that others write.
 #include "Files.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "calque/functions.h"
 #include "calque/models/model.h"
 #include "calque/safetensors.h"
@@ -46,6 +47,36 @@ std::vector<Weight> weightsOf(const Module &module, SourceLocation where) {
 }
 
 std::string lastOf(const std::string &path) { return path.substr(path.rfind('/') + 1); }
+
+//===-- Keras -------------------------------------------------------------------------------------===//
+
+// What a weight is called here whose path in Keras is this: there recurrent layers have a cell,
+// "lstm/lstm_cell/kernel", attention has layers of its own, "query/kernel", and the name of a direction may end in a
+// count, "forward_gru_1".
+std::string fromKeras(const std::string &path) {
+  std::vector<std::string> parts = absl::StrSplit(path, '/'), result;
+  auto withoutCount = [](const std::string &name) {
+    const std::size_t end = name.find_last_not_of("0123456789");
+    const bool hasCount = end != std::string::npos && end + 1 < name.size() && end > 0 && name[end] == '_';
+    return hasCount ? name.substr(0, end) : name;
+  };
+  for (const std::string &part : parts) {
+    const std::string name = withoutCount(part);
+    const bool isCell = name == "lstm_cell" || name == "gru_cell" || name == "simple_rnn_cell";
+    const bool isDirection = name.starts_with("forward_") || name.starts_with("backward_");
+    if (!isCell)
+      result.push_back(isDirection ? name : part);
+  }
+  if (result.size() > 1 && (result.back() == "kernel" || result.back() == "bias")) {
+    const std::string &layer = result[result.size() - 2];
+    if (layer == "query" || layer == "key" || layer == "value" || layer == "attention_output") {
+      const std::string last = absl::StrCat(layer, "_", result.back());
+      result.resize(result.size() - 2);
+      result.push_back(last);
+    }
+  }
+  return absl::StrJoin(result, "/");
+}
 
 //===-- PyTorch -----------------------------------------------------------------------------------===//
 
@@ -160,6 +191,8 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
                               [&](const Weight &each) { return each.path == given->second; });
     else if (auto same = byName.find(known); same != byName.end())
       weight = same->second;
+    else if (auto keras = byName.find(fromKeras(known)); !isTorch && keras != byName.end())
+      weight = keras->second;
     if (!weight) {
       if (!isTorch || !name.ends_with("num_batches_tracked")) // a count that layers here have not
         result.unused.push_back(name);
@@ -193,8 +226,10 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
       continue;
     Tensor value = isTorch ? fromTorch(weight, at->second.second) : at->second.second;
     const bool fits = value.shape().is_compatible_with(weight.variable.shape());
-    if (value.dtype() == weight.variable.dtype() && fits) {
-      assigned.emplace_back(weight.variable, value);
+    const bool isType =
+        value.dtype() == weight.variable.dtype() || training::areIntegers(value.dtype(), weight.variable.dtype());
+    if (isType && fits) {
+      assigned.emplace_back(weight.variable, cast(value, weight.variable.dtype()));
       continue;
     }
     result.mismatched.push_back(weight.path);
