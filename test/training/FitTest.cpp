@@ -281,6 +281,47 @@ protected:
 };
 } // namespace
 
+// As Keras' lists and dicts of lists.
+TEST(Fit, TakesMetricsOfSeveralOutputsInBraces) {
+  Points points(8);
+  TwoHeads model;
+  auto namesOf = [&](MetricsOption metrics) {
+    losses::SparseCategoricalCrossentropy crossentropy({.from_logits = true});
+    model.compile({.loss = {{"number", "mse"}, {"kind", crossentropy}}, .metrics = std::move(metrics)});
+    std::string names;
+    const Logs logs = model.evaluate(points.x, {points.y, points.label}, {.verbose = 0});
+    for (const auto &[name, value] : logs)
+      names += name.ends_with("loss") ? "" : name + " ";
+    return names;
+  };
+  EXPECT_EQ(namesOf({{"kind", {"accuracy"}}}), "kind_accuracy ");
+  EXPECT_EQ(namesOf({{"number", {"mae", "mse"}}, {"kind", {"accuracy"}}}), "kind_accuracy number_mae number_mse ");
+  EXPECT_EQ(namesOf({{"number", "mae"}, {"kind", "accuracy"}}), "kind_accuracy number_mae ");
+  EXPECT_EQ(namesOf({{"number", {metrics::MeanAbsoluteError("far")}},
+                     {"kind", {"accuracy", metrics::SparseTopKCategoricalAccuracy({.k = 2}, "top")}}}),
+            "kind_accuracy kind_top number_far ");
+  EXPECT_EQ(namesOf({{"mae"}, {"accuracy"}}), "number_mae kind_accuracy ");
+  EXPECT_EQ(namesOf({{"mae", "mse"}, {"accuracy"}}), "number_mae number_mse kind_accuracy ");
+  EXPECT_EQ(namesOf({{}, {"accuracy"}}), "kind_accuracy ");
+  EXPECT_EQ(namesOf({"mae", {"accuracy"}}), "number_mae kind_accuracy ");
+  const MetricsOption::List list = {"mae"};
+  EXPECT_EQ(namesOf({{"number", list}}), "number_mae ");
+  EXPECT_EQ(namesOf({}), "");
+  // Of one output.
+  Sequential single{Input({1}), layers::Dense(1)};
+  for (const MetricsOption &option : {MetricsOption("mae"), MetricsOption({"mae"}), MetricsOption({{"mae"}}),
+                                      MetricsOption(list), MetricsOption({list}), MetricsOption(metrics::get("mae"))}) {
+    single.compile({.loss = "mse", .metrics = option});
+    EXPECT_EQ(single.evaluate(ones({2, 1}), ones({2, 1}), {.verbose = 0}).size(), 2u);
+  }
+  single.compile({.loss = "mse", .metrics = "mae"});
+  EXPECT_MISUSE(LookupError, single.compile({.metrics = {"kind"}}), "metrics: no metric has the name 'kind'");
+  EXPECT_MISUSE(LookupError, single.compile({.metrics = {{"kind", "mae", "mse"}}}), "no metric has the name 'kind'");
+  EXPECT_MISUSE(ValueError, single.compile({.metrics = {{{"mae"}}, {"mse"}}}), "and in it stands another list");
+  EXPECT_MISUSE(ValueError, single.compile({.metrics = {{"kind", {"mae"}}, {"kind", {"mse"}}}}),
+                "compile: metrics has the output 'kind' twice");
+}
+
 TEST(Fit, TrainsSeveralOutputs) {
   Points points(12);
   TwoHeads model;

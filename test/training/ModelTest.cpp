@@ -63,6 +63,17 @@ TEST(Model, IsAClassOfTheUsers) {
   EXPECT_NE(valuesOf(f(x)), valuesOf(f(x)));
 }
 
+TEST(Model, IsBuiltForAShape) {
+  struct Net : Model {
+    layers::Dense dense = submodule("dense", layers::Dense(3));
+    Tensor call(const Tensor &x, const layers::CallOptions &) override { return dense(x); }
+  };
+  Net net;
+  EXPECT_MISUSE(StateError, net.count_params(), "build");
+  net.build({kDynamic, 4});
+  EXPECT_EQ(net.count_params(), 15);
+}
+
 TEST(Model, IsALayerOfAnother) {
   auto inner = std::make_shared<Net>();
   Sequential outer{layers::Layer(inner), layers::Dense(1)};

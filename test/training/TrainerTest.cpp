@@ -119,3 +119,54 @@ TEST(LambdaCallback, IsCalledWhereItSays) {
   model.fit(ones({3, 1}), ones({3, 1}), {.batch_size = 2, .epochs = 2, .verbose = 0, .callbacks = {callback}});
   EXPECT_EQ(calls, "begin epoch0 batch0 done0 batch1 done1 end0 epoch1 batch0 done0 batch1 done1 end1 over ");
 }
+
+// A step that was traced before would go on with what was trainable then.
+TEST(Trainer, TrainsWhatIsTrainableNow) {
+  Sequential model{Input({2}), layers::Dense(3, {.name = "a"}), layers::BatchNormalization({.name = "b"}),
+                   layers::Dense(1, {.name = "c"})};
+  model.compile({.optimizer = optimizers::Adam(0.1), .loss = "mse"});
+  const Tensor x = tensor<float>({{1, 2}, {3, 5}, {2, 0}, {1, 1}}), y = tensor<float>({{1}, {0}, {2}, {5}});
+  auto changes = [&](const char *name, auto train) {
+    layers::Layer layer = model.get_layer(name);
+    std::vector<Tensor> before;
+    for (const Tensor &each : layer.get_weights())
+      before.push_back(each + 0);
+    train();
+    std::vector<Tensor> after = layer.get_weights();
+    for (std::size_t i = 0; i < after.size(); ++i)
+      if (valuesOf(after[i]) != valuesOf(before[i]))
+        return true;
+    return false;
+  };
+  auto fit = [&] { model.fit(x, y, {.batch_size = 2, .verbose = 0}); };
+  auto step = [&] { model.train_on_batch(x, y); };
+  EXPECT_TRUE(changes("a", fit));
+  for (const char *frozen : {"a", "b"}) {
+    model.get_layer(frozen).set_trainable(false);
+    EXPECT_FALSE(changes(frozen, fit)) << frozen;
+    EXPECT_TRUE(changes("c", fit));
+    EXPECT_FALSE(changes(frozen, step)) << frozen;
+    model.get_layer(frozen).set_trainable(true);
+    EXPECT_TRUE(changes(frozen, step)) << frozen;
+  }
+  // In the middle of it, by a callback.
+  callbacks::LambdaCallback freeze(
+      {.on_epoch_end = [&](std::int64_t epoch, Logs &) { model.get_layer("c").set_trainable(epoch != 0); }});
+  EXPECT_TRUE(changes("c", [&] { model.fit(x, y, {.epochs = 1, .verbose = 0, .callbacks = {freeze}}); }));
+  EXPECT_FALSE(changes("c", step));
+  // All of it: there is nothing to train.
+  model.set_trainable(false);
+  EXPECT_MISUSE(ValueError, model.fit(x, y, {.verbose = 0}), "train_step: the model has no trainable variables");
+  EXPECT_TRUE(std::isfinite(model.evaluate(x, y)["loss"]));
+}
+
+TEST(Trainer, SaysThatLayersAreNoPartsOfTheModel) {
+  struct Forgotten : Model {
+    layers::Dense dense{1};
+    Tensor call(const Tensor &x, const layers::CallOptions &) override { return dense(x); }
+  };
+  Forgotten model;
+  model.compile({.loss = "mse"});
+  EXPECT_MISUSE(ValueError, model.fit(ones({2, 1}), ones({2, 1}), {.verbose = 0}),
+                "train_step: the model has no trainable variables; submodule() and variable() make layers and");
+}

@@ -6,6 +6,7 @@
 #include "calque/functions.h"
 #include "calque/gradient_tape.h"
 #include "calque/models/trainer.h"
+#include "metrics/Options.h"
 
 #include <algorithm>
 
@@ -28,6 +29,39 @@ metrics::Metric AnyMetric::resolved(const Tensor &y_true, const Tensor &y_pred, 
   if (labels.size() < scores.size() || isColumn(labels))
     return metrics::SparseCategoricalAccuracy();
   return metrics::CategoricalAccuracy();
+}
+
+MetricsOption::List MetricsOption::Item::list() const {
+  if (isName())
+    return {AnyMetric(name_, where_)};
+  List list = metrics_;
+  for (const Item &item : items_) {
+    if (item.isList_)
+      fail<ValueError>("compile: the metrics of an output are a list, and in it stands another list", where_);
+    list.push_back(item.list()[0]);
+  }
+  return list;
+}
+
+MetricsOption::MetricsOption(std::initializer_list<Item> items) {
+  // {"output", {"mae"}}; or {"output", "mae"}, where there is no metric of the first name.
+  auto isNamed = [](const Item &item) {
+    if (item.items_.size() != 2 || !item.items_[0].isName())
+      return false;
+    return item.items_[1].isList_ || !metrics::isKnown(item.items_[0].name_);
+  };
+  isFlat_ = std::none_of(items.begin(), items.end(), [](const Item &item) { return item.isList_; });
+  const bool isMap = items.size() > 0 && std::all_of(items.begin(), items.end(), isNamed);
+  if (isFlat_ && items.size() > 0)
+    lists_.emplace_back();
+  for (const Item &item : items)
+    if (isMap && !map_.emplace(item.items_[0].name_, item.items_[1].list()).second)
+      fail<ValueError>(absl::StrCat("compile: metrics has the output '", item.items_[0].name_, "' twice"),
+                       item.items_[0].where_);
+    else if (isFlat_)
+      lists_[0].push_back(item.list()[0]);
+    else if (!isMap)
+      lists_.push_back(item.list());
 }
 
 Trainer::Trainer() : state(std::make_unique<State>()) {}
@@ -301,6 +335,10 @@ Tensors Trainer::train_step(const Batch &data) {
   layers::LayerBody::Masked outputs = model.apply_masked(data.x, {.training = true}, state->line);
   Tensor loss = compute_loss(data, outputs.results, outputs.masks);
   std::vector<Variable> weights = model.trainable_variables(state->line);
+  if (weights.empty())
+    fail<ValueError>("train_step: the model has no trainable variables; submodule() and variable() make layers and "
+                     "variables parts of a model",
+                     state->line);
   std::vector<std::pair<std::string, Variable>> named;
   for (auto &each : model.named_variables(state->line))
     if (std::any_of(weights.begin(), weights.end(), [&](const Variable &w) { return w.same_as(each.second); }))
@@ -319,8 +357,28 @@ Tensors Trainer::test_step(const Batch &data) {
 
 Tensors Trainer::predict_step(const Batch &data) { return trained().apply(data.x, {}, state->line); }
 
+void Trainer::State::forgetStale(const Model &model) {
+  const std::uint64_t latest = training::trainableChanges();
+  if (changes == latest)
+    return;
+  std::vector<bool> now = {model.trainable()};
+  for (const std::shared_ptr<Module> &part : model.submodules())
+    now.push_back(part->trainable());
+  if (changes && trainable != now) {
+    if (compiled) {
+      compiled->train.clear();
+      compiled->test.clear();
+    }
+    if (predict)
+      predict->clear();
+  }
+  changes = latest;
+  trainable = std::move(now);
+}
+
 Logs Trainer::step(bool trains, const Batch &batch) {
   Compiled &compiled = *state->compiled;
+  state->forgetStale(trained());
   const StepFunction &function = trains ? compiled.train : compiled.test;
   const Tensors values =
       compiled.options.run_eagerly ? function.eager(batch, state->line) : function(batch, state->line);

@@ -72,6 +72,11 @@ struct Trainer::State {
   std::optional<History> history;
   std::shared_ptr<Progress> progress; // while it fits
   SourceLocation line;                // of the call that runs
+
+  // Traces know which parts are trainable. Drops them where that has changed since.
+  void forgetStale(const Model &model);
+  std::optional<std::uint64_t> changes; // trainableChanges() when it was looked at, and what it was then
+  std::vector<bool> trainable;
 };
 
 namespace training {

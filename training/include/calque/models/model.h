@@ -24,6 +24,12 @@ public:
   // `kind` is its name in messages. A model that makes variables in build() says that it builds.
   explicit Model(std::string kind = "model", bool builds = false) : LayerBody(std::move(kind), builds) {}
 
+  // Makes the layers' variables for float32 inputs of such a shape; build_for() takes those of other types, and
+  // several.
+  void build(const Shape &input, SourceLocation where = SourceLocation::current()) {
+    build_for({TensorSpec<>(DType::Float32, input, {}, where)}, where);
+  }
+
   // The result, of a model that gives one (ValueError for another number). Errors inside name the caller's line.
   Tensor operator()(const Operand &x, const layers::CallOptions &options = {}) {
     return call_one(x.toTensor(), options, x.where());
@@ -51,6 +57,7 @@ public:
   std::string dot() const;
 
 protected:
+  using LayerBody::build;
   // Calls the model once, with one example of zeros, so that its layers are built.
   void build_parts(const std::vector<TensorSpec<>> &inputs) override;
   Model &trained() override { return *this; }

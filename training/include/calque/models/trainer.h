@@ -101,12 +101,52 @@ private:
   std::optional<metrics::Metric> metric_; // none for a name
 };
 
-// The metrics of the only output, of each output in order, or of some by name.
+// The metrics of the only output, of each output in order, or of some by name:
+//
+//   {"accuracy", metrics::AUC()}
+//   {{"mae"}, {"accuracy", metrics::AUC()}}                     // {} for an output without one
+//   {{"score", {"mae"}}, {"kind", {"accuracy", metrics::AUC()}}}
 class CALQUE_API MetricsOption {
 public:
   using List = std::vector<AnyMetric>;
+
+  // What stands in braces: a metric, a name, or a list.
+  class CALQUE_API Item {
+  public:
+    template <typename M>
+      requires(std::is_constructible_v<AnyMetric, M> && !std::is_convertible_v<M, std::string>)
+    Item(const M &metric) : metrics_{AnyMetric(metric)}, isList_(false) {}
+    Item(std::string name, SourceLocation where = SourceLocation::current())
+        : name_(std::move(name)), where_(where), isList_(false) {}
+    Item(const char *name, SourceLocation where = SourceLocation::current()) : Item(std::string(name), where) {}
+    Item(List list) : metrics_(std::move(list)), isList_(true) {}
+    Item(std::initializer_list<Item> items, SourceLocation where = SourceLocation::current())
+        : where_(where), items_(items), isList_(true) {}
+
+  private:
+    friend class MetricsOption;
+    bool isName() const { return !name_.empty(); }
+    List list() const;
+
+    std::string name_; // of a metric, or of an output
+    SourceLocation where_;
+    List metrics_;
+    std::vector<Item> items_;
+    bool isList_;
+  };
+
   MetricsOption() = default;
-  MetricsOption(std::initializer_list<AnyMetric> list) : lists_{List(list)}, isFlat_(true) {}
+  // LookupError for a name that is neither that of a metric nor followed by a list; ValueError for lists in the list of
+  // an output, and for an output that is named twice.
+  MetricsOption(std::initializer_list<Item> items);
+  template <typename M>
+    requires(std::is_convertible_v<M, Item> && !std::is_convertible_v<M, List>)
+  MetricsOption(const M &metric, SourceLocation where = SourceLocation::current()) : isFlat_(true) {
+    if constexpr (std::is_constructible_v<AnyMetric, M, SourceLocation>)
+      lists_ = {List{AnyMetric(metric, where)}};
+    else
+      lists_ = {List{AnyMetric(metric)}};
+  }
   MetricsOption(List list) : lists_{std::move(list)}, isFlat_(true) {}
   MetricsOption(std::vector<List> lists) : lists_(std::move(lists)) {}
   MetricsOption(std::map<std::string, List> map) : map_(std::move(map)) {}
