@@ -447,30 +447,50 @@ Lowered lower(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &contex
 
 namespace {
 
-// Combines the elements of each window. Loops n, places, c, taps over padded images.
+// Loops n, places, c, taps over padded images.
+class WindowLoops {
+public:
+  WindowLoops(LinalgBuilder &b, const Window &window)
+      : b(b), window(window), rank(window.size()), first(rank + 2), numLoops(first + rank) {}
+
+  AffineExpr loop(unsigned i) const { return b.builder.getAffineDimExpr(i); }
+  AffineExpr place(unsigned i) const { return loop(i + 1) * window[i].stride + loop(first + i); }
+  AffineMap map(ArrayRef<AffineExpr> expressions) const {
+    return AffineMap::get(numLoops, 0, expressions, b.builder.getContext());
+  }
+  AffineMap ofPadded() const {
+    SmallVector<AffineExpr> from{loop(0)};
+    for (unsigned i = 0; i < rank; ++i)
+      from.push_back(place(i));
+    from.push_back(loop(rank + 1));
+    return map(from);
+  }
+  AffineMap ofWindows() const {
+    return map(llvm::map_to_vector(llvm::seq<unsigned>(0, first), [&](unsigned i) { return loop(i); }));
+  }
+  // What a body makes of all elements of each window, one after the other. It gets the inputs' elements, one that it must
+  // not use, and what it has made of the elements before.
+  Value emit(SmallVector<Value> inputs, SmallVector<AffineMap> maps, Value init, LinalgBuilder::Body body) {
+    auto taps = llvm::to_vector(llvm::seq<unsigned>(first, numLoops));
+    // linalg takes the bounds of the window's loops from this operand; no one reads its elements.
+    inputs.push_back(b.empty(b.sizes.constants(tapsOf(window)), elementOf(init)));
+    maps.push_back(map(llvm::map_to_vector(taps, [&](unsigned i) { return loop(i); })));
+    maps.push_back(ofWindows());
+    return b.generic(inputs, init, maps, numLoops, taps, body);
+  }
+
+  LinalgBuilder &b;
+  const Window &window;
+  const unsigned rank, first, numLoops;
+};
+
+// Combines the elements of each window.
 Value pool(LinalgBuilder &b, Value padded, ArrayRef<Size> result, const Window &window, Value neutral,
            LinalgBuilder::Body combine) {
-  Type element = elementOf(padded);
   if (isEmpty(result))
-    return b.empty(result, element);
-  const unsigned rank = window.size(), first = rank + 2, numLoops = first + rank;
-  auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
-  SmallVector<AffineExpr> from{d(0)}, taps, to{d(0)};
-  SmallVector<unsigned> reductions;
-  for (auto [i, extent] : llvm::enumerate(window)) {
-    from.push_back(d(i + 1) * extent.stride + d(first + i));
-    taps.push_back(d(first + i));
-    to.push_back(d(i + 1));
-    reductions.push_back(first + i);
-  }
-  from.push_back(d(rank + 1));
-  to.push_back(d(rank + 1));
-  MLIRContext *context = b.builder.getContext();
-  AffineMap maps[] = {AffineMap::get(numLoops, 0, from, context), AffineMap::get(numLoops, 0, taps, context),
-                      AffineMap::get(numLoops, 0, to, context)};
-  // linalg takes the bounds of the window's loops from this operand; no one reads its elements.
-  Value bounds = b.empty(b.sizes.constants(tapsOf(window)), element);
-  return b.generic({padded, bounds}, b.filled(result, neutral), maps, numLoops, reductions, combine);
+    return b.empty(result, elementOf(padded));
+  WindowLoops loops(b, window);
+  return loops.emit({padded}, {loops.ofPadded()}, b.filled(result, neutral), combine);
 }
 
 Value addFirst(ir::ScalarBuilder &s, ValueRange v) { return s.add(v[2], v[0]); }
@@ -482,72 +502,139 @@ template <typename Op> void requireElements(LinalgBuilder &b, Op op, LoweringCon
       context.atLeast(op, 0, static_cast<int64_t>(1 + i / 2), b.sizes.constant(1));
 }
 
-// The place in `input` of the first largest element of a window, along the dimensions of the window. NaN is larger than
-// every number, and padding is never chosen.
-SmallVector<Value> argMaxOfWindow(LinalgBuilder &b, OpBuilder &builder, Value input, const Window &window,
-                                  ValueRange at) {
-  Location location = b.location;
-  const Ints size = tapsOf(window);
-  const size_t rank = window.size();
-  SizeList shape = b.sizesOf(input);
-  Type element = elementOf(input);
-  auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, location, value); };
-  auto valueOf = [&](Size value) { return constantOf(value) ? index(*constantOf(value)) : b.valueOf(value); };
-  // The loop carries the best element so far, its place, and whether there is one.
-  auto compare = [&](OpBuilder &inner, ValueRange taps, ValueRange state) -> SmallVector<Value> {
-    ir::ScalarBuilder s(inner, location);
-    SmallVector<Value> place, whole{at[0]};
-    Value isInside;
-    for (size_t i = 0; i < rank; ++i) {
-      Value first = arith::MulIOp::create(inner, location, at[i + 1], index(window[i].stride));
-      place.push_back(arith::SubIOp::create(inner, location, arith::AddIOp::create(inner, location, first, taps[i]),
-                                            valueOf(window[i].padLow)));
-      Value inside = arith::CmpIOp::create(inner, location, arith::CmpIPredicate::ult, place[i], valueOf(shape[i + 1]));
-      isInside = i ? s.logicalAnd(isInside, inside) : inside;
-    }
-    for (Value &along : place)
-      along = s.select(isInside, along, index(0));
-    llvm::append_range(whole, place);
-    whole.push_back(at[rank + 1]);
-    Value candidate = tensor::ExtractOp::create(inner, location, input, whole);
-    Value best = state[0], found = state[rank + 1];
-    Value isLarger = s.less(best, candidate), larger = s.logicalOr(isLarger, isFirstNaN(s, best, candidate));
-    Value take = s.logicalAnd(isInside, s.logicalOr(larger, s.logicalNot(found)));
-    SmallVector<Value> next{s.select(take, candidate, best)};
-    for (size_t i = 0; i < rank; ++i)
-      next.push_back(s.select(take, place[i], state[i + 1]));
-    next.push_back(s.logicalOr(found, isInside));
-    return next;
-  };
-  SmallVector<Value> state(rank + 1, index(0));
-  state[0] = extremeOf(builder, location, element, true);
-  state.push_back(ir::ScalarBuilder(builder, location).constant(0, builder.getI1Type()));
-  constexpr int64_t kMostUnrolled = 64;
-  int64_t count = 1;
-  for (int64_t taps : size) // stops where the product is past the limit, before it overflows
-    count = count > kMostUnrolled ? count : count * std::min(taps, kMostUnrolled + 1);
-  if (count <= kMostUnrolled) {
-    for (int64_t k = 0; k < count; ++k) {
-      SmallVector<Value> taps(rank);
-      for (int64_t i = static_cast<int64_t>(rank), rest = k; i-- > 0; rest /= size[i])
-        taps[i] = index(rest % size[i]);
-      state = compare(builder, taps, state);
-    }
-  } else {
-    SmallVector<Value> zeros(rank, index(0)), ones(rank, index(1)),
-        bounds = llvm::map_to_vector(size, [&](int64_t taps) { return index(taps); });
-    auto loops =
-        scf::buildLoopNest(builder, location, zeros, bounds, ones, state,
-                           [&](OpBuilder &inner, Location, ValueRange place, ValueRange carried) -> scf::ValueVector {
-                             SmallVector<Value> next = compare(inner, place, carried);
-                             return scf::ValueVector(next.begin(), next.end());
-                           });
-    state.assign(loops.results.begin(), loops.results.end());
+// What numbers the elements of a window: with a digit for each dimension, the last one counting the least. A number from
+// `none` on is no element's.
+struct Numbering {
+  SmallVector<int64_t> steps; // what one step along each dimension adds
+  int64_t none;
+  Type type;
+
+  // `extents`: more than the most that a digit can be.
+  Numbering(LinalgBuilder &b, ArrayRef<int64_t> extents) : steps(extents.size()) {
+    int64_t count = 1;
+    for (size_t i = extents.size(); i-- > 0; count = llvm::MulOverflow(count, extents[i], count) ? kMost : count)
+      steps[i] = count;
+    // Sums of as many as there are dimensions, and an element's number, must have room.
+    type = count < (int64_t(1) << 28) ? b.builder.getI32Type() : b.builder.getI64Type();
+    none = type.isInteger(32) ? int64_t(1) << 28 : kMost;
   }
-  SmallVector<Value> place{at[0]};
-  llvm::append_range(place, ArrayRef(state).slice(1, rank));
-  place.push_back(at[rank + 1]);
-  return place;
+  static constexpr int64_t kMost = int64_t(1) << 60;
+
+  Value constant(ir::ScalarBuilder &s, int64_t value) const { return s.constant(value, type); }
+  // A sum of loops' indices times numbers, and a number.
+  Value sum(ir::ScalarBuilder &s, ArrayRef<std::pair<unsigned, int64_t>> terms, int64_t first) const {
+    Value total = constant(s, first);
+    for (auto [loop, factor] : terms) {
+      Value index = arith::IndexCastOp::create(s.builder, s.location, type,
+                                               linalg::IndexOp::create(s.builder, s.location, loop));
+      total = s.add(total, factor == 1 ? index : s.mul(index, constant(s, factor)));
+    }
+    return total;
+  }
+};
+
+// The numbers of the windows' elements that `WindowLoops` is at.
+Value numberOfTap(ir::ScalarBuilder &s, const WindowLoops &loops, const Numbering &numbering) {
+  SmallVector<std::pair<unsigned, int64_t>> terms;
+  for (unsigned i = 0; i < loops.rank; ++i)
+    terms.push_back({loops.first + i, numbering.steps[i]});
+  return numbering.sum(s, terms, 0);
+}
+
+// Of each window the number of its first largest element. NaN is larger than every number, and padding is never chosen.
+Value largestOfWindows(LinalgBuilder &b, Value input, const Window &window, const Numbering &numbering) {
+  SizeList shape = b.sizesOf(input), windows = slidOver(b, input, window, shape.back());
+  Value lowest = extremeOf(b.builder, b.location, elementOf(input), true), padded = padImages(b, input, window, lowest);
+  Value largest =
+      pool(b, padded, windows, window, lowest, [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
+  Value none;
+  {
+    ir::ScalarBuilder s(b.builder, b.location);
+    none = numbering.constant(s, numbering.none);
+  }
+  if (isEmpty(windows))
+    return b.empty(windows, numbering.type);
+  WindowLoops loops(b, window);
+  SmallVector<Value> inputs{padded, largest};
+  SmallVector<AffineMap> maps{loops.ofPadded(), loops.ofWindows()};
+  // What is added to the numbers of elements outside of the image.
+  for (auto [i, extent] : llvm::enumerate(window)) {
+    if (!extent.isPadded())
+      continue;
+    Size inside = shape[i + 1];
+    inputs.push_back(b.insert(b.zeros({inside}, numbering.type), b.filled({b.sizesOf(padded)[i + 1]}, none),
+                              {extent.padLow}, {1}));
+    maps.push_back(loops.map({loops.place(i)}));
+  }
+  return loops.emit(inputs, maps, b.filled(windows, none), [&](ir::ScalarBuilder &s, ValueRange v) {
+    Value isLargest = s.equal(v[0], v[1]);
+    if (isa<FloatType>(v[0].getType())) // of a window with a NaN the largest is one
+      isLargest = s.logicalOr(isLargest, s.logicalNot(s.equal(v[0], v[0])));
+    Value number = numberOfTap(s, loops, numbering);
+    for (Value outside : v.drop_front(2).drop_back(2))
+      number = s.add(number, outside);
+    return s.minimum(v.back(), s.select(isLargest, number, numbering.constant(s, numbering.none)));
+  });
+}
+
+// The gradient of windows that may overlap. An element of the image takes the cotangents of all windows whose largest it
+// is. So that it need not look for these, images are cut into tiles as long as the windows' stride: the places of a tile
+// are the elements q * stride + place of the windows that begin q tiles before.
+Value maxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, const Window &window) {
+  Value input = op.getInput();
+  const unsigned rank = window.size();
+  SizeList images = b.sizesOf(input), ordered{images[0]}, whole{images[0]}, joined{images[0]}, starts, bounds;
+  Type element = elementOf(input);
+  SmallVector<Tiles, 3> tiles;
+  Ints extents;
+  for (auto [i, extent] : llvm::enumerate(window)) {
+    tiles.push_back(tilesOf(b, extent, images[i + 1]));
+    extents.push_back(tiles.back().parts * tiles.back().stride);
+  }
+  Numbering numbering(b, extents);
+  Value numbers = lookedAt(b, largestOfWindows(b, input, window, numbering), tiles),
+        cotangents = lookedAt(b, op.getCotangent(), tiles);
+  // Loops n, tile and place along each dimension, c, parts.
+  const unsigned first = 2 * rank + 2, numLoops = first + rank;
+  auto d = [&](unsigned i) { return b.builder.getAffineDimExpr(i); };
+  SmallVector<AffineExpr> from{d(0)}, to{d(0)}, parts;
+  SmallVector<unsigned> reductions;
+  SmallVector<std::pair<unsigned, int64_t>> terms;
+  int64_t last = 0;
+  starts.push_back(b.sizes.constant(0));
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    const unsigned loop = 2 * i + 1, part = first + i;
+    from.push_back(d(loop) + d(part));
+    to.append({d(loop), d(loop + 1)});
+    parts.push_back(d(part));
+    reductions.push_back(part);
+    bounds.push_back(b.sizes.constant(tile.parts));
+    ordered.append({tile.count, b.sizes.constant(tile.places)});
+    whole.append({tile.count, b.sizes.constant(tile.stride)});
+    joined.push_back(b.sizes.multiply(tile.count, b.sizes.constant(tile.stride)));
+    starts.push_back(b.sizes.subtract(window[i].padLow, b.sizes.multiply(tile.first, b.sizes.constant(tile.stride))));
+    // The first part is of the window that begins first, in which the tile is the last.
+    last += (tile.parts - 1) * tile.stride * numbering.steps[i];
+    terms.push_back({loop + 1, numbering.steps[i]});
+    terms.push_back({part, -tile.stride * numbering.steps[i]});
+  }
+  from.push_back(d(first - 1));
+  to.push_back(d(first - 1));
+  for (SizeList *list : {&ordered, &whole, &joined})
+    list->push_back(images.back());
+  starts.push_back(b.sizes.constant(0));
+  MLIRContext *context = b.builder.getContext();
+  auto map = [&](ArrayRef<AffineExpr> expressions) { return AffineMap::get(numLoops, 0, expressions, context); };
+  Value result = b.generic({numbers, cotangents, b.empty(bounds, b.builder.getF32Type())}, b.zeros(ordered, element),
+                           {map(from), map(from), map(parts), map(to)}, numLoops, reductions,
+                           [&](ir::ScalarBuilder &s, ValueRange v) {
+                             Value own = numbering.sum(s, terms, last), zero = s.constant(0, element);
+                             return s.add(v[3], s.select(s.equal(v[0], own), v[1], zero));
+                           });
+  if (whole != ordered)
+    result = b.insert(result, b.zeros(whole, element), b.sizes.constants(Ints(whole.size(), 0)), Ints(whole.size(), 1));
+  result = b.reshape(result, joined);
+  return joined == images ? result : b.extract(result, starts, images, Ints(images.size(), 1));
 }
 
 // For windows that tile the image: each element compares itself with the others of its window, so that all elements are
@@ -636,15 +723,9 @@ Lowered lower(LinalgBuilder &b, ir::MaxPoolGradOp op, LoweringContext &context) 
   }
   if (isTiled && count <= kMostCandidates)
     return tiledMaxPoolGrad(b, op, window, count);
-  Value result = b.zeros(b.sizesOf(input), elementOf(input));
-  return b.loopNest(b.sizesOf(op.getCotangent()), {result},
-                    [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-                      SmallVector<Value> place = argMaxOfWindow(b, inner, input, window, at);
-                      ir::ScalarBuilder s(inner, b.location);
-                      Value g = tensor::ExtractOp::create(inner, b.location, op.getCotangent(), at);
-                      Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
-                      return {tensor::InsertOp::create(inner, b.location, s.add(old, g), carried[0], place)};
-                    })[0];
+  if (isEmpty(b.sizesOf(input)) || isEmpty(b.sizesOf(op.getCotangent())))
+    return b.zeros(b.sizesOf(input), elementOf(input));
+  return maxPoolGrad(b, op, window);
 }
 
 Lowered lower(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &context) {
@@ -653,12 +734,16 @@ Lowered lower(LinalgBuilder &b, ir::MaxPoolPickOp op, LoweringContext &context) 
   equalSizes(b, op, 1, b.sizesOf(input), context);
   Window window = poolWindowOf(b, op, input);
   SizeList result = slidOver(b, input, window, b.sizesOf(input).back());
-  return b.loopNest(result, {b.empty(result, elementOf(input))},
-                    [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-                      SmallVector<Value> place = argMaxOfWindow(b, inner, input, window, at);
-                      Value picked = tensor::ExtractOp::create(inner, b.location, op.getValues(), place);
-                      return {tensor::InsertOp::create(inner, b.location, picked, carried[0], at)};
-                    })[0];
+  if (isEmpty(result))
+    return b.empty(result, elementOf(input));
+  Numbering numbering(b, tapsOf(window));
+  Value numbers = largestOfWindows(b, input, window, numbering);
+  Value values = padImages(b, op.getValues(), window, zeroOf(b, input));
+  WindowLoops loops(b, window);
+  return loops.emit({values, numbers}, {loops.ofPadded(), loops.ofWindows()}, b.zeros(result, elementOf(input)),
+                    [&](ir::ScalarBuilder &s, ValueRange v) {
+                      return s.select(s.equal(v[1], numberOfTap(s, loops, numbering)), v[0], v.back());
+                    });
 }
 
 Lowered lower(LinalgBuilder &b, ir::SumPoolOp op, LoweringContext &) {
