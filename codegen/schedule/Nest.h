@@ -55,6 +55,8 @@ struct Access {
   bool varies(unsigned loop) const { return isBuffer && !(strides[loop] == 0); }
   // The distance between the elements of two consecutive iterations of a loop.
   int64_t distance(unsigned loop) const { return isBuffer ? std::abs(strides[loop].guess()) : 0; }
+  // Bools as the bytes that they are in memory; others as they are.
+  Access ofBytes(mlir::OpBuilder &builder, mlir::Location location) const;
 };
 
 struct Nest {

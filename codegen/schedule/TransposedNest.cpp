@@ -31,7 +31,8 @@ std::optional<Square> squareOf(const Nest &nest, const Target &target) {
       !nest.body->getOps<linalg::IndexOp>().empty() || nest.readsBuffers() || !VectorBuilder::canVectorize(nest))
     return std::nullopt;
   Square square;
-  square.size = Schedule::lanesFor(nest, target);
+  // Squares of bytes would have the body many times.
+  square.size = std::min<int64_t>(Schedule::lanesFor(nest, target), target.vectorBytes / 4);
   square.along = contiguousLoop(nest.outputs[0], nest);
   auto isVectorised = [](Type element) { return element.getIntOrFloatBitWidth() % 8 == 0; };
   if (square.along == kNoLoop || square.size < 4 || !isVectorised(nest.outputs[0].element))

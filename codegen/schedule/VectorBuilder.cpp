@@ -20,15 +20,49 @@ constexpr double kParallelCycles = 40'000, kPieceCycles = 10'000;
 constexpr int64_t kMaxPieces = 128;
 
 bool isByteSized(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0; }
+bool isBool(Type element) { return element.isInteger(1); }
+// Whether vectors of such elements can be loaded and stored: bools are in memory as bytes.
+bool hasVectors(Type element) { return isByteSized(element) || isBool(element); }
+
+// A buffer of bools as one of bytes, of which vectors are what MLIR's are not: an element a byte. Both are the same to
+// LLVM.
+Value asBytes(OpBuilder &b, Location location, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (!isBool(type.getElementType()))
+    return buffer;
+  auto bytes = MemRefType::get(type.getShape(), b.getI8Type(), type.getLayout());
+  return UnrealizedConversionCastOp::create(b, location, bytes, buffer).getResult(0);
+}
+Type inMemory(Type vector) {
+  auto type = cast<VectorType>(vector);
+  return isBool(type.getElementType()) ? type.clone(IntegerType::get(type.getContext(), 8)) : type;
+}
+// Bytes that have been loaded as bools, and bools as bytes that can be stored; others as they are.
+Value fromMemory(OpBuilder &b, Location location, Value vector, Type type) {
+  return vector.getType() == type ? vector : arith::TruncIOp::create(b, location, type, vector).getResult();
+}
+Value toMemory(OpBuilder &b, Location location, Value vector) {
+  Type type = inMemory(vector.getType());
+  return vector.getType() == type ? vector : arith::ExtUIOp::create(b, location, type, vector).getResult();
+}
 
 } // namespace
+
+Access Access::ofBytes(OpBuilder &builder, Location location) const {
+  Access bytes = *this;
+  if (!isBuffer || !isBool(element))
+    return bytes;
+  bytes.value = asBytes(builder, location, value);
+  bytes.element = builder.getI8Type();
+  return bytes;
+}
 
 bool VectorBuilder::canVectorize(const Nest &nest) {
   for (Operation &op : nest.body->without_terminator()) {
     if (isa<linalg::IndexOp, arith::ConstantOp>(op))
       continue;
     if (auto read = dyn_cast<memref::LoadOp>(op)) {
-      if (!isByteSized(read.getMemRefType().getElementType()) || read.getMemRefType().getRank() == 0)
+      if (!hasVectors(read.getMemRefType().getElementType()) || read.getMemRefType().getRank() == 0)
         return false;
       continue;
     }
@@ -137,13 +171,16 @@ Value VectorBuilder::load(const Access &access, const Position &position, const 
   if (lanes == 1 || vectorLoop == kNoLoop || !access.varies(vectorLoop))
     return splat(loadScalar(access, position));
   auto type = cast<VectorType>(typeOf(access.element));
-  if (access.strides[vectorLoop] == 1 && isByteSized(access.element)) {
-    Value address = scalarAddress(access, position);
+  if (access.strides[vectorLoop] == 1 && hasVectors(access.element)) {
+    Value address = scalarAddress(access, position), buffer = asBytes(b, location, access.value);
+    Type stored = inMemory(type);
     if (valid == lanes)
-      return vector::LoadOp::create(b, location, type, access.value, address);
+      return fromMemory(b, location, vector::LoadOp::create(b, location, stored, buffer, address), type);
     bool isRepeated = repeats && isa<FloatType>(access.element);
-    Value others = isRepeated ? splat(loadScalar(access, position)) : constant(b.getZeroAttr(access.element));
-    Value loaded = vector::MaskedLoadOp::create(b, location, type, access.value, address, mask(valid), others);
+    Value others =
+        isRepeated ? splat(loadScalar(access, position)) : constant(b.getZeroAttr(getElementTypeOrSelf(stored)));
+    Value loaded = fromMemory(
+        b, location, vector::MaskedLoadOp::create(b, location, stored, buffer, address, mask(valid), others), type);
     // LLVM sees that no other lane is stored, and would have these hold zeros.
     return isRepeated ? ir::makeOpaque(b, location, loaded) : loaded;
   }
@@ -173,12 +210,13 @@ void VectorBuilder::store(const Access &access, const Position &position, Value 
     memref::StoreOp::create(b, location, value, access.value, scalarAddress(access, position));
     return;
   }
-  if (access.strides[vectorLoop] == 1 && isByteSized(access.element)) {
-    Value address = scalarAddress(access, position);
+  if (access.strides[vectorLoop] == 1 && hasVectors(access.element)) {
+    Value address = scalarAddress(access, position), buffer = asBytes(b, location, access.value);
+    Value stored = toMemory(b, location, value);
     if (valid == lanes)
-      vector::StoreOp::create(b, location, value, access.value, address);
+      vector::StoreOp::create(b, location, stored, buffer, address);
     else
-      vector::MaskedStoreOp::create(b, location, access.value, address, mask(valid), value);
+      vector::MaskedStoreOp::create(b, location, buffer, address, mask(valid), stored);
     return;
   }
   for (int64_t lane = 0; lane < valid.known.value_or(lanes); ++lane) {
@@ -233,16 +271,19 @@ Value VectorBuilder::read(memref::LoadOp op, const IRMapping &mapping, const Pos
   auto ofFirst = [&] { return memref::LoadOp::create(b, location, buffer, first).getResult(); };
   if (varying == 0)
     return splat(ofFirst());
-  auto type = cast<VectorType>(typeOf(element));
+  auto type = cast<VectorType>(typeOf(element)), stored = cast<VectorType>(inMemory(type));
   // Lanes that are not valid hold the first one's element, as those of operands.
-  auto others = [&] { return isa<FloatType>(element) ? splat(ofFirst()) : constant(b.getZeroAttr(element)); };
+  auto others = [&] {
+    return isa<FloatType>(element) ? splat(ofFirst()) : constant(b.getZeroAttr(stored.getElementType()));
+  };
   auto last = op.getIndices().back().getDefiningOp<linalg::IndexOp>();
   if (varying == 1 && last && last->getBlock() == nest.body && !isUniform(last) &&
       op.getMemRefType().isLastDimUnitStride()) {
+    Value bytes = asBytes(b, location, buffer);
     if (valid == lanes)
-      return vector::LoadOp::create(b, location, type, buffer, first);
-    return ir::makeOpaque(b, location,
-                          vector::MaskedLoadOp::create(b, location, type, buffer, first, mask(valid), others()));
+      return fromMemory(b, location, vector::LoadOp::create(b, location, stored, bytes, first), type);
+    Value loaded = vector::MaskedLoadOp::create(b, location, stored, bytes, first, mask(valid), others());
+    return fromMemory(b, location, ir::makeOpaque(b, location, loaded), type);
   }
   // Each lane has an address of its own.
   Layout layout = layoutOf(b, buffer);
@@ -256,9 +297,9 @@ Value VectorBuilder::read(memref::LoadOp op, const IRMapping &mapping, const Pos
       term = arith::MulIOp::create(b, location, term, splat(stride.emit(b, location)));
     address = arith::AddIOp::create(b, location, address, term);
   }
-  Value flat = flatView(b, location, buffer, layout);
-  Value gathered = vector::GatherOp::create(b, location, type, flat, index(0), address, mask(valid), others());
-  return valid == lanes ? gathered : ir::makeOpaque(b, location, gathered);
+  Value flat = asBytes(b, location, flatView(b, location, buffer, layout));
+  Value gathered = vector::GatherOp::create(b, location, stored, flat, index(0), address, mask(valid), others());
+  return fromMemory(b, location, valid == lanes ? gathered : ir::makeOpaque(b, location, gathered), type);
 }
 
 Value VectorBuilder::mapped(const IRMapping &mapping, Value value) {

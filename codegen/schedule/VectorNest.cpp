@@ -47,8 +47,17 @@ double Schedule::cyclesOfBody(const Nest &nest) {
   return cycles;
 }
 
+// Whether an elementwise nest computes bools and bytes of such alone.
+static bool computesBytes(const Nest &nest) {
+  auto isByte = [](Type type) { return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 8; };
+  return !nest.hasReduction() && llvm::all_of(nest.body->getArgumentTypes(), isByte) &&
+         llvm::all_of(nest.body->without_terminator(), [&](Operation &op) {
+           return llvm::all_of(op.getOperandTypes(), isByte) && llvm::all_of(op.getResultTypes(), isByte);
+         });
+}
+
 int64_t Schedule::lanesFor(const Nest &nest, const Target &target) {
-  unsigned bits = 32;
+  unsigned bits = computesBytes(nest) ? 8 : 32;
   for (const auto *accesses : {&nest.inputs, &nest.outputs})
     for (const Access &access : *accesses)
       if (access.isBuffer)
@@ -545,9 +554,13 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
   } else {
     vectorLoop = chooseVectorLoop(nest, lanes, combiner && !schedule.order);
   }
+  // What is not contiguous has code for each lane.
+  auto isStrided = [&](const Access &access) { return access.varies(vectorLoop) && !(access.strides[vectorLoop] == 1); };
   if (vectorLoop == VectorBuilder::kNoLoop)
     lanes = 1;
-  else
+  else if (llvm::any_of(nest.inputs, isStrided) || llvm::any_of(nest.outputs, isStrided))
+    lanes = std::min<int64_t>(lanes, schedule.target.vectorBytes / 4);
+  if (vectorLoop != VectorBuilder::kNoLoop)
     while (lanes > 2 && lanes / 2 >= nest.extents[vectorLoop].guess())
       lanes /= 2;
   if (schedule.plan) {
@@ -629,6 +642,13 @@ void PartialResults::combine(Schedule whole) const {
 }
 
 void emitVectorNest(Schedule schedule, Nest nest) {
+  // A copy of bools is one of bytes.
+  if (auto from = dyn_cast<BlockArgument>(nest.body->getTerminator()->getOperand(0));
+      from && llvm::hasSingleElement(*nest.body) && nest.outputs.size() == 1 && !nest.hasReduction() &&
+      from.getArgNumber() < nest.inputs.size() && nest.inputs[from.getArgNumber()].isBuffer)
+    for (auto *accesses : {&nest.inputs, &nest.outputs})
+      for (Access &access : *accesses)
+        access = access.ofBytes(schedule.builder, nest.location());
   // One row of a sum that goes on has no loop over terms.
   std::optional<Combiner> combiner = schedule.errors ? Combiner::ofBody(nest) : Combiner::of(nest);
   if (!combiner && emitTransposedNest(schedule, nest, [&](const Nest &rest) { emitNest(schedule, rest, combiner); }))
