@@ -44,11 +44,7 @@ public:
       inputs.push_back(input, name.empty() ? input.name() : name, where);
     outputs = out;
     for (const Call &call : calls)
-      nameLayer(*call->layer);
-    for (Found &found : inOrder()) {
-      adopt(found.name, found.layer.body(), where);
-      layers_.push_back(found.layer);
-    }
+      addLayer(*call->layer, where);
   }
 
   std::vector<Layer> layers() const override { return layers_; }
@@ -133,8 +129,6 @@ private:
     std::vector<std::pair<Call, std::size_t>> open = {{call, 0}};
     while (!open.empty()) {
       auto &[at, next] = open.back();
-      if (next == 0 && at->layer)
-        visited.emplace(at->layer->body().get(), visited.size());
       if (known.contains(at.get())) {
         open.pop_back();
       } else if (!at->layer) {
@@ -154,42 +148,16 @@ private:
     }
   }
 
-  // A layer, and its name in the model: those without one are counted in the order of the calls.
-  struct Found {
-    Layer layer;
-    std::string name;
-    std::int64_t depth = 0; // the number of calls from it to an output, at most
-  };
-  void nameLayer(const Layer &layer) {
-    if (byBody.contains(layer.body().get()))
-      return;
+  void addLayer(const Layer &layer, SourceLocation where) {
+    for (const Layer &other : layers_)
+      if (other.same_as(layer))
+        return;
     std::string base = layer.body()->has_given_name() ? layer.name() : layer.body()->kind(), unique = base;
     for (int i = 1; names.contains(unique); ++i)
       unique = absl::StrCat(base, "_", i);
+    adopt(unique, layer.body(), where);
     names.insert(unique);
-    byBody.emplace(layer.body().get(), Found{layer, unique});
-  }
-
-  // The layers in Keras' order, in which its get_weights() has the weights: those that are further from the outputs
-  // first, and of one distance as the way from the outputs meets them.
-  std::vector<Found> inOrder() {
-    absl::flat_hash_map<const SymbolicCall *, std::int64_t> depths;
-    for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-      std::int64_t &ofLayer = byBody.at((*call)->layer->body().get()).depth;
-      ofLayer = std::max(ofLayer, depths[call->get()]);
-      for (const auto &[name, input] : (*call)->inputs) {
-        std::int64_t &depth = depths[input.call().get()];
-        depth = std::max(depth, ofLayer + 1);
-      }
-    }
-    std::vector<Found> found;
-    for (auto &[body, each] : byBody)
-      found.push_back(each);
-    absl::c_sort(found, [&](const Found &a, const Found &b) {
-      return a.depth != b.depth ? a.depth > b.depth
-                                : visited.at(a.layer.body().get()) < visited.at(b.layer.body().get());
-    });
-    return found;
+    layers_.push_back(layer);
   }
 
   std::string inputName(std::size_t i) const {
@@ -208,11 +176,7 @@ private:
       expectedNames.push_back(inputName(k));
     auto isInput = [&](const std::string &name) { return absl::c_linear_search(expectedNames, name); };
     const auto numInputs = static_cast<std::size_t>(absl::c_count_if(names, isInput));
-    // The only input may have the name of another thing, such as another model's output.
-    auto isNamed = [](const std::string &name) { return !name.empty(); };
-    if (numInputs == 0 && inputs.size() > 1 && absl::c_any_of(names, isNamed))
-      fail<LookupError>(absl::StrCat(title(), ": there is no input '", *absl::c_find_if(names, isNamed),
-                                     "'; they are '", absl::StrJoin(expectedNames, "', '"), "'"));
+    // What has names of other things, such as another model's outputs, is in the order of the inputs.
     if (numInputs > 0 && numInputs < names.size())
       fail<LookupError>(absl::StrCat(title(), ": there is an argument '", *absl::c_find_if_not(names, isInput),
                                      "' beside those that have names of inputs, which are '",
@@ -234,9 +198,6 @@ private:
   std::vector<Call> calls;
   std::vector<Layer> layers_;
   absl::flat_hash_set<std::string> names;
-  absl::flat_hash_map<const layers::LayerBody *, Found> byBody;
-  absl::flat_hash_map<const layers::LayerBody *, std::size_t>
-      visited; // in which order the way from the outputs meets it
 };
 
 //===-- Configs ---------------------------------------------------------------------------------===//

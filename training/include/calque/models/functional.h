@@ -20,8 +20,8 @@ struct FunctionalOptions {
 };
 
 // The layers of the graph are its parts; those without a name get one, "dense", "dense_1". Arguments have the types of
-// the inputs (ShapeError, DTypeError), by name if they have names, else by position. LookupError for names that are not
-// those of the inputs; that of the only input may be any. Masks pass along the graph.
+// the inputs (ShapeError, DTypeError), by name if they have the names of inputs, else by position; LookupError if only
+// some have. Masks pass along the graph.
 //
 // ValueError for no inputs or outputs, for an input that is a layer's result, and for an output that needs an input
 // that is not among these.
