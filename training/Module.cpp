@@ -22,9 +22,12 @@ struct Module::Found {
 };
 
 struct Module::Collector {
-  std::vector<Found> found;
-  absl::flat_hash_set<const void *> seen;
   SourceLocation where;
+  std::vector<Found> found;
+  absl::flat_hash_map<const void *, std::size_t> positions; // of variables among those found
+  bool isArranged = false;                                  // whether a part has an order of its own
+  std::vector<std::size_t> order = {};                      // of those found, where one has
+  absl::flat_hash_set<const void *> placed = {};
 };
 
 Module::Module(std::string name, SourceLocation where) { set_name(std::move(name), where); }
@@ -66,19 +69,48 @@ void Module::registerPart(Part part) {
 void Module::collect(const std::string &path, bool trainable, Collector &collector) const {
   checkBuilt(collector.where);
   trainable = trainable && trainable_;
+  collector.isArranged = collector.isArranged || !order_of_parts().empty();
   for (const Part &part : parts_) {
     if (part.module)
       part.module->collect(absl::StrCat(path, part.name, "/"), trainable, collector);
-    else if (collector.seen.insert(part.variable->state().get()).second)
+    else if (collector.positions.emplace(part.variable->state().get(), collector.found.size()).second)
       collector.found.push_back(
           {path + part.name, *part.variable, trainable && part.variable->trainable(), part.isState});
   }
 }
 
+// Where each variable comes first by the orders that parts have.
+void Module::arrange(Collector &collector) const {
+  std::vector<const Part *> ordered;
+  for (const Part &part : parts_)
+    ordered.push_back(&part);
+  if (const std::vector<std::size_t> own = order_of_parts(); !own.empty()) {
+    std::vector<const Part *> modules;
+    for (const Part &part : parts_)
+      if (part.module)
+        modules.push_back(&part);
+    auto next = own.begin();
+    for (const Part *&part : ordered)
+      if (part->module)
+        part = modules.at(*next++);
+  }
+  for (const Part *part : ordered)
+    if (part->module)
+      part->module->arrange(collector);
+    else if (const void *state = part->variable->state().get(); collector.placed.insert(state).second)
+      collector.order.push_back(collector.positions.at(state));
+}
+
 std::vector<Module::Found> Module::collected(SourceLocation where) const {
-  Collector collector{{}, {}, where};
+  Collector collector{where, {}, {}};
   collect("", true, collector);
-  return std::move(collector.found);
+  if (!collector.isArranged)
+    return std::move(collector.found);
+  arrange(collector);
+  std::vector<Found> result;
+  for (std::size_t at : collector.order)
+    result.push_back(std::move(collector.found[at]));
+  return result;
 }
 
 template <typename Wanted> std::vector<Variable> Module::variablesThat(SourceLocation where, Wanted wanted) const {

@@ -1,7 +1,7 @@
 #include "calque/models/functional.h"
 #include "calque/functions.h"
 
-#include "SymbolicCall.h"
+#include "Depths.h"
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -45,6 +45,11 @@ public:
     outputs = out;
     for (const Call &call : calls)
       addLayer(*call->layer, where);
+    std::vector<Call> ofInputs;
+    for (const auto &[name, input] : inputs)
+      ofInputs.push_back(input.call());
+    rows_ = calque::detail::inDepthOrder(ofInputs, outputs);
+    arrangeLayers();
   }
 
   std::vector<Layer> layers() const override { return layers_; }
@@ -60,6 +65,7 @@ public:
 
 protected:
   bool is_of_library() const override { return true; }
+  std::vector<std::size_t> order_of_parts() const override { return order; }
   Tensors call_inputs(const Tensors &x, const CallOptions &options) override { return call_masked(x, options).results; }
   std::vector<Mask> compute_masks(const Tensors &x, const CallOptions &options) override {
     return call_masked(x, options).masks;
@@ -101,17 +107,18 @@ protected:
   std::vector<Row> rows() const override {
     std::vector<Row> rows;
     auto nameOfSource = [&](const SymbolicTensor &x) {
-      if (!x.call()->layer) {
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-          if (inputs[i].same_as(x))
-            return inputName(i);
-      }
+      if (!x.call()->layer)
+        return inputName(positionOf(x.call()));
       std::string name = nameOf(*x.call()->layer);
       return x.call()->results.size() > 1 ? absl::StrCat(name, "[", x.result(), "]") : name;
     };
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      rows.push_back({inputName(i), "input", {training::describe(inputs[i].dtype(), inputs[i].shape())}, {}, nullptr});
-    for (const Call &call : calls) {
+    for (const Call &call : rows_) {
+      if (!call->layer) {
+        const std::size_t i = positionOf(call);
+        rows.push_back(
+            {inputName(i), "input", {training::describe(inputs[i].dtype(), inputs[i].shape())}, {}, nullptr});
+        continue;
+      }
       Row row{nameOf(*call->layer), call->layer->body()->kind(), {}, {}, call->layer->body()};
       for (const TensorSpec<> &result : call->results)
         row.results.push_back(training::describe(result.dtype(), result.shape()));
@@ -146,6 +153,25 @@ private:
         open.pop_back();
       }
     }
+  }
+
+  // The layers by the calls' order, in which each has its first one. Their names, and with them the paths of their
+  // variables, are by the order in which they were added.
+  void arrangeLayers() {
+    std::vector<Layer> arranged;
+    for (const Call &call : rows_)
+      if (call->layer && absl::c_none_of(arranged, [&](const Layer &each) { return each.same_as(*call->layer); })) {
+        arranged.push_back(*call->layer);
+        order.push_back(static_cast<std::size_t>(
+            absl::c_find_if(layers_, [&](const Layer &each) { return each.same_as(*call->layer); }) - layers_.begin()));
+      }
+    layers_ = std::move(arranged);
+  }
+
+  std::size_t positionOf(const Call &input) const {
+    return static_cast<std::size_t>(
+        std::find_if(inputs.begin(), inputs.end(), [&](const auto &each) { return each.second.call() == input; }) -
+        inputs.begin());
   }
 
   void addLayer(const Layer &layer, SourceLocation where) {
@@ -195,8 +221,9 @@ private:
     return from;
   }
 
-  std::vector<Call> calls;
+  std::vector<Call> calls, rows_; // as they are made, and as they are shown, with the inputs
   std::vector<Layer> layers_;
+  std::vector<std::size_t> order; // of the layers, among the parts
   absl::flat_hash_set<std::string> names;
 };
 

@@ -50,15 +50,16 @@ public:
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  // The variables in the order in which they were registered, each once, even if parts share it. StateError for a layer
-  // inside that has not made its variables yet: it makes them at its first call, or in build().
+  // The variables in the order in which they were registered, each once, even if parts share it; those of a functional
+  // model layer by layer as layers() has them, which is Keras' order. StateError for a layer inside that has not made
+  // its variables yet: it makes them at its first call, or in build().
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const;
   // Those that training changes, and the others. The variables of a part that is not trainable are among the others.
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const;
   std::vector<Variable> non_trainable_variables(SourceLocation where = SourceLocation::current()) const;
   // The variables without the states of random generators.
   std::vector<Variable> weights(SourceLocation where = SourceLocation::current()) const;
-  // Each variable with the path of its first occurrence: "block/scale".
+  // Each variable with a path: "block/scale". One that parts share has that of the part that was registered first.
   std::vector<std::pair<std::string, Variable>> named_variables(SourceLocation where = SourceLocation::current()) const;
 
   // The number of elements of the weights.
@@ -118,6 +119,9 @@ protected:
   void set_name_by_kind(const std::string &kind);
   // Called before it has a variable.
   virtual void before_variable() {}
+  // The parts in the order in which variables() has theirs, where that is another than the one of their registration:
+  // positions of all that children() has. Paths don't depend on it, so that files don't.
+  virtual std::vector<std::size_t> order_of_parts() const { return {}; }
 
   // Removes the parts that are registered while it lives, unless they are kept.
   class CALQUE_API Registration {
@@ -154,6 +158,7 @@ private:
   bool contains(const Module &other) const;
   void nameAsPart(const std::string &name);
   void collect(const std::string &path, bool trainable, Collector &collector) const;
+  void arrange(Collector &collector) const;
   std::vector<Found> collected(SourceLocation where) const;
   template <typename Wanted> std::vector<Variable> variablesThat(SourceLocation where, Wanted wanted) const;
 

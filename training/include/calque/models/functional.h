@@ -19,7 +19,9 @@ struct FunctionalOptions {
   std::string name = {};
 };
 
-// The layers of the graph are its parts; those without a name get one, "dense", "dense_1". Arguments have the types of
+// The layers of the graph are its parts; those without a name get one, "dense", "dense_1", by the order of their calls.
+// layers(), summary() and weights() have them in Keras' order: those with the most calls between them and the end of
+// the graph first, and else as a search from the outputs back meets them. Arguments have the types of
 // the inputs (ShapeError, DTypeError), by name if they have the names of inputs, else by position; LookupError if only
 // some have. Masks pass along the graph.
 //
