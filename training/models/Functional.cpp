@@ -2,6 +2,7 @@
 #include "calque/functions.h"
 
 #include "Depths.h"
+#include "Nearest.h"
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -60,6 +61,12 @@ public:
     return specs;
   }
   Config get_config() const override;
+  std::vector<std::string> inputNames() const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      names.push_back(inputName(i));
+    return names;
+  }
 
   SymbolicTensors inputs, outputs;
 
@@ -191,24 +198,21 @@ private:
     return !name.empty() ? name : i == 0 ? "input" : absl::StrCat("input_", i);
   }
 
-  // Which argument is for an input, whose type it must have.
+  // Which argument is for an input, whose type it must have. By position only where no argument has a name: one that
+  // fits no input is misspelt, or of something else, and would be taken for another input in silence.
   std::size_t argumentOf(const Tensors &x, std::size_t i) const {
     if (x.size() != inputs.size())
       fail<ValueError>(absl::StrCat(title(), ": takes ", inputs.size(), " inputs, and there are ", x.size()));
     std::size_t from = i;
-    std::vector<std::string> names = x.names();
-    std::vector<std::string> expectedNames;
-    for (std::size_t k = 0; k < inputs.size(); ++k)
-      expectedNames.push_back(inputName(k));
-    auto isInput = [&](const std::string &name) { return absl::c_linear_search(expectedNames, name); };
-    const auto numInputs = static_cast<std::size_t>(absl::c_count_if(names, isInput));
-    // What has names of other things, such as another model's outputs, is in the order of the inputs.
-    if (numInputs > 0 && numInputs < names.size())
-      fail<LookupError>(absl::StrCat(title(), ": there is an argument '", *absl::c_find_if_not(names, isInput),
-                                     "' beside those that have names of inputs, which are '",
-                                     absl::StrJoin(expectedNames, "', '"), "'"));
-    if (numInputs > 0)
-      from = static_cast<std::size_t>(std::find(names.begin(), names.end(), inputName(i)) - names.begin());
+    const std::vector<std::string> names = x.names();
+    if (absl::c_any_of(names, [](const std::string &name) { return !name.empty(); })) {
+      const std::vector<std::string> expectedNames = inputNames();
+      for (const std::string &name : names)
+        if (!absl::c_linear_search(expectedNames, name))
+          fail<LookupError>(absl::StrCat(title(), ": there is an argument '", name,
+                                         "', and no input of that name: ", training::nearest(name, expectedNames)));
+      from = static_cast<std::size_t>(absl::c_find(names, inputName(i)) - names.begin());
+    }
     const SymbolicTensor &expected = inputs[i];
     const Tensor &given = x[from];
     std::string types = absl::StrCat(title(), ": the input '", inputName(i), "' takes ",
@@ -266,6 +270,13 @@ Config FunctionalBody::get_config() const {
 
 namespace {
 
+SymbolicTensors withoutNames(const SymbolicTensors &from) {
+  SymbolicTensors result;
+  for (const auto &[name, tensor] : from)
+    result.push_back(tensor);
+  return result;
+}
+
 Layer functionalFrom(const Config &config) {
   const SourceLocation none;
   auto listOf = [&](const ConfigValue &value) { return value.as<ConfigValue::List>(none); };
@@ -312,6 +323,12 @@ Layer functionalFrom(const Config &config) {
     SymbolicTensors arguments;
     for (const ConfigValue &place : listOf(call.at("inputs", none)))
       at(place, arguments);
+    // Files are there of when names that no input has were not minded.
+    if (auto inner = std::dynamic_pointer_cast<FunctionalBody>(found->second.body())) {
+      const std::vector<std::string> names = inner->inputNames();
+      if (absl::c_none_of(arguments, [&](const auto &each) { return absl::c_linear_search(names, each.first); }))
+        arguments = withoutNames(arguments);
+    }
     results.emplace_back();
     for (const auto &[name, result] : found->second.apply(arguments, none))
       results.back().push_back(result);

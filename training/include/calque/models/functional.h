@@ -22,8 +22,8 @@ struct FunctionalOptions {
 // The layers of the graph are its parts; those without a name get one, "dense", "dense_1", by the order of their calls.
 // layers(), summary() and weights() have them in Keras' order: those with the most calls between them and the end of
 // the graph first, and else as a search from the outputs back meets them. Arguments have the types of
-// the inputs (ShapeError, DTypeError), by name if they have the names of inputs, else by position; LookupError if only
-// some have. Masks pass along the graph.
+// the inputs (ShapeError, DTypeError), by name if they have names, else by position; LookupError for a name that no
+// input has. Masks pass along the graph.
 //
 // ValueError for no inputs or outputs, for an input that is a layer's result, and for an output that needs an input
 // that is not among these.
