@@ -244,6 +244,103 @@ TEST(Fit, WeighsExamplesAndClasses) {
   EXPECT_EQ(model.test_on_batch(x, y)["loss"], 2.5) << "the metrics begin anew, as in Keras";
 }
 
+// Numbers of Keras 3.15.1: reference/sample_weights.py prints them.
+TEST(Fit, WeighsTheExamplesOfEachOutput) {
+  auto made = [] {
+    SymbolicTensor x = Input({2});
+    models::Functional model(
+        x, {{"score", layers::Dense(1, {.kernel_initializer = ones, .name = "score"})(x)},
+            {"kind", layers::Dense(2, {.kernel_initializer = initializers::Constant(0.5), .name = "kind"})(x)}});
+    model.compile({.optimizer = optimizers::SGD(0.1),
+                   .loss = "mse",
+                   .metrics = {{"score", "mae"}},
+                   .loss_weights = {{"score", 1.0}, {"kind", 0.5}},
+                   .weighted_metrics = {{"score", "mse"}, {"kind", "mae"}}});
+    return model;
+  };
+  const Tensor x = tensor<float>({1, 2, 3, 4, -1, 1, 2, 0}, {4, 2}), score = tensor<float>({1, 2, 3, 4}, {4, 1}),
+               kind = tensor<float>({1, 0, 0, 1, 1, 1, 0, 0}, {4, 2});
+  const Tensor a = tensor<float>({1, 2, 0, 3}), b = tensor<float>({0.5, 0, 4, 1});
+  const Tensors y = {{"score", score}, {"kind", kind}};
+  const std::vector<double> each{17.20312, 16.5, 1.40625, 3, 11, 1}, forAll{19.34375, 16.5, 5.6875, 3, 11, 1.666667},
+      ofKind{11.20312, 10.5, 1.40625, 3, 10.5, 1}, second{43.03076, 42.495, 1.071521, 4.9, 28.33, 0.8693182};
+  auto expect = [](const Logs &logs, const std::vector<double> &numbers) {
+    std::size_t i = 0;
+    for (const char *name : {"loss", "score_loss", "kind_loss", "score_mae", "score_mse", "kind_mae"}) {
+      SCOPED_TRACE(name);
+      EXPECT_NEAR(logs[name], numbers[i++], 1e-4);
+    }
+  };
+  expect(made().evaluate(x, y, {.sample_weight = {{"score", a}, {"kind", b}}}), each);
+  expect(made().evaluate(x, y, {.sample_weight = {{"kind", b}, {"score", a}}}), each);
+  expect(made().evaluate(x, y, {.sample_weight = {a, b}}), each);
+  expect(made().test_on_batch(x, {score, kind}, {.sample_weight = {a, b}}), each);
+  expect(made().evaluate(x, y, {.sample_weight = a}), forAll);
+  // An output without weights has 1 for each.
+  expect(made().evaluate(x, y, {.sample_weight = {{"kind", b}}}), ofKind);
+  // The weights after steps.
+  auto expectTrained = [](const models::Functional &model) {
+    expectNear(model.get_layer("score").weights()[0], {3.605, 2.01}, 1e-5);
+    expectNear(model.get_layer("kind").weights()[0], {0.3543359, 0.3419141, 0.5791406, 0.5552344}, 1e-5);
+  };
+  models::Functional model = made();
+  for (int step = 0; step < 2; ++step)
+    expect(model.train_on_batch(x, y, {.sample_weight = {{"score", a}, {"kind", b}}}), step == 0 ? each : second);
+  expectTrained(model);
+  model = made();
+  model.fit(
+      x, y,
+      {.batch_size = 4, .epochs = 2, .verbose = 0, .shuffle = false, .sample_weight = {{"kind", b}, {"score", a}}});
+  expectTrained(model);
+  // A data set, whose elements have maps, and one with a number for all.
+  using Map = std::map<std::string, Tensor>;
+  const Map targets{{"score", score}, {"kind", kind}};
+  auto weighted = data::from_tensor_slices(std::tuple(x, targets, Map{{"score", a}, {"kind", b}})).batch(4);
+  expect(made().evaluate(weighted), each);
+  model = made();
+  model.fit(weighted, {.epochs = 2, .verbose = 0});
+  expectTrained(model);
+  expect(made().evaluate(data::from_tensor_slices(std::tuple(x, targets, a)).batch(4)), forAll);
+  // In batches of fewer examples and for validation, split off and given.
+  History split = made().fit(
+      x, y, {.batch_size = 1, .verbose = 0, .validation_split = 0.5, .shuffle = false, .sample_weight = {a, b}});
+  EXPECT_TRUE(split.history.contains("val_score_loss"));
+  History given =
+      made().fit(x, y, {.verbose = 0, .validation_data = {x, y, {{"score", a}, {"kind", b}}}, .shuffle = false});
+  History same = made().fit(x, y, {.verbose = 0, .validation_data = weighted, .shuffle = false});
+  EXPECT_EQ(given.history.at("val_loss"), same.history.at("val_loss"));
+
+  EXPECT_MISUSE(LookupError, made().evaluate(x, y, {.sample_weight = {{"score", a}, {"knd", b}}}),
+                "fit: there are sample weights for 'knd', and the model has the outputs 'score', 'kind'");
+  EXPECT_MISUSE(
+      ValueError, made().evaluate(x, y, {.sample_weight = {a, b, a}}),
+      "fit: the model has 2 outputs, and there are 3 tensors of sample weights; give one for all outputs, or one "
+      "for each");
+  EXPECT_MISUSE(ValueError, made().evaluate(x, y, {.sample_weight = {a, ones({3})}}),
+                "evaluate: x float32[4,2] and sample_weight float32[3] have different numbers of examples");
+  // Of one output, by its name too, with weights of classes.
+  Sequential single = line();
+  single.compile({.loss = "mse"});
+  const Tensor labels = tensor<float>({1, 2}, {2, 1});
+  const double expected = (2 * 1 + 3 * 4) / 2.0;
+  EXPECT_EQ(single.train_on_batch(zeros({2, 2}), labels,
+                                  {.sample_weight = {tensor<float>({2, 1})}, .class_weight = {{2, 3}}})["loss"],
+            expected);
+  EXPECT_MISUSE(ValueError,
+                single.train_on_batch(zeros({2, 2}), labels, {.sample_weight = {a, b}, .class_weight = {{2, 3}}}),
+                "train_on_batch: x float32[2,2] and sample_weight float32[4] have different numbers of examples");
+  EXPECT_MISUSE(
+      ValueError,
+      single.train_on_batch(zeros({2, 2}), labels, {.sample_weight = {ones({2}), ones({2})}, .class_weight = {{2, 3}}}),
+      "fit: class_weight is of one target, and there are 2 tensors of sample weights");
+  SymbolicTensor in = Input({2});
+  models::Functional named(in, {{"out", layers::Dense(1, {.kernel_initializer = zeros})(in)}});
+  named.compile({.loss = "mse"});
+  EXPECT_EQ(named.train_on_batch(zeros({2, 2}), labels,
+                                 {.sample_weight = {{"out", tensor<float>({2, 1})}}, .class_weight = {{2, 3}}})["loss"],
+            expected);
+}
+
 TEST(Fit, TracesOnceForEachKindOfBatch) {
   Points points(50);
   int traces = 0;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace calque {
 
@@ -56,7 +57,7 @@ struct Column {
 };
 
 struct Source {
-  std::vector<std::pair<std::string, Column>> x, y;
+  std::vector<std::pair<std::string, Column>> x, y, weights;
   std::optional<Column> weight;
 };
 
@@ -100,9 +101,19 @@ std::int64_t training::rowsOf(const char *call, const Batch &tensors) {
     look("y", y);
   if (tensors.sample_weight)
     look("sample_weight", *tensors.sample_weight);
+  for (const auto &[name, weight] : tensors.sample_weights)
+    look("sample_weight", weight);
   if (!rows || *rows == 0)
     fail<ValueError>(absl::StrCat(call, ": there are no examples"));
   return *rows;
+}
+
+Batch Batches::weighted(Batch batch, Tensors sample_weight) {
+  if (sample_weight.size() == 1 && sample_weight.names()[0].empty())
+    batch.sample_weight = sample_weight[0];
+  else
+    batch.sample_weights = std::move(sample_weight);
+  return batch;
 }
 
 Batches training::batchesOf(const char *call, const Batch &tensors, std::int64_t size, bool shuffles, double from,
@@ -117,6 +128,8 @@ Batches training::batchesOf(const char *call, const Batch &tensors, std::int64_t
     source->y.emplace_back(name, Column(y));
   if (tensors.sample_weight)
     source->weight.emplace(*tensors.sample_weight);
+  for (const auto &[name, weight] : tensors.sample_weights)
+    source->weights.emplace_back(name, Column(weight));
   auto edge = [&](double part) { return static_cast<std::int64_t>(std::floor(static_cast<double>(rows) * part)); };
   const std::int64_t first = edge(from), last = edge(to);
   // Where an iteration stands.
@@ -155,6 +168,8 @@ Batches training::batchesOf(const char *call, const Batch &tensors, std::int64_t
             made.y.push_back(take(y), name);
           if (source->weight)
             made.sample_weight = take(*source->weight);
+          for (const auto &[name, weight] : source->weights)
+            made.sample_weights.push_back(take(weight), name);
           at->row += count;
           batch = std::move(made);
           return true;
@@ -212,9 +227,15 @@ Batches training::withClassWeights(Batches data, std::map<std::int64_t, double> 
           if (batch.y.size() != 1)
             fail<ValueError>(absl::StrCat("fit: class_weight is of one target, and there are ", batch.y.size()), where);
           Tensor own = classWeights(batch.y[0], weights, where);
-          if (batch.sample_weight) {
+          // Weights for the only output may have its name.
+          Tensors ofOutputs = std::exchange(batch.sample_weights, {});
+          if (ofOutputs.size() > 1)
+            fail<ValueError>(absl::StrCat("fit: class_weight is of one target, and there are ", ofOutputs.size(),
+                                          " tensors of sample weights"),
+                             where);
+          if (batch.sample_weight || !ofOutputs.empty()) {
             std::vector<float> both = own.to_vector<float>();
-            Tensor given = *batch.sample_weight;
+            Tensor given = batch.sample_weight ? *batch.sample_weight : ofOutputs[0];
             if (given.rank() != 1 || given.shape()[0] != own.shape()[0])
               fail<ValueError>(absl::StrCat("fit: with class_weight, sample_weight is a number for each example, not ",
                                             describe(given.dtype(), given.shape())),
@@ -225,7 +246,10 @@ Batches training::withClassWeights(Batches data, std::map<std::int64_t, double> 
             });
             own = tensor(both);
           }
-          batch.sample_weight = own;
+          if (ofOutputs.empty())
+            batch.sample_weight = own;
+          else
+            batch.sample_weights.push_back(own, ofOutputs.names()[0]);
           return true;
         };
         if (!next.has_state())

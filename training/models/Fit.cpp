@@ -150,7 +150,7 @@ Trackable &Trainer::fit_progress(SourceLocation where) {
 History Trainer::fit(const Tensors &x, const Tensors &y, FitOptions options, SourceLocation where) {
   checked("fit", where);
   checkRange("validation_split", options.validation_split, 0, 1, where);
-  Batch all{x, y, options.sample_weight};
+  Batch all = Batches::weighted({x, y}, options.sample_weight);
   std::optional<Batches> train;
   {
     CallSite site(where);
@@ -167,7 +167,7 @@ History Trainer::fit(const Tensors &x, const Tensors &y, FitOptions options, Sou
     }
   }
   options.validation_split = 0;
-  options.sample_weight.reset();
+  options.sample_weight = {};
   return fit(*train, std::move(options), where);
 }
 
@@ -177,7 +177,7 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
   checkCount("initial_epoch", options.initial_epoch, 0, where);
   checkCount("validation_freq", options.validation_freq, 1, where);
   checkCount("steps_per_epoch", options.steps_per_epoch.value_or(1), 1, where);
-  if (options.validation_split != 0 || options.sample_weight)
+  if (options.validation_split != 0 || !options.sample_weight.empty())
     fail<ValueError>(
         "fit: validation_split and sample_weight are of tensors; a data set has weights as a third element", where);
   std::optional<Batches> validation = options.validation_data.batches();
@@ -312,9 +312,10 @@ Logs Trainer::evaluate(const Tensors &x, const Tensors &y, EvaluateOptions optio
   std::optional<Batches> data;
   {
     CallSite site(where);
-    data = training::batchesOf("evaluate", {x, y, options.sample_weight}, options.batch_size, false, 0, 1);
+    data = training::batchesOf("evaluate", Batches::weighted({x, y}, options.sample_weight), options.batch_size, false,
+                               0, 1);
   }
-  options.sample_weight.reset();
+  options.sample_weight = {};
   return evaluate(*data, std::move(options), where);
 }
 
@@ -387,7 +388,7 @@ Tensors Trainer::predict_on_batch(const Tensors &x, SourceLocation where) {
 namespace {
 Batch single(const char *call, const Tensors &x, const Tensors &y, const BatchOptions &options, SourceLocation where) {
   CallSite site(where);
-  Batch batch{x, y, options.sample_weight};
+  Batch batch = Batches::weighted({x, y}, options.sample_weight);
   training::rowsOf(call, batch);
   Batches data = training::withClassWeights(Batches([batch] {
                                               return Batches::Next([batch](Batch &result) {

@@ -125,6 +125,29 @@ std::vector<std::optional<T>> perOutput(const char *what, const PerOutput<T> &op
   return result;
 }
 
+// The weights of the examples for each output. LookupError for an output that there is not, ValueError for another
+// number.
+std::vector<std::optional<Tensor>> weightsOf(const Batch &data, const std::vector<std::string> &outputs,
+                                             SourceLocation where) {
+  std::vector<std::optional<Tensor>> result(outputs.size(), data.sample_weight);
+  const std::vector<std::string> names = data.sample_weights.names();
+  const bool isNamed = std::any_of(names.begin(), names.end(), [](const auto &name) { return !name.empty(); });
+  if (!names.empty() && !isNamed && names.size() != outputs.size())
+    fail<ValueError>(absl::StrCat("fit: the model has ", outputs.size(), " outputs, and there are ", names.size(),
+                                  " tensors of sample weights; give one for all outputs, or one for each"),
+                     where);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto found = isNamed ? std::find(outputs.begin(), outputs.end(), names[i])
+                         : outputs.begin() + static_cast<std::ptrdiff_t>(i);
+    if (found == outputs.end())
+      fail<LookupError>(absl::StrCat("fit: there are sample weights for '", names[i],
+                                     "', and the model has the outputs '", absl::StrJoin(outputs, "', '"), "'"),
+                        where);
+    result[static_cast<std::size_t>(found - outputs.begin())] = data.sample_weights[i];
+  }
+  return result;
+}
+
 std::vector<std::string> namesOf(const Tensors &outputs) {
   std::vector<std::string> names = outputs.names();
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -153,6 +176,7 @@ std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors
       fail<LookupError>(absl::StrCat("fit: there is a target '", target, "', and the model has the outputs '",
                                      absl::StrJoin(names, "', '"), "'"),
                         state->line);
+  const std::vector<std::optional<Tensor>> sampleWeights = weightsOf(data, names, state->line);
   std::vector<Output> result;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const losses::AnyLoss *own = nullptr;
@@ -160,8 +184,13 @@ std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors
       own = compiled.options.loss.all()             ? &*compiled.options.loss.all()
             : !compiled.options.loss.list().empty() ? &*compiled.options.loss.list()[i]
                                                     : &*compiled.options.loss.map().at(names[i]);
-    Output output{
-        names[i], Tensor(), y_pred[i], i < masks.size() ? masks[i] : std::nullopt, own, weights[i].value_or(1)};
+    Output output{names[i],
+                  Tensor(),
+                  y_pred[i],
+                  i < masks.size() ? masks[i] : std::nullopt,
+                  sampleWeights[i],
+                  own,
+                  weights[i].value_or(1)};
     if (isNamed ? data.y.contains(names[i]) : !data.y.empty())
       output.y_true = isNamed ? data.y.at(names[i]) : data.y[i];
     if (own && !output.y_true.defined())
@@ -189,7 +218,7 @@ Tensor Trainer::compute_loss(const Batch &data, const Tensors &y_pred,
     if (!output.loss)
       continue;
     Tensor loss = (*output.loss)(Operand(output.y_true, state->line), output.y_pred,
-                                 {.sample_weight = data.sample_weight, .mask = output.mask});
+                                 {.sample_weight = output.sample_weight, .mask = output.mask});
     if (loss.rank() != 0)
       fail<ValueError>(absl::StrCat("compute_loss: '", output.loss->name(), "' gives ",
                                     describe(loss.dtype(), loss.shape()), ", and a loss to train by is a number"),
@@ -299,7 +328,7 @@ Tensors Trainer::compute_metrics(const Batch &data, const Tensors &y_pred, const
   for (const auto &each : compiled.attached) {
     const Output &of = outputs[each.output];
     Operand y_true(of.y_true, state->line);
-    std::optional<Tensor> weights = each.isWeighted ? data.sample_weight : std::nullopt;
+    std::optional<Tensor> weights = each.isWeighted ? of.sample_weight : std::nullopt;
     if (of.mask) {
       Tensor counts = cast(*of.mask, DType::Float32);
       if (weights) {

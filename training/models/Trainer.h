@@ -18,7 +18,7 @@ struct Trainer::Output {
   std::string name;
   Tensor y_true; // undefined where there is no target for it
   Tensor y_pred;
-  std::optional<Tensor> mask;
+  std::optional<Tensor> mask, sample_weight;
   const losses::AnyLoss *loss; // null for none
   double weight;
 };

@@ -41,10 +41,11 @@ namespace calque {
 
 namespace models {
 
-// A batch: inputs, targets, and a weight for each example.
+// A batch: inputs, targets, and a weight for each example, for all outputs or for each its own.
 struct Batch {
   Tensors x, y = {};
   std::optional<Tensor> sample_weight = std::nullopt;
+  Tensors sample_weights = {}; // of the outputs, by their names or in their order; then there is no sample_weight
 };
 
 } // namespace models
@@ -173,7 +174,8 @@ struct CompileOptions {
 namespace models {
 
 // The data of a call: tensors in batches, or a sequence of batches that can be iterated over again and again, such as a
-// data set: of pairs (x, y), of tuples (x, y, sample_weight), or of Batch.
+// data set: of pairs (x, y), of tuples (x, y, sample_weight), or of Batch. Each of the three is a tensor, Tensors, or a
+// map of tensors by their names.
 class CALQUE_API Batches {
 public:
   // Gives the next batch, or says that there is none. One that can say where it stands as text goes to a place of a
@@ -243,6 +245,9 @@ public:
   const std::optional<std::int64_t> &size() const { return size_; }
   bool is_infinite() const { return isInfinite_; }
 
+  // With weights for all outputs, a single tensor without a name, or else for each its own.
+  static Batch weighted(Batch batch, Tensors sample_weight);
+
 private:
   static Batch batchOf(const Batch &batch) { return batch; }
   static Batch batchOf(const Tensor &x) { return {Tensors(x)}; }
@@ -252,8 +257,9 @@ private:
   template <typename X, typename Y> static Batch batchOf(const std::tuple<X, Y> &element) {
     return {tensorsOf(std::get<0>(element)), tensorsOf(std::get<1>(element))};
   }
-  template <typename X, typename Y> static Batch batchOf(const std::tuple<X, Y, Tensor> &element) {
-    return {tensorsOf(std::get<0>(element)), tensorsOf(std::get<1>(element)), std::get<2>(element)};
+  template <typename X, typename Y, typename W> static Batch batchOf(const std::tuple<X, Y, W> &element) {
+    return weighted({tensorsOf(std::get<0>(element)), tensorsOf(std::get<1>(element))},
+                    tensorsOf(std::get<2>(element)));
   }
   static Tensors tensorsOf(const Tensors &x) { return x; }
   static Tensors tensorsOf(const std::map<std::string, Tensor> &x) {
@@ -271,8 +277,8 @@ private:
 class CALQUE_API ValidationData {
 public:
   ValidationData() = default;
-  ValidationData(Tensors x, Tensors y, std::optional<Tensor> sample_weight = std::nullopt)
-      : tensors_(models::Batch{std::move(x), std::move(y), std::move(sample_weight)}) {}
+  ValidationData(Tensors x, Tensors y, Tensors sample_weight = {})
+      : tensors_(models::Batches::weighted({std::move(x), std::move(y)}, std::move(sample_weight))) {}
   template <typename D>
     requires std::is_constructible_v<models::Batches, const D &>
   ValidationData(const D &data) : batches_(models::Batches(data)) {}
@@ -292,9 +298,11 @@ struct FitOptions {
   std::vector<callbacks::AnyCallback> callbacks = {};
   double validation_split = 0; // the part at the end of the tensors that is for validation, before they are shuffled
   ValidationData validation_data = {};
-  bool shuffle = true;                                // tensors, anew in each epoch
-  std::map<std::int64_t, double> class_weight = {};   // of each label; 1 for others
-  std::optional<Tensor> sample_weight = std::nullopt; // of each example of the tensors
+  bool shuffle = true;                              // tensors, anew in each epoch
+  std::map<std::int64_t, double> class_weight = {}; // of each label; 1 for others
+  // Of each example of the tensors: for all outputs, or for each its own, {{"score", a}, {"kind", b}} or {a, b}. An
+  // output that is not named has 1.
+  Tensors sample_weight = {};
   std::int64_t initial_epoch = 0;
   std::optional<std::int64_t> steps_per_epoch = std::nullopt; // goes on in the data set in the next epoch
   std::optional<std::int64_t> validation_steps = std::nullopt;
@@ -305,7 +313,7 @@ struct FitOptions {
 struct EvaluateOptions {
   std::int64_t batch_size = 32;
   int verbose = 0;
-  std::optional<Tensor> sample_weight = std::nullopt;
+  Tensors sample_weight = {}; // as of fit()
   std::optional<std::int64_t> steps = std::nullopt;
   std::vector<callbacks::AnyCallback> callbacks = {};
 };
@@ -319,7 +327,7 @@ struct ExportOptions {
   std::vector<TensorSpec<>> targets = {}; // with them the training step is saved as well
 };
 struct BatchOptions {
-  std::optional<Tensor> sample_weight = std::nullopt;
+  Tensors sample_weight = {}; // as of fit()
   std::map<std::int64_t, double> class_weight = {};
 };
 
@@ -341,7 +349,8 @@ public:
   bool compiled() const;
 
   // The history of the epochs. StateError before compile(); ValueError for options out of range, and for tensors with
-  // different numbers of examples. An error leaves the weights of the last step that was made.
+  // different numbers of examples; LookupError for weights of outputs that there are not. An error leaves the weights
+  // of the last step that was made.
   History fit(const Tensors &x, const Tensors &y, FitOptions options = {},
               SourceLocation where = SourceLocation::current());
   History fit(const Batches &data, FitOptions options = {}, SourceLocation where = SourceLocation::current());
