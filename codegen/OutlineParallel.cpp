@@ -16,7 +16,8 @@ namespace calque::codegen {
 
 namespace {
 
-// Copies constants and views into the loop, so that it captures whole buffers and numbers only.
+// Copies constants and views, also those of bools as bytes, into the loop, so that it captures whole buffers and
+// numbers only.
 void copyViewsInside(scf::ParallelOp loop) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -24,7 +25,7 @@ void copyViewsInside(scf::ParallelOp loop) {
     getUsedValuesDefinedAbove(loop.getRegion(), captured);
     for (Value value : captured) {
       Operation *definition = value.getDefiningOp();
-      if (!definition || !(isa<ViewLikeOpInterface, arith::ConstantOp>(definition)))
+      if (!definition || !(isa<ViewLikeOpInterface, arith::ConstantOp, UnrealizedConversionCastOp>(definition)))
         continue;
       OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
       replaceAllUsesInRegionWith(value, builder.clone(*definition)->getResult(0), loop.getRegion());
