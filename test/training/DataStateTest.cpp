@@ -115,7 +115,8 @@ TEST(Position, IsRefusedWhereItDoesNotFit) {
   EXPECT_THROW(++thrown, std::runtime_error);
   EXPECT_MISUSE(StateError, thrown.get_state(),
                 "the position of an iterator is not known behind an element that threw");
-  EXPECT_MISUSE(StateError, *thrown, "the iterator of a data set has no element, because to make it threw");
+  EXPECT_CONTAINS(errorOf<StateError>([&] { *thrown; }),
+                  "the iterator of a data set has no element, because to make it threw; ++ goes on to the next");
   EXPECT_EQ((++thrown)->item<std::int64_t>(), 2);
   auto pairs = [&] {
     return data::zip(bad, data::range(4)).ignore_errors().map([](const Tensor &x, const Tensor &y) {
