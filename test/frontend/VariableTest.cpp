@@ -5,6 +5,14 @@
 using namespace calque;
 using namespace calque::testing;
 
+// 0 is a number as 1 is, and no null pointer.
+TEST(Variable, IsMadeOfANumber) {
+  EXPECT_EQ(Variable(0).item<int>(), 0);
+  EXPECT_EQ(Variable(0, {.name = "step"}).dtype(), DType::Int32);
+  EXPECT_EQ(Variable(0.0).item<float>(), 0);
+  EXPECT_FALSE(Variable(nullptr).state());
+}
+
 TEST(Variable, AssignsInPlaceOfItsValue) {
   Variable v(tensor<float>({1, 2}), {.name = "v"});
   Tensor before = v.value();

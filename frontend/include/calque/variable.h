@@ -8,6 +8,8 @@
 
 #include "calque/tensor.h"
 
+#include <concepts>
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -33,7 +35,10 @@ public:
   // computed at once, not in each call: from the values that other variables have then, and random numbers are drawn
   // for it then. It must not depend on the function's arguments or on what the function has assigned (StateError).
   explicit Variable(const Operand &initial, VariableOptions options = {});
-  explicit Variable(std::shared_ptr<detail::VariableState> state) : state_(std::move(state)) {}
+  // A template, so that 0 is a number and no null pointer.
+  template <std::same_as<std::shared_ptr<detail::VariableState>> State>
+  explicit Variable(State state) : state_(std::move(state)) {}
+  template <std::same_as<std::nullptr_t> Nothing> explicit Variable(Nothing) {}
 
   // StateError for an empty handle, as for everything that is asked of one but state() and same_as().
   const std::string &name(SourceLocation where = SourceLocation::current()) const;
