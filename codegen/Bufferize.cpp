@@ -478,16 +478,23 @@ private:
   // the part in a row and before it in the next one lie side by side, and are filled at once; so are those of rows that
   // hold nothing of the part, some twice.
   static bool fillAround(OpBuilder &builder, tensor::InsertSliceOp insert, Value scalar, Value buffer) {
-    constexpr int64_t kLarge = 1 << 14; // elements of a part that are worth several fills in place of one
+    constexpr uint64_t kLarge = 1 << 14; // elements of a part that are worth several fills in place of one
     auto type = cast<MemRefType>(buffer.getType());
     ArrayRef<int64_t> starts = insert.getStaticOffsets(), sizes = insert.getStaticSizes(), shape = type.getShape();
     auto isKnown = [](ArrayRef<int64_t> numbers) { return !llvm::is_contained(numbers, ShapedType::kDynamic); };
     if (!type.getLayout().isIdentity() || !isKnown(starts) || !isKnown(sizes) || !isKnown(shape) ||
         llvm::any_of(insert.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
       return false;
-    int64_t ofPart = ShapedType::getNumElements(sizes), all = ShapedType::getNumElements(shape);
-    if (ofPart < kLarge || all - ofPart > ofPart)
+    auto count = [](ArrayRef<int64_t> numbers) { // sizes may be larger than memory
+      uint64_t product = 1;
+      for (int64_t number : numbers)
+        product = llvm::SaturatingMultiply<uint64_t>(product, static_cast<uint64_t>(number));
+      return product;
+    };
+    constexpr uint64_t kMost = uint64_t(1) << 48;
+    if (count(sizes) < kLarge || count(shape) > kMost || count(shape) - count(sizes) > count(sizes))
       return false;
+    auto all = static_cast<int64_t>(count(shape));
     Location location = insert.getLoc();
     auto fill = [&](int64_t offset, int64_t rows, int64_t step, int64_t count) {
       if (rows <= 0 || count <= 0)

@@ -291,12 +291,12 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
           terms = std::max<int64_t>(nest.extents[plan.along].guess(), 1), vectors = ceilDiv(terms, plan.lanes);
   if (terms < plan.lanes)
     return false;
-  int64_t elements = columnExtent;
+  auto elements = static_cast<double>(columnExtent); // sizes may be larger than memory
   bool canPack = true; // once for all pieces, which all read the same
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (nest.isReduction[loop]) {
       canPack &= nest.extents[loop].isKnown();
-      elements *= nest.extents[loop].guess();
+      elements *= static_cast<double>(nest.extents[loop].guess());
     } else if (loop != plan.columnLoop) {
       canPack &= !b.varies(loop);
     }
@@ -306,7 +306,7 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
   plan.packs = isStrided || (canPack && !isAligned && rowExtent >= kManyRows);
   // Threads share the rows, and all columns stay in the second cache.
   if ((plan.packs && !canPack) || rowExtent < columnExtent ||
-      elements * (b.element.getIntOrFloatBitWidth() / 8) > target.l2Bytes / 2)
+      elements * (b.element.getIntOrFloatBitWidth() / 8) > static_cast<double>(target.l2Bytes) / 2)
     return false;
   constexpr double kOfStrided = 2.5, kOfContiguous = 0.25; // cycles to copy an element
   double ofCopy = plan.packs ? (isStrided ? kOfStrided : kOfContiguous) * static_cast<double>(columnExtent) : 0;
@@ -320,7 +320,7 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
       };
       double ofTiles =
           static_cast<double>(rowExtent / rows) * ofRows(rows) + static_cast<double>(rowExtent % rows) * ofRows(1);
-      double cycles = (ofTiles / static_cast<double>(terms) + ofCopy) / static_cast<double>(rowExtent * columnExtent);
+      double cycles = (ofTiles / static_cast<double>(terms) + ofCopy) / (static_cast<double>(rowExtent) * static_cast<double>(columnExtent));
       if (cycles < plan.cycles * 0.999) {
         plan.rows = rows;
         plan.columns = columns;
