@@ -720,6 +720,7 @@ private:
     yield->setOperands(yielded);
     auto made =
         scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     if (made.getNumResults() == 0)
       made.getBody()->getTerminator()->erase();
     made.getBody()->getOperations().splice(made.getBody()->end(), loop.getBody()->getOperations());

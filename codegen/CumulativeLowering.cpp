@@ -71,38 +71,45 @@ private:
     if (axis == 0)
       result = row(b.builder, {}, result);
     else
-      result = b.loopNest(ArrayRef(sizes).take_front(axis), {result},
-                          [&](OpBuilder &outer, ValueRange loops, ValueRange inside) -> SmallVector<Value> {
-                            return {row(outer, loops, inside[0])};
-                          })[0];
+      result = b.loopNest(
+          ArrayRef(sizes).take_front(axis), {result},
+          [&](OpBuilder &outer, ValueRange loops, ValueRange inside) -> SmallVector<Value> {
+            return {row(outer, loops, inside[0])};
+          },
+          [](size_t) { return true; })[0];
     b.sizes.set(result, sizes);
     return result;
   }
 
-  // Along others it is rows of them, so that the loop over a row is the inner one. The first element of the axis takes
-  // the starts instead of what the rows have from before.
+  // Along others it is a tensor without the axis, so that the loop over a row can be the inner one, and no loop but
+  // that of the axis has to come in order. The first element of the axis takes the starts instead of what is there.
   Value alongOuter(Value result) {
-    SizeList rowSizes(llvm::drop_begin(sizes, axis + 1));
+    SizeList rowSizes(sizes);
+    rowSizes.erase(rowSizes.begin() + axis);
     SmallVector<Value> all{result};
     for (size_t i = 0; i < starts.size(); ++i)
       all.push_back(b.empty(rowSizes, carried.type));
-    return b.loopNest(sizes, all, [&](OpBuilder &nested, ValueRange loops, ValueRange inside) -> SmallVector<Value> {
-      ir::ScalarBuilder s(nested, b.location);
-      SmallVector<Value> at(loops);
-      at[axis] = place(nested, loops[axis]);
-      ValueRange inRow = loops.drop_front(axis + 1);
-      Value zero = arith::ConstantIndexOp::create(nested, b.location, 0), isFirst = s.equal(loops[axis], zero);
-      State before;
-      for (auto [start, row] : llvm::zip_equal(starts, inside.drop_front())) {
-        Value kept = tensor::ExtractOp::create(nested, b.location, row, inRow);
-        before.push_back(s.select(isFirst, start, kept));
-      }
-      Step made = step(s, before, at);
-      SmallVector<Value> next{tensor::InsertOp::create(nested, b.location, made.element, inside[0], at)};
-      for (auto [value, row] : llvm::zip_equal(made.next, inside.drop_front()))
-        next.push_back(tensor::InsertOp::create(nested, b.location, value, row, inRow));
-      return next;
-    })[0];
+    return b.loopNest(
+        sizes, all,
+        [&](OpBuilder &nested, ValueRange loops, ValueRange inside) -> SmallVector<Value> {
+          ir::ScalarBuilder s(nested, b.location);
+          SmallVector<Value> at(loops);
+          at[axis] = place(nested, loops[axis]);
+          SmallVector<Value> inRow(loops);
+          inRow.erase(inRow.begin() + axis);
+          Value zero = arith::ConstantIndexOp::create(nested, b.location, 0), isFirst = s.equal(loops[axis], zero);
+          State before;
+          for (auto [start, row] : llvm::zip_equal(starts, inside.drop_front())) {
+            Value kept = tensor::ExtractOp::create(nested, b.location, row, inRow);
+            before.push_back(s.select(isFirst, start, kept));
+          }
+          Step made = step(s, before, at);
+          SmallVector<Value> next{tensor::InsertOp::create(nested, b.location, made.element, inside[0], at)};
+          for (auto [value, row] : llvm::zip_equal(made.next, inside.drop_front()))
+            next.push_back(tensor::InsertOp::create(nested, b.location, value, row, inRow));
+          return next;
+        },
+        [&](size_t loop) { return loop != axis; })[0];
   }
 
   // Where in the axis the element is that is the `index`-th to be made.

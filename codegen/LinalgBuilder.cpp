@@ -1,4 +1,5 @@
 #include "codegen/LinalgBuilder.h"
+#include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -236,7 +237,8 @@ Value LinalgBuilder::extract(Value whole, ArrayRef<Size> starts, ArrayRef<Size> 
 }
 
 ValueRange LinalgBuilder::loopNest(ArrayRef<Size> bounds, ValueRange carried,
-                                   function_ref<SmallVector<Value>(OpBuilder &, ValueRange, ValueRange)> body) {
+                                   function_ref<SmallVector<Value>(OpBuilder &, ValueRange, ValueRange)> body,
+                                   function_ref<bool(size_t)> isIndependent) {
   SmallVector<Value> indices, limits;
   for (Size bound : bounds)
     limits.push_back(constantOf(bound) ? Value() : valueOf(bound));
@@ -256,6 +258,8 @@ ValueRange LinalgBuilder::loopNest(ArrayRef<Size> bounds, ValueRange carried,
                                      indices.pop_back();
                                      scf::YieldOp::create(nested, location, yielded);
                                    });
+    if (isIndependent && isIndependent(depth))
+      loop->setAttr(kIndependentAttr, builder.getUnitAttr());
     return loop.getResults();
   };
   SmallVector<SizeList> carriedSizes;

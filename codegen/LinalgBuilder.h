@@ -57,11 +57,14 @@ public:
   Value reduce(Value value, llvm::ArrayRef<int64_t> axes, Value neutral, Body combine);
   Value insert(Value part, Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<int64_t> strides);
   Value extract(Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<Size> shape, llvm::ArrayRef<int64_t> strides);
-  // Loops over all indices of a shape, with loop-carried tensors or scalars.
+  // Loops over all indices of a shape, with loop-carried tensors or scalars. In the order of the loops as they are
+  // nested, `independent` says which of them have iterations that no two of touch the same element of a carried tensor:
+  // these may run in any order, and at the same time. The others are none.
   mlir::ValueRange loopNest(llvm::ArrayRef<Size> bounds, mlir::ValueRange carried,
                             llvm::function_ref<llvm::SmallVector<Value>(mlir::OpBuilder &, mlir::ValueRange indices,
                                                                         mlir::ValueRange carried)>
-                                body);
+                                body,
+                            llvm::function_ref<bool(size_t loop)> isIndependent = nullptr);
 
   mlir::OpBuilder &builder;
   mlir::Location location;

@@ -487,17 +487,23 @@ Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
     return zeros;
   Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
   SizeList bounds = boundsToStore(b, slices, given);
-  return b.loopNest(bounds, {zeros}, [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
-    ir::ScalarBuilder s(inner, b.location);
-    ValueRange at = loops.take_front(slices.size());
-    Value index = tensor::ExtractOp::create(inner, b.location, op.getIndices(), at.slice(axis, indexRank));
-    SmallVector<Value> place;
-    for (int64_t i = 0; i < static_cast<int64_t>(into.size()); ++i)
-      place.push_back(i == axis ? clampIndex(s, index, into[axis], given) : at[i < axis ? i : i + indexRank - 1]);
-    Value slice = tensor::ExtractOp::create(inner, b.location, op.getSlices(), at);
-    Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
-    return {tensor::InsertOp::create(inner, b.location, s.add(old, slice), carried[0], place)};
-  })[0];
+  return b.loopNest(
+      bounds, {zeros},
+      [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
+        ir::ScalarBuilder s(inner, b.location);
+        ValueRange at = loops.take_front(slices.size());
+        Value index = tensor::ExtractOp::create(inner, b.location, op.getIndices(), at.slice(axis, indexRank));
+        SmallVector<Value> place;
+        for (int64_t i = 0; i < static_cast<int64_t>(into.size()); ++i)
+          place.push_back(i == axis ? clampIndex(s, index, into[axis], given) : at[i < axis ? i : i + indexRank - 1]);
+        Value slice = tensor::ExtractOp::create(inner, b.location, op.getSlices(), at);
+        Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
+        return {tensor::InsertOp::create(inner, b.location, s.add(old, slice), carried[0], place)};
+      },
+      [&](size_t loop) {
+        auto number = static_cast<int64_t>(loop);
+        return loop < slices.size() && (number < axis || number >= axis + indexRank);
+      })[0];
 }
 
 // An operand's sizes but along an axis are those of another one.
@@ -546,16 +552,18 @@ Lowered lower(LinalgBuilder &b, ir::PutAlongAxisOp op, LoweringContext &context)
   if (constantOf(into[axis]) == 0)
     return zeros;
   Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
-  return b.loopNest(boundsToStore(b, elements, given), {zeros},
-                    [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
-                      ir::ScalarBuilder s(inner, b.location);
-                      Value index = tensor::ExtractOp::create(inner, b.location, op.getIndices(), at);
-                      SmallVector<Value> place(at);
-                      place[axis] = clampIndex(s, index, into[axis], given);
-                      Value element = tensor::ExtractOp::create(inner, b.location, op.getX(), at);
-                      Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
-                      return {tensor::InsertOp::create(inner, b.location, s.add(old, element), carried[0], place)};
-                    })[0];
+  return b.loopNest(
+      boundsToStore(b, elements, given), {zeros},
+      [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
+        ir::ScalarBuilder s(inner, b.location);
+        Value index = tensor::ExtractOp::create(inner, b.location, op.getIndices(), at);
+        SmallVector<Value> place(at);
+        place[axis] = clampIndex(s, index, into[axis], given);
+        Value element = tensor::ExtractOp::create(inner, b.location, op.getX(), at);
+        Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
+        return {tensor::InsertOp::create(inner, b.location, s.add(old, element), carried[0], place)};
+      },
+      [&](size_t loop) { return loop != static_cast<size_t>(axis); })[0];
 }
 
 Lowered lower(LinalgBuilder &b, ir::UpdateAtOp op, LoweringContext &context) {
@@ -570,16 +578,18 @@ Lowered lower(LinalgBuilder &b, ir::UpdateAtOp op, LoweringContext &context) {
     return op.getX();
   Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
   SizeList bounds = boundsToStore(b, slice, given);
-  return b.loopNest(bounds, {op.getX()},
-                    [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
-                      ir::ScalarBuilder s(inner, b.location);
-                      ValueRange at = loops.take_front(slice.size());
-                      Value index = tensor::ExtractOp::create(inner, b.location, op.getIndex(), ValueRange());
-                      SmallVector<Value> place(at);
-                      place.insert(place.begin() + axis, clampIndex(s, index, into[axis], given));
-                      Value element = tensor::ExtractOp::create(inner, b.location, op.getSlice(), at);
-                      return {tensor::InsertOp::create(inner, b.location, element, carried[0], place)};
-                    })[0];
+  return b.loopNest(
+      bounds, {op.getX()},
+      [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
+        ir::ScalarBuilder s(inner, b.location);
+        ValueRange at = loops.take_front(slice.size());
+        Value index = tensor::ExtractOp::create(inner, b.location, op.getIndex(), ValueRange());
+        SmallVector<Value> place(at);
+        place.insert(place.begin() + axis, clampIndex(s, index, into[axis], given));
+        Value element = tensor::ExtractOp::create(inner, b.location, op.getSlice(), at);
+        return {tensor::InsertOp::create(inner, b.location, element, carried[0], place)};
+      },
+      [&](size_t) { return true; })[0];
 }
 
 // The axis becomes the last one, along which a kernel of the runtime sorts.

@@ -141,11 +141,18 @@ public:
     func::ReturnOp::create(inside, location);
     function.setFunctionType(FunctionType::get(function.getContext(), body->getArgumentTypes(), {}));
     // What a kernel writes no other argument of it reads.
+    auto setNoAlias = [&](Value buffer) {
+      if (auto argument = dyn_cast<BlockArgument>(rootBuffer(buffer)))
+        function.setArgAttr(argument.getArgNumber(), kNoAlias, inside.getUnitAttr());
+    };
+    body->walk([&](memref::StoreOp store) {
+      if (store->getParentOfType<scf::ForOp>())
+        setNoAlias(store.getMemRef());
+    });
     for (Operation *op : operations)
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op); linalgOp && (isGroup || op == operations.back()))
         for (Value init : linalgOp.getDpsInits())
-          if (auto argument = dyn_cast<BlockArgument>(rootBuffer(mapping.lookup(init))))
-            function.setArgAttr(argument.getArgNumber(), kNoAlias, inside.getUnitAttr());
+          setNoAlias(mapping.lookup(init));
     func::CallOp::create(outside, location, kernels.add(function, merge), arguments);
     for (auto [result, cell] : numbersMade) {
       auto load = memref::LoadOp::create(outside, location, cell);

@@ -48,6 +48,8 @@ inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
 inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKernelAttr); }
 // On operations on buffers: the number of the group whose kernel does them.
 inline constexpr llvm::StringLiteral kGroupAttr = "calque.group";
+// On a loop of a nest: that no two of its iterations touch the same element of what the nest stores.
+inline constexpr llvm::StringLiteral kIndependentAttr = "calque.independent";
 // On a kernel with a loop that combines elements.
 inline constexpr llvm::StringLiteral kReductionAttr = "calque.reduction";
 // On a scheduled kernel: the floating-point operations of a call, the bytes that it reads and writes at least, each 0

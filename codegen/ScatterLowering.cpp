@@ -33,6 +33,9 @@ struct Named {
     return llvm::any_of(bounds, [](Size size) { return constantOf(size) == 0; });
   }
 
+  // Whether a loop over the slices goes along a slice, not from one to the next.
+  bool isOfSlices(size_t loop) const { return loop >= indexRank && loop < slices.size(); }
+
   // The place in the tensor of the element of the slices at `at`.
   SmallVector<Value> placeOf(OpBuilder &builder, ValueRange at) const {
     SmallVector<Value> read(at.take_front(indexRank)), found;
@@ -80,15 +83,17 @@ Value scatter(LinalgBuilder &b, Op op, LoweringContext &context,
   if (named.areNone())
     return op.getX();
   SizeList bounds = boundsToStore(b, b.sizesOf(op.getUpdates()), named.product);
-  return b.loopNest(bounds, {op.getX()},
-                    [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
-                      ir::ScalarBuilder s(inner, b.location);
-                      ValueRange at = loops.take_front(named.slices.size());
-                      SmallVector<Value> place = named.placeOf(inner, at);
-                      Value update = tensor::ExtractOp::create(inner, b.location, op.getUpdates(), at);
-                      Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
-                      return {tensor::InsertOp::create(inner, b.location, combine(s, old, update), carried[0], place)};
-                    })[0];
+  return b.loopNest(
+      bounds, {op.getX()},
+      [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
+        ir::ScalarBuilder s(inner, b.location);
+        ValueRange at = loops.take_front(named.slices.size());
+        SmallVector<Value> place = named.placeOf(inner, at);
+        Value update = tensor::ExtractOp::create(inner, b.location, op.getUpdates(), at);
+        Value old = tensor::ExtractOp::create(inner, b.location, carried[0], place);
+        return {tensor::InsertOp::create(inner, b.location, combine(s, old, update), carried[0], place)};
+      },
+      [&](size_t loop) { return named.isOfSlices(loop); })[0];
 }
 
 } // namespace
@@ -134,20 +139,22 @@ Lowered lower(LinalgBuilder &b, ir::GatherNdLastOp op, LoweringContext &context)
     last.push_back(arith::SubIOp::create(b.builder, b.location, b.valueOf(named.slices[i]), b.index(1)));
   SizeList bounds = boundsToStore(b, named.slices, named.product);
   Value read = b.zeros(b.sizesOf(op.getX()), b.builder.getI1Type());
-  return b.loopNest(bounds, {zeros, read},
-                    [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
-                      ir::ScalarBuilder s(inner, b.location);
-                      SmallVector<Value> at(loops.take_front(named.slices.size()));
-                      for (size_t i = 0; i < named.indexRank; ++i)
-                        at[i] = arith::SubIOp::create(inner, b.location, last[i], at[i]);
-                      SmallVector<Value> place = named.placeOf(inner, at);
-                      Value wasRead = tensor::ExtractOp::create(inner, b.location, carried[1], place);
-                      Value found = tensor::ExtractOp::create(inner, b.location, op.getX(), place);
-                      Value value = s.select(wasRead, s.constant(0, element), found);
-                      Value yes = s.constant(1, inner.getI1Type());
-                      return {tensor::InsertOp::create(inner, b.location, value, carried[0], at),
-                              tensor::InsertOp::create(inner, b.location, yes, carried[1], place)};
-                    })[0];
+  return b.loopNest(
+      bounds, {zeros, read},
+      [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
+        ir::ScalarBuilder s(inner, b.location);
+        SmallVector<Value> at(loops.take_front(named.slices.size()));
+        for (size_t i = 0; i < named.indexRank; ++i)
+          at[i] = arith::SubIOp::create(inner, b.location, last[i], at[i]);
+        SmallVector<Value> place = named.placeOf(inner, at);
+        Value wasRead = tensor::ExtractOp::create(inner, b.location, carried[1], place);
+        Value found = tensor::ExtractOp::create(inner, b.location, op.getX(), place);
+        Value value = s.select(wasRead, s.constant(0, element), found);
+        Value yes = s.constant(1, inner.getI1Type());
+        return {tensor::InsertOp::create(inner, b.location, value, carried[0], at),
+                tensor::InsertOp::create(inner, b.location, yes, carried[1], place)};
+      },
+      [&](size_t loop) { return named.isOfSlices(loop); })[0];
 }
 
 Lowered lower(LinalgBuilder &b, ir::ScatterNdSetOp op, LoweringContext &context) {

@@ -6,6 +6,8 @@
 #include "codegen/Target.h"
 #include "codegen/schedule/VectorBuilder.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 namespace calque::codegen {
 
 // How a reduction combines its contributions: result = combine(result, contribution).
@@ -105,6 +107,10 @@ void emitVectorNest(Schedule schedule, Nest nest);
 // Emits a nest that reads operands across the direction in which it writes. Returns whether it is one; what is no whole
 // square is left to `emitRest`.
 bool emitTransposedNest(Schedule &schedule, const Nest &nest, llvm::function_ref<void(const Nest &)> emitRest);
+
+// Emits loops that store by themselves, some of which are independent, with vectors and threads. Returns false, and
+// emits nothing, where they gain nothing.
+bool emitStoringLoops(mlir::scf::ForOp outermost, const Target &target, std::string &plan);
 
 // Whether the body is result + a * b, and nothing else.
 bool isSumOfProducts(const Nest &nest);

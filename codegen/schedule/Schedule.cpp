@@ -71,6 +71,15 @@ public:
     count(kBytesAttr, isKnown ? bytes : 0);
   }
 
+  // Of loops that are no nest.
+  void add(StringRef plan) {
+    SmallVector<Attribute> lines;
+    if (auto before = kernel->getAttrOfType<ArrayAttr>(kNestsAttr))
+      llvm::append_range(lines, before);
+    lines.push_back(builder.getStringAttr(plan));
+    kernel->setAttr(kNestsAttr, builder.getArrayAttr(lines));
+  }
+
 private:
   void count(StringRef name, int64_t value) {
     auto before = kernel->getAttrOfType<IntegerAttr>(name);
@@ -152,6 +161,7 @@ struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
   void runOnOperation() override {
     if (!isKernel(getOperation()) || scheduleGroup(getOperation(), Target::of(getOperation())))
       return;
+    SmallVector<scf::ForOp> storingLoops(getOperation().getBody().getOps<scf::ForOp>());
     // Fills come last, because a reduction may make its fill needless.
     for (bool fills : {false, true}) {
       SmallVector<linalg::LinalgOp> operations;
@@ -161,6 +171,13 @@ struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
       });
       for (linalg::LinalgOp op : operations)
         schedule(op, Target::of(getOperation()));
+    }
+    for (scf::ForOp loop : storingLoops) {
+      std::string plan;
+      if (emitStoringLoops(loop, Target::of(getOperation()), plan)) {
+        Notes(getOperation()).add(plan);
+        loop.erase();
+      }
     }
     getOperation().walk([&](linalg::LinalgOp) { ++left; });
   }

@@ -46,7 +46,10 @@ public:
 
   // Vectors hold `lanes` iterations of `vectorLoop`; one lane means scalars.
   VectorBuilder(mlir::OpBuilder &builder, const Nest &nest, unsigned vectorLoop, int64_t lanes)
-      : b(builder), nest(nest), location(nest.location()), vectorLoop(vectorLoop), lanes(lanes) {}
+      : VectorBuilder(builder, nest, nest.location(), vectorLoop, lanes) {}
+  // For loops that are no operation's: the nest has no body.
+  VectorBuilder(mlir::OpBuilder &builder, const Nest &nest, mlir::Location location, unsigned vectorLoop, int64_t lanes)
+      : b(builder), nest(nest), location(location), vectorLoop(vectorLoop), lanes(lanes) {}
 
   // Whether every operation of the body takes vectors as well as scalars.
   static bool canVectorize(const Nest &nest);
