@@ -16,6 +16,10 @@ struct LowerElementwise : OpInterfaceRewritePattern<ir::ElementwiseOpInterface> 
   LogicalResult matchAndRewrite(ir::ElementwiseOpInterface op, PatternRewriter &rewriter) const override {
     LinalgBuilder builder(rewriter, op.getLoc(), context.sizes);
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    if (Value sum = lowerAddition(builder, op, context)) {
+      rewriter.replaceOp(op, builder.typed(sum, type));
+      return success();
+    }
     SizeList shape = resultSizes(op, type.getRank());
     SmallVector<Value> inputs(op->getOperands());
     SmallVector<AffineMap> maps;

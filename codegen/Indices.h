@@ -21,6 +21,12 @@ void checkIndices(LinalgBuilder &b, mlir::Operation *op, mlir::Value indices, ll
 // not a constant.
 mlir::Value clampIndex(ir::ScalarBuilder &s, mlir::Value index, Size bound, mlir::Value given);
 
+// Adds slices or elements to a tensor of the sizes of `like`, at indices.
+mlir::Value putOnto(LinalgBuilder &b, ir::GatherPutOp op, mlir::Value base, LoweringContext &context);
+mlir::Value putOnto(LinalgBuilder &b, ir::PutAlongAxisOp op, mlir::Value base, LoweringContext &context);
+// Adds the checks that every element of a slice lies within the whole.
+void checkPart(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context);
+
 // The bounds of loops that store slices of these sizes along an axis, whose size is `given` where it is not a constant.
 SizeList boundsToStore(LinalgBuilder &b, llvm::ArrayRef<Size> slices, mlir::Value given);
 

@@ -16,6 +16,8 @@ namespace calque::codegen {
 namespace {
 
 struct LowerToLinalg : impl::LowerToLinalgBase<LowerToLinalg> {
+  using LowerToLinalgBase::LowerToLinalgBase;
+
   void runOnOperation() override {
     if (failed(lower()))
       signalPassFailure();
@@ -38,11 +40,15 @@ private:
     lowerScalarLoops(function, context);
     makeParts(module, function);
     SmallVector<Type> results(function.getResultTypes());
+    if (optimize)
+      context.sums = SumsOfParts::in(function.getBody().front());
     RewritePatternSet patterns(&getContext());
     populateLowerings(patterns, context);
     walkAndApplyPatterns(function, std::move(patterns));
     if (context.refused)
       return failure();
+    for (Operation *part : context.sums.added)
+      part->erase();
     WalkResult left = function.walk([](ir::SchemaOpInterface op) {
       op->emitOpError("has no lowering");
       return WalkResult::interrupt();

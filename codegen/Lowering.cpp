@@ -122,7 +122,7 @@ template <typename Op> class LowerOp : public OpRewritePattern<Op> {
 public:
   LowerOp(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern<Op>(mlirContext), context(context) {}
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    if (context.refused)
+    if (context.refused || context.sums.added.contains(op))
       return failure();
     LinalgBuilder builder(rewriter, op.getLoc(), context.sizes);
     Lowered lowered = lower(builder, op, context);

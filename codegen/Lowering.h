@@ -3,6 +3,7 @@
 #define CALQUE_CODEGEN_LOWERING_H
 
 #include "codegen/LinalgBuilder.h"
+#include "codegen/SumsOfParts.h"
 #include "codegen/interface/Compiler.h"
 #include "ir/Dialect.h"
 
@@ -19,6 +20,7 @@ struct LoweringContext {
   std::vector<Site> sites = {};
   bool refused = false;
   llvm::DenseMap<std::pair<mlir::StringAttr, mlir::Type>, mlir::func::FuncOp> runtimeKernels{};
+  SumsOfParts sums{};
 
   int32_t addSite(Site::Kind kind, mlir::Operation *op, llvm::StringRef text = "");
   // Adds a check before the call that two sizes are equal, unless they are known to be. From here on they count as one

@@ -317,8 +317,14 @@ Lowered lower(LinalgBuilder &b, ir::SliceLikeOp op, LoweringContext &context) {
   return b.extract(op.getX(), b.sizes.constants(op.getStarts()), b.sizesOf(op.getLike()), op.getStrides());
 }
 
-Lowered lower(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context) {
+void checkPart(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context) {
   checkPart(b, op, 1, 0, op.getStarts(), op.getStrides(), context);
+}
+
+Lowered lower(LinalgBuilder &b, ir::SlicePutOp op, LoweringContext &context) {
+  checkPart(b, op, context);
+  if (auto first = context.sums.firsts.find(op); first != context.sums.firsts.end())
+    return lowerFirstPart(b, op, first->second);
   return b.insert(op.getX(), b.zeros(b.sizesOf(op.getLike()), elementOf(op.getX())), b.sizes.constants(op.getStarts()),
                   op.getStrides());
 }
@@ -473,6 +479,10 @@ SizeList boundsToStore(LinalgBuilder &b, ArrayRef<Size> slices, Value given) {
 }
 
 Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
+  return putOnto(b, op, b.zeros(b.sizesOf(op.getLike()), elementOf(op.getSlices())), context);
+}
+
+Value putOnto(LinalgBuilder &b, ir::GatherPutOp op, Value base, LoweringContext &context) {
   SizeList into = b.sizesOf(op.getLike()), slices = b.sizesOf(op.getSlices());
   int64_t axis = normalAxis(op.getAxis(), into.size());
   int64_t indexRank = LinalgBuilder::rankOf(op.getIndices());
@@ -482,13 +492,12 @@ Lowered lower(LinalgBuilder &b, ir::GatherPutOp op, LoweringContext &context) {
     else
       context.equal(op, 0, i, 1, i < axis ? i : i - indexRank + 1);
   checkIndices(b, op, op.getIndices(), into[axis], context);
-  Value zeros = b.zeros(into, elementOf(op.getSlices()));
   if (constantOf(into[axis]) == 0)
-    return zeros;
+    return base;
   Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
   SizeList bounds = boundsToStore(b, slices, given);
   return b.loopNest(
-      bounds, {zeros},
+      bounds, {base},
       [&](OpBuilder &inner, ValueRange loops, ValueRange carried) -> SmallVector<Value> {
         ir::ScalarBuilder s(inner, b.location);
         ValueRange at = loops.take_front(slices.size());
@@ -542,18 +551,21 @@ Lowered lower(LinalgBuilder &b, ir::TakeAlongAxisOp op, LoweringContext &context
 }
 
 Lowered lower(LinalgBuilder &b, ir::PutAlongAxisOp op, LoweringContext &context) {
+  return putOnto(b, op, b.zeros(b.sizesOf(op.getLike()), elementOf(op.getX())), context);
+}
+
+Value putOnto(LinalgBuilder &b, ir::PutAlongAxisOp op, Value base, LoweringContext &context) {
   const int64_t rank = LinalgBuilder::rankOf(op.getLike()), axis = normalAxis(op.getAxis(), rank);
   equalBut(op, 2, 1, rank, axis, context);
   for (int64_t i = 0; i < rank; ++i)
     context.equal(op, 0, i, 2, i);
   SizeList into = b.sizesOf(op.getLike()), elements = b.sizesOf(op.getX());
   checkIndices(b, op, op.getIndices(), into[axis], context);
-  Value zeros = b.zeros(into, elementOf(op.getX()));
   if (constantOf(into[axis]) == 0)
-    return zeros;
+    return base;
   Value given = constantOf(into[axis]) ? Value() : b.valueOf(into[axis]);
   return b.loopNest(
-      boundsToStore(b, elements, given), {zeros},
+      boundsToStore(b, elements, given), {base},
       [&](OpBuilder &inner, ValueRange at, ValueRange carried) -> SmallVector<Value> {
         ir::ScalarBuilder s(inner, b.location);
         Value index = tensor::ExtractOp::create(inner, b.location, op.getIndices(), at);

@@ -47,6 +47,7 @@ def LowerToLinalg : Pass<"calque-lower-to-linalg", "::mlir::ModuleOp"> {
       return %x, %n : tensor<?xf32>, index
     ```
   }];
+  let options = [Option<"optimize", "optimize", "bool", "true", "Add parts to sums of whole tensors in place">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
                            "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",

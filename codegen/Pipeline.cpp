@@ -65,7 +65,7 @@ void simplify(OpPassManager &manager, const CompileOptions &options) {
 }
 
 void lowerToLinalg(OpPassManager &manager, const CompileOptions &options) {
-  manager.addPass(createLowerToLinalg());
+  manager.addPass(createLowerToLinalg({options.optimize}));
   if (!options.optimize)
     return;
   manager.addNestedPass<func::FuncOp>(createRecomputeElementwise());
