@@ -96,6 +96,21 @@ TEST(Determinism, OfPooling) {
       inputsOf({{9, 27, 25, 17}}));
 }
 
+TEST(Determinism, OfStores) {
+  expectSameOnAllThreads(
+      [](const std::vector<Tensor> &in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        // Half of all rows are the first one.
+        Tensor place = cast(maximum(in[1], 0.0f) * 70.0f, DType::Int64) % scalar(std::int64_t(301));
+        Tensor rows = gather(in[0], place), columns = take_along_axis(in[0], reshape(place, {-1, 37}), 0);
+        Tensor gradient = *tape.gradient(sum(rows * in[2]) + sum(sin(columns)), in[0]);
+        return std::vector<Tensor>{gradient, scatter_add(in[0], place, in[2]), cumsum(in[0], 0), cumsum(in[0], 1),
+                                   cumprod(in[2], 0)};
+      },
+      inputsOf({{301, 37}, {37 * 200}, {37 * 200, 37}}));
+}
+
 TEST(Determinism, OfGroups) {
   for (const Shape &shape : {Shape{4099, 37}, Shape{1030, 515}, Shape{40'009, 3}})
     expectSameOnAllThreads(

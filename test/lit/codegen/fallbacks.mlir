@@ -13,13 +13,13 @@ func.func @gather(%a: tensor<50x16xf32>, %b: tensor<8xi32>) -> tensor<8x16xf32> 
 
 // -----
 
-// Windows that overlap add to elements that others add to.
-// CHECK-LABEL: func.func @overlapping(
+// One row in which each element follows from the one before.
+// CHECK-LABEL: func.func @cumsum(
 // CHECK: memref.load
-// CHECK: arith.select
+// CHECK: arith.addf {{.*}} : f64
 // CHECK: memref.store
 // CHECK: return
-func.func @overlapping(%a: tensor<2x9x9x16xf32>, %b: tensor<2x4x4x16xf32>) -> tensor<2x9x9x16xf32> {
-  %0 = calque.max_pool_grad %a, %b {padding = "valid", strides = array<i64: 2, 2>, window = array<i64: 3, 3>} : (tensor<2x9x9x16xf32>, tensor<2x4x4x16xf32>) -> tensor<2x9x9x16xf32>
-  return %0 : tensor<2x9x9x16xf32>
+func.func @cumsum(%a: tensor<1000xf32>) -> tensor<1000xf32> {
+  %0 = calque.cumsum %a {axis = 0 : i64} : (tensor<1000xf32>) -> tensor<1000xf32>
+  return %0 : tensor<1000xf32>
 }
