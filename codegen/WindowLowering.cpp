@@ -468,8 +468,8 @@ public:
   AffineMap ofWindows() const {
     return map(llvm::map_to_vector(llvm::seq<unsigned>(0, first), [&](unsigned i) { return loop(i); }));
   }
-  // What a body makes of all elements of each window, one after the other. It gets the inputs' elements, one that it must
-  // not use, and what it has made of the elements before.
+  // What a body makes of all elements of each window, one after the other. It gets the inputs' elements, one that it
+  // must not use, and what it has made of the elements before.
   Value emit(SmallVector<Value> inputs, SmallVector<AffineMap> maps, Value init, LinalgBuilder::Body body) {
     auto taps = llvm::to_vector(llvm::seq<unsigned>(first, numLoops));
     // linalg takes the bounds of the window's loops from this operand; no one reads its elements.
@@ -502,8 +502,8 @@ template <typename Op> void requireElements(LinalgBuilder &b, Op op, LoweringCon
       context.atLeast(op, 0, static_cast<int64_t>(1 + i / 2), b.sizes.constant(1));
 }
 
-// What numbers the elements of a window: with a digit for each dimension, the last one counting the least. A number from
-// `none` on is no element's.
+// What numbers the elements of a window: with a digit for each dimension, the last one counting the least. A number
+// from `none` on is no element's.
 struct Numbering {
   SmallVector<int64_t> steps; // what one step along each dimension adds
   int64_t none;
@@ -525,8 +525,8 @@ struct Numbering {
   Value sum(ir::ScalarBuilder &s, ArrayRef<std::pair<unsigned, int64_t>> terms, int64_t first) const {
     Value total = constant(s, first);
     for (auto [loop, factor] : terms) {
-      Value index = arith::IndexCastOp::create(s.builder, s.location, type,
-                                               linalg::IndexOp::create(s.builder, s.location, loop));
+      Value index =
+          arith::IndexCastOp::create(s.builder, s.location, type, linalg::IndexOp::create(s.builder, s.location, loop));
       total = s.add(total, factor == 1 ? index : s.mul(index, constant(s, factor)));
     }
     return total;
@@ -545,8 +545,8 @@ Value numberOfTap(ir::ScalarBuilder &s, const WindowLoops &loops, const Numberin
 Value largestOfWindows(LinalgBuilder &b, Value input, const Window &window, const Numbering &numbering) {
   SizeList shape = b.sizesOf(input), windows = slidOver(b, input, window, shape.back());
   Value lowest = extremeOf(b.builder, b.location, elementOf(input), true), padded = padImages(b, input, window, lowest);
-  Value largest =
-      pool(b, padded, windows, window, lowest, [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
+  Value largest = pool(b, padded, windows, window, lowest,
+                       [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
   Value none;
   {
     ir::ScalarBuilder s(b.builder, b.location);
@@ -562,8 +562,8 @@ Value largestOfWindows(LinalgBuilder &b, Value input, const Window &window, cons
     if (!extent.isPadded())
       continue;
     Size inside = shape[i + 1];
-    inputs.push_back(b.insert(b.zeros({inside}, numbering.type), b.filled({b.sizesOf(padded)[i + 1]}, none),
-                              {extent.padLow}, {1}));
+    inputs.push_back(
+        b.insert(b.zeros({inside}, numbering.type), b.filled({b.sizesOf(padded)[i + 1]}, none), {extent.padLow}, {1}));
     maps.push_back(loops.map({loops.place(i)}));
   }
   return loops.emit(inputs, maps, b.filled(windows, none), [&](ir::ScalarBuilder &s, ValueRange v) {
@@ -577,9 +577,9 @@ Value largestOfWindows(LinalgBuilder &b, Value input, const Window &window, cons
   });
 }
 
-// The gradient of windows that may overlap. An element of the image takes the cotangents of all windows whose largest it
-// is. So that it need not look for these, images are cut into tiles as long as the windows' stride: the places of a tile
-// are the elements q * stride + place of the windows that begin q tiles before.
+// The gradient of windows that may overlap. An element of the image takes the cotangents of all windows whose largest
+// it is. So that it need not look for these, images are cut into tiles as long as the windows' stride: the places of a
+// tile are the elements q * stride + place of the windows that begin q tiles before.
 Value maxPoolGrad(LinalgBuilder &b, ir::MaxPoolGradOp op, const Window &window) {
   Value input = op.getInput();
   const unsigned rank = window.size();

@@ -292,7 +292,7 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
   if (terms < plan.lanes)
     return false;
   auto elements = static_cast<double>(columnExtent); // sizes may be larger than memory
-  bool canPack = true; // once for all pieces, which all read the same
+  bool canPack = true;                               // once for all pieces, which all read the same
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (nest.isReduction[loop]) {
       canPack &= nest.extents[loop].isKnown();
@@ -320,7 +320,8 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
       };
       double ofTiles =
           static_cast<double>(rowExtent / rows) * ofRows(rows) + static_cast<double>(rowExtent % rows) * ofRows(1);
-      double cycles = (ofTiles / static_cast<double>(terms) + ofCopy) / (static_cast<double>(rowExtent) * static_cast<double>(columnExtent));
+      double cycles = (ofTiles / static_cast<double>(terms) + ofCopy) /
+                      (static_cast<double>(rowExtent) * static_cast<double>(columnExtent));
       if (cycles < plan.cycles * 0.999) {
         plan.rows = rows;
         plan.columns = columns;

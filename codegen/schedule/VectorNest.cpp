@@ -555,7 +555,9 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
     vectorLoop = chooseVectorLoop(nest, lanes, combiner && !schedule.order);
   }
   // What is not contiguous has code for each lane.
-  auto isStrided = [&](const Access &access) { return access.varies(vectorLoop) && !(access.strides[vectorLoop] == 1); };
+  auto isStrided = [&](const Access &access) {
+    return access.varies(vectorLoop) && !(access.strides[vectorLoop] == 1);
+  };
   if (vectorLoop == VectorBuilder::kNoLoop)
     lanes = 1;
   else if (llvm::any_of(nest.inputs, isStrided) || llvm::any_of(nest.outputs, isStrided))
