@@ -102,7 +102,7 @@ public:
 private:
   struct Node {
     linalg::LinalgOp op;
-    Nest nest;
+    Groupable nest;
     size_t position, length;
     Roots reads, writes;
   };
@@ -164,6 +164,11 @@ private:
   void fix(size_t number, Operation *op) {
     if (groups[number].isFixed)
       return;
+    // A product alone stays beside what reads the same operands: the gradients of filters and of images, say.
+    if (groups[number].members.size() == 1 && nodes[groups[number].members[0]].nest.product) {
+      groups[number].isOpen = false;
+      return;
+    }
     groups[number].isFixed = true;
     linalg::LinalgOp last = nodes[groups[number].last].op;
     if (linalg::FillOp fill = fillOf(last))
@@ -245,10 +250,13 @@ private:
     if (isa<linalg::FillOp>(op) || op->getBlock() != &program.getBody().front())
       return false;
     FailureOr<Nest> nest = Nest::of(op, analysis);
-    if (failed(nest) || !canBeGrouped(*nest, target))
+    if (failed(nest))
+      return false;
+    FailureOr<Groupable> groupable = Groupable::of(*nest, target);
+    if (failed(groupable))
       return false;
     node.op = op;
-    node.nest = *nest;
+    node.nest = *groupable;
     node.position = position;
     node.length = static_cast<size_t>(std::distance(nest->body->begin(), nest->body->end()));
     return true;
@@ -302,7 +310,7 @@ private:
   }
 
   std::optional<double> savedBy(ArrayRef<size_t> members) {
-    std::vector<Nest> nests;
+    std::vector<Groupable> nests;
     for (size_t member : members)
       nests.push_back(nodes[member].nest);
     std::optional<GroupPlan> plan = GroupPlan::of(nests, target);
@@ -311,60 +319,84 @@ private:
     return plan->savedBytes([&](Value root) { return isOwn(root, members); });
   }
 
+  // A group of an operation and of groups before it, and what it spares beyond what these do.
+  struct Union {
+    SmallVector<size_t> with;
+    Group merged;
+    double gain;
+  };
+  std::optional<Union> unionOf(size_t number, ArrayRef<size_t> with) {
+    const Node &node = nodes[number];
+    Union result{SmallVector<size_t>(with), {}, 0};
+    Group &merged = result.merged;
+    merged.members.push_back(number);
+    merged.length = node.length;
+    double savedBefore = 0;
+    for (size_t each : with) {
+      const Group &group = groups[each];
+      merged.members.append(group.members);
+      merged.length += group.length;
+      savedBefore += group.saved;
+      merged.reads.insert(group.reads.begin(), group.reads.end());
+      merged.writes.insert(group.writes.begin(), group.writes.end());
+    }
+    llvm::sort(merged.members);
+    if (merged.members.size() > kMostMembers || merged.length > kLongestBodies ||
+        nodes[merged.members[0]].position + kWindow < position)
+      return std::nullopt;
+    std::optional<double> saved = savedBy(merged.members);
+    if (!saved || *saved <= savedBefore)
+      return std::nullopt;
+    merged.saved = *saved;
+    merged.last = number;
+    result.gain = *saved - savedBefore;
+    return result;
+  }
+  // Makes one group of them; false where the operation can't move to one that stays.
+  bool unite(Union &one, const Node &node) {
+    if (one.with.size() == 1 && groups[one.with[0]].isFixed) {
+      Group &group = groups[one.with[0]];
+      Operation *place = nodes[group.last].op;
+      std::optional<SmallVector<Operation *>> moved = movedBehind(place, node.op);
+      if (!moved)
+        return false;
+      for (Operation *each : *moved) {
+        order.moveAfter(each, place);
+        place = each;
+      }
+      one.merged.isFixed = true;
+      one.merged.readSince = group.readSince;
+      one.merged.writtenSince = group.writtenSince;
+    }
+    for (size_t each : one.with)
+      groups[each].isMerged = true;
+    add(std::move(one.merged), node);
+    return true;
+  }
+
   // Returns the group that the operation is in then.
   Group *join(size_t number, ArrayRef<size_t> before, Operation *front) {
     const Node &node = nodes[number];
     SmallVector<size_t> movable, stay;
     for (size_t group : before)
       (groups[group].isFixed ? stay : movable).push_back(group);
-    auto attempt = [&](ArrayRef<size_t> with) {
-      Group merged;
-      merged.members.push_back(number);
-      merged.length = node.length;
-      double savedBefore = 0;
-      for (size_t each : with) {
-        const Group &group = groups[each];
-        merged.members.append(group.members);
-        merged.length += group.length;
-        savedBefore += group.saved;
-        merged.reads.insert(group.reads.begin(), group.reads.end());
-        merged.writes.insert(group.writes.begin(), group.writes.end());
-      }
-      llvm::sort(merged.members);
-      if (merged.members.size() > kMostMembers || merged.length > kLongestBodies ||
-          nodes[merged.members[0]].position + kWindow < position)
-        return false;
-      std::optional<double> saved = savedBy(merged.members);
-      if (!saved || *saved <= savedBefore)
-        return false;
-      merged.saved = *saved;
-      if (with.size() == 1 && groups[with[0]].isFixed) {
-        Group &group = groups[with[0]];
-        Operation *place = nodes[group.last].op;
-        std::optional<SmallVector<Operation *>> moved = movedBehind(place, node.op);
-        if (!moved)
-          return false;
-        for (Operation *each : *moved) {
-          order.moveAfter(each, place);
-          place = each;
-        }
-        merged.isFixed = true;
-        merged.readSince = group.readSince;
-        merged.writtenSince = group.writtenSince;
-      }
-      for (size_t each : with)
-        groups[each].isMerged = true;
-      merged.last = number;
-      add(std::move(merged), node);
-      return true;
+    // It joins all groups that can move here, or else the one with which it spares most: here, or where it stays.
+    SmallVector<Union, 0> unions;
+    auto consider = [&](ArrayRef<size_t> with) {
+      std::optional<Union> one = unionOf(number, with);
+      if (one)
+        unions.push_back(std::move(*one));
+      return one.has_value();
     };
-    // Where an operation depends on a group that stays, it can only move there.
-    bool isIn = stay.empty() && !movable.empty() && attempt(movable);
-    for (size_t i = 0; !isIn && stay.empty() && movable.size() > 1 && i < movable.size(); ++i)
-      isIn = attempt(movable[i]);
-    for (size_t i = 0; !isIn && i < stay.size(); ++i)
-      isIn = llvm::all_of(before, [&](size_t other) { return other == stay[i] || isBefore(other, stay[i]); }) &&
-             canMoveTo(groups[stay[i]], node) && attempt(stay[i]);
+    if (movable.empty() || !consider(movable))
+      for (size_t each : movable.size() > 1 ? ArrayRef(movable) : ArrayRef<size_t>())
+        consider(each);
+    for (size_t each : stay)
+      if (llvm::all_of(before, [&](size_t other) { return other == each || isBefore(other, each); }) &&
+          canMoveTo(groups[each], node))
+        consider(each);
+    llvm::stable_sort(unions, [](const Union &a, const Union &b) { return a.gain > b.gain; });
+    bool isIn = llvm::any_of(unions, [&](Union &each) { return unite(each, node); });
     bool isMoved = isIn && groups.back().isFixed;
     for (size_t each : before)
       if (!groups[each].isMerged) {

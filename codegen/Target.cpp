@@ -10,10 +10,10 @@ using runtime::Cpu;
 
 const Target &Target::of(Cpu cpu) {
   static constexpr Target targets[] = {
-      {Cpu::Baseline, 16, 16, false, "x86-64", ""},
-      {Cpu::Avx2, 32, 16, true, "x86-64-v3", ""},
-      {Cpu::Avx512, 64, 32, true, "x86-64-v4", "-prefer-256-bit"},
-      {Cpu::Aarch64, 16, 32, true, "generic", "+neon"},
+      {Cpu::Baseline, 16, 16, false, "x86-64", "", 32 << 10, 512 << 10},
+      {Cpu::Avx2, 32, 16, true, "x86-64-v3", "", 32 << 10, 512 << 10},
+      {Cpu::Avx512, 64, 32, true, "x86-64-v4", "-prefer-256-bit", 32 << 10, 1 << 20},
+      {Cpu::Aarch64, 16, 32, true, "generic", "+neon", 32 << 10, 512 << 10},
   };
   static_assert(std::size(targets) == std::size(runtime::kCpus));
   return targets[static_cast<size_t>(cpu)];

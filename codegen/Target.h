@@ -14,8 +14,7 @@ struct Target {
   bool fma;                             // whether there is a fused multiply-add
   const char *model;                    // as LLVM names it
   const char *features;                 // further ones, as LLVM takes them
-  int64_t l1Bytes = 32 << 10;           // what kernels assume of every CPU
-  int64_t l2Bytes = 512 << 10;
+  int64_t l1Bytes, l2Bytes;             // of the data caches of one core, as most CPUs of the target have at least
 
   static const Target &of(runtime::Cpu cpu);
   // That of the module which holds an operation, or which it is: its attribute, or this machine's CPU without one.

@@ -11,6 +11,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 using namespace mlir;
@@ -134,6 +135,27 @@ void Contraction::emit() {
     onto.initial = {};
     v.onlyIf(hasMany, [&] { rounded->combine(onto); });
   }
+}
+
+Value Contraction::packPanels() {
+  if (plan.packsAll)
+    packAll();
+  return all;
+}
+
+void Contraction::emitBlock(Value panels) {
+  all = panels;
+  Piece whole{v.index(0), v.index(0), v.index(0)};
+  std::function<void(size_t, Position)> emit = [&](size_t depth, Position at) {
+    if (depth == plan.batches.size())
+      return emitPiece(at, whole);
+    unsigned loop = plan.batches[depth];
+    v.loop(v.number(nest.extents[loop]), 1, {}, [&](Value i, ValueRange) {
+      emit(depth + 1, at.at(loop, i));
+      return SmallVector<Value>();
+    });
+  };
+  emit(0, Position(nest.numLoops()));
 }
 
 void Contraction::emitPiece(Position at, Piece piece) {
@@ -383,23 +405,34 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   v.either(start.isLater, [&] { store({}); }, [&] { store(start.value); });
 }
 
-bool isContraction(const Nest &nest, const Target &target) {
-  return ContractionPlan::of(nest, target) || DotPlan::of(nest, target);
-}
+namespace {
+
+// The plan of a sum of products, of either kind; none where it gains by neither.
+struct Choice {
+  std::optional<ContractionPlan> tiles;
+  std::optional<DotPlan> dots;
+
+  Choice(const Nest &nest, const Target &target)
+      : tiles(ContractionPlan::of(nest, target)), dots(DotPlan::of(nest, target)) {
+    if (tiles && dots)
+      tiles->tile.cycles <= dots->cycles ? dots.reset() : tiles.reset();
+  }
+};
+
+} // namespace
+
+std::optional<ContractionPlan> tilesOf(const Nest &nest, const Target &target) { return Choice(nest, target).tiles; }
 
 bool emitContraction(Schedule schedule, Nest nest) {
-  std::optional<ContractionPlan> plan = ContractionPlan::of(nest, schedule.target);
-  std::optional<DotPlan> dots = DotPlan::of(nest, schedule.target);
-  if (dots && !(plan && plan->tile.cycles <= dots->cycles)) {
-    emitDotProducts(schedule, nest, *dots);
-    return true;
+  Choice choice(nest, schedule.target);
+  if (choice.dots)
+    emitDotProducts(schedule, nest, *choice.dots);
+  if (choice.tiles) {
+    if (schedule.plan)
+      *schedule.plan = choice.tiles->text();
+    Contraction(schedule, nest, *choice.tiles).emit();
   }
-  if (!plan)
-    return false;
-  if (schedule.plan)
-    *schedule.plan = plan->text();
-  Contraction(schedule, nest, *plan).emit();
-  return true;
+  return choice.dots || choice.tiles;
 }
 
 } // namespace calque::codegen

@@ -4,6 +4,10 @@
 // gradients differ in their strides alone.
 //
 //   Contraction(schedule, nest, plan).emit();
+//
+// As a part of a group, a block of its results at a time:
+//   Value panels = Contraction(schedule, nest, plan).packPanels();
+//   ... Contraction(schedule, block, plan).emitBlock(panels) ...
 #ifndef CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
 #define CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
 
@@ -16,6 +20,11 @@ public:
   Contraction(Schedule &schedule, const Nest &nest, const ContractionPlan &plan);
 
   void emit();
+
+  // Packs all panels, if the plan says so, and returns their memory; else null.
+  mlir::Value packPanels();
+  // Emits all results of the nest on this thread, from packed panels if there are some.
+  void emitBlock(mlir::Value panels);
 
 private:
   // The indices of a piece.
@@ -124,6 +133,10 @@ private:
   mlir::Value buffer, all;         // of a packed panel, and of all of them
   mlir::Value rowBuffer, firstRow; // of a piece's packed rows, and the first of them
 };
+
+// The plan of a nest that becomes tiles of results: none where it is no sum of products, or dot products take fewer
+// cycles.
+std::optional<ContractionPlan> tilesOf(const Nest &nest, const Target &target);
 
 } // namespace calque::codegen
 #endif

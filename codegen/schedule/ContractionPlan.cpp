@@ -428,6 +428,27 @@ std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Targe
   return best;
 }
 
+std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const Nest &nest) const {
+  if (termPieces > 1 || packsRows || loop == vectorLoop || nest.isReduction[loop] || !termBlock || !outerTerms ||
+      ceilDiv(*outerTerms, *termBlock) > kFewBlocks)
+    return std::nullopt;
+  for (unsigned each = 0; each < nest.numLoops(); ++each)
+    if (each != loop && !nest.extents[each].isKnown())
+      return std::nullopt;
+  ContractionPlan plan = *this;
+  plan.isKnown = true;
+  plan.isShared.assign(nest.numLoops(), false);
+  plan.rowBlock = kAsGiven;
+  plan.panelBlock = ceilDiv(*nest.extents[vectorLoop].known(), panelWidth());
+  if (loop == rowLoop)
+    plan.rowsOfNarrow = tile.rows;
+  if (packs && batches.empty())
+    plan.packsAll = true;
+  else if (packs && loop == rowLoop)
+    return std::nullopt; // each block would pack the panels again
+  return plan;
+}
+
 std::string ContractionPlan::text() const {
   std::string result;
   llvm::raw_string_ostream stream(result);
@@ -446,6 +467,8 @@ std::string ContractionPlan::text() const {
     stream << "; rows packed by each piece";
   if (termPieces > 1)
     stream << "; " << termPieces << " pieces of terms";
+  if (rowBlock == kAsGiven)
+    return result;
   stream << "; pieces of ";
   print(rowBlock);
   stream << " rows and ";

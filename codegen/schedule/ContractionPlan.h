@@ -28,6 +28,10 @@ struct TermLoop {
 struct ContractionPlan {
   // The plan that takes the fewest cycles, where the nest is such a sum and gains by it.
   static std::optional<ContractionPlan> of(const Nest &nest, const Target &target);
+  // The same for a kernel that takes some iterations of a loop over results at a time, one block after the other, if it
+  // can be: a block is one piece, and all panels are packed before the first. The terms of a result are added in the
+  // same order, so that it has the same bits.
+  std::optional<ContractionPlan> inBlocksOf(unsigned loop, const Nest &nest) const;
 
   std::string text() const;
   bool operator==(const ContractionPlan &) const = default;
@@ -58,6 +62,8 @@ struct ContractionPlan {
   // second cache.
   int64_t termPieces = 1, mostTermBlock = 1, rowsInCache = 1;
   std::optional<int64_t> termBlock, rowBlock, panelBlock;
+  // The rows of a plan in blocks: all that the nest of a block has.
+  static constexpr int64_t kAsGiven = int64_t(1) << 31;
 
   // What is copied: panels of B by each piece or all before the first piece, and rows of A.
   bool packs = false, packsAll = false, packsRows = false;

@@ -1,9 +1,12 @@
 // Decides whether nests can be run row by row, and how many rows at a time.
 #include "codegen/schedule/Group.h"
+#include "codegen/schedule/Contraction.h"
+#include "codegen/schedule/DotProducts.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace mlir;
 
@@ -53,9 +56,9 @@ struct Use {
   bool isWritten = false;
 };
 
-SmallVector<Use> sharedBuffers(ArrayRef<Nest> nests) {
+SmallVector<Use> sharedBuffers(ArrayRef<Groupable> nests) {
   llvm::MapVector<Value, Use> uses;
-  for (const Nest &nest : nests) {
+  for (const auto &[nest, product] : nests) {
     llvm::SmallDenseSet<Value> own;
     auto note = [&](const Access &access, bool isWritten) {
       if (!access.isBuffer)
@@ -89,8 +92,15 @@ SmallVector<const Access *> accessesTo(const Nest &nest, Value root) {
 
 // The ways to give a nest a loop over `rows`: one of its loops, or the outer part of one. The loop may be the only one
 // of a reduction, if threads share its terms.
-std::vector<std::pair<Nest, unsigned>> withRows(const Nest &nest, const Extent &rows, const Target &target) {
+std::vector<std::pair<Nest, unsigned>> withRows(const Groupable &whole, const Extent &rows, const Target &target) {
+  const Nest &nest = whole.nest;
   std::vector<std::pair<Nest, unsigned>> ways;
+  if (whole.product) {
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      if (nest.extents[loop] == rows && whole.product->inBlocksOf(loop, nest))
+        ways.push_back({nest, loop});
+    return ways;
+  }
   Pieces pieces = nest.hasReduction() ? Pieces::of(nest) : Pieces();
   if (pieces.count) {
     if (nest.extents[pieces.loop] == rows && llvm::count(nest.isReduction, true) == 1 &&
@@ -159,14 +169,17 @@ bool extend(GroupPlan::Exchange &exchange, const Access &access, const Nest &nes
 
 } // namespace
 
-bool canBeGrouped(const Nest &nest, const Target &target) {
-  if (nest.iterations() == 0 || nest.outputs.empty() || !VectorBuilder::canVectorize(nest) ||
-      isContraction(nest, target) || nest.readsBuffers())
-    return false;
-  return !nest.hasReduction() || Combiner::of(nest);
+FailureOr<Groupable> Groupable::of(const Nest &nest, const Target &target) {
+  if (nest.iterations() == 0 || nest.outputs.empty() || !VectorBuilder::canVectorize(nest) || nest.readsBuffers() ||
+      (nest.hasReduction() && !Combiner::of(nest)))
+    return failure();
+  Groupable result{nest, tilesOf(nest, target)};
+  if (!result.product && DotPlan::of(nest, target))
+    return failure();
+  return result;
 }
 
-bool GroupPlan::cutIntoRows(ArrayRef<Nest> nests, const Extent &rows, const Target &target) {
+bool GroupPlan::cutIntoRows(ArrayRef<Groupable> nests, const Extent &rows, const Target &target) {
   this->rows = rows;
   piece = 0;
   int64_t stackBytes = 0;
@@ -175,9 +188,10 @@ bool GroupPlan::cutIntoRows(ArrayRef<Nest> nests, const Extent &rows, const Targ
   for (const Use &use : sharedBuffers(nests))
     exchanges.push_back({use.root, Extent(0), 0, 0, 0});
   llvm::SmallDenseSet<Value> begun;
-  for (const Nest &nest : nests) {
+  for (const Groupable &whole : nests) {
+    const Nest &nest = whole.nest;
     bool fits = false;
-    for (auto &[cut, rowLoop] : withRows(nest, rows, target)) {
+    for (auto &[cut, rowLoop] : withRows(whole, rows, target)) {
       SmallVector<Exchange> next = exchanges;
       llvm::SmallDenseSet<Value> now = begun;
       auto across = [&, row = rowLoop, &own = cut](const Access &access) { return liesAcross(access, own, row); };
@@ -192,7 +206,9 @@ bool GroupPlan::cutIntoRows(ArrayRef<Nest> nests, const Extent &rows, const Targ
         continue;
       exchanges = std::move(next);
       begun = std::move(now);
-      members.push_back({cut, rowLoop, Value(), {}});
+      members.push_back({cut, rowLoop, Value(), {}, {}});
+      if (whole.product)
+        members.back().product = whole.product->inBlocksOf(rowLoop, cut);
       break;
     }
     if (!fits)
@@ -209,7 +225,57 @@ bool GroupPlan::cutIntoRows(ArrayRef<Nest> nests, const Extent &rows, const Targ
   return true;
 }
 
-void GroupPlan::chooseBlock(const Target &target) {
+int64_t GroupPlan::rowsOfTiles() const {
+  int64_t rows = 0;
+  for (const Member &member : members)
+    if (member.product && member.product->rowLoop == member.rowLoop)
+      rows = rows ? std::lcm(rows, member.product->tile.rows) : member.product->tile.rows;
+  return rows;
+}
+
+bool GroupPlan::chooseBlockOfProducts(const Target &target) {
+  // All panels are read for each block, so that a block has as many rows as the second cache has room for. What members
+  // exchange is on the stack.
+  double bytes = 0, exchanged = 0;
+  llvm::SmallDenseSet<Value> seen;
+  for (const Member &member : members)
+    for (const auto *accesses : {&member.nest.inputs, &member.nest.outputs})
+      for (const Access &access : *accesses)
+        if (access.varies(member.rowLoop) && seen.insert(rootBuffer(access.value)).second)
+          bytes += static_cast<double>(access.distance(member.rowLoop) * bytesOf(access.element));
+  for (const Exchange &exchange : exchanges)
+    exchanged += static_cast<double>(exchange.slab.guess() *
+                                     bytesOf(cast<MemRefType>(exchange.root.getType()).getElementType()));
+  constexpr int64_t kFewestTiles = 4, kFewestBlocks = 32, kMostRows = 256, kMostOfUnknown = 64;
+  int64_t tile = rowsOfTiles(), most = rows.isKnown() ? kMostRows : kMostOfUnknown;
+  most = std::min(most, static_cast<int64_t>(static_cast<double>(target.l2Bytes) / std::max(bytes, 1.0)));
+  most = std::min(most, static_cast<int64_t>(static_cast<double>(kMostStackBytes) / std::max(exchanged, 1.0)));
+  if (std::optional<int64_t> known = rows.known())
+    most = std::min(most, std::max(*known / kFewestBlocks, kFewestTiles * tile));
+  if (most < kFewestTiles * tile || (rows.known() && *rows.known() < 4 * most))
+    return false;
+  block = most - most % tile;
+  if (piece) {
+    // Each piece has blocks of the same size, and the emitted code one of them.
+    while (block > 1 && (piece % block || block % kRunLength))
+      --block;
+    return block >= kFewestTiles * tile && *rows.known() % piece == 0;
+  }
+  // Blocks that divide all rows need no code for a rest, but some of their tiles may have fewer rows.
+  constexpr double kMostWaste = 1.04;
+  if (std::optional<int64_t> known = rows.known())
+    for (int64_t candidate = most; candidate > most / 2; --candidate)
+      if (int64_t tiles = (candidate + tile - 1) / tile;
+          *known % candidate == 0 && static_cast<double>(tiles * tile) <= kMostWaste * static_cast<double>(candidate)) {
+        block = candidate;
+        break;
+      }
+  return true;
+}
+
+bool GroupPlan::chooseBlock(const Target &target) {
+  if (rowsOfTiles())
+    return chooseBlockOfProducts(target);
   // What a block reads and writes stays in half of the first cache, if a row is short enough for it.
   double bytes = 0;
   llvm::SmallDenseSet<Value> seen;
@@ -236,25 +302,26 @@ void GroupPlan::chooseBlock(const Target &target) {
   if (piece) {
     // Blocks end where runs of sums do.
     block = std::min((block + kRunLength - 1) / kRunLength * kRunLength, piece);
-    return;
+    return true;
   }
   std::optional<int64_t> known = rows.known();
   if (!known)
-    return;
+    return true;
   block = std::min(block, *known);
   // A number that divides all rows leaves no rest.
   for (int64_t candidate = block, step = block >= lanes && block % lanes == 0 ? lanes : 1; candidate > block / 2;
        candidate -= step)
     if (*known % candidate == 0) {
       block = candidate;
-      return;
+      break;
     }
+  return true;
 }
 
-std::optional<GroupPlan> GroupPlan::of(ArrayRef<Nest> nests, const Target &target) {
+std::optional<GroupPlan> GroupPlan::of(ArrayRef<Groupable> nests, const Target &target) {
   SmallVector<Extent> candidates;
-  for (const Nest &nest : nests) {
-    Pieces pieces = nest.hasReduction() ? Pieces::of(nest) : Pieces();
+  for (const auto &[nest, product] : nests) {
+    Pieces pieces = nest.hasReduction() && !product ? Pieces::of(nest) : Pieces();
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
       if ((pieces.count ? loop == pieces.loop : !nest.isReduction[loop]) &&
           !llvm::is_contained(candidates, nest.extents[loop]))
@@ -266,17 +333,36 @@ std::optional<GroupPlan> GroupPlan::of(ArrayRef<Nest> nests, const Target &targe
   GroupPlan plan;
   for (const Extent &rows : candidates)
     if (rows.guess() >= kFewestRows && plan.cutIntoRows(nests, rows, target)) {
-      for (auto [member, nest] : llvm::zip_equal(plan.members, nests))
-        if (member.nest.hasReduction())
-          member.order = SumOrder::of(nest, target);
-      plan.chooseBlock(target);
-      return plan;
+      for (auto [member, whole] : llvm::zip_equal(plan.members, nests))
+        if (member.nest.hasReduction() && !member.product)
+          member.order = SumOrder::of(whole.nest, target);
+      if (plan.chooseBlock(target))
+        return plan;
     }
   return std::nullopt;
 }
 
+double GroupPlan::bytesOfPanels() const {
+  // Panels that the second cache has no room for come from the third one, which brings so many times what memory does.
+  constexpr double kFaster = 2, kInSecondCache = 512 << 10;
+  double bytes = 0;
+  for (const Member &member : members)
+    if (member.product && member.product->packsAll) {
+      const Access &b = member.nest.inputs[member.product->operandOfB];
+      Extent elements(bytesOf(b.element));
+      for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
+        if (b.varies(loop))
+          elements = elements * member.nest.extents[loop];
+      auto ofPanels = static_cast<double>(elements.guess());
+      bytes += ofPanels * 2;
+      if (member.rowLoop == member.product->rowLoop && ofPanels > kInSecondCache)
+        bytes += ofPanels * static_cast<double>(rows.guess()) / static_cast<double>(block) / kFaster;
+    }
+  return bytes;
+}
+
 double GroupPlan::savedBytes(function_ref<bool(Value)> isOwn) const {
-  double saved = 0;
+  double saved = -bytesOfPanels();
   for (const Exchange &exchange : exchanges) {
     auto element = static_cast<double>(bytesOf(cast<MemRefType>(exchange.root.getType()).getElementType()));
     saved += element * static_cast<double>((exchange.slab * rows).guess()) *
@@ -308,6 +394,9 @@ std::string GroupPlan::text() const {
   if (piece)
     stream << ", " << llvm::count_if(members, [](const Member &member) { return member.combinesRows(); })
            << " of which combine " << piece << " rows each";
+  for (const Member &member : members)
+    if (member.product)
+      stream << "; " << member.product->text();
   return result;
 }
 

@@ -1,13 +1,23 @@
 // Nests that become one kernel: they share an outer loop, the *rows*, and are run block by block of rows. What one nest
-// makes for another is in the first cache then, or exists for a block only.
+// makes for another is in the first cache then, or exists for a block only. A sum of
+// products is a nest as others are, all of whose panels are packed before the first block.
 #ifndef CALQUE_CODEGEN_SCHEDULE_GROUP_H
 #define CALQUE_CODEGEN_SCHEDULE_GROUP_H
 
-#include "codegen/schedule/Kernels.h"
+#include "codegen/schedule/ContractionPlan.h"
 
 #include <vector>
 
 namespace calque::codegen {
+
+// A nest that can be a member of a group.
+struct Groupable {
+  Nest nest;
+  std::optional<ContractionPlan> product; // how a sum of products becomes tiles
+
+  // Fails where it can't be one.
+  static llvm::FailureOr<Groupable> of(const Nest &nest, const Target &target);
+};
 
 // What a group's kernel does: how its nests are cut into rows, and how many rows are a block.
 class GroupPlan {
@@ -18,6 +28,7 @@ public:
     unsigned rowLoop;
     mlir::Value initial; // of a reduction; may be null
     SumOrder order;
+    std::optional<ContractionPlan> product; // of the nest, in blocks
     // Whether the nest combines the rows. Its results are there after the last row, so that no other member uses them.
     bool combinesRows() const { return nest.isReduction[rowLoop]; }
   };
@@ -30,7 +41,7 @@ public:
   };
 
   // Such a plan, if there is one. The nests are in the order in which they run one after the other.
-  static std::optional<GroupPlan> of(llvm::ArrayRef<Nest> nests, const Target &target);
+  static std::optional<GroupPlan> of(llvm::ArrayRef<Groupable> nests, const Target &target);
 
   // The bytes of memory that need not be read and written, compared with kernels of their own. `isOwn`: whether nothing
   // but the group uses a buffer.
@@ -47,12 +58,15 @@ public:
   llvm::SmallVector<Exchange> exchanges;
 
 private:
-  bool cutIntoRows(llvm::ArrayRef<Nest> nests, const Extent &rows, const Target &target);
-  void chooseBlock(const Target &target);
+  bool cutIntoRows(llvm::ArrayRef<Groupable> nests, const Extent &rows, const Target &target);
+  // Fails where there is no block of a good size.
+  bool chooseBlock(const Target &target);
+  bool chooseBlockOfProducts(const Target &target);
+  // The rows of one tile of products whose rows are the group's; 0: there are none.
+  int64_t rowsOfTiles() const;
+  // The bytes that packing the panels of products and reading them for each block takes, beyond what they take alone.
+  double bytesOfPanels() const;
 };
-
-// Whether a nest can be a member of a group.
-bool canBeGrouped(const Nest &nest, const Target &target);
 
 // Emits a group's kernel at the builder's insertion point. `initials` has the initial value of each reduction. Returns
 // false, and emits nothing, where the nests are no group.

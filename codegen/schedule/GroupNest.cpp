@@ -1,4 +1,5 @@
 // Emits a group's kernel: a loop over blocks of rows, and in it the nests one after the other.
+#include "codegen/schedule/Contraction.h"
 #include "codegen/schedule/Group.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,13 +18,17 @@ public:
 
   void emit() {
     double cycles = 0;
-    for (const GroupPlan::Member &member : plan.members) {
+    for (auto [number, member] : llvm::enumerate(plan.members)) {
+      if (member.product)
+        panels[number] = Contraction(schedule, member.nest, *member.product).packPanels();
       Extent inner(plan.block);
       for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
         if (loop != member.rowLoop)
           inner = inner * member.nest.extents[loop];
-      cycles += Schedule::cyclesOfBody(member.nest) * static_cast<double>(inner.guess()) /
-                static_cast<double>(schedule.lanesFor(member.nest));
+      double ofOne = member.product
+                         ? member.product->tile.cycles
+                         : Schedule::cyclesOfBody(member.nest) / static_cast<double>(schedule.lanesFor(member.nest));
+      cycles += ofOne * static_cast<double>(inner.guess());
     }
     if (plan.piece)
       return emitPieces(cycles);
@@ -144,7 +149,8 @@ private:
 
   // Buffers that nothing else uses exist for a block of each thread, if they are small enough.
   void makeScratch() {
-    int64_t left = kMostStackBytes / 2;
+    // Half of the stack is left to sums of pieces.
+    int64_t left = plan.piece ? kMostStackBytes / 2 : kMostStackBytes;
     for (const GroupPlan::Exchange &exchange : plan.exchanges) {
       std::optional<int64_t> slab = exchange.slab.known();
       auto alloc = exchange.root.getDefiningOp<memref::AllocOp>();
@@ -180,6 +186,11 @@ private:
       for (auto [loop, start] : llvm::zip_equal(part.loopOf, part.firstIndex))
         if (loop == static_cast<int64_t>(row))
           start = first;
+      if (member.product) {
+        Schedule inner{schedule.builder, schedule.target, member.initial};
+        Contraction(inner, part, *member.product).emitBlock(panels.lookup(number));
+        continue;
+      }
       // The errors have the loops of the result until these are merged.
       if (errors)
         part.outputs.push_back(*errors);
@@ -213,15 +224,20 @@ private:
   std::vector<Running> running;
   bool inRuns = false; // whether the sums of a piece are cut into runs, as those of a nest alone are
   llvm::DenseMap<Value, std::pair<Value, int64_t>> scratch; // by root; with the first element that is used
+  llvm::DenseMap<size_t, Value> panels;                     // of products, packed for all blocks
 };
 
 } // namespace
 
 bool emitGroup(Schedule schedule, ArrayRef<Nest> nests, ArrayRef<Value> initials) {
-  for (const Nest &nest : nests)
-    if (!canBeGrouped(nest, schedule.target))
+  std::vector<Groupable> members;
+  for (const Nest &nest : nests) {
+    FailureOr<Groupable> member = Groupable::of(nest, schedule.target);
+    if (failed(member))
       return false;
-  std::optional<GroupPlan> plan = GroupPlan::of(nests, schedule.target);
+    members.push_back(*member);
+  }
+  std::optional<GroupPlan> plan = GroupPlan::of(members, schedule.target);
   if (!plan)
     return false;
   for (auto [member, initial] : llvm::zip_equal(plan->members, initials))

@@ -117,8 +117,6 @@ bool isSumOfProducts(const Nest &nest);
 // Emits a sum of products, such as a contraction or a convolution, with a tile of results in registers. Returns false,
 // and emits nothing, where the nest is no such sum or would gain nothing.
 bool emitContraction(Schedule schedule, Nest nest);
-// Whether it would be one.
-bool isContraction(const Nest &nest, const Target &target);
 
 } // namespace calque::codegen
 #endif

@@ -284,3 +284,86 @@ TEST(Groups, WithIndicesAndNumbers) {
       },
       inputsOf({{3001, 40}}));
 }
+
+// A product and what is computed of its rows. Blocks of rows leave a rest, and tiles of columns too.
+TEST(Groups, OfProducts) {
+  for (DType dtype : {DType::Float32, DType::Float64, DType::Int32})
+    for (auto [m, k, n] :
+         {std::array<std::int64_t, 3>{1024, 64, 512}, {1009, 301, 500}, {2051, 17, 67}, {5000, 33, 20}})
+      expectAsEagerly(
+          [&](const std::vector<Tensor> &in) {
+            Tensor product = matmul(in[0], in[1]), biased = product + in[2];
+            if (isInteger(dtype))
+              return std::vector<Tensor>{max(biased, {1}), biased * biased, biased};
+            return std::vector<Tensor>{relu(biased), softmax(matmul(in[0] * 0.1, in[1])),
+                                       normalised(matmul(in[0], in[1]) + in[3])};
+          },
+          inputsOf({{m, k}, {k, n}, {n}, {m, n}}, dtype));
+}
+
+// Operands that are transposed, rows that another member has made, and two products in a row.
+TEST(Groups, OfProductsInEveryLayout) {
+  expectAsEagerly(
+      [](const std::vector<Tensor> &in) {
+        Tensor a = relu(matmul(in[0], transpose(in[1])) + 0.5), b = tanh(matmul(normalised(in[0]), in[2])),
+               c = matmul(transpose(in[3]), in[2]) * 2 - 1, d = matmul(relu(matmul(in[0], in[2])), in[4]) + in[0];
+        return std::vector<Tensor>{a, b, c, d};
+      },
+      inputsOf({{1500, 96}, {400, 96}, {96, 400}, {96, 1500}, {400, 96}}));
+}
+
+// The gradient of a bias combines the rows of what a product's gradient makes.
+TEST(Groups, OfProductsAndSumsOfTheirRows) {
+  for (const Shape &x : {Shape{2048, 96}, Shape{1999, 100}})
+    expectAsEagerly(
+        [](const std::vector<Tensor> &in) {
+          GradientTape tape;
+          for (const Tensor &each : in)
+            tape.watch(each);
+          Tensor hidden = relu(matmul(in[0], in[1]) + in[2]);
+          auto gradients = tape.gradient(mean(tanh(matmul(hidden, in[3]))), in);
+          std::vector<Tensor> results;
+          for (const auto &gradient : gradients)
+            results.push_back(*gradient);
+          return results;
+        },
+        inputsOf({x, {x[1], 300}, {300}, {300, 80}}));
+}
+
+// Images, and the heads of an attention, are rows as well.
+TEST(Groups, OfConvolutionsAndBatches) {
+  expectAsEagerly(
+      [](const std::vector<Tensor> &in) {
+        Tensor z = conv2d(in[0], in[1], {1, 1}, "same") + in[2];
+        return std::vector<Tensor>{relu(z), max_pool2d(relu(conv2d(in[0], in[1], {1, 1}, "valid")), {2, 2}, {2, 2})};
+      },
+      inputsOf({{33, 19, 18, 5}, {3, 3, 5, 24}, {24}}));
+  expectAsEagerly(
+      [](const std::vector<Tensor> &in) {
+        Tensor scores = matmul(in[0], transpose(in[1], {0, 2, 1})) * 0.125;
+        return std::vector<Tensor>{matmul(softmax(scores), in[2])};
+      },
+      inputsOf({{40, 65, 64}, {40, 65, 64}, {40, 65, 48}}));
+}
+
+// Eager operations are compiled one by one, for all sizes. One by one for these sizes, they have the bits of a group.
+TEST(Groups, OfProductsHaveTheirBits) {
+  for (auto [m, k, n] : {std::array<std::int64_t, 3>{1024, 700, 256}, {1009, 301, 500}}) {
+    std::vector<Tensor> in = inputsOf({{m, k}, {k, n}, {n}});
+    auto product = function([](const Tensor &x, const Tensor &w) { return matmul(x, w); });
+    auto dense = function([](const Tensor &x, const Tensor &w, const Tensor &b) { return relu(matmul(x, w) + b); });
+    expectElements(dense(in[0], in[1], in[2]), {m, n}, valuesOf(relu(product(in[0], in[1]) + in[2])));
+  }
+}
+
+TEST(Groups, OfProductsWithOpenSizes) {
+  std::mt19937 random(6);
+  Tensor w = operand(random, {100, 130}, DType::Float32);
+  auto body = [&](const std::vector<Tensor> &in) { return normalised(relu(matmul(in[0], w) + 0.1)); };
+  for (std::int64_t rows : {0, 1, 7, 300, 4099})
+    expectAsKnown(body, operand(random, {rows, 100}, DType::Float32), {kDynamic, 100});
+  Tensor filters = operand(random, {3, 3, 4, 16}, DType::Float32);
+  auto images = [&](const std::vector<Tensor> &in) { return relu(conv2d(in[0], filters, {1, 1}, "same") + 0.5); };
+  for (std::int64_t rows : {0, 1, 7, 40})
+    expectAsKnown(images, operand(random, {rows, 24, 24, 4}, DType::Float32), {kDynamic, 24, 24, 4});
+}

@@ -167,7 +167,7 @@ History Trainer::fit(const Tensors &x, const Tensors &y, FitOptions options, Sou
     }
   }
   options.validation_split = 0;
-  options.sample_weight = {};
+  options.sample_weight = Tensors();
   return fit(*train, std::move(options), where);
 }
 
@@ -315,7 +315,7 @@ Logs Trainer::evaluate(const Tensors &x, const Tensors &y, EvaluateOptions optio
     data = training::batchesOf("evaluate", Batches::weighted({x, y}, options.sample_weight), options.batch_size, false,
                                0, 1);
   }
-  options.sample_weight = {};
+  options.sample_weight = Tensors();
   return evaluate(*data, std::move(options), where);
 }
 

@@ -198,3 +198,40 @@ func.func @columns(%frame: !llvm.ptr, %x: memref<4099x64xf32>, %y: memref<4099x6
 // LOOPS: arith.addf
 // LOOPS: arith.divf
 // LOOPS-NOT: scf.parallel
+
+// -----
+
+#a = affine_map<(r, c, k) -> (r, k)>
+#b = affine_map<(r, c, k) -> (k, c)>
+#turned = affine_map<(r, c, k) -> (k, r)>
+#result = affine_map<(r, c, k) -> (r, c)>
+
+// A product and what is computed of its rows are a group. The next product reads that across its rows, so that it is none
+// of them and stays behind; what does not need it joins the group.
+// CHECK-LABEL: func.func @products(
+// CHECK: linalg.generic {{.*}}"reduction"]} ins({{.*}}) outs(%[[P:.*]] : memref<512x256xf32>) attrs = {calque.group = 0 : i64}
+// CHECK: linalg.exp {calque.group = 0 : i64} ins(%[[P]]
+// CHECK-NEXT: linalg.tanh {calque.group = 0 : i64}
+// CHECK-NEXT: linalg.fill
+// CHECK-NOT: calque.group
+func.func @products(%frame: !llvm.ptr, %x: memref<512x128xf32>, %w: memref<128x256xf32>, %y: memref<512x256xf32>, %z: memref<256x256xf32>, %v: memref<512x256xf32>) attributes {calque.inputs = 2 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %p = memref.alloc() : memref<512x256xf32>
+  linalg.fill ins(%zero : f32) outs(%p : memref<512x256xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #result], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : memref<512x128xf32>, memref<128x256xf32>) outs(%p : memref<512x256xf32>) {
+  ^bb0(%e: f32, %f: f32, %sum: f32):
+    %m = arith.mulf %e, %f : f32
+    %n = arith.addf %sum, %m : f32
+    linalg.yield %n : f32
+  }
+  linalg.exp ins(%p : memref<512x256xf32>) outs(%y : memref<512x256xf32>)
+  linalg.fill ins(%zero : f32) outs(%z : memref<256x256xf32>)
+  linalg.generic {indexing_maps = [#turned, #b, #result], iterator_types = ["parallel", "parallel", "reduction"]} ins(%y, %y : memref<512x256xf32>, memref<512x256xf32>) outs(%z : memref<256x256xf32>) {
+  ^bb0(%e: f32, %f: f32, %sum: f32):
+    %m = arith.mulf %e, %f : f32
+    %n = arith.addf %sum, %m : f32
+    linalg.yield %n : f32
+  }
+  linalg.tanh ins(%y : memref<512x256xf32>) outs(%v : memref<512x256xf32>)
+  return
+}
