@@ -476,14 +476,26 @@ private:
 
   // Fills what lies around the part that an insertion writes, if that is little. Returns whether it is. Elements behind
   // the part in a row and before it in the next one lie side by side, and are filled at once; so are those of rows that
-  // hold nothing of the part, some twice.
+  // hold nothing of the part, some twice. Where the number of images is unknown, each is filled by itself.
   static bool fillAround(OpBuilder &builder, tensor::InsertSliceOp insert, Value scalar, Value buffer) {
-    constexpr uint64_t kLarge = 1 << 14; // elements of a part that are worth several fills in place of one
+    // Elements of a part that are worth several fills in place of one, and images that an unknown number of them is.
+    constexpr uint64_t kLarge = 1 << 14, kImages = 32;
     auto type = cast<MemRefType>(buffer.getType());
     ArrayRef<int64_t> starts = insert.getStaticOffsets(), sizes = insert.getStaticSizes(), shape = type.getShape();
     auto isKnown = [](ArrayRef<int64_t> numbers) { return !llvm::is_contained(numbers, ShapedType::kDynamic); };
-    if (!type.getLayout().isIdentity() || !isKnown(starts) || !isKnown(sizes) || !isKnown(shape) ||
+    if (!type.getLayout().isIdentity() ||
         llvm::any_of(insert.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
+      return false;
+    OpFoldResult images;
+    if (!shape.empty() && ShapedType::isDynamic(shape[0])) {
+      images = sizeOf(builder, buffer, 0);
+      if (starts[0] != 0 || insert.getMixedSizes()[0] != images)
+        return false;
+      starts = starts.drop_front();
+      sizes = sizes.drop_front();
+      shape = shape.drop_front();
+    }
+    if (!isKnown(starts) || !isKnown(sizes) || !isKnown(shape))
       return false;
     auto count = [](ArrayRef<int64_t> numbers) { // sizes may be larger than memory
       uint64_t product = 1;
@@ -492,17 +504,27 @@ private:
       return product;
     };
     constexpr uint64_t kMost = uint64_t(1) << 48;
-    if (count(sizes) < kLarge || count(shape) > kMost || count(shape) - count(sizes) > count(sizes))
+    if (count(sizes) < (images ? kLarge / kImages : kLarge) || count(shape) > kMost ||
+        count(shape) - count(sizes) > count(sizes))
       return false;
     auto all = static_cast<int64_t>(count(shape));
     Location location = insert.getLoc();
     auto fill = [&](int64_t offset, int64_t rows, int64_t step, int64_t count) {
       if (rows <= 0 || count <= 0)
         return;
-      SmallVector<int64_t> extents{rows, count}, strides{step, 1};
-      auto part = MemRefType::get(extents, type.getElementType(),
-                                  StridedLayoutAttr::get(builder.getContext(), offset, strides));
-      Value view = memref::ReinterpretCastOp::create(builder, location, part, buffer, offset, extents, strides);
+      SmallVector<OpFoldResult> extents{builder.getIndexAttr(rows), builder.getIndexAttr(count)},
+          strides{builder.getIndexAttr(step), builder.getIndexAttr(1)};
+      SmallVector<int64_t> staticExtents{rows, count}, staticStrides{step, 1};
+      if (images) {
+        extents.insert(extents.begin(), images);
+        strides.insert(strides.begin(), builder.getIndexAttr(all));
+        staticExtents.insert(staticExtents.begin(), ShapedType::kDynamic);
+        staticStrides.insert(staticStrides.begin(), all);
+      }
+      auto part = MemRefType::get(staticExtents, type.getElementType(),
+                                  StridedLayoutAttr::get(builder.getContext(), offset, staticStrides));
+      Value view = memref::ReinterpretCastOp::create(builder, location, part, buffer, builder.getIndexAttr(offset),
+                                                     extents, strides);
       linalg::FillOp::create(builder, location, scalar, view);
     };
     int64_t first = 0, last = 0, inner = 1, outer = all;

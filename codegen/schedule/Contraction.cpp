@@ -29,61 +29,65 @@ Contraction::Contraction(Schedule &schedule, const Nest &nest, const Contraction
   computeBlocks();
 }
 
+namespace {
+
+// Arithmetic on sizes that are known, and on those that the kernel is given.
+struct SizesOfNest {
+  using Number = codegen::Number;
+  VectorBuilder &v;
+  const Nest &nest;
+  Number extent(unsigned loop) { return v.number(nest.extents[loop]); }
+  Number iterations() { return v.number(nest.iterations()); }
+  Number least(const Number &x, const Number &y) { return v.minimum(x, y); }
+  Number greatest(const Number &x, const Number &y) { return v.maximum(x, y); }
+  Number multiply(const Number &x, const Number &y) { return v.multiply(x, y); }
+  Number divide(const Number &x, const Number &y) { return v.divide(x, y); }
+  Number ceilDivide(const Number &x, const Number &y) { return v.ceilDivide(x, y); }
+  Number multiple(const Number &x, const Number &y) { return v.roundUp(x, y); }
+};
+
+} // namespace
+
 void Contraction::computeBlocks() {
-  if (plan.isKnown) {
-    termBlock = *plan.termBlock;
-    rowBlock = *plan.rowBlock;
-    panelBlock = *plan.panelBlock;
-    return;
+  if (!plan.termPieces || !plan.termBlock || !plan.rowBlock || !plan.panelBlock) {
+    Blocks<Number> blocks = blocksOf(plan, SizesOfNest{v, nest});
+    termPieces = blocks.termPieces;
+    termBlock = blocks.termBlock;
+    rowBlock = blocks.rowBlock;
+    panelBlock = blocks.panelBlock;
   }
-  constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
-  Number extent = v.number(nest.extents[terms[0]]);
-  Number wanted = v.maximum(v.minimum(v.divide(v.number(nest.iterations()), kPieceWork), kMaxPieces), 1);
-  Number termBlocks = v.maximum(v.ceilDivide(extent, plan.mostTermBlock), 1);
-  termBlock = plan.termBlock ? Number(*plan.termBlock) : v.maximum(v.ceilDivide(extent, termBlocks), 1);
-  Number pieces = 1;
-  for (unsigned loop : plan.batches)
-    pieces = v.multiply(pieces, v.number(nest.extents[loop]));
-  rowBlock = plan.rowBlock ? Number(*plan.rowBlock) : v.maximum(v.roundUp(rowExtent, tile.rows), tile.rows);
-  panelBlock = plan.panelBlock ? Number(*plan.panelBlock) : v.maximum(numPanels, 1);
-  if (plan.isWindow())
-    return;
-  Number everyPanel = panelBlock, rowPieces = v.maximum(v.ceilDivide(rowExtent, plan.rowsInCache), 1);
-  Number inCache = v.maximum(v.roundUp(v.ceilDivide(rowExtent, rowPieces), tile.rows), tile.rows);
-  pieces = v.maximum(v.multiply(pieces, rowPieces), 1);
-  Number perPanels = v.maximum(v.minimum(v.ceilDivide(wanted, pieces), everyPanel), 1);
-  panelBlock = v.maximum(v.ceilDivide(numPanels, perPanels), 1);
-  pieces = v.maximum(v.multiply(pieces, v.ceilDivide(numPanels, panelBlock)), 1);
-  // Threads share rows as well where there are too few panels.
-  Number perRows = v.maximum(v.ceilDivide(wanted, pieces), 1);
-  Number cut = v.maximum(v.roundUp(v.ceilDivide(rowExtent, perRows), tile.rows), tile.rows);
-  rowBlock = v.minimum(inCache, cut);
+  auto given = [](Number &number, const std::optional<int64_t> &known) {
+    if (known)
+      number = *known;
+  };
+  given(termPieces, plan.termPieces);
+  given(termBlock, plan.termBlock);
+  given(rowBlock, plan.rowBlock);
+  given(panelBlock, plan.panelBlock);
 }
 
 void Contraction::emit() {
   std::optional<PartialResults> partial, rounded;
   // Blocks of terms add to the results in memory; where there are many, with what each addition rounds away.
-  Number blocks =
-      v.ceilDivide(v.ceilDivide(v.number(nest.extents[terms[0]]), plan.termPieces), v.maximum(termBlock, 1));
-  Value hasMany;
+  Number blocks = v.ceilDivide(v.ceilDivide(v.number(nest.extents[terms[0]]), termPieces), v.maximum(termBlock, 1));
   if (plan.inRuns && !(blocks.known && *blocks.known <= plan.kFewBlocks)) {
-    rounded.emplace(schedule, nest, *Combiner::of(nest), plan.termPieces);
+    rounded.emplace(schedule, nest, *Combiner::of(nest), plan.mostTermPieces);
     errors = rounded->access;
-    hasMany = v.less(1, blocks);
+    hasMany = v.less(plan.kFewBlocks, blocks);
     v.onlyIf(hasMany, [&] {
       Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
       linalg::FillOp::create(v.b, v.location, ValueRange{zero}, ValueRange{errors->value});
     });
   }
-  if (plan.termPieces > 1) {
+  if (plan.mostTermPieces > 1) {
     Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
-    partial.emplace(schedule, nest, *Combiner::of(nest), plan.termPieces);
+    partial.emplace(schedule, nest, *Combiner::of(nest), plan.mostTermPieces);
     result = partial->access;
     initial = zero;
   }
   SmallVector<std::pair<unsigned, Number>>
       shared; // loops that threads share, or kNoLoop for the terms, with their numbers of pieces
-  shared.push_back({VectorBuilder::kNoLoop, plan.termPieces});
+  shared.push_back({VectorBuilder::kNoLoop, termPieces});
   for (unsigned loop : plan.batches)
     shared.push_back({loop, v.number(nest.extents[loop])});
   for (unsigned loop : plan.levels) {
@@ -129,11 +133,11 @@ void Contraction::emit() {
     emitPiece(at, part);
   });
   if (partial)
-    partial->combine(schedule);
+    partial->combine(schedule, extentOf(termPieces));
   if (rounded) {
     Schedule onto = schedule;
     onto.initial = {};
-    v.onlyIf(hasMany, [&] { rounded->combine(onto); });
+    v.onlyIf(hasMany, [&] { rounded->combine(onto, extentOf(termPieces)); });
   }
 }
 
@@ -161,7 +165,7 @@ void Contraction::emitBlock(Value panels) {
 void Contraction::emitPiece(Position at, Piece piece) {
   ofPiece = result;
   errorsOfPiece = errors;
-  if (plan.termPieces > 1) {
+  if (plan.mostTermPieces > 1) {
     int64_t results = *nest.iterations(false).known();
     auto type =
         MemRefType::get({results}, result.element, StridedLayoutAttr::get(v.b.getContext(), ShapedType::kDynamic, {1}));
@@ -177,14 +181,15 @@ void Contraction::emitPiece(Position at, Piece piece) {
       errorsOfPiece->value = partOf(errors->value);
   }
   Number extent = v.number(nest.extents[terms[0]]), size = extent;
-  if (extent.known)
-    size = v.roundUp(v.ceilDivide(extent, plan.termPieces), termBlock);
+  const bool areCut = plan.mostTermPieces > 1;
+  if (extent.known || areCut)
+    size = v.roundUp(v.ceilDivide(extent, termPieces), termBlock);
   if (size.known && size.known == termBlock.known) {
     Value from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.valueOf(size));
     return panels(at, piece, from, endOf(from, size), {initial, {}});
   }
   Value from = v.index(0), to = v.valueOf(extent);
-  if (plan.termPieces > 1 || extent.known) {
+  if (areCut || extent.known) {
     from = arith::MulIOp::create(v.b, v.location, piece.ofTerms, v.valueOf(size));
     to = endOf(from, size);
   }
@@ -196,7 +201,10 @@ void Contraction::emitPiece(Position at, Piece piece) {
     Start start;
     if (initial)
       start = {initial, arith::CmpIOp::create(v.b, v.location, arith::CmpIPredicate::ne, first, from)};
-    panels(at, piece, first, endOf(first, termBlock), start);
+    Value end = endOf(first, termBlock);
+    if (areCut && !extent.known) // the last pieces may have no terms
+      end = v.valueOf(v.maximum(Number(end), Number(first)));
+    panels(at, piece, first, end, start);
     return SmallVector<Value>();
   });
 }
@@ -384,12 +392,12 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
       sums = v.onlyIf(start.isLater, sums, [&](ValueRange) { return begin({}); });
     sums = sum(0, at, from, to, sums, addTerm);
   }
-  auto store = [&](Value initial) {
+  auto store = [&](Value initial, bool withErrors) {
     bool startsAtZero = initial && isFloatZero(initial);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j) {
         Value total = sums[i * vectors + j];
-        if (plan.inRuns && errorsOfPiece && !initial) {
+        if (withErrors) {
           VectorBuilder::ExactSum both{before(i, j, {}), v.load(*errorsOfPiece, point(i, j), valid[j])};
           both = v.add(both, total);
           v.store(*errorsOfPiece, point(i, j), both.error, valid[j]);
@@ -400,9 +408,14 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
         v.store(ofPiece, point(i, j), total, valid[j]);
       }
   };
+  auto continueSums = [&] {
+    if (!plan.inRuns || !errorsOfPiece)
+      return store({}, false);
+    v.either(hasMany, [&] { store({}, true); }, [&] { store({}, false); });
+  };
   if (!plan.inRuns || !start.isLater)
-    return store(start.value);
-  v.either(start.isLater, [&] { store({}); }, [&] { store(start.value); });
+    return start.value ? store(start.value, false) : continueSums();
+  v.either(start.isLater, continueSums, [&] { store(start.value, false); });
 }
 
 namespace {

@@ -40,11 +40,14 @@ private:
 
   static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
   int64_t panelWidth() const { return plan.panelWidth(); }
-  int64_t elementBytes() const { return result.element.getIntOrFloatBitWidth() / 8; }
+  int64_t elementBytes() const { return plan.elementBytes; }
+  static Extent extentOf(const Number &number) {
+    return number.known ? Extent(*number.known) : Extent(mlir::OpFoldResult(number.value));
+  }
 
   //===-- The loops (Contraction.cpp) ----------------------------------------------------------===//
 
-  // The blocks: those of the plan, or what follows for sizes that are known at run time only.
+  // The blocks: those of the plan, and what follows for sizes that are known at run time only.
   void computeBlocks();
 
   // Emits one piece: a loop over blocks of terms, in it a loop over panels, and in that all tiles of rows.
@@ -127,9 +130,10 @@ private:
   const Access &a, &b;
   Access result, ofPiece;
   std::optional<Access> errors, errorsOfPiece; // what additions to the results rounded away
+  mlir::Value hasMany;                         // whether there are so many blocks of terms that these are kept
   mlir::Value initial;
   bool isFloat;
-  Number rowExtent, columnExtent, numPanels, termBlock = 1, rowBlock = 1, panelBlock = 1;
+  Number rowExtent, columnExtent, numPanels, termPieces = 1, termBlock = 1, rowBlock = 1, panelBlock = 1;
   mlir::Value buffer, all;         // of a packed panel, and of all of them
   mlir::Value rowBuffer, firstRow; // of a piece's packed rows, and the first of them
 };

@@ -136,13 +136,13 @@ public:
     plan.outerTerms = nest.extents[plan.terms[0]].known();
     for (unsigned loop : llvm::drop_begin(plan.terms))
       plan.innerTerms *= *nest.extents[loop].known();
-    plan.isKnown ? chooseBlocks() : chooseBlocksOfUnknown();
+    plan.elementBytes = bytesOf(element);
+    chooseBlocks();
     chooseRowsOfNarrow();
     if (plan.inRuns)
       cutTermsIntoRuns();
   }
 
-private:
   int64_t extentOf(unsigned loop) const { return *nest.extents[loop].known(); }
   bool hasRows() const { return plan.rowLoop != VectorBuilder::kNoLoop; }
 
@@ -150,120 +150,101 @@ private:
     constexpr int64_t kMost = int64_t(1) << 56; // more than memory has
     int64_t elements = 1;
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-      elements += std::abs(*(access.strides[loop] * (extentOf(loop) - 1)).known());
+      elements += std::abs((access.strides[loop] * (guessOf(loop) - 1)).guess());
     return std::min(elements, kMost) * bytesOf(element);
   }
 
-  // The most rows of A of which a block of terms stays in the second cache.
-  int64_t rowsInCache() const {
-    return roundUp(std::max<int64_t>(target.l2Bytes / 2 / (plan.termsPerBlock() * bytesOf(element)), 1),
-                   plan.tile.rows);
-  }
-
-  // Decides how the loops are cut, for known sizes.
+  // Decides what does not depend on the sizes of blocks, and then on them. Sizes that are not known are taken as large
+  // for what has to be decided now.
   void chooseBlocks() {
-    constexpr double kPieceWork = 1 << 20; // multiply-adds
-    constexpr int64_t kMaxPieces = 32;
-    // To read a byte of the operands takes as long as two multiply-adds, where they are read once.
-    constexpr int64_t kWorkOfByte = 2;
-    int64_t extent = *plan.outerTerms;
-    auto work = static_cast<double>(
-        std::max(*nest.iterations().known(), hasRows() ? 0 : kWorkOfByte * (bytesTouchedBy(a) + bytesTouchedBy(b))));
-    int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(work / kPieceWork), 1, kMaxPieces);
-    int64_t rowExtent = hasRows() ? extentOf(plan.rowLoop) : 1,
-            numPanels = ceilDiv(extentOf(plan.vectorLoop), plan.panelWidth()), rowBlock = rowExtent,
-            panelBlock = numPanels, termBlock = 1;
-
-    // For few results of many terms: each piece sums a part of the terms, and reads only this part of the operands.
-    int64_t splits = std::min(
-        {wanted, extent, (bytesTouchedBy(a) + bytesTouchedBy(b)) / (2 * bytesTouchedBy(nest.outputs[0])), int64_t(16)});
-    if (wanted >= 4 && splits >= (plan.isWindow() ? 4 : 8))
-      plan.termPieces = splits;
-    int64_t termsOfPiece = ceilDiv(extent, plan.termPieces);
-
-    // A block of terms is as long as the panel of B stays in the first cache while all tiles read it.
-    // Where that makes many blocks, they are longer, so that the results need no rounding errors beside them as long as
-    // the panel stays in the second cache.
-    int64_t bytesOfTerm = plan.innerTerms * plan.panelWidth() * bytesOf(element);
-    termBlock = std::clamp<int64_t>(bytesOfPanel() / bytesOfTerm, 1, termsOfPiece);
-    if (int64_t longer = ceilDiv(termsOfPiece, ContractionPlan::kFewBlocks);
-        plan.inRuns && longer > termBlock && longer * bytesOfTerm <= target.l2Bytes / 8)
-      termBlock = longer;
-    termBlock = ceilDiv(termsOfPiece, ceilDiv(termsOfPiece, termBlock));
-    termsOfPiece = roundUp(termsOfPiece, termBlock);
-    plan.termPieces = ceilDiv(extent, termsOfPiece);
-    plan.mostTermBlock = termBlock;
-
-    int64_t rows = rowExtent, pieces = plan.termPieces;
-    for (unsigned loop : plan.batches)
-      pieces *= extentOf(loop);
-    auto shareRows = [&] {
-      rowBlock = roundUp(ceilDiv(rowExtent, ceilDiv(wanted, pieces)), plan.tile.rows);
-      pieces *= ceilDiv(rowExtent, rowBlock);
-    };
-    auto sharePanels = [&] {
-      panelBlock = ceilDiv(numPanels, std::min(ceilDiv(wanted, pieces), numPanels));
-      pieces *= ceilDiv(numPanels, panelBlock);
-    };
-    if (plan.isWindow()) {
-      for (unsigned loop : plan.levels) {
-        if (pieces >= wanted) {
-          rows *= loop == plan.rowLoop ? 1 : extentOf(loop);
-        } else if (loop == plan.rowLoop) {
-          shareRows();
-        } else {
-          plan.isShared[loop] = true;
-          pieces *= extentOf(loop);
-        }
-      }
-      sharePanels();
-    } else if (plan.packsRows = wantsRowsPacked(numPanels); plan.packsRows) {
-      shareRowsThenPanels(pieces, wanted, rowBlock, panelBlock);
-    } else {
-      // The rows of A that meet one panel stay in the second cache. Threads share panels before rows, so that each
-      // panel is packed once.
-      if (rowBlock > rowsInCache()) {
-        rowBlock = roundUp(ceilDiv(rowBlock, ceilDiv(rowBlock, rowsInCache())), plan.tile.rows);
-        pieces *= ceilDiv(rowExtent, rowBlock);
-      }
-      sharePanels();
-      if (pieces < wanted && rowBlock == rowExtent)
-        shareRows();
-    }
-    rows = rows / rowExtent * rowBlock;
-    // Where several pieces of images read a panel and each has few rows, all panels are packed once.
-    constexpr int64_t kFewRows = 512;
-    int64_t perPanel = pieces / ceilDiv(numPanels, panelBlock);
-    bool canPackAll =
-        perPanel > 1 && rows < kFewRows && plan.batches.empty() && plan.termPieces == 1 && plan.isWindow();
-    decideToPack(canPackAll ? rows * perPanel : rows);
-    plan.packsAll = plan.packs && canPackAll;
-    plan.rowBlock = rowBlock;
-    plan.panelBlock = panelBlock;
-    plan.termBlock = termBlock;
+    decideTerms();
+    plan.rowsInCache =
+        roundUp(std::max<int64_t>(target.l2Bytes / 2 / (plan.termsPerBlock() * bytesOf(element)), 1), plan.tile.rows);
+    if (plan.isWindow())
+      shareWindows();
+    else
+      plan.packsRows = wantsRowsPacked(ceilDiv(guessOf(plan.vectorLoop), plan.panelWidth()));
+    Blocks<int64_t> blocks = blocksOf(plan, Guesses{nest});
+    decideToPack(blocks);
+    auto isKnown = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop || nest.extents[loop].isKnown(); };
+    // The rows of a window's results, and its panels, are cut by sizes of their own if threads don't share them.
+    if (plan.isKnown || plan.mostTermPieces == 1)
+      plan.termPieces = blocks.termPieces;
+    if (isKnown(plan.terms[0]) && plan.termPieces)
+      plan.termBlock = blocks.termBlock;
+    if (plan.isKnown || (plan.isWindow() && isKnown(plan.rowLoop) && !plan.sharesRows))
+      plan.rowBlock = hasRows() ? std::min(blocks.rowBlock, std::max<int64_t>(guessOf(plan.rowLoop), 1)) : 1;
+    if (plan.isKnown || (plan.isWindow() && isKnown(plan.vectorLoop) && !plan.sharesPanels))
+      plan.panelBlock = blocks.panelBlock;
   }
 
-  // Decides the same where a size is not known. Known sizes bound a panel, and threads do not share terms. The rest
-  // follows from the sizes when they are known (`Contraction::computeBlocks`).
-  void chooseBlocksOfUnknown() {
-    plan.mostTermBlock = std::max<int64_t>(
-        bytesOfPanel() / (std::max<int64_t>(plan.innerTerms, 1) * plan.panelWidth() * bytesOf(element)), 1);
-    if (plan.outerTerms) {
-      int64_t extent = std::max<int64_t>(*plan.outerTerms, 1);
-      plan.mostTermBlock = std::min(plan.mostTermBlock, extent);
-      plan.mostTermBlock = ceilDiv(extent, ceilDiv(extent, plan.mostTermBlock));
-      plan.termBlock = plan.mostTermBlock;
+private:
+  // Arithmetic on sizes that are known, or guessed.
+  struct Guesses {
+    using Number = int64_t;
+    const Nest &nest;
+    Number extent(unsigned loop) const { return nest.extents[loop].guess(); }
+    Number iterations() const { return nest.iterations().guess(); }
+    static Number least(Number x, Number y) { return std::min(x, y); }
+    static Number greatest(Number x, Number y) { return std::max(x, y); }
+    static Number multiply(Number x, Number y) { return x * y; }
+    static Number divide(Number x, Number y) { return x / y; }
+    static Number ceilDivide(Number x, Number y) { return ceilDiv(x, y); }
+    static Number multiple(Number x, Number y) { return roundUp(x, y); }
+  };
+
+  int64_t guessOf(unsigned loop) const { return nest.extents[loop].guess(); }
+
+  // The pieces of terms, and the longest block of them. A block is as long as the panel of B stays in the first cache
+  // while all tiles read it. Where that makes many blocks, they are longer, so that the results need no rounding
+  // errors beside them as long as the panel stays in the second cache.
+  void decideTerms() {
+    int64_t extent = std::max<int64_t>(guessOf(plan.terms[0]), 1);
+    // For few results of many terms: each piece sums a part of the terms, and reads only this part of the operands.
+    bool knowsResults = true;
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      knowsResults &= nest.isReduction[loop] || nest.extents[loop].isKnown();
+    if (knowsResults) {
+      constexpr int64_t kPieceWork = 1 << 20, kMaxSplits = 16;
+      int64_t work = nest.iterations().guess() * (hasRows() ? 1 : 2 * bytesOf(element)), wanted = work / kPieceWork;
+      int64_t splits =
+          std::min({wanted, extent, (bytesTouchedBy(a) + bytesTouchedBy(b)) / (2 * bytesTouchedBy(nest.outputs[0])),
+                    kMaxSplits});
+      if (wanted >= 4 && splits >= (plan.isWindow() ? 4 : 8))
+        plan.mostTermPieces = splits;
     }
-    plan.rowsInCache = rowsInCache();
-    decideToPack(hasRows() ? nest.extents[plan.rowLoop].guess() : 1);
-    if (!plan.isWindow())
-      return;
-    // Threads share the images of a batch, or the rows of an image.
-    plan.isShared[plan.levels[0] == plan.rowLoop ? plan.levels[1] : plan.levels[0]] = true;
-    if (std::optional<int64_t> rows = hasRows() ? nest.extents[plan.rowLoop].known() : 1)
-      plan.rowBlock = std::max(roundUp(*rows, plan.tile.rows), plan.tile.rows);
-    if (std::optional<int64_t> columns = nest.extents[plan.vectorLoop].known())
-      plan.panelBlock = std::max<int64_t>(ceilDiv(*columns, plan.panelWidth()), 1);
+    int64_t ofPiece = ceilDiv(extent, plan.mostTermPieces);
+    int64_t bytesOfTerm = std::max<int64_t>(plan.innerTerms, 1) * plan.panelWidth() * bytesOf(element);
+    int64_t block = std::max<int64_t>(bytesOfPanel() / bytesOfTerm, 1);
+    if (plan.outerTerms) {
+      block = std::min(block, ofPiece);
+      if (int64_t longer = ceilDiv(ofPiece, ContractionPlan::kFewBlocks);
+          plan.inRuns && longer > block && longer * bytesOfTerm <= target.l2Bytes / 8)
+        block = longer;
+      block = ceilDiv(ofPiece, ceilDiv(ofPiece, block));
+    }
+    plan.mostTermBlock = block;
+  }
+
+  // Threads share the outer loops over a window's results, until there are enough pieces.
+  void shareWindows() {
+    constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
+    int64_t wanted = std::clamp<int64_t>(nest.iterations().guess() / kPieceWork, 1, kMaxPieces);
+    int64_t pieces = plan.mostTermPieces;
+    for (unsigned loop : plan.batches)
+      pieces *= guessOf(loop);
+    for (unsigned loop : plan.levels) {
+      if (pieces >= wanted)
+        break;
+      if (loop == plan.rowLoop) {
+        plan.sharesRows = nest.extents[loop].isKnown();
+        pieces *= plan.sharesRows ? ceilDiv(guessOf(loop), plan.tile.rows) : 1;
+      } else {
+        plan.isShared[loop] = true;
+        pieces *= guessOf(loop);
+      }
+    }
+    plan.sharesPanels = pieces < wanted;
   }
 
   // A panel of fewer vectors than the others leaves registers for more rows, which its sums need to be as fast.
@@ -292,32 +273,31 @@ private:
 
   // Packs A where its rows are contiguous and its terms lie far apart, if several panels read it.
   bool wantsRowsPacked(int64_t panels) const {
+    if (!plan.isKnown)
+      return false;
     constexpr int64_t kFar = 3072; // bytes; nearly every term would be in a page of its own
     return isa<FloatType>(element) && plan.inRuns && plan.terms.size() == 1 && hasRows() && plan.tile.rows > 1 &&
            panels > 1 && extentOf(plan.rowLoop) >= 4 * plan.tile.rows && a.strides[plan.rowLoop] == 1 &&
            a.distance(plan.terms.back()) * bytesOf(element) >= kFar;
   }
 
-  // Rows before panels, since each piece packs its own.
-  void shareRowsThenPanels(int64_t &pieces, int64_t wanted, int64_t &rowBlock, int64_t &panelBlock) const {
-    // A piece reads packed rows and packed panels often enough if it has so many of them.
-    constexpr int64_t kTiles = 16, kPanels = 4;
-    int64_t rows = extentOf(plan.rowLoop), panels = ceilDiv(extentOf(plan.vectorLoop), plan.panelWidth()),
-            tile = plan.tile.rows;
-    int64_t most = std::max<int64_t>(kMostStackBytes / 2 / (plan.termsPerBlock() * bytesOf(element)) / tile, 1) * tile;
-    int64_t parts =
-        std::max(std::clamp<int64_t>(ceilDiv(wanted, pieces), 1, std::max<int64_t>(rows / (kTiles * tile), 1)),
-                 ceilDiv(rows, most));
-    rowBlock = roundUp(ceilDiv(rows, parts), tile);
-    pieces *= ceilDiv(rows, rowBlock);
-    parts = std::clamp<int64_t>(ceilDiv(wanted, pieces), 1, std::max<int64_t>(panels / kPanels, 1));
-    panelBlock = ceilDiv(panels, parts);
-    pieces *= ceilDiv(panels, panelBlock);
-  }
-
   // Packs B where it is strided along the vector loop, or where its rows lie far apart and each packed element is read
   // often.
-  void decideToPack(int64_t rows) {
+  void decideToPack(const Blocks<int64_t> &blocks) {
+    // The rows of a piece, and how many pieces read a panel.
+    int64_t rows = hasRows() ? std::min(blocks.rowBlock, guessOf(plan.rowLoop)) : 1, perPanel = blocks.termPieces;
+    for (unsigned loop : plan.levels) {
+      if (loop == plan.rowLoop)
+        perPanel *= ceilDiv(guessOf(loop), blocks.rowBlock);
+      else
+        (plan.isShared[loop] ? perPanel : rows) *= guessOf(loop);
+    }
+    // Where several pieces of images read a panel and each has few rows, all panels are packed once.
+    constexpr int64_t kFewRows = 512;
+    bool canPackAll = perPanel > 1 && rows < kFewRows && plan.batches.empty() && plan.mostTermPieces == 1 &&
+                      plan.isWindow() && plan.outerTerms && nest.extents[plan.vectorLoop].isKnown();
+    if (canPackAll)
+      rows *= perPanel;
     int64_t distance = 0;
     for (unsigned loop : sumsImages() ? ArrayRef(plan.terms).take_back() : ArrayRef(plan.terms))
       distance = std::max(distance, b.distance(loop) * bytesOf(element));
@@ -325,6 +305,7 @@ private:
                  (rows >= 4 * plan.tile.rows && distance >= 512 && plan.termsPerBlock() >= 32);
     // The inner loops over terms are not cut into blocks; with long ones a panel could overflow a thread's stack.
     plan.packs &= plan.termsPerBlock() * plan.panelWidth() * bytesOf(element) <= kMostStackBytes;
+    plan.packsAll = plan.packs && canPackAll;
   }
 
   // Cuts the loops over a block's terms into runs, and runs into groups of kRunLength.
@@ -429,7 +410,7 @@ std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Targe
 }
 
 std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const Nest &nest) const {
-  if (termPieces > 1 || packsRows || loop == vectorLoop || nest.isReduction[loop] || !termBlock || !outerTerms ||
+  if (mostTermPieces > 1 || packsRows || loop == vectorLoop || nest.isReduction[loop] || !termBlock || !outerTerms ||
       ceilDiv(*outerTerms, *termBlock) > kFewBlocks)
     return std::nullopt;
   for (unsigned each = 0; each < nest.numLoops(); ++each)
@@ -465,8 +446,11 @@ std::string ContractionPlan::text() const {
   stream << (packsAll ? "; panels packed once" : packs ? "; panels packed by each piece" : "; panels as they are");
   if (packsRows)
     stream << "; rows packed by each piece";
-  if (termPieces > 1)
-    stream << "; " << termPieces << " pieces of terms";
+  if (mostTermPieces > 1) {
+    stream << "; ";
+    termPieces ? stream << *termPieces : stream << "up to " << mostTermPieces;
+    stream << " pieces of terms";
+  }
   if (rowBlock == kAsGiven)
     return result;
   stream << "; pieces of ";

@@ -44,6 +44,8 @@ struct ContractionPlan {
   // Whether results have loops besides rows and columns, as the windows of a convolution have.
   bool isWindow() const { return levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1); }
 
+  int64_t elementBytes = 4; // of an operand and a result
+
   // The loops. Operand B is contiguous along the vector loop or packed; the row loop is that of operand A.
   int operandOfB = 1;
   unsigned vectorLoop = VectorBuilder::kNoLoop, rowLoop = VectorBuilder::kNoLoop;
@@ -57,11 +59,15 @@ struct ContractionPlan {
   int64_t lanes = 1, rowsOfNarrow = 1;
   Tile tile;
 
-  // Blocks, in iterations of the outermost loop over terms, rows and panels. What is missing follows from sizes that
-  // are known at run time: blocks of terms are equal and at most the longest, and rows at most those that fit into the
-  // second cache.
-  int64_t termPieces = 1, mostTermBlock = 1, rowsInCache = 1;
-  std::optional<int64_t> termBlock, rowBlock, panelBlock;
+  // Blocks, in iterations of the outermost loop over terms, rows and panels. Those that are missing follow from sizes
+  // that are known at run time only (`blocksOf`), within what memory there is for them: so many pieces of terms, and
+  // terms of a block.
+  int64_t mostTermPieces = 1, mostTermBlock = 1;
+  std::optional<int64_t> termPieces, termBlock, rowBlock, panelBlock;
+  // What decides on them: the rows of which a block of terms stays in the second cache, and of a window's results
+  // whether threads share rows and panels.
+  int64_t rowsInCache = 1;
+  bool sharesRows = false, sharesPanels = false;
   // The rows of a plan in blocks: all that the nest of a block has.
   static constexpr int64_t kAsGiven = int64_t(1) << 31;
 
@@ -75,6 +81,79 @@ struct ContractionPlan {
   llvm::SmallVector<TermLoop> termLoops;
   llvm::SmallVector<size_t, 2> starts;
 };
+
+// How the loops of a plan are cut, in numbers that are known or that a kernel computes when it runs.
+template <class Number> struct Blocks {
+  Number termPieces, termBlock, rowBlock, panelBlock;
+};
+
+// Cuts the loops, by the sizes and the arithmetic of `Sizes`: numbers, their least and greatest, quotients rounded up
+// and multiples. The only place where blocks are chosen, whether sizes are known or not.
+template <class Sizes> Blocks<typename Sizes::Number> blocksOf(const ContractionPlan &plan, Sizes &&sizes) {
+  using Number = typename Sizes::Number;
+  // To share work of so many multiply-adds is worth it, among at most so many pieces.
+  constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
+  const Number one(1), width(plan.panelWidth()), tile(plan.tile.rows);
+  const bool hasRows = plan.rowLoop != VectorBuilder::kNoLoop;
+  auto atLeastOne = [&](const Number &x) { return sizes.greatest(x, one); };
+  auto parts = [&](const Number &all, const Number &some) { return atLeastOne(sizes.ceilDivide(all, some)); };
+  auto ofRows = [&](const Number &count) { return sizes.greatest(sizes.multiple(count, tile), tile); };
+  // Without rows, operands are read once: a byte takes as long as two multiply-adds.
+  Number work = sizes.iterations();
+  if (!hasRows)
+    work = sizes.multiply(work, Number(2 * plan.elementBytes));
+  Number wanted = atLeastOne(sizes.least(sizes.divide(work, Number(kPieceWork)), Number(kMaxPieces)));
+
+  Blocks<Number> blocks{one, one, one, one};
+  Number terms = sizes.extent(plan.terms[0]);
+  if (plan.mostTermPieces > 1)
+    blocks.termPieces = atLeastOne(sizes.least(sizes.least(wanted, terms), Number(plan.mostTermPieces)));
+  Number ofPiece = parts(terms, blocks.termPieces);
+  blocks.termBlock = parts(ofPiece, parts(ofPiece, Number(plan.mostTermBlock)));
+  if (plan.mostTermPieces > 1)
+    blocks.termPieces = parts(terms, sizes.multiple(ofPiece, blocks.termBlock));
+
+  Number pieces = blocks.termPieces, rows = hasRows ? sizes.extent(plan.rowLoop) : one,
+         panels = atLeastOne(sizes.ceilDivide(sizes.extent(plan.vectorLoop), width));
+  for (unsigned loop : plan.batches)
+    pieces = atLeastOne(sizes.multiply(pieces, sizes.extent(loop)));
+  blocks.rowBlock = ofRows(rows);
+  blocks.panelBlock = panels;
+  auto sharePanels = [&] {
+    blocks.panelBlock = parts(panels, sizes.least(parts(wanted, pieces), panels));
+    pieces = sizes.multiply(pieces, parts(panels, blocks.panelBlock));
+  };
+  if (plan.isWindow()) {
+    for (unsigned loop : plan.levels)
+      if (plan.isShared[loop]) {
+        pieces = atLeastOne(sizes.multiply(pieces, sizes.extent(loop)));
+      } else if (loop == plan.rowLoop && plan.sharesRows) {
+        blocks.rowBlock = ofRows(parts(rows, parts(wanted, pieces)));
+        pieces = sizes.multiply(pieces, parts(rows, blocks.rowBlock));
+      }
+    if (plan.sharesPanels)
+      sharePanels();
+  } else if (plan.packsRows) {
+    // Rows before panels, since each piece packs its own. A piece reads packed rows and packed panels often enough if
+    // it has so many of them, and rows stay on the stack.
+    constexpr int64_t kTiles = 16, kPanels = 4;
+    int64_t most = std::max<int64_t>(kMostStackBytes / 2 / (plan.termsPerBlock() * plan.elementBytes), 1);
+    most = std::max<int64_t>(most / plan.tile.rows, 1) * plan.tile.rows;
+    Number count = sizes.least(parts(wanted, pieces), atLeastOne(sizes.divide(rows, Number(kTiles * plan.tile.rows))));
+    blocks.rowBlock = ofRows(parts(rows, sizes.greatest(count, parts(rows, Number(most)))));
+    pieces = sizes.multiply(pieces, parts(rows, blocks.rowBlock));
+    count = sizes.least(parts(wanted, pieces), atLeastOne(sizes.divide(panels, Number(kPanels))));
+    blocks.panelBlock = parts(panels, count);
+  } else {
+    // The rows of A that meet one panel stay in the second cache. Threads share panels before rows, so that each panel
+    // is packed once, and rows as well where there are too few panels.
+    Number inCache = ofRows(parts(rows, parts(rows, Number(plan.rowsInCache))));
+    pieces = sizes.multiply(pieces, parts(rows, inCache));
+    sharePanels();
+    blocks.rowBlock = sizes.least(inCache, ofRows(parts(rows, parts(wanted, pieces))));
+  }
+  return blocks;
+}
 
 } // namespace calque::codegen
 #endif

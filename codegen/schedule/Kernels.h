@@ -77,7 +77,9 @@ public:
   // The results of the first piece; those of the next one follow after `results` elements.
   Access access;
   Extent results;
-  void combine(Schedule whole) const;
+  void combine(Schedule whole) const { combine(whole, Extent(pieces)); }
+  // The same of the first pieces.
+  void combine(Schedule whole, const Extent &count) const;
 
 private:
   const Nest &nest;

@@ -602,7 +602,7 @@ PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner co
   }
 }
 
-void PartialResults::combine(Schedule whole) const {
+void PartialResults::combine(Schedule whole, const Extent &count) const {
   Schedule schedule = whole;
   schedule.plan = nullptr;
   schedule.isExact = combiner.isFloatSum();
@@ -620,7 +620,7 @@ void PartialResults::combine(Schedule whole) const {
     from.strides.push_back(access.strides[loop]);
     into.strides.push_back(nest.outputs[0].strides[loop]);
   }
-  gather.extents.push_back(pieces);
+  gather.extents.push_back(count);
   gather.isReduction.push_back(true);
   from.strides.push_back(results);
   into.strides.push_back(0);

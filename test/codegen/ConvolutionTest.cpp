@@ -110,3 +110,34 @@ TEST(Convolution, OfLargeImages) { expectConvolution({1, 200, 160, 3, 3, 3, 16, 
 TEST(Convolution, OfLargeImagesWithManyChannels) {
   expectConvolution({1, 120, 120, 32, 3, 3, 16, {1, 1}, true}, DType::Float32);
 }
+
+// Images whose number is known when the function is called, or not even whose sizes are. Whole numbers, so that sums
+// are exact in any order: with one image threads share nothing, with many they share the terms of the filters'
+// gradients.
+TEST(Convolution, OfOpenSizesAsOfKnownOnes) {
+  std::mt19937 random(8);
+  auto body = [](const Tensor &x, const Tensor &w) {
+    GradientTape tape;
+    tape.watch(x);
+    tape.watch(w);
+    Tensor y = conv2d(x, w, {1, 1}, "same");
+    auto gradients = tape.gradient(sum(y * y), std::vector<Tensor>{x, w});
+    return std::vector<Tensor>{y, *gradients[0], *gradients[1]};
+  };
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (const Shape &filter : {Shape{3, 3, 8, 32}, Shape{3, 5, 3, 10}})
+      for (bool areSizesOpen : {false, true}) {
+        Shape open = areSizesOpen ? Shape{kDynamic, kDynamic, kDynamic, filter[2]} : Shape{kDynamic, 14, 13, filter[2]};
+        TensorSpec<> images(dtype, open), filters(dtype, filter);
+        auto f = function(body, {.input_signature = {images, filters}});
+        Tensor w = wholes(random, filter, dtype);
+        for (std::int64_t count : {0, 1, 2, 5, 17, 64, 65}) {
+          Tensor x = wholes(random, {count, 14, 13, filter[2]}, dtype);
+          std::vector<Tensor> expected = function(body)(x, w), found = f(x, w);
+          for (std::size_t i = 0; i < 3; ++i) {
+            SCOPED_TRACE(std::to_string(count) + " images, result " + std::to_string(i));
+            expectElements(found[i], expected[i].shape(), valuesOf(expected[i]));
+          }
+        }
+      }
+}
