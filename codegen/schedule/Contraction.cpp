@@ -256,29 +256,38 @@ void Contraction::panels(Position at, Piece piece, Value from, Value to, Start s
 }
 
 void Contraction::panel(Position at, Piece piece, Value from, Value to, const Number &columns, Start start) {
-  Access columnsOfB = plan.packsAll ? partOfAll(at.index[vectorLoop], from)
-                      : plan.packs  ? pack(at, from, to, columns)
-                                    : b;
   bool isNarrow = columns.known && *columns.known < panelWidth();
-  tiles(0, at, piece, isNarrow ? plan.rowsOfNarrow : tile.rows, 1,
+  int64_t rowsOfTile = isNarrow ? plan.rowsOfNarrow : tile.rows, skipped = 0;
+  Access columnsOfB = plan.packsAll      ? partOfAll(at.index[vectorLoop], from)
+                      : plan.packsInTile ? placeOfPanel()
+                      : plan.packs       ? pack(at, from, to, columns)
+                                         : b;
+  if (plan.packsInTile) {
+    Value row = arith::MulIOp::create(v.b, v.location, piece.ofRows, v.valueOf(rowBlock));
+    microkernel(at.at(rowLoop, row), rowsOfTile, columnsOfB, from, to, columns, start, &columnsOfB);
+    skipped = rowsOfTile;
+  }
+  tiles(0, at, piece, rowsOfTile, 1, skipped,
         [&](Position inside, int64_t rows) { microkernel(inside, rows, columnsOfB, from, to, columns, start); });
 }
 
-void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTile, int64_t rows,
+void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTile, int64_t rows, int64_t skipped,
                         function_ref<void(Position, int64_t)> body) {
   if (depth == plan.levels.size())
     return body(at, rows);
   unsigned loop = plan.levels[depth];
   if (loop != rowLoop) {
     if (plan.isShared[loop])
-      return tiles(depth + 1, at, piece, rowsOfTile, rows, body);
+      return tiles(depth + 1, at, piece, rowsOfTile, rows, skipped, body);
     v.loop(v.number(nest.extents[loop]), 1, {}, [&](Value i, ValueRange) {
-      tiles(depth + 1, at.at(loop, i), piece, rowsOfTile, rows, body);
+      tiles(depth + 1, at.at(loop, i), piece, rowsOfTile, rows, skipped, body);
       return SmallVector<Value>();
     });
     return;
   }
-  auto some = [&](Value row, int64_t count) { tiles(depth + 1, at.at(rowLoop, row), piece, rowsOfTile, count, body); };
+  auto some = [&](Value row, int64_t count) {
+    tiles(depth + 1, at.at(rowLoop, row), piece, rowsOfTile, count, skipped, body);
+  };
   auto full = [&](Value row, ValueRange) {
     some(row, rowsOfTile);
     return SmallVector<Value>();
@@ -299,13 +308,18 @@ void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTi
     }
   };
   if (rowBlock.known && rowExtent.known && *rowBlock.known >= *rowExtent.known) {
-    v.loop(fullRows, rowsOfTile, {}, full);
+    if (skipped)
+      v.loop(v.index(skipped), v.valueOf(fullRows), rowsOfTile, {}, full);
+    else
+      v.loop(fullRows, rowsOfTile, {}, full);
     if (!(rest == 0))
       last();
     return;
   }
   Value first = arith::MulIOp::create(v.b, v.location, piece.ofRows, v.valueOf(rowBlock));
   Value end = arith::AddIOp::create(v.b, v.location, first, v.valueOf(rowBlock));
+  if (skipped)
+    first = arith::AddIOp::create(v.b, v.location, first, v.index(skipped));
   v.loop(first, v.valueOf(v.minimum(end, fullRows)), rowsOfTile, {}, full);
   if (rest == 0 || rowsOfTile == 1)
     return;
@@ -333,7 +347,7 @@ SmallVector<Value> Contraction::sum(size_t depth, Position at, Value from, Value
 }
 
 void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOfB, Value from, Value to,
-                              const Number &columns, Start start) {
+                              const Number &columns, Start start, const Access *into) {
   int64_t vectors = columns.known ? ceilDiv(*columns.known, v.lanes) : tile.vectors;
   SmallVector<Number> valid;
   for (int64_t j = 0; j < vectors; ++j)
@@ -355,9 +369,13 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   };
   auto addTerm = [&](Position term, ValueRange carried) {
     SmallVector<Value> next(carried), ofB;
+    auto inPanel = [&](int64_t j) { return relative(term, from).shifted(vectorLoop, j * v.lanes); };
     for (int64_t j = 0; j < vectors; ++j)
-      ofB.push_back(plan.packs ? v.load(columnsOfB, relative(term, from).shifted(vectorLoop, j * v.lanes), v.lanes)
-                               : v.load(columnsOfB, term.shifted(vectorLoop, j * v.lanes), valid[j]));
+      ofB.push_back(plan.packs && !into ? v.load(columnsOfB, inPanel(j), v.lanes)
+                                        : v.load(b, term.shifted(vectorLoop, j * v.lanes), valid[j]));
+    if (into)
+      for (int64_t j = 0; j < vectors; ++j)
+        v.store(*into, inPanel(j), ofB[static_cast<size_t>(j)], v.lanes);
     for (int64_t i = 0; i < rows; ++i) {
       Value ofA = v.splat(ofRow(term, i));
       for (int64_t j = 0; j < vectors; ++j) {

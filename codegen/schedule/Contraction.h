@@ -57,8 +57,9 @@ private:
   void panels(Position at, Piece piece, mlir::Value from, mlir::Value to, Start start);
   void panel(Position at, Piece piece, mlir::Value from, mlir::Value to, const Number &columns, Start start);
 
-  // Emits the loops over results from the `depth`-th level on; the loop over rows has the step of a tile.
-  void tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTile, int64_t rows,
+  // Emits the loops over results from the `depth`-th level on; the loop over rows has the step of a tile, and leaves
+  // out the first `skipped` rows.
+  void tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTile, int64_t rows, int64_t skipped,
              llvm::function_ref<void(Position, int64_t)> body);
 
   // Emits the loops over terms from the `depth`-th on; the outermost runs over [from, to).
@@ -66,8 +67,9 @@ private:
   sum(size_t depth, Position at, mlir::Value from, mlir::Value to, mlir::ValueRange carried,
       llvm::function_ref<mlir::SmallVector<mlir::Value>(Position, mlir::ValueRange)> body);
 
+  // With `into` it reads B as it is, and packs it there.
   void microkernel(Position at, int64_t rows, const Access &columnsOfB, mlir::Value from, mlir::Value to,
-                   const Number &columns, Start start);
+                   const Number &columns, Start start, const Access *into = nullptr);
 
   //===-- Runs of terms (ContractionRuns.cpp) --------------------------------------------------===//
 
@@ -85,6 +87,8 @@ private:
 
   //===-- Panels of B (ContractionPanels.cpp) --------------------------------------------------===//
 
+  // The memory of a panel that a piece packs.
+  Access placeOfPanel();
   // Packs a panel of B: one row of `panelWidth` elements for each term, with zeros beyond the last column.
   Access pack(Position at, mlir::Value from, mlir::Value to, const Number &columns);
 

@@ -28,11 +28,15 @@ Value threadMemory(OpBuilder &builder, Location location, MemRefType type) {
   return buffer;
 }
 
-Access Contraction::pack(Position at, Value from, Value to, const Number &columns) {
+Access Contraction::placeOfPanel() {
   auto type = MemRefType::get({plan.termsPerBlock() * panelWidth()}, b.element);
   if (!buffer)
     buffer = threadMemory(v.b, v.location, type);
-  Access place = placeIn(buffer);
+  return placeIn(buffer);
+}
+
+Access Contraction::pack(Position at, Value from, Value to, const Number &columns) {
+  Access place = placeOfPanel();
   packInto(place, at, from, to, columns);
   return place;
 }

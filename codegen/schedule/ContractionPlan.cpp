@@ -139,6 +139,7 @@ public:
     plan.elementBytes = bytesOf(element);
     chooseBlocks();
     chooseRowsOfNarrow();
+    plan.packsInTile = canPackInTile();
     if (plan.inRuns)
       cutTermsIntoRuns();
   }
@@ -260,6 +261,16 @@ private:
     // Every block but the last one ends with a whole tile.
     if (narrow.vectors == vectors && (*plan.rowBlock >= rows || *plan.rowBlock % narrow.rows == 0))
       plan.rowsOfNarrow = narrow.rows;
+  }
+
+  // Every piece has a whole tile of rows then, and B is copied as it lies.
+  bool canPackInTile() const {
+    if (!plan.packs || plan.packsAll || plan.isWindow() || !hasRows() || !plan.rowBlock ||
+        !nest.extents[plan.rowLoop].isKnown() || !(b.strides[plan.vectorLoop] == 1))
+      return false;
+    int64_t rows = extentOf(plan.rowLoop), last = rows % *plan.rowBlock,
+            tile = std::max(plan.tile.rows, plan.rowsOfNarrow);
+    return std::min(rows, *plan.rowBlock) >= tile && (last == 0 || last >= tile);
   }
 
   // Whether this is the gradient of filters: windows whose terms are the places in images, far from each other in A and
@@ -418,6 +429,7 @@ std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const 
       return std::nullopt;
   ContractionPlan plan = *this;
   plan.isKnown = true;
+  plan.packsInTile = false;
   plan.isShared.assign(nest.numLoops(), false);
   plan.rowBlock = kAsGiven;
   plan.panelBlock = ceilDiv(*nest.extents[vectorLoop].known(), panelWidth());
@@ -443,7 +455,10 @@ std::string ContractionPlan::text() const {
   stream << (innerTerms > 1 ? " of them" : "") << " in a block";
   if (inRuns)
     stream << ", runs of " << runLength;
-  stream << (packsAll ? "; panels packed once" : packs ? "; panels packed by each piece" : "; panels as they are");
+  stream << (packsAll      ? "; panels packed once"
+             : packsInTile ? "; panels packed by each piece's first tile"
+             : packs       ? "; panels packed by each piece"
+                           : "; panels as they are");
   if (packsRows)
     stream << "; rows packed by each piece";
   if (mostTermPieces > 1) {

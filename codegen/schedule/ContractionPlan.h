@@ -73,6 +73,8 @@ struct ContractionPlan {
 
   // What is copied: panels of B by each piece or all before the first piece, and rows of A.
   bool packs = false, packsAll = false, packsRows = false;
+  // Whether the first tile of rows packs the panel on its way: it reads B as it is, beside more arithmetic than loads.
+  bool packsInTile = false;
 
   // Runs of terms: the loops of a block, those at which accumulators begin anew, and whether a block's sums have their
   // rounding errors beside them. Integers and short sums have none.

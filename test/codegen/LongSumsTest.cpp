@@ -279,7 +279,7 @@ TEST(LongSums, OfFiltersGradients) {
     for (float value : {0.1f, 0.3f, 0.7f}) {
       double expected = 7 * 213 * 197 * static_cast<double>(value);
       for (double found : valuesOf(f(full({7, 213, 197, 1}, value))))
-        EXPECT_LE(std::fabs(found - expected), 4 * 0x1p-23 * expected)
+        EXPECT_LE(std::fabs(found - expected), 8 * 0x1p-23 * expected) // as other products
             << value << (isKnown ? "" : ", images not known");
     }
   }
