@@ -149,8 +149,11 @@ private:
 
   // Buffers that nothing else uses exist for a block of each thread, if they are small enough.
   void makeScratch() {
-    // Half of the stack is left to sums of pieces.
+    // Half of the stack is left to sums of pieces. Products that pack panels for themselves have them there, too.
     int64_t left = plan.piece ? kMostStackBytes / 2 : kMostStackBytes;
+    for (const GroupPlan::Member &member : plan.members)
+      if (const auto &product = member.product; product && product->packs && !product->packsAll)
+        left -= product->termsPerBlock() * product->panelWidth() * product->elementBytes;
     for (const GroupPlan::Exchange &exchange : plan.exchanges) {
       std::optional<int64_t> slab = exchange.slab.known();
       auto alloc = exchange.root.getDefiningOp<memref::AllocOp>();
