@@ -49,7 +49,7 @@ void Activity::forward(std::size_t number) {
   for (ValueId capture : recording.capturesOf(op))
     derivatives = derivatives || tracked_[index(capture)] || derivativesTracked[index(capture)];
   tracked = tracked || (schema.differentiates && derivatives);
-  if (!tracked && !derivatives)
+  if (!tracked && !derivatives && !isInside)
     return;
   seen[number] = true;
   if (const Recording *program = programOf(op))
@@ -69,6 +69,7 @@ void Activity::forward(std::size_t number) {
 void Activity::forwardInside(std::size_t number, const Recording &program) {
   const RecordedOp &op = recording.ops()[number];
   auto activity = std::make_unique<Activity>(program);
+  activity->isInside = true;
   std::span<const ValueId> operands = recording.operandsOf(op);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     activity->tracked_[index(program.parameters[i])] = tracked_[index(operands[i])];
@@ -100,10 +101,12 @@ void Activity::reach(ValueId value, bool derivatives) {
 
 void Activity::backward(std::size_t number, const char *operation, SourceLocation where) {
   const RecordedOp &op = recording.ops()[number];
-  bool reached = false, derivatives = false;
+  bool reached = false, derivatives = false, followed = false;
   for (std::uint32_t r = 0; r < op.numResults; ++r) {
-    reached = reached || reaches_[index(op.firstResult) + r];
-    derivatives = derivatives || derivativesReach[index(op.firstResult) + r];
+    const std::size_t result = index(op.firstResult) + r;
+    reached = reached || reaches_[result];
+    derivatives = derivatives || derivativesReach[result];
+    followed = followed || tracked_[result] || derivativesTracked[result];
   }
   if (!seen[number] || !reached)
     return;
@@ -111,8 +114,8 @@ void Activity::backward(std::size_t number, const char *operation, SourceLocatio
     return backwardInside(number, *program, operation, where);
   const schema::OperationSchema &schema = schema::schemaOf(op.op);
   derivatives = derivatives || schema.differentiates;
-  ofDerivatives = ofDerivatives || derivatives;
-  if (schema.lacksGradient) {
+  ofDerivatives = ofDerivatives || (derivatives && (followed || !isInside));
+  if (schema.lacksGradient && (followed || !isInside)) {
     if (!operation)
       return;
     throw LookupError(absl::StrCat(operation, ": operation '", nameOf(recording, op), "' at ", op.line.str(),

@@ -11,8 +11,10 @@
 namespace calque::detail {
 
 // Found in two passes: forwards from what is watched, backwards from targets. A program inside of an operation is
-// followed, so that each of the operation's results has the paths that lead to it. The captures of a custom gradient
-// affect the derivatives of its results, but not the results.
+// followed, so that each of the operation's results has the paths that lead to it. Boundaries are outside of programs:
+// a derivative goes through a program as a whole, so that what is reached in there leads on to the parameters it is
+// made of, watched or not. The captures of a custom gradient affect the derivatives of its results, but not the
+// results.
 class Activity {
 public:
   explicit Activity(const schema::Recording &recording);
@@ -48,7 +50,7 @@ private:
   std::vector<bool> seen;                                             // operations
   absl::flat_hash_map<std::size_t, std::unique_ptr<Activity>> inside; // by the number of the operation
   std::vector<schema::ValueId> boundary_;
-  bool ofDerivatives = false;
+  bool ofDerivatives = false, isInside = false;
 };
 
 } // namespace calque::detail

@@ -272,6 +272,32 @@ TEST(Checkpoint, PassesNoCotangentWithoutAPath) {
                 {2, 2});
 }
 
+// What the tape has not seen is at its boundary, however far the operands are from there in the checkpoint.
+TEST(Checkpoint, EndsTapesAtOperandsFromBeforeThem) {
+  auto direct = checkpoint([](const Tensor &x, const Tensor &y) { return x * y; });
+  auto computed = checkpoint([](const Tensor &x, const Tensor &y) { return x * exp(y); });
+  auto nested = checkpoint([=](const Tensor &x, const Tensor &y) { return computed(x, y * 2); });
+  auto derived = checkpoint(
+      [](const Tensor &x, const Tensor &y) { return x * grad([](const Tensor &at) { return sum(at * at); })(exp(y)); });
+  auto captured = [](const Tensor &x, const Tensor &y) {
+    return checkpoint([&](const Tensor &at) { return at * exp(y); })(x);
+  };
+  auto gradient = [](const std::function<Tensor(const Tensor &, const Tensor &)> &call) {
+    return [call](const Tensor &x) {
+      Tensor y = log(x);
+      GradientTape tape;
+      tape.watch(x);
+      return *tape.gradient(call(x, y), x);
+    };
+  };
+  const Tensor x = tensor({2.0f, 4.0f});
+  inBothModes(gradient(direct), x, {std::log(2.0f), std::log(4.0f)});
+  inBothModes(gradient(computed), x, {2, 4});
+  inBothModes(gradient(nested), x, {4, 16});
+  inBothModes(gradient(derived), x, {4, 8});
+  inBothModes(gradient(captured), x, {2, 4});
+}
+
 TEST(Checkpoint, ComposesWithOtherTransforms) {
   auto cube = checkpoint([](const Tensor &x) { return x * x * x; });
   inBothModes([&](const Tensor &x) { return grad(grad(cube))(x); }, scalar(2.0f), {12});

@@ -159,6 +159,19 @@ TEST(Operation, WithoutAGradientIsALookupError) {
   EXPECT_EQ(tape.gradient(y, x)->to_vector<float>(), (std::vector<float>{1, 1}));
 }
 
+// The operand of the operation in the checkpoint was made before the tape, at whose boundary it is.
+TEST(Operation, WithoutAGradientMayStandBesideThePathInACheckpoint) {
+  inBothModes(
+      [](const Tensor &x) {
+        Tensor before = x * 2;
+        GradientTape tape;
+        tape.watch(x);
+        Tensor y = checkpoint([](const Tensor &a, const Tensor &b) { return a * bare()({b})[0]; })(x, before);
+        return *tape.gradient(y, x);
+      },
+      tensor({1.0f, 2.0f}), {8, 64});
+}
+
 TEST(Operation, OverridesAreRefusedWhereThereIsNone) {
   EXPECT_CONTAINS(errorOf<LookupError>([] { GradientOverride("test_nothing", nullptr); }),
                   "there is no operation 'test_nothing'");

@@ -178,6 +178,26 @@ TEST(NativeDerivatives, ConnectAllPathsIfOneIs) {
   EXPECT_EQ(f(scalar<double>(0.5)).item<double>(), 0);
 }
 
+// A loop in a checkpoint whose operand was made before the tape, at whose boundary it is.
+TEST(NativeDerivatives, EndAtOperandsOfACheckpoint) {
+  auto f = [](const Tensor &x) {
+    Tensor before = log(x);
+    GradientTape tape;
+    tape.watch(x);
+    Tensor y = checkpoint([](const Tensor &a, const Tensor &b) {
+      Tensor first = a * 1, second = b * 1;
+      for (int done = 0; done < 1; ++done) {
+        if (!(first > second))
+          break;
+        std::swap(first, second);
+      }
+      return first;
+    })(x, before);
+    return tape.gradient(y, x, {.unconnected_gradients = UnconnectedGradients::Zero}).value();
+  };
+  EXPECT_EQ(function(f)(scalar(1.0)).item<float>(), 0);
+}
+
 // Of tensors that the lambda makes, each is itself, whatever its elements.
 TEST(NativeDerivatives, AreTakenByConstantsOfTheLambda) {
   expectSame(
