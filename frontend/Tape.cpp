@@ -6,6 +6,7 @@
 #include "frontend/Activity.h"
 #include "frontend/Apply.h"
 #include "frontend/CodeByStructure.h"
+#include "frontend/native/Capture.h"
 
 #include <array>
 #include <numeric>
@@ -193,12 +194,12 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
 }
 
 bool TapeState::areConnected(const Plan &plan, const std::vector<std::vector<ValueId>> &sources,
-                             SourceLocation where) const {
+                             const Question &question) const {
   if (!trace->askedSources)
     return false;
   for (std::size_t i = 0; i < sources.size(); ++i)
     if (std::ranges::any_of(sources[i], [&](ValueId x) { return std::ranges::count(plan.connected, x) != 0; }) &&
-        !trace->askedSources->connected.contains({where.file, where.line, i}))
+        !trace->askedSources->connected.contains({question, i}))
       return false;
   return true;
 }
@@ -236,8 +237,8 @@ void TapeState::dropUnconnected(Plan &plan) {
   plan.connected = std::move(left);
 }
 
-void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &sources, SourceLocation where) {
-  if (!trace || !trace->isOneOfPaths())
+void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &sources, const Question &question) {
+  if (!trace->isOneOfPaths())
     return;
   AskedSources none; // of the run that has met the first decision, and that others take the place of
   AskedSources &known = trace->askedSources ? *trace->askedSources : none;
@@ -246,7 +247,7 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
     isConnected[index(source)] = true;
   plan.connected.clear();
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const AskedSources::Key key(where.file, where.line, i);
+    const AskedSources::Key key(question, i);
     known.asked.insert(key);
     if (std::ranges::any_of(sources[i], [&](ValueId value) { return isConnected[index(value)]; }))
       known.connected.insert(key);
@@ -272,6 +273,16 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
       isSeen[index(op.firstResult) + r] = true;
   }
   std::erase_if(plan.stops, [&](ValueId value) { return isSeen[index(value)] && !depending.isProduced(value); });
+}
+
+void TapeState::settle(Plan &plan, const std::vector<std::vector<ValueId>> &sources, bool zerosWillDo,
+                       SourceLocation where) {
+  if (!trace)
+    return;
+  const Question question = trace->decisions ? trace->decisions->questionAt(where) : Question();
+  if (!zerosWillDo && !areConnected(plan, sources, question))
+    dropUnconnected(plan);
+  joinPaths(plan, sources, question);
 }
 
 std::vector<std::optional<Tensor>> TapeState::pullBackTraced(const Plan &plan, std::span<const Tensor> seeds,
@@ -350,9 +361,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
     seedTensors.push_back(is_floating(target.dtype) ? std::move(fitted) : Tensor());
   }
   Plan plan = planFor(targets, sources, operation, where);
-  if (trace && !zerosWillDo && !areConnected(plan, sources, where))
-    dropUnconnected(plan);
-  joinPaths(plan, sources, where);
+  settle(plan, sources, zerosWillDo, where);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
   if (seeds.empty())
@@ -386,9 +395,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
     throw ShapeError(absl::StrCat(name, ": the target's first dimension runs over the examples; it is ", type.str()),
                      where);
   Plan plan = planFor({target}, sources, name, where);
-  if (trace && !areConnected(plan, sources, where))
-    dropUnconnected(plan);
-  joinPaths(plan, sources, where);
+  settle(plan, sources, false, where);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
 

@@ -125,10 +125,13 @@ private:
   void dropUnconnected(Plan &plan);
   // Whether an earlier path of host code has shown it of all connected sources, so that the compiler need not be asked.
   bool areConnected(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
-                    SourceLocation where) const;
+                    const Question &question) const;
   // In a run that finds out what host code does: sources that another path connects are connected, and what is only a
   // value of an iteration is no stop, so that the paths ask for the same.
-  void joinPaths(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, SourceLocation where);
+  void joinPaths(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, const Question &question);
+  // Leaves in a plan the sources that have a gradient here.
+  void settle(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, bool zerosWillDo,
+              SourceLocation where);
   // The cotangents of the connected sources, in order; of an eager tape, none for those that turn out to have none.
   // `seeds` has a tensor for each target, an empty one for integers. With `batched`, seeds and cotangents are stacked
   // along axis 0.

@@ -17,11 +17,14 @@ namespace calque::detail {
 inline constexpr std::int64_t kMostConstantElements = 16;
 
 class HostDecisions;
-// What runs of host code ask tapes for: by the line of the question, and the number of the source. As long as a source
-// may be connected on some path it counts as connected on all, so that no path meets a lack of a gradient that is due
-// to other paths.
+// A question to a tape: its line, and how many were asked there since the last decision of host code. One line may ask
+// several, as that of a helper which is called more than once does.
+using Question = std::tuple<std::string_view, unsigned, std::size_t>;
+// What runs of host code ask tapes for: by the question, and the number of the source. As long as a source may be
+// connected on some path it counts as connected on all, so that no path meets a lack of a gradient that is due to other
+// paths.
 struct AskedSources {
-  using Key = std::tuple<std::string_view, unsigned, std::size_t>;
+  using Key = std::pair<Question, std::size_t>;
   std::set<Key> asked, connected; // of these, those that a path leads from
   std::set<Key> unconnected;      // on all paths, as earlier runs have found
 };

@@ -77,7 +77,12 @@ bool HostDecisions::decide(Trace &trace, const Tensor &x, bool isDeclared, Sourc
   bool taken = choose(lineOf(where));
   made_.push_back({condition, trace.recording.ops().size(), taken, isDeclared, lineOf(where)});
   known[value] = known[condition] = taken;
+  questions.clear();
   return taken;
+}
+
+Question HostDecisions::questionAt(SourceLocation where) {
+  return {where.file, where.line, questions[{where.file, where.line}]++};
 }
 
 bool decideOn(const Tensor &x, SourceLocation where, bool isDeclared) {

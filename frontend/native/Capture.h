@@ -7,7 +7,9 @@
 #include "frontend/Trace.h"
 #include "frontend/native/Path.h"
 
+#include <map>
 #include <random>
+#include <string_view>
 
 namespace calque::detail {
 
@@ -18,6 +20,8 @@ public:
 
   // A value that was decided on before is decided alike.
   bool decide(Trace &trace, const Tensor &x, bool isDeclared, SourceLocation where);
+  // The next question of a line to a tape.
+  Question questionAt(SourceLocation where);
 
   struct Made {
     schema::ValueId condition;
@@ -37,6 +41,7 @@ private:
   std::vector<Made> made_;
   absl::flat_hash_map<schema::ValueId, bool> known;
   absl::flat_hash_map<std::pair<const char *, std::uint32_t>, std::size_t> timesAt; // by line
+  std::map<std::pair<std::string_view, unsigned>, std::size_t> questions;           // since the last decision, by line
   std::size_t repeated = 0;
   std::uintptr_t firstStack = 0; // at the first decision
   std::mt19937 random{12345};

@@ -2,6 +2,7 @@
 #include "test/Tensors.h"
 #include "test/frontend/Testing.h"
 
+#include <array>
 #include <stdexcept>
 
 using namespace calque;
@@ -176,6 +177,54 @@ TEST(NativeDerivatives, ConnectAllPathsIfOneIs) {
   });
   EXPECT_EQ(f(scalar<double>(3.0)).item<double>(), 6);
   EXPECT_EQ(f(scalar<double>(0.5)).item<double>(), 0);
+}
+
+// Two questions of one line are two questions, in a helper that is called twice as well: no path connects the second
+// variable.
+namespace {
+std::optional<Tensor> asked(GradientTape &tape, const Tensor &y, const Variable &of) { return tape.gradient(y, of); }
+} // namespace
+TEST(NativeDerivatives, AreToldApartOnOneLine) {
+  Variable w(2.0), v(3.0);
+  auto sumOf = [](const std::optional<Tensor> &a, const std::optional<Tensor> &b) {
+    return a.value_or(scalar(100.0f)) + b.value_or(scalar(1000.0f));
+  };
+  auto onOneLine = [&](const Tensor &x) {
+    if (x > 0) {
+      GradientTape tape({.persistent = true});
+      Tensor y = x * w;
+      auto a = tape.gradient(y, w), b = tape.gradient(y, v);
+      return sumOf(a, b);
+    }
+    return x * 1;
+  };
+  auto byAHelper = [&](const Tensor &x) {
+    GradientTape tape({.persistent = true});
+    Tensor y = x * 5;
+    if (x > 0)
+      y = x * w;
+    auto a = asked(tape, y, w);
+    auto b = asked(tape, y, v);
+    return sumOf(a, b);
+  };
+  auto inALoop = [&](const Tensor &x) {
+    Tensor total = x * 0;
+    for (Tensor i = x; i > 0; i = i - 1) {
+      GradientTape tape({.persistent = true});
+      Tensor y = i * w;
+      auto a = asked(tape, y, w);
+      auto b = asked(tape, y, v);
+      total = total + sumOf(a, b);
+    }
+    return total;
+  };
+  auto all = [](const auto &f) {
+    auto compiled = function(f);
+    return std::array{compiled(scalar(3.0)).template item<float>(), compiled(scalar(-3.0)).template item<float>()};
+  };
+  EXPECT_EQ(all(onOneLine), (std::array{1003.0f, -3.0f}));
+  EXPECT_EQ(all(byAHelper), (std::array{1003.0f, 1000.0f}));
+  EXPECT_EQ(all(inALoop), (std::array{3006.0f, 0.0f}));
 }
 
 // A loop in a checkpoint whose operand was made before the tape, at whose boundary it is.
