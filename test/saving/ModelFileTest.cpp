@@ -187,6 +187,53 @@ TEST(ModelFile, GraphsWithSharedAndNestedLayers) {
   expectTrainsOn(model, loaded, x, y);
 }
 
+// A layer that a model and models inside of it share is one, before and after.
+TEST(ModelFile, LayersSharedWithNestedModelsStayOne) {
+  TemporaryDirectory directory;
+  set_seed(9);
+  layers::Dense tied(4, {.activation = "tanh", .name = "tied"});
+  Sequential inner({Input({4}), tied, layers::Dense(4)}, SourceLocation());
+  SymbolicTensor at = Input({4});
+  models::Functional middle({at}, {inner(at) + tied(at)}, {.name = "middle"});
+  SymbolicTensor x = Input({4}), rows = Input({3, 4});
+  models::Functional model({x, rows},
+                           {layers::Dense(1)(tied(x) + inner(x) + middle(x) +
+                                             layers::GlobalAveragePooling1D()(layers::TimeDistributed(tied)(rows)))},
+                           {.name = "outer"});
+  ASSERT_EQ(model.variables().size(), 6u);
+  model.compile({.optimizer = optimizers::Adam(0.1), .loss = "mse"});
+  Tensors given = {points(6, 4), reshape(points(18, 4), {6, 3, 4})}, y = {points(6, 1)};
+  model.train_on_batch(given, y);
+  model.save(directory.file("net"));
+  ModelHandle loaded = load_model(directory.file("net"));
+  EXPECT_EQ(loaded.variables().size(), 6u);
+  expectTrainsOn(model, loaded, given, y);
+  EXPECT_EQ(valuesOf(loaded.predict(given)), valuesOf(model.predict(given)));
+
+  // By configs alone, where a layer that occurs once has no number, and that of a model inside is read by itself.
+  const Config config = layers::serialize(model);
+  layers::Layer made = layers::deserialize(Config::parse(config.str()));
+  EXPECT_EQ(layers::serialize(made), config);
+  const auto &copy = dynamic_cast<const Model &>(*made.body());
+  EXPECT_EQ(copy.variables().size(), 6u);
+  const layers::Layer innerCopy = copy.get_layer("sequential"), tiedCopy = copy.get_layer("tied");
+  EXPECT_TRUE(dynamic_cast<const Model &>(*innerCopy.body()).layers()[0].same_as(tiedCopy));
+  EXPECT_FALSE(tiedCopy.same_as(tied));
+  EXPECT_EQ(layers::serialize(inner).str().find("shared_object_id"), std::string::npos);
+  layers::Layer alone = layers::deserialize(layers::serialize(innerCopy));
+  EXPECT_FALSE(dynamic_cast<const Model &>(*alone.body()).layers()[0].same_as(tiedCopy));
+}
+
+// The copies of a layer that a Bidirectional makes are its own, wherever the layer occurs.
+TEST(ModelFile, LayersOfWrappersInSharedConfigs) {
+  layers::LSTM lstm(3, {.return_sequences = true, .name = "lstm"});
+  SymbolicTensor x = Input({5, 2});
+  models::Functional inner({x}, {layers::Bidirectional(lstm)(x)});
+  models::Functional model({x}, {layers::Concatenate()({lstm(x), inner(x), layers::Bidirectional(lstm)(x)})});
+  layers::Layer made = layers::deserialize(layers::serialize(model));
+  EXPECT_EQ(dynamic_cast<const Model &>(*made.body()).variables().size(), model.variables().size());
+}
+
 TEST(ModelFile, LayersOfAllFamiliesTrainOn) {
   TemporaryDirectory directory;
   auto check = [&](const ModelHandle &model, const Tensors &x, const Tensors &y) {

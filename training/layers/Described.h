@@ -88,6 +88,9 @@ std::shared_ptr<Body> made(const std::string &name, SourceLocation where, Args &
   return body;
 }
 
+// A layer that shares nothing with the others of a config that is being read.
+Layer deserializeAnother(const Config &config, SourceLocation where);
+
 void registerOwn(const std::string &className, std::type_index body, LayerMaker make);
 
 template <typename Body> void registerDescribed(const std::string &className) {

@@ -299,10 +299,10 @@ public:
     options.set("zero_output_for_mask", sequences);
     options.set("name", "");
     given.set("config", options);
-    forward = deserialize(given, where);
+    forward = deserializeAnother(given, where);
     options.set("go_backwards", !options["go_backwards"].as<bool>());
     given.set("config", options);
-    backward = deserialize(given, where);
+    backward = deserializeAnother(given, where);
     adopt(absl::StrCat("forward_", forward.body()->kind()), forward.body(), where);
     adopt(absl::StrCat("backward_", forward.body()->kind()), backward.body(), where);
   }

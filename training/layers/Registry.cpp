@@ -45,6 +45,105 @@ Registry &filled() {
   return registry();
 }
 
+//===-- Layers that occur more than once ----------------------------------------------------------===//
+
+constexpr const char *kSharedId = "shared_object_id"; // as in files of Keras
+
+// A call of serialize() of this thread, with those inside of it. The config of a layer that occurs again, in another
+// model as well, is the one that it had, and both have a number that says so.
+class Writing {
+public:
+  static Config write(const Layer &layer, SourceLocation where) {
+    if (current)
+      return current->configOf(layer, where);
+    Writing writing;
+    Config config = writing.configOf(layer, where);
+    // Which layers occur again is only known now.
+    writing.known.clear();
+    return writing.numbers.empty() ? config : writing.configOf(layer, where);
+  }
+
+private:
+  Writing() { current = this; }
+  ~Writing() { current = nullptr; }
+
+  Config configOf(const Layer &layer, SourceLocation where) {
+    if (!layer.body())
+      calque::detail::throwEmptyHandle("layer", where);
+    const LayerBody &body = *layer.body();
+    if (auto found = known.find(&body); found != known.end()) {
+      numbers.try_emplace(&body, static_cast<std::int64_t>(numbers.size()));
+      return found->second;
+    }
+    Config options = layer.get_config(where);
+    Config config{{"class_name", classOf(body, where)}, {"config", std::move(options)}};
+    if (auto number = numbers.find(&body); number != numbers.end())
+      config.set(kSharedId, number->second);
+    kept.push_back(layer);
+    return known[&body] = std::move(config);
+  }
+  static std::string classOf(const LayerBody &body, SourceLocation where) {
+    std::lock_guard lock(filled().mutex);
+    auto found = registry().classes.find(typeid(body));
+    if (found == registry().classes.end())
+      fail<StateError>(absl::StrCat("serialize: the class of the layer '", body.kind(),
+                                    "' is not known; register_layer() gives it a name"));
+    return found->second;
+  }
+
+  static inline thread_local Writing *current = nullptr;
+  std::unordered_map<const LayerBody *, Config> known;
+  absl::flat_hash_map<const LayerBody *, std::int64_t> numbers; // of those that occur again
+  std::vector<Layer> kept;                                      // no other layer comes to be where one of them was
+};
+
+// A call of deserialize() of this thread, with those inside of it.
+class Reading {
+public:
+  static Layer read(const Config &config, SourceLocation where) {
+    if (current)
+      return current->layerOf(config, where);
+    return readAnother(config, where);
+  }
+  static Layer readAnother(const Config &config, SourceLocation where) {
+    Reading reading;
+    return reading.layerOf(config, where);
+  }
+
+private:
+  Reading() : before(current) { current = this; }
+  ~Reading() { current = before; }
+
+  Layer layerOf(const Config &config, SourceLocation where) {
+    const ConfigValue *id = config.find(kSharedId);
+    if (!id)
+      return made(config, where);
+    const auto number = id->as<std::int64_t>(where);
+    if (auto found = known.find(number); found != known.end())
+      return found->second;
+    return known.emplace(number, made(config, where)).first->second;
+  }
+  static Layer made(const Config &config, SourceLocation where) {
+    const auto name = config.at("class_name", where).as<std::string>(where);
+    LayerMaker make;
+    {
+      std::lock_guard lock(filled().mutex);
+      auto found = registry().makers.find(name);
+      if (found == registry().makers.end())
+        fail<LookupError>(absl::StrCat("deserialize: there is no layer '", name, "'; ",
+                                       training::nearest(name, registry().names),
+                                       "; register_layer() makes one of your own known"));
+      make = found->second;
+    }
+    const ConfigValue *options = config.find("config");
+    return make(options ? options->as<Config>(where) : Config());
+  }
+
+  static inline thread_local Reading *current = nullptr;
+  Reading *before;
+  absl::flat_hash_map<std::int64_t, Layer> known;
+};
+
 void insert(const std::string &className, std::type_index body, LayerMaker make, SourceLocation where) {
   std::lock_guard lock(registry().mutex);
   if (registry().makers.contains(className) || registry().classes.contains(body))
@@ -73,31 +172,14 @@ std::vector<std::string> registered_layers() {
 
 Config serialize(const Layer &layer, SourceLocation where) {
   CallSite site(where, "serialize");
-  Config config = layer.get_config(where);
-  const LayerBody &body = *layer.body();
-  std::lock_guard lock(filled().mutex);
-  auto found = registry().classes.find(typeid(body));
-  if (found == registry().classes.end())
-    fail<StateError>(absl::StrCat("serialize: the class of the layer '", body.kind(),
-                                  "' is not known; register_layer() gives it a name"));
-  return {{"class_name", found->second}, {"config", config}};
+  return Writing::write(layer, where);
 }
 
 Layer deserialize(const Config &config, SourceLocation where) {
   CallSite site(where, "deserialize");
-  std::string name = config.at("class_name", where).as<std::string>(where);
-  LayerMaker make;
-  {
-    std::lock_guard lock(filled().mutex);
-    auto found = registry().makers.find(name);
-    if (found == registry().makers.end())
-      fail<LookupError>(absl::StrCat("deserialize: there is no layer '", name, "'; ",
-                                     training::nearest(name, registry().names),
-                                     "; register_layer() makes one of your own known"));
-    make = found->second;
-  }
-  const ConfigValue *options = config.find("config");
-  return make(options ? options->as<Config>(where) : Config());
+  return Reading::read(config, where);
 }
+
+Layer deserializeAnother(const Config &config, SourceLocation where) { return Reading::readAnother(config, where); }
 
 } // namespace calque::layers

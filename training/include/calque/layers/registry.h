@@ -33,6 +33,8 @@ void register_layer(const std::string &class_name, LayerMaker make, SourceLocati
 // The names that are registered.
 CALQUE_API std::vector<std::string> registered_layers();
 
+// A layer that occurs more than once, such as one that a model and a model inside of it share, has the number
+// "shared_object_id" beside its class in each of its places; deserialize() makes one layer of them.
 // StateError for a layer whose class is not registered, or that has a callable in it that has no name.
 CALQUE_API Config serialize(const Layer &layer, SourceLocation where = SourceLocation::current());
 // LookupError for a class that is not registered; ValueError for a config that it does not take.
