@@ -314,6 +314,20 @@ TEST(Interpreter, KnowsNoDerivativeOfASineFarOut) {
   EXPECT_EQ(compare(program, meaning, runAll(program)), "");
 }
 
+// Differences of a sum do not see what is lost in it.
+TEST(Interpreter, KnowsNoDerivativeOfWhatIsLostInAHugeNumber) {
+  Step add{OpId::Add, {0, 1}, {}, {}, 0, {}}, gradient{OpId::Gradient, {2, 0}, {}, {}, 0, TapeUse{0, 1, false, {}}};
+  Program program = programOf({{Input::Kind::Parameter, floats({2}, {-1, -1})},
+                               {Input::Kind::Parameter, floats({2}, {2, static_cast<float>(-3e20)})}},
+                              {add, gradient}, {3});
+  Meaning meaning = meaningOf(program);
+  const std::vector<Num> &elements = meaning.values[3]->elements;
+  EXPECT_NEAR(static_cast<double>(elements[0].value), 1, 1e-6);
+  EXPECT_LT(elements[0].off, 1e-3);
+  EXPECT_EQ(elements[1].off, kUnknown);
+  EXPECT_EQ(compare(program, meaning, runAll(program)), "");
+}
+
 TEST(Interpreter, KnowsNoGradientOfInfiniteSeeds) {
   // 0 / x has the derivative 0, which an infinite seed makes NaN.
   Step quotient{OpId::Div, {1, 0}, {}, {}, 0, {}},

@@ -11,6 +11,18 @@ std::vector<Element> derive(const std::function<Numbers(Real)> &f, Real h, const
     minusHalf = f(-h / 2);
     here = f(0);
   }
+  // What is small is lost in a number that is large beside the step: a number that moves with a larger one is off by
+  // its own rounding, in proportion to the step.
+  Real largest = 0;
+  for (Real number : here)
+    if (std::isfinite(number))
+      largest = std::max(largest, std::fabs(number));
+  Numbers far;
+  if (std::ldexp(largest, -33) > h)
+    far = f(std::ldexp(largest, -11));
+  auto lost = [&](std::size_t i) {
+    return !far.empty() && std::isfinite(here[i]) && far[i] != here[i] ? std::ldexp(std::fabs(here[i]), -61) / h : 0;
+  };
   auto at = [&](std::size_t first, std::size_t last, const Numbers *weights) {
     auto difference = [&](const Numbers &a, const Numbers &b) {
       Real sum = 0;
@@ -30,6 +42,8 @@ std::vector<Element> derive(const std::function<Numbers(Real)> &f, Real h, const
     // Of a smooth function the bend halves with the step; at a kink it stays.
     Real kink = 2 * bend(plusHalf, minusHalf, h / 2) - bend(plus1, minus1, h);
     result.doubt = 8 * std::fabs(result.value - finer) + 4 * std::fabs(kink);
+    for (std::size_t i = first; i < last; ++i)
+      result.doubt += weights ? std::fabs((*weights)[i]) * lost(i) : lost(i);
     result.value = finer;
     return result;
   };
