@@ -156,8 +156,12 @@ TEST(LayersMisuse, OfNormalizationNamesTheNumbers) {
   EXPECT_MISUSE(ShapeError, given(ones({2, 3})), "normalization: has 2 means, and there are 3 features");
   EXPECT_MISUSE(StateError, given.adapt(ones({2, 2})),
                 "normalization: adapt() is called, and the mean and the variance are given");
-  EXPECT_MISUSE(ValueError, layers::UpSampling2D(2, {.interpolation = "cubic"}),
-                "up_sampling2d: there is no interpolation 'cubic'; it is 'nearest' or 'bilinear'");
+  EXPECT_MISUSE(
+      ValueError, layers::UpSampling2D(2, {.interpolation = "cubic"}),
+      "up_sampling2d: there is no interpolation 'cubic'; it is 'nearest', 'bilinear', 'bicubic', 'lanczos3' or "
+      "'lanczos5'");
+  EXPECT_MISUSE(DTypeError, layers::UpSampling2D(2, {.interpolation = "bicubic"})(ones({1, 2, 2, 1}, DType::Int32)),
+                "int32");
 }
 
 // The layer that does not take them, not the model.

@@ -113,6 +113,22 @@ TEST(OpenBatch, CroppingCutsOpenLengths) {
   EXPECT_THROW(cut(ones({1, 2, 1}, DType::Float64)), ShapeError);
 }
 
+TEST(OpenBatch, UpSamplingInterpolatesImagesOfOpenSizes) {
+  const Tensor image = sin(reshape(iota({2 * 7 * 3}, DType::Float64), {2, 7, 3, 1}) * 1.7);
+  for (const char *interpolation : {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"}) {
+    SCOPED_TRACE(interpolation);
+    layers::UpSampling2D larger({2, 3}, {.interpolation = interpolation});
+    auto step = [&](const Tensor &x) {
+      return value_and_grad([&](const Tensor &at) { return sum(square(larger(at))); })(x);
+    };
+    auto open = function(step, {.input_signature = {TensorSpec<double>({kDynamic, kDynamic, kDynamic, kDynamic})}});
+    auto [value, gradient] = step(image);
+    auto [openValue, openGradient] = open(image);
+    EXPECT_NEAR(openValue.item<double>(), value.item<double>(), 1e-10);
+    expectNear(openGradient, valuesOf(gradient), 1e-10);
+  }
+}
+
 TEST(OpenBatch, NetworksAreBuiltWithoutKnowingIt) {
   layers::Sequential model{layers::Flatten(), layers::Dense(3)};
   model.build({kDynamic, 2, 2});

@@ -3,6 +3,10 @@
 #include "Described.h"
 #include "calque/functions.h"
 
+#include <cmath>
+#include <numbers>
+#include <optional>
+
 namespace calque::layers {
 
 namespace {
@@ -55,10 +59,10 @@ struct UpSampling2DBody : UpSamplingBody<UpSampling2DBody, 2> {
       : UpSamplingBody("up_sampling2d", std::move(numbers)), interpolation(std::move(interpolation)) {}
   void check(SourceLocation where) const {
     UpSamplingBody::check(where);
-    if (interpolation != "nearest" && interpolation != "bilinear")
-      fail<ValueError>(
-          absl::StrCat("up_sampling2d: there is no interpolation '", interpolation, "'; it is 'nearest' or 'bilinear'"),
-          where);
+    if (interpolation != "nearest" && interpolation != "bilinear" && !kernelOf(interpolation).at)
+      fail<ValueError>(absl::StrCat("up_sampling2d: there is no interpolation '", interpolation,
+                                    "'; it is 'nearest', 'bilinear', 'bicubic', 'lanczos3' or 'lanczos5'"),
+                       where);
   }
   template <typename A> void describe(A &a) {
     UpSamplingBody::describe(a);
@@ -69,16 +73,93 @@ struct UpSampling2DBody : UpSamplingBody<UpSampling2DBody, 2> {
       return UpSamplingBody::call(x, options);
     checkInput(x.shape());
     checkFloating(title(), x.shape(), x.dtype());
-    return interpolated(interpolated(x, 1, numbers[0]), 2, numbers[1]);
+    Tensor result = x;
+    for (std::int64_t axis : {1, 2}) {
+      const std::int64_t times = numbers[static_cast<std::size_t>(axis - 1)];
+      if (times > 1)
+        result = interpolation == "bilinear" ? interpolated(result, axis, times)
+                                             : weighed(result, axis, times, kernelOf(interpolation));
+    }
+    return result;
   }
 
 private:
+  // The weight of a pixel at a distance, which is 0 from the radius on.
+  struct Kernel {
+    int radius = 0;
+    double (*at)(double distance, int radius) = nullptr;
+  };
+  static Kernel kernelOf(const std::string &interpolation) {
+    // R. G. Keys, Cubic convolution interpolation for digital image processing, 1981, with a = -0.5.
+    if (interpolation == "bicubic")
+      return {2,
+              [](double x, int) { return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : ((-0.5 * x + 2.5) * x - 4) * x + 2; }};
+    // C. E. Duchon, Lanczos filtering in one and two dimensions, 1979: sinc(x) sinc(x / radius).
+    auto lanczos = [](double x, int radius) {
+      const double angle = std::numbers::pi * x;
+      return x == 0 ? 1 : radius * std::sin(angle) * std::sin(angle / radius) / (angle * angle);
+    };
+    return interpolation == "lanczos3"   ? Kernel{3, lanczos}
+           : interpolation == "lanczos5" ? Kernel{5, lanczos}
+                                         : Kernel();
+  }
+  // As the centres of the small pixels lie between those of the others, with weights whose sum is 1 for those that are
+  // in the image.
+  static Tensor weighed(const Tensor &x, std::int64_t axis, std::int64_t times, const Kernel &kernel) {
+    const Tensor one = onesAlong(x, axis);
+    std::vector<Tensor> parts;
+    for (std::int64_t i = 0; i < times; ++i) {
+      const double distance = (static_cast<double>(i) + 0.5) / static_cast<double>(times) - 0.5;
+      parts.push_back(distance == 0 ? x : around(x, axis, distance, kernel) / around(one, axis, distance, kernel));
+    }
+    return joined(x, axis, parts);
+  }
+  // The weighed sum of the pixels around each.
+  static Tensor around(const Tensor &x, std::int64_t axis, double distance, const Kernel &kernel) {
+    const auto at = static_cast<std::size_t>(axis);
+    const int radius = kernel.radius;
+    Numbers border(x.shape().size(), 0);
+    border[at] = radius;
+    const Tensor padded = pad(x, border, border);
+    std::optional<Tensor> total;
+    for (int offset = -radius; offset <= radius; ++offset) {
+      const double far = std::abs(distance - offset);
+      const double weight = far < radius ? kernel.at(far, radius) : 0;
+      if (weight == 0)
+        continue;
+      const int before = radius + offset, behind = radius - offset;
+      Tensor part = padded;
+      if (before > 0)
+        part = split(part, {before, -1}, axis)[1];
+      if (behind > 0)
+        part = split(part, {-1, behind}, axis)[0];
+      total = total ? *total + part * weight : part * weight;
+    }
+    return *total;
+  }
+  // Ones of x's size along an axis, and of size one along the others.
+  static Tensor onesAlong(const Tensor &x, std::int64_t axis) {
+    Numbers others;
+    for (std::int64_t i = 0; i < std::ssize(x.shape()); ++i)
+      if (i != axis)
+        others.push_back(i);
+    const Size size = x.shape()[static_cast<std::size_t>(axis)];
+    if (!size.is_known())
+      return cast(any(x != x, others, /*keepdims=*/true), x.dtype()) * 0 + 1;
+    Shape shape(x.shape().size(), 1);
+    shape[static_cast<std::size_t>(axis)] = size;
+    return ones(shape, x.dtype());
+  }
+  // Interleaves the parts.
+  static Tensor joined(const Tensor &x, std::int64_t axis, const std::vector<Tensor> &parts) {
+    Shape shape = x.shape();
+    Size &size = shape[static_cast<std::size_t>(axis)];
+    size = size.is_known() ? Size(std::int64_t(size) * std::ssize(parts)) : Size(-1);
+    return reshape(stack(parts, axis + 1), shape);
+  }
   // The centres of the small pixels lie between those of two pixels; beyond the outermost centre is the outermost
   // pixel.
   static Tensor interpolated(const Tensor &x, std::int64_t axis, std::int64_t times) {
-    if (times == 1)
-      return x;
-    const auto at = static_cast<std::size_t>(axis);
     std::vector<Tensor> first = split(x, {1, -1}, axis), last = split(x, {-1, 1}, axis), parts;
     Tensor before = concat({first[0], last[0]}, axis), behind = concat({first[1], last[1]}, axis);
     for (std::int64_t i = 0; i < times; ++i) {
@@ -87,9 +168,7 @@ private:
                       : distance > 0 ? x * (1 - distance) + behind * distance
                                      : x);
     }
-    Shape shape = x.shape();
-    shape[at] = shape[at].is_known() ? Size(std::int64_t(shape[at]) * times) : Size(-1);
-    return reshape(stack(parts, axis + 1), shape);
+    return joined(x, axis, parts);
   }
   std::string interpolation;
 };

@@ -297,6 +297,10 @@ case("relu threshold", layers.ReLU(max_value=2, negative_slope=0.25, threshold=0
 case("relu threshold above", layers.ReLU(max_value=1, threshold=2), {"max_value": 1, "threshold": 2}, [np.array([[0.5, -0.5, 3, 2, 1.5]])])
 for name in ["elu", "softplus", "mish", "silu", "gelu"]:
     case("activation " + name + " at 0", layers.Activation(name), {"activation": name}, [np.array([[0.0, 0.5, -0.5]])])
+for interpolation in ["bicubic", "lanczos3", "lanczos5"]:
+    for size, shape in [((2, 3), (2, 3, 4, 2)), ((4, 1), (1, 7, 2, 1)), ((1, 2), (1, 2, 12, 1)), ((2, 2), (2, 1, 1, 2))]:
+        case("up_sampling2d " + interpolation, layers.UpSampling2D(size, interpolation=interpolation),
+             {"size": list(size), "interpolation": interpolation}, [draw(shape)])
 
 (HERE / "layers.json").write_text("\n".join(lines) + "\n")
 print(len(lines), "cases by Keras", keras.__version__, "on JAX", jax.__version__, "with NumPy", np.__version__)

@@ -14,10 +14,11 @@ public:
                         SourceLocation where = SourceLocation::current());
 };
 struct UpSampling2DOptions {
-  std::string interpolation = "nearest"; // or "bilinear", between the centres of pixels
+  std::string interpolation = "nearest"; // or "bilinear", "bicubic", "lanczos3", "lanczos5", between centres of pixels
   std::string name = {};
 };
-// ValueError for another interpolation. Bilinear takes floating-point images.
+// Beyond the border of an image there is nothing: the weights of the pixels that are there add up to 1. ValueError for
+// another interpolation. All but "nearest" take floating-point images.
 class CALQUE_API UpSampling2D : public Layer {
 public:
   explicit UpSampling2D(Extent size = 2, UpSampling2DOptions options = {},
