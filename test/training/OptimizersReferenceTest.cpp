@@ -101,12 +101,19 @@ TEST(Schedules, AreKeras) {
                     "rates", 2000);
     // An optimiser asks for the rate of the steps before, in a trace too.
     optimizers::SGD sgd(schedule);
+    EXPECT_EQ(sgd.learning_rate().value().item<double>(), schedule(0).item<double>());
     Variable x(10.0f);
     auto step = function([&](const Tensor &g) { sgd.apply_gradients({g}, {x}); });
     step(scalar(1.0f));
     step(scalar(1.0f));
     EXPECT_NEAR(x.value().item<float>(), 10 - schedule(0).item<double>() - schedule(1).item<double>(), 1e-6);
-    EXPECT_EQ(sgd.learning_rate().value().item<double>(), rates[1]);
+    // As in Keras, the rate is that of the step to come.
+    auto rate = function([&] { return sgd.learning_rate().value(); });
+    EXPECT_EQ(sgd.learning_rate().value().item<double>(), schedule(2).item<double>());
+    EXPECT_EQ(rate().item<double>(), schedule(2).item<double>());
+    sgd.iterations().assign(1);
+    EXPECT_EQ(sgd.learning_rate().value().item<double>(), schedule(1).item<double>());
+    EXPECT_EQ(rate().item<double>(), schedule(1).item<double>());
     EXPECT_TRUE(sgd.has_schedule());
   }
 }

@@ -287,7 +287,14 @@ OptimizerBody &Optimizer::checked(SourceLocation where) const {
   return *body_;
 }
 
-Variable Optimizer::learning_rate(SourceLocation where) const { return checked(where).learningRate; }
+Variable Optimizer::learning_rate(SourceLocation where) const {
+  OptimizerBody &body = checked(where);
+  if (const schedules::Schedule *schedule = body.rate_.schedule()) {
+    CallSite site(where, body.inMessages);
+    body.learningRate.assign((*schedule)(body.steps.value()));
+  }
+  return body.learningRate;
+}
 Variable Optimizer::iterations(SourceLocation where) const { return checked(where).steps; }
 bool Optimizer::has_schedule(SourceLocation where) const { return checked(where).rate_.schedule() != nullptr; }
 

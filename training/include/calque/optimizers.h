@@ -142,8 +142,8 @@ public:
   Optimizer(const std::string &name, SourceLocation where = SourceLocation::current())
       : Optimizer(name.c_str(), where) {}
 
-  // A float64 scalar: assign it to change the rate. With a schedule it is what the schedule gave for the latest step,
-  // and what is assigned is written over.
+  // A float64 scalar: assign it to change the rate. With a schedule this call makes it what the schedule gives for the
+  // next step, and what is assigned is written over.
   Variable learning_rate(SourceLocation where = SourceLocation::current()) const;
   bool has_schedule(SourceLocation where = SourceLocation::current()) const;
   // Assigns the rate, a number or a scalar of any floating-point type. StateError where it follows a schedule.
