@@ -10,9 +10,11 @@
 #include "calque/tensor_spec.h"
 
 #include <array>
+#include <concepts>
 
 namespace calque {
 
+class Operand;
 namespace detail {
 struct SymbolicCall;
 }
@@ -28,6 +30,17 @@ public:
   const std::string &name() const { return name_; }
 
   bool same_as(const SymbolicTensor &other) const noexcept { return call_ == other.call_ && result_ == other.result_; }
+
+  // Operations such as relu(x) take tensors: what stands for one in a graph is a layer.
+  template <typename T>
+    requires std::same_as<T, Operand>
+  operator T() const {
+    static_assert(
+        !std::same_as<T, Operand>,
+        "an operation takes tensors, and this is a symbolic one, which layers take: "
+        "layers::Activation(\"relu\")(x) for relu(x), layers::Lambda(f)(x) for another f(x), or a layer of its "
+        "name such as layers::Softmax()(x) or layers::Concatenate()({x, y})");
+  }
 
   SymbolicTensor(std::shared_ptr<detail::SymbolicCall> call, std::size_t result, DType dtype, Shape shape,
                  std::string name)
