@@ -1,10 +1,13 @@
 // The gradients of eager tapes: the recorded operations backwards, each by its own native code.
 #include "frontend/Apply.h"
+#include "frontend/Movement.h"
+#include "frontend/Numerics.h"
 #include "frontend/Pullback.h"
 #include "frontend/Tape.h"
 #include "ir/schema/Cotangents.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace calque::detail {
 
@@ -45,6 +48,12 @@ public:
     std::span<const ValueId> recorded = recording.operandsOf(op);
     const std::vector<ValueId> operands(recorded.begin(), recorded.end());
     const std::size_t numPassing = recording.gradientOperandsOf(op).size();
+    if (!batched && eagerTapesActive()) {
+      if (op.op == OpId::Concat && op.numOperands > kMany)
+        return passPartsOf(op, operands, cotangents[0]);
+      if (op.op == OpId::Split && op.numResults > kMany)
+        return passJoined(op, operands[0], std::move(cotangents));
+    }
     std::vector<std::optional<Tensor>> passed(operands.size());
     std::vector<bool> needed(operands.size());
     bool anyNeeded = false;
@@ -53,6 +62,8 @@ public:
         continue;
       if (passesCotangent(op, i, operands[i]))
         passed[i] = shapedLike(operands[i], cotangents[0]);
+      else if (i == 0 && addsParts(op, operands, cotangents))
+        continue;
       else
         anyNeeded = needed[i] = true;
     }
@@ -111,6 +122,76 @@ private:
     for (std::size_t i = 0; i < needed.size(); ++i)
       if (needed[i])
         passed[i] = std::move(computed[next++]);
+  }
+  // Tapes that record shall see the cotangents of a long concatenation as the parts of a split, and the other way
+  // round: the pullback of one operand looks at all, and so those of all take the square of their number.
+  static constexpr std::uint32_t kMany = 64;
+  void passPartsOf(const RecordedOp &op, const std::vector<ValueId> &operands, const Tensor &cotangent) {
+    const auto axis = schema::normalAxis(std::get<std::int64_t>(recording.attributesOf(op)[0]),
+                                         recording.typeOf(op.firstResult).rank());
+    std::vector<std::int64_t> sizes;
+    for (ValueId operand : operands)
+      sizes.push_back(recording.typeOf(operand).dims[static_cast<std::size_t>(axis)]);
+    schema::Attribute attributes[] = {std::move(sizes), axis};
+    std::vector<Tensor> parts = applyAll(OpId::Split, {&cotangent, 1}, attributes, where);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (active[index(operands[i])])
+        accumulate(operands[i], std::move(parts[i]));
+  }
+  void passJoined(const RecordedOp &op, ValueId operand, std::vector<Tensor> parts) {
+    if (!active[index(operand)])
+      return;
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      if (!parts[r].impl())
+        parts[r] = zerosOf(recording.typeOf(op.firstResult + static_cast<ValueId>(r)));
+    schema::Attribute axis = std::get<std::int64_t>(recording.attributesOf(op)[1]);
+    accumulate(operand, applyAll(OpId::Concat, parts, {&axis, 1}, where)[0]);
+  }
+  Tensor zerosOf(const schema::TensorType &type) const {
+    runtime::Buffer buffer = allocate(type, where);
+    std::memset(buffer.data(), 0, type.numBytes());
+    return makeEager(std::make_shared<const schema::TensorType>(type), std::move(buffer), where);
+  }
+  // Adds the cotangents of what was taken from operand 0 to its own, if these are small parts of it: a cotangent of the
+  // operand's size for each of many parts would take the square of their number. A tape that records sees none of it,
+  // so there must be none.
+  bool addsParts(const RecordedOp &op, const std::vector<ValueId> &operands, std::span<const Tensor> cotangents) {
+    if (batched || eagerTapesActive() || checksNumerics())
+      return false;
+    const schema::TensorType &type = recording.typeOf(operands[0]);
+    std::optional<TakenParts> parts;
+    if (schema::MoveRule rule = schema::moveRuleOf(op.op)) {
+      std::vector<schema::TensorType> operandTypes, resultTypes;
+      for (ValueId operand : operands)
+        operandTypes.push_back(recording.typeOf(operand));
+      for (std::uint32_t r = 0; r < op.numResults; ++r)
+        resultTypes.push_back(recording.typeOf(op.firstResult + static_cast<ValueId>(r)));
+      parts = TakenParts::of(rule, {op.op, operandTypes, recording.attributesOf(op)}, resultTypes)[0];
+    } else if (op.op == OpId::Gather) {
+      const Tensor indices = recorder.tensorOf(operands[1]);
+      if (indices.impl()->type->numElements() != 1 || !is_integer(indices.impl()->type->dtype) ||
+          !indices.impl()->buffer.data())
+        return false;
+      const auto axis = schema::normalAxis(std::get<std::int64_t>(recording.attributesOf(op)[0]), type.rank());
+      const void *index = indices.impl()->buffer.data();
+      parts = TakenParts::ofSlice(type, axis,
+                                  indices.dtype() == DType::Int32 ? *static_cast<const std::int32_t *>(index)
+                                                                  : *static_cast<const std::int64_t *>(index));
+    }
+    if (!parts || !parts->areSmall(type))
+      return false;
+    parts->addBack(sumOf(operands[0], type), cotangents);
+    return true;
+  }
+  // The cotangent of a value so far, in memory that nothing else has.
+  const Tensor &sumOf(ValueId value, const schema::TensorType &type) {
+    Tensor &sum = cotangents[value];
+    if (sum.impl() && sum.impl().use_count() == 1 && sum.impl()->buffer.unique() && !sum.impl()->buffer.isForeign())
+      return sum;
+    Tensor own = zerosOf(type);
+    if (sum.impl())
+      std::memcpy(own.impl()->buffer.data(), sum.impl()->buffer.data(), type.numBytes());
+    return sum = std::move(own);
   }
   // The cotangent of a value whose operation is next; only sources' are needed any longer.
   Tensor take(ValueId value) {

@@ -84,32 +84,68 @@ bool isOneToOne(const schema::Dims &sizes, const schema::Placement &placement) {
 }
 } // namespace
 
-std::optional<Tensor> moveBack(schema::MoveRule rule, const schema::OpCall &call, std::size_t operand,
-                               std::span<const schema::TensorType> results, std::span<const Tensor> cotangents,
-                               SourceLocation where) {
-  const schema::Movement movement = rule(call, results);
-  const schema::Move *move = nullptr;
-  for (const schema::Move &each : movement.moves)
-    if (each.operand == operand) {
-      if (move)
-        return std::nullopt; // two of them may have moved one element
-      move = &each;
-    }
-  if (!move || !isOneToOne(move->sizes, move->from) || !cotangents[move->result].impl())
+std::vector<TakenParts> TakenParts::of(schema::MoveRule rule, const schema::OpCall &call,
+                                       std::span<const schema::TensorType> results) {
+  std::vector<TakenParts> parts(call.operands.size());
+  for (schema::Move &move : rule(call, results).moves) {
+    TakenParts &of = parts[move.operand];
+    of.areOneToOne = of.areOneToOne && isOneToOne(move.sizes, move.from);
+    of.moves.push_back(std::move(move));
+  }
+  return parts;
+}
+
+TakenParts TakenParts::ofSlice(const schema::TensorType &type, std::int64_t axis, std::int64_t index) {
+  TakenParts parts;
+  schema::Move &move = parts.moves.emplace_back();
+  move.operand = 0;
+  move.sizes = type.dims;
+  move.sizes[static_cast<std::size_t>(axis)] = 1;
+  move.from = schema::rowMajor(type.dims);
+  move.to = schema::rowMajor(move.sizes);
+  move.from.offset = index * move.from.strides[static_cast<std::size_t>(axis)];
+  return parts;
+}
+
+std::optional<Tensor> TakenParts::moveBack(const schema::TensorType &type, std::span<const Tensor> cotangents,
+                                           SourceLocation where) const {
+  if (moves.size() != 1 || !areOneToOne || !cotangents[moves[0].result].impl())
     return std::nullopt;
-  const schema::TensorType &type = call[operand];
+  const schema::Move &move = moves[0];
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
   runtime::Buffer buffer = allocate(type, where);
   std::int64_t moved = 1;
-  for (std::int64_t size : move->sizes)
+  for (std::int64_t size : move.sizes)
     moved *= size;
   if (moved != type.numElements())
     std::memset(buffer.data(), 0, type.numBytes());
-  runtime::copyStrided(static_cast<std::byte *>(buffer.data()) + move->from.offset * bytes,
-                       static_cast<const std::byte *>(cotangents[move->result].impl()->buffer.data()) +
-                           move->to.offset * bytes,
-                       static_cast<std::size_t>(bytes), move->sizes, move->to.strides, move->from.strides);
+  runtime::copyStrided(static_cast<std::byte *>(buffer.data()) + move.from.offset * bytes,
+                       static_cast<const std::byte *>(cotangents[move.result].impl()->buffer.data()) +
+                           move.to.offset * bytes,
+                       static_cast<std::size_t>(bytes), move.sizes, move.to.strides, move.from.strides);
   return makeEager(std::make_shared<const schema::TensorType>(type), std::move(buffer), where);
+}
+
+bool TakenParts::areSmall(const schema::TensorType &type) const {
+  constexpr std::int64_t kFewTimes = 8; // else all threads add
+  return areOneToOne && !moves.empty() && std::ranges::all_of(moves, [&](const schema::Move &move) {
+           return schema::TensorType{type.dtype, move.sizes}.numElements() <= type.numElements() / kFewTimes;
+         });
+}
+
+void TakenParts::addBack(const Tensor &sum, std::span<const Tensor> cotangents) const {
+  const TensorImpl &to = *sum.impl();
+  auto addAll = [&]<typename T>(std::type_identity<T>) {
+    for (const schema::Move &move : moves)
+      if (const auto &from = cotangents[move.result].impl())
+        runtime::addStrided(static_cast<T *>(to.buffer.data()) + move.from.offset,
+                            static_cast<const T *>(from->buffer.data()) + move.to.offset, move.sizes, move.to.strides,
+                            move.from.strides);
+  };
+  if (to.type->dtype == DType::Float32)
+    addAll(std::type_identity<float>());
+  else
+    addAll(std::type_identity<double>());
 }
 
 //===-- Positions as operands -------------------------------------------------------------------===//

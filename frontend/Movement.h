@@ -12,12 +12,30 @@ namespace calque::detail {
 void moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<const Tensor *const> operands,
                   std::vector<schema::TensorType> types, std::span<Tensor> results, SourceLocation where);
 
-// The cotangent of an operand of such an operation, from those of its results (empty tensors where there are none):
-// zeros, into which the elements are moved back. Nothing where an element may have been moved twice, and sums are
-// needed.
-std::optional<Tensor> moveBack(schema::MoveRule rule, const schema::OpCall &call, std::size_t operand,
-                               std::span<const schema::TensorType> results, std::span<const Tensor> cotangents,
-                               SourceLocation where);
+// Which elements of an operand an operation that moves elements has taken, and where they have gone: each at most once
+// in a move, so that cotangents go back the same way.
+class TakenParts {
+public:
+  // Of all operands of such an operation.
+  static std::vector<TakenParts> of(schema::MoveRule rule, const schema::OpCall &call,
+                                    std::span<const schema::TensorType> results);
+  // Of a tensor of such a type from which one slice was gathered along an axis.
+  static TakenParts ofSlice(const schema::TensorType &type, std::int64_t axis, std::int64_t index);
+
+  // The cotangent of the operand, of such a type, from those of the results (empty tensors where there are none):
+  // zeros, into which the elements are moved back. Nothing where an element may have been moved twice, and sums are
+  // needed.
+  std::optional<Tensor> moveBack(const schema::TensorType &type, std::span<const Tensor> cotangents,
+                                 SourceLocation where) const;
+  // Whether each move takes little of an operand of such a type.
+  bool areSmall(const schema::TensorType &type) const;
+  // Adds the cotangents of the results to that of the operand, whose elements nobody else has.
+  void addBack(const Tensor &sum, std::span<const Tensor> cotangents) const;
+
+private:
+  std::vector<schema::Move> moves;
+  bool areOneToOne = true;
+};
 
 // A recording whose operations take their positions from further parameters, after those of the given recording. It is
 // the same for all recordings that differ only in positions.

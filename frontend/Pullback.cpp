@@ -262,12 +262,12 @@ std::optional<std::vector<std::optional<Tensor>>> movedBack(const Applied &appli
     operands.push_back(*operand.impl()->type);
   for (const Tensor &result : applied.results)
     results.push_back(*result.impl()->type);
+  const std::vector<TakenParts> parts = TakenParts::of(rule, {applied.op, operands, applied.attributes}, results);
   std::vector<std::optional<Tensor>> cotangents;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (!applied.needed[i])
       continue;
-    cotangents.push_back(
-        moveBack(rule, {applied.op, operands, applied.attributes}, i, results, applied.cotangents, where));
+    cotangents.push_back(parts[i].moveBack(operands[i], applied.cotangents, where));
     if (!cotangents.back())
       return std::nullopt;
   }

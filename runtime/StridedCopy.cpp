@@ -95,6 +95,25 @@ template <size_t Bytes> void copyAll(char *to, const char *from, std::vector<Dim
   });
 }
 
+template <typename T> void addBox(char *to, const char *from, std::span<const Dimension> box) {
+  const Dimension &outer = box.front();
+  if (box.size() > 1) {
+    for (int64_t i = 0; i < outer.size; ++i)
+      addBox<T>(to + i * outer.to, from + i * outer.from, box.subspan(1));
+    return;
+  }
+  constexpr auto Bytes = int64_t(sizeof(T));
+  if (outer.from == Bytes && outer.to == Bytes) { // in vectors
+    auto *sum = reinterpret_cast<T *>(to);
+    auto *added = reinterpret_cast<const T *>(from);
+    for (int64_t i = 0; i < outer.size; ++i)
+      sum[i] += added[i];
+    return;
+  }
+  for (int64_t i = 0; i < outer.size; ++i)
+    *reinterpret_cast<T *>(to + i * outer.to) += *reinterpret_cast<const T *>(from + i * outer.from);
+}
+
 } // namespace
 
 void copyStrided(void *to, const void *from, size_t elementBytes, std::span<const int64_t> sizes,
@@ -117,6 +136,19 @@ void copyStrided(void *to, const void *from, size_t elementBytes, std::span<cons
     return copyAll<16>(out, in, std::move(box));
   }
 }
+
+template <typename T>
+void addStrided(T *to, const T *from, std::span<const int64_t> sizes, std::span<const int64_t> fromStrides,
+                std::span<const int64_t> toStrides) {
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end())
+    return;
+  addBox<T>(reinterpret_cast<char *>(to), reinterpret_cast<const char *>(from),
+            simplified(sizeof(T), sizes, fromStrides, toStrides));
+}
+template void addStrided(float *, const float *, std::span<const int64_t>, std::span<const int64_t>,
+                         std::span<const int64_t>);
+template void addStrided(double *, const double *, std::span<const int64_t>, std::span<const int64_t>,
+                         std::span<const int64_t>);
 
 void fillElements(void *to, const void *element, size_t elementBytes, int64_t count) {
   const int64_t sizes[] = {count}, from[] = {0}, strides[] = {1};

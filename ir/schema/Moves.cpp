@@ -6,20 +6,20 @@
 
 namespace calque::schema {
 
+Placement rowMajor(const Dims &dims) {
+  Placement placement{0, Dims(dims.size())};
+  std::int64_t stride = 1;
+  for (std::size_t i = dims.size(); i-- > 0; stride *= dims[i])
+    placement.strides[i] = stride;
+  return placement;
+}
+
 namespace {
 
 using Ints = std::vector<std::int64_t>;
 using Results = std::span<const TensorType>;
 
-Dims rowMajor(const Dims &dims) {
-  Dims strides(dims.size());
-  std::int64_t stride = 1;
-  for (std::size_t i = dims.size(); i-- > 0; stride *= dims[i])
-    strides[i] = stride;
-  return strides;
-}
-
-Placement whole(const TensorType &type) { return {0, rowMajor(type.dims)}; }
+Placement whole(const TensorType &type) { return rowMajor(type.dims); }
 
 // The box of the elements starts, starts + steps, ... in each dimension; an empty list of steps means 1.
 Placement part(const TensorType &type, const Ints &starts, const Ints &steps) {

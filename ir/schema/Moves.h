@@ -21,6 +21,9 @@ struct Placement {
   Dims strides;
 };
 
+// All elements of a tensor with such sizes.
+Placement rowMajor(const Dims &dims);
+
 // Copies a box of an operand's elements to a box of a result's.
 struct Move {
   std::size_t operand;

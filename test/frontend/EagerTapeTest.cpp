@@ -293,3 +293,137 @@ TEST(EagerTape, GradientsAreTensorsOfTheirOwn) {
   expectValues(*gradients[0], {5, 6});
   expectValues(*gradients[1], {5, 6});
 }
+
+namespace {
+using Parts = std::function<Tensor(const Tensor &)>;
+// Sums of functions of parts of x: of parts that overlap, of the same part twice, in steps and backwards, and of x.
+const std::vector<std::pair<const char *, Parts>> &sumsOfParts() {
+  static const std::vector<std::pair<const char *, Parts>> all = {
+      {"rows",
+       [](const Tensor &x) {
+         Tensor total = sum(x[3]);
+         for (std::int64_t i = 0; i < 24; ++i)
+           total = total + sum(square(x[i]) * x[(i * 7) % 24]);
+         return total;
+       }},
+      {"windows",
+       [](const Tensor &x) {
+         Tensor total = sum(sin(x));
+         for (std::int64_t i = 0; i + 2 < 24; ++i)
+           total = total + sum(square(x.rows(i, i + 3)));
+         return total * sum(x);
+       }},
+      {"columns",
+       [](const Tensor &x) {
+         Tensor total = scalar<double>(0.0);
+         for (std::int64_t i = 0; i < 10; ++i)
+           total = total + sum(square(slice(x, {23 - 2 * i, i}, {24 - 2 * i, 10}, {1, 2})));
+         return total;
+       }},
+      {"gathered",
+       [](const Tensor &x) {
+         Tensor total = scalar<double>(0.0);
+         for (std::int32_t i = 0; i < 20; ++i)
+           total = total + sum(square(gather(x, scalar(i))) + gather(x, tensor({i % 10}), 1)) +
+                   sum(exp(gather(x, tensor<std::int64_t>({i, 23 - i}))));
+         return total;
+       }},
+      {"iterated",
+       [](const Tensor &x) {
+         Tensor total = x[0];
+         for (Tensor row : x)
+           total = total * 0.5 + row * row;
+         return sum(total);
+       }},
+      {"split",
+       [](const Tensor &x) {
+         std::vector<Tensor> parts = split(x, std::vector<std::int64_t>(24, 1), 0);
+         return sum(square(parts[3])) + sum(parts[3] * parts[23]) + sum(x * parts[5]);
+       }},
+      {"joined",
+       [](const Tensor &x) {
+         std::vector<Tensor> parts = split(x, std::vector<std::int64_t>(24, 1), 0), more;
+         for (int i = 0; i < 100; ++i)
+           more.push_back(parts[static_cast<std::size_t>(i * 5 % 24)] * (i % 3));
+         std::vector<Tensor> again = split(concat(more), std::vector<std::int64_t>(100, 1), 0);
+         return sum(exp(again[7])) + sum(square(concat({again.begin() + 10, again.end()})));
+       }},
+  };
+  return all;
+}
+} // namespace
+
+TEST(EagerTape, AddsTheCotangentsOfParts) {
+  const Tensor x = sin(reshape(iota({24 * 10}, DType::Float64), {24, 10}) * 1.7);
+  for (const auto &[name, loss] : sumsOfParts()) {
+    SCOPED_TRACE(name);
+    // Those of an inner tape are seen by an outer one.
+    auto second = [&loss = loss](const Tensor &at) { return sum(square(grad(loss)(at))); };
+    for (const Parts &f : {loss, Parts(second)}) {
+      const std::vector<double> found = valuesOf(grad(f)(x)), expected = valuesOf(function(grad(f))(x));
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_NEAR(found[i], expected[i], 1e-11 * (1 + std::fabs(expected[i]))) << i;
+    }
+  }
+}
+
+// They are added in place, but never in memory that anything else has.
+TEST(EagerTape, AddsNoCotangentToWhatOthersHave) {
+  const Tensor x = ones({16, 2}), z = ones({16, 2}), seed = full({16, 2}, 3.0);
+  GradientTape tape;
+  tape.watch(x);
+  tape.watch(z);
+  Tensor both = x + z, flat = reshape(x, {32}), own = x * 1;
+  std::vector<Tensor> gradients;
+  for (const std::optional<Tensor> &each :
+       tape.gradient(std::vector<Tensor>{own, own[1], both, x[2], flat, z[3]}, std::vector<Tensor>{own, x, z, flat},
+                     {.output_gradients = {seed, ones({2}), seed, ones({2}), full({32}, 5.0), ones({2})}}))
+    gradients.push_back(*each);
+  auto rows = [&](const Tensor &of) {
+    std::vector<double> values = valuesOf(of), firsts;
+    for (std::size_t i = 0; i < 5; ++i)
+      firsts.push_back(values[i * (values.size() / 16)]);
+    return firsts;
+  };
+  using Numbers = std::vector<double>;
+  EXPECT_EQ(rows(seed), (Numbers{3, 3, 3, 3, 3}));
+  EXPECT_EQ(rows(gradients[0]), (Numbers{3, 4, 3, 3, 3}));
+  EXPECT_EQ(rows(gradients[1]), (Numbers{11, 12, 12, 11, 11}));
+  EXPECT_EQ(rows(gradients[2]), (Numbers{3, 3, 3, 4, 3}));
+  EXPECT_EQ(rows(gradients[3]), (Numbers{5, 5, 5, 5, 5}));
+}
+
+// With a cotangent of x's size for each part these would be 64 GB each, and with a look at all operands for each of a
+// concatenation 10 minutes.
+TEST(EagerTape, HasCheapGradientsOfManyParts) {
+  const std::int64_t count = 4000;
+  const Tensor x = ones({count, 1024});
+  const std::vector<std::pair<const char *, Parts>> all = {
+      {"rows",
+       [&](const Tensor &at) {
+         Tensor total = scalar(0.0f);
+         for (std::int64_t i = 0; i < count; ++i)
+           total = total + sum(at[i]);
+         return total;
+       }},
+      {"split", [&](const Tensor &at) { return sum(split(at, std::vector<std::int64_t>(count, 1), 0)[7]); }},
+      {"iterated",
+       [&](const Tensor &at) {
+         Tensor total = scalar(0.0f);
+         for (Tensor row : at)
+           total = total + sum(row);
+         return total;
+       }},
+  };
+  for (const auto &[name, loss] : all) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(sum(grad(loss)(x)).item<float>(), std::string(name) == "split" ? 1024 : 1024 * count);
+  }
+  std::vector<Tensor> parts(static_cast<std::size_t>(5 * count), ones({1}));
+  GradientTape tape;
+  for (Tensor &part : parts)
+    tape.watch(part = part * 1);
+  for (const std::optional<Tensor> &gradient : tape.gradient(sum(square(concat(parts))), parts))
+    ASSERT_EQ(gradient->item<float>(), 2);
+}
