@@ -67,14 +67,13 @@ Tensor drawTruncated(const Shape &shape, random::NormalOptions options, const Se
   return inverseErf(u) * (std::sqrt(2.0) * options.stddev) + options.mean;
 }
 
-double fanOf(const Shape &shape, const std::string &mode) {
-  Fans fans = fansOf(shape);
+double fanOf(const Fans &fans, const std::string &mode) {
   return mode == "fan_in" ? fans.in : mode == "fan_out" ? fans.out : (fans.in + fans.out) / 2;
 }
 
-Tensor drawScaled(const initializers::VarianceScalingOptions &options, const Shape &shape, DType dtype,
-                  SourceLocation where) {
-  double variance = options.scale / fanOf(shape, options.mode);
+Tensor drawScaled(const initializers::VarianceScalingOptions &options, const Fans &fans, const Shape &shape,
+                  DType dtype, SourceLocation where) {
+  double variance = options.scale / fanOf(fans, options.mode);
   // An empty weight has a fan of 0, and an infinite variance; it draws no numbers, so any deviation will do.
   double deviation = std::isfinite(variance) && variance > 0 ? std::sqrt(variance) : 1;
   if (options.distribution == "uniform") {
@@ -86,6 +85,20 @@ Tensor drawScaled(const initializers::VarianceScalingOptions &options, const Sha
   // The deviation of normal numbers that are truncated at two of theirs.
   const double truncated = 0.87962566103423978;
   return drawTruncated(shape, {.stddev = deviation / truncated, .dtype = dtype}, options.seed, where);
+}
+
+Tensor drawScaled(const initializers::VarianceScalingOptions &options, const Shape &shape, DType dtype,
+                  SourceLocation where) {
+  return drawScaled(options, fansOf(shape), shape, dtype, where);
+}
+Initializer scaled(const char *name, Config config, const initializers::VarianceScalingOptions &o) {
+  return {name, std::move(config),
+          [o](const Shape &shape, DType dtype, SourceLocation where) { return drawScaled(o, shape, dtype, where); },
+          [o](double inputs, double outputs) -> Initializer::Function {
+            return [o, fans = Fans{inputs, outputs}](const Shape &shape, DType dtype, SourceLocation where) {
+              return drawScaled(o, fans, shape, dtype, where);
+            };
+          }};
 }
 
 // Orthonormal columns of a tall matrix of normal numbers, by the method of Gram and Schmidt in double precision, twice
@@ -174,8 +187,7 @@ Initializer VarianceScaling(VarianceScalingOptions o, SourceLocation where) {
                                   "'; it is 'truncated_normal', 'untruncated_normal' or 'uniform'"),
                      where);
   Config config{{"scale", o.scale}, {"mode", o.mode}, {"distribution", o.distribution}, {"seed", o.seed}};
-  return {"variance_scaling", config,
-          [o](const Shape &shape, DType dtype, SourceLocation line) { return drawScaled(o, shape, dtype, line); }};
+  return scaled("variance_scaling", std::move(config), o);
 }
 
 Initializer Orthogonal(OrthogonalOptions o) {
@@ -204,8 +216,7 @@ const VarianceScalingOptions kGlorotUniform{1, "fan_avg", "uniform"}, kGlorotNor
 
 Initializer scaledBy(const char *name, VarianceScalingOptions o, const Seed &seed) {
   o.seed = seed;
-  return {name, seed ? Config{{"seed", seed}} : Config(),
-          [o](const Shape &shape, DType dtype, SourceLocation where) { return drawScaled(o, shape, dtype, where); }};
+  return scaled(name, seed ? Config{{"seed", seed}} : Config(), o);
 }
 } // namespace
 
@@ -362,6 +373,25 @@ std::string Initializer::nameOf(Plain function) {
     if (each.function == function)
       return each.name;
   return {};
+}
+
+Initializer Initializer::with_fans(double inputs, double outputs) const {
+  Initializer made = *this;
+  FunctionOfFans ofFans = ofFans_;
+  if (!ofFans && !name_.empty()) { // perhaps one of the functions, which are known by their names
+    Make make;
+    {
+      std::lock_guard lock(registry().mutex);
+      for (const Named &each : registry().known)
+        if (each.function && each.name == name_)
+          make = each.make;
+    }
+    if (make)
+      ofFans = make(Config()).ofFans_;
+  }
+  if (ofFans)
+    made.make_ = ofFans(inputs, outputs);
+  return made;
 }
 
 Config Initializer::get_config(SourceLocation where) const {

@@ -63,10 +63,20 @@ public:
   // With a name and options, by which a registered initialiser is made again.
   Initializer(std::string name, Config options, Function make)
       : name_(std::move(name)), options_(std::move(options)), make_(std::move(make)) {}
+  // One that goes by a unit's numbers of inputs and outputs: `of_fans` gives what makes a value by other ones.
+  using FunctionOfFans = std::function<Function(double inputs, double outputs)>;
+  Initializer(std::string name, Config options, Function make, FunctionOfFans of_fans)
+      : Initializer(std::move(name), std::move(options), std::move(make)) {
+    ofFans_ = std::move(of_fans);
+  }
 
   Tensor operator()(const Shape &shape, DType dtype, SourceLocation where = SourceLocation::current()) const {
     return make_(shape, dtype, where);
   }
+
+  // For a weight whose shape does not give a unit's numbers of inputs and outputs, as [in, heads, size]: the same one,
+  // by these numbers. One that does not go by them, or is a callable, stays as it is.
+  Initializer with_fans(double inputs, double outputs) const;
 
   // {"class_name": "random_normal", "config": {"mean": 0, ...}}. StateError for a callable that is not registered.
   Config get_config(SourceLocation where = SourceLocation::current()) const;
@@ -79,6 +89,7 @@ private:
   std::string name_; // empty for a callable
   Config options_;
   Function make_;
+  FunctionOfFans ofFans_; // empty where there are none
 };
 
 // Makes an initialiser of one's own known by a name, to options and configs. ValueError for a name that is taken.
