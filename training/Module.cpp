@@ -66,16 +66,18 @@ void Module::registerPart(Part part) {
   }
 }
 
-void Module::collect(const std::string &path, bool trainable, Collector &collector) const {
+void Module::collect(const std::string &path, Collector &collector) const {
   checkBuilt(collector.where);
-  trainable = trainable && trainable_;
   collector.isArranged = collector.isArranged || !order_of_parts().empty();
   for (const Part &part : parts_) {
     if (part.module)
-      part.module->collect(absl::StrCat(path, part.name, "/"), trainable, collector);
-    else if (collector.positions.emplace(part.variable->state().get(), collector.found.size()).second)
+      part.module->collect(absl::StrCat(path, part.name, "/"), collector);
+    else if (auto [at, isNew] = collector.positions.emplace(part.variable->state().get(), collector.found.size());
+             isNew)
       collector.found.push_back(
-          {path + part.name, *part.variable, trainable && part.variable->trainable(), part.isState});
+          {path + part.name, *part.variable, trainable_ && part.variable->trainable(), part.isState});
+    else if (!trainable_) // one of two modules that have it
+      collector.found[at->second].trainable = false;
   }
 }
 
@@ -103,7 +105,10 @@ void Module::arrange(Collector &collector) const {
 
 std::vector<Module::Found> Module::collected(SourceLocation where) const {
   Collector collector{where, {}, {}};
-  collect("", true, collector);
+  collect("", collector);
+  if (!trainable_)
+    for (Found &each : collector.found)
+      each.trainable = false;
   if (!collector.isArranged)
     return std::move(collector.found);
   arrange(collector);

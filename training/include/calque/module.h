@@ -54,7 +54,8 @@ public:
   // model layer by layer as layers() has them, which is Keras' order. StateError for a layer inside that has not made
   // its variables yet: it makes them at its first call, or in build().
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const;
-  // Those that training changes, and the others. The variables of a part that is not trainable are among the others.
+  // Those that training changes, and the others: none of a module that is not trainable, and of others those whose own
+  // module is trainable. So a part of a frozen part that was made trainable again is trained with the whole.
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const;
   std::vector<Variable> non_trainable_variables(SourceLocation where = SourceLocation::current()) const;
   // The variables without the states of random generators.
@@ -79,8 +80,8 @@ public:
   // a restore gets its value then.
   void checkpoint_parts(CheckpointVisitor &visitor) override;
 
-  // Whether training changes the variables. Of a module that is not trainable no part is: to set it sets it for all
-  // parts there are, as in Keras.
+  // Whether training changes the variables. To set it sets it for all parts there are, as in Keras; a part may be set
+  // otherwise after that.
   bool trainable() const { return trainable_; }
   void set_trainable(bool trainable);
 
@@ -157,7 +158,7 @@ private:
   void checkName(const std::string &name, SourceLocation where) const;
   bool contains(const Module &other) const;
   void nameAsPart(const std::string &name);
-  void collect(const std::string &path, bool trainable, Collector &collector) const;
+  void collect(const std::string &path, Collector &collector) const;
   void arrange(Collector &collector) const;
   std::vector<Found> collected(SourceLocation where) const;
   template <typename Wanted> std::vector<Variable> variablesThat(SourceLocation where, Wanted wanted) const;
