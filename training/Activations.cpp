@@ -14,6 +14,16 @@ using training::fail;
 
 namespace activations {
 
+namespace {
+// A branch that is not taken is given 0, because what is infinite there would make a derivative NaN, in reverse mode by
+// the cotangent 0 and in forward mode by the tangent 0. NaN is not below 0: it stays, with the derivative 1, as
+// TensorFlow has it.
+Tensor eluOf(const Tensor &x, double alpha, double scale) {
+  Tensor isLow = less_equal(x, 0), low = where(isLow, x, 0);
+  return where(isLow, expm1(scale == 1 ? low : low / scale) * alpha, x);
+}
+} // namespace
+
 Tensor linear(const Operand &x) { return x.toTensor(); }
 Tensor relu(const Operand &x, ReluOptions options) {
   const auto &[slope, top, threshold] = options;
@@ -27,10 +37,7 @@ Tensor relu(const Operand &x, ReluOptions options) {
 }
 Tensor relu6(const Operand &x) { return relu(x, {.max_value = 6}); }
 Tensor leaky_relu(const Operand &x, double slope) { return relu(x, {.negative_slope = slope}); }
-Tensor elu(const Operand &x, double alpha) {
-  // The exponential of a large x would be infinite, and its gradient not a number.
-  return where(greater(x, 0), x, expm1(minimum(x, 0)) * alpha);
-}
+Tensor elu(const Operand &x, double alpha) { return eluOf(x.toTensor(), alpha, 1); }
 Tensor selu(const Operand &x) { return elu(x, 1.6732632423543772848170429916717) * 1.0507009873554804934193349852946; }
 Tensor gelu(const Operand &operand, bool approximate) {
   Tensor x = operand.toTensor();
@@ -49,9 +56,14 @@ Tensor mish(const Operand &x) { return x.toTensor() * calque::tanh(softplus(x));
 Tensor softsign(const Operand &x) { return x.toTensor() / (1 + abs(x)); }
 Tensor sigmoid(const Operand &x) { return calque::sigmoid(x); }
 Tensor hard_sigmoid(const Operand &x) { return relu(x.toTensor() + 3, {.max_value = 6}) / 6; }
-Tensor hard_silu(const Operand &x) { return x.toTensor() * hard_sigmoid(x); }
+Tensor hard_silu(const Operand &operand) {
+  Tensor x = operand.toTensor();
+  Tensor isLow = less_equal(x, -3), isHigh = greater_equal(x, 3);
+  Tensor middle = where(logical_or(isLow, isHigh), 0, x);
+  return where(isHigh, x, where(isLow, 0, middle * ((middle + 3) / 6)));
+}
 Tensor tanh(const Operand &x) { return calque::tanh(x); }
-Tensor celu(const Operand &x, double alpha) { return where(greater(x, 0), x, expm1(minimum(x, 0) / alpha) * alpha); }
+Tensor celu(const Operand &x, double alpha) { return eluOf(x.toTensor(), alpha, alpha); }
 Tensor glu(const Operand &operand, std::int64_t axis) {
   std::vector<Tensor> halves = split(operand, 2, axis);
   return halves[0] * calque::sigmoid(halves[1]);
@@ -65,8 +77,10 @@ Tensor soft_shrink(const Operand &x, double threshold) {
 Tensor tanh_shrink(const Operand &x) { return x.toTensor() - calque::tanh(x); }
 Tensor log_sigmoid(const Operand &x) { return -softplus(-x.toTensor()); }
 Tensor squareplus(const Operand &x, double b) { return (x.toTensor() + sqrt(square(x) + b)) / 2; }
-Tensor sparse_plus(const Operand &x) {
-  return where(less_equal(x, -1), 0, where(less(x, 1), square(x.toTensor() + 1) / 4, x));
+Tensor sparse_plus(const Operand &operand) {
+  Tensor x = operand.toTensor();
+  Tensor isLow = less_equal(x, -1), isMiddle = logical_and(greater(x, -1), less(x, 1));
+  return where(isLow, 0, where(isMiddle, square(where(isMiddle, x, 0) + 1) / 4, x));
 }
 Tensor threshold(const Operand &x, double threshold, double default_value) {
   return where(greater(x, threshold), x, default_value);

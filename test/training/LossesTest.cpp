@@ -168,6 +168,21 @@ TEST(Loss, HasNames) {
   EXPECT_MISUSE(LookupError, losses::get("mean"), "losses: no loss has the name 'mean'; the nearest are ");
 }
 
+// Where a label has next to no probability all of it is missing, and what is left is the crossentropy.
+TEST(Loss, FocalOfLargeLogitsIsTheCrossentropy) {
+  auto focal = [](const Tensor &t) {
+    return [t](const Tensor &z) {
+      return sum(losses::categorical_focal_crossentropy(t, z, {.from_logits = true, .alpha = 0.25}));
+    };
+  };
+  const Tensor label = tensor<float>({0, 1, 0}, {1, 3}), z = tensor<float>({3e38f, -3e38f, 0}, {1, 3});
+  expectValues(grad(focal(label))(z), {0.25, -0.25, 0});
+  expectValues(jvp(focal(label), z, tensor<float>({1, 2, 3}, {1, 3})).second, {-0.25});
+  const Tensor last = tensor<float>({0, 0, 1}, {1, 3}), near = tensor<float>({20, 0, -20}, {1, 3});
+  expectNear(focal(last)(near), {10}, 1e-6);
+  expectNear(grad(focal(last))(near), {0.25, 0, -0.25}, 1e-6);
+}
+
 TEST(Loss, FocalHasGradientsWhereNothingIsMissing) {
   using namespace losses;
   Tensor y = tensor<double>({1, 0, 0}, {1, 3}), logits = tensor<double>({900, -900, 0}, {1, 3});

@@ -128,8 +128,13 @@ Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pr
   CallSite site(y_true.where(), "categorical_focal_crossentropy");
   auto [y, logs] = categorical("categorical_focal_crossentropy", y_true, y_pred, options.from_logits,
                                options.label_smoothing, options.axis);
-  Tensor missing = leastMissing(-expm1(logs));
-  return -sum(options.alpha * pow(missing, options.gamma) * weighted(y, logs), {options.axis});
+  // Of a label whose probability is next to none all is missing, and the power of it is 1. Its logarithm may be
+  // infinite, and then a product with the power has no derivative.
+  constexpr double kNextToNone = -100;
+  Tensor isMissing = less(logs, kNextToNone), rest = where(isMissing, kNextToNone, logs);
+  Tensor missing = leastMissing(-expm1(rest));
+  Tensor each = where(isMissing, weighted(y, logs), pow(missing, options.gamma) * weighted(y, rest));
+  return -sum(options.alpha * each, {options.axis});
 }
 
 Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_pred) {

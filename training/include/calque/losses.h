@@ -97,7 +97,7 @@ struct CategoricalFocalCrossentropyOptions {
   double label_smoothing = 0, gamma = 2, alpha = 0.25;
   std::int64_t axis = -1;
 };
-// The sum of -alpha (1 - p)^gamma y_true log(p).
+// The sum of -alpha (1 - p)^gamma y_true log(p). Of logits log(p) is exact, where Keras clips p to [1e-7, 1 - 1e-7].
 CALQUE_API Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pred,
                                                  CategoricalFocalCrossentropyOptions options);
 CALQUE_API Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pred);
