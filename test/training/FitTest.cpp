@@ -213,6 +213,12 @@ TEST(Fit, NamesTheCallThatWasMade) {
   EXPECT_MISUSE(ValueError, model.evaluate(zeros({0, 2}), zeros({0, 1})), "evaluate: there are no examples");
   EXPECT_MISUSE(ValueError, model.predict(zeros({0, 2})), "predict: there are no examples");
   EXPECT_MISUSE(ValueError, model.predict(ones({1, 2}), {.batch_size = 0}), "predict: a batch has at least one");
+  const Tensor x = ones({2, 2}), y = ones({2, 1});
+  EXPECT_MISUSE(LookupError, model.evaluate(x, {{"score", y}}), "evaluate: there is a target 'score', and the model");
+  EXPECT_MISUSE(ValueError, model.train_on_batch(x, {y, y}),
+                "train_on_batch: the model has 1 outputs, and there are 2");
+  EXPECT_MISUSE(LookupError, model.evaluate(x, y, {.sample_weight = {{"scor", ones({2})}}}),
+                "evaluate: there are sample weights for 'scor', and the model has");
   callbacks::LambdaCallback again(
       {.on_epoch_end = [&](std::int64_t, Logs &) { model.fit(ones({2, 2}), ones({2, 1}), {.verbose = 0}); }});
   EXPECT_CONTAINS(
@@ -735,6 +741,23 @@ TEST(Fit, LogsMetricsOfSeveralNumbers) {
   std::getline(file, head);
   EXPECT_CONTAINS(head, ",confusion_matrix[2][2],");
   EXPECT_CONTAINS(head, ",val_confusion_matrix[0][1],");
+}
+
+// As in Keras.
+TEST(Fit, LogsTheLossesOfOutputsWhereThereAreSeveral) {
+  SymbolicTensor x = Input({2});
+  models::Functional model(x, {{"score", layers::Dense(1)(x)}, {"kind", layers::Dense(1)(x)}});
+  const Tensor in = ones({2, 2}), y = ones({2, 1});
+  model.compile({.loss = {{"score", "mse"}, {"kind", "mae"}}});
+  EXPECT_EQ(model.fit(in, {{"score", y}, {"kind", y}}, {.verbose = 0}).history.size(), 3u);
+  model.compile({.loss = {{"score", "mse"}, {"kind", std::nullopt}}});
+  EXPECT_EQ(model.fit(in, {{"score", y}, {"kind", y}}, {.verbose = 0}).history.size(), 1u);
+  // One metric has one sum.
+  metrics::MeanAbsoluteError metric;
+  model.compile({.loss = "mse", .metrics = {{"score", {metric}}, {"kind", {metric}}}});
+  EXPECT_MISUSE(ValueError, model.fit(in, {{"score", y}, {"kind", y}}, {.verbose = 0}),
+                "compile: one metric is given for 'kind_mean_absolute_error' and for 'score_mean_absolute_error', and "
+                "would add both up; make one for each");
 }
 
 TEST(Fit, WarnsWhereTheDataEndsBeforeTheEpoch) {

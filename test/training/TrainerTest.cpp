@@ -154,10 +154,79 @@ TEST(Trainer, TrainsWhatIsTrainableNow) {
       {.on_epoch_end = [&](std::int64_t epoch, Logs &) { model.get_layer("c").set_trainable(epoch != 0); }});
   EXPECT_TRUE(changes("c", [&] { model.fit(x, y, {.epochs = 1, .verbose = 0, .callbacks = {freeze}}); }));
   EXPECT_FALSE(changes("c", step));
-  // All of it: there is nothing to train.
+  // All of it: there is nothing to train, and the loss is told.
   model.set_trainable(false);
-  EXPECT_MISUSE(ValueError, model.fit(x, y, {.verbose = 0}), "train_step: the model has no trainable variables");
+  std::vector<std::string> warned;
+  WarningHandler before = set_warning_handler([&](const Warning &warning) { warned.push_back(warning.message); });
+  const double loss = model.evaluate(x, y)["loss"];
+  const History frozen = model.fit(x, y, {.epochs = 2, .verbose = 0});
+  set_warning_handler(before);
+  EXPECT_EQ(frozen.history.at("loss"), (std::vector<double>{loss, loss}));
+  ASSERT_EQ(warned.size(), 1u);
+  EXPECT_CONTAINS(warned[0], "train_step: nothing is trained, because the model has no trainable variables; "
+                             "set_trainable(true) has it train those that there are");
   EXPECT_TRUE(std::isfinite(model.evaluate(x, y)["loss"]));
+}
+
+TEST(Trainer, GoesThroughTheDataOfAModelWithoutVariables) {
+  Sequential model{layers::Flatten()};
+  model.compile({.optimizer = "adam", .loss = "mse", .metrics = {"mae"}});
+  std::vector<std::string> warned;
+  WarningHandler before = set_warning_handler([&](const Warning &warning) { warned.push_back(warning.message); });
+  const History history = model.fit(ones({4, 3}), zeros({4, 3}), {.epochs = 2, .verbose = 0});
+  set_warning_handler(before);
+  EXPECT_EQ(history.history.at("loss"), (std::vector<double>{1, 1}));
+  EXPECT_EQ(history.history.at("mae"), (std::vector<double>{1, 1}));
+  ASSERT_EQ(warned.size(), 1u);
+  EXPECT_CONTAINS(warned[0], "train_step: nothing is trained, because the model has no variables");
+}
+
+TEST(Trainer, SaysToCompileAgainAfterALayerIsAdded) {
+  Sequential model{layers::Dense(2)};
+  model.compile({.optimizer = "adam", .loss = "mse"});
+  model.fit(ones({4, 3}), ones({4, 2}), {.verbose = 0});
+  model.add(layers::Dense(1));
+  EXPECT_MISUSE(StateError, model.fit(ones({4, 3}), ones({4, 1}), {.verbose = 0}),
+                "adam: the variable 'dense_1/kernel' has come to the model after the first step, for which nothing is "
+                "kept yet; compile() the model anew, with a new optimizer, after a layer is added");
+  model.compile({.optimizer = "adam", .loss = "mse"});
+  model.fit(ones({4, 3}), ones({4, 1}), {.verbose = 0});
+}
+
+// A part is trained if it is set so after the whole is frozen, also where the whole is a part of the model, as in
+// Keras.
+TEST(Trainer, TrainsWhatIsSetTrainableInAFrozenPart) {
+  auto kernel = [](const layers::Layer &layer) { return valuesOf(layer.variable("kernel").value()); };
+  // A layer that is shared by the model and by a frozen part of it.
+  layers::Dense d(4);
+  SymbolicTensor a = Input({4}), x = Input({4});
+  models::Functional inner(a, d(a)), model(x, layers::Dense(1)(d(inner(x))));
+  inner.set_trainable(false);
+  EXPECT_EQ(model.trainable_variables().size(), 2u);
+  d.set_trainable(true);
+  EXPECT_EQ(model.trainable_variables().size(), 4u);
+  EXPECT_TRUE(inner.trainable_variables().empty()) << "of the part alone nothing is trained";
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  std::vector<double> before = kernel(d);
+  model.fit(ones({4, 4}), ones({4, 1}) * 3, {.verbose = 0});
+  EXPECT_NE(kernel(d), before);
+
+  // The last layer of a base.
+  layers::Dense first(4, {.kernel_regularizer = regularizers::l2(0.1)}),
+      last(4, {.kernel_regularizer = regularizers::l2(0.1)});
+  Sequential base{first, last}, tuned{base, layers::Dense(1)};
+  tuned.build({kDynamic, 4});
+  base.set_trainable(false);
+  last.set_trainable(true);
+  EXPECT_EQ(tuned.trainable_variables().size(), 4u);
+  EXPECT_EQ(tuned.non_trainable_variables().size(), 2u);
+  EXPECT_EQ(tuned.losses().size(), 1u) << "of weights that are trained";
+  EXPECT_TRUE(base.losses().empty());
+  tuned.compile({.optimizer = "sgd", .loss = "mse"});
+  std::vector<double> firstBefore = kernel(first), lastBefore = kernel(last);
+  tuned.fit(ones({4, 4}), ones({4, 1}) * 3, {.verbose = 0});
+  EXPECT_EQ(kernel(first), firstBefore);
+  EXPECT_NE(kernel(last), lastBefore);
 }
 
 TEST(Trainer, SaysThatLayersAreNoPartsOfTheModel) {

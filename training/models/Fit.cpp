@@ -22,9 +22,10 @@ namespace {
 // While it lives, errors name the line of a call, and callbacks know the model.
 class Call {
 public:
-  Call(SourceLocation &line, SourceLocation where, Model &model, std::vector<AnyCallback> &all,
-       callbacks::Params params)
-      : line(line), before(line), all(all) {
+  Call(const char *&name, SourceLocation &line, const char *called, SourceLocation where, Model &model,
+       std::vector<AnyCallback> &all, callbacks::Params params)
+      : name(name), nameBefore(name), line(line), before(line), all(all) {
+    name = called;
     line = where;
     for (AnyCallback &callback : all) {
       callback->set_model(&model);
@@ -34,12 +35,15 @@ public:
   ~Call() {
     for (AnyCallback &callback : all)
       callback->set_model(nullptr);
+    name = nameBefore;
     line = before;
   }
   Call(const Call &) = delete;
   Call &operator=(const Call &) = delete;
 
 private:
+  const char *&name;
+  const char *const nameBefore;
   SourceLocation &line;
   const SourceLocation before;
   std::vector<AnyCallback> &all;
@@ -204,7 +208,7 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
     fail<StateError>("fit: is called while it trains this model; a callback may evaluate, and stop_training ends the "
                      "training",
                      where);
-  Call call(state->line, where, trained(), all, params);
+  Call call(state->call, state->line, "fit", where, trained(), all, params);
   state->progress = std::make_shared<Progress>();
   absl::Cleanup done = [this] { state->progress.reset(); };
   Progress &progress = *state->progress;
@@ -327,7 +331,7 @@ Logs Trainer::evaluate(const Batches &data, EvaluateOptions options, SourceLocat
   std::vector<AnyCallback> all = options.callbacks;
   if (options.verbose != 0)
     all.emplace_back(std::make_shared<callbacks::ProgbarLogger>());
-  Call call(state->line, where, trained(), all,
+  Call call(state->call, state->line, "evaluate", where, trained(), all,
             {.steps = options.steps ? options.steps : data.size(), .verbose = options.verbose, .where = where});
   return evaluateAll(data, options.steps, all, false);
 }
@@ -345,7 +349,8 @@ Tensors Trainer::predict(const Batches &data, PredictOptions options, SourceLoca
   checkCount("steps", options.steps.value_or(1), 1, where, "predict");
   if (!options.steps)
     checkEnds("predict", "the data", data, "steps", where);
-  Call call(state->line, where, trained(), options.callbacks, {.steps = options.steps ? options.steps : data.size()});
+  Call call(state->call, state->line, "predict", where, trained(), options.callbacks,
+            {.steps = options.steps ? options.steps : data.size()});
   Logs logs;
   each(options.callbacks, &Callback::on_predict_begin, logs);
   std::vector<std::vector<Tensor>> parts;
@@ -372,7 +377,7 @@ Tensors Trainer::predict(const Batches &data, PredictOptions options, SourceLoca
 
 Tensors Trainer::predict_on_batch(const Tensors &x, SourceLocation where) {
   std::vector<AnyCallback> none;
-  Call call(state->line, where, trained(), none, {});
+  Call call(state->call, state->line, "predict_on_batch", where, trained(), none, {});
   if (!state->predict)
     state->predict.emplace(
         [this](const Batch &data) {
@@ -405,7 +410,7 @@ Batch single(const char *call, const Tensors &x, const Tensors &y, const BatchOp
 Logs Trainer::train_on_batch(const Tensors &x, const Tensors &y, BatchOptions options, SourceLocation where) {
   checked("train_on_batch", where);
   std::vector<AnyCallback> none;
-  Call call(state->line, where, trained(), none, {});
+  Call call(state->call, state->line, "train_on_batch", where, trained(), none, {});
   reset_metrics(where);
   return step(true, single("train_on_batch", x, y, options, where));
 }
@@ -413,7 +418,7 @@ Logs Trainer::train_on_batch(const Tensors &x, const Tensors &y, BatchOptions op
 Logs Trainer::test_on_batch(const Tensors &x, const Tensors &y, BatchOptions options, SourceLocation where) {
   checked("test_on_batch", where);
   std::vector<AnyCallback> none;
-  Call call(state->line, where, trained(), none, {});
+  Call call(state->call, state->line, "test_on_batch", where, trained(), none, {});
   reset_metrics(where);
   return step(false, single("test_on_batch", x, y, options, where));
 }

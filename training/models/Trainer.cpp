@@ -6,9 +6,11 @@
 #include "calque/functions.h"
 #include "calque/gradient_tape.h"
 #include "calque/models/trainer.h"
+#include "calque/warnings.h"
 #include "metrics/Options.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace calque {
 
@@ -127,20 +129,20 @@ std::vector<std::optional<T>> perOutput(const char *what, const PerOutput<T> &op
 
 // The weights of the examples for each output. LookupError for an output that there is not, ValueError for another
 // number.
-std::vector<std::optional<Tensor>> weightsOf(const Batch &data, const std::vector<std::string> &outputs,
-                                             SourceLocation where) {
+std::vector<std::optional<Tensor>> weightsOf(const char *call, const Batch &data,
+                                             const std::vector<std::string> &outputs, SourceLocation where) {
   std::vector<std::optional<Tensor>> result(outputs.size(), data.sample_weight);
   const std::vector<std::string> names = data.sample_weights.names();
   const bool isNamed = std::any_of(names.begin(), names.end(), [](const auto &name) { return !name.empty(); });
   if (!names.empty() && !isNamed && names.size() != outputs.size())
-    fail<ValueError>(absl::StrCat("fit: the model has ", outputs.size(), " outputs, and there are ", names.size(),
+    fail<ValueError>(absl::StrCat(call, ": the model has ", outputs.size(), " outputs, and there are ", names.size(),
                                   " tensors of sample weights; give one for all outputs, or one for each"),
                      where);
   for (std::size_t i = 0; i < names.size(); ++i) {
     auto found = isNamed ? std::find(outputs.begin(), outputs.end(), names[i])
                          : outputs.begin() + static_cast<std::ptrdiff_t>(i);
     if (found == outputs.end())
-      fail<LookupError>(absl::StrCat("fit: there are sample weights for '", names[i],
+      fail<LookupError>(absl::StrCat(call, ": there are sample weights for '", names[i],
                                      "', and the model has the outputs '", absl::StrJoin(outputs, "', '"), "'"),
                         where);
     result[static_cast<std::size_t>(found - outputs.begin())] = data.sample_weights[i];
@@ -168,15 +170,15 @@ std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors
   const std::vector<std::string> targets = data.y.names();
   const bool isNamed = std::any_of(targets.begin(), targets.end(), [](const auto &name) { return !name.empty(); });
   if (!isNamed && !data.y.empty() && data.y.size() != names.size())
-    fail<ValueError>(
-        absl::StrCat("fit: the model has ", names.size(), " outputs, and there are ", data.y.size(), " targets"),
-        state->line);
+    fail<ValueError>(absl::StrCat(state->call, ": the model has ", names.size(), " outputs, and there are ",
+                                  data.y.size(), " targets"),
+                     state->line);
   for (const std::string &target : targets)
     if (isNamed && std::find(names.begin(), names.end(), target) == names.end())
-      fail<LookupError>(absl::StrCat("fit: there is a target '", target, "', and the model has the outputs '",
+      fail<LookupError>(absl::StrCat(state->call, ": there is a target '", target, "', and the model has the outputs '",
                                      absl::StrJoin(names, "', '"), "'"),
                         state->line);
-  const std::vector<std::optional<Tensor>> sampleWeights = weightsOf(data, names, state->line);
+  const std::vector<std::optional<Tensor>> sampleWeights = weightsOf(state->call, data, names, state->line);
   std::vector<Output> result;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const losses::AnyLoss *own = nullptr;
@@ -194,8 +196,9 @@ std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors
     if (isNamed ? data.y.contains(names[i]) : !data.y.empty())
       output.y_true = isNamed ? data.y.at(names[i]) : data.y[i];
     if (own && !output.y_true.defined())
-      fail<ValueError>(absl::StrCat("fit: the output '", names[i], "' has a loss, and there is no target for it"),
-                       state->line);
+      fail<ValueError>(
+          absl::StrCat(state->call, ": the output '", names[i], "' has a loss, and there is no target for it"),
+          state->line);
     // A number for each example is a column, so that each has a loss of its own.
     if (output.y_pred.rank() == 1) {
       output.y_pred = expand_dims(output.y_pred, {-1});
@@ -243,12 +246,15 @@ void Trainer::attach(const std::vector<Output> &outputs) {
   if (compiled.isAttached)
     return;
   const bool isSingle = outputs.size() == 1;
+  // Of one loss alone, "loss" says all.
+  const bool logsLosses = std::count_if(outputs.begin(), outputs.end(), [](const Output &o) { return o.loss; }) > 1;
   std::vector<Compiled::Attached> attached;
   auto add = [&](const AnyMetric &metric, std::size_t i, bool isWeighted) {
     const Output &of = outputs[i];
     if (!of.y_true.defined())
-      fail<ValueError>(absl::StrCat("fit: the output '", of.name, "' has a metric, and there is no target for it"),
-                       state->line);
+      fail<ValueError>(
+          absl::StrCat(state->call, ": the output '", of.name, "' has a metric, and there is no target for it"),
+          state->line);
     std::string name = isSingle ? metric.name() : absl::StrCat(of.name, "_", metric.name());
     auto isTaken = [&] {
       return std::any_of(attached.begin(), attached.end(), [&](const auto &each) { return each.name == name; });
@@ -256,14 +262,20 @@ void Trainer::attach(const std::vector<Output> &outputs) {
     // As Keras has it.
     if (isWeighted && isTaken())
       name = isSingle ? "weighted_" + metric.name() : absl::StrCat(of.name, "_weighted_", metric.name());
-    const bool isLoss = name == "loss" ||
-                        (!isSingle && std::any_of(outputs.begin(), outputs.end(),
-                                                  [&](const Output &o) { return o.loss && name == o.name + "_loss"; }));
+    const bool isLoss =
+        name == "loss" || (logsLosses && std::any_of(outputs.begin(), outputs.end(), [&](const Output &o) {
+                             return o.loss && name == o.name + "_loss";
+                           }));
     if (isLoss || isTaken())
       fail<ValueError>(absl::StrCat("compile: there are two numbers called '", name, "'; give the metric another name"),
                        state->line);
-    attached.push_back(
-        {i, metric.resolved(of.y_true, of.y_pred, of.loss ? of.loss->name() : std::string()), name, isWeighted});
+    const metrics::Metric resolved = metric.resolved(of.y_true, of.y_pred, of.loss ? of.loss->name() : std::string());
+    for (const auto &each : attached)
+      if (each.metric.same_as(resolved))
+        fail<ValueError>(absl::StrCat("compile: one metric is given for '", each.name, "' and for '", name,
+                                      "', and would add both up; make one for each"),
+                         state->line);
+    attached.push_back({i, resolved, name, isWeighted});
   };
   auto addAll = [&](const char *what, const MetricsOption &option, bool isWeighted) {
     if (!option.lists().empty() && option.lists().size() != outputs.size())
@@ -286,8 +298,8 @@ void Trainer::attach(const std::vector<Output> &outputs) {
   addAll("metrics", compiled.options.metrics, false);
   addAll("weighted_metrics", compiled.options.weighted_metrics, true);
   compiled.ofOutputs.clear();
-  for (std::size_t i = 0; i < outputs.size() && !isSingle; ++i)
-    if (outputs[i].loss)
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (logsLosses && outputs[i].loss)
       compiled.ofOutputs.emplace_back(i, metrics::Mean(absl::StrCat(outputs[i].name, "_loss")));
   compiled.attached = std::move(attached);
   compiled.isAttached = true;
@@ -364,6 +376,16 @@ Tensors Trainer::train_step(const Batch &data) {
   layers::LayerBody::Masked outputs = model.apply_masked(data.x, {.training = true}, state->line);
   Tensor loss = compute_loss(data, outputs.results, outputs.masks);
   std::vector<Variable> weights = model.trainable_variables(state->line);
+  if (weights.empty() && !model.children().empty()) {
+    // Losses and metrics are of interest all the same, as in Keras.
+    if (!std::exchange(compiled.hasWarned, true))
+      calque::detail::warn(model.variables(state->line).empty()
+                               ? "train_step: nothing is trained, because the model has no variables"
+                               : "train_step: nothing is trained, because the model has no trainable variables; "
+                                 "set_trainable(true) has it train those that there are",
+                           state->line);
+    return compute_metrics(data, outputs.results, loss, outputs.masks);
+  }
   if (weights.empty())
     fail<ValueError>("train_step: the model has no trainable variables; submodule() and variable() make layers and "
                      "variables parts of a model",
@@ -417,20 +439,20 @@ Logs Trainer::step(bool trains, const Batch &batch) {
                        [&](const auto &each) { return each.name == name; }) ||
            std::any_of(all.begin(), all.end(), [&](const metrics::Metric &metric) { return metric.name() == name; });
   };
-  return training::logsOf(values, isMetric, state->line);
+  return training::logsOf(state->call, values, isMetric, state->line);
 }
 
-Logs training::logsOf(const Tensors &values, const std::function<bool(const std::string &)> &isMetric,
+Logs training::logsOf(const char *call, const Tensors &values, const std::function<bool(const std::string &)> &isMetric,
                       SourceLocation where) {
   constexpr std::int64_t kMostNumbers = 1000;
   Logs logs;
   for (const auto &[name, value] : values) {
     if (value.rank() != 0 && !isMetric(name))
-      fail<ValueError>(absl::StrCat("fit: '", name, "' is ", describe(value.dtype(), value.shape()),
+      fail<ValueError>(absl::StrCat(call, ": '", name, "' is ", describe(value.dtype(), value.shape()),
                                     ", and what a step gives is a number"),
                        where);
     if (value.size() > kMostNumbers)
-      fail<ValueError>(absl::StrCat("fit: the metric '", name, "' gives ", describe(value.dtype(), value.shape()),
+      fail<ValueError>(absl::StrCat(call, ": the metric '", name, "' gives ", describe(value.dtype(), value.shape()),
                                     ", and no more than ", kMostNumbers, " numbers are logged of one"),
                        where);
     // A number for each element: "f1_score[2]", "confusion_matrix[0][1]".

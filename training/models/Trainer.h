@@ -38,6 +38,7 @@ struct Trainer::Compiled {
     std::string name;
     bool isWeighted;
   };
+  bool hasWarned = false; // that nothing is trained
   bool isAttached = false;
   std::vector<Attached> attached;
   std::vector<std::pair<std::size_t, metrics::Mean>> ofOutputs; // the losses of several outputs
@@ -71,6 +72,7 @@ struct Trainer::State {
   std::optional<StepFunction> predict;
   std::optional<History> history;
   std::shared_ptr<Progress> progress; // while it fits
+  const char *call = "compute_loss";  // that runs, of evaluate() in fit() this one
   SourceLocation line;                // of the call that runs
 
   // Traces know which parts are trainable. Drops them where that has changed since.
@@ -89,7 +91,8 @@ std::int64_t rowsOf(const char *call, const Batch &tensors);
 // With the weights of the labels multiplied to those of the examples.
 Batches withClassWeights(Batches data, std::map<std::int64_t, double> weights, SourceLocation where);
 // A metric may have several numbers.
-Logs logsOf(const Tensors &values, const std::function<bool(const std::string &)> &isMetric, SourceLocation where);
+Logs logsOf(const char *call, const Tensors &values, const std::function<bool(const std::string &)> &isMetric,
+            SourceLocation where);
 
 } // namespace training
 } // namespace calque

@@ -339,8 +339,18 @@ void Optimizer::build(const std::vector<Variable> &variables, SourceLocation whe
 void Optimizer::build(const std::vector<std::pair<std::string, Variable>> &variables, SourceLocation where) const {
   OptimizerBody &body = checked(where);
   CallSite site(where, body.inMessages);
+  const bool isFirst = body.slots.empty();
   for (const auto &[path, variable] : variables)
-    body.slotsOf(variable, path);
+    try {
+      body.slotsOf(variable, path);
+    } catch (const StateError &) { // the function that takes the steps makes variables in its first trace alone
+      if (isFirst)
+        throw;
+      fail<StateError>(absl::StrCat(body.kind, ": the variable '", path,
+                                    "' has come to the model after the first step, for which nothing is kept yet; "
+                                    "compile() the model anew, with a new optimizer, after a layer is added"),
+                       where);
+    }
 }
 
 void Optimizer::exclude_from_weight_decay(const std::vector<Variable> &variables,
