@@ -138,6 +138,11 @@ TEST(Functional, RefusesNamesThatNoInputHas) {
   const char *message = "functional: there is an argument 'rigth', and no input of that name: there are left, right";
   EXPECT_MISUSE(LookupError, model.predict({{"rigth", one}, {"lefft", none}}), message);
   EXPECT_MISUSE(LookupError, model.apply({{"rigth", one}, {"left", none}}), message);
+  // One less and one more.
+  EXPECT_MISUSE(LookupError, model.apply({{"left", one}}),
+                "functional: takes the inputs 'left', 'right', and there is no argument 'right'");
+  EXPECT_MISUSE(LookupError, model.apply({{"left", one}, {"right", one}, {"middle", one}}),
+                "functional: there is an argument 'middle', and no input of that name: there are left, right");
   EXPECT_MISUSE(LookupError, model.apply(SymbolicTensors{{"rigth", left}, {"left", right}}), message);
   model.compile({.loss = "mse"});
   using Map = std::map<std::string, Tensor>;

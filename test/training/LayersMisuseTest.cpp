@@ -107,8 +107,14 @@ TEST(LayersMisuse, OfInputsNamesTheShape) {
   EXPECT_MISUSE(ShapeError, gru({x, ones({1, 3})}), "gru: a state is [1,3], not [1,2]");
   EXPECT_MISUSE(DTypeError, gru({x, ones({1, 2}, DType::Float64)}),
                 "gru: a state is float64[1,2], and the sequence has float32");
-  EXPECT_MISUSE(ValueError, layers::Bidirectional(layers::GRU(2))({x, h}),
-                "bidirectional: takes a sequence, alone or with the states of both directions, and there are 2 inputs");
+  EXPECT_MISUSE(
+      ValueError, layers::Bidirectional(layers::GRU(2))({x, h}),
+      "bidirectional: takes a sequence, alone or with the 2 states of both directions, and there are 2 inputs");
+  EXPECT_MISUSE(
+      ValueError, layers::Bidirectional(layers::LSTM(2))({x, h, h}),
+      "bidirectional: takes a sequence, alone or with the 4 states of both directions, and there are 3 inputs");
+  EXPECT_MISUSE(ValueError, layers::TimeDistributed(layers::LSTM(2, {.return_state = true})).apply(ones({1, 2, 2, 2})),
+                "time_distributed: takes a layer of one result, and lstm gives 3");
   EXPECT_MISUSE(ShapeError, layers::TimeDistributed(layers::Dense(2))(h),
                 "time_distributed: takes sequences [N,T,...]; the input has shape [1,2]");
   EXPECT_MISUSE(ShapeError, layers::MultiHeadAttention(1, 2)(h),
@@ -144,6 +150,49 @@ TEST(LayersMisuse, OfMasksNamesTheLayer) {
   layers::LSTM lstm(2, {.name = "reader"});
   EXPECT_MISUSE(DTypeError, lstm(ones({2, 1, 3}), {.mask = ones({2, 1})}),
                 "lstm 'reader': a mask is bool, unlike float32[2,1]");
+}
+
+TEST(LayersMisuse, OfMasksNamesTheirShapes) {
+  const Tensor x = ones({2, 3, 4});
+  auto mask = [](const Shape &shape) { return ones(shape, DType::Bool); };
+  const std::vector<layers::Layer> ofSteps = {layers::LSTM(2),
+                                              layers::GRU(2),
+                                              layers::SimpleRNN(2),
+                                              layers::Bidirectional(layers::GRU(2)),
+                                              layers::TimeDistributed(layers::Dense(1)),
+                                              layers::GlobalAveragePooling1D(),
+                                              layers::MultiHeadAttention(1, 2)};
+  for (const layers::Layer &layer : ofSteps) {
+    layer(x, {.mask = mask({2, 3})});
+    for (const Shape &shape : std::vector<Shape>{{2, 4}, {2, 2}, {2}, {2, 3, 1}, {3, 3}, {1, 3}, {2, 1}})
+      EXPECT_MISUSE(ShapeError, layer(x, {.mask = mask(shape)}),
+                    layer.body()->kind() +
+                        ": a mask is bool[2,3] for an input of shape [2,3,4], one for each step; "
+                        "this one is bool" +
+                        shape.str());
+  }
+  layers::MultiHeadAttention attention(1, 2);
+  EXPECT_MISUSE(ShapeError, attention({x, ones({2, 5, 4})}, {.masks = {std::nullopt, mask({2, 3})}}),
+                "multi_head_attention: a mask is bool[2,5] for an input of shape [2,5,4], one for each step");
+  // Others heed none, or pass it on.
+  for (const layers::Layer &layer : std::vector<layers::Layer>{layers::Activation("relu"), layers::Dense(2),
+                                                               layers::BatchNormalization(), layers::Conv1D(1, 1)})
+    EXPECT_MISUSE(ShapeError, layer(x, {.mask = mask({2, 4})}),
+                  layer.body()->kind() +
+                      ": a mask has the first dimensions of its input, whose shape is [2,3,4]; this one is bool[2,4]");
+  EXPECT_MISUSE(ShapeError, layers::Softmax()(x, {.mask = mask({2, 3})}),
+                "softmax: a mask broadcasts to its input, whose shape is [2,3,4]; this one is bool[2,3]");
+  EXPECT_EQ(layers::Softmax()(x, {.mask = mask({3, 1})}).shape(), x.shape());
+  EXPECT_MISUSE(ValueError, layers::Concatenate()({x, x}, {.masks = {std::nullopt}}),
+                "concatenate: takes a mask of each input, which may be none; there are 1 masks and 2 inputs");
+  // Where the sizes are not known, when it runs.
+  layers::LSTM lstm(2);
+  auto open = function(
+      [&](const Tensor &of, const Tensor &with) { return lstm(of, {.mask = with}); },
+      {.input_signature = {TensorSpec<float>({kDynamic, kDynamic, 4}), TensorSpec<bool>({kDynamic, kDynamic})}});
+  EXPECT_EQ(open(x, mask({2, 3})).shape(), (Shape{2, 2}));
+  for (std::int64_t steps : {2, 4})
+    EXPECT_MISUSE(AssertionError, open(x, mask({2, steps})), "lstm: a mask has another number of steps than its input");
 }
 
 TEST(LayersMisuse, OfNormalizationNamesTheNumbers) {
@@ -294,6 +343,56 @@ TEST(Attention, SeesWhatMasksLetItSee) {
   expectNear(attention(Tensors{{"query", x}, {"value", x}, {"attention_mask", seen}}), expected, 1e-5);
 }
 
+// In reference/edges.py a query may see nothing; and a step that is not seen counts for nothing, whatever its score.
+TEST(Attention, HasNoScoresOfWhatIsNotSeen) {
+  layers::MultiHeadAttention attention(1, 1, {.return_attention_scores = true});
+  const Tensor q = ones({1, 1, 1}), k = tensor<float>({1, 2, 1e5}, {1, 3, 1}), v = ones({1, 3, 1});
+  attention.apply({q, v, k});
+  std::vector<Tensor> weights = attention.get_weights();
+  for (Tensor &each : weights)
+    each = ones(each.shape());
+  weights[0] = weights[0] * 1e5;
+  attention.set_weights(weights);
+  const Tensor seen = tensor<bool>({true, true, false}, {1, 3});
+  expectValues(attention.apply({q, v, k}, {.masks = {std::nullopt, seen, std::nullopt}})[1], {0, 1, 0});
+}
+
+// A unit of the query's product has the features as inputs, and all heads are outputs; of the last one it is the other
+// way round. Taken for a filter, the first dimension would be a window.
+TEST(Attention, DrawsItsKernelsByTheInputsAndOutputsOfAUnit) {
+  auto largest = [](const layers::Layer &layer, const char *name) {
+    return max(abs(layer.variable(name).value())).item<float>();
+  };
+  auto expectWithin = [](double found, double bound) {
+    EXPECT_LE(found, bound * (1 + 1e-6));
+    EXPECT_GT(found, 0.97 * bound);
+  };
+  struct Rule {
+    Initializer initializer;
+    std::function<double(double, double)> bound;
+  };
+  auto glorot = [](double in, double out) { return std::sqrt(6 / (in + out)); };
+  auto he = [](double in, double) { return std::sqrt(6 / in); };
+  const std::vector<Rule> rules = {
+      {"glorot_uniform", glorot},
+      {glorot_uniform, glorot},
+      {initializers::HeUniform({.seed = 3}), he},
+      {he_uniform, he},
+      {initializers::VarianceScaling({.mode = "fan_out", .distribution = "uniform"}),
+       [](double, double out) { return std::sqrt(3 / out); }},
+      {initializers::RandomUniform({.minval = -0.5, .maxval = 0.5}), [](double, double) { return 0.5; }},
+      {[](const Shape &shape, DType dtype) { return full(shape, 0.25, dtype); }, [](double, double) { return 0.25; }},
+  };
+  for (const Rule &rule : rules) {
+    layers::MultiHeadAttention attention(8, 16, {.kernel_initializer = rule.initializer});
+    attention({ones({1, 2, 64}), ones({1, 3, 32})});
+    expectWithin(largest(attention, "query_kernel"), rule.bound(64, 128));
+    expectWithin(largest(attention, "key_kernel"), rule.bound(32, 128));
+    expectWithin(largest(attention, "value_kernel"), rule.bound(32, 128));
+    expectWithin(largest(attention, "attention_output_kernel"), rule.bound(128, 64));
+  }
+}
+
 TEST(Attention, OfNoStepsIsOfNone) {
   layers::MultiHeadAttention attention(2, 3);
   EXPECT_EQ(attention({ones({2, 0, 4}), ones({2, 0, 4})}).shape(), (Shape{2, 0, 4}));
@@ -316,4 +415,64 @@ TEST(Lambda, IsAFunctionOfTheUsers) {
   SymbolicTensor x = Input({2});
   models::Functional model(x, difference({twice(x), x}));
   expectValues(model(tensor<float>({3, 4}, {1, 2})), {3, 4});
+  // What it makes of steps is not known, so that no mask passes, as in Keras.
+  EXPECT_FALSE(twice.compute_mask(ones({1, 2}), ones({1, 2}, DType::Bool)));
+}
+
+TEST(Layer, IsBuiltWhenTheLayersInsideAre) {
+  const std::vector<layers::Layer> outer = {layers::TimeDistributed(layers::Dense(2)),
+                                            layers::Bidirectional(layers::LSTM(2)),
+                                            Sequential{layers::TimeDistributed(layers::Dense(2)), layers::Dense(1)}};
+  for (const layers::Layer &layer : outer) {
+    EXPECT_FALSE(layer.built()) << layer.body()->kind();
+    layer.build({kDynamic, 3, 4});
+    EXPECT_TRUE(layer.built()) << layer.body()->kind();
+    layer.set_weights(layer.get_weights());
+  }
+  EXPECT_TRUE(layers::Activation("relu").built());
+}
+
+// Each result has a mask, or none.
+TEST(Bidirectional, HasNoMasksOfStates) {
+  layers::Bidirectional both(layers::LSTM(2, {.return_sequences = true, .return_state = true}));
+  const Tensor mask = tensor<bool>({true, true, false}, {1, 3});
+  layers::LayerBody::Masked results = both.body()->apply_masked(ones({1, 3, 2}), {.mask = mask});
+  ASSERT_EQ(results.results.size(), 5u);
+  ASSERT_EQ(results.masks.size(), 5u);
+  EXPECT_TRUE(results.masks[0]);
+  for (std::size_t i = 1; i < 5; ++i)
+    EXPECT_FALSE(results.masks[i]);
+}
+
+// In a graph, of a batch of any size, as in Keras; reference/edges.py has the numbers.
+TEST(Merging, MeetsEachStepWithItsExample) {
+  SymbolicTensor gate = Input({1}), sequence = Input({3, 2});
+  models::Functional model({gate, sequence}, layers::Multiply()({gate, sequence}));
+  for (std::int64_t n : {2, 3}) {
+    Tensor gates = reshape(iota({n}, DType::Float32), {n, 1});
+    expectSameBits(model({gates, ones({n, 3, 2})}), broadcast_to(expand_dims(gates, {1}), {n, 3, 2}));
+  }
+}
+
+// The losses of merged branches are of the steps that count in one of them, and of all where one has no mask: the
+// numbers are Keras'.
+TEST(Merging, CountsStepsOfEitherBranch) {
+  auto embedding = [] { return layers::Embedding(5, 1, {.embeddings_initializer = "zeros", .mask_zero = true}); };
+  SymbolicTensor i = Input({4}, {.dtype = DType::Int32}), j = Input({4}, {.dtype = DType::Int32}), q = Input({4, 1});
+  const Tensor y = tensor<float>({1, 2, 3, 4}, {1, 4, 1}), first = tensor<int>({1, 1, 0, 0}, {1, 4}),
+               second = tensor<int>({1, 0, 1, 0}, {1, 4});
+  models::Functional both({i, j}, layers::Add()({embedding()(i), embedding()(j)}));
+  both.compile({.optimizer = "sgd", .loss = "mse"});
+  EXPECT_NEAR(both.evaluate({first, second}, y)["loss"], 14.0 / 3, 1e-6);
+  models::Functional one({i, q}, layers::Add()({embedding()(i), q}));
+  one.compile({.optimizer = "sgd", .loss = "mse"});
+  EXPECT_NEAR(one.evaluate({first, zeros({1, 4, 1})}, y)["loss"], 7.5, 1e-6);
+}
+
+// TimeDistributed(Dense) in Keras forgets the losses of the layer that it wraps.
+TEST(TimeDistributed, HasTheLossesOfItsLayer) {
+  layers::TimeDistributed layer{
+      layers::Dense(3, {.kernel_regularizer = regularizers::l2(0.1), .activity_regularizer = regularizers::l1(0.1)})};
+  layer(ones({2, 4, 3}));
+  EXPECT_EQ(layer.losses().size(), 2u);
 }

@@ -53,7 +53,6 @@ public:
   }
 
 protected:
-  Regularizer activity_regularizer() const override { return options.activity_regularizer; }
   void build_inputs(const std::vector<TensorSpec<>> &inputs) override {
     std::vector<std::string> names;
     for (const TensorSpec<> &input : inputs)
@@ -65,7 +64,7 @@ protected:
       checkSequence(inputs[i].shape());
     }
     auto project = [&](const std::string &name, const Shape &input, std::int64_t width) {
-      return Projection{weightOf(name, {channelsOf(title(), input), heads, width}, dtype),
+      return Projection{weightOf(name, {channelsOf(title(), input), heads, width}, 1, dtype),
                         biasOf(name, {heads, width}, dtype)};
     };
     const std::int64_t valueSize = options.value_dim.value_or(size);
@@ -73,7 +72,7 @@ protected:
     key = project("key", inputs[at.key].shape(), size);
     value = project("value", inputs[at.value].shape(), valueSize);
     const std::int64_t width = options.output_dim.value_or(channelsOf(title(), inputs[at.query].shape()));
-    output = {weightOf("attention_output", {heads, valueSize, width}, dtype),
+    output = {weightOf("attention_output", {heads, valueSize, width}, 2, dtype),
               biasOf("attention_output", {width}, dtype)};
     if (options.dropout > 0) {
       generator.emplace(options.seed ? *options.seed : random::global_generator().draw_seed());
@@ -87,19 +86,25 @@ protected:
     for (std::size_t i : {at.query, at.value, at.key})
       checkSequence(inputs[i].shape());
     checkChannels(title(), from.shape(), query.kernel.shape()[0]);
-    Tensor q = query(from) * (1 / std::sqrt(static_cast<double>(size))), k = key(inputs[at.key]);
+    // Each of the four products counts, as in Keras.
+    auto regularized = [&](const Tensor &x) {
+      add_activity_loss(options.activity_regularizer, x);
+      return x;
+    };
+    Tensor q = regularized(query(from)) * (1 / std::sqrt(static_cast<double>(size)));
+    Tensor k = regularized(key(inputs[at.key])), v = regularized(value(inputs[at.value]));
     Tensor scores = contract(q, k, {0, 2}, {0, 2}, {3}, {3}); // [N,heads,T,S]
     if (Tensor seen = visible(inputs, at, call, scores); seen.defined())
-      scores = scores + where(expand_dims(seen, {1}), full({}, 0, scores.dtype()), full({}, -1e9, scores.dtype()));
+      scores = lowestUnless(expand_dims(seen, {1}), scores);
     // Of no steps there are no weights, and what is heard of them is 0.
     const bool isEmpty = scores.shape()[3].is_known() && scores.shape()[3] == 0;
     Tensor weights = isEmpty ? scores : softmax(scores), used = weights;
     if (call.training && options.dropout > 0)
       used =
           where(generator->bernoulli(weights.shape(), 1 - options.dropout), weights * (1 / (1 - options.dropout)), 0);
-    Tensor heard = contract(used, value(inputs[at.value]), {0, 1}, {0, 2}, {3}, {1}); // [N,heads,T,V]
+    Tensor heard = contract(used, v, {0, 1}, {0, 2}, {3}, {1}); // [N,heads,T,V]
     Tensor y = contract(heard, output.kernel, {}, {}, {1, 3}, {0, 1});
-    Tensors results(options.use_bias ? y + output.bias : y);
+    Tensors results(regularized(options.use_bias ? y + output.bias : y));
     if (options.return_attention_scores)
       results.push_back(weights);
     return results;
@@ -110,6 +115,8 @@ protected:
       masks.emplace_back();
     return masks;
   }
+
+  void check_mask(const Tensor &mask, const Tensor &input) const override { checkStepsMask(title(), mask, input); }
 
 private:
   struct Places {
@@ -168,9 +175,13 @@ private:
     if (input.size() != 3)
       fail<ShapeError>(absl::StrCat(title(), ": takes sequences [N,T,features]; the input has shape ", input.str()));
   }
-  Variable weightOf(const std::string &name, const Shape &shape, DType dtype) {
-    return weight(name + "_kernel", shape, dtype, options.kernel_initializer, true, options.kernel_regularizer,
-                  options.kernel_constraint);
+  // The first `inputs` dimensions are those of a unit's inputs.
+  Variable weightOf(const std::string &name, const Shape &shape, std::size_t inputs, DType dtype) {
+    double in = 1, out = 1;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      (i < inputs ? in : out) *= static_cast<double>(shape[i]);
+    return weight(name + "_kernel", shape, dtype, options.kernel_initializer.with_fans(in, out), true,
+                  options.kernel_regularizer, options.kernel_constraint);
   }
   Variable biasOf(const std::string &name, const Shape &shape, DType dtype) {
     if (!options.use_bias)

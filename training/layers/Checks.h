@@ -8,6 +8,7 @@
 #include "calque/functions.h"
 #include "calque/layers/extent.h"
 
+#include <limits>
 #include <vector>
 
 namespace calque::layers {
@@ -68,6 +69,26 @@ inline void checkChannels(const std::string &title, const Shape &input, std::int
   if (input.back().is_known() && input.back() != channels)
     fail<ShapeError>(absl::StrCat(title, ": was built for inputs whose last dimension is ", channels,
                                   "; this one has shape ", input.str()));
+}
+
+// Checks that a mask says for each step of a sequence whether it counts. Sizes that are not known are compared where
+// the mask is used.
+inline void checkStepsMask(const std::string &title, const Tensor &mask, const Tensor &input) {
+  const Shape shape = input.shape();
+  if (shape.size() < 2) // the layer refuses it
+    return;
+  const Shape expected = {shape[0], shape[1]};
+  if (!mask.shape().is_compatible_with(expected))
+    fail<ShapeError>(absl::StrCat(title, ": a mask is bool", expected.str(), " for an input of shape ", shape.str(),
+                                  ", one for each step; this one is ", training::describe(mask.dtype(), mask.shape())));
+}
+
+// What a softmax is taken of where a mask leaves some out: the lowest number in their place, so that neither what is
+// there nor its gradient counts. Keras has -1e9, above which a number may be that counts.
+inline Tensor lowestUnless(const Tensor &counts, const Tensor &x) {
+  const double lowest = x.dtype() == DType::Float64 ? std::numeric_limits<double>::lowest()
+                                                    : static_cast<double>(std::numeric_limits<float>::lowest());
+  return where(counts, x, full({}, lowest, x.dtype()));
 }
 
 // Checks that a window fits into an image that is not padded: else nothing is left of it. Sizes that are not known are

@@ -240,7 +240,9 @@ protected:
     UserCode scope;
     return f(inputs);
   }
-  std::vector<Mask> compute_masks(const Tensors &, const CallOptions &options) override { return {options.mask_of(0)}; }
+  void check_mask(const Tensor &, const Tensor &) const override {}
+  // What it does with the steps is not known, and so no mask passes, as in Keras.
+  std::vector<Mask> compute_masks(const Tensors &, const CallOptions &) override { return {std::nullopt}; }
 
 private:
   std::function<Tensors(const Tensors &)> f;
@@ -319,9 +321,21 @@ public:
 
 protected:
   Tensor call(const Tensor &x, const CallOptions &options) override {
-    // What the mask rules out gets no share, as in Keras.
-    return softmax(options.mask ? x + where(*options.mask, full({}, 0, x.dtype()), full({}, -1e9, x.dtype())) : x,
-                   axis);
+    if (!options.mask)
+      return softmax(x, axis);
+    // What the mask rules out gets no share, also where it rules out all, as in Keras.
+    return where(*options.mask, softmax(lowestUnless(*options.mask, x), axis), 0);
+  }
+  void check_mask(const Tensor &mask, const Tensor &input) const override {
+    const Shape shape = input.shape(), of = mask.shape();
+    bool fits = of.size() <= shape.size();
+    for (std::size_t i = 1; fits && i <= of.size(); ++i) {
+      const Size &size = of[of.size() - i];
+      fits = Shape{size}.is_compatible_with(Shape{1}) || Shape{size}.is_compatible_with(Shape{shape[shape.size() - i]});
+    }
+    if (!fits)
+      fail<ShapeError>(absl::StrCat(title(), ": a mask broadcasts to its input, whose shape is ", shape.str(),
+                                    "; this one is ", training::describe(mask.dtype(), of)));
   }
   Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }
 

@@ -128,37 +128,53 @@ void LayerBody::requireBuiltTypes(const Tensors &inputs) const {
 
 void LayerBody::regularize(const Tensors &results) {
   const Regularizer regularizer = activity_regularizer();
+  for (const auto &[name, result] : results)
+    add_activity_loss(regularizer, result);
+}
+void LayerBody::add_activity_loss(const Regularizer &regularizer, const Tensor &value) {
   if (!regularizer)
     return;
-  for (const auto &[name, result] : results) {
-    Tensor loss = regularizer(result);
-    // Of a batch without examples, too.
-    add_loss(result.rank() == 0 ? loss : loss / cast(maximum(size(result, 0), 1), loss.dtype()));
+  Tensor loss = regularizer(value);
+  // Of a batch without examples, too.
+  add_loss(value.rank() == 0 ? loss : loss / cast(maximum(size(value, 0), 1), loss.dtype()));
+}
+
+void LayerBody::checkMasks(const Tensors &inputs, const CallOptions &options) const {
+  if (!options.masks.empty() && options.masks.size() != inputs.size())
+    fail<ValueError>(absl::StrCat(title(), ": takes a mask of each input, which may be none; there are ",
+                                  options.masks.size(), " masks and ", inputs.size(), " inputs"));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Mask mask = options.mask_of(i);
+    if (!mask)
+      continue;
+    if (mask->dtype() != DType::Bool)
+      fail<DTypeError>(
+          absl::StrCat(title(), ": a mask is bool, unlike ", training::describe(mask->dtype(), mask->shape())));
+    check_mask(*mask, inputs[i]);
   }
 }
 
-namespace {
-// DTypeError for a mask that is none.
-template <typename TitleOf> void checkMasks(const CallOptions &options, const TitleOf &titleOf) {
-  auto check = [&](const Mask &mask) {
-    if (mask && mask->dtype() != DType::Bool)
-      fail<DTypeError>(
-          absl::StrCat(titleOf(), ": a mask is bool, unlike ", training::describe(mask->dtype(), mask->shape())));
-  };
-  check(options.mask);
-  std::for_each(options.masks.begin(), options.masks.end(), check);
+void LayerBody::check_mask(const Tensor &mask, const Tensor &input) const {
+  if (!is_of_library())
+    return;
+  Shape expected;
+  for (std::int64_t i = 0; i < std::min(mask.rank(), input.rank()); ++i)
+    expected.push_back(input.shape()[static_cast<std::size_t>(i)]);
+  if (mask.rank() == 0 || !mask.shape().is_compatible_with(expected))
+    fail<ShapeError>(absl::StrCat(title(), ": a mask has the first dimensions of its input, whose shape is ",
+                                  input.shape().str(), "; this one is ",
+                                  training::describe(mask.dtype(), mask.shape())));
 }
-} // namespace
 
 Tensors LayerBody::apply(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
   return called(inputs, where, [&] {
-    checkMasks(options, [&] { return title(); });
+    checkMasks(inputs, options);
     return call_inputs(inputs, options);
   });
 }
 LayerBody::Masked LayerBody::apply_masked(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
   return called(inputs, where, [&] {
-    checkMasks(options, [&] { return title(); });
+    checkMasks(inputs, options);
     return call_masked(inputs, options);
   });
 }
@@ -196,6 +212,8 @@ std::vector<Tensor> LayerBody::losses(SourceLocation where) const {
     all = losses_;
   }
   auto add = [&](const LayerBody &body) {
+    if (!trainable()) // of a whole that is not, nothing is trained
+      return;
     for (const auto &[variable, regularizer] : body.regularized)
       if (body.trainable())
         all.push_back(regularizer(variable.value()));
@@ -249,7 +267,9 @@ std::vector<Mask> LayerBody::compute_masks(const Tensors &inputs, const CallOpti
 
 LayerBody::Masked LayerBody::call_masked(const Tensors &inputs, const CallOptions &options) {
   Tensors results = call_inputs(inputs, options);
-  return {std::move(results), compute_masks(inputs, options)};
+  std::vector<Mask> masks = compute_masks(inputs, options);
+  masks.resize(results.size()); // a class of one's own may say none of its further results
+  return {std::move(results), std::move(masks)};
 }
 
 void LayerBody::build_parts(const std::vector<TensorSpec<>> &) {}
@@ -277,9 +297,17 @@ Variable LayerBody::weight(std::string name, const Shape &shape, DType dtype, co
 }
 
 void LayerBody::checkBuilt(SourceLocation where) const {
-  if (!built())
+  if (!built_.load(std::memory_order_acquire)) // the layers inside say so themselves
     fail<StateError>(absl::StrCat(title(), ": its variables are not made yet; its first call makes them, or build()"),
                      where);
+}
+
+bool LayerBody::built() const {
+  const std::vector<std::shared_ptr<Module>> parts = submodules();
+  return built_.load(std::memory_order_acquire) && std::all_of(parts.begin(), parts.end(), [](const auto &part) {
+           const auto *layer = dynamic_cast<const LayerBody *>(part.get());
+           return !layer || layer->built_.load(std::memory_order_acquire);
+         });
 }
 
 std::vector<TensorSpec<>> LayerBody::input_specs() const {
@@ -288,14 +316,14 @@ std::vector<TensorSpec<>> LayerBody::input_specs() const {
 }
 
 template <typename Specs> void LayerBody::ensureBuilt(const Specs &specs, SourceLocation where) {
-  if (built() && hasSpecs.load(std::memory_order_acquire))
+  if (built_.load(std::memory_order_acquire) && hasSpecs.load(std::memory_order_acquire))
     return;
   std::lock_guard lock(building);
   if (!hasSpecs.load(std::memory_order_relaxed)) {
     specs_ = specs();
     hasSpecs.store(true, std::memory_order_release);
   }
-  if (built())
+  if (built_.load(std::memory_order_relaxed))
     return;
   Registration registration(*this);
   regularized.clear(); // of a build that failed

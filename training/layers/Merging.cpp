@@ -3,6 +3,8 @@
 #include "Described.h"
 #include "calque/functions.h"
 
+#include <algorithm>
+
 namespace calque::layers {
 
 namespace {
@@ -13,14 +15,34 @@ void checkCount(const std::string &title, const Tensors &inputs, std::size_t lea
                                   inputs.size()));
 }
 
-// A step counts if it does in all inputs that have a mask.
-Mask allMasks(const Tensors &inputs, const CallOptions &options) {
-  Mask all;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (Mask mask = options.mask_of(i))
-      all = all ? logical_and(*all, *mask) : *mask;
-  return all;
+// In the rank of the others: behind the batch are dimensions of size 1, so that examples meet their own.
+Tensor withRank(Tensor x, std::int64_t rank) {
+  while (x.rank() > 0 && x.rank() < rank)
+    x = expand_dims(x, {1});
+  return x;
 }
+
+// A step counts if it does in one of the inputs. Without a mask of each, all do.
+Mask anyMask(const Tensors &inputs, const CallOptions &options) {
+  std::vector<Tensor> masks;
+  std::int64_t rank = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Mask mask = options.mask_of(i);
+    if (!mask)
+      return std::nullopt;
+    masks.push_back(*mask);
+    rank = std::max(rank, mask->rank());
+  }
+  Tensor some = withRank(masks[0], rank);
+  for (std::size_t i = 1; i < masks.size(); ++i)
+    some = logical_or(some, withRank(masks[i], rank));
+  return some;
+}
+
+// An input, and where it counts, in its rank; undefined for everywhere.
+struct Merged {
+  Tensor x, counts;
+};
 
 // `Body` has a kind and merge(x), and may have a largest number of inputs.
 template <typename Body> class MergingBody : public Described<Body> {
@@ -31,54 +53,88 @@ public:
 
 protected:
   void build_inputs(const std::vector<TensorSpec<>> &) override {}
-  Tensors call_inputs(const Tensors &inputs, const CallOptions &) override {
+  Tensors call_inputs(const Tensors &inputs, const CallOptions &options) override {
     checkCount(this->title(), inputs, 2, Body::most);
-    return Body::merge(inputs.tensors());
+    std::int64_t rank = 0;
+    for (const auto &[name, input] : inputs)
+      rank = std::max(rank, input.rank());
+    std::vector<Merged> merged;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Merged each{withRank(inputs[i], rank), {}};
+      if (Mask mask = options.mask_of(i); mask && inputs[i].rank() == rank) {
+        each.counts = *mask;
+        while (each.counts.rank() < rank)
+          each.counts = expand_dims(each.counts, {each.counts.rank()});
+      }
+      merged.push_back(std::move(each));
+    }
+    return Body::merge(merged);
   }
   std::vector<Mask> compute_masks(const Tensors &inputs, const CallOptions &options) override {
-    return {allMasks(inputs, options)};
+    return {anyMask(inputs, options)};
   }
 
-  template <typename F> static Tensor folded(const std::vector<Tensor> &x, F f) {
-    Tensor result = x[0];
-    for (std::size_t i = 1; i < x.size(); ++i)
-      result = f(result, x[i]);
+  static Tensor added(const std::vector<Merged> &inputs) {
+    Tensor result = inputs[0].x;
+    for (std::size_t i = 1; i < inputs.size(); ++i)
+      result = result + inputs[i].x;
     return result;
+  }
+  // Where one of two does not count, the other one is taken.
+  template <typename F> static Tensor chosen(const std::vector<Merged> &inputs, F f) {
+    Merged result = inputs[0];
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+      const auto &[x, counts] = inputs[i];
+      Tensor next = counts.defined() ? where(counts, x, result.x) : x;
+      if (result.counts.defined())
+        result.x = where(result.counts, result.x, next);
+      result.counts = counts.defined() && result.counts.defined() ? logical_or(result.counts, counts) : Tensor();
+      result.x = f(result.x, next);
+    }
+    return result.x;
   }
 };
 
 struct AddBody : MergingBody<AddBody> {
   static constexpr const char *kind = "add";
-  static Tensor merge(const std::vector<Tensor> &x) {
-    return folded(x, [](const Tensor &a, const Tensor &b) { return a + b; });
-  }
+  static Tensor merge(const std::vector<Merged> &inputs) { return added(inputs); }
 };
 struct MultiplyBody : MergingBody<MultiplyBody> {
   static constexpr const char *kind = "multiply";
-  static Tensor merge(const std::vector<Tensor> &x) {
-    return folded(x, [](const Tensor &a, const Tensor &b) { return a * b; });
+  // What does not count is no factor, and the product is 0 where no factor is.
+  static Tensor merge(const std::vector<Merged> &inputs) {
+    Tensor product, some;
+    bool all = true;
+    for (const auto &[x, counts] : inputs) {
+      Tensor factor = counts.defined() ? where(counts, x, full({}, 1, x.dtype())) : x;
+      product = product.defined() ? product * factor : factor;
+      all = all && counts.defined();
+      if (all)
+        some = some.defined() ? logical_or(some, counts) : counts;
+    }
+    return all ? where(some, product, full({}, 0, product.dtype())) : product;
   }
 };
 struct AverageBody : MergingBody<AverageBody> {
   static constexpr const char *kind = "average";
-  static Tensor merge(const std::vector<Tensor> &x) { return AddBody::merge(x) / static_cast<double>(x.size()); }
+  static Tensor merge(const std::vector<Merged> &inputs) { return added(inputs) / static_cast<double>(inputs.size()); }
 };
 struct MaximumBody : MergingBody<MaximumBody> {
   static constexpr const char *kind = "maximum";
-  static Tensor merge(const std::vector<Tensor> &x) {
-    return folded(x, [](const Tensor &a, const Tensor &b) { return maximum(a, b); });
+  static Tensor merge(const std::vector<Merged> &inputs) {
+    return chosen(inputs, [](const Tensor &a, const Tensor &b) { return maximum(a, b); });
   }
 };
 struct MinimumBody : MergingBody<MinimumBody> {
   static constexpr const char *kind = "minimum";
-  static Tensor merge(const std::vector<Tensor> &x) {
-    return folded(x, [](const Tensor &a, const Tensor &b) { return minimum(a, b); });
+  static Tensor merge(const std::vector<Merged> &inputs) {
+    return chosen(inputs, [](const Tensor &a, const Tensor &b) { return minimum(a, b); });
   }
 };
 struct SubtractBody : MergingBody<SubtractBody> {
   static constexpr const char *kind = "subtract";
   static constexpr std::size_t most = 2;
-  static Tensor merge(const std::vector<Tensor> &x) { return x[0] - x[1]; }
+  static Tensor merge(const std::vector<Merged> &inputs) { return inputs[0].x - inputs[1].x; }
 };
 
 class ConcatenateBody : public Described<ConcatenateBody> {
@@ -89,18 +145,27 @@ public:
 protected:
   void build_inputs(const std::vector<TensorSpec<>> &) override {}
   Tensors call_inputs(const Tensors &inputs, const CallOptions &) override { return concat(inputs.tensors(), axis); }
-  // Along the steps the masks are concatenated, and an input without one counts in all its steps.
+  // Along the steps the masks are concatenated. Along the features a step counts if it does in one of the inputs. An
+  // input without a mask counts in all its steps.
   std::vector<Mask> compute_masks(const Tensors &inputs, const CallOptions &options) override {
-    if (axis != 1 && axis != 1 - inputs[0].rank())
-      return {allMasks(inputs, options)};
-    bool any = false;
     std::vector<Tensor> masks;
+    bool any = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       Mask mask = options.mask_of(i);
       any = any || mask;
-      masks.push_back(mask ? *mask : full({inputs[i].shape()[0], inputs[i].shape()[1]}, true, DType::Bool));
+      if (mask)
+        masks.push_back(*mask);
+      else if (inputs[i].rank() > 1)
+        masks.push_back(full({inputs[i].shape()[0], inputs[i].shape()[1]}, true, DType::Bool));
     }
-    return {any ? Mask(concat(masks, 1)) : std::nullopt};
+    if (!any)
+      return {std::nullopt};
+    if (axis == 1 || axis == 1 - inputs[0].rank())
+      return {concat(masks, 1)};
+    Tensor some = masks[0];
+    for (std::size_t i = 1; i < masks.size(); ++i)
+      some = logical_or(some, masks[i]);
+    return {some};
   }
 
 private:

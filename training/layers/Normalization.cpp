@@ -77,11 +77,14 @@ protected:
     for (std::int64_t i = 0; i < x.rank(); ++i)
       if (i != axis)
         axes.push_back(i);
-    Tensor weights = call.mask ? weightsOf(*call.mask, x) : Tensor();
+    Tensor counts = call.mask ? countsOf(*call.mask, x) : Tensor();
     auto average = [&](const Tensor &of) {
-      // Keras' smallest denominator, for a mask that lets nothing count.
-      return weights.defined() ? sum(of * weights, axes) / (sum(broadcast_to(weights, of.shape()), axes) + 1e-7)
-                               : mean(of, axes);
+      if (!counts.defined())
+        return mean(of, axes);
+      // A select, because a product with 0 would have what does not count as NaN where it is infinite. The smallest
+      // denominator, for a mask that lets nothing count, is Keras'.
+      Tensor number = sum(broadcast_to(cast(counts, of.dtype()), of.shape()), axes);
+      return sum(where(counts, of, 0), axes) / (number + 1e-7);
     };
     Tensor centre = average(x);
     Tensor centred = x - along(centre, x, axis);
@@ -94,12 +97,12 @@ protected:
   Regularizer activity_regularizer() const override { return options.activity_regularizer; }
 
 private:
-  // A mask [N,T] as numbers [N,T,1...].
-  Tensor weightsOf(const Tensor &mask, const Tensor &x) const {
+  // A mask [N,T] as [N,T,1...].
+  static Tensor countsOf(const Tensor &mask, const Tensor &x) {
     std::vector<std::int64_t> axes;
     for (std::int64_t i = mask.rank(); i < x.rank(); ++i)
       axes.push_back(i);
-    return expand_dims(cast(mask, x.dtype()), axes);
+    return axes.empty() ? mask : expand_dims(mask, axes);
   }
   // A number for each channel in the rank of x, where the channels are not the last dimension.
   static Tensor along(const Operand &perChannel, const Tensor &x, std::int64_t axis) {

@@ -55,9 +55,17 @@ protected:
     } else {
       if (rank != 3 || !options.mask)
         return mean(x, axes, keepdims);
-      Tensor counts = expand_dims(cast(*options.mask, x.dtype()), {2});
-      return sum(x * counts, axes, keepdims) / sum(counts, axes, keepdims);
+      // A select, because a product with 0 would have what does not count as NaN where it is infinite.
+      Tensor counts = expand_dims(*options.mask, {2});
+      return sum(where(counts, x, 0), axes, keepdims) / sum(cast(counts, x.dtype()), axes, keepdims);
     }
+  }
+
+  void check_mask(const Tensor &mask, const Tensor &input) const override {
+    if (rank == 3)
+      checkStepsMask(this->title(), mask, input);
+    else
+      Described<Body>::check_mask(mask, input);
   }
 
 private:

@@ -121,6 +121,9 @@ protected:
     projected = transpose(projected, {1, 0, 2}); // by steps
     Tensor mask;
     if (Mask given = call.mask_of(0)) {
+      if (!given->shape()[1].is_known() || !x.shape()[1].is_known())
+        assert_true(equal(size(*given, 1), size(x, 1)),
+                    absl::StrCat(this->title(), ": a mask has another number of steps than its input"));
       mask = expand_dims(transpose(*given, {1, 0}), {2});
       states.push_back(zeros(state, x.dtype())); // the result of the step before
     }
@@ -178,6 +181,9 @@ protected:
       for (std::size_t k = 0; k < Body::states; ++k)
         results.push_back(states[k]);
     return results;
+  }
+  void check_mask(const Tensor &mask, const Tensor &input) const override {
+    checkStepsMask(this->title(), mask, input);
   }
   std::vector<Mask> compute_masks(const Tensors &, const CallOptions &call) override {
     std::vector<Mask> masks = {options.return_sequences ? call.mask_of(0) : std::nullopt};
@@ -296,6 +302,8 @@ public:
     if (!options.contains("go_backwards"))
       fail<ValueError>(absl::StrCat("bidirectional: the layer '", forward.body()->kind(), "' is not recurrent"), where);
     sequences = options["return_sequences"].as<bool>();
+    givesStates = options["return_state"].as<bool>();
+    states = given["class_name"].as<std::string>() == "LSTM" ? 4 : 2;
     options.set("zero_output_for_mask", sequences);
     options.set("name", "");
     given.set("config", options);
@@ -318,14 +326,11 @@ protected:
   }
   Tensors call_inputs(const Tensors &inputs, const CallOptions &options) override {
     Tensors one = inputs[0], other = inputs[0];
-    const std::size_t states = inputs.size() - 1;
-    if (states % 2 != 0)
-      fail<ValueError>(absl::StrCat(title(),
-                                    ": takes a sequence, alone or with the states of both directions, and "
-                                    "there are ",
-                                    inputs.size(), " inputs"));
-    for (std::size_t i = 0; i < states; ++i)
-      (i < states / 2 ? one : other).push_back(inputs[i + 1]);
+    if (inputs.size() != 1 && inputs.size() != 1 + states)
+      fail<ValueError>(absl::StrCat(title(), ": takes a sequence, alone or with the ", states,
+                                    " states of both directions, and there are ", inputs.size(), " inputs"));
+    for (std::size_t i = 1; i < inputs.size(); ++i)
+      (i <= states / 2 ? one : other).push_back(inputs[i]);
     CallOptions passed;
     passed.training = options.training;
     passed.mask = options.mask_of(0);
@@ -346,15 +351,20 @@ protected:
         results.push_back((*each)[i]);
     return results;
   }
+  void check_mask(const Tensor &mask, const Tensor &input) const override { checkStepsMask(title(), mask, input); }
   std::vector<Mask> compute_masks(const Tensors &, const CallOptions &options) override {
     Mask mask = sequences ? options.mask_of(0) : std::nullopt;
-    return mode == "none" ? std::vector<Mask>{mask, mask} : std::vector<Mask>{mask};
+    std::vector<Mask> masks(mode == "none" ? 2 : 1, mask);
+    if (givesStates)
+      masks.resize(masks.size() + states); // of these there are none
+    return masks;
   }
 
 private:
   Layer forward, backward{nullptr};
   std::string mode;
-  bool sequences = false;
+  bool sequences = false, givesStates = false;
+  std::size_t states = 0; // of both directions
 };
 
 class TimeDistributedBody : public Described<TimeDistributedBody> {
@@ -382,9 +392,10 @@ protected:
     if (layer.body()->mixes_examples(options.training))
       return stepByStep(x, options.mask, passed);
     // All steps as one batch.
-    Tensor y = layer(reshape(x, joined(Shape{-1}, shape, 2)), passed);
+    Tensor y = one(layer.apply(reshape(x, joined(Shape{-1}, shape, 2)), passed));
     return reshape(y, joined(Shape{shape[0], shape[1]}, y.shape(), 1));
   }
+  void check_mask(const Tensor &mask, const Tensor &input) const override { checkStepsMask(title(), mask, input); }
   Mask compute_mask(const Tensor &, const Mask &mask) override { return mask; }
 
 private:
@@ -404,7 +415,7 @@ private:
       CallOptions passed = options;
       if (each.size() > 1)
         passed.mask = each[1];
-      return layer(each[0], passed);
+      return one(layer.apply(each[0], passed));
     };
     const Size length = x.shape()[1];
     if (!length.is_known() || length > kUnrolled || length == 0)
@@ -419,6 +430,12 @@ private:
     return stack(results, 1);
   }
 
+  Tensor one(const Tensors &results) const {
+    if (results.size() != 1)
+      fail<ValueError>(absl::StrCat(title(), ": takes a layer of one result, and ", layer.body()->kind(), " gives ",
+                                    results.size()));
+    return results[0];
+  }
   void checkSteps(const Shape &input) const {
     if (input.size() < 3)
       fail<ShapeError>(absl::StrCat(title(), ": takes sequences [N,T,...]; the input has shape ", input.str()));

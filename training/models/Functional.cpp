@@ -72,6 +72,7 @@ public:
 
 protected:
   bool is_of_library() const override { return true; }
+  void check_mask(const Tensor &, const Tensor &) const override {} // the layers do
   std::vector<std::size_t> order_of_parts() const override { return order; }
   Tensors call_inputs(const Tensors &x, const CallOptions &options) override { return call_masked(x, options).results; }
   std::vector<Mask> compute_masks(const Tensors &x, const CallOptions &options) override {
@@ -201,16 +202,21 @@ private:
   // Which argument is for an input, whose type it must have. By position only where no argument has a name: one that
   // fits no input is misspelt, or of something else, and would be taken for another input in silence.
   std::size_t argumentOf(const Tensors &x, std::size_t i) const {
-    if (x.size() != inputs.size())
-      fail<ValueError>(absl::StrCat(title(), ": takes ", inputs.size(), " inputs, and there are ", x.size()));
     std::size_t from = i;
     const std::vector<std::string> names = x.names();
-    if (absl::c_any_of(names, [](const std::string &name) { return !name.empty(); })) {
+    const bool isNamed = absl::c_any_of(names, [](const std::string &name) { return !name.empty(); });
+    if (x.size() != inputs.size() && !isNamed)
+      fail<ValueError>(absl::StrCat(title(), ": takes ", inputs.size(), " inputs, and there are ", x.size()));
+    if (isNamed) {
       const std::vector<std::string> expectedNames = inputNames();
       for (const std::string &name : names)
         if (!absl::c_linear_search(expectedNames, name))
           fail<LookupError>(absl::StrCat(title(), ": there is an argument '", name,
                                          "', and no input of that name: ", training::nearest(name, expectedNames)));
+      for (const std::string &name : expectedNames)
+        if (!absl::c_linear_search(names, name))
+          fail<LookupError>(absl::StrCat(title(), ": takes the inputs '", absl::StrJoin(expectedNames, "', '"),
+                                         "', and there is no argument '", name, "'"));
       from = static_cast<std::size_t>(absl::c_find(names, inputName(i)) - names.begin());
     }
     const SymbolicTensor &expected = inputs[i];

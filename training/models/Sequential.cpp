@@ -124,6 +124,7 @@ public:
 
 protected:
   bool is_of_library() const override { return true; }
+  void check_mask(const Tensor &, const Tensor &) const override {} // the first layer does
   Tensors call_inputs(const Tensors &inputs, const CallOptions &options) override {
     return call_masked(inputs, options).results;
   }
@@ -135,8 +136,10 @@ protected:
       fail<ShapeError>(absl::StrCat(title(), ": its input takes ", training::describe(input->dtype(), input->shape()),
                                     ", and is given ", training::describe(inputs[0].dtype(), inputs[0].shape())));
     Masked x{inputs, options.masks};
-    if (x.masks.empty())
+    if (x.masks.empty()) {
       x.masks = {options.mask};
+      x.masks.resize(inputs.size());
+    }
     for (const Layer &layer : parts)
       x = layer.body()->apply_masked(x.results, {options.training, x.masks.front(), x.masks});
     return x;

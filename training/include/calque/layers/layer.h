@@ -38,7 +38,7 @@ using Mask = std::optional<Tensor>;
 struct CallOptions {
   bool training = false;
   Mask mask = std::nullopt;     // of the input, or of the first of several
-  std::vector<Mask> masks = {}; // of all inputs, where there are several; then `mask` is not asked
+  std::vector<Mask> masks = {}; // of all inputs, one each, where there are several; then `mask` is not asked
 
   // The mask of one of the inputs.
   Mask mask_of(std::size_t input) const;
@@ -50,7 +50,8 @@ public:
   // `kind` is its name in messages: "dense". A layer without variables has nothing to build.
   explicit LayerBody(std::string kind, bool builds = true);
   const std::string &kind() const { return kind_; }
-  bool built() const { return built_.load(std::memory_order_acquire); }
+  // Whether its variables are made, and those of the layers inside.
+  bool built() const;
 
   // Errors inside name the caller's line. ValueError for another number of inputs than the layer takes.
   Tensors apply(const Tensors &inputs, const CallOptions &options = {},
@@ -99,6 +100,9 @@ protected:
   virtual void build_inputs(const std::vector<TensorSpec<>> &inputs);
   virtual Tensors call_inputs(const Tensors &inputs, const CallOptions &options);
   virtual std::vector<Mask> compute_masks(const Tensors &inputs, const CallOptions &options);
+  // Refuses the mask of an input. By default so of a layer of the library, where a mask has other dimensions than the
+  // input's first ones.
+  virtual void check_mask(const Tensor &mask, const Tensor &input) const;
   // Both at once. A layer that consists of layers overrides it, because theirs are called only once so.
   virtual Masked call_masked(const Tensors &inputs, const CallOptions &options);
   // What build_for() does besides: a layer that consists of layers builds those.
@@ -114,6 +118,8 @@ protected:
   // What each result of a call adds to losses(), divided by the number of examples: nothing, unless the layer says
   // otherwise.
   virtual Regularizer activity_regularizer() const { return {}; }
+  // In call(): adds what a regulariser makes of other values than the results, divided by the number of examples.
+  void add_activity_loss(const Regularizer &regularizer, const Tensor &value);
 
   // Whether it is one of the library's: then errors in its computation have the line of its caller, and else their own.
   virtual bool is_of_library() const { return false; }
@@ -131,6 +137,7 @@ private:
   void regularize(const Tensors &results);
   template <typename Call> auto called(const Tensors &inputs, SourceLocation where, Call call);
   void requireBuiltTypes(const Tensors &inputs) const;
+  void checkMasks(const Tensors &inputs, const CallOptions &options) const;
   class Scope;
 
   std::string kind_;

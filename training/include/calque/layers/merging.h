@@ -9,8 +9,12 @@
 
 namespace calque::layers {
 
-// Of each element. The inputs broadcast as operands do. ValueError for fewer than two inputs. A step counts if it does
-// in all inputs that have a mask.
+// Of each element. The inputs broadcast as operands do, those of lower rank behind the batch: of [N,C] and [N,T,C], the
+// first one meets each step. ValueError for fewer than two inputs.
+//
+// Masks are Keras': a step counts if it does in one of the inputs, and without a mask of each all do. Add, Subtract and
+// Average take what is there all the same; for the others, what does not count is not there: it is no factor of a
+// product, and of a largest or a smallest number the other one is taken.
 class CALQUE_API Add : public Layer {
 public:
   explicit Add(LayerOptions options = {}, SourceLocation where = SourceLocation::current());
