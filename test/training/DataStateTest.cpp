@@ -87,6 +87,57 @@ TEST(Position, IsFoundAgainInAnotherDataSet) {
   });
 }
 
+// What a callable shuffles draws its seed by that of the data set, not from the global generator while elements are
+// made, where it depends on how far threads are ahead, and is drawn again after a restore.
+TEST(Position, HasTheSeedsThatCallablesDraw) {
+  auto shuffled = [](const Tensor &i) {
+    const auto from = i.item<std::int64_t>() * 10;
+    return data::range(from, from + 4).shuffle(4);
+  };
+  set_seed(5);
+  expectResumes([&] { return data::range(3).flat_map(shuffled); });
+  expectResumes([&] { return data::range(5).interleave(shuffled, {.cycle_length = 3}).shuffle(3, {.seed = 1}); });
+  expectResumes([&] {
+    return data::range(6)
+        .interleave(shuffled, {.cycle_length = 2, .block_length = 2, .num_parallel_calls = 3})
+        .repeat(2)
+        .prefetch(4);
+  });
+  expectResumes([&] {
+    return data::range(3).flat_map([&](const Tensor &i) {
+      return data::sample_from_datasets(std::vector{data::range(4), data::range(3).flat_map(shuffled)})
+          .map([i](const Tensor &x) { return x + 100 * i; });
+    });
+  });
+  expectResumes([&] { return data::range(3).flat_map(shuffled).cache().repeat(2).shuffle(5, {.seed = 2}); });
+  // The same by a seed, however many threads there are; another one each time.
+  auto made = [&](std::int64_t threads) {
+    set_seed(5);
+    Dataset all = data::range(6).interleave(shuffled, {.cycle_length = 3, .num_parallel_calls = threads});
+    (void)all.element_spec();
+    Numbers first = numbersOf(all);
+    random::uniform({2});
+    const Numbers second = numbersOf(all);
+    EXPECT_NE(first, second);
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  };
+  EXPECT_EQ(made(1), made(4));
+}
+
+TEST(Position, ReadsStatesWithoutSeeds) {
+  Dataset two = data::range(2).flat_map([](const Tensor &i) { return data::range(i.item<std::int64_t>() + 2); });
+  auto it = two.begin();
+  const std::string of = "; of range(0,1,2).flat_map(1,1)";
+  it.set_state("calque data set 1; element 3; end 0; iterations 0" + of);
+  EXPECT_EQ(restOf(it), (Numbers{0, 1, 2}));
+  EXPECT_CONTAINS(it.get_state(), "calque data set 2; element 5; end 1; iterations 0; seeds ");
+  for (const char *seeds : {"; seeds ", "; seeds x", "; seeds 1,2"}) {
+    const std::string state = std::string("calque data set 2; element 3; end 0; iterations 0") + seeds + of;
+    EXPECT_MISUSE(ValueError, it.set_state(state), "this is no state of an iterator: '" + state + "'");
+  }
+}
+
 TEST(Position, IsRefusedWhereItDoesNotFit) {
   Dataset ten = data::range(10).shuffle(3, {.seed = 1});
   auto it = ten.begin();

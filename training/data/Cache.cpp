@@ -14,7 +14,9 @@ namespace {
 
 // What is random before a cache is as in a first iteration, whichever iteration fills it: so that a position in a later
 // one is found again where the cache is empty.
-Opening firstOpening() { return {std::make_shared<const std::map<const void *, std::uint64_t>>()}; }
+Opening firstOpening(const Opening &opening) {
+  return {std::make_shared<const Opening::Numbers>(Opening::Numbers{{}, opening.numbers->seeds})};
+}
 
 //===-- In memory -------------------------------------------------------------------------------===//
 
@@ -68,13 +70,13 @@ struct ToMemory : Cursor {
 struct Cache : Stage {
   using Stage::Stage;
   std::string name() const override { return "cache"; }
-  std::unique_ptr<Cursor> open(const Opening &) const override {
+  std::unique_ptr<Cursor> open(const Opening &opening) const override {
     {
       std::lock_guard lock(kept->mutex);
       if (kept->items)
         return std::make_unique<FromMemory>(kept->items);
     }
-    return std::make_unique<ToMemory>(from->open(firstOpening()), kept);
+    return std::make_unique<ToMemory>(from->open(firstOpening(opening)), kept);
   }
   const std::shared_ptr<Kept> kept = std::make_shared<Kept>();
 };
@@ -223,11 +225,11 @@ struct FileCache : Stage {
   FileCache(NodePtr from, std::string path, SourceLocation where)
       : Stage(std::move(from)), path(std::move(path)), where(where) {}
   std::string name() const override { return absl::StrCat("cache(", path, ")"); }
-  std::unique_ptr<Cursor> open(const Opening &) const override {
+  std::unique_ptr<Cursor> open(const Opening &opening) const override {
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored))
       return std::make_unique<FromFile>(path, from->spec(), where);
-    return std::make_unique<ToFile>(from->open(firstOpening()), path, where);
+    return std::make_unique<ToFile>(from->open(firstOpening(opening)), path, where);
   }
   const std::string path;
   const SourceLocation where;

@@ -41,20 +41,24 @@ std::string describe(const Node &node) {
   return absl::StrCat(node.name(), "[", absl::StrJoin(texts, ","), "]");
 }
 
-using Iterations = std::map<const void *, std::uint64_t>;
-std::unique_ptr<Cursor> open(const Node &node, Iterations iterations) {
-  return node.open({std::make_shared<const Iterations>(std::move(iterations))});
+using Numbers = Opening::Numbers;
+std::unique_ptr<Cursor> open(const Node &node, Numbers numbers) {
+  return node.open({std::make_shared<const Numbers>(std::move(numbers))});
 }
 // Begins the next iteration.
-Iterations count(const Node &node) {
-  Iterations iterations;
-  for (const Node *each : nodesOf(node))
+Numbers count(const Node &node) {
+  Numbers numbers;
+  for (const Node *each : nodesOf(node)) {
     if (std::atomic<std::uint64_t> *counter = each->iterations())
-      iterations[each] = counter->fetch_add(1);
-  return iterations;
+      numbers.iterations[each] = counter->fetch_add(1);
+    if (std::atomic<std::uint64_t> *seed = each->seedOfCallable())
+      numbers.seeds[each] = seed->load();
+  }
+  return numbers;
 }
 
-constexpr const char *kHeader = "calque data set 1";
+// Without seeds, and with those of callables.
+constexpr const char *kHeader = "calque data set 1", *kHeaderWithSeeds = "calque data set 2";
 
 } // namespace
 
@@ -98,8 +102,8 @@ std::vector<TensorSpec<>> Untyped::elementSpec(SourceLocation where) const {
 //===-- Iterators -------------------------------------------------------------------------------===//
 
 struct UntypedIterator::Eager {
-  Eager(NodePtr node, Iterations iterations)
-      : node(std::move(node)), iterations(iterations), cursor(detail::open(*this->node, std::move(iterations))) {}
+  Eager(NodePtr node, Numbers numbers)
+      : node(std::move(node)), numbers(numbers), cursor(detail::open(*this->node, std::move(numbers))) {}
   void next() {
     Item item;
     bool isThere = false;
@@ -122,7 +126,7 @@ struct UntypedIterator::Eager {
   }
 
   NodePtr node;
-  Iterations iterations;
+  Numbers numbers;
   std::unique_ptr<Cursor> cursor; // none at the end
   Parts parts;
   std::int64_t number = 0;                    // of elements, this one among them
@@ -189,7 +193,9 @@ void UntypedIterator::next() {
 //===-- Where an iterator stands ----------------------------------------------------------------===//
 //
 // "calque data set 1; element 12; end 0; iterations 3,0; of range(0,1,40).shuffle(9,1).batch(4,0)". The iterations are
-// those of the nodes that count them, in the order of nodesOf().
+// those of the nodes that count them, in the order of nodesOf(). Where callables make data sets, version 2 has the
+// seeds that they draw by behind these, "; seeds 17,4", which are no part of what the data set is, as a callable may
+// draw none.
 
 std::string UntypedIterator::get_state(SourceLocation where) const {
   if (traced_)
@@ -198,47 +204,73 @@ std::string UntypedIterator::get_state(SourceLocation where) const {
     throw StateError("the position of an iterator is not known behind an element that threw; ignore_errors() before "
                      "leaves such elements out",
                      CallSite::resolve(where));
-  std::vector<std::uint64_t> iterations;
-  for (const Node *each : nodesOf(*eager_->node))
-    if (auto found = eager_->iterations.find(each); found != eager_->iterations.end())
+  std::vector<std::uint64_t> iterations, seeds;
+  const Numbers &numbers = eager_->numbers;
+  for (const Node *each : nodesOf(*eager_->node)) {
+    if (auto found = numbers.iterations.find(each); found != numbers.iterations.end())
       iterations.push_back(found->second);
-  return absl::StrCat(kHeader, "; element ", eager_->number, "; end ", eager_->cursor ? 0 : 1, "; iterations ",
-                      absl::StrJoin(iterations, ","), "; of ", describe(*eager_->node));
+    if (auto found = numbers.seeds.find(each); found != numbers.seeds.end())
+      seeds.push_back(found->second);
+  }
+  return absl::StrCat(seeds.empty() ? kHeader : kHeaderWithSeeds, "; element ", eager_->number, "; end ",
+                      eager_->cursor ? 0 : 1, "; iterations ", absl::StrJoin(iterations, ","),
+                      seeds.empty() ? "" : "; seeds ", absl::StrJoin(seeds, ","), "; of ", describe(*eager_->node));
 }
 
 void UntypedIterator::set_state(const std::string &state, SourceLocation where) {
   where = CallSite::resolve(where);
   if (traced_)
     throw StateError("an iterator has no state in a trace, where there are no elements yet", where);
-  const std::vector<std::string> fields = absl::StrSplit(state, absl::MaxSplits("; ", 4));
+  auto refuse = [&] { throw ValueError(absl::StrCat("this is no state of an iterator: '", state, "'"), where); };
+  const bool hasSeeds = state.starts_with(kHeaderWithSeeds);
+  const std::size_t count = hasSeeds ? 6 : 5;
+  const std::vector<std::string> fields = absl::StrSplit(state, absl::MaxSplits("; ", count - 1));
   auto take = [&](std::size_t i, std::string_view name) {
-    std::string_view text = fields.size() == 5 ? std::string_view(fields[i]) : std::string_view();
+    std::string_view text = fields.size() == count ? std::string_view(fields[i]) : std::string_view();
     if (!text.starts_with(name))
-      throw ValueError(absl::StrCat("this is no state of an iterator: '", state, "'"), where);
+      refuse();
     text.remove_prefix(name.size());
     return std::string(text);
   };
   std::int64_t number = -1;
-  take(0, kHeader);
-  const std::string end = take(2, "end "), counts = take(3, "iterations "), of = take(4, "of ");
+  take(0, hasSeeds ? kHeaderWithSeeds : kHeader);
+  const std::string end = take(2, "end "), of = take(count - 1, "of ");
+  auto numbersIn = [&](std::size_t i, std::string_view name) {
+    std::vector<std::uint64_t> numbers;
+    const std::string texts = take(i, name);
+    for (absl::string_view text : absl::StrSplit(texts, ',', absl::SkipEmpty()))
+      if (!absl::SimpleAtoi(text, &numbers.emplace_back()))
+        refuse();
+    return numbers;
+  };
+  const std::vector<std::uint64_t> iterations = numbersIn(3, "iterations ");
+  const std::vector<std::uint64_t> seeds = hasSeeds ? numbersIn(4, "seeds ") : std::vector<std::uint64_t>();
   const Node &node = *eager_->node;
   if (of != describe(node))
     throw ValueError(absl::StrCat("the state is one of the data set ", of, ", and this one is ", describe(node)),
                      where);
-  Iterations iterations;
-  std::vector<std::atomic<std::uint64_t> *> counters;
-  std::vector<std::string> texts = counts.empty() ? std::vector<std::string>() : absl::StrSplit(counts, ',');
-  bool isSound = absl::SimpleAtoi(take(1, "element "), &number) && number >= (end == "0") && (end == "0" || end == "1");
-  for (const Node *each : nodesOf(node))
+  if (!absl::SimpleAtoi(take(1, "element "), &number) || (end != "0" && end != "1") || number < (end == "0"))
+    refuse();
+  Numbers numbers;
+  std::vector<std::pair<std::atomic<std::uint64_t> *, std::uint64_t>> next; // of the nodes, for what comes after
+  std::size_t iteration = 0, seed = 0;
+  for (const Node *each : nodesOf(node)) {
     if (std::atomic<std::uint64_t> *counter = each->iterations()) {
-      std::uint64_t iteration = 0;
-      isSound = isSound && counters.size() < texts.size() && absl::SimpleAtoi(texts[counters.size()], &iteration);
-      iterations[each] = iteration;
-      counters.push_back(counter);
+      if (iteration == iterations.size())
+        refuse();
+      numbers.iterations[each] = iterations[iteration++];
+      next.emplace_back(counter, numbers.iterations[each] + 1);
     }
-  if (!isSound || counters.size() != texts.size())
-    throw ValueError(absl::StrCat("this is no state of an iterator: '", state, "'"), where);
-  auto moved = std::make_shared<Eager>(eager_->node, iterations);
+    if (std::atomic<std::uint64_t> *own = each->seedOfCallable()) {
+      if (hasSeeds && seed == seeds.size())
+        refuse();
+      numbers.seeds[each] = hasSeeds ? seeds[seed++] : own->load();
+      next.emplace_back(own, numbers.seeds[each]);
+    }
+  }
+  if (iteration != iterations.size() || seed != seeds.size())
+    refuse();
+  auto moved = std::make_shared<Eager>(eager_->node, std::move(numbers));
   const bool isAtEnd = end == "1";
   moved->number = isAtEnd ? number : number - 1;
   bool isThere = moved->cursor->skip(moved->number) == moved->number;
@@ -251,10 +283,8 @@ void UntypedIterator::set_state(const std::string &state, SourceLocation where) 
   if (!isThere)
     throw ValueError(absl::StrCat("the state is behind the end of the data set: '", state, "'"), where);
   // What comes after this iteration is what would have come after it there.
-  std::size_t i = 0;
-  for (const Node *each : nodesOf(node))
-    if (iterations.contains(each))
-      counters[i++]->store(iterations[each] + 1);
+  for (const auto &[number, value] : next)
+    number->store(value);
   *eager_ = std::move(*moved);
 }
 

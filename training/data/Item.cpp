@@ -139,7 +139,7 @@ std::optional<Spec> specOfFirst(const Node &node) {
   if (!MayMakeElements::areAllowed())
     return std::nullopt;
   // No iteration is counted, so that the next one has the order that it would have had.
-  const std::unique_ptr<Cursor> cursor = node.open({std::make_shared<const std::map<const void *, std::uint64_t>>()});
+  const std::unique_ptr<Cursor> cursor = node.open({std::make_shared<const Opening::Numbers>()});
   Item item;
   if (!cursor->next(item))
     return std::nullopt;
@@ -171,12 +171,17 @@ std::optional<Spec> merged(const std::optional<Spec> &a, const std::optional<Spe
 }
 
 std::uint64_t Opening::seed(const void *node, std::uint64_t seed) const {
-  const auto found = iterations->find(node);
-  const std::uint64_t iteration = found == iterations->end() ? 0 : found->second;
+  const auto found = numbers->iterations.find(node);
+  const std::uint64_t iteration = found == numbers->iterations.end() ? 0 : found->second;
   return Random(seed ^ iteration * 0xd1342543de82ef95ULL ^ salt).draw();
 }
+std::uint64_t Opening::seedOfCallable(const Node &node) const {
+  // A node that a callable has made has drawn its own as the same one each time.
+  const auto found = numbers->seeds.find(&node);
+  return Random(salt ^ (found == numbers->seeds.end() ? node.seedOfCallable()->load() : found->second)).draw();
+}
 Opening Opening::nested(std::uint64_t number) const {
-  return number ? Opening{iterations, Random(salt ^ number * 0x9e3779b97f4a7c15ULL).draw()} : *this;
+  return number ? Opening{numbers, Random(salt ^ number * 0x9e3779b97f4a7c15ULL).draw()} : *this;
 }
 
 std::string Node::unknown() const {
@@ -198,7 +203,11 @@ void requireAtLeastOne(const char *operation, const char *what, std::int64_t val
 }
 
 std::int64_t drawSeed(const std::optional<std::int64_t> &seed, SourceLocation where) {
-  return seed ? *seed : random::global_generator().draw_seed(where);
+  if (seed)
+    return *seed;
+  if (Random *random = DrawsSeeds::current())
+    return static_cast<std::int64_t>(random->draw() >> 1); // not below 0, as those of a generator
+  return random::global_generator().draw_seed(where);
 }
 
 } // namespace calque::data::detail

@@ -13,12 +13,13 @@ namespace {
 
 struct Interleave : Stage {
   Interleave(NodePtr from, std::function<Untyped(const Parts &)> f, const InterleaveOptions &options, const char *text,
-             std::optional<Parts> signature)
-      : Stage(std::move(from)), f(std::move(f)), options(options), text(text), signature(std::move(signature)) {}
+             std::optional<Parts> signature, std::uint64_t seed)
+      : Stage(std::move(from)), f(std::move(f)), options(options), text(text), signature(std::move(signature)),
+        seed(seed) {}
   struct At : Cursor {
     At(std::unique_ptr<Cursor> from, const Interleave &node, const Opening &opening)
         : from(std::move(from)), f(node.f), blockLength(node.options.block_length),
-          ahead(static_cast<std::size_t>(node.options.num_parallel_calls - 1)), opening(opening),
+          ahead(static_cast<std::size_t>(node.options.num_parallel_calls - 1)), opening(opening), node(node),
           open(static_cast<std::size_t>(node.options.cycle_length)) {
       if (ahead)
         permits = std::make_shared<Permits>(node.options.num_parallel_calls);
@@ -46,10 +47,11 @@ struct Interleave : Stage {
   private:
     // The elements of the data set that f makes, when it is first asked for one.
     struct Made : Cursor {
-      Made(std::function<Untyped(const Parts &)> f, Parts parts, Opening opening)
-          : f(std::move(f)), parts(std::move(parts)), opening(std::move(opening)) {}
+      Made(std::function<Untyped(const Parts &)> f, Parts parts, Opening opening, std::uint64_t seed)
+          : f(std::move(f)), parts(std::move(parts)), opening(std::move(opening)), seed(seed) {}
       bool next(Item &item) override {
         if (f) {
+          DrawsSeeds draws(seed);
           node = std::exchange(f, nullptr)(parts).node({});
           cursor = node->open(opening);
         }
@@ -58,6 +60,7 @@ struct Interleave : Stage {
       std::function<Untyped(const Parts &)> f;
       const Parts parts;
       const Opening opening;
+      const std::uint64_t seed;
       NodePtr node; // which the cursor needs
       std::unique_ptr<Cursor> cursor;
     };
@@ -80,7 +83,9 @@ struct Interleave : Stage {
             break;
           }
           item.settle();
-          std::unique_ptr<Cursor> made = std::make_unique<Made>(f, std::move(item.parts), opening.nested(++number));
+          const Opening own = opening.nested(++number);
+          std::unique_ptr<Cursor> made =
+              std::make_unique<Made>(f, std::move(item.parts), own, own.seedOfCallable(node));
           if (ahead)
             made = madeAhead(std::move(made), blockLength, permits);
           ready.push_back({std::move(made), nullptr});
@@ -101,6 +106,7 @@ struct Interleave : Stage {
     const std::int64_t blockLength;
     const std::size_t ahead; // how many are made before it is their turn
     const Opening opening;
+    const Interleave &node;
     std::shared_ptr<Permits> permits;
     std::deque<Ready> ready;
     std::vector<std::unique_ptr<Cursor>> open;
@@ -116,12 +122,12 @@ struct Interleave : Stage {
     if (signature || !MayMakeElements::areAllowed())
       return specOf(signature);
     // As the data set of the first element says, or makes, its elements.
-    const std::unique_ptr<Cursor> cursor =
-        from->open({std::make_shared<const std::map<const void *, std::uint64_t>>()});
+    const std::unique_ptr<Cursor> cursor = from->open({std::make_shared<const Opening::Numbers>()});
     Item item;
     if (!cursor->next(item))
       return std::nullopt;
     item.settle();
+    DrawsSeeds draws(seed); // so that to ask changes nothing
     const NodePtr made = f(item.parts).node({});
     if (std::optional<Spec> spec = made->spec())
       return withOpenSizes(std::move(*spec),
@@ -137,10 +143,12 @@ struct Interleave : Stage {
     return std::make_unique<At>(from->open(opening), *this, own);
   }
   std::atomic<std::uint64_t> *iterations() const override { return &count; }
+  std::atomic<std::uint64_t> *seedOfCallable() const override { return &seed; }
   const std::function<Untyped(const Parts &)> f;
   const InterleaveOptions options;
   const char *const text;
   const std::optional<Parts> signature;
+  mutable std::atomic<std::uint64_t> seed;
   mutable std::atomic<std::uint64_t> count{0};
 };
 
@@ -283,7 +291,8 @@ Untyped Untyped::interleave(std::function<Untyped(const Parts &)> f, const Inter
   requireAtLeastOne(name, "the block's length", options.block_length, where);
   InterleaveOptions own = options;
   own.num_parallel_calls = parallelCalls(name, options.num_parallel_calls, where);
-  return Untyped(std::make_shared<Interleave>(node(where), std::move(f), own, name, std::move(signature)));
+  return Untyped(std::make_shared<Interleave>(node(where), std::move(f), own, name, std::move(signature),
+                                              static_cast<std::uint64_t>(drawSeed(std::nullopt, where))));
 }
 
 Untyped Untyped::choose(const std::vector<Untyped> &all, const Untyped &choice, bool stopOnEmpty,

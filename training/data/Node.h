@@ -53,14 +53,22 @@ struct Cursor {
   virtual std::int64_t skip(std::int64_t count);
 };
 
+struct Node;
+
 // Which random numbers a cursor draws: the numbers of iterations, by the nodes that count them, and where among the
 // repetitions of one iteration it is opened.
 struct Opening {
-  std::shared_ptr<const std::map<const void *, std::uint64_t>> iterations;
+  // Of the nodes that have such numbers.
+  struct Numbers {
+    std::map<const void *, std::uint64_t> iterations, seeds;
+  };
+  std::shared_ptr<const Numbers> numbers;
   std::uint64_t salt = 0;
 
   // A seed for a node that counts iterations.
   std::uint64_t seed(const void *node, std::uint64_t seed) const;
+  // One for what the callable of a node draws.
+  std::uint64_t seedOfCallable(const Node &node) const;
   // For the repetition with a number.
   Opening nested(std::uint64_t number) const;
 };
@@ -98,6 +106,8 @@ struct Node {
   virtual std::unique_ptr<Cursor> open(const Opening &opening) const = 0;
   // How many iterations there were, where their order differs.
   virtual std::atomic<std::uint64_t> *iterations() const { return nullptr; }
+  // What the data sets that a callable makes draw their seeds by, so that they draw the same ones again.
+  virtual std::atomic<std::uint64_t> *seedOfCallable() const { return nullptr; }
 };
 using NodePtr = std::shared_ptr<const Node>;
 
@@ -136,6 +146,8 @@ std::int64_t parallelCalls(const char *operation, std::int64_t number, SourceLoc
 void requireAtLeastOne(const char *operation, const char *what, std::int64_t value, SourceLocation where);
 void requireNotBelow(const char *operation, const char *what, std::int64_t value, std::int64_t least,
                      SourceLocation where);
+// One that is given, or else drawn: from the global generator, or while the callable of a data set makes others, by the
+// seed that it is called with.
 std::int64_t drawSeed(const std::optional<std::int64_t> &seed, SourceLocation where);
 
 // splitmix64 (Steele, Lea, Flood, 2014), so that orders do not depend on the standard library.
@@ -161,6 +173,21 @@ public:
 
 private:
   std::uint64_t state;
+};
+
+// While one lives, this thread's drawSeed() draws by a seed.
+class DrawsSeeds {
+public:
+  explicit DrawsSeeds(std::uint64_t seed) : random(seed), before(std::exchange(current_, &random)) {}
+  ~DrawsSeeds() { current_ = before; }
+  DrawsSeeds(const DrawsSeeds &) = delete;
+  DrawsSeeds &operator=(const DrawsSeeds &) = delete;
+  static Random *current() { return current_; }
+
+private:
+  static inline thread_local Random *current_ = nullptr;
+  Random random;
+  Random *const before;
 };
 
 } // namespace calque::data::detail
