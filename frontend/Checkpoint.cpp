@@ -87,6 +87,7 @@ void detail::CheckpointState::wait() {
 
 detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocation where) const {
   const CheckpointItems all = items();
+  const Restoration::Waiting waiting = Restoration::waitingFor(all);
   Snapshot result;
   std::set<std::string> paths;
   auto name = [&](const std::string &path) -> const std::string & {
@@ -130,6 +131,13 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
   CallSite site(where); // of what an iterator of a data set may find fault with
   for (const CheckpointItems::OfText &item : all.texts)
     result.metadata[name(item.path)] = item.save();
+  // What is made later has its value here meanwhile, or a program that ends before would lose it.
+  for (const auto &[path, value] : waiting.tensors)
+    if (paths.insert(path).second)
+      result.entries.push_back(TensorEntry::of(path, value, where));
+  for (const auto &[path, value] : waiting.texts)
+    if (paths.insert(path).second)
+      result.metadata[path] = value;
   result.metadata[kCheckpoint] = kVersion;
   return result;
 }

@@ -76,6 +76,12 @@ Restoration::Restoration(const TensorFile &file, TensorFile::Metadata given, con
     tensors[entry.name].value = file.tensor(entry, where);
   for (auto &[name, text] : given)
     texts[name].value = std::move(text);
+  left = tensors.size() + texts.size();
+}
+
+template <typename T> void Restoration::take(Value<T> &value) {
+  value = {{}, true};
+  --left;
 }
 
 Restoration::~Restoration() {
@@ -106,11 +112,6 @@ std::vector<std::string> Restoration::pathsOf(const CheckpointItems::OfSlot &ite
   if (paths.empty())
     paths.push_back(absl::StrCat(item.path, item.path.empty() ? "" : "/", item.state->name));
   return paths;
-}
-
-bool Restoration::hasLeft() const {
-  auto isLeft = [](const auto &entry) { return !entry.second.taken; };
-  return std::ranges::any_of(tensors, isLeft) || std::ranges::any_of(texts, isLeft);
 }
 
 void Restoration::restore(const std::string &below, const std::function<void(CheckpointVisitor &)> &parts,
@@ -179,24 +180,23 @@ void Restoration::restore(const std::string &below, const std::function<void(Che
   }
 
   for (Value<std::string> *each : takenTexts)
-    each->taken = true;
+    take(*each);
   for (const CheckpointItems::OfTensor &item : items.tensors)
     if (auto found = tensors.find(item.path); found != tensors.end() && !found->second.taken) {
       *item.tensor = std::move(found->second.value);
-      found->second = {{}, true};
+      take(found->second);
     }
   for (Assignment &each : assignments) {
     {
       std::unique_lock guard(each.state->mutex);
       std::swap(each.state->value, each.fresh);
     }
-    *each.from = {{}, true}; // so that the variable is the only owner of its memory
+    take(*each.from); // so that the variable is the only owner of its memory
     Known &entry = known[each.state.get()];
     if (entry.state.lock() != each.state)
       entry = {each.state, {}, false};
     entry.restored = true;
   }
-  const bool waits = hasLeft();
   for (const auto &[object, at] : items.later) {
     // This restore takes the place of those before it, which then miss nothing.
     std::erase_if(object->awaited_, [&](const Awaited &each) {
@@ -205,7 +205,7 @@ void Restoration::restore(const std::string &below, const std::function<void(Che
         each.from->expectPartial();
       return isBefore;
     });
-    if (waits)
+    if (left)
       object->awaited_.insert(object->awaited_.begin(), {shared_from_this(), at});
   }
 }
@@ -220,6 +220,7 @@ void Restoration::giveBack(const std::string &below, const std::function<void(Ch
     for (const std::string &each : pathsOf(item))
       if (auto found = tensors.find(each); found != tensors.end() && found->second.taken) {
         found->second = {item.state->value, false};
+        ++left;
         break;
       }
   };
@@ -228,6 +229,102 @@ void Restoration::giveBack(const std::string &below, const std::function<void(Ch
   for (const CheckpointItems::OfVariable &item : items.variables)
     back(item);
 }
+
+//===-- What waits ------------------------------------------------------------------------------===//
+
+namespace {
+
+std::string below(const std::string &path, const std::string &rest) {
+  return path.empty() ? rest : absl::StrCat(path, "/", rest);
+}
+
+// The object that a path leads to or into, the innermost one, and the rest of the path.
+template <typename Map>
+std::optional<std::pair<typename Map::const_iterator, std::string>> innermost(const Map &objects,
+                                                                              const std::string &path) {
+  for (std::size_t slash = path.rfind('/');; slash = slash == 0 ? std::string::npos : path.rfind('/', slash - 1)) {
+    const bool isRoot = slash == std::string::npos;
+    if (auto found = objects.find(isRoot ? std::string() : path.substr(0, slash)); found != objects.end())
+      return std::pair(found, isRoot ? path : path.substr(slash + 1));
+    if (isRoot)
+      return std::nullopt;
+  }
+}
+
+} // namespace
+
+Restoration::Waiting Restoration::waitingFor(const CheckpointItems &items) {
+  std::vector<std::pair<std::shared_ptr<Restoration>, Objects>> files;
+  for (const auto &[object, now] : items.later)
+    for (const Awaited &each : object->awaited_) {
+      auto found = std::ranges::find(files, each.from, [](const auto &file) { return file.first; });
+      if (found == files.end())
+        found = files.insert(files.end(), {each.from, {}});
+      found->second.emplace(each.path, now);
+    }
+  Waiting waiting;
+  for (const auto &[file, objects] : files)
+    file->addWaiting(items, objects, waiting);
+  return waiting;
+}
+
+void Restoration::addWaiting(const CheckpointItems &items, const Objects &objects, Waiting &waiting) const {
+  std::lock_guard lock(mutex);
+  if (!left)
+    return;
+  // Where variables are now, by their paths in the file; what has some; and which have slots of which object.
+  std::map<std::string, const CheckpointItems::OfVariable *> variables;
+  absl::flat_hash_set<std::string> filled;
+  absl::flat_hash_set<std::pair<std::string, const VariableState *>> withSlots;
+  for (const CheckpointItems::OfVariable &item : items.variables) {
+    const auto entry = known.find(item.state.get());
+    if (entry != known.end() && entry->second.state.lock() == item.state)
+      for (const std::string &each : entry->second.paths)
+        variables.emplace(each, &item);
+    for (std::string at = item.path; !at.empty() && filled.insert(at).second;) {
+      const std::size_t slash = at.rfind('/');
+      at.resize(slash == std::string::npos ? 0 : slash);
+    }
+    filled.insert("");
+  }
+  for (const CheckpointItems::OfSlot &item : items.slots)
+    withSlots.emplace(item.path, item.of.get());
+
+  // Where a value would be now; none for one that nothing waits for. Where the rest of the file was said not to matter,
+  // only what surely is still to be made counts: parts of an object without any, and slots of variables without any.
+  const std::function<std::optional<std::string>(const std::string &)> pathNow =
+      [&](const std::string &path) -> std::optional<std::string> {
+    const auto found = innermost(objects, path);
+    if (!found)
+      return std::nullopt;
+    const auto &[object, rest] = *found;
+    const std::string &now = object->second;
+    if (const std::size_t slash = rest.find('/'); slash != std::string::npos) {
+      const std::string kind = rest.substr(0, slash), of = rest.substr(slash + 1);
+      if (auto known = variables.find(of); known != variables.end()) {
+        if (isPartial && withSlots.contains(std::pair(now, known->second->state.get())))
+          return std::nullopt;
+        return below(now, absl::StrCat(kind, "/", known->second->path));
+      }
+      if (auto later = tensors.find(of); later != tensors.end() && !later->second.taken)
+        if (const std::optional<std::string> place = pathNow(of))
+          return below(now, absl::StrCat(kind, "/", *place));
+    }
+    if (isPartial && filled.contains(now))
+      return std::nullopt;
+    return below(now, rest);
+  };
+  for (const auto &[path, value] : tensors)
+    if (!value.taken)
+      if (std::optional<std::string> now = pathNow(path))
+        waiting.tensors.emplace(*std::move(now), value.value);
+  for (const auto &[path, value] : texts)
+    if (!value.taken)
+      if (std::optional<std::string> now = pathNow(path))
+        waiting.texts.emplace(*std::move(now), value.value);
+}
+
+//===-- What is left ----------------------------------------------------------------------------===//
 
 std::vector<std::string> Restoration::unused() const {
   std::lock_guard lock(mutex);

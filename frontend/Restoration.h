@@ -54,6 +54,14 @@ public:
   void restore(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts, SourceLocation where);
   void giveBack(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts);
 
+  // What the objects among `items` wait for in the files that were restored: the values that nothing has taken, under
+  // the paths that they would have there now. The newest file's first.
+  struct Waiting {
+    std::map<std::string, Tensor> tensors;
+    std::map<std::string, std::string> texts;
+  };
+  static Waiting waitingFor(const CheckpointItems &items);
+
   std::vector<std::string> unused() const;
   // Of what there is now, what got no value.
   std::vector<std::string> missing(const CheckpointItems &now) const;
@@ -68,13 +76,17 @@ private:
   // The paths that a variable can be found at.
   std::vector<std::string> pathsOf(const CheckpointItems::OfVariable &item) const;
   std::vector<std::string> pathsOf(const CheckpointItems::OfSlot &item) const;
-  bool hasLeft() const;
+  template <typename T> void take(Value<T> &value);
+  // The paths now of objects, by those that they have in the file.
+  using Objects = std::map<std::string, std::string>;
+  void addWaiting(const CheckpointItems &items, const Objects &objects, Waiting &waiting) const;
 
   const void *const owner;
   const SourceLocation where;
   mutable std::recursive_mutex mutex; // as what is restored may make parts that wait
   std::map<std::string, Value<Tensor>> tensors;
   std::map<std::string, Value<std::string>> texts;
+  std::size_t left = 0; // of both, those that nothing has taken
   struct Known {
     std::weak_ptr<VariableState> state; // tells whether it is still that one
     std::vector<std::string> paths;

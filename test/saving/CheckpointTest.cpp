@@ -193,6 +193,93 @@ TEST(Checkpoint, GivesSlotsThatATraceMakesTheirValues) {
   EXPECT_TRUE(std::ranges::equal(second.w.value().bytes(), whole.w.value().bytes()));
 }
 
+// A program that is told to end before it has made everything saves what it was given for that.
+TEST(Checkpoint, SavesWhatWaitsToBeMade) {
+  TemporaryDirectory directory;
+  Program whole;
+  whole.train(3);
+  const std::string path = whole.checkpoint.save(directory.file("program"));
+  auto expectAll = [&](const std::string &saved) {
+    Program last;
+    RestoreStatus status = last.checkpoint.restore(saved);
+    last.net(ones({2, 1}));
+    last.adam.build(last.weights());
+    status.assert_consumed();
+    last.checkpoint.restore(saved).assert_consumed();
+    EXPECT_EQ(last.bits(), whole.bits());
+  };
+  // Before anything is made; with the weights and no slots; and where the rest of the file was said not to matter.
+  for (const bool isBuilt : {false, true})
+    for (const bool isPartial : {false, true}) {
+      SCOPED_TRACE(isBuilt);
+      SCOPED_TRACE(isPartial);
+      Program second;
+      RestoreStatus status = second.checkpoint.restore(path);
+      if (isPartial)
+        status.expect_partial();
+      if (isBuilt) {
+        second.net(ones({2, 1}));
+        status = second.checkpoint.read(path);
+        if (isPartial)
+          status.expect_partial();
+      }
+      CheckpointManager manager(second.checkpoint, directory.file("kept"), {.max_to_keep = 1});
+      expectAll(*manager.save());
+      status.expect_partial();
+    }
+  // Under the names of the checkpoint that is saved.
+  Program third;
+  RestoreStatus status = third.checkpoint.restore(path);
+  Checkpoint renamed{{"model", third.net}, {"optimizer", third.adam}};
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const auto &[name, value] : load_safetensors(renamed.write(directory.file("renamed")) + ".safetensors"))
+      if (name.starts_with("model/h") || name.starts_with("optimizer/momentum/"))
+        all.push_back(name);
+    return all;
+  };
+  const std::vector<std::string> expected = {"model/head/bias",
+                                             "model/head/kernel",
+                                             "model/hidden/bias",
+                                             "model/hidden/kernel",
+                                             "optimizer/momentum/model/head/bias",
+                                             "optimizer/momentum/model/head/kernel",
+                                             "optimizer/momentum/model/hidden/bias",
+                                             "optimizer/momentum/model/hidden/kernel"};
+  EXPECT_EQ(names(), expected);
+  third.net(ones({2, 1}));
+  EXPECT_EQ(names(), expected);
+  third.adam.build(third.weights());
+  EXPECT_EQ(names(), expected);
+  status.expect_partial();
+}
+
+// What nothing can take any more goes, once it is said so.
+TEST(Checkpoint, LeavesWhatItWasToldNotToExpect) {
+  TemporaryDirectory directory;
+  struct Body : Module {
+    layers::Dense hidden = submodule("hidden", layers::Dense(2));
+  } body;
+  struct Whole : Body {
+    layers::Dense head = submodule("head", layers::Dense(1));
+  } whole;
+  whole.hidden.build(Shape{1, 1});
+  whole.head.build(Shape{1, 2});
+  body.hidden.build(Shape{1, 1});
+  optimizers::Adam adam(0.1);
+  adam.build(whole.variables());
+  const std::string path = Checkpoint{{"net", whole}, {"adam", adam}}.write(directory.file("whole"));
+  optimizers::SGD sgd(0.1, {.momentum = 0.5});
+  sgd.build(body.variables());
+  Checkpoint checkpoint{{"net", body}, {"adam", sgd}};
+  checkpoint.restore(path).expect_partial();
+  const std::string saved = checkpoint.write(directory.file("body"));
+  const std::map<std::string, Tensor> all = load_safetensors(saved + ".safetensors");
+  EXPECT_FALSE(all.contains("net/head/kernel"));
+  EXPECT_FALSE(all.contains("adam/velocity/net/hidden/kernel"));
+  checkpoint.restore(saved).assert_consumed();
+}
+
 TEST(Checkpoint, KnowsSlotsByThePathsOfTheirVariables) {
   TemporaryDirectory directory;
   Variable a(tensor<float>({1}), {.name = "w"}), b(tensor<float>({2}), {.name = "w"}), c(tensor<float>({3}));
