@@ -110,12 +110,22 @@ std::size_t traceFor(const SavedFunction &function, const Signature &given, Sour
     if (text.empty())
       return i;
   }
-  if (function.traces.size() > 1) {
-    std::string saved;
+  if (const std::size_t number = function.traces.size(); number > 1) {
+    // Those that differ in the fewest parts first; a file may have thousands.
+    std::vector<std::pair<std::size_t, const Signature *>> closest;
     for (const SavedTrace &trace : function.traces)
-      absl::StrAppend(&saved, saved.empty() ? "" : ", ", typesOf(trace.signature));
+      closest.emplace_back(changes(trace.signature, given).size(), &trace.signature);
+    std::ranges::stable_sort(closest, {}, &std::pair<std::size_t, const Signature *>::first);
+    constexpr std::size_t kShown = 4;
+    std::string saved;
+    for (std::size_t i = 0; i < std::min(number, kShown); ++i)
+      absl::StrAppend(&saved, i ? ", " : "", typesOf(*closest[i].second));
+    if (number > kShown)
+      absl::StrAppend(&saved, " and ", schema::counted(number - kShown, "other"));
+    // The types may be equal, and keys or lengths be others.
     throw SignatureError(absl::StrCat(function.name, ": it was saved for other calls; these are ", saved,
-                                      ", and the call has ", typesOf(given)),
+                                      ", and the call has ", typesOf(given), "; for the first of these, ",
+                                      mismatch(*closest[0].second, given)),
                          where);
   }
   throw SignatureError(absl::StrCat(function.name, ": ", text), where);

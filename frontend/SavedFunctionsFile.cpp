@@ -307,6 +307,14 @@ private:
     return file.tensor(*entry, where);
   }
 
+  // One tensor for all traces that have captured it, so that it is one again where they are saved.
+  const Tensor &capture(std::uint64_t number) {
+    auto found = captures.find(number);
+    if (found == captures.end())
+      found = captures.emplace(number, tensor(absl::StrCat("captures/", number))).first;
+    return found->second;
+  }
+
   SavedTrace trace(const std::string &name, const Json &saved) {
     SavedTrace trace;
     const TensorEntry *entry = file.find(absl::StrCat("programs/", number(saved.at("program"))));
@@ -321,7 +329,7 @@ private:
       trace.signature.parts.push_back(part.part);
     trace.results = partsOf(saved.at("results"));
     for (const Json &each : list(saved, "captures"))
-      trace.captures.push_back(tensor(absl::StrCat("captures/", number(each))));
+      trace.captures.push_back(capture(number(each)));
     for (const Json &each : list(saved, "variables")) {
       if (each.is_number_unsigned()) {
         constexpr std::uint64_t most = std::numeric_limits<std::ptrdiff_t>::max();
@@ -430,6 +438,7 @@ private:
 
   const SourceLocation where;
   const TensorFile file;
+  std::map<std::uint64_t, Tensor> captures;
   std::shared_ptr<SavedFile> made = std::make_shared<SavedFile>();
 };
 

@@ -158,7 +158,48 @@ TEST_F(SavedFunctionsTest, ServeOpenSizesAndSeveralTraces) {
   EXPECT_EQ(loaded.trace_count(), 2);
   EXPECT_MISUSE(SignatureError, loaded(ones({2, 4})),
                 "f: it was saved for other calls; these are (float64[2,3]), (float32[?,3]), and the call has "
-                "(float32[2,4])");
+                "(float32[2,4]); for the first of these, argument 0 must be float32[?,3], not float32[2,4]");
+}
+
+TEST_F(SavedFunctionsTest, NameTheClosestOfManyTraces) {
+  auto f = function([](const Tensor &given, int n) { return given * n; });
+  for (int n = 0; n < 40; ++n)
+    f(x, n);
+  using Map = std::map<std::string, Tensor>;
+  auto g = function([](const Map &given) { return given.begin()->second * 2; });
+  g(Map{{"a", x}});
+  g(Map{{"b", x}, {"c", x}});
+  save_functions(path, {{"f", f}, {"g", g}});
+  SavedFunctions file = load_functions(path);
+  auto loaded = file.function<Tensor(const Tensor &, int)>("f");
+  EXPECT_MISUSE(SignatureError, loaded(x, 40),
+                "f: it was saved for other calls; these are (float32[2,3], int 0), (float32[2,3], int 1), "
+                "(float32[2,3], int 2), (float32[2,3], int 3) and 36 others, and the call has (float32[2,3], int 40); "
+                "for the first of these, argument 1 is bound to int 0, not int 40");
+  auto map = file.function<Tensor(const Map &)>("g");
+  EXPECT_MISUSE(SignatureError, map(Map{{"c", x}}),
+                "and the call has (float32[2,3]); for the first of these, argument 0 must be the key \"a\", not the key "
+                "\"c\"");
+}
+
+// What is one tensor in a file stays one, however often it is loaded and saved.
+TEST_F(SavedFunctionsTest, HaveEachCapturedTensorOnce) {
+  const Tensor large = iota({8192}, DType::Float32);
+  auto f = function([=](const Tensor &given) { return sum(given) * large; });
+  auto g = function([=](const Tensor &given) { return large - mean(given); });
+  for (int n = 1; n <= 3; ++n) {
+    f(ones({n}));
+    g(ones({n}));
+  }
+  const std::string again = path + "-again";
+  save_functions(path, {{"f", f}, {"g", g}});
+  SavedFunctions file = load_functions(path);
+  auto first = file.function<Tensor(const Tensor &)>("f"), second = file.function<Tensor(const Tensor &)>("g");
+  auto both = function([=](const Tensor &given) { return first(given) + second(given); });
+  both(ones({2}));
+  save_functions(again, {{"f", first}, {"g", second}, {"both", both}});
+  EXPECT_LT(std::filesystem::file_size(again), std::filesystem::file_size(path) + 16384);
+  expectSame(load_functions(again).function<Tensor(const Tensor &)>("both")(ones({2})), both(ones({2})));
 }
 
 TEST_F(SavedFunctionsTest, AreDifferentiatedAndTransformed) {
