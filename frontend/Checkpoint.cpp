@@ -11,6 +11,7 @@
 #include "frontend/Trace.h"
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 #include <thread>
 
@@ -40,11 +41,18 @@ void detail::refuseTrace(const char *what, SourceLocation where) {
 
 CheckpointPart::CheckpointPart(const Variable &variable)
     : visit_([variable](CheckpointVisitor &visitor, const std::string &name) { visitor.variable(name, variable); }) {}
+namespace {
+struct Listed : Trackable {
+  explicit Listed(std::vector<Variable> variables) : variables(std::move(variables)) {}
+  void checkpoint_parts(CheckpointVisitor &visitor) override {
+    for (std::size_t i = 0; i < variables.size(); ++i)
+      visitor.variable(absl::StrCat(i), variables[i]);
+  }
+  const std::vector<Variable> variables;
+};
+} // namespace
 CheckpointPart::CheckpointPart(std::vector<Variable> variables)
-    : visit_([variables = std::move(variables)](CheckpointVisitor &visitor, const std::string &name) {
-        for (std::size_t i = 0; i < variables.size(); ++i)
-          visitor.variable(absl::StrCat(name, "/", i), variables[i]);
-      }) {}
+    : CheckpointPart(std::shared_ptr<Trackable>(std::make_shared<Listed>(std::move(variables)))) {}
 CheckpointPart::CheckpointPart(const random::Generator &generator) : CheckpointPart(generator.state()) {}
 CheckpointPart::CheckpointPart(Tensor &x)
     : visit_([&x](CheckpointVisitor &visitor, const std::string &name) { visitor.tensor(name, x); }) {}
@@ -86,6 +94,7 @@ void detail::CheckpointState::wait() {
 //===-- Saving ----------------------------------------------------------------------------------===//
 
 detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocation where) const {
+  CallSite site(where); // of what is wrong with a name, or an iterator of a data set may find fault with
   const CheckpointItems all = items();
   const Restoration::Waiting waiting = Restoration::waitingFor(all);
   Snapshot result;
@@ -128,7 +137,6 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
   for (const CheckpointItems::OfTensor &item : all.tensors)
     if (item.tensor->defined())
       result.entries.push_back(TensorEntry::of(name(item.path), *item.tensor, where));
-  CallSite site(where); // of what an iterator of a data set may find fault with
   for (const CheckpointItems::OfText &item : all.texts)
     result.metadata[name(item.path)] = item.save();
   // What is made later has its value here meanwhile, or a program that ends before would lose it.
@@ -142,38 +150,67 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
   return result;
 }
 
-void detail::CheckpointState::write(const std::string &file, CheckpointOptions options, SourceLocation where,
-                                    std::function<void()> then) {
+void detail::CheckpointState::write(const std::string &file, std::shared_ptr<FileWriter> reserved,
+                                    CheckpointOptions options, SourceLocation where, std::function<void()> then) {
   Snapshot values = snapshot(where);
   values.metadata[kCounter] = absl::StrCat(counter);
-  auto work = [values = std::move(values), then = std::move(then), file, where] {
-    TensorFile::write(file, values.entries, values.metadata, where);
+  auto work = [values = std::move(values), reserved = std::move(reserved), then = std::move(then), file, where] {
+    if (reserved)
+      TensorFile::write(*reserved, values.entries, values.metadata, where);
+    else
+      TensorFile::write(file, values.entries, values.metadata, where);
     if (then)
       then();
   };
   if (!options.enable_async)
     return work();
-  const auto shared = std::make_shared<decltype(work)>(std::move(work));
+  auto shared = std::make_shared<decltype(work)>(std::move(work));
   try {
-    writer = std::thread([this, shared] {
+    writer = std::thread([this, shared]() mutable {
       try {
         (*shared)();
       } catch (...) {
         fault = std::current_exception();
       }
+      shared.reset(); // a file that could not be written goes before anybody has waited for it
     });
   } catch (const std::system_error &) { // there can be no more threads
     (*shared)();
   }
 }
 
-std::string detail::CheckpointState::writeNumbered(const std::string &prefix, std::int64_t number,
-                                                   CheckpointOptions options, SourceLocation where,
-                                                   std::function<void()> then) {
+std::string detail::CheckpointState::writeNumbered(const std::string &directory, const std::string &name,
+                                                   std::optional<std::int64_t> asked, CheckpointOptions options,
+                                                   SourceLocation where, std::function<void()> then) {
+  auto highest = [&] {
+    const std::vector<NumberedFile> others = numberedFiles(directory, name);
+    return others.empty() ? -1 : others.back().number;
+  };
+  const std::string prefix = pathIn(directory, name);
+  FileWriter::removeUnfinishedBeside(prefix);
+  std::shared_ptr<FileWriter> reserved;
+  std::int64_t number = asked.value_or(0);
+  for (std::int64_t last = std::max({std::int64_t(0), counter, highest()}); !reserved;) {
+    if (!asked) {
+      if (last == std::numeric_limits<std::int64_t>::max())
+        throw ValueError(absl::StrCat("save: no number is above that of ", prefix, "-", last,
+                                      "; move the file away, or save under another name"),
+                         where);
+      number = last + 1;
+    }
+    reserved = FileWriter::reserve(absl::StrCat(prefix, "-", number, kCheckpointEnding), where);
+    if (!reserved && asked)
+      throw ValueError(absl::StrCat("save: ", prefix, "-", number, " is being saved by another checkpoint"), where);
+    // Another one may have been finished, and even removed, since the directory was read.
+    const std::int64_t now = highest();
+    if (reserved && !asked && now >= number)
+      reserved.reset();
+    last = std::max(number, now);
+  }
   const std::int64_t before = std::exchange(counter, number);
   std::string path = absl::StrCat(prefix, "-", number);
   try {
-    write(path + kCheckpointEnding, options, where, std::move(then));
+    write(path + kCheckpointEnding, std::move(reserved), options, where, std::move(then));
   } catch (...) {
     counter = before;
     throw;
@@ -209,9 +246,7 @@ std::string Checkpoint::save(const std::string &prefix, CheckpointOptions option
   const std::size_t slash = prefix.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : prefix.substr(0, slash + 1);
   detail::makeDirectory(directory, where);
-  const std::vector<detail::NumberedFile> others = detail::numberedFiles(directory, prefix.substr(directory.size()));
-  const std::int64_t last = std::max(state->counter, others.empty() ? 0 : others.back().number);
-  return state->writeNumbered(prefix, last + 1, options, where, {});
+  return state->writeNumbered(directory, prefix.substr(directory.size()), std::nullopt, options, where, {});
 }
 
 std::string Checkpoint::write(const std::string &path, CheckpointOptions options, SourceLocation where) const {
@@ -220,7 +255,7 @@ std::string Checkpoint::write(const std::string &path, CheckpointOptions options
   state->wait();
   const std::size_t slash = path.rfind('/');
   detail::makeDirectory(slash == std::string::npos ? "" : path.substr(0, slash + 1), where);
-  state->write(fileOf(path), options, where, {});
+  state->write(fileOf(path), nullptr, options, where, {});
   return path;
 }
 

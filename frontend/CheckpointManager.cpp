@@ -29,6 +29,7 @@ std::string pathIn(const std::string &directory, const std::string &name) {
 }
 
 void makeDirectory(const std::string &directory, SourceLocation where) {
+  requirePath(directory, where);
   std::error_code fault;
   if (!directory.empty() && !std::filesystem::create_directories(directory, fault) && fault)
     fail(absl::StrCat("the directory can't be made: ", fault.message()), directory, where);
@@ -169,9 +170,8 @@ std::optional<std::string> CheckpointManager::save(std::optional<std::int64_t> c
                                   ", that of the latest checkpoint, which would stay the latest"),
                      where);
   detail::makeDirectory(directory_, where);
-  std::string path = state.writeNumbered(detail::pathIn(directory_, options_.checkpoint_name),
-                                         checkpoint_number.value_or(std::max(state.counter, highest) + 1), options,
-                                         where, [kept = kept, where] { kept->rotate(where); });
+  std::string path = state.writeNumbered(directory_, options_.checkpoint_name, checkpoint_number, options, where,
+                                         [kept = kept, where] { kept->rotate(where); });
   lastStep = step;
   return path;
 }

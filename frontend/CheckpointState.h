@@ -28,11 +28,13 @@ struct CheckpointState {
   };
   Snapshot snapshot(SourceLocation where) const;
 
-  // Writes here, or on a thread beside the program. Then does what is left.
-  void write(const std::string &file, CheckpointOptions options, SourceLocation where, std::function<void()> then);
-  // Writes the next one, or one with a number above those of the directory, as prefix-number. Gives its path.
-  std::string writeNumbered(const std::string &prefix, std::int64_t number, CheckpointOptions options,
-                            SourceLocation where, std::function<void()> then);
+  // Writes here, or on a thread beside the program: to the file, or to that which is reserved. Then does what is left.
+  void write(const std::string &file, std::shared_ptr<FileWriter> reserved, CheckpointOptions options,
+             SourceLocation where, std::function<void()> then);
+  // Writes <name>-<number> into a directory, and gives its path: the number that is asked for, which is above those of
+  // the directory, or else the next one that nobody has, also while others save there.
+  std::string writeNumbered(const std::string &directory, const std::string &name, std::optional<std::int64_t> number,
+                            CheckpointOptions options, SourceLocation where, std::function<void()> then);
   void wait();
   // None where there is no path.
   std::shared_ptr<Restoration> restored(const std::optional<std::string> &path, bool counts, SourceLocation where);

@@ -7,9 +7,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,10 +23,27 @@ namespace calque::detail {
 
 namespace {
 
-// What is being written is called <file>.<process>.<number> and then this.
+// What is being written is called <file>.<process>.<number> and then this; what has a path reserved, <file> and this.
+// Its writer has it locked, so that a process that ends lets it go.
 constexpr const char *kUnfinished = ".unfinished";
-// A file that was written to this long ago is locked, unless its process has ended.
-constexpr std::chrono::minutes kLockedWithin{1};
+constexpr std::chrono::minutes kLookedFor{1};
+
+enum class Lock : std::uint8_t {
+  Taken,
+  Free,   // and now taken by this descriptor
+  Unknown // the file system has no locks
+};
+Lock lock(int descriptor) {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    return Lock::Free;
+  return errno == EWOULDBLOCK ? Lock::Taken : Lock::Unknown;
+}
+// Whether a path still is that of an open file: another process may have moved or removed it before this one locked it.
+bool isAt(const std::string &path, int descriptor) {
+  struct stat at{}, opened{};
+  return ::lstat(path.c_str(), &at) == 0 && ::fstat(descriptor, &opened) == 0 && at.st_ino == opened.st_ino &&
+         at.st_dev == opened.st_dev;
+}
 
 // A name is on the disk when its directory is. Some file systems don't know how, and a directory that can't be read
 // can't be opened either.
@@ -38,8 +58,16 @@ bool syncDirectoryOf(const std::string &path) {
 
 } // namespace
 
+void requirePath(const std::string &path, SourceLocation where) {
+  if (const std::size_t at = path.find('\0'); at != std::string::npos)
+    throw DataError(absl::StrCat("'", path.substr(0, at), "\\0", path.substr(at + 1),
+                                 "' is no path: it has a NUL byte, where the system takes it to end"),
+                    CallSite::resolve(where));
+}
+
 FileWriter::FileWriter(std::string given, SourceLocation where) : path(std::move(given)), where(where) {
   static std::atomic<unsigned> count{0}; // tells apart what threads write to one path
+  requirePath(path, where);
   // A link stays one, and what it leads to is written.
   std::error_code fault;
   const std::filesystem::path real = std::filesystem::canonical(path, fault);
@@ -49,16 +77,58 @@ FileWriter::FileWriter(std::string given, SourceLocation where) : path(std::move
   if (exists && !S_ISREG(before.st_mode))
     fail("can't be written: it is no regular file");
   int descriptor = -1;
-  do { // another process may have had this number, and ended while it wrote
+  for (;;) { // another process may have had this number, and ended while it wrote
     temporary = absl::StrCat(target, ".", ::getpid(), ".", count.fetch_add(1), kUnfinished);
     descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && errno == EEXIST);
+    if (descriptor < 0 && errno == EEXIST)
+      continue;
+    if (descriptor < 0 || (lock(descriptor) != Lock::Taken && isAt(temporary, descriptor)))
+      break;
+    ::close(descriptor); // another one has removed it before it was locked
+  }
   file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
   if (!file)
     fail(absl::StrCat("can't be written: ", std::strerror(errno)));
-  ::flock(descriptor, LOCK_EX | LOCK_NB); // for removeUnfinished
-  if (exists)                             // who may read it now may read it afterwards, and no others
+  if (exists) // who may read it now may read it afterwards, and no others
     ::fchmod(descriptor, before.st_mode & 07777);
+}
+
+FileWriter::FileWriter(std::string given, SourceLocation where, Reserved)
+    : path(std::move(given)), target(path), where(where), temporary(path + kUnfinished) {}
+
+std::unique_ptr<FileWriter> FileWriter::reserve(std::string path, SourceLocation where) {
+  requirePath(path, where);
+  std::unique_ptr<FileWriter> writer(new FileWriter(std::move(path), where, Reserved()));
+  const char *const name = writer->temporary.c_str();
+  for (;;) {
+    int descriptor = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const bool isNew = descriptor >= 0;
+    if (!isNew && errno == EEXIST) {
+      descriptor = ::open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (descriptor < 0 && errno == ENOENT)
+        continue;
+      if (descriptor < 0) // it is somebody's else
+        return nullptr;
+    }
+    if (descriptor < 0)
+      writer->fail(absl::StrCat("can't be written: ", std::strerror(errno)));
+    absl::Cleanup close = [descriptor] { ::close(descriptor); };
+    const Lock found = lock(descriptor);
+    if (found == Lock::Taken || (found == Lock::Unknown && !isNew))
+      return nullptr;
+    if (!isAt(writer->temporary, descriptor))
+      continue;
+    struct stat before{};
+    if (::lstat(writer->target.c_str(), &before) == 0) { // it was finished just now
+      ::unlink(name);
+      return nullptr;
+    }
+    // What an ended process has left is begun anew.
+    if (::ftruncate(descriptor, 0) || !(writer->file = ::fdopen(descriptor, "wb")))
+      writer->fail(absl::StrCat("can't be written: ", std::strerror(errno)));
+    std::move(close).Cancel();
+    return writer;
+  }
 }
 
 FileWriter::~FileWriter() {
@@ -94,7 +164,8 @@ void FileWriter::finish() {
 
 void FileWriter::removeUnfinished(const std::string &directory) {
   std::error_code fault;
-  for (std::filesystem::directory_iterator at(directory, fault), end; !fault && at != end; at.increment(fault)) {
+  for (std::filesystem::directory_iterator at(directory.empty() ? "." : directory, fault), end; !fault && at != end;
+       at.increment(fault)) {
     const std::string name = at->path();
     if (!name.ends_with(kUnfinished))
       continue;
@@ -103,11 +174,26 @@ void FileWriter::removeUnfinished(const std::string &directory) {
       continue;
     absl::Cleanup close = [descriptor] { ::close(descriptor); };
     struct stat status{};
-    const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - kLockedWithin);
-    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_mtime < now &&
-        ::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && lock(descriptor) == Lock::Free &&
+        isAt(name, descriptor))
       ::unlink(name.c_str());
   }
+}
+
+void FileWriter::removeUnfinishedBeside(const std::string &path) {
+  using Clock = std::chrono::steady_clock;
+  static std::mutex mutex;
+  static auto &seen = *new std::map<std::string, Clock::time_point>; // threads may save while the program ends
+  const std::string directory = std::filesystem::path(path).parent_path();
+  const Clock::time_point now = Clock::now();
+  {
+    std::lock_guard guard(mutex);
+    const auto [found, isNew] = seen.try_emplace(directory, now);
+    if (!isNew && now - found->second < kLookedFor)
+      return;
+    found->second = now;
+  }
+  removeUnfinished(directory);
 }
 
 void FileWriter::fail(const std::string &fault) const {

@@ -26,6 +26,12 @@ void Trackable::unmake(const std::function<void(CheckpointVisitor &)> &parts) {
 }
 
 std::string CheckpointVisitor::pathOf(const std::string &name) const {
+  // In the root's names Calque has some for itself, as a file has them.
+  if (name.empty() || name.find('/') != std::string::npos || (path_.empty() && name.starts_with("calque.")))
+    throw ValueError(absl::StrCat("checkpoint: '", name, "'", path_.empty() ? "" : absl::StrCat(" in '", path_, "'"),
+                                  " is no name of a part; it must not be empty, have no '/' and not begin with "
+                                  "'calque.'"),
+                     detail::userLine({}));
   return path_.empty() ? name : absl::StrCat(path_, "/", name);
 }
 
@@ -117,6 +123,7 @@ std::vector<std::string> Restoration::pathsOf(const CheckpointItems::OfSlot &ite
 void Restoration::restore(const std::string &below, const std::function<void(CheckpointVisitor &)> &parts,
                           SourceLocation line) {
   line = userLine(line);
+  CallSite site(line); // of what is wrong with a name, and of the user's code
   CheckpointItems items = CheckpointItems::of(below, parts);
   std::lock_guard lock(mutex);
   for (const CheckpointItems::OfVariable &item : items.variables) {
@@ -160,7 +167,6 @@ void Restoration::restore(const std::string &below, const std::function<void(Che
   std::vector<std::pair<const CheckpointItems::OfText *, std::string>> before;
   std::vector<Value<std::string> *> takenTexts;
   try {
-    CallSite site(line);
     for (const CheckpointItems::OfText &item : items.texts) {
       auto found = texts.find(item.path);
       if (found == texts.end() || found->second.taken)

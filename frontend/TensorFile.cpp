@@ -108,15 +108,17 @@ void TensorFile::fail(const std::string &fault, SourceLocation where) const {
 
 //===-- Writing ---------------------------------------------------------------------------------===//
 
-void TensorFile::write(const std::string &path, std::vector<TensorEntry> entries, const Metadata &metadata,
-                       SourceLocation where) {
+namespace {
+// What comes before the tensors; they are put into their order. The digest's place is from `digestAt` on.
+std::string headerOf(std::vector<TensorEntry> &entries, const TensorFile::Metadata &metadata, std::size_t &digestAt,
+                     SourceLocation where) {
   // Large elements first, so that each tensor is aligned as its elements want.
   std::sort(entries.begin(), entries.end(), [](const TensorEntry &a, const TensorEntry &b) {
     const std::size_t bitsOfA = bitsOf(a.code), bitsOfB = bitsOf(b.code);
     return bitsOfA != bitsOfB ? bitsOfA > bitsOfB : a.name < b.name;
   });
   std::string header = absl::StrCat("{\"", kMetadata, "\":{\"", kFormat, "\":\"", kVersion, "\",", kDigestText);
-  const std::size_t digestAt = sizeof(std::uint64_t) + header.size();
+  digestAt = sizeof(std::uint64_t) + header.size();
   absl::StrAppend(&header, std::string(kDigits, '0'), "\"");
   for (const auto &[name, text] : metadata)
     absl::StrAppend(&header, ",", quoted(name, "the name", where), ":", quoted(text, "the text", where));
@@ -139,8 +141,11 @@ void TensorFile::write(const std::string &path, std::vector<TensorEntry> entries
     throw ValueError(absl::StrCat("a tensor file: the names, types and texts have ", header.size(),
                                   " bytes, and the format takes at most ", kMostHeaderBytes),
                      where);
+  return header;
+}
 
-  FileWriter file(path, where);
+void writeTo(FileWriter &file, const std::string &header, std::size_t digestAt,
+             const std::vector<TensorEntry> &entries) {
   Sha256 sum;
   auto put = [&](const void *bytes, std::size_t count) {
     sum.add(bytes, count);
@@ -155,12 +160,30 @@ void TensorFile::write(const std::string &path, std::vector<TensorEntry> entries
   file.overwrite(digestAt, sum.hex());
   file.finish();
 }
+} // namespace
+
+void TensorFile::write(const std::string &path, std::vector<TensorEntry> entries, const Metadata &metadata,
+                       SourceLocation where) {
+  std::size_t digestAt = 0;
+  const std::string header = headerOf(entries, metadata, digestAt, where);
+  FileWriter::removeUnfinishedBeside(path);
+  FileWriter file(path, where);
+  writeTo(file, header, digestAt, entries);
+}
+
+void TensorFile::write(FileWriter &file, std::vector<TensorEntry> entries, const Metadata &metadata,
+                       SourceLocation where) {
+  std::size_t digestAt = 0;
+  const std::string header = headerOf(entries, metadata, digestAt, where);
+  writeTo(file, header, digestAt, entries);
+}
 
 //===-- Reading ---------------------------------------------------------------------------------===//
 
 class TensorFile::Reader {
 public:
   Reader(TensorFile &file, SourceLocation where) : file(file), where(where) {
+    requirePath(file.path_, where);
     // A pipe must not wait for its other end.
     descriptor = ::open(file.path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0)

@@ -12,6 +12,7 @@
 #ifndef CALQUE_FRONTEND_TENSORFILE_H
 #define CALQUE_FRONTEND_TENSORFILE_H
 
+#include "calque/file_writer.h"
 #include "frontend/TensorImpl.h"
 
 #include <map>
@@ -45,6 +46,7 @@ public:
   // or that the format has for itself; DataError for a file that can't be written.
   static void write(const std::string &path, std::vector<TensorEntry> entries, const Metadata &metadata,
                     SourceLocation where);
+  static void write(FileWriter &file, std::vector<TensorEntry> entries, const Metadata &metadata, SourceLocation where);
 
   enum class Digest : std::uint8_t { Checked, Required };
   // DataError, which begins with the path, for a file that can't be read, is damaged or is none of this format, and for

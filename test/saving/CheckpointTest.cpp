@@ -1,4 +1,5 @@
 // Checkpoints: what is saved and restored, later and in part, all or nothing, beside the program.
+#include "calque/file_writer.h"
 #include "test/saving/Testing.h"
 
 #include <nettle/sha2.h>
@@ -127,6 +128,52 @@ TEST(Checkpoint, NumbersGoOn) {
   writeFile(directory.file("a-x.safetensors"), "");
   std::filesystem::create_directory(directory.file("a-9.safetensors"));
   EXPECT_EQ(latest_checkpoint(directory.path, "a"), directory.file("a-3"));
+}
+
+TEST(Checkpoint, NumbersAreEachSavesOwn) {
+  TemporaryDirectory directory;
+  constexpr int kThreads = 4, kSaves = 12;
+  std::vector<std::pair<std::string, float>> saved(kThreads * kSaves);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      Variable x(0.0);
+      Checkpoint checkpoint{{"x", x}};
+      for (int i = 0; i < kSaves; ++i) {
+        auto &[path, value] = saved[static_cast<std::size_t>(t * kSaves + i)];
+        value = static_cast<float>(100 * t + i);
+        x.assign(value);
+        path = checkpoint.save(directory.file("net"), {.enable_async = t % 2 == 1});
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(namesIn(directory.path).size(), saved.size());
+  for (const auto &[path, value] : saved)
+    EXPECT_EQ(load_safetensors(path + ".safetensors").at("x").item<float>(), value) << path;
+  // What an ended process has left takes no number, and what one that writes has takes its own.
+  TemporaryDirectory other;
+  Variable x(1.0);
+  Checkpoint checkpoint{{"x", x}};
+  CheckpointManager manager(checkpoint, other.path, {.checkpoint_name = "net"});
+  writeFile(other.file("net-1.safetensors.unfinished"), std::string(100'000, 'x'));
+  auto writer = detail::FileWriter::reserve(other.file("net-2.safetensors"), SourceLocation::current());
+  ASSERT_TRUE(writer);
+  EXPECT_EQ(detail::FileWriter::reserve(other.file("net-2.safetensors"), SourceLocation::current()), nullptr);
+  EXPECT_EQ(checkpoint.save(other.file("net")), other.file("net-1"));
+  EXPECT_EQ(checkpoint.save(other.file("net")), other.file("net-3"));
+  auto tenth = detail::FileWriter::reserve(other.file("net-10.safetensors"), SourceLocation::current());
+  EXPECT_MISUSE(ValueError, manager.save(10), "net-10 is being saved by another checkpoint");
+  tenth.reset();
+  writer.reset();
+  EXPECT_EQ(manager.save(10), other.file("net-10"));
+  EXPECT_EQ(namesIn(other.path),
+            (std::vector<std::string>{"net-1.safetensors", "net-10.safetensors", "net-3.safetensors"}));
+  writeFile(other.file("net-9223372036854775807.safetensors"), "");
+  EXPECT_MISUSE(ValueError, checkpoint.save(other.file("net")), "save: no number is above that of ");
+  EXPECT_MISUSE(DataError, checkpoint.save(other.file(std::string("nul\0x", 5))),
+                "/nul\\0x-1.safetensors' is no path: it has a NUL byte");
+  EXPECT_MISUSE(DataError, load_safetensors(std::string("nul\0x", 5)), "'nul\\0x' is no path: it has a NUL byte");
 }
 
 TEST(Checkpoint, ResumesBitForBit) {
@@ -453,6 +500,26 @@ TEST(Checkpoint, TakesPartsOfOnesOwn) {
   model.build(Shape{1, 3});
   EXPECT_TRUE(
       load_safetensors(Checkpoint(model).write(directory.file("model")) + ".safetensors").contains("dense/bias"));
+}
+
+TEST(Checkpoint, RefusesNamesThatNoPathHas) {
+  TemporaryDirectory directory;
+  struct Named : Trackable {
+    std::string name;
+    int value = 1;
+    void checkpoint_parts(CheckpointVisitor &visitor) override { visitor.value(name, value); }
+  } named;
+  for (const char *name : {"", "/", "a/b", "calque.format", "calque.checkpoint", "calque.zzz"}) {
+    named.name = name;
+    EXPECT_MISUSE(ValueError, Checkpoint(named).write(directory.file("x")),
+                  "checkpoint: '" + std::string(name) + "' is no name of a part; it must not be empty, have no '/'");
+  }
+  named.name = "a/b";
+  EXPECT_MISUSE(ValueError, (Checkpoint{{"part", named}}.write(directory.file("x"))),
+                "checkpoint: 'a/b' in 'part' is no name of a part");
+  named.name = "calque.format"; // not at the beginning of a path
+  const std::string path = Checkpoint{{"part", named}}.write(directory.file("x"));
+  Checkpoint{{"part", named}}.restore(path).assert_consumed();
 }
 
 TEST(Checkpoint, SavesWhatIsSharedOnce) {

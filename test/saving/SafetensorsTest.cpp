@@ -275,26 +275,22 @@ TEST(Safetensors, KeepsRightsAndLinks) {
 
 TEST(FileWriter, RemovesWhatEndedProcessesLeft) {
   TemporaryDirectory directory;
-  auto agedFile = [&](const std::string &name) {
-    writeFile(directory.file(name), "x");
-    std::filesystem::last_write_time(directory.file(name),
-                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-  };
-  agedFile("x.1.0.unfinished");
-  agedFile("other");
-  writeFile(directory.file("x.1.1.unfinished"), "x"); // its writer may have just made it
-  detail::FileWriter writer(directory.file("y"), SourceLocation::current());
-  for (const std::string &name : namesIn(directory.path)) // the writer has it locked
-    if (name.starts_with("y"))
-      std::filesystem::last_write_time(directory.file(name),
-                                       std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-  detail::FileWriter::removeUnfinished(directory.path);
+  writeFile(directory.file("x.1.0.unfinished"), "x");
+  writeFile(directory.file("x-1.unfinished"), "x");
+  writeFile(directory.file("other"), "x");
+  detail::FileWriter writer(directory.file("y"), SourceLocation::current()); // has its file locked
+  auto reserved = detail::FileWriter::reserve(directory.file("z"), SourceLocation::current());
+  save_safetensors(directory.file("w"), {});
+  const std::vector<std::string> names = namesIn(directory.path);
+  EXPECT_EQ(names.size(), 4u) << ::testing::PrintToString(names);
   EXPECT_FALSE(std::filesystem::exists(directory.file("x.1.0.unfinished")));
-  EXPECT_TRUE(std::filesystem::exists(directory.file("x.1.1.unfinished")));
+  EXPECT_TRUE(std::filesystem::exists(directory.file("z.unfinished")));
   EXPECT_TRUE(std::filesystem::exists(directory.file("other")));
   writer.write("abc");
   writer.overwrite(1, "x");
   writer.finish();
   EXPECT_EQ(readFile(directory.file("y")), "axc");
-  EXPECT_EQ(namesIn(directory.path).size(), 3u);
+  reserved->write("z");
+  reserved->finish();
+  EXPECT_EQ(namesIn(directory.path), (std::vector<std::string>{"other", "w", "y", "z"}));
 }

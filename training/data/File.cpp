@@ -14,6 +14,7 @@ void FileReader::Close::operator()(gzFile_s *file) const { gzclose(file); }
 
 FileReader::FileReader(const std::string &path, SourceLocation where, Compression compression)
     : path(path), where(where) {
+  calque::detail::requirePath(path, where);
   errno = 0;
   if (compression == Compression::None)
     plain.reset(std::fopen(path.c_str(), "rb"));

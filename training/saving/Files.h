@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "calque/file_writer.h"
 #include "calque/saving.h"
 
 #include <filesystem>
@@ -34,6 +35,7 @@ inline void checkOverwrite(const char *call, const std::string &file, const Save
 
 // Makes the directory of a file where it is missing. DataError where it can't be.
 inline void makeFolderOf(const std::string &file, SourceLocation where) {
+  calque::detail::requirePath(file, where);
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code fault;
   if (!folder.empty() && !std::filesystem::create_directories(folder, fault) && fault)

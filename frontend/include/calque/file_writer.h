@@ -10,9 +10,13 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 namespace calque::detail {
+
+// DataError for a path with a NUL byte, which the system takes to that alone.
+CALQUE_API void requirePath(const std::string &path, SourceLocation where);
 
 // Writes beside the path, and moves the file there when it is whole and on the disk, so that a process that is killed,
 // or a system that goes down, leaves the old file or the new one. What is not finished is removed. Links stay, and so
@@ -21,6 +25,9 @@ class CALQUE_API FileWriter {
 public:
   // DataError for a file that can't be made or, below, written.
   FileWriter(std::string path, SourceLocation where);
+  // For a path that has no file, and has this writer's alone from now on: none where there is one, or another writer has
+  // the path, of this process or another.
+  static std::unique_ptr<FileWriter> reserve(std::string path, SourceLocation where);
   ~FileWriter();
   FileWriter(const FileWriter &) = delete;
   FileWriter &operator=(const FileWriter &) = delete;
@@ -32,15 +39,19 @@ public:
 
   // Removes what processes that ended while they wrote files of a directory have left there.
   static void removeUnfinished(const std::string &directory);
+  // The same before a file is written, unless it was done there within the last minute.
+  static void removeUnfinishedBeside(const std::string &path);
 
 private:
+  struct Reserved {};
+  FileWriter(std::string path, SourceLocation where, Reserved);
   [[noreturn]] void fail(const std::string &fault) const;
 
   const std::string path;
   std::string target; // where the path leads
   const SourceLocation where;
   std::string temporary;
-  std::FILE *file;
+  std::FILE *file = nullptr;
   std::uint64_t written = 0;
 };
 
