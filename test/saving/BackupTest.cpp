@@ -88,6 +88,32 @@ History onPartsOfADataSet(Sequential &model, std::vector<callbacks::AnyCallback>
   return model.fit(batches,
                    {.epochs = kEpochs, .verbose = 0, .callbacks = std::move(all), .steps_per_epoch = kBatches - 1});
 }
+// What is validated on is another part of the data in each epoch, by seeds that are drawn.
+History onAShuffledValidation(Sequential &model, std::vector<callbacks::AnyCallback> all) {
+  data::Dataset batches = data::from_tensor_slices(points(4), points(1)).shuffle(30).batch(8);
+  data::Dataset validation = data::range(3)
+                                 .flat_map([](const Tensor &i) {
+                                   return data::from_tensor_slices(points(4), points(1))
+                                       .shard(3, i.item<std::int64_t>())
+                                       .shuffle(10);
+                                 })
+                                 .shuffle(30)
+                                 .take(9)
+                                 .batch(4);
+  return model.fit(
+      batches,
+      {.epochs = kEpochs, .verbose = 0, .callbacks = std::move(all), .validation_data = validation});
+}
+// One data set for both, and not each epoch is validated.
+History onItself(Sequential &model, std::vector<callbacks::AnyCallback> all) {
+  data::Dataset batches = data::from_tensor_slices(points(4), points(1)).shuffle(30).batch(8);
+  return model.fit(batches, {.epochs = kEpochs,
+                             .verbose = 0,
+                             .callbacks = std::move(all),
+                             .validation_data = batches,
+                             .validation_steps = 2,
+                             .validation_freq = 2});
+}
 // A sequence that can't say its place.
 History onVector(Sequential &model, std::vector<callbacks::AnyCallback> all) {
   std::vector<std::pair<Tensor, Tensor>> batches;
@@ -135,6 +161,22 @@ TEST(BackupAndRestore, GoesOnBitForBitWithDataSets) {
   expectTheBitsOfOne(onPartsOfADataSet, kEpochs * (kBatches - 1), {.save_freq = 1});
 }
 
+TEST(BackupAndRestore, GoesOnInTheValidation) {
+  expectTheBitsOfOne(onAShuffledValidation, kEpochs * kBatches, {});
+  expectTheBitsOfOne(onAShuffledValidation, kEpochs * kBatches, {.save_freq = 1});
+  expectTheBitsOfOne(onItself, kEpochs * kBatches, {});
+  expectTheBitsOfOne(onItself, kEpochs * kBatches, {.save_freq = 1});
+}
+
+TEST(BackupAndRestore, RemovesWhatKilledRunsLeft) {
+  TemporaryDirectory directory;
+  const std::string at = directory.file("backup");
+  std::filesystem::create_directory(at);
+  writeFile(at + "/latest.safetensors.1.0.unfinished", "x");
+  EXPECT_TRUE(Program().run(onTensors, at, {}, -1));
+  EXPECT_FALSE(std::filesystem::exists(at));
+}
+
 TEST(BackupAndRestore, PassesOverWhatHasNoPlace) { expectTheBitsOfOne(onVector, kEpochs * kBatches, {.save_freq = 1}); }
 
 TEST(BackupAndRestore, TakesTheBackupBeforeWhereTheLastIsDamaged) {
@@ -180,11 +222,38 @@ TEST(BackupAndRestore, SaysWhatIsWrong) {
   EXPECT_CONTAINS(errorOf<DataError>([&] { onTensors(other, {callbacks::BackupAndRestore(directory.path)}); }),
                   "latest.safetensors: is the backup of another model, which differs in 'model/batch_normalization");
   Program fewer;
-  EXPECT_CONTAINS(errorOf<ValueError>([&] {
-                    fewer.model.fit(points(4).rows(0, 8), points(1).rows(0, 8),
-                                    {.verbose = 0, .callbacks = {callbacks::BackupAndRestore(directory.path)}});
-                  }),
-                  "is no place in 8 examples");
+  const std::string place = errorOf<DataError>([&] {
+    fewer.model.fit(points(4).rows(0, 8), points(1).rows(0, 8),
+                    {.verbose = 0, .callbacks = {callbacks::BackupAndRestore(directory.path)}});
+  });
+  EXPECT_CONTAINS(place, "latest.safetensors: goes on from a place that the data has not: 'row 16 of 30 by ");
+  EXPECT_CONTAINS(place, "' is no place in 8 examples\n  at ");
+  EXPECT_CONTAINS(place, "BackupTest.cpp");
+  struct Restoring : callbacks::Callback {
+    explicit Restoring(std::string path) : path(std::move(path)) {}
+    void on_train_begin(Logs &) override {
+      Checkpoint{{"training", model().fit_progress()}}.read(path).expect_partial();
+    }
+    std::string path;
+  };
+  EXPECT_MISUSE(DataError,
+                fewer.model.fit(points(4).rows(0, 8), points(1).rows(0, 8),
+                                {.verbose = 0, .callbacks = {Restoring(directory.file("latest"))}}),
+                "fit: goes on from a place that the data has not: 'row 16 of 30 by ");
+  EXPECT_MISUSE(DataError,
+                fewer.model.fit(data::from_tensor_slices(points(4), points(1)).batch(8),
+                                {.verbose = 0, .callbacks = {callbacks::BackupAndRestore(directory.path)}}),
+                "latest.safetensors: goes on from a place that the data has not: this is no state of an iterator: 'row ");
+  for (const optimizers::Optimizer &optimizer :
+       {optimizers::Optimizer(optimizers::RMSprop(0.01)), optimizers::Optimizer(optimizers::SGD(0.01)),
+        optimizers::Optimizer(optimizers::Adam(0.01, {.amsgrad = true})),
+        optimizers::Optimizer(optimizers::Adam(0.01, {.use_ema = true}))}) {
+    Program another;
+    another.model.compile({.optimizer = optimizer, .loss = "mse", .metrics = {"mae"}});
+    EXPECT_CONTAINS(
+        errorOf<DataError>([&] { onTensors(another.model, {callbacks::BackupAndRestore(directory.path)}); }),
+        "latest.safetensors: is the backup of a training with another optimiser: adam (momentum, velocity), and this");
+  }
   std::filesystem::create_directories(directory.file("previous.safetensors/full"));
   Program twice;
   EXPECT_CONTAINS(errorOf<DataError>([&] { twice.run(onTensors, directory.path, {.double_checkpoint = true}, -1); }),

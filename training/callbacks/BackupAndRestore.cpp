@@ -3,9 +3,11 @@
 #include "absl/strings/str_cat.h"
 #include "calque/callbacks.h"
 #include "calque/checkpoint.h"
+#include "calque/file_writer.h"
 #include "calque/models/model.h"
 #include "calque/random.h"
 #include "calque/warnings.h"
+#include "models/Trainer.h"
 #include "saving/Files.h"
 
 #include <filesystem>
@@ -16,8 +18,31 @@ using training::fail;
 
 namespace {
 
-Checkpoint partsOf(Model &model, SourceLocation where) {
+// What a backup is refused by where the optimiser is another one: what it has for variables is made later.
+constexpr const char *kOptimizerKind = "optimizer_kind";
+struct OptimizerKind : Trackable {
+  OptimizerKind(std::string kind, std::string file, SourceLocation where)
+      : kind(std::move(kind)), file(std::move(file)), where(where) {}
+  void checkpoint_parts(CheckpointVisitor &visitor) override {
+    visitor.text(
+        "kept", [this] { return kind; },
+        [this](const std::string &of) {
+          if (of != kind)
+            fail<DataError>(absl::StrCat(file, ": is the backup of a training with another optimiser: ", of,
+                                         ", and this one is ", kind,
+                                         "; remove it, or give each training a directory"),
+                            where);
+        });
+  }
+  const std::string kind, file;
+  const SourceLocation where;
+};
+
+Checkpoint partsOf(Model &model, const std::string &file, SourceLocation where) {
+  const auto kind =
+      std::make_shared<OptimizerKind>(model.optimizer(where).body()->kinds_of_slots(), file, where);
   return Checkpoint(std::vector<Checkpoint::Entry>{
+      {kOptimizerKind, CheckpointPart(std::shared_ptr<Trackable>(kind)), where},
       {training::kModel, CheckpointPart(static_cast<Trackable &>(model)), where},
       {training::kOptimizer, CheckpointPart(model.optimizer(where)), where},
       {training::kGenerator, CheckpointPart(random::global_generator()), where},
@@ -30,11 +55,15 @@ std::string previousIn(const std::string &directory) { return absl::StrCat(direc
 
 // All of the model, or an error. What the optimiser makes with its first step waits.
 void restore(Model &model, const std::string &file, SourceLocation where) {
-  const RestoreStatus status = partsOf(model, where).read(file, where);
+  const RestoreStatus status = partsOf(model, file, where).read(file, where);
+  if (auto *progress = dynamic_cast<training::Resumable *>(&model.fit_progress(where)))
+    progress->file = file;
   status.expect_partial();
   std::vector<std::string> others = status.missing();
-  // At the end of an epoch metrics have nothing to go on with.
-  std::erase_if(others, [](const std::string &name) { return name.starts_with("training/"); });
+  // At the end of an epoch metrics have nothing to go on with, and earlier versions have saved less.
+  std::erase_if(others, [](const std::string &name) {
+    return name.starts_with("training/") || name.starts_with(kOptimizerKind);
+  });
   for (const std::string &name : status.unused())
     if (name.starts_with(absl::StrCat(training::kModel, "/")))
       others.push_back(name);
@@ -96,7 +125,7 @@ void BackupAndRestore::save() {
     if (fault)
       fail<DataError>(absl::StrCat(latest, ": can't be renamed: ", fault.message()), where);
   }
-  partsOf(model(), where).write(latest, {}, where);
+  partsOf(model(), latest, where).write(latest, {}, where);
 }
 
 void BackupAndRestore::on_train_end(Logs &) {
@@ -105,6 +134,7 @@ void BackupAndRestore::on_train_end(Logs &) {
   std::error_code ignored;
   for (const std::string &file : {latestIn(directory), previousIn(directory)})
     std::filesystem::remove(file, ignored);
+  calque::detail::FileWriter::removeUnfinished(directory); // what runs that were killed have left
   std::filesystem::remove(directory, ignored); // if there is nothing else
 }
 

@@ -181,7 +181,7 @@ Batches training::batchesOf(const char *call, const Batch &tensors, std::int64_t
           std::int64_t of = -1;
           if (words.size() != 6 || !absl::SimpleAtoi(words[1], &found.row) || !absl::SimpleAtoi(words[3], &of) ||
               !absl::SimpleAtoi(words[5], &found.seed) || of != last - first || found.row < 0 || found.row > of)
-            fail<ValueError>(absl::StrCat("fit: '", text, "' is no place in ", last - first, " examples"));
+            fail<ValueError>(absl::StrCat("'", text, "' is no place in ", last - first, " examples"));
           if (shuffles)
             ordered(found);
           *at = std::move(found);

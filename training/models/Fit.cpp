@@ -95,6 +95,10 @@ void Trainer::Progress::checkpoint_parts(CheckpointVisitor &visitor) {
                               : next.has_state() ? next.get_state()
                                                  : std::string(kUnknownPlace); },
       [this](const std::string &text) { place = text == kNoPlace ? std::nullopt : std::optional(text); });
+  visitor.text(
+      "validation", [this] { return validation.value_or(kNoPlace); },
+      [this](const std::string &text) { validation = text == kNoPlace ? std::nullopt : std::optional(text); });
+  visitor.value("validation_last", isValidationLast);
   // A line for each number: its value, and its name.
   visitor.text(
       "logs",
@@ -125,22 +129,53 @@ void Trainer::Progress::add(const metrics::Metric &metric) {
     restore_made([&](CheckpointVisitor &visitor) { visitor.part(absl::StrCat(metrics.size() - 1), *metric.body()); });
 }
 
-void Trainer::Progress::open(const Batches &data, const std::function<void(const Batch &)> &prepare) {
+void Trainer::Progress::goTo(const Batches::Next &data, const std::string &place, const char *what,
+                             SourceLocation where) const {
+  try {
+    data.set_state(place);
+  } catch (const std::exception &error) {
+    const std::string text = error.what(); // whose line is none of the user's
+    fail<DataError>(absl::StrCat(file.empty() ? "fit" : file, ": goes on from a place that ", what, " has not: ",
+                                 text.substr(0, text.find("\n  at "))),
+                    where);
+  }
+}
+
+void Trainer::Progress::open(const Batches &data, const std::optional<Batches> &validationData,
+                             const std::function<void(const Batch &)> &prepare, SourceLocation where) {
   // What is drawn on the way must not change what follows.
   Variable generator = random::global_generator().state();
   const Tensor before = generator.value();
+  auto openValidation = [&] {
+    if (!validation || !validationData)
+      return;
+    const Batches::Next opened = validationData->open();
+    if (opened.has_state())
+      goTo(opened, *validation, "the validation data", where);
+  };
+  // The last one to be opened says which iteration of a data set comes next.
+  if (!isValidationLast)
+    openValidation();
+  if (place)
+    openEpoch(data, prepare, where);
+  if (isValidationLast)
+    openValidation();
+  generator.assign(before);
+}
+
+void Trainer::Progress::openEpoch(const Batches &data, const std::function<void(const Batch &)> &prepare,
+                                  SourceLocation where) {
   Batch passed;
   next = data.open();
   const bool hasPlace = *place != kUnknownPlace && next.has_state();
   if (hasPlace && next(passed))
     prepare(passed);
   if (hasPlace)
-    next.set_state(*place);
+    goTo(next, *place, "the data", where);
   else
     for (std::int64_t i = 0; i < batch && next(passed); ++i)
       if (i == 0)
         prepare(passed);
-  generator.assign(before);
 }
 
 Trackable &Trainer::fit_progress(SourceLocation where) {
@@ -224,11 +259,15 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
   // A step is traced for the batch that the data begins with, as it was before: the last one, which may be smaller, is
   // served by code for any number, which adds in another order.
   state->forgetStale(trained());
-  if (progress.place)
-    progress.open(train, [&](const Batch &first) {
-      if (!compiled.options.run_eagerly)
-        compiled.train.get_concrete_function(first, where);
-    });
+  // Tensors are validated on in one order.
+  const bool hasValidationPlace = options.validation_data.batches().has_value();
+  progress.open(
+      train, hasValidationPlace ? validation : std::nullopt,
+      [&](const Batch &first) {
+        if (!compiled.options.run_eagerly)
+          compiled.train.get_concrete_function(first, where);
+      },
+      where);
   while (progress.epoch < options.epochs && !stop_training) {
     const std::int64_t epoch = progress.epoch;
     // Of an epoch that goes on the metrics and the logs do too.
@@ -243,6 +282,7 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
     if (!progress.next || progress.isAtEnd || (progress.batch == 0 && !options.steps_per_epoch)) {
       progress.next = train.open();
       progress.isAtEnd = false;
+      progress.isValidationLast = false;
     }
     progress.hasMetrics = true;
     logs = progress.logs;
@@ -269,7 +309,12 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
       fail<ValueError>("fit: there are no batches in the data", where);
     if (validation && (epoch + 1) % options.validation_freq == 0) {
       const Logs trained = logs;
-      Logs tested = evaluateAll(*validation, options.validation_steps, all, true);
+      Batches::Next place;
+      Logs tested = evaluateAll(*validation, options.validation_steps, all, &place);
+      if (hasValidationPlace && place.has_state()) {
+        progress.validation = place.get_state();
+        progress.isValidationLast = true;
+      }
       logs = trained;
       for (const auto &[name, value] : tested)
         logs.set("val_" + name, value);
@@ -290,12 +335,14 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
 }
 
 Logs Trainer::evaluateAll(const Batches &data, std::optional<std::int64_t> steps, std::vector<AnyCallback> &all,
-                          bool isNested) {
+                          Batches::Next *validation) {
   // Validation has the metrics for itself; the training's numbers of the epoch are taken before.
   reset_metrics(state->line);
   Logs logs;
   each(all, &Callback::on_test_begin, logs);
   Batches::Next next = data.open();
+  if (validation)
+    *validation = next;
   std::int64_t step = 0;
   for (Batch batch; (!steps || step < *steps) && next(batch); ++step) {
     Logs before;
@@ -304,7 +351,7 @@ Logs Trainer::evaluateAll(const Batches &data, std::optional<std::int64_t> steps
     each(all, &Callback::on_test_batch_end, step, logs);
   }
   if (step == 0)
-    fail<ValueError>(isNested ? "fit: there are no batches in the validation data"
+    fail<ValueError>(validation ? "fit: there are no batches in the validation data"
                               : "evaluate: there are no batches in the data",
                      state->line);
   each(all, &Callback::on_test_end, logs);
@@ -333,7 +380,7 @@ Logs Trainer::evaluate(const Batches &data, EvaluateOptions options, SourceLocat
     all.emplace_back(std::make_shared<callbacks::ProgbarLogger>());
   Call call(state->call, state->line, "evaluate", where, trained(), all,
             {.steps = options.steps ? options.steps : data.size(), .verbose = options.verbose, .where = where});
-  return evaluateAll(data, options.steps, all, false);
+  return evaluateAll(data, options.steps, all, nullptr);
 }
 
 Tensors Trainer::predict(const Tensors &x, PredictOptions options, SourceLocation where) {

@@ -45,8 +45,15 @@ struct Trainer::Compiled {
   std::vector<Tensor> latest;                                   // of the outputs, in the step that runs
 };
 
+namespace training {
+// What fit() goes on from, for the callback that restores it.
+struct Resumable : Trackable {
+  std::string file; // that it comes from, for messages
+};
+} // namespace training
+
 // Where fit() stands.
-class Trainer::Progress : public Trackable {
+class Trainer::Progress : public training::Resumable {
 public:
   std::int64_t epoch = 0, batch = 0; // that follow
   Batches::Next next;                // of the epoch, or the one that it has ended with
@@ -56,14 +63,22 @@ public:
   bool metricsWait = true;           // those that are made in the epoch that goes on have values
   // Of a restore: where the data is gone on with; none where nothing was restored.
   std::optional<std::string> place;
+  // Where the latest validation has ended, of data whose order may differ each time, and whether it was opened after
+  // the data of the epoch: one data set may serve for both.
+  std::optional<std::string> validation;
+  bool isValidationLast = false;
 
   // Metrics are made in the first step, and get their values then.
   void add(const metrics::Metric &metric);
   void checkpoint_parts(CheckpointVisitor &visitor) override;
-  // Opens the data of the epoch, at the place of a restore. Calls back with its first batch, if that can be told.
-  void open(const Batches &data, const std::function<void(const Batch &)> &prepare);
+  // Opens the data of the epoch and that of the validation, at the places of a restore. Calls back with the first batch
+  // of the epoch's, if that can be told.
+  void open(const Batches &data, const std::optional<Batches> &validation,
+            const std::function<void(const Batch &)> &prepare, SourceLocation where);
 
 private:
+  void openEpoch(const Batches &data, const std::function<void(const Batch &)> &prepare, SourceLocation where);
+  void goTo(const Batches::Next &data, const std::string &place, const char *what, SourceLocation where) const;
   std::vector<metrics::Metric> metrics;
 };
 

@@ -110,6 +110,17 @@ Variable OptimizerBody::slot(const std::string &name, const std::string &path, c
   return made;
 }
 
+std::string OptimizerBody::kinds_of_slots() const {
+  std::vector<std::string> names;
+  for (const SlotSpec &spec : specs)
+    names.push_back(spec.name);
+  if (options.gradient_accumulation_steps)
+    names.emplace_back("gradient_accumulator");
+  if (options.use_ema)
+    names.emplace_back("average");
+  return names.empty() ? kind : absl::StrCat(kind, " (", absl::StrJoin(names, ", "), ")");
+}
+
 OptimizerBody::Slots &OptimizerBody::slotsOf(const Variable &of, const std::string &path) {
   auto found = slots.find(of.state().get());
   if (found != slots.end())

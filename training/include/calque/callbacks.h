@@ -231,9 +231,10 @@ struct BackupAndRestoreOptions {
 // Keeps what training goes on with in a directory, and where there is some, goes on from it: a program that is killed
 // and started again ends with the bits of one that was not, if its data has places (data sets and tensors do) and no
 // other callback remembers anything. The backup has the model, its optimiser, the global generator, the epoch and the
-// batch, the place in the data, and the metrics so far; the history is of the epochs that the call itself makes. It is
-// written whole or not at all. The model must be built, as in Keras. ValueError for an empty name; StateError for a
-// model that is not built; DataError for a backup that can't be read, or that is another model's.
+// batch, the place in the data and in the validation's, and the metrics so far; the history is of the epochs that the
+// call itself makes. It is written whole or not at all. The model must be built, as in Keras. ValueError for an empty
+// name; StateError for a model that is not built; DataError for a backup that can't be read, or that is another model's
+// or another kind of optimiser's.
 class CALQUE_API BackupAndRestore : public Callback {
 public:
   explicit BackupAndRestore(std::string backup_dir, BackupAndRestoreOptions options = {},

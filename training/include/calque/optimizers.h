@@ -85,6 +85,8 @@ public:
   const std::vector<std::pair<std::string, Number>> &hyperparameters() const { return numbers; }
   // What it is made of: its name, its rate, and its options, those of all optimisers last.
   Config get_config(SourceLocation where = SourceLocation::current()) const;
+  // What it keeps for each variable: "adam (momentum, velocity)".
+  std::string kinds_of_slots() const;
   // Of a module, and the slots by the paths that their variables have in the checkpoint.
   void checkpoint_parts(CheckpointVisitor &visitor) override;
 

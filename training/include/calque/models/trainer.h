@@ -223,7 +223,8 @@ public:
             return Next(
                 next, [at, isFirst] { return (*isFirst ? "0 " : "1 ") + at->get_state(); },
                 [at, isFirst](const std::string & text) {
-                  at->set_state(text.substr(std::min<std::size_t>(text.size(), 2)));
+                  // As it is where it is none of these, so that an error has the whole of it.
+                  at->set_state(text.starts_with("0 ") || text.starts_with("1 ") ? text.substr(2) : text);
                   *isFirst = text.starts_with("0");
                 });
           else
@@ -441,8 +442,9 @@ private:
                                 const std::vector<std::optional<Tensor>> &masks);
   void attach(const std::vector<Output> &outputs);
   Logs step(bool trains, const Batch &batch);
+  // For a validation of fit(), which learns where in the data it has ended.
   Logs evaluateAll(const Batches &data, std::optional<std::int64_t> steps, std::vector<callbacks::AnyCallback> &all,
-                   bool isNested);
+                   Batches::Next *validation);
   std::unique_ptr<State> state;
 };
 
