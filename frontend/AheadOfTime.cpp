@@ -1,6 +1,8 @@
 #include "calque/ahead_of_time.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "calque/file_writer.h"
 #include "calque/functions.h"
 #include "calque/transforms.h"
@@ -47,21 +49,141 @@ private:
   std::vector<runtime::Image> images;
 };
 
-// What C and C++ have for themselves, and the header.
+// The words of C and C++, the macros of their headers in small letters, and what a function of the header has in it.
 bool isReserved(const std::string &name) {
-  static const std::set<std::string_view> words = {
-      "alignas",   "alignof",      "and",        "and_eq",   "asm",      "auto",       "bitand",    "bitor",
-      "bool",      "break",        "case",       "catch",    "char",     "class",      "compl",     "const",
-      "continue",  "decltype",     "default",    "delete",   "do",       "double",     "else",      "enum",
-      "explicit",  "export",       "extern",     "false",    "float",    "for",        "friend",    "goto",
-      "if",        "inline",       "int",        "long",     "main",     "mutable",    "namespace", "new",
-      "noexcept",  "not",          "not_eq",     "nullptr",  "operator", "or",         "or_eq",     "private",
-      "protected", "public",       "register",   "requires", "restrict", "return",     "short",     "signed",
-      "sizeof",    "static",       "struct",     "switch",   "template", "this",       "throw",     "true",
-      "try",       "typedef",      "typeid",     "typename", "union",    "unsigned",   "using",     "virtual",
-      "void",      "volatile",     "while",      "xor",      "xor_eq",   "concept",    "constexpr", "NULL",
-      "model",     "result_sizes", "arguments_", "sizes_",   "results_", "capacities_"};
-  return words.contains(name) || name.starts_with("calque_");
+  static const std::set<std::string_view> words = {"alignas",
+                                                   "alignof",
+                                                   "and",
+                                                   "and_eq",
+                                                   "asm",
+                                                   "assert",
+                                                   "auto",
+                                                   "bitand",
+                                                   "bitor",
+                                                   "bool",
+                                                   "break",
+                                                   "case",
+                                                   "catch",
+                                                   "char",
+                                                   "char16_t",
+                                                   "char32_t",
+                                                   "char8_t",
+                                                   "class",
+                                                   "co_await",
+                                                   "co_return",
+                                                   "co_yield",
+                                                   "compl",
+                                                   "complex",
+                                                   "concept",
+                                                   "const",
+                                                   "const_cast",
+                                                   "consteval",
+                                                   "constexpr",
+                                                   "constinit",
+                                                   "continue",
+                                                   "decltype",
+                                                   "default",
+                                                   "delete",
+                                                   "do",
+                                                   "double",
+                                                   "dynamic_cast",
+                                                   "else",
+                                                   "enum",
+                                                   "errno",
+                                                   "explicit",
+                                                   "export",
+                                                   "extern",
+                                                   "false",
+                                                   "float",
+                                                   "for",
+                                                   "friend",
+                                                   "goto",
+                                                   "i386",
+                                                   "if",
+                                                   "imaginary",
+                                                   "inline",
+                                                   "int",
+                                                   "int32_t",
+                                                   "int64_t",
+                                                   "linux",
+                                                   "long",
+                                                   "main",
+                                                   "mutable",
+                                                   "namespace",
+                                                   "new",
+                                                   "noexcept",
+                                                   "noreturn",
+                                                   "not",
+                                                   "not_eq",
+                                                   "nullptr",
+                                                   "operator",
+                                                   "or",
+                                                   "or_eq",
+                                                   "private",
+                                                   "protected",
+                                                   "public",
+                                                   "register",
+                                                   "reinterpret_cast",
+                                                   "requires",
+                                                   "restrict",
+                                                   "return",
+                                                   "short",
+                                                   "signed",
+                                                   "sizeof",
+                                                   "static",
+                                                   "static_assert",
+                                                   "static_cast",
+                                                   "stderr",
+                                                   "stdin",
+                                                   "stdout",
+                                                   "struct",
+                                                   "switch",
+                                                   "template",
+                                                   "this",
+                                                   "thread_local",
+                                                   "throw",
+                                                   "true",
+                                                   "try",
+                                                   "typedef",
+                                                   "typeid",
+                                                   "typename",
+                                                   "typeof",
+                                                   "typeof_unqual",
+                                                   "uint8_t",
+                                                   "union",
+                                                   "unix",
+                                                   "unsigned",
+                                                   "using",
+                                                   "virtual",
+                                                   "void",
+                                                   "volatile",
+                                                   "wchar_t",
+                                                   "while",
+                                                   "xor",
+                                                   "xor_eq",
+                                                   "I",
+                                                   "NULL",
+                                                   "arguments_",
+                                                   "calque_call",
+                                                   "calque_library",
+                                                   "calque_model",
+                                                   "capacities_",
+                                                   "model",
+                                                   "result_sizes",
+                                                   "results_",
+                                                   "sizes_"};
+  return words.contains(name);
+}
+
+// Names that C keeps for implementations, and those in capitals, as macros have: "__x", "_X", "EOF". With a number
+// behind it there is no macro of the name.
+bool isMacroLike(const std::string &name) {
+  auto isUpper = [](unsigned char c) { return std::isupper(c) != 0; };
+  auto isLower = [](unsigned char c) { return std::islower(c) != 0; };
+  if (name.size() < 2)
+    return false;
+  return name.starts_with("__") || (name[0] == '_' && isUpper(static_cast<unsigned char>(name[1]))) ||
+         (std::ranges::any_of(name, isUpper) && std::ranges::none_of(name, isLower));
 }
 
 bool isName(const std::string &text) {
@@ -83,6 +205,51 @@ std::string nameOf(const std::string &path) {
   while (name.ends_with('_'))
     name.pop_back();
   return name;
+}
+
+// As a part of a comment.
+std::string inComment(std::string text) {
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < ' ')
+      c = ' ';
+  for (const char *mark : {"*/", "/*"}) // which would end the comment, or look as if one began in it
+    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; ++at)
+      text.insert(at + 1, " ");
+  return text;
+}
+
+// The names of one function's parameters: no two are equal, and none is one that the function needs itself.
+class ParameterNames {
+public:
+  explicit ParameterNames(std::string library) : taken{std::move(library)} {}
+  std::string add(const std::string &wanted) {
+    const std::string valid = isName(wanted) ? wanted : absl::StrCat("_", wanted);
+    for (int number = isMacroLike(valid) ? 1 : 0;; ++number)
+      if (std::string name = number ? absl::StrCat(valid, "_", number) : valid;
+          !isReserved(name) && taken.insert(name).second)
+        return name;
+  }
+
+private:
+  std::set<std::string> taken;
+};
+
+// A tensor of a signature.
+struct Parameter {
+  std::string wanted, path; // what its name in C is made from, and what messages call it
+  bool isPlain;             // whether the one tells the other
+};
+Parameter parameterOf(const std::string &path) {
+  // Of "argument 1[2]" and "argument 0 'x'" no space is one of a name.
+  const std::ptrdiff_t spaces = path.starts_with("argument ") + absl::StrContains(path, " '");
+  const bool isPlain = std::ranges::count(path, ' ') == spaces && !absl::StrContains(path, "''") &&
+                       !absl::StrContains(path, "\"\"") && std::ranges::all_of(path, [](unsigned char c) {
+                         return std::isalnum(c) || absl::StrContains("_[]'\" ", std::string(1, static_cast<char>(c)));
+                       });
+  return {nameOf(path), path, isPlain};
+}
+Parameter cotangentOf(const Parameter &of) {
+  return {absl::StrCat(of.wanted, "_cotangent"), absl::StrCat("the cotangent of ", of.path), of.isPlain};
 }
 
 const char *typeInC(DType dtype) {
@@ -126,20 +293,20 @@ public:
 
   // Gives the function's own name, which has a number behind it where another trace is called so already.
   std::string add(const std::string &function, const SavedTrace &trace) {
-    std::vector<std::string> arguments, results;
+    std::vector<Parameter> arguments, results;
     for (const SignaturePart &part : trace.signature.parts) {
       if (part.kind == SignaturePart::Kind::Variable)
         throw ValueError(absl::StrCat("compile_ahead: ", part.path, " of function '", function,
                                       "' is a variable, which a C function has no argument for"),
                          where);
       if (part.kind == SignaturePart::Kind::Tensor)
-        arguments.push_back(nameOf(part.path));
+        arguments.push_back(parameterOf(part.path));
     }
     for (const SavedPart &part : trace.results)
       if (part.part.kind == SignaturePart::Kind::Tensor)
-        results.push_back(nameOf(part.part.path));
+        results.push_back(parameterOf(part.part.path));
     const std::string own = freeName(function);
-    add(own, *trace.program, trace.captures, trace.variables, arguments, results);
+    add(own, function, *trace.program, trace.captures, trace.variables, arguments, results, notesOf(function, trace));
     return own;
   }
 
@@ -147,23 +314,23 @@ public:
   void addPullback(const std::string &function, const std::string &own, const SavedTrace &trace) {
     using Tensors = std::vector<Tensor>;
     std::vector<Tensor> given;
-    std::vector<std::string> arguments, results;
+    std::vector<Parameter> arguments, results;
     auto spec = [&](const schema::TensorType &type) { given.push_back(TensorSpec<>(type.dtype, shapeOf(type.dims))); };
     for (const SignaturePart &part : trace.signature.parts)
       if (part.kind == SignaturePart::Kind::Tensor) {
         spec(part.type);
-        arguments.push_back(nameOf(part.path));
+        arguments.push_back(parameterOf(part.path));
       }
     const std::size_t count = given.size();
-    std::vector<std::string> cotangents;
+    std::vector<Parameter> cotangents;
     for (std::size_t i = 0; i < count; ++i)
       if (is_floating(given[i].dtype()))
-        cotangents.push_back(absl::StrCat(arguments[i], "_cotangent"));
+        cotangents.push_back(cotangentOf(arguments[i]));
     for (const SavedPart &part : trace.results)
       if (part.part.kind == SignaturePart::Kind::Tensor && is_floating(part.part.type.dtype)) {
-        results.push_back(nameOf(part.part.path));
+        results.push_back(parameterOf(part.part.path));
         spec(part.part.type);
-        arguments.push_back(absl::StrCat(results.back(), "_cotangent"));
+        arguments.push_back(cotangentOf(results.back()));
       }
     results.insert(results.end(), cotangents.begin(), cotangents.end());
     auto pull = calque::function<Tensors(const Tensors &)>([&](const Tensors &all) {
@@ -190,8 +357,9 @@ public:
     });
     FunctionToSave concrete = pull.get_concrete_function(given);
     const Concrete &made = SavedAccess::concreteOf(concrete)->only(where);
-    add(freeName(absl::StrCat(function, "_pullback"), own.substr(function.size())), made.recording, made.captures,
-        made.variables, arguments, results);
+    const std::string plain = inC(function);
+    add(freeName(absl::StrCat(plain, "_pullback"), own.substr(plain.size())), function, made.recording, made.captures,
+        made.variables, arguments, results, notesOf(function, trace));
   }
 
   void write(const std::string &objectPath, const std::string &headerPath) {
@@ -217,21 +385,39 @@ public:
   }
 
 private:
-  // A name that nothing has: with the ending, or with a number.
+  // What C calls a function: its own name, as far as C has such names.
+  static std::string inC(const std::string &function) {
+    if (isName(absl::StrCat("_", function)))
+      return function;
+    const std::string name = nameOf(function);
+    return name.empty() ? "function" : name;
+  }
+
+  // A name that nothing has: with the ending, or with a number. Saved functions keep theirs.
   std::string freeName(const std::string &function, const std::string &ending = "") {
-    std::string own = function + ending;
-    for (int number = 1; !taken.insert(own).second; ++number)
-      do
-        own = absl::StrCat(function, "_", number);
-      while (kept.contains(own) && ++number);
-    if (!isName(absl::StrCat("_", own)))
-      throw ValueError(absl::StrCat("compile_ahead: '", function, "' is no name of a function in C"), where);
+    const std::string wanted = inC(function);
+    std::string own = wanted + ending;
+    for (int number = 1; (own != function && kept.contains(own)) || !taken.insert(own).second; ++number)
+      own = absl::StrCat(wanted, "_", number);
     return own;
   }
 
-  void add(const std::string &function, const schema::Recording &program, const std::vector<Tensor> &captures,
-           const std::vector<BoundVariable> &variables, std::vector<std::string> arguments,
-           const std::vector<std::string> &results) {
+  // What a signature in C does not say: another name, and the values that numbers and texts had.
+  static std::vector<std::string> notesOf(const std::string &function, const SavedTrace &trace) {
+    std::vector<std::string> notes;
+    if (inC(function) != function)
+      notes.push_back(absl::StrCat("of function '", function, "'"));
+    for (const SignaturePart &part : trace.signature.parts)
+      if (part.kind == SignaturePart::Kind::Host)
+        notes.push_back(absl::StrCat(part.path, " is ", part.text));
+    return notes;
+  }
+
+  // `own` is what C calls the function, and `function` what messages do.
+  void add(const std::string &own, const std::string &function, const schema::Recording &program,
+           const std::vector<Tensor> &captures, const std::vector<BoundVariable> &variables,
+           const std::vector<Parameter> &arguments, const std::vector<Parameter> &results,
+           std::vector<std::string> notes) {
     CompileResult compiled = compiler().compile(program, images, options);
     if (!compiled.program)
       throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,
@@ -242,7 +428,7 @@ private:
                                     "beforehand"),
                        where);
     standalone::StandaloneFunction made;
-    made.name = function;
+    made.name = own;
     std::vector<StoredKernel> kernels;
     for (const runtime::KernelRef &kernel : compiled.program->kernels) {
       kernels.push_back({kernel->runtime, {}});
@@ -273,7 +459,7 @@ private:
     }
     for (std::size_t i = 0; i < results.size(); ++i)
       made.results.push_back(program.typeOf(program.results[i]));
-    made.inputNames = declare(made, compiled.program->interface, arguments, results);
+    made.inputNames = declare(made, compiled.program->interface, arguments, results, std::move(notes));
     made.inputNames.resize(made.numArguments + captures.size(), "a captured tensor");
     for (const BoundVariable &bound : variables)
       made.inputNames.push_back(absl::StrCat("variable '", bound.captured->name, "'"));
@@ -300,16 +486,27 @@ private:
 
   // Adds the C function to the header. Gives what messages call its arguments.
   std::vector<std::string> declare(const standalone::StandaloneFunction &made, const ProgramInterface &interface,
-                                   std::vector<std::string> arguments, std::vector<std::string> results) {
-    std::set<std::string> used;
-    auto makeUnique = [&](std::string &each) {
-      const std::string own = isName(each) ? each : absl::StrCat("_", each);
-      each = own;
-      for (int number = 1; isReserved(each) || !used.insert(each).second; ++number)
-        each = absl::StrCat(own, "_", number);
+                                   const std::vector<Parameter> &ofArguments, const std::vector<Parameter> &ofResults,
+                                   std::vector<std::string> notes) {
+    ParameterNames names(name);
+    auto named = [&](const std::vector<Parameter> &all) {
+      std::vector<std::string> own;
+      for (const Parameter &each : all) {
+        own.push_back(names.add(each.wanted));
+        if (!each.isPlain || own.back() != each.wanted)
+          notes.push_back(absl::StrCat(own.back(), " is ", each.path));
+      }
+      return own;
     };
-    std::ranges::for_each(arguments, makeUnique);
-    std::ranges::for_each(results, makeUnique);
+    std::vector<std::string> arguments = named(ofArguments);
+    const std::vector<std::string> results = named(ofResults);
+    // The size or capacity of a tensor.
+    auto numberOf = [&](const std::string &tensor, const std::string &ending, const std::string &meaning) {
+      std::string own = names.add(tensor + ending);
+      if (own != tensor + ending)
+        notes.push_back(absl::StrCat(own, " is ", meaning, " of ", tensor));
+      return own;
+    };
     std::string parameters = "calque_model *model", types, given, sizes, places, capacities;
     auto list = [](std::string &to, const std::string &entry) { absl::StrAppend(&to, to.empty() ? "" : ", ", entry); };
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -318,7 +515,8 @@ private:
       list(given, arguments[i]);
       for (const UnknownSize &unknown : interface.unknownInputs)
         if (unknown.index == i) {
-          const std::string size = absl::StrCat(arguments[i], "_size", unknown.dimension);
+          const std::string size = numberOf(arguments[i], absl::StrCat("_size", unknown.dimension),
+                                            absl::StrCat("size ", unknown.dimension));
           absl::StrAppend(&parameters, ", int64_t ", size);
           list(sizes, size);
         }
@@ -329,7 +527,7 @@ private:
       absl::StrAppend(&types, i ? ", " : " ", results[i], ": ", made.results[i].str());
       list(places, results[i]);
       if (!made.results[i].isStatic()) {
-        const std::string capacity = absl::StrCat(results[i], "_capacity");
+        const std::string capacity = numberOf(results[i], "_capacity", "the capacity");
         absl::StrAppend(&parameters, ", int64_t ", capacity);
         list(capacities, capacity);
       }
@@ -339,6 +537,8 @@ private:
     auto array = [](const char *type, const char *called, const std::string &entries) {
       return entries.empty() ? std::string() : absl::StrCat("  ", type, called, "[] = {", entries, "};\n");
     };
+    if (!notes.empty())
+      absl::StrAppend(&declarations, "\n/* ", inComment(absl::StrJoin(notes, "; ")), " */");
     absl::StrAppend(&declarations, "\n/* ", types, " */\nstatic inline int ", name, "_", made.name, "(", parameters,
                     ") {\n", array("const void *const ", "arguments_", given), array("const int64_t ", "sizes_", sizes),
                     array("void *const ", "results_", places), array("const int64_t ", "capacities_", capacities),
@@ -355,10 +555,7 @@ private:
     std::string guard = absl::StrCat("CALQUE_AHEAD_", name, "_H");
     std::string variables;
     for (const standalone::StandaloneValue &variable : description.variables) {
-      std::string shown = variable.name;
-      for (std::size_t at = 0; (at = shown.find("*/", at)) != std::string::npos; ++at)
-        shown.replace(at, 2, "*"); // it would end the comment
-      absl::StrAppend(&variables, "     ", shown, ": ", variable.type.str(), "\n");
+      absl::StrAppend(&variables, "     ", inComment(variable.name), ": ", variable.type.str(), "\n");
     }
     return absl::StrCat(
         "/* Functions that Calque has compiled ahead of time, for CPUs of the level ", runtime::nameOf(description.cpu),
@@ -395,7 +592,7 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
     name = object.substr(object.rfind('/') + 1);
     name = name.substr(0, name.find('.'));
   }
-  if (!detail::isName(name) || detail::isReserved(name))
+  if (!detail::isName(name) || detail::isReserved(name) || name == "calque" || name.starts_with("calque_"))
     throw ValueError(absl::StrCat("compile_ahead: '", name, "' is no name in C; the option name gives another"), where);
   runtime::Cpu cpu = runtime::hostCpu();
   if (!options.target.empty()) {
@@ -406,10 +603,20 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
                        where);
     cpu = *named;
   }
-  const std::vector<std::string> names = functions.names(where);
+  const std::vector<std::string> all = functions.names(where);
+  for (const std::string &each : options.functions)
+    if (std::ranges::find(all, each) == all.end())
+      throw LookupError(absl::StrCat("compile_ahead: there is no function '", each, "'; the functions are ",
+                                     absl::StrJoin(all, ", ")),
+                        where);
+  std::vector<std::string> names; // in the order of the file
+  for (const std::string &each : all)
+    if (options.functions.empty() || std::ranges::count(options.functions, each))
+      names.push_back(each);
   for (const std::string &each : options.pullbacks)
     if (std::ranges::find(names, each) == names.end())
-      throw LookupError(absl::StrCat("compile_ahead: there is no function '", each, "' to compile the pullback of"),
+      throw LookupError(absl::StrCat("compile_ahead: there is no function '", each, "' to compile the pullback of",
+                                     names.size() < all.size() ? " among those that are asked for" : ""),
                         where);
   if (object == header)
     throw ValueError(absl::StrCat("compile_ahead: the object file and the header are one file, ", object), where);

@@ -7,6 +7,7 @@
 #include "frontend/Retyping.h"
 #include "frontend/Shape.h"
 #include "frontend/Tape.h"
+#include "frontend/UserOperations.h"
 
 #include <algorithm>
 
@@ -93,6 +94,21 @@ std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> argu
 }
 
 namespace {
+// LookupError for an operation of the user's that this program has not.
+void requireOperations(const std::string &path, const schema::Recording &program, const SourceLocation &where) {
+  for (const schema::RecordedOp &op : program.ops()) {
+    std::span<const schema::Attribute> attributes = program.attributesOf(op);
+    if (op.op == OpId::Extern)
+      if (const auto &name = std::get<std::string>(attributes[0]); !findUserOperation(name))
+        throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
+                                       "', which this program has not registered"),
+                          userLine(where));
+    for (const schema::Attribute &attribute : attributes)
+      if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
+        requireOperations(path, **inner, where);
+  }
+}
+
 // "(float32[?,3], int 2)".
 std::string typesOf(const Signature &signature) {
   std::string text;
@@ -247,6 +263,14 @@ std::shared_ptr<const SavedFunction> SavedFunctions::find(const std::string &nam
                     userLine(where));
 }
 
+std::shared_ptr<const SavedFunction> SavedFunctions::findToRun(const std::string &name,
+                                                               const SourceLocation &where) const {
+  std::shared_ptr<const SavedFunction> function = find(name, where);
+  for (const SavedTrace &trace : function->traces)
+    requireOperations(file(where).path, *trace.program, where);
+  return function;
+}
+
 std::vector<std::string> SavedFunctions::names(SourceLocation where) const {
   std::vector<std::string> names;
   for (const std::shared_ptr<const SavedFunction> &function : file(where).functions)
@@ -271,7 +295,7 @@ const std::map<std::string, Variable> &SavedFunctions::variables(SourceLocation 
 
 Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::operator[](const FunctionName &of) const {
   const auto &[name, where] = of;
-  std::shared_ptr<const SavedFunction> function = find(name, where);
+  std::shared_ptr<const SavedFunction> function = findToRun(name, where);
   for (const SavedTrace &trace : function->traces)
     for (const SignaturePart &part : trace.signature.parts)
       if (part.kind == SignaturePart::Kind::Variable)

@@ -324,7 +324,6 @@ private:
     if (!program.program)
       file.fail(absl::StrCat("a program of function '", name, "': ", program.fault), where);
     trace.program = program.program;
-    requireOperations(*trace.program);
     for (const SavedPart &part : partsOf(saved.at("arguments")))
       trace.signature.parts.push_back(part.part);
     trace.results = partsOf(saved.at("results"));
@@ -420,20 +419,6 @@ private:
         if (numResults >= program.results.size() || program.typeOf(program.results[numResults++]) != result.part.type)
           return absl::StrCat(result.part.path, " is not what its program gives");
     return numResults == program.results.size() ? "" : "its program gives other results";
-  }
-
-  void requireOperations(const schema::Recording &program) {
-    for (const schema::RecordedOp &op : program.ops()) {
-      std::span<const schema::Attribute> attributes = program.attributesOf(op);
-      if (op.op == OpId::Extern)
-        if (const auto &name = std::get<std::string>(attributes[0]); !findUserOperation(name))
-          throw LookupError(absl::StrCat(file.path(), ": the program at ", op.line.str(), " applies operation '", name,
-                                         "', which this program has not registered"),
-                            where);
-      for (const schema::Attribute &attribute : attributes)
-        if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
-          requireOperations(**inner);
-    }
   }
 
   const SourceLocation where;

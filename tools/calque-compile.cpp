@@ -1,6 +1,6 @@
 // Compiles the functions of a file that save_functions has written to an object file and a header for C.
 //
-//   calque-compile digits.calque -o digits.o --header digits.h --pullback predict --target avx2
+//   calque-compile digits.calque -o digits.o --header digits.h --function predict --pullback predict --target avx2
 #include "calque/ahead_of_time.h"
 
 #include <CLI/CLI.hpp>
@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
   app.add_option("FILE", file, "The file of functions")->required();
   app.add_option("-o,--output", object, "The object file")->required();
   app.add_option("--header", header, "The header")->required();
+  app.add_option("--function", options.functions, "A function to compile; without it, all of the file");
   app.add_option("--name", options.name, "What names in C begin with; without it, the name of the object file");
   app.add_option("--target", options.target, "The CPU: baseline, avx2, avx512 or aarch64; without it, this one");
   app.add_option("--pullback", options.pullbacks, "A function whose gradients are compiled too, as NAME_pullback");

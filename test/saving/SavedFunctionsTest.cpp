@@ -404,12 +404,19 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   save_functions(path, {{"f", scaled}});
   compile_ahead(load_functions(path), object, header, {.pullbacks = {"f"}});
   EXPECT_CONTAINS(readFile(header), "net_f_pullback(");
+  EXPECT_CONTAINS(readFile(header),
+                  "/* argument 1 is int 2 */\n/* argument_0: float32[2,3] -> result: float32[2,3] */");
   EXPECT_CONTAINS(readFile(header), "net_f_1(calque_model *model, const float *argument_0, int32_t *result) {");
   EXPECT_EQ(readFile(header).find("net_f_pullback_1("), std::string::npos);
   EXPECT_CONTAINS(readFile(header), "net_f_pullback_2(");
-  save_functions(path, {{"f-g", f}});
-  EXPECT_MISUSE(ValueError, compile_ahead(load_functions(path), object, header),
-                "compile_ahead: 'f-g' is no name of a function in C");
+  // Names that C has not are changed, and those that are saved stay free for who has them.
+  save_functions(path, {{"f-g", f}, {"f_g", f}});
+  compile_ahead(load_functions(path), object, header);
+  EXPECT_CONTAINS(readFile(header), "/* of function 'f-g' */\n/* argument_0: float32[2,3] -> result: float32[2,3] */\n"
+                                    "static inline int net_f_g_1(");
+  EXPECT_CONTAINS(readFile(header), " */\nstatic inline int net_f_g(");
+  EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.name = "calque"}),
+                "compile_ahead: 'calque' is no name in C");
   const Operation op({.name = "ahead_negate",
                       .types = [](const std::vector<TensorSpec<>> &in) { return in; },
                       .kernel = [](const KernelTensor *, const KernelTensor *, void *) -> std::int32_t { return 0; }});
@@ -418,6 +425,15 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   save_functions(path, {{"h", h}});
   EXPECT_MISUSE(ValueError, compile_ahead(load_functions(path), object, header),
                 "compile_ahead: function 'h' applies operation 'ahead_negate', which is C++ of this program");
+  // Those that are asked for alone.
+  save_functions(path, {{"h", h}, {"f", f}, {"g", g}});
+  compile_ahead(load_functions(path), object, header, {.functions = {"f"}});
+  EXPECT_CONTAINS(readFile(header), "static inline int net_f(");
+  EXPECT_MISUSE(LookupError, compile_ahead(load_functions(path), object, header, {.functions = {"f", "k"}}),
+                "compile_ahead: there is no function 'k'; the functions are h, f, g");
+  EXPECT_MISUSE(LookupError,
+                compile_ahead(load_functions(path), object, header, {.pullbacks = {"h"}, .functions = {"f"}}),
+                "compile_ahead: there is no function 'h' to compile the pullback of among those that are asked for");
   auto half = function([](const Tensor &given) {
     return while_loop([](const Tensor &rows) { return size(rows, 0) < 5; },
                       [](const Tensor &rows) { return concat({rows, rows}); }, given,

@@ -213,6 +213,37 @@ def main():
         + [library, "-lm", "-lpthread", "-o", directory / "misuse"]
     )
     print(run([directory / "misuse"]), end="")
+    # Names that C or the header has: it compiles as C and as C++, after the headers whose macros are words. The object is
+    # called as the arguments are.
+    functions = [compile_tool, programs / "names.own", "-o", directory / "x.o", "--header", directory / "x.h"]
+    run([*functions, "--pullback", "f0"])
+    header = (directory / "x.h").read_text()
+    for note in ("/* of function 'x and x_1'; x_1 is argument 0 'x'; x_1_1 is argument 1 'x_1' */", "int_1 is argument 1 'int'"):
+        if note not in header:
+            sys.exit(f"the header does not say {note}")
+    c_code = """#include <complex.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include "x.h"
+int main(void) {
+  float a[2] = {1, 2}, b[2] = {3, 4}, sum[2];
+  calque_model *model = calque_open(&x);
+  if (!model || x_f0(model, a, 2, b, 2, sum, 2, NULL) || x_x_and_x_1(model, sum, 2, b, 2, sum, 2, NULL))
+    return 1;
+  return sum[1] != 10;
+}
+"""
+    (directory / "names.c").write_text(c_code)
+    (directory / "names.cpp").write_text(c_code.replace("#include <complex.h>\n", ""))
+    for source in ("names.c", "names.cpp"):
+        run(
+            [compiler, *flags, "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-I", directory]
+            + ["-x", "c++" if source.endswith("cpp") else "c", directory / source, "-x", "none", directory / "x.o"]
+            + [library, "-lm", "-lpthread", "-o", directory / "names"]
+        )
+        run([directory / "names"])
 
 
 main()

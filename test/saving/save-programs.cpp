@@ -282,7 +282,9 @@ void saveUserOperation() {
                       }});
   auto f = function([op](const Tensor &x) { return op({x})[0]; });
   f(scalar(2.f));
-  save_functions(directory + "/cube.own", {{"cube", f}});
+  auto plus = function([](const Tensor &x) { return x + 1.f; });
+  plus(scalar(2.f));
+  save_functions(directory + "/cube.own", {{"cube", f}, {"plus", plus}});
   // Here there is one of this name.
   if (load_functions(directory + "/cube.own")["cube"]({scalar(2.f)})[0].item<float>() != 8)
     throw InternalError("the loaded operation is another one");
@@ -318,6 +320,61 @@ void saveForC() {
                  {{"f", f}, {"add", add}, {"each", each}, {"total", total}, {"product", product}});
 }
 
+// Functions whose arguments, results and own names the header of a C program has for itself, or C.
+void saveNames() {
+  const std::vector<std::string> names = {"x",
+                                          "int",
+                                          "class",
+                                          "I",
+                                          "complex",
+                                          "EOF",
+                                          "NULL",
+                                          "_Bool",
+                                          "model",
+                                          "calque_call",
+                                          "calque_model",
+                                          "int64_t",
+                                          "arguments_",
+                                          "sizes_",
+                                          "results_",
+                                          "capacities_",
+                                          "result",
+                                          "x_size0",
+                                          "result_sizes",
+                                          "calque_x",
+                                          "a-b",
+                                          "a_b",
+                                          "a b",
+                                          "\u00fc",
+                                          "",
+                                          "1st",
+                                          "result_capacity",
+                                          "__LINE__",
+                                          "x_1",
+                                          "calque_library",
+                                          "x_cotangent",
+                                          "typeof"};
+  std::vector<std::pair<std::string, FunctionToSave>> functions;
+  auto save = [&](const std::string &name, auto f) {
+    functions.emplace_back(name, f.get_concrete_function(TensorSpec<float>({kDynamic}), TensorSpec<float>({kDynamic})));
+  };
+  auto add = [](const Tensor &a, const Tensor &b) { return a + b; };
+  for (std::size_t i = 0; i < names.size(); i += 2)
+    save("f" + std::to_string(i), function(add, {.argument_names = {names[i], names[i + 1]}}));
+  // "x" beside each of the names that are made from it.
+  for (const char *other : {"x_size0", "x_1", "x_1_size0", "result", "result_capacity"})
+    save(std::string("x and ") + other, function(add, {.argument_names = {"x", other}}));
+  save("results", function(
+                      [names](const Tensor &a, const Tensor &b) {
+                        std::map<std::string, Tensor> all;
+                        for (const std::string &name : names)
+                          all.emplace(name, a + b);
+                        return all;
+                      },
+                      {.argument_names = {"result", "result_int"}}));
+  save_functions(directory + "/names.own", functions);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -330,6 +387,7 @@ int main(int argc, char **argv) {
     saveNetworks();
     saveUserOperation();
     saveForC();
+    saveNames();
   } catch (const Error &error) {
     std::cerr << error.what() << '\n';
     return 1;

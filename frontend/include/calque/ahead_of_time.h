@@ -20,14 +20,17 @@ struct AheadOptions {
   // Functions whose pullbacks are compiled, too: NAME_pullback takes the arguments and a cotangent for each
   // floating-point result, and gives these results and a cotangent for each floating-point argument.
   std::vector<std::string> pullbacks = {};
+  // The functions to compile. Empty: all of the file.
+  std::vector<std::string> functions = {};
 };
 
-// Compiles all functions of a file. Where a function was saved with several traces, those behind the first have a
-// number at the end of their names.
+// Compiles functions of a file. Where a function was saved with several traces, those behind the first have a
+// number at the end of their names. Names that C has not or the header needs itself are changed; comments in the header
+// say which.
 //
-// ValueError for a name that is none in C or is given to two functions, for a target that there is not, and for
-// functions that take variables as arguments or apply the user's operations. LookupError for a pullback of a function
-// that the file has not. CompileError. DataError where a file can't be written.
+// ValueError for a name of the library that is none in C, for a target that there is not, and for functions that take
+// variables as arguments or apply the user's operations. LookupError for a function, or a pullback of one, that the
+// file has not. CompileError. DataError where a file can't be written.
 CALQUE_API void compile_ahead(const SavedFunctions &functions, const std::string &object, const std::string &header,
                               AheadOptions options = {}, SourceLocation where = SourceLocation::current());
 

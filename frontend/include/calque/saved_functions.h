@@ -103,13 +103,14 @@ private:
   friend struct detail::SavedAccess;
   friend CALQUE_API SavedFunctions load_functions(const std::string &path, SourceLocation where);
   std::shared_ptr<const detail::SavedFunction> find(const std::string &name, const SourceLocation &where) const;
+  std::shared_ptr<const detail::SavedFunction> findToRun(const std::string &name, const SourceLocation &where) const;
   const detail::SavedFile &file(const SourceLocation &where) const;
   std::shared_ptr<const detail::SavedFile> file_;
 };
 
 // Reads functions. DataError, which begins with the path, for a file that is missing, damaged or no file of functions,
-// for one of a later version, and for an operation that this Calque does not know. LookupError for a user's operation
-// that this program has not registered.
+// for one of a later version, and for an operation that this Calque does not know. A user's operation is looked for
+// when a function that applies it is asked for: LookupError where this program has not registered it.
 CALQUE_API SavedFunctions load_functions(const std::string &path, SourceLocation where = SourceLocation::current());
 
 namespace detail {
@@ -266,7 +267,7 @@ struct SavedAccess {
   static const std::shared_ptr<FunctionCore> &functionOf(const FunctionToSave &f) { return f.function_; }
   static std::shared_ptr<const SavedFunction> functionOf(const SavedFunctions &file, const std::string &name,
                                                          const SourceLocation &where) {
-    return file.find(name, where);
+    return file.findToRun(name, where);
   }
   static const std::shared_ptr<ConcreteCore> &concreteOf(const FunctionToSave &f) { return f.concrete_; }
 };
@@ -306,7 +307,7 @@ template <typename Signature> auto SavedFunctions::function(const std::string &n
   static_assert(std::is_function_v<Signature>,
                 "name the signature of the function: function<Tensor(Tensor)>(\"name\")");
   if constexpr (std::is_function_v<Signature>)
-    return detail::LoadedFunction<Signature>::make(find(name, where), where);
+    return detail::LoadedFunction<Signature>::make(findToRun(name, where), where);
 }
 
 } // namespace calque
