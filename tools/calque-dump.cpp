@@ -176,11 +176,21 @@ int dumpFile(llvm::ArrayRef<calque::StageName> stages, llvm::raw_ostream &os) {
   return 0;
 }
 
+// Whether a file is of the format that saved functions, models and checkpoints have: a number of eight bytes, which no
+// text begins with, and a brace.
+bool isSaved(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFileSlice(path, 9, 0);
+  if (!buffer || (*buffer)->getBufferSize() < 9)
+    return false;
+  llvm::StringRef head = (*buffer)->getBuffer();
+  return head[7] == 0 && head[8] == '{';
+}
+
 // Prints the functions of a file that save_functions has written: calque-run, which lies beside this program, does.
 int dumpSaved(const char *self, llvm::ArrayRef<calque::StageName> stages) {
   std::string tool = llvm::sys::fs::getMainExecutable(self, reinterpret_cast<void *>(&dumpSaved));
   tool = (llvm::sys::path::parent_path(tool) + "/calque-run").str();
-  llvm::SmallVector<std::string> arguments{tool, file};
+  llvm::SmallVector<std::string> arguments{llvm::sys::path::filename(self).str(), file};
   for (const calque::StageName &stage : stages)
     arguments.append({"--ir", stage.name});
   if (!functionOption.empty())
@@ -306,7 +316,7 @@ int main(int argc, char **argv) {
     return fail("give a FILE.mlir, or a program after --; --help says more", Misused);
   if (eager && command == end)
     return fail("--eager is about programs, not files", Misused);
-  if (llvm::StringRef(file).ends_with(".calque"))
+  if (!file.empty() && (llvm::StringRef(file).ends_with(".calque") || isSaved(file)))
     return outputOption == "-" ? dumpSaved(argv[0], stages) : fail("-o is about IR and programs", Misused);
 
   if (!targetCpu())

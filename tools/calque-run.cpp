@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 using namespace calque;
@@ -41,7 +42,7 @@ std::string joined(const std::vector<std::string> &names) {
 
 // The function that is asked for, or the only one.
 std::string functionOf(const SavedFunctions &file, const Options &options) {
-  std::vector<std::string> names = file.names();
+  std::vector<std::string> names = file.names(nowhere);
   if (!options.function.empty() || names.size() == 1)
     return options.function.empty() ? names[0] : options.function;
   throw Misuse(options.file + " has the functions " + joined(names) + ": say which, by --function");
@@ -103,21 +104,23 @@ std::vector<Tensor> inputsOf(const SavedFunctions &file, const std::string &func
 
 void printIr(const SavedFunctions &file, const Options &options) {
   const char *separator = "";
-  for (const std::string &name : file.names()) {
-    if (!options.function.empty() && name != options.function)
-      continue;
-    for (const std::vector<TensorSpec<>> &specs : file.argument_specs(name))
+  const std::vector<std::string> names =
+      options.function.empty() ? file.names(nowhere) : std::vector<std::string>{options.function};
+  for (const std::string &name : names)
+    for (const std::vector<TensorSpec<>> &specs : file.argument_specs(name, nowhere))
       for (const std::string &stage : options.stages) {
-        std::cout << separator << "// function " << name << ", stage " << stage << '\n'
-                  << file[name].ir(stage, std::vector<Tensor>(specs.begin(), specs.end()), nowhere);
+        std::vector<Tensor> arguments;
+        for (const TensorSpec<> &spec : specs)
+          arguments.push_back(Tensor(TensorSpec<>(spec.dtype(), spec.shape(), spec.name(), nowhere)));
+        const std::string text = file[FunctionName(name, nowhere)].ir(stage, arguments, nowhere);
+        std::cout << separator << "// function " << name << ", stage " << stage << '\n' << text;
         separator = "\n// -----\n";
       }
-  }
 }
 
 void run(const SavedFunctions &file, const Options &options) {
   const std::string function = functionOf(file, options);
-  const std::vector<Tensor> results = file[function](inputsOf(file, function, options), nowhere);
+  const std::vector<Tensor> results = file[FunctionName(function, nowhere)](inputsOf(file, function, options), nowhere);
   const std::vector<std::string> names = file.result_names(function, nowhere);
   if (options.outputs.size() > results.size())
     throw Misuse("there are more outputs than the " + std::to_string(results.size()) + " that the function gives");
@@ -131,6 +134,8 @@ void run(const SavedFunctions &file, const Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
+  // calque-dump runs this program under its own name.
+  const std::string self = std::filesystem::path(argc > 0 ? argv[0] : "calque-run").filename().string();
   Options options;
   CLI::App app("Runs a function of a file that Calque's save_functions has written, and prints what it gives.\n"
                "The exit code is 0; 1 for a file that is wrong and a call that fails, 2 for wrong options.");
@@ -149,7 +154,7 @@ int main(int argc, char **argv) {
   try {
     const SavedFunctions file = load_functions(options.file, nowhere);
     if (options.describe)
-      std::cout << file.str();
+      std::cout << file.str(nowhere);
     else if (!options.stages.empty())
       printIr(file, options);
     else
@@ -157,10 +162,10 @@ int main(int argc, char **argv) {
     std::cout.flush();
     return std::cout.good() ? 0 : Failed;
   } catch (const Misuse &error) {
-    std::cerr << "calque-run: " << error.what() << '\n';
+    std::cerr << self << ": " << error.what() << '\n';
     return Misused;
   } catch (const Error &error) {
-    std::cerr << "calque-run: " << error.what() << '\n';
+    std::cerr << self << ": " << error.what() << '\n';
     return Failed;
   }
 }
