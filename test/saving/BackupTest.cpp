@@ -247,7 +247,7 @@ TEST(BackupAndRestore, SaysWhatIsWrong) {
   for (const optimizers::Optimizer &optimizer :
        {optimizers::Optimizer(optimizers::RMSprop(0.01)), optimizers::Optimizer(optimizers::SGD(0.01)),
         optimizers::Optimizer(optimizers::Adam(0.01, {.amsgrad = true})),
-        optimizers::Optimizer(optimizers::Adam(0.01, {.use_ema = true}))}) {
+        optimizers::Optimizer(optimizers::Adam(0.01, {}, {.use_ema = true}))}) {
     Program another;
     another.model.compile({.optimizer = optimizer, .loss = "mse", .metrics = {"mae"}});
     EXPECT_CONTAINS(
