@@ -65,6 +65,8 @@ public:
   bool hasDigest() const { return hasDigest_; }
   // A tensor of the entry's elements, which it shares. DataError for a type that Calque has no tensors of.
   Tensor tensor(const TensorEntry &entry, SourceLocation where) const;
+  // The same, and for elements whose numbers all fit in larger ones of Calque, a tensor of these: F16 as float32.
+  Tensor widened(const TensorEntry &entry, SourceLocation where) const;
   // Throws "<path>: <fault>", a DataError.
   [[noreturn]] void fail(const std::string &fault, SourceLocation where) const;
 

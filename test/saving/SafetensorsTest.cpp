@@ -115,8 +115,36 @@ TEST(Safetensors, IsReadAsOthersWriteIt) {
   EXPECT_MISUSE(DataError, load_safetensors(path, {.require_digest = true}),
                 "it has no SHA-256, which says whether the file is as it was written");
   // Types that Calque has not are known, and refused by name.
-  writeFile(path, fileOf(R"({"h":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}})", "abcd"));
-  EXPECT_CONTAINS(faultIn(path), "'h' is BF16[2], and tensors of Calque are BOOL, I32, I64, F32, F64");
+  writeFile(path, fileOf(R"({"h":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[0,4]}})", "abcd"));
+  EXPECT_CONTAINS(faultIn(path), "'h' is F8_E4M3[2,2], and tensors of Calque are BOOL, I32, I64, F32, F64");
+}
+
+TEST(Safetensors, SmallerElementsAreWidened) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("x.safetensors");
+  auto load = [&](const std::string &code, std::size_t size, auto... elements) {
+    std::string bytes;
+    (bytes.append(reinterpret_cast<const char *>(&elements), sizeof(elements)), ...);
+    const std::string count = std::to_string(bytes.size() / size), end = std::to_string(bytes.size());
+    writeFile(path,
+              fileOf(R"({"x":{"dtype":")" + code + R"(","shape":[)" + count + R"(],"data_offsets":[0,)" + end + "]}}",
+                     bytes));
+    return load_safetensors(path).at("x");
+  };
+  using U16 = std::uint16_t;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  // 1, -2, 65504, the smallest one, infinity.
+  expectSame(load("F16", 2, U16(0x3c00), U16(0xc000), U16(0x7bff), U16(0x0001), U16(0x7c00)),
+             tensor<float>({1, -2, 65504, 0x1p-24f, infinity}));
+  expectSame(load("BF16", 2, U16(0x3f80), U16(0xc0a0), U16(0x0001), U16(0xff80)),
+             tensor<float>({1, -5, 0x1p-133f, -infinity}));
+  for (const char *code : {"F16", "BF16"})
+    EXPECT_TRUE(std::isnan(load(code, 2, U16(0x7fff)).to_vector<float>()[0]));
+  expectSame(load("I8", 1, std::int8_t(-128), std::int8_t(127)), tensor({-128, 127}));
+  expectSame(load("U8", 1, std::uint8_t(255)), tensor({255}));
+  expectSame(load("I16", 2, std::int16_t(-32768)), tensor({-32768}));
+  expectSame(load("U16", 2, U16(65535)), tensor({65535}));
+  expectSame(load("U32", 4, std::uint32_t(4294967295u)), tensor<std::int64_t>({4294967295}));
 }
 
 TEST(Safetensors, EveryByteThatIsAnotherOneIsFound) {

@@ -1,7 +1,10 @@
 // save_weights and load_weights: names, files of others, all or nothing.
+#include "calque/checkpoint.h"
 #include "calque/safetensors.h"
 #include "test/training/Idx.h"
 #include "test/training/Testing.h"
+
+#include <fstream>
 
 using namespace calque;
 using namespace calque::testing;
@@ -279,4 +282,65 @@ TEST(Weights, APathNamesAFile) {
     EXPECT_MISUSE(ValueError, load_model(path), text);
     EXPECT_MISUSE(ValueError, callbacks::ModelCheckpoint{path}, text);
   }
+}
+
+TEST(Weights, OfAPrefixAreThoseBelowIt) {
+  TemporaryDirectory directory;
+  const std::string file = directory.file("w.safetensors");
+  Sequential model = net(), other = net();
+  Variable step(scalar(1));
+  Checkpoint checkpoint{{"net", model}, {"step", step}};
+  checkpoint.write(file);
+  // States of generators are no weights, and what does not begin so is not asked for.
+  LoadedWeights loaded = other.load_weights(file, {.prefix = "net/"});
+  EXPECT_EQ(valuesOfAll(model), valuesOfAll(other));
+  EXPECT_EQ(loaded.unused, std::vector<std::string>{"step"});
+  Sequential less({Input({2}), layers::Dense(3, {.activation = "tanh", .name = "fc"})});
+  EXPECT_MISUSE(LookupError, less.load_weights(file, {.prefix = "net/"}),
+                "load_weights: " + file +
+                    " is not of this model: the model has not 'net/bn/beta', 'net/bn/gamma', 'net/bn/moving_mean', "
+                    "'net/bn/moving_variance', 'net/dense/bias' and 1 other");
+  EXPECT_MISUSE(LookupError, other.load_weights(file, {.prefix = "model/"}),
+                "load_weights: " + file +
+                    " is not of this model: none of its names begins with 'model/'; they are "
+                    "'net/bn/beta', 'net/bn/gamma'");
+}
+
+TEST(Weights, OfAWholeModelHaveTheNamesOfTheFileOrTheModel) {
+  TemporaryDirectory directory;
+  const std::string file = directory.file("m.safetensors");
+  Sequential model = net(), other = net();
+  model.save(file);
+  other.load_weights(file, {.prefix = "model/"});
+  EXPECT_EQ(valuesOfAll(model), valuesOfAll(other));
+  Sequential third = net();
+  third.load_weights(file, {.names = {{"model/fc/bias", "fc/bias"}, {"fc/kernel", "fc/kernel"}}});
+  EXPECT_EQ(valuesOfAll(model), valuesOfAll(third));
+  // A model without the layer that draws.
+  Sequential plain({Input({2}), layers::Dense(3, {.activation = "tanh", .name = "fc"}),
+                    layers::BatchNormalization({.name = "bn"}), layers::Dense(1)});
+  EXPECT_TRUE(plain.load_weights(file).unused.empty());
+  EXPECT_EQ(valuesOfAll(model), valuesOfAll(plain));
+}
+
+TEST(Weights, OfHalfPrecisionAreWidened) {
+  TemporaryDirectory directory;
+  const std::string file = directory.file("w.safetensors");
+  const std::string header = R"({"out.weight":{"dtype":"F16","shape":[1,2],"data_offsets":[0,4]},)"
+                             R"("out.bias":{"dtype":"BF16","shape":[1],"data_offsets":[4,6]}})";
+  std::string bytes(8, '\0');
+  bytes[0] = static_cast<char>(header.size());
+  std::ofstream(file) << bytes << header << std::string("\x00\x3c\x00\x40\x40\x40", 6); // 1, 2 and 3
+  Sequential model({Input({2}), layers::Dense(1, {.name = "out"})});
+  model.load_weights(file, {.layout = "torch"});
+  expectNear(model(tensor<float>({1, 10}, {1, 2})), {24});
+}
+
+TEST(Weights, OfPReLUSpreadOverSharedAxes) {
+  TemporaryDirectory directory;
+  const std::string file = directory.file("w.safetensors");
+  save_safetensors(file, {{"p.weight", tensor<float>({1, 2, 3})}});
+  Sequential model({Input({4, 4, 3}), layers::PReLU({.shared_axes = {1, 2}, .name = "p"})});
+  model.load_weights(file, {.layout = "torch"});
+  EXPECT_EQ(valuesOf(model.get_weights()[0]), (std::vector<double>{1, 2, 3}));
 }

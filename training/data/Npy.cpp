@@ -5,6 +5,7 @@
 #include "data/Npy.h"
 #include "Support.h"
 #include "calque/data/npy.h"
+#include "calque/safetensors.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -120,15 +121,6 @@ template <typename T> T load(const char *bytes, bool isSwapped) {
   return std::bit_cast<T>(own);
 }
 
-// IEEE 754 binary16.
-float fromHalf(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
-                          : exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                          : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-  return bits >> 15 ? -magnitude : magnitude;
-}
-
 // The index in Fortran's order of each element, in row-major order.
 std::vector<std::size_t> fortranOrder(const Shape &shape, std::size_t count) {
   std::vector<std::size_t> order(count), index(shape.size()), strides(shape.size());
@@ -233,7 +225,7 @@ Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string
   if (kind == "i8")
     return as(int64, int64);
   if (kind == "f2")
-    return convert([&](const char *p) { return fromHalf(load<std::uint16_t>(p, isSwapped)); });
+    return convert([&](const char *p) { return calque::detail::fromHalf(load<std::uint16_t>(p, isSwapped)); });
   if (kind == "f4")
     return as(std::type_identity<float>(), std::type_identity<float>());
   if (kind == "f8")

@@ -97,6 +97,9 @@ std::string torchName(const std::string &path) {
 
 // A tensor in the order in which the layer has it: PyTorch has outputs before inputs, and both before the places.
 Tensor fromTorch(const Weight &weight, const Tensor &x) {
+  // PReLU's are a number for each channel; here they have an axis for each that shares them.
+  if (lastOf(weight.path) == "alpha" && x.size() == weight.variable.size())
+    return reshape(x, weight.variable.shape());
   const bool isConvolution = weight.kind.starts_with("conv");
   const std::int64_t rank = x.rank();
   if (lastOf(weight.path) != "kernel" || rank != std::ssize(weight.variable.shape()) || rank < 2)
@@ -126,6 +129,13 @@ Tensor fromTorch(const Weight &weight, const Tensor &x) {
     return transpose(reshape(x, split), order);
   }
   return x;
+}
+
+// Whether a tensor of a file is the state of a random generator, which is no weight: a seed and a counter.
+bool isGenerator(const std::string &name, const Tensor &x) {
+  const std::string last = lastOf(name);
+  return x.dtype() == DType::Int64 && x.rank() == 1 && x.size() == 2 &&
+         (last == "generator" || last.starts_with("generator_") || last.ends_with("_generator"));
 }
 
 std::string titleOf(Model &model) { return model.name().empty() ? model.kind() : model.name(); }
@@ -167,6 +177,18 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
           std::find(states.begin(), states.end(), name.substr(prefix.size())) == states.end())
         ofModel.emplace(name.substr(prefix.size()), tensor);
     tensors = std::move(ofModel);
+    // As the file has the names, "model/dense/kernel", or as the model has them.
+    auto has = [&](const std::string &begin) {
+      return std::any_of(tensors.begin(), tensors.end(),
+                         [&](const auto &each) { return each.first.starts_with(begin); });
+    };
+    if (options.prefix.starts_with(prefix) && !has(options.prefix))
+      options.prefix.erase(0, prefix.size());
+    std::map<std::string, std::string> names;
+    for (const auto &[ofFile, ofModel] : options.names)
+      names.emplace(ofFile.starts_with(prefix) && !tensors.contains(ofFile) ? ofFile.substr(prefix.size()) : ofFile,
+                    ofModel);
+    options.names = std::move(names);
   }
 
   // The weight of each tensor, and the tensor of each weight.
@@ -182,6 +204,7 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
                         where);
   }
   LoadedWeights result;
+  std::vector<std::string> unknown; // of the unused ones, those that strict is about
   std::map<const Weight *, std::pair<std::string, Tensor>> found;
   for (const auto &[name, tensor] : tensors) {
     const Weight *weight = nullptr;
@@ -194,8 +217,12 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
     else if (auto keras = byName.find(fromKeras(known)); !isTorch && keras != byName.end())
       weight = keras->second;
     if (!weight) {
-      if (!isTorch || !name.ends_with("num_batches_tracked")) // a count that layers here have not
-        result.unused.push_back(name);
+      // PyTorch's is a count that layers here have not.
+      if ((isTorch && name.ends_with("num_batches_tracked")) || isGenerator(name, tensor))
+        continue;
+      result.unused.push_back(name);
+      if (name.starts_with(options.prefix))
+        unknown.push_back(name);
       continue;
     }
     auto [at, isNew] = found.emplace(weight, std::pair(name, tensor));
@@ -207,12 +234,17 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
   for (const Weight &weight : weights)
     if (!found.contains(&weight))
       result.missing.push_back(weight.path);
-  if (options.strict && (!result.missing.empty() || !result.unused.empty())) {
+  if (options.strict && (!result.missing.empty() || !unknown.empty())) {
     std::vector<std::string> faults;
-    if (!result.missing.empty())
+    if (found.empty() && !options.prefix.empty() && std::none_of(tensors.begin(), tensors.end(), [&](const auto &each) {
+          return each.first.starts_with(options.prefix);
+        }))
+      faults.push_back(
+          absl::StrCat("none of its names begins with '", options.prefix, "'; they are ", listed(result.unused)));
+    else if (!result.missing.empty())
       faults.push_back(absl::StrCat("the file has not ", listed(result.missing)));
-    if (!result.unused.empty())
-      faults.push_back(absl::StrCat("the model has not ", listed(result.unused)));
+    if (!unknown.empty())
+      faults.push_back(absl::StrCat("the model has not ", listed(unknown)));
     fail<LookupError>(absl::StrCat("load_weights: ", file, " is not of this model: ", absl::StrJoin(faults, ", and ")),
                       where);
   }

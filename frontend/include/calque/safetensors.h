@@ -5,7 +5,9 @@
 //   std::map<std::string, Tensor> tensors = load_safetensors("w.safetensors");
 //   std::string epoch = load_safetensors_metadata("w.safetensors").at("epoch");
 //
-// Bool, int32, int64, float32 and float64 are BOOL, I32, I64, F32 and F64 of the format. docs/saving.md has the format.
+// Bool, int32, int64, float32 and float64 are BOOL, I32, I64, F32 and F64 of the format. What others write in F16 or
+// BF16 is read as float32, in I8, U8, I16 or U16 as int32, and in U32 as int64, which hold each of their numbers.
+// docs/saving.md has the format.
 #ifndef CALQUE_SAFETENSORS_H
 #define CALQUE_SAFETENSORS_H
 
@@ -35,7 +37,7 @@ struct LoadSafetensorsOptions {
   bool require_digest = false;
 };
 // All tensors of a file. DataError, which begins with the path, for a file that can't be read, is damaged or cut, or is
-// none of this format, and for a tensor of another element type than those above; MemoryError.
+// none of this format, and for a tensor of another element type than those above, which it names; MemoryError.
 CALQUE_API std::map<std::string, Tensor> load_safetensors(const std::string &path, LoadSafetensorsOptions options = {},
                                                           SourceLocation where = SourceLocation::current());
 // The texts of a file, without those that Calque keeps for itself. The tensors are neither read nor checked.
@@ -43,9 +45,11 @@ CALQUE_API std::map<std::string, std::string>
 load_safetensors_metadata(const std::string &path, SourceLocation where = SourceLocation::current());
 
 namespace detail {
+// The number of IEEE 754's binary16 that has these bits.
+CALQUE_API float fromHalf(std::uint16_t bits);
 CALQUE_API void saveSafetensors(const std::string &path, const std::vector<std::pair<std::string, Tensor>> &tensors,
                                 const std::map<std::string, std::string> &metadata, SourceLocation where);
-}
+} // namespace detail
 
 template <std::same_as<std::vector<std::pair<std::string, Variable>>> Named>
 void save_safetensors(const std::string &path, const Named &variables,

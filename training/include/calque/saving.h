@@ -11,7 +11,7 @@
 // All files are of the format safetensors, which Python's package of that name reads. The ending .safetensors is added
 // to a path that has it not. A file appears whole or not at all. Classes and functions of one's own have names in
 // configs: register_layer(), register_loss(), register_metric(), register_optimizer(), register_schedule(),
-// register_activation(), register_initializer().
+// register_activation(), register_initializer(), register_regularizer(), register_constraint().
 #ifndef CALQUE_SAVING_H
 #define CALQUE_SAVING_H
 
@@ -35,7 +35,7 @@ struct LoadWeightsOptions {
   std::map<std::string, std::string> names = {};
   std::string prefix = {};    // what the names of the file begin with; others are unused. Keras has "sequential/"
   bool skip_mismatch = false; // leaves weights of another type than their tensors as they are
-  bool strict = true;         // each weight has a tensor, and each tensor a weight
+  bool strict = true;         // each weight has a tensor, and each tensor whose name begins so a weight
   // "torch": names and kernels are those of PyTorch. "fc.weight" is fc/kernel, or gamma or embeddings, "bn.running_var"
   // is bn/moving_variance; kernels of Dense and of convolutions, which have the outputs first there, are transposed.
   std::string layout = "keras";
@@ -44,7 +44,7 @@ struct LoadWeightsOptions {
 // What load_weights() has left as it was.
 struct LoadedWeights {
   std::vector<std::string> missing;    // weights that the file has not
-  std::vector<std::string> unused;     // tensors that are no weight's
+  std::vector<std::string> unused;     // tensors that are no weight's, but for states of random generators
   std::vector<std::string> mismatched; // weights whose tensors are of another type
 };
 
