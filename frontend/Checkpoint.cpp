@@ -59,6 +59,24 @@ CheckpointPart::CheckpointPart(Tensor &x)
 CheckpointPart::CheckpointPart(std::string &text)
     : visit_([&text](CheckpointVisitor &visitor, const std::string &name) { visitor.value(name, text); }) {}
 
+namespace {
+struct ListOfObjects : Trackable {
+  explicit ListOfObjects(std::vector<std::shared_ptr<Trackable>> objects) : objects(std::move(objects)) {}
+  void checkpoint_parts(CheckpointVisitor &visitor) override {
+    for (std::size_t i = 0; i < objects.size(); ++i)
+      visitor.part(absl::StrCat(i), *objects[i]);
+  }
+  const std::vector<std::shared_ptr<Trackable>> objects;
+};
+} // namespace
+
+// An empty handle among them is as one alone: no object, which the checkpoint refuses.
+void CheckpointPart::keep(std::vector<std::shared_ptr<Trackable>> objects) {
+  if (std::ranges::find(objects, nullptr) == objects.end())
+    owner_ = std::make_shared<ListOfObjects>(std::move(objects));
+  object_ = owner_.get();
+}
+
 detail::CheckpointState::~CheckpointState() {
   try {
     wait();

@@ -495,6 +495,16 @@ TEST(Checkpoint, TakesPartsOfOnesOwn) {
   shared->epoch = 0;
   Checkpoint{{"progress", std::shared_ptr<Trackable>(shared)}}.restore(path).assert_consumed();
   EXPECT_EQ(shared->epoch, 7);
+  // Several layers, one after the other.
+  std::vector<layers::Dense> blocks{layers::Dense(1), layers::Dense(2)}, others{layers::Dense(1), layers::Dense(2)};
+  for (std::size_t i = 0; i < 2; ++i) {
+    blocks[i](ones({1, 3}));
+    others[i](ones({1, 3}));
+  }
+  const std::string list = Checkpoint{{"blocks", blocks}}.write(directory.file("list"));
+  EXPECT_TRUE(load_safetensors(list + ".safetensors").contains("blocks/1/kernel"));
+  Checkpoint{{"blocks", others}}.read(list).assert_consumed();
+  EXPECT_EQ(others[1].get_weights()[0].to_vector<float>(), blocks[1].get_weights()[0].to_vector<float>());
   // A model as the root.
   models::Sequential model({layers::Dense(2)});
   model.build(Shape{1, 3});

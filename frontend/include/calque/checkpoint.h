@@ -30,6 +30,30 @@ namespace detail {
 struct CheckpointState;
 }
 
+namespace detail {
+template <typename H>
+concept HasBody = requires(const H &handle) {
+  { handle.body() } -> std::convertible_to<std::shared_ptr<Trackable>>;
+};
+template <typename T>
+concept HasPosition = requires(T &iterator, const std::string &text, SourceLocation where) {
+  { iterator.get_state(where) } -> std::convertible_to<std::string>;
+  iterator.set_state(text, where);
+};
+// What has a constructor of CheckpointPart, as it is given: T is an lvalue reference for what has a name.
+template <typename T, typename Value = std::remove_cvref_t<T>>
+concept Checkpointed =
+    std::is_convertible_v<T, const Variable &> || std::is_convertible_v<T, std::vector<Variable>> ||
+    std::is_convertible_v<T, const random::Generator &> || std::is_convertible_v<T, Trackable &> ||
+    std::is_convertible_v<T, std::shared_ptr<Trackable>> || std::is_convertible_v<T, Tensor &> ||
+    std::is_convertible_v<T, std::string &> || HasBody<Value> || HasPosition<Value> ||
+    (std::is_arithmetic_v<Value> && std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>);
+template <typename T> struct IsListOfBodies : std::false_type {};
+template <HasBody H> struct IsListOfBodies<std::vector<H>> : std::true_type {};
+template <typename T>
+inline constexpr bool isTemporaryNumber = std::is_arithmetic_v<std::remove_cvref_t<T>> && !Checkpointed<T>;
+} // namespace detail
+
 // A part of a checkpoint. Variables, generators and other handles are kept as copies; numbers, texts, tensors,
 // iterators and objects by reference, so that they must live as long as the checkpoint.
 class CALQUE_API CheckpointPart {
@@ -40,11 +64,15 @@ public:
   CheckpointPart(Trackable &object) : object_(&object) {}
   CheckpointPart(std::shared_ptr<Trackable> object) : owner_(std::move(object)), object_(owner_.get()) {}
   // A layer, a model, an optimiser, a metric.
-  template <typename H>
-    requires requires(const H &handle) {
-      { handle.body() } -> std::convertible_to<std::shared_ptr<Trackable>>;
-    }
+  template <detail::HasBody H>
   CheckpointPart(const H &handle) : CheckpointPart(std::shared_ptr<Trackable>(handle.body())) {}
+  // Several: "0", "1" and so on.
+  template <detail::HasBody H> CheckpointPart(const std::vector<H> &handles) {
+    std::vector<std::shared_ptr<Trackable>> objects;
+    for (const H &each : handles)
+      objects.push_back(each.body());
+    keep(std::move(objects));
+  }
   CheckpointPart(Tensor &x);
   CheckpointPart(std::string &text);
   template <typename T>
@@ -52,19 +80,31 @@ public:
   CheckpointPart(T &number)
       : visit_([&number](CheckpointVisitor &visitor, const std::string &name) { visitor.value(name, number); }) {}
   // An iterator of a data set: where it stands.
-  template <typename T>
-    requires requires(T &iterator, const std::string &text, SourceLocation where) {
-      { iterator.get_state(where) } -> std::convertible_to<std::string>;
-      iterator.set_state(text, where);
-    }
+  template <detail::HasPosition T>
   CheckpointPart(T &iterator)
       : visit_([&iterator](CheckpointVisitor &visitor, const std::string &name) {
           visitor.text(
               name, [&iterator] { return iterator.get_state(SourceLocation()); },
-              [&iterator](const std::string & text) { iterator.set_state(text, SourceLocation()); });
+              [&iterator](const std::string &text) { iterator.set_state(text, SourceLocation()); });
         }) {}
+  // Anything else, so that the compiler says it in a line.
+  template <typename T>
+    requires(!detail::Checkpointed<T> && !detail::IsListOfBodies<std::remove_cvref_t<T>>::value &&
+             !std::is_same_v<std::remove_cvref_t<T>, CheckpointPart>)
+  CheckpointPart(T &&) {
+    static_assert(!detail::isTemporaryNumber<T>,
+                  "a checkpoint keeps a number by reference: give it a variable of C++ that is not const, such as "
+                  "int step");
+    static_assert(
+        detail::isTemporaryNumber<T>,
+        "a part of a checkpoint is a Variable, a Tensor, a number or a std::string with a name, a Generator, a "
+        "layer, model, optimizer or metric, a std::vector of these or of Variables, an iterator of a data set, "
+        "or a Trackable: this type is none of them. A history of numbers may be a Tensor; a class of your own "
+        "derives from Trackable");
+  }
 
 private:
+  void keep(std::vector<std::shared_ptr<Trackable>> objects);
   friend class Checkpoint;
   friend struct detail::CheckpointState;
   std::shared_ptr<Trackable> owner_;
