@@ -15,9 +15,10 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json jsonOf(const Config &config, SourceLocation where);
+// `path` is that of the value, for messages: "layers[2].config.rate".
+Json jsonOf(const Config &config, const std::string &path, SourceLocation where);
 
-Json jsonOf(const ConfigValue &value, SourceLocation where) {
+Json jsonOf(const ConfigValue &value, const std::string &path, SourceLocation where) {
   if (value.is<bool>())
     return value.as<bool>();
   if (value.is<std::int64_t>())
@@ -25,7 +26,9 @@ Json jsonOf(const ConfigValue &value, SourceLocation where) {
   if (value.is<double>()) {
     double number = value.as<double>();
     if (!std::isfinite(number))
-      fail<ValueError>(absl::StrCat("config: JSON has no number ", number), where);
+      fail<ValueError>(absl::StrCat("config: JSON has no number ", number,
+                                    path.empty() ? "" : absl::StrCat(", which ", path, " is")),
+                       where);
     return number;
   }
   if (value.is<std::string>())
@@ -33,18 +36,18 @@ Json jsonOf(const ConfigValue &value, SourceLocation where) {
   if (value.is<ConfigValue::List>()) {
     Json list = Json::array();
     for (const ConfigValue &element : value.as<ConfigValue::List>())
-      list.push_back(jsonOf(element, where));
+      list.push_back(jsonOf(element, absl::StrCat(path, "[", list.size(), "]"), where));
     return list;
   }
   if (value.is<Config>())
-    return jsonOf(value.as<Config>(), where);
+    return jsonOf(value.as<Config>(), path, where);
   return nullptr;
 }
 
-Json jsonOf(const Config &config, SourceLocation where) {
+Json jsonOf(const Config &config, const std::string &path, SourceLocation where) {
   Json object = Json::object();
   for (const auto &[name, value] : config)
-    object[name] = jsonOf(value, where);
+    object[name] = jsonOf(value, absl::StrCat(path, path.empty() ? "" : ".", name), where);
   return object;
 }
 
@@ -134,7 +137,7 @@ CALQUE_CONFIG_KIND(ConfigValue::List)
 CALQUE_CONFIG_KIND(Config)
 #undef CALQUE_CONFIG_KIND
 
-std::string ConfigValue::str(SourceLocation where) const { return textOf(jsonOf(*this, where), -1, where); }
+std::string ConfigValue::str(SourceLocation where) const { return textOf(jsonOf(*this, "", where), -1, where); }
 
 bool ConfigValue::operator==(const ConfigValue &other) const {
   if (is<List>() && other.is<List>())
@@ -179,7 +182,9 @@ void Config::erase(const std::string &name) {
   std::erase_if(entries_, [&](const Entry &entry) { return entry.first == name; });
 }
 
-std::string Config::str(int indent, SourceLocation where) const { return textOf(jsonOf(*this, where), indent, where); }
+std::string Config::str(int indent, SourceLocation where) const {
+  return textOf(jsonOf(*this, "", where), indent, where);
+}
 
 Config Config::parse(const std::string &json, SourceLocation where) {
   // What reads the values calls itself for those inside, and a file may have anything.

@@ -29,6 +29,7 @@ RELAYED = {
     "absl::StrCat(path_,: ,fault)": "of the calls of fail",
     "message": "of the calls of requireType and fitting",
     "why": "of the calls of refuse",
+    "named": "of an option of a layer, behind the layer's name",
     "errno?std::strerror(errno):can't be opened": "of the operating system",
     "error": "of the compiler, or of the operating system",
 }

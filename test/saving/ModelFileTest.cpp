@@ -312,21 +312,35 @@ TEST(ModelFile, WhatHasNoNameIsRefusedBeforeTheFileIsTouched) {
     return model;
   };
   Sequential nameless = compiled({.loss = [](const Tensor &y, const Tensor &p) { return mean(abs(y - p), {-1}); }});
-  EXPECT_MISUSE(StateError, nameless.save(file),
-                "serialize: the loss 'loss' is a function or a class that has no name; register_loss() gives it one");
+  EXPECT_MISUSE(
+      StateError, nameless.save(file),
+      "serialize: the loss 'loss' is a function or a class that has no name; register_loss() gives it one, and use "
+      "that");
   Sequential metric = compiled({.loss = "mse", .metrics = {metrics::MeanMetricWrapper(worst, "mine")}});
   EXPECT_MISUSE(StateError, metric.save(file),
                 "serialize: the metric 'mine' is of a function or a class that has no name; register_metric() gives it "
-                "one");
+                "one, and use that");
   Sequential schedule = compiled({.optimizer = optimizers::SGD([](const Tensor &step) { return 0.1 / (step + 1); })});
-  EXPECT_MISUSE(StateError, schedule.save(file), "schedule: a function of the step has no config");
+  EXPECT_MISUSE(StateError, schedule.save(file),
+                "schedule: a function of the step has no config; give it a name by register_schedule(), and use "
+                "schedules::Schedule(name)");
+  // Options of layers say which layer they are of.
+  Sequential own(
+      {Input({2}), layers::Dense(1), layers::Dense(1, {.activation = [](const Tensor &x) { return x * 2; }})});
+  EXPECT_MISUSE(StateError, own.save(file),
+                "dense 'dense_1': activation: a callable has no config; give it a name by "
+                "register_activation(), and use that");
+  SymbolicTensor in = Input({2});
+  models::Functional graph(in, layers::Dense(1, {.kernel_regularizer = [](const Tensor &x) { return sum(x); },
+                                                 .name = "head"})(Sequential({layers::Dense(2)})(in)));
+  EXPECT_MISUSE(StateError, graph.save(file), "dense 'head': regularizer: a callable has no config");
   Sequential lambda({Input({2}), layers::Lambda([](const Tensor &x) { return x * 2; }, {.name = "twice"})});
   EXPECT_MISUSE(StateError, lambda.save(file), "lambda 'twice': a callable has no config; make a class of it");
   Unknown unknown;
   unknown(ones({1, 2}));
   EXPECT_MISUSE(StateError, unknown.save(file), "serialize: the class of the layer 'unknown' is not known");
   Sequential infinite = compiled({.loss = "mse", .loss_weights = std::numeric_limits<double>::infinity()});
-  EXPECT_MISUSE(ValueError, infinite.save(file), "config: JSON has no number inf");
+  EXPECT_MISUSE(ValueError, infinite.save(file), "config: JSON has no number inf, which compile.loss_weights.all is");
   Sequential unbuilt({layers::Dense(1)});
   EXPECT_MISUSE(StateError, unbuilt.save(file), "dense 'dense': its variables are not made yet");
   EXPECT_MISUSE(ValueError, good.save(file, {.overwrite = false}),

@@ -31,7 +31,7 @@ TEST(Config, MisuseNamesTheValue) {
   Config config{{"units", 3}, {"rate", std::numeric_limits<double>::infinity()}};
   EXPECT_MISUSE(LookupError, config.at("unit"), "config: there is no 'unit'; there are 'units', 'rate'");
   EXPECT_MISUSE(ValueError, config["units"].as<std::string>(), "config: 3 is not of the kind that is asked for: text");
-  EXPECT_MISUSE(ValueError, config.str(), "config: JSON has no number inf");
+  EXPECT_MISUSE(ValueError, config.str(), "config: JSON has no number inf, which rate is");
   EXPECT_MISUSE(ValueError, Config::parse("[1]"), "config: this is no object of JSON: [1]");
   EXPECT_MISUSE(ValueError, Config::parse("{\"a\":"), "config: this is no object of JSON");
   EXPECT_MISUSE(ValueError, Config::parse("{\"a\":18446744073709551615}"), "config: int64 does not hold");

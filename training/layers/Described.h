@@ -92,6 +92,8 @@ std::shared_ptr<Body> made(const std::string &name, SourceLocation where, Args &
 Layer deserializeAnother(const Config &config, SourceLocation where);
 
 void registerOwn(const std::string &className, std::type_index body, LayerMaker make);
+// As serialize(). Errors of options name the layer, as the model calls it.
+Config serializePart(const Layer &layer, const std::string &name, SourceLocation where);
 
 template <typename Body> void registerDescribed(const std::string &className) {
   registerOwn(className, typeid(Body), [](const Config &config) {

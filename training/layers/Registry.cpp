@@ -53,21 +53,21 @@ constexpr const char *kSharedId = "shared_object_id"; // as in files of Keras
 // model as well, is the one that it had, and both have a number that says so.
 class Writing {
 public:
-  static Config write(const Layer &layer, SourceLocation where) {
+  static Config write(const Layer &layer, const std::string &name, SourceLocation where) {
     if (current)
-      return current->configOf(layer, where);
+      return current->configOf(layer, name, where);
     Writing writing;
-    Config config = writing.configOf(layer, where);
+    Config config = writing.configOf(layer, name, where);
     // Which layers occur again is only known now.
     writing.known.clear();
-    return writing.numbers.empty() ? config : writing.configOf(layer, where);
+    return writing.numbers.empty() ? config : writing.configOf(layer, name, where);
   }
 
 private:
   Writing() { current = this; }
   ~Writing() { current = nullptr; }
 
-  Config configOf(const Layer &layer, SourceLocation where) {
+  Config configOf(const Layer &layer, const std::string &name, SourceLocation where) {
     if (!layer.body())
       calque::detail::throwEmptyHandle("layer", where);
     const LayerBody &body = *layer.body();
@@ -75,12 +75,28 @@ private:
       numbers.try_emplace(&body, static_cast<std::int64_t>(numbers.size()));
       return found->second;
     }
-    Config options = layer.get_config(where);
+    Config options = optionsOf(layer, name, where);
     Config config{{"class_name", classOf(body, where)}, {"config", std::move(options)}};
     if (auto number = numbers.find(&body); number != numbers.end())
       config.set(kSharedId, number->second);
     kept.push_back(layer);
     return known[&body] = std::move(config);
+  }
+  // An option that has no config does not know whose it is.
+  static Config optionsOf(const Layer &layer, const std::string &name, SourceLocation where) {
+    try {
+      return layer.get_config(where);
+    } catch (const StateError &error) {
+      const std::string text = error.what();
+      std::string message = text.substr(0, text.find("\n  at "));
+      const std::string &kind = layer.body()->kind();
+      if (message.starts_with(absl::StrCat(kind, " '")) || message.starts_with("serialize: "))
+        throw;
+      if (message.starts_with(absl::StrCat(kind, ": ")))
+        message = message.substr(kind.size() + 2);
+      const std::string named = absl::StrCat(kind, name.empty() ? "" : absl::StrCat(" '", name, "'"), ": ", message);
+      fail<StateError>(named, where);
+    }
   }
   static std::string classOf(const LayerBody &body, SourceLocation where) {
     std::lock_guard lock(filled().mutex);
@@ -171,8 +187,12 @@ std::vector<std::string> registered_layers() {
 }
 
 Config serialize(const Layer &layer, SourceLocation where) {
+  return serializePart(layer, layer.body() && layer.body()->has_given_name() ? layer.name(where) : "", where);
+}
+
+Config serializePart(const Layer &layer, const std::string &name, SourceLocation where) {
   CallSite site(where, "serialize");
-  return Writing::write(layer, where);
+  return Writing::write(layer, name, where);
 }
 
 Layer deserialize(const Config &config, SourceLocation where) {

@@ -216,9 +216,10 @@ Config serialize(const AnyLoss &loss, SourceLocation where) {
   std::lock_guard lock(registry().mutex);
   const Class *found = registry().of(typeid(object));
   if (!found)
-    fail<StateError>(absl::StrCat("serialize: the loss '", loss.name(),
-                                  "' is a function or a class that has no name; register_loss() gives it one"),
-                     where);
+    fail<StateError>(
+        absl::StrCat("serialize: the loss '", loss.name(),
+                     "' is a function or a class that has no name; register_loss() gives it one, and use that"),
+        where);
   Config config{{"name", loss.name()}, {"reduction", reductions[static_cast<std::size_t>(object.reduction())]}};
   for (const auto &[name, value] : object.own_config())
     config.set(name, value);

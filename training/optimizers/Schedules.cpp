@@ -255,7 +255,9 @@ Tensor Schedule::operator()(const Operand &step) const {
 
 ConfigValue Schedule::get_config(SourceLocation where) const {
   if (config_.is_null())
-    fail<StateError>("schedule: a function of the step has no config; register_schedule() gives it a name", where);
+    fail<StateError>("schedule: a function of the step has no config; give it a name by register_schedule(), and use "
+                     "schedules::Schedule(name)",
+                     where);
   return config_;
 }
 

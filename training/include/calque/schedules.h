@@ -5,7 +5,8 @@
 //   Tensor rate = schedules::CosineDecay(0.1, 100)(50);
 //   Config config = schedules::CosineDecay(0.1, 100).get_config(); // {"class_name":"CosineDecay","config":{...}}
 //   schedules::Schedule same = schedules::Schedule::from_config(config);
-//   register_schedule("root", own_rate);                           // one's own, which is "root" then
+//   register_schedule("root", own_rate);                           // one's own has a name then, by which it is saved:
+//   optimizers::SGD named(schedules::Schedule("root"));
 //
 // The formulas are those of Keras 3, in float64. A step that an optimiser makes is the number of steps before it.
 #ifndef CALQUE_SCHEDULES_H
