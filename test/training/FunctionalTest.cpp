@@ -190,6 +190,36 @@ TEST(Functional, ComesBackFromItsConfig) {
   EXPECT_EQ(layers::serialize(layers::deserialize(layers::serialize(chain))), layers::serialize(chain));
 }
 
+// A model that a file gave is a ModelHandle: its own graph is what another model is cut from.
+TEST(Functional, IsCutFromAHandle) {
+  SymbolicTensor a = Input({3}, {.name = "a"}), b = Input({2}, {.name = "b"});
+  SymbolicTensor both = layers::Concatenate({.name = "both"})({layers::Dense(4, {.name = "left"})(a), b});
+  models::Functional model({a, b}, {{"score", layers::Dense(1, {.name = "score"})(both)}});
+  ModelHandle base = model;
+  models::Functional cut(base.inputs(), base.get_layer("both").output());
+  Tensor x = ones({2, 3}), y = zeros({2, 2});
+  EXPECT_EQ(cut.apply({x, y})[0].shape(), (Shape{2, 6}));
+  EXPECT_EQ(base.outputs().size(), 1u);
+  expectNear(models::Functional(base.inputs(), base.output()).apply({x, y})[0], valuesOf(model.apply({x, y})[0]));
+  EXPECT_MISUSE(ValueError, base.input(), "2");
+
+  Sequential chain{Input({3}), layers::Dense(2, {.name = "gap"}), layers::Dense(1)};
+  ModelHandle handle = chain;
+  EXPECT_EQ(models::Functional(handle.input(), handle.get_layer("gap").output())(x).shape(), (Shape{2, 2}));
+  expectNear(models::Functional(handle.inputs(), handle.outputs())(x), valuesOf(chain(x)));
+  // One of the user's has no graph of its own; it is a layer in that of others.
+  struct Own : Model {
+    layers::Dense dense = submodule("dense", layers::Dense(1));
+    Tensor call(const Tensor &given, const layers::CallOptions &) override { return dense(given); }
+  };
+  ModelHandle own(std::make_shared<Own>());
+  EXPECT_MISUSE(StateError, own.inputs(),
+                "model: is no graph of layers, as functional models and built Sequentials are");
+  SymbolicTensor result = own(a);
+  EXPECT_EQ(own.output().shape(), result.shape());
+  EXPECT_EQ(own.input().name(), "a");
+}
+
 TEST(Functional, PrintsATableAndAPicture) {
   SymbolicTensor x = Input({3}, {.name = "x"});
   layers::Dense shared(3);

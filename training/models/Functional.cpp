@@ -61,6 +61,9 @@ public:
     return specs;
   }
   Config get_config() const override;
+  bool has_graph() const override { return true; }
+  SymbolicTensors graph_inputs(SourceLocation) const override { return inputs; }
+  SymbolicTensors graph_outputs(SourceLocation) const override { return outputs; }
   std::vector<std::string> inputNames() const {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -257,7 +260,7 @@ Config FunctionalBody::get_config() const {
                                   {"shape", configOf(inputs[i].shape())}});
   }
   for (const Layer &layer : layers_) {
-    Config config = layers::serialize(layer, SourceLocation());
+    Config config = layers::serializePart(layer, nameOf(layer), SourceLocation());
     config.set("name", nameOf(layer));
     layerConfigs.push_back(config);
   }

@@ -84,7 +84,7 @@ public:
       if (first < i)
         configs.push_back(static_cast<std::int64_t>(first));
       else
-        configs.push_back(layers::serialize(parts[i], SourceLocation()));
+        configs.push_back(layers::serializePart(parts[i], nameOf(parts[i]), SourceLocation()));
     }
     Config config{{"name", name()}, {"trainable", trainable()}, {"layers", configs}};
     if (input)
@@ -121,6 +121,10 @@ public:
     }
     return found;
   }
+
+  bool has_graph() const override { return true; }
+  SymbolicTensors graph_inputs(SourceLocation where) const override;
+  SymbolicTensors graph_outputs(SourceLocation where) const override;
 
 protected:
   bool is_of_library() const override { return true; }
@@ -259,6 +263,9 @@ SequentialBody::Graph graphOf(const Model &model, SourceLocation where) {
                      where);
   return *graph;
 }
+
+SymbolicTensors SequentialBody::graph_inputs(SourceLocation where) const { return graphOf(*this, where).input; }
+SymbolicTensors SequentialBody::graph_outputs(SourceLocation where) const { return graphOf(*this, where).output; }
 
 } // namespace
 

@@ -50,6 +50,11 @@ public:
   layers::Layer get_layer(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   layers::Layer get_layer(std::int64_t index, SourceLocation where = SourceLocation::current()) const;
 
+  // Of a functional model and of a built Sequential: the graph of the layers. StateError for others.
+  virtual bool has_graph() const { return false; }
+  virtual SymbolicTensors graph_inputs(SourceLocation where = SourceLocation::current()) const;
+  virtual SymbolicTensors graph_outputs(SourceLocation where = SourceLocation::current()) const;
+
   // A table of the layers: name and kind, type of the result, number of weights, and what it is connected to. What no
   // graph says is "?", and a layer whose weights are not made yet has "0 (unbuilt)" of them.
   std::string summary(SourceLocation where = SourceLocation::current()) const;
@@ -159,6 +164,21 @@ public:
   }
   layers::Layer get_layer(std::int64_t index, SourceLocation where = SourceLocation::current()) const {
     return model(where).get_layer(index, where);
+  }
+  // The inputs and outputs of the model's own graph, so that another model ends at one of its layers:
+  // models::Functional(base.inputs(), base.get_layer("gap").output()). StateError for a model that has none; ValueError
+  // for input() and output() where there are several. A model of your own has those of its call, as any layer.
+  SymbolicTensors inputs(SourceLocation where = SourceLocation::current()) const {
+    return model(where).graph_inputs(where);
+  }
+  SymbolicTensors outputs(SourceLocation where = SourceLocation::current()) const {
+    return model(where).graph_outputs(where);
+  }
+  SymbolicTensor input(SourceLocation where = SourceLocation::current()) const {
+    return model(where).has_graph() ? inputs(where).unpack<1>(where)[0] : Layer::input({}, where);
+  }
+  SymbolicTensor output(SourceLocation where = SourceLocation::current()) const {
+    return model(where).has_graph() ? outputs(where).unpack<1>(where)[0] : Layer::output({}, where);
   }
   std::string summary(SourceLocation where = SourceLocation::current()) const { return model(where).summary(where); }
   std::string dot(SourceLocation where = SourceLocation::current()) const { return model(where).dot(); }
