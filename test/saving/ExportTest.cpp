@@ -25,6 +25,9 @@ TEST(Export, SavesPredictionAndTheTrainingStep) {
   EXPECT_EQ(saved.names(), (std::vector<std::string>{"predict", "train_step"}));
   EXPECT_TRUE(saved.variables().contains("dense_1/kernel"));
   EXPECT_TRUE(saved.variables().contains("optimizer/iterations"));
+  for (const char *name : {"metrics/loss/total", "metrics/mae/total", "metrics/mae/count"})
+    EXPECT_TRUE(saved.variables().contains(name)) << name;
+  EXPECT_FALSE(saved.variables().contains("total"));
   auto predict = saved.function<Tensor(const Tensor &)>("predict");
   auto step = saved.function<ByName(const Tensor &, const Tensor &)>("train_step");
   for (std::int64_t count : {5, 2, 8}) {

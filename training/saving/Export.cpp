@@ -5,6 +5,8 @@
 #include "calque/saved_functions.h"
 #include "models/Trainer.h"
 
+#include <set>
+
 namespace calque {
 
 using training::fail;
@@ -97,6 +99,18 @@ void Trainer::export_functions(const std::string &path, ExportOptions options, S
   if (!options.targets.empty())
     for (auto &[name, variable] : state->compiled->options.optimizer.named_variables(where))
       names.variables.emplace_back("optimizer/" + name, variable);
+  if (!options.targets.empty()) { // of a metric that has another's name, the variables keep their own
+    std::set<std::string> taken;
+    for (const metrics::Metric &metric : metrics()) {
+      std::string name = metric.name(where);
+      for (const auto &each : state->compiled->attached)
+        if (each.metric.same_as(metric))
+          name = each.name;
+      if (taken.insert(name).second)
+        for (auto &[own, variable] : metric.named_variables(where))
+          names.variables.emplace_back(absl::StrCat("metrics/", name, "/", own), variable);
+    }
+  }
   training::makeFolderOf(path, where);
   save_functions(path, functions, names, where);
 }
