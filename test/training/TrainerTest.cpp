@@ -229,6 +229,44 @@ TEST(Trainer, TrainsWhatIsSetTrainableInAFrozenPart) {
   EXPECT_NE(kernel(last), lastBefore);
 }
 
+// The head is trained first, and then all: the slots of what was frozen are made before the step is traced anew.
+TEST(Trainer, TrainsWhatWasFrozenBefore) {
+  const Tensor x = ones({8, 3}), y = ones({8, 1});
+  auto net = [] { return Sequential{Input({3}), layers::Dense(4, {.name = "base"}), layers::Dense(1)}; };
+  for (bool eagerly : {false, true}) {
+    Sequential model = net();
+    model.compile({.optimizer = "adam", .loss = "mse", .run_eagerly = eagerly});
+    model.get_layer("base").set_trainable(false);
+    model.fit(x, y, {.verbose = 0});
+    const auto before = valuesOf(model.get_layer("base").get_weights()[0]);
+    model.get_layer("base").set_trainable(true);
+    model.fit(x, y, {.verbose = 0});
+    EXPECT_NE(valuesOf(model.get_layer("base").get_weights()[0]), before);
+    std::vector<std::string> names;
+    for (const auto &[name, variable] : model.optimizer().named_variables()) {
+      names.push_back(name);
+      EXPECT_EQ(variable.name(), name);
+    }
+    EXPECT_TRUE(std::find(names.begin(), names.end(), "momentum/base/kernel") != names.end());
+    EXPECT_TRUE(std::none_of(names.begin(), names.end(), [](const auto &name) { return name.ends_with("_1"); }));
+  }
+  // A slot that can't be made takes no name.
+  Variable w(ones({2}), {.name = "w"}), v(ones({2}), {.name = "v"});
+  optimizers::SGD sgd(0.1, {.momentum = 0.9});
+  bool isSecond = false;
+  auto step = function([&](const Tensor &g) { sgd.apply_gradients({g}, {isSecond ? v : w}); });
+  step(ones({2}));
+  isSecond = true;
+  for (int call = 0; call < 2; ++call)
+    EXPECT_CONTAINS(errorOf<StateError>([&] { step.get_concrete_function(TensorSpec<float>({kDynamic})); }),
+                    "variable 'momentum/v' is made in a later trace");
+  sgd.build({v});
+  std::vector<std::string> names;
+  for (const auto &[name, variable] : sgd.named_variables())
+    names.push_back(name + " " + variable.name());
+  EXPECT_TRUE(std::find(names.begin(), names.end(), "momentum/v momentum/v") != names.end());
+}
+
 TEST(Trainer, SaysThatLayersAreNoPartsOfTheModel) {
   struct Forgotten : Model {
     layers::Dense dense{1};

@@ -258,7 +258,7 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
   each(all, &Callback::on_train_begin, logs);
   // A step is traced for the batch that the data begins with, as it was before: the last one, which may be smaller, is
   // served by code for any number, which adds in another order.
-  state->forgetStale(trained());
+  forgetStale();
   // Tensors are validated on in one order.
   const bool hasValidationPlace = options.validation_data.batches().has_value();
   progress.open(
@@ -432,7 +432,7 @@ Tensors Trainer::predict_on_batch(const Tensors &x, SourceLocation where) {
           return predict_step(data);
         },
         FunctionOptions{.name = "predict_step", .reduce_retracing = true}, where);
-  state->forgetStale(trained());
+  forgetStale();
   const bool runsEagerly = state->compiled && state->compiled->options.run_eagerly;
   return runsEagerly ? state->predict->eager({x}, where) : (*state->predict)({x}, where);
 }

@@ -1,6 +1,7 @@
 #include "calque/models/model.h"
 
 #include "Support.h"
+#include "Trainer.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "calque/functions.h"
@@ -13,6 +14,7 @@ namespace calque {
 using layers::Layer;
 using layers::LayerBody;
 using training::fail;
+using training::isBuilt;
 
 void Model::build_parts(const std::vector<TensorSpec<>> &inputs) {
   InitScope now;
@@ -96,8 +98,9 @@ std::int64_t elementsOf(const std::vector<Variable> &variables) {
   return total;
 }
 
-// Whether a module and its parts have their variables.
-bool isBuilt(const Module &module) {
+} // namespace
+
+bool training::isBuilt(const Module &module) {
   auto has = [](const Module &each) {
     const auto *layer = dynamic_cast<const LayerBody *>(&each);
     return !layer || layer->built();
@@ -105,7 +108,6 @@ bool isBuilt(const Module &module) {
   const std::vector<std::shared_ptr<Module>> parts = module.submodules();
   return has(module) && std::all_of(parts.begin(), parts.end(), [&](const auto &part) { return has(*part); });
 }
-} // namespace
 
 std::string Model::summary(SourceLocation where) const {
   const bool allBuilt = isBuilt(*this);
@@ -167,6 +169,12 @@ std::string Model::dot() const {
       absl::StrAppend(&text, "  \"", from.substr(0, from.find('[')), "\" -> \"", row.name, "\";\n");
   return absl::StrCat(text, "}\n");
 }
+
+SymbolicTensors Model::graph_inputs(SourceLocation where) const {
+  fail<StateError>(absl::StrCat(title(), ": is no graph of layers, as functional models and built Sequentials are"),
+                   where);
+}
+SymbolicTensors Model::graph_outputs(SourceLocation where) const { return graph_inputs(where); }
 
 Model &ModelHandle::model(SourceLocation where) const {
   if (!model_)

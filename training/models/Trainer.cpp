@@ -323,6 +323,28 @@ std::vector<metrics::Metric> Trainer::metrics() {
   return all;
 }
 
+metrics::Direction Trainer::direction_of(const std::string &logged) {
+  const std::vector<metrics::Metric> all = metrics();
+  // A metric's own name, and that of its number in validation.
+  for (std::string name : {logged, logged.starts_with("val_") ? logged.substr(4) : std::string()}) {
+    if (name.empty())
+      continue;
+    if (state->compiled)
+      for (const auto &each : state->compiled->attached)
+        if (each.name == name && each.metric.direction() != metrics::Direction::Unknown)
+          return each.metric.direction();
+    for (const metrics::Metric &metric : all)
+      if (metric.name() == name && metric.direction() != metrics::Direction::Unknown)
+        return metric.direction();
+    // One number of several, "f1_score[2]".
+    if (name.ends_with(']'))
+      if (const std::string whole = name.substr(0, name.find('[')); whole != name)
+        if (metrics::Direction found = direction_of(whole); found != metrics::Direction::Unknown)
+          return found;
+  }
+  return logged == "loss" || logged.ends_with("_loss") ? metrics::Direction::Down : metrics::Direction::Unknown;
+}
+
 Tensors Trainer::compute_metrics(const Batch &data, const Tensors &y_pred, const Tensor &loss,
                                  const std::vector<std::optional<Tensor>> &masks) {
   CallSite site(state->line);
@@ -390,13 +412,17 @@ Tensors Trainer::train_step(const Batch &data) {
     fail<ValueError>("train_step: the model has no trainable variables; submodule() and variable() make layers and "
                      "variables parts of a model",
                      state->line);
-  std::vector<std::pair<std::string, Variable>> named;
-  for (auto &each : model.named_variables(state->line))
-    if (std::any_of(weights.begin(), weights.end(), [&](const Variable &w) { return w.same_as(each.second); }))
-      named.push_back(std::move(each));
-  compiled.options.optimizer.build(named, state->line);
+  buildOptimizer(weights);
   compiled.options.optimizer.apply_gradients(tape.gradient(loss, weights, {}, state->line), weights, state->line);
   return compute_metrics(data, outputs.results, loss, outputs.masks);
+}
+
+void Trainer::buildOptimizer(const std::vector<Variable> &weights) {
+  std::vector<std::pair<std::string, Variable>> named;
+  for (auto &each : trained().named_variables(state->line))
+    if (std::any_of(weights.begin(), weights.end(), [&](const Variable &w) { return w.same_as(each.second); }))
+      named.push_back(std::move(each));
+  state->compiled->options.optimizer.build(named, state->line);
 }
 
 Tensors Trainer::test_step(const Batch &data) {
@@ -408,14 +434,21 @@ Tensors Trainer::test_step(const Batch &data) {
 
 Tensors Trainer::predict_step(const Batch &data) { return trained().apply(data.x, {}, state->line); }
 
-void Trainer::State::forgetStale(const Model &model) {
+void Trainer::forgetStale() {
+  if (state->forgetStale(trained()) && state->compiled && training::isBuilt(trained()))
+    // A function makes variables in its first trace alone, and what becomes trainable later has no slots yet.
+    buildOptimizer(trained().trainable_variables(state->line));
+}
+
+bool Trainer::State::forgetStale(const Model &model) {
   const std::uint64_t latest = training::trainableChanges();
   if (changes == latest)
-    return;
+    return false;
   std::vector<bool> now = {model.trainable()};
   for (const std::shared_ptr<Module> &part : model.submodules())
     now.push_back(part->trainable());
-  if (changes && trainable != now) {
+  const bool isStale = changes && trainable != now;
+  if (isStale) {
     if (compiled) {
       compiled->train.clear();
       compiled->test.clear();
@@ -425,11 +458,12 @@ void Trainer::State::forgetStale(const Model &model) {
   }
   changes = latest;
   trainable = std::move(now);
+  return isStale;
 }
 
 Logs Trainer::step(bool trains, const Batch &batch) {
   Compiled &compiled = *state->compiled;
-  state->forgetStale(trained());
+  forgetStale();
   const StepFunction &function = trains ? compiled.train : compiled.test;
   const Tensors values =
       compiled.options.run_eagerly ? function.eager(batch, state->line) : function(batch, state->line);

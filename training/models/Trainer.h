@@ -90,14 +90,16 @@ struct Trainer::State {
   const char *call = "compute_loss";  // that runs, of evaluate() in fit() this one
   SourceLocation line;                // of the call that runs
 
-  // Traces know which parts are trainable. Drops them where that has changed since.
-  void forgetStale(const Model &model);
+  // Traces know which parts are trainable. Drops them where that has changed since, and says so.
+  bool forgetStale(const Model &model);
   std::optional<std::uint64_t> changes; // trainableChanges() when it was looked at, and what it was then
   std::vector<bool> trainable;
 };
 
 namespace training {
 
+// Whether a module and its parts have their variables.
+bool isBuilt(const Module &module);
 // Tensors in batches of rows [first, last), in another order each time if they are shuffled. ValueError unless all have
 // the same number of rows.
 Batches batchesOf(const char *call, const Batch &tensors, std::int64_t size, bool shuffles, double from, double to);

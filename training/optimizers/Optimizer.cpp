@@ -28,10 +28,10 @@ struct Folder : Module {
   std::unordered_map<std::string, std::shared_ptr<Folder>> folders;
   std::unordered_set<std::string> taken;
 
-  // A name that no part has.
-  std::string freeName(const std::string &name) {
+  // A name that no part has. It is taken when the part is there, so that what fails on the way takes none.
+  std::string freeName(const std::string &name) const {
     std::string free = name.empty() ? "variable" : name;
-    for (int i = 1; !taken.insert(free).second; ++i)
+    for (int i = 1; taken.contains(free); ++i)
       free = absl::StrCat(name, "_", i);
     return free;
   }
@@ -39,7 +39,9 @@ struct Folder : Module {
     std::shared_ptr<Folder> &found = folders[name];
     if (!found) {
       found = std::make_shared<Folder>();
-      adopt(freeName(name), found);
+      const std::string free = freeName(name);
+      adopt(free, found);
+      taken.insert(free);
     }
     return *found;
   }
@@ -107,6 +109,7 @@ Variable OptimizerBody::slot(const std::string &name, const std::string &path, c
   Variable made(full(of.shape(), initial, of.dtype()),
                 {.name = absl::StrCat(name, "/", absl::StrJoin(pieces, "/")), .trainable = false});
   folder->adopt(last, made);
+  folder->taken.insert(last);
   return made;
 }
 
@@ -385,9 +388,30 @@ void Optimizer::finalize_variable_values(const std::vector<Variable> &variables,
   CallSite site(where, body.inMessages);
   for (Variable variable : variables) {
     auto found = body.slots.find(variable.state().get());
-    if (found != body.slots.end() && found->second.average)
+    if (found == body.slots.end() || !found->second.average)
+      continue;
+    if (body.isSwapped)
+      found->second.average->assign(variable);
+    else
       variable.assign(*found->second.average);
   }
+  body.isSwapped = false;
+}
+
+void Optimizer::swap_averages(const std::vector<Variable> &variables, SourceLocation where) const {
+  OptimizerBody &body = checked(where);
+  CallSite site(where, body.inMessages);
+  if (body.steps.value().item<std::int64_t>() == 0) // nothing is averaged yet
+    return;
+  for (Variable variable : variables) {
+    auto found = body.slots.find(variable.state().get());
+    if (found == body.slots.end() || !found->second.average)
+      continue;
+    const Tensor now = variable.value();
+    variable.assign(*found->second.average);
+    found->second.average->assign(now);
+  }
+  body.isSwapped = !body.isSwapped;
 }
 
 std::string Optimizer::str(SourceLocation where) const {

@@ -132,6 +132,7 @@ private:
   std::vector<std::pair<std::string, Number>> numbers;
   std::unordered_set<const void *> withoutDecay;
   std::vector<std::string> namesWithoutDecay;
+  bool isSwapped = false; // the averages are in the variables, and these in the averages
 };
 
 // A shared handle: copies are the same optimiser, with the same state.
@@ -170,6 +171,10 @@ public:
                                  const std::vector<std::string> &names = {}) const;
   // Those of the variables that weight decay leaves out.
   std::vector<Variable> excluded_from_weight_decay(const std::vector<Variable> &variables) const;
+  // With use_ema: whether it is on; and exchanges the variables that have an average with it, and back the next time.
+  bool uses_ema(SourceLocation where = SourceLocation::current()) const { return checked(where).options.use_ema; }
+  void swap_averages(const std::vector<Variable> &variables, SourceLocation where = SourceLocation::current()) const;
+  bool has_swapped_averages(SourceLocation where = SourceLocation::current()) const { return checked(where).isSwapped; }
   // With use_ema: assigns the averages to the variables that have one.
   void finalize_variable_values(const std::vector<Variable> &variables,
                                 SourceLocation where = SourceLocation::current()) const;

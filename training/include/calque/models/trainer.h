@@ -369,6 +369,9 @@ public:
                      SourceLocation where = SourceLocation::current());
   Tensors predict_on_batch(const Tensors &x, SourceLocation where = SourceLocation::current());
   void reset_metrics(SourceLocation where = SourceLocation::current());
+  // Which way a number of the logs gets better, "val_auc" or "loss": as its metric says, and down for losses, which are
+  // called "loss" or end in "_loss". Unknown for others.
+  metrics::Direction direction_of(const std::string &logged);
 
   // What the latest fit() has logged. StateError before it.
   const History &history(SourceLocation where = SourceLocation::current()) const;
@@ -395,8 +398,9 @@ public:
   // "predict", of a tensor, or of several in a std::vector<Tensor>, which gives a tensor, or several in a
   // std::map<std::string, Tensor> by the names of the outputs; and with targets "train_step" of inputs and targets,
   // which gives the loss and the metrics of the batch in such a map. The variables have their paths, those of the
-  // optimiser after "optimizer/". The path is taken as it is. StateError where the types of the inputs are not known,
-  // and for a step of a model that is not compiled; else as of save_functions().
+  // optimiser after "optimizer/", and of a metric after "metrics/" and its name. The path is taken as it is. StateError
+  // where the types of the inputs are not known, and for a step of a model that is not compiled; else as of
+  // save_functions().
   void export_functions(const std::string &path, ExportOptions options = {},
                         SourceLocation where = SourceLocation::current());
 
@@ -441,6 +445,8 @@ private:
   std::vector<Output> outputsOf(const Batch &data, const Tensors &y_pred,
                                 const std::vector<std::optional<Tensor>> &masks);
   void attach(const std::vector<Output> &outputs);
+  void buildOptimizer(const std::vector<Variable> &weights);
+  void forgetStale();
   Logs step(bool trains, const Batch &batch);
   // For a validation of fit(), which learns where in the data it has ended.
   Logs evaluateAll(const Batches &data, std::optional<std::int64_t> steps, std::vector<callbacks::AnyCallback> &all,
